@@ -1,0 +1,66 @@
+"""Saltus: multibody dynamics with any integrator, thousands of runs at once, and a measure of how far to trust them."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0.dev0"
+
+# name -> module that holds it; loaded on first use, so that `import saltus` is instant
+_HOME = {
+    "load": "saltus.model.load",
+    "models": "saltus.model.load",
+    "n_link": "saltus.model.load",
+    "Model": "saltus.model.model",
+    "Simulation": "saltus.simulate.simulation",
+    "Batch": "saltus.simulate.batch",
+    "compare": "saltus.simulate.compare",
+    "Comparison": "saltus.record.comparison",
+    "Trajectory": "saltus.record.trajectory",
+    "Certificate": "saltus.record.certificate",
+    "ButcherTableau": "saltus.integrate.tableau",
+    "Integrator": "saltus.integrate.integrator",
+    "integrators": "saltus.integrate.registry",
+    "SaltusError": "saltus.errors",
+    "SaltusWarning": "saltus.errors",
+    "ModelError": "saltus.errors",
+    "OptionError": "saltus.errors",
+    "DivergenceError": "saltus.errors",
+    "EventError": "saltus.errors",
+    "RecordError": "saltus.errors",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+if TYPE_CHECKING:
+    from saltus.errors import (
+        DivergenceError,
+        EventError,
+        ModelError,
+        OptionError,
+        RecordError,
+        SaltusError,
+        SaltusWarning,
+    )
+    from saltus.integrate.integrator import Integrator
+    from saltus.integrate.registry import integrators
+    from saltus.integrate.tableau import ButcherTableau
+    from saltus.model.load import load, models, n_link
+    from saltus.model.model import Model
+    from saltus.record.certificate import Certificate
+    from saltus.record.comparison import Comparison
+    from saltus.record.trajectory import Trajectory
+    from saltus.simulate.batch import Batch
+    from saltus.simulate.compare import compare
+    from saltus.simulate.simulation import Simulation
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module 'saltus' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,181 @@
+"""What can go wrong, in words a user can act on. Everything derives from `SaltusError`."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Iterable
+from typing import Any
+
+
+class SaltusWarning(UserWarning):
+    """Something a user should know that does not stop the work."""
+
+
+class SaltusError(Exception):
+    """The base of every error that Saltus raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # attributes travel between processes although constructors take more than the text
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[SaltusError], args: tuple[Any, ...], attributes: dict[str, Any]) -> SaltusError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
+
+class ModelError(SaltusError):
+    """A model cannot be read, or holds a feature that is not simulated.
+
+    Attributes:
+        file: path of the model file, or None.
+        line: line in that file, counted from 1, or None.
+        element: kind of the offending element ("joint", "equality", ...), or None.
+        name: its name in the model, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | os.PathLike[str] | None = None,
+        line: int | None = None,
+        element: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.file = None if file is None else os.fspath(file)
+        self.line = line
+        self.element = element
+        self.name = name
+        super().__init__("".join([_place(self.file, line), _thing(element, name), message]))
+
+
+def _place(file: str | None, line: int | None) -> str:
+    if file is None:
+        return "" if line is None else f"line {line}: "
+    return f"{file}: " if line is None else f"{file}, line {line}: "
+
+
+def _thing(element: str | None, name: str | None) -> str:
+    if element is None:
+        return "" if name is None else f"'{name}': "
+    return f"{element}: " if name is None else f"{element} '{name}': "
+
+
+class OptionError(SaltusError):
+    """An argument or option has a value that cannot be used."""
+
+    @classmethod
+    def unknown(cls, what: str, value: object, choices: Iterable[str]) -> OptionError:
+        """The error for a `what` ("integrator", ...) that is none of `choices`, with the closest one proposed."""
+        known = sorted(choices)
+        folded = {choice.casefold(): choice for choice in known}
+        close = difflib.get_close_matches(str(value).casefold(), folded, n=1)
+        proposal = f"; did you mean '{folded[close[0]]}'?" if close else ""
+        return cls(f"unknown {what} {value!r}{proposal} (known: {', '.join(known)})")
+
+
+class DivergenceError(SaltusError):
+    """A run stopped because its state or acceleration is not finite, or grew beyond all measure.
+
+    Attributes:
+        time: s, when it was noticed.
+        dof: name of the first bad degree of freedom, or None.
+        dof_index: its index in qvel, or None.
+        term: name of the largest force term there ("passive", "bias", ...), or None.
+        term_value: that term's value in `term_unit`, or None.
+        timestep: s, of the run, or None.
+        stable_timestep: s, the largest stable step where it is known, otherwise None.
+        trajectory: the recording up to there (`saltus.Trajectory`), or None.
+    """
+
+    def __init__(
+        self,
+        time: float,
+        *,
+        dof: str | None = None,
+        dof_index: int | None = None,
+        what: str = "acceleration is not finite",
+        term: str | None = None,
+        term_value: float | None = None,
+        term_unit: str = "N·m",
+        timestep: float | None = None,
+        stable_timestep: float | None = None,
+        stable_of: str | None = None,
+        trajectory: Any = None,
+    ) -> None:
+        """`what` completes "joint 'elbow' ..."; `stable_of` names what sets the limit ("the damper of 'elbow'")."""
+        self.time = time
+        self.dof = dof
+        self.dof_index = dof_index
+        self.term = term
+        self.term_value = term_value
+        self.timestep = timestep
+        self.stable_timestep = stable_timestep
+        self.trajectory = trajectory
+        parts = [
+            f"diverged at t = {time:.6g} s: {_joint(dof, dof_index)}{what}",
+            _largest_term(term, term_value, term_unit),
+            _step_against_limit(timestep, stable_timestep, stable_of),
+        ]
+        super().__init__("; ".join(part for part in parts if part))
+
+
+def _joint(dof: str | None, index: int | None) -> str:
+    if dof is None:
+        return "" if index is None else f"dof {index} "
+    return f"joint '{dof}' " if index is None else f"joint '{dof}' (dof {index}) "
+
+
+def _largest_term(term: str | None, value: float | None, unit: str) -> str:
+    if term is None:
+        return ""
+    if value is None:
+        return f"largest term: {term}"
+    size = f"{value:.2g}" if math.isfinite(value) else str(value)
+    return f"largest term: {term} ({size} {unit})"
+
+
+def _step_against_limit(timestep: float | None, limit: float | None, of: str | None) -> str:
+    if timestep is None:
+        return ""
+    if limit is None:
+        return f"timestep {timestep:.3g} s (try a smaller one)"
+    relation = "exceeds" if timestep > limit else "is within"
+    return f"timestep {timestep:.3g} s {relation} the stability limit {limit:.3g} s" + (f" of {of}" if of else "")
+
+
+class EventError(SaltusError):
+    """An event of a hybrid run cannot be located or handled.
+
+    Attributes:
+        time: s, or None.
+        event: kind or name of the event, or None.
+    """
+
+    def __init__(self, message: str, *, time: float | None = None, event: str | None = None) -> None:
+        self.time = time
+        self.event = event
+        where = "" if event is None else f"event '{event}'"
+        when = "" if time is None else f"at t = {time:.6g} s"
+        prefix = " ".join(part for part in (where, when) if part)
+        super().__init__(f"{prefix}: {message}" if prefix else message)
+
+
+class RecordError(SaltusError):
+    """A recording, or a figure of one, cannot be written or read.
+
+    Attributes:
+        path: the file.
+        reason: why, in a few words.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], reason: str, *, action: str = "write", what: str = "recording"
+    ) -> None:
+        self.path = os.fspath(path)
+        self.reason = reason
+        super().__init__(f"cannot {action} {what} '{self.path}': {reason}")
