@@ -1,0 +1,167 @@
+"""Where compiled kernels are kept between runs.
+
+Numba's own cache looks at one source file at a time, so that an edit in another file goes unnoticed and gives wrong
+answers. Here the directory is named by a hash of every kernel source, the versions of Python, Numba and llvmlite and
+the CPU: whatever changes, a fresh directory is used. `SALTUS_CACHE_DIR` overrides the place.
+
+A compiled function is one file, named by a hash of the argument types and, for code from outside the package, of that
+code and all that it calls. Files appear whole or not at all and never change, so that processes can share them.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
+from pathlib import Path
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.dispatcher import Dispatcher
+
+from saltus.number.kinds import cpu_name
+from saltus.number.parts import rebuild_part
+
+PACKAGE = Path(__file__).resolve().parent.parent
+KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "simulate")
+
+
+@functools.cache
+def cache_key() -> str:
+    """Hash of all that compiled kernels depend on."""
+    digest = hashlib.sha256()
+    for room in KERNEL_ROOMS:
+        for source in sorted((PACKAGE / room).rglob("*.py")):
+            digest.update(str(source.relative_to(PACKAGE)).encode())
+            digest.update(source.read_bytes())
+    for part in (sys.version, numba.__version__, llvmlite.__version__, cpu_name()):
+        digest.update(part.encode())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_directory() -> Path:
+    """Directory of this version's compiled kernels; a temporary one where the usual place is not writable."""
+    root = os.environ.get("SALTUS_CACHE_DIR")
+    if root is None:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        root = os.path.join(home, "saltus")
+    directory = Path(root) / cache_key()
+    if _can_write(directory):
+        return directory
+    # what lies there is executed, so that it must be this user's own
+    root = Path(tempfile.gettempdir()) / f"saltus-{getattr(os, 'getuid', int)()}"
+    directory = root / cache_key()
+    if _can_write(root) and root.stat().st_uid == getattr(os, "getuid", int)() and _can_write(directory):
+        return directory
+    return Path(tempfile.mkdtemp(prefix="saltus-"))
+
+
+def _can_write(directory: Path) -> bool:
+    """Whether files can be made in the directory, which is made if need be."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        tempfile.TemporaryFile(dir=directory).close()
+    except OSError:
+        return False
+    return True
+
+
+def outside_digest(function) -> str:
+    """Hash of a Python function from outside the package and of the functions it calls; empty for the package's own."""
+    digest = hashlib.sha256()
+    pending, seen = [function], set()
+    while pending:
+        source = pending.pop()
+        if source in seen or Path(source.__code__.co_filename).is_relative_to(PACKAGE):
+            continue
+        seen.add(source)
+        code = source.__code__
+        digest.update(repr((source.__qualname__, code.co_code, code.co_consts, code.co_names)).encode())
+        for name in code.co_names:
+            value = source.__globals__.get(name)
+            if isinstance(value, Dispatcher):
+                pending.append(value.py_func)
+                value = (value.py_func.__module__, value.py_func.__qualname__)
+            if isinstance(value, np.ndarray):
+                value = value.tobytes()
+            if isinstance(value, int | float | str | bytes | tuple):
+                digest.update(repr((name, value)).encode())
+    return digest.hexdigest() if seen else ""
+
+
+class _Locator(_CacheLocator):
+    def __init__(self, py_func):
+        self._name = f"{py_func.__module__}"
+        self._py_file = py_func.__code__.co_filename
+
+    def get_cache_path(self):
+        return str(cache_directory())
+
+    def get_source_stamp(self):
+        return cache_key()
+
+    def get_disambiguator(self):
+        return hashlib.sha256(self._name.encode()).hexdigest()[:8]
+
+
+class _Implementation(CompileResultCacheImpl):
+    def __init__(self, py_func):
+        self._lineno = py_func.__code__.co_firstlineno
+        self._locator = _Locator(py_func)
+        self._filename_base = self.get_filename_base(py_func.__qualname__, getattr(sys, "abiflags", ""))
+
+
+class _PartImplementation(_Implementation):
+    def rebuild(self, target_context, reduced_data):
+        return rebuild_part(target_context, reduced_data)
+
+
+class _Files(IndexDataCacheFile):
+    """Compiled functions as files that are named by their key; Numba's index of numbers may mix up two writers."""
+
+    def __init__(self, cache_path, filename_base, py_func, also):
+        super().__init__(cache_path, filename_base, cache_key())
+        self._base, self._py_func, self._also = filename_base, py_func, also
+
+    @functools.cached_property
+    def _depends(self):
+        # not before the first use: what a function calls may be defined after it
+        return self._source_stamp, outside_digest(self._py_func), self._also
+
+    def save(self, key, data):
+        # a full disk costs the next run its time, no more
+        with contextlib.suppress(OSError):
+            self._save_data(self._file_name(key), data)
+
+    def load(self, key):
+        try:
+            return self._load_data(self._file_name(key))
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return None
+
+    def _file_name(self, key):
+        digest = hashlib.sha256(repr((key, self._depends)).encode()).hexdigest()[:16]
+        return f"{self._base}-{digest}.nbc"
+
+
+class _KernelCache(FunctionCache):
+    def __init__(self, py_func, also=""):
+        super().__init__(py_func)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, py_func, also)
+
+
+class EntryCache(_KernelCache):
+    """Numba's function cache on `cache_directory()`, for machine code. `also`: what else the code depends on."""
+
+    _impl_class = _Implementation
+
+
+class PartCache(_KernelCache):
+    """The same for kernels that are parts of others, which are kept as intermediate code."""
+
+    _impl_class = _PartImplementation

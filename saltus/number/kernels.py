@@ -1,0 +1,181 @@
+"""The one decorator of compiled code, the way in from Python, and the way back to plain Python.
+
+`kernel` compiles a function on scalars for whichever kind of number it is called with. `Entry` calls a kernel from
+Python on flat structs at little cost. `interpret` runs the same source uncompiled, which is how symbols go through it.
+"""
+
+import functools
+import sys
+import types as pytypes
+from contextlib import contextmanager
+
+from numba import njit
+from numba.core import event
+from numba.core.dispatcher import Dispatcher
+from numba.extending import _Intrinsic
+
+from saltus.number.cache import EntryCache, PartCache
+from saltus.number.parts import PartCompiler
+
+# nnan and ninf are left out: a NaN must stay visible
+FASTMATH = frozenset({"contract", "nsz", "arcp"})
+
+
+def kernel(function=None, *, strict=False, inline=False):
+    """Compile `function` for the types that it is called with from other kernels, when an `Entry` needs it.
+
+    `strict` keeps the order of floating-point operations as written (for code that relies on rounding). `inline` is for
+    small functions: they always become part of their callers.
+    """
+    if function is None:
+        return functools.partial(kernel, strict=strict, inline=inline)
+    fastmath = False if strict else set(FASTMATH)
+    dispatcher = njit(
+        error_model="numpy",
+        fastmath=fastmath,
+        forceinline=inline,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        pipeline_class=PartCompiler,
+    )(function)
+    if not inline:
+        dispatcher._cache = PartCache(function)
+    return dispatcher
+
+
+class Entry:
+    """A kernel as a Python callable, compiled on first use and kept on disk. It releases the GIL.
+
+    Structs go in as their buffers, whose types Numba finds in nanoseconds.
+
+    `body` is the source of the compiled function; in it, the structs have the names in `short` (layouts in `structs`),
+    by default `m` and `d` for model and data, `arguments` names what follows them, and `namespace` holds the kernels
+    used.
+    """
+
+    def __init__(self, name, arguments, body, *, structs=("Model", "Data"), short=("m", "d"), **namespace):
+        self.name = name
+        self._source, self._namespace = self._compose(name, arguments, body, structs, short), namespace
+        self._structs = structs
+        self._compiled = None
+
+    @staticmethod
+    def _compose(name, arguments, body, structs, short):
+        parameters = [f"{s}_{part}" for s in short for part in ("real", "ints")]
+        parameters += [a.strip() for a in arguments.split(",") if a.strip()]
+        lines = [f"def entry_{name}({', '.join(parameters)}):"]
+        lines += [f"    {s} = view_{t}({s}_real, {s}_ints)" for s, t in zip(short, structs, strict=True)]
+        lines += [f"    {line}" for line in body.strip("\n").splitlines()]
+        return "\n".join(lines)
+
+    @property
+    def compiled(self) -> Dispatcher:
+        """The dispatcher, made on first use."""
+        if self._compiled is None:
+            from saltus.number.structs import LAYOUTS, VIEWS
+
+            namespace = {f"view_{s}": VIEWS[s] for s in self._structs} | self._namespace
+            namespace["__name__"] = __name__  # cached code is found again through its module
+            exec(compile(self._source, f"<saltus kernel {self.name}>", "exec"), namespace)
+            function = namespace[f"entry_{self.name}"]
+            self._compiled = njit(nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True)(
+                function
+            )
+            self._compiled._cache = EntryCache(function, also=tuple(LAYOUTS[s].digest for s in self._structs))
+        return self._compiled
+
+    def __call__(self, *arguments):
+        """Call with the structs, then the arguments."""
+        count = len(self._structs)
+        buffers = [buffer for struct in arguments[:count] for buffer in (struct.real, struct.ints)]
+        return self.compiled(*buffers, *arguments[count:])
+
+
+PLAIN: dict = {}  # functions that only compiled code has, and what they mean in plain Python
+
+
+def interpret(function, constant=None):
+    """`function` (a kernel) and all kernels that it calls as plain Python functions.
+
+    `constant`, if given, turns the floats in their sources into another kind of number, as exact arithmetic needs.
+    """
+    return _interpret(function, constant or (lambda x: x), {})
+
+
+def _interpret(dispatcher, constant, done):
+    source = dispatcher.py_func
+    if source not in done:
+        convert = functools.partial(_convert, constant)
+        code = source.__code__.replace(co_consts=tuple(map(convert, source.__code__.co_consts)))
+        namespace = dict(source.__globals__)
+        defaults = source.__defaults__ and tuple(map(convert, source.__defaults__))
+        done[source] = pytypes.FunctionType(code, namespace, source.__name__, defaults)
+        for name in code.co_names:
+            value = namespace.get(name)
+            if isinstance(value, Dispatcher):
+                namespace[name] = _interpret(value, constant, done)
+            elif isinstance(value, _Intrinsic):
+                namespace[name] = PLAIN[value]
+            elif name in namespace:
+                namespace[name] = convert(value)
+    return done[source]
+
+
+def _convert(constant, x):
+    """A constant of a source with its floats converted."""
+    if isinstance(x, tuple):
+        return tuple(_convert(constant, e) for e in x)
+    return constant(x) if isinstance(x, float) else x
+
+
+class _CompileClock(event.Listener):
+    """Reports compilations of the package's kernels to whoever waits for them."""
+
+    def __init__(self, report):
+        self._report, self._depth = report, 0
+
+    def on_start(self, ev):
+        if self._ours(ev):
+            self._depth += 1
+            self._report(ev.data["dispatcher"].py_func.__name__.removeprefix("entry_"), self._depth)
+
+    def on_end(self, ev):
+        if self._ours(ev):
+            self._depth -= 1
+            if self._depth == 0:
+                self._report(None, 0)
+
+    @staticmethod
+    def _ours(ev):
+        return ev.data["dispatcher"].py_func.__module__.startswith("saltus.")
+
+
+@contextmanager
+def compile_progress(report):
+    """While inside, call `report(kernel name or None, depth)` when a kernel starts or all have finished compiling."""
+    reports.append(report)
+    try:
+        yield
+    finally:
+        reports.remove(report)
+
+
+def _announce(name, depth):
+    """A line in the terminal while the outermost kernel compiles."""
+    if depth == 1:
+        sys.stderr.write(f"saltus: compiling {name}, once for this machine ...")
+    elif depth == 0:
+        sys.stderr.write("\r\033[K")
+    sys.stderr.flush()
+
+
+def _tell(name, depth):
+    """Pass on what compiles: to those who asked, or else to a person at a terminal."""
+    if reports:
+        reports[-1](name, depth)
+    elif sys.stderr.isatty():
+        _announce(name, depth)
+
+
+reports: list = []  # who wants to know, the last one is told
+event.register("numba:compile", _CompileClock(_tell))

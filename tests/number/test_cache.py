@@ -1,0 +1,220 @@
+"""Compiled kernels on disk: found again by other processes, and never when anything they depend on has changed.
+
+Reference: what a user relies on. Runs are processes of their own that report the directory, what they compiled and what
+came out.
+"""
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from saltus.number import cache
+from saltus.number.kernels import kernel
+
+PROGRAM = """
+import json, sys
+{setup}
+from saltus.number.cache import cache_directory
+from saltus.number.kernels import Entry, compile_progress, kernel
+from saltus.number.structs import Field, Layout, Struct
+
+Layout("Store", {{"x": Field("real", ("n",)){more}}})
+
+@kernel
+def inner(x):
+    return x * {factor} + OFFSET
+
+@kernel
+def outer(d):
+    return inner(d.x[0])
+
+OFFSET = {offset}
+compiled = []
+entry = Entry("program", "a", "return {body}", structs=("Store", "Store"), short=("m", "d"), outer=outer)
+d = Struct(Layout("Store", {{"x": Field("real", ("n",)){more}}}), {{"n": 1}})
+d.x[0] = 10.0
+with compile_progress(lambda name, depth: compiled.append(name)):
+    result = entry(d, d, 0.5)
+print(json.dumps([result, len(compiled), str(cache_directory())]))
+"""
+
+
+def run(path, directory, setup="", factor=2.0, offset=0.25, body="outer(d) + a", more="", **environment):
+    """Run a program with kernels of its own; gives (result, whether it compiled, cache directory)."""
+    program = path / "program.py"
+    program.write_text(PROGRAM.format(setup=setup, factor=factor, offset=offset, body=body, more=more))
+    environment = {**os.environ, "SALTUS_CACHE_DIR": str(directory), **environment}
+    answer = subprocess.run(
+        [sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert answer.returncode == 0, answer.stderr
+    result, compiled, place = json.loads(answer.stdout)
+    return result, compiled > 0, place
+
+
+def files(directory):
+    return sorted(p for p in directory.rglob("*") if p.is_file())
+
+
+# ---------------------------------------------------------------- the key
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A copy of the package's sources, which the key is then made from."""
+    shutil.copytree(cache.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "PACKAGE", tmp_path / "saltus")
+    return tmp_path / "saltus"
+
+
+def test_key_is_that_of_the_sources(copy):
+    assert cache.cache_key.__wrapped__() == cache.cache_key()
+
+
+@pytest.mark.parametrize("room", ["number", "spatial", "model", "dynamics", "integrate", "simulate"])
+def test_any_edit_of_a_kernel_source_changes_the_key(copy, room):
+    before = cache.cache_key.__wrapped__()
+    source = next(p for p in sorted((copy / room).glob("*.py")) if p.name != "__init__.py")
+    source.write_text(source.read_text() + "\n")
+    assert cache.cache_key.__wrapped__() != before
+
+
+def test_new_renamed_and_removed_sources_change_the_key(copy):
+    keys = [cache.cache_key.__wrapped__()]
+    (copy / "dynamics" / "magnetism.py").write_text("")
+    keys.append(cache.cache_key.__wrapped__())
+    (copy / "dynamics" / "magnetism.py").rename(copy / "dynamics" / "optics.py")
+    keys.append(cache.cache_key.__wrapped__())
+    (copy / "dynamics" / "optics.py").unlink()
+    assert len(set(keys)) == 3 and cache.cache_key.__wrapped__() == keys[0]
+
+
+def test_other_sources_leave_the_key(copy):
+    before = cache.cache_key.__wrapped__()
+    (copy / "errors.py").write_text("")
+    assert cache.cache_key.__wrapped__() == before
+
+
+def test_cpu_and_versions_change_the_key(monkeypatch):
+    keys = {cache.cache_key()}
+    monkeypatch.setattr(cache, "cpu_name", lambda: "abacus")
+    keys.add(cache.cache_key.__wrapped__())
+    monkeypatch.setattr(cache.numba, "__version__", "0.0")
+    keys.add(cache.cache_key.__wrapped__())
+    assert len(keys) == 3
+
+
+# ---------------------------------------------------------------- processes
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache in which the program has left its kernels."""
+    store = tmp_path_factory.mktemp("store")
+    return store, run(tmp_path_factory.mktemp("first"), store)
+
+
+def test_processes_share_what_one_compiled(tmp_path, filled):
+    store, first = filled
+    written = files(store)
+    assert first[:2] == (20.75, True) and first[2].startswith(str(store)) and len(written) >= 3
+    assert run(tmp_path, store) == (20.75, False, first[2])
+    assert files(store) == written and not [p for p in written if ".tmp" in p.name]
+    assert oct(os.stat(first[2]).st_mode)[-2:] == "00"  # what lies there is executed: nobody else's business
+
+
+@pytest.mark.parametrize(
+    "change, result",
+    [
+        (dict(factor=3.0), 30.75),  # a constant in a kernel that the called kernel calls
+        (dict(offset=1.25), 21.75),  # a number of the module, defined after the kernel
+        (dict(body="outer(d) - a"), 19.75),  # the entry itself
+        (dict(body="outer(d) + 2 * a"), 21.25),
+        (dict(more=', "y": Field("real", ("n",))'), 20.75),  # the layout of a struct
+    ],
+    ids=["constant", "global", "operator", "body", "layout"],
+)
+def test_edits_outside_the_package_are_noticed(tmp_path, filled, change, result):
+    assert run(tmp_path, filled[0], **change)[:2] == (result, True)
+
+
+def test_damaged_files_are_compiled_anew(tmp_path, filled):
+    store = tmp_path / "store"
+    shutil.copytree(filled[0], store)
+    for n, path in enumerate(files(store)):
+        path.write_bytes(path.read_bytes()[: n % 2 * 40])
+    assert run(tmp_path, store)[:2] == (20.75, True)
+    assert run(tmp_path, store)[:2] == (20.75, False)
+
+
+def test_unwritable_place_falls_back_to_a_temporary_one(tmp_path):
+    (tmp_path / "file").write_text("not a directory")
+    (tmp_path / "temporary").mkdir()
+    where = dict(TMPDIR=str(tmp_path / "temporary"))
+    result, compiled, place = run(tmp_path, tmp_path / "file" / "store", **where)
+    assert (result, compiled) == (20.75, True) and place.startswith(str(tmp_path / "temporary"))
+    assert run(tmp_path, tmp_path / "file" / "store", **where) == (20.75, False, place)
+
+
+def test_a_strangers_temporary_directory_is_not_trusted(tmp_path, monkeypatch):
+    """Where someone else already made the temporary directory, a new one serves."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SALTUS_CACHE_DIR", str(tmp_path / "file" / "store"))
+    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(cache.os, "getuid", lambda: 12345, raising=False)
+    (tmp_path / "saltus-12345").mkdir()
+    place = cache.cache_directory.__wrapped__()
+    assert (
+        place.is_dir() and place.parent == tmp_path and place.name.startswith("saltus-") and "12345" not in place.name
+    )
+
+
+def test_full_disk_costs_time_only(tmp_path):
+    """No file may grow: kernels run, nothing half-written stays."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))"
+    pytest.importorskip("resource")
+    store = tmp_path / "store"
+    assert run(tmp_path, store, setup=limit)[:2] == (20.75, True)
+    assert files(store) == []
+
+
+def test_default_place(monkeypatch, tmp_path):
+    monkeypatch.delenv("SALTUS_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.cache_directory.__wrapped__() == tmp_path / "saltus" / cache.cache_key()
+
+
+# ---------------------------------------------------------------- one process
+
+
+@kernel
+def leaf(x):
+    return 2.0 * x
+
+
+@kernel
+def branch(x):
+    return leaf(x) + 1.0
+
+
+def test_digest_of_outside_code():
+    """The package's own kernels need none; others' covers what they call, whatever the name."""
+    from saltus.spatial.vectors import cross
+
+    assert cache.outside_digest(cross.py_func) == ""
+    first = cache.outside_digest(branch.py_func)
+    assert first == cache.outside_digest(branch.py_func) != cache.outside_digest(leaf.py_func)
+
+
+def test_writers_do_not_mix_up_their_files(tmp_path):
+    """Two processes that write at once, each from its own view of the directory: each key finds its own data."""
+    first, second = (cache._Files(str(tmp_path), "kernel", leaf.py_func, "") for _ in range(2))
+    first.save("float64", 64)
+    second.save("float32", 32)
+    assert (first.load("float32"), second.load("float64"), first.load("dual")) == (32, 64, None)
+    assert all(pickle.loads(p.read_bytes()) in (32, 64) for p in files(tmp_path)) and len(files(tmp_path)) == 2

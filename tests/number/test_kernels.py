@@ -1,0 +1,178 @@
+"""Kernels: compiled for the numbers that they meet, called through entries, run uncompiled by `interpret`.
+
+Reference: plain Python on the same sources; for the physics, the compiled kernels (1e-13 relative: the order of
+operations is free in compiled code, so that sums of some tens of terms differ by their rounding).
+"""
+
+import threading
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
+
+import saltus
+from saltus.dynamics.smooth import acceleration, forward
+from saltus.model.layout import DATA, data_sizes
+from saltus.number.functions import rarely, seed, sincos, tangent_of, value_of, zero_like
+from saltus.number.kernels import Entry, compile_progress, interpret, kernel
+from saltus.number.structs import Field, Layout, Struct
+from saltus.number.symbols import SymbolicStruct, symbolic_model, trace
+
+NOTHING = Layout("Nothing", {"n": Field("int", ())}, frozen=True)
+PAIR = Layout("Pair", {"x": Field("real", ("two",))})
+PLACES = dict(structs=("Nothing", "Pair"))
+FORWARD = Entry("forward", "", "forward(m, d)", forward=forward)
+ACCELERATION = Entry("acceleration", "", "acceleration(m, d)", acceleration=acceleration)
+SCALE, TABLE = 0.25, (1.5, (2.5, 3))
+
+
+def places(kind="float64"):
+    return Struct(NOTHING, {"n": 1}), Struct(PAIR, {"two": 2}, kind)
+
+
+@kernel
+def scaled(x, by=0.5):
+    return by * x * SCALE + TABLE[1][0]
+
+
+@kernel(inline=True)
+def fourth(x):
+    square = x * x
+    return square * square
+
+
+@kernel
+def composed(d, n):
+    total = zero_like(d.x[0])
+    for _ in range(n):
+        total = total + fourth(d.x[0]) + scaled(d.x[1])
+    if rarely(n > 100):
+        total = -total
+    return total
+
+
+@kernel(strict=True)
+def cancelled(a, b):
+    return a * b - b * a
+
+
+@kernel
+def tangents(x):
+    y = seed(value_of(x), 2)
+    return tangent_of(y * y, 2)
+
+
+# ---------------------------------------------------------------- entries
+
+
+def test_entry_takes_arguments_and_returns():
+    m, d = places()
+    d.x[:] = 2.0, 3.0
+    entry = Entry("composed", "n, shift", "d.x[1] = shift\nreturn composed(d, n), n + 1", composed=composed, **PLACES)
+    assert entry(m, d, 3, 8.0) == (3 * (16 + 0.5 * 8 * 0.25 + 2.5), 4)
+    assert d.x[1] == 8 and entry.compiled is entry.compiled
+
+
+def test_entries_of_one_name_are_told_apart():
+    """The same name, the same bytecode, other constants and other kernels: each has its own place in the cache."""
+    m, d = places()
+    d.x[:] = 2.0, 3.0
+    bodies = ["return 2.0 * scaled(d.x[0])", "return 4.0 * scaled(d.x[0])"]
+    for _ in range(2):
+        first, second = (Entry("twins", "", body, scaled=scaled, **PLACES) for body in bodies)
+        other = Entry("twins", "", bodies[0], scaled=fourth, **PLACES)
+        assert (first(m, d), second(m, d), other(m, d)) == (2 * 2.75, 4 * 2.75, 32)
+
+
+def test_strict_kernels_keep_products_apart():
+    """a b - b a is exactly 0; contracted to a fused multiply-add it would be the product's rounding error."""
+    m, d = places()
+    entry = Entry("cancelled", "a, b", "return cancelled(a, b)", cancelled=cancelled, **PLACES)
+    for a, b in np.random.default_rng(91).standard_normal((50, 2)):
+        assert entry(m, d, a, b) == 0
+
+
+def test_entries_release_the_lock():
+    """While one thread is inside compiled code for a quarter of a second, this one goes on every few milliseconds."""
+    m, d = places()
+    entry = Entry("busy", "n", "for _ in range(n):\n    d.x[1] = d.x[1] + 1e-9", **PLACES)
+    entry(m, d, 1)  # compile
+    start = time.perf_counter()
+    entry(m, d, 10**7)
+    count = int(10**7 * 0.25 / (time.perf_counter() - start))
+    thread = threading.Thread(target=entry, args=(m, d, count))
+    thread.start()
+    ticks = 0
+    while thread.is_alive():
+        ticks += 1
+        time.sleep(0.002)
+    assert ticks > 10
+
+
+def test_compilation_is_reported():
+    """Names of what is being compiled, None when all is done; nothing for a second call or outside."""
+    m, d = places()
+    seen = []
+    entry = Entry("reported", "x", "return scaled(x) + 1.0", scaled=scaled, **PLACES)
+    entry.compiled._cache = NullCache()
+    with compile_progress(lambda name, depth: seen.append((name, depth))):
+        entry(m, d, 1.5)
+        assert "reported" in seen[0][0] and seen[0][1] == 1 and seen[-1] == (None, 0)
+        count = len(seen)
+        entry(m, d, 2.5)
+    entry(m, d, 2)  # compiles for integers
+    assert len(seen) == count
+
+
+# ---------------------------------------------------------------- uncompiled
+
+
+def test_interpret_is_plain_python():
+    plain = interpret(composed)
+    d = SymbolicStruct(PAIR, {"two": 2}, "float")
+    d.fill("x", [2.0, 8.0])
+    assert plain(d, 3) == 3 * (16 + 0.5 * 8 * 0.25 + 2.5)
+    assert not isinstance(plain, Dispatcher) and isinstance(fourth, Dispatcher)
+    assert interpret(tangents)(3.0) == 0.0  # plain numbers have no tangents
+
+
+def test_interpret_converts_constants():
+    """Constants in the code, in defaults and in the module's numbers and tuples; integers stay."""
+    plain = interpret(scaled, Fraction)
+    assert plain(Fraction(1, 3)) == Fraction(1, 3) / 8 + Fraction(5, 2) and isinstance(plain(1), Fraction)
+    assert (SCALE, TABLE) == (0.25, (1.5, (2.5, 3))) and scaled.py_func.__defaults__ == (0.5,)
+    assert interpret(fourth, Fraction)(Fraction(1, 2)) == Fraction(1, 16)
+
+
+def test_interpret_leaves_functions_alone():
+    @kernel
+    def half_sine(x):
+        s, _ = sincos(0.5 * x)
+        return s
+
+    assert interpret(half_sine)(1.0) == pytest.approx(np.sin(0.5), rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "free_body", "top", "cart_pole", "spring"])
+@pytest.mark.parametrize(
+    "entry, source", [(FORWARD, forward), (ACCELERATION, acceleration)], ids=["forward", "acceleration"]
+)
+def test_interpreted_physics_is_the_compiled(name, entry, source):
+    """Every field; the interpreted run also finds any index outside its field."""
+    model = saltus.load(name)
+    rng = np.random.default_rng(92)
+    sizes = data_sizes(model.sizes())
+    compiled, plain = Struct(DATA, sizes), SymbolicStruct(DATA, sizes, "float")
+    values = model.qpos0 + rng.uniform(-1, 1, model.nq), rng.uniform(-2, 2, model.nv), rng.uniform(-1, 1, model.nu)
+    for field, value in zip(("qpos", "qvel", "ctrl"), values, strict=True):
+        compiled.fill(field, value)
+        plain.fill(field, value)
+    entry(model.struct(), compiled)
+    trace(source, symbolic_model(model.struct(), "float"), plain)
+    for field, view in plain.views.items():
+        got, expected = np.array(view, float), compiled.views[field]
+        scale = np.abs(expected).max(initial=1)
+        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-13 * scale, err_msg=field)
