@@ -1,0 +1,97 @@
+"""Vectors and matrices of three dimensions, as tuples. A matrix is nine numbers, row by row."""
+
+from saltus.number.kernels import kernel
+
+
+@kernel(inline=True)
+def add3(a, b):
+    """a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@kernel(inline=True)
+def sub3(a, b):
+    """a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@kernel(inline=True)
+def scale3(s, a):
+    """s a."""
+    return s * a[0], s * a[1], s * a[2]
+
+
+@kernel(inline=True)
+def add_scaled3(a, s, b):
+    """a + s b."""
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@kernel(inline=True)
+def dot3(a, b):
+    """a · b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel(inline=True)
+def cross(a, b):
+    """a × b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel(inline=True)
+def matrix_times_vector(r, a):
+    """R a."""
+    return (
+        r[0] * a[0] + r[1] * a[1] + r[2] * a[2],
+        r[3] * a[0] + r[4] * a[1] + r[5] * a[2],
+        r[6] * a[0] + r[7] * a[1] + r[8] * a[2],
+    )
+
+
+@kernel(inline=True)
+def transpose_times_vector(r, a):
+    """Rᵀ a."""
+    return (
+        r[0] * a[0] + r[3] * a[1] + r[6] * a[2],
+        r[1] * a[0] + r[4] * a[1] + r[7] * a[2],
+        r[2] * a[0] + r[5] * a[1] + r[8] * a[2],
+    )
+
+
+@kernel(inline=True)
+def rotate_diagonal(r, s):
+    """R S Rᵀ for a diagonal S = (xx, yy, zz), as (xx, yy, zz, xy, xz, yz)."""
+    a0, a1, a2 = r[0] * s[0], r[1] * s[1], r[2] * s[2]
+    b0, b1, b2 = r[3] * s[0], r[4] * s[1], r[5] * s[2]
+    return (
+        a0 * r[0] + a1 * r[1] + a2 * r[2],
+        b0 * r[3] + b1 * r[4] + b2 * r[5],
+        r[6] * r[6] * s[0] + r[7] * r[7] * s[1] + r[8] * r[8] * s[2],
+        a0 * r[3] + a1 * r[4] + a2 * r[5],
+        a0 * r[6] + a1 * r[7] + a2 * r[8],
+        b0 * r[6] + b1 * r[7] + b2 * r[8],
+    )
+
+
+@kernel(inline=True)
+def rotate_symmetric(r, s):
+    """R S Rᵀ for a symmetric S = (xx, yy, zz, xy, xz, yz), in the same order."""
+    # rows of R S
+    a0 = r[0] * s[0] + r[1] * s[3] + r[2] * s[4]
+    a1 = r[0] * s[3] + r[1] * s[1] + r[2] * s[5]
+    a2 = r[0] * s[4] + r[1] * s[5] + r[2] * s[2]
+    b0 = r[3] * s[0] + r[4] * s[3] + r[5] * s[4]
+    b1 = r[3] * s[3] + r[4] * s[1] + r[5] * s[5]
+    b2 = r[3] * s[4] + r[4] * s[5] + r[5] * s[2]
+    c0 = r[6] * s[0] + r[7] * s[3] + r[8] * s[4]
+    c1 = r[6] * s[3] + r[7] * s[1] + r[8] * s[5]
+    c2 = r[6] * s[4] + r[7] * s[5] + r[8] * s[2]
+    return (
+        a0 * r[0] + a1 * r[1] + a2 * r[2],
+        b0 * r[3] + b1 * r[4] + b2 * r[5],
+        c0 * r[6] + c1 * r[7] + c2 * r[8],
+        a0 * r[3] + a1 * r[4] + a2 * r[5],
+        a0 * r[6] + a1 * r[7] + a2 * r[8],
+        b0 * r[6] + b1 * r[7] + b2 * r[8],
+    )
