@@ -1,0 +1,198 @@
+"""What a model holds that is not simulated: found, named, and refused unless the user says to leave it out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from saltus.errors import ModelError, OptionError
+
+DISABLE = mujoco.mjtDisableBit
+ENABLE = mujoco.mjtEnableBit
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One thing in a model that has an effect on motion and is not simulated."""
+
+    kind: str  # the word that `ignore` takes
+    element: str  # the MJCF element
+    name: str  # the name in the file, or "#index"
+    text: str  # what it does
+
+
+IGNORABLE = {
+    "contact": "geoms that touch",
+    "limit": "joint and tendon limits",
+    "frictionloss": "dry friction in joints and tendons",
+    "equality": "equality constraints",
+    "tendon": "tendons with springs, dampers or actuators",
+    "actuator": "actuators beyond motors and affine servos on hinges and slides",
+    "fluid": "forces of a medium (density, viscosity)",
+    "flex": "deformable bodies",
+    "mocap": "bodies moved from outside",
+    "plugin": "engine plugins",
+    "plasticity": "springs that yield",
+    "sleep": "putting resting bodies to sleep",
+}
+CONSTRAINTS = {"contact", "limit", "frictionloss", "equality"}
+
+
+def unsupported(m: mujoco.MjModel) -> list[Feature]:
+    """Features of the model that have an effect on motion and are not simulated."""
+    found: list[Feature] = []
+    constraints = not _disabled(m, DISABLE.mjDSBL_CONSTRAINT)
+    if constraints:
+        found += _contacts(m) + _limits(m) + _friction(m) + _equalities(m)
+    found += _tendons(m) + _actuators(m) + _medium(m) + _others(m)
+    return found
+
+
+def check(m: mujoco.MjModel, ignore: Iterable[str], file: str | None = None) -> list[str]:
+    """Raise ModelError for the first feature that is neither simulated nor ignored; return what was left out."""
+    ignore = ignored_kinds(ignore)
+    found = unsupported(m)
+    refused = [feature for feature in found if feature.kind not in ignore]
+    if refused:
+        first, kinds = refused[0], list(dict.fromkeys(feature.kind for feature in refused))
+        what = "it" if len(kinds) == 1 else "this and the rest"
+        raise ModelError(
+            f"{first.text} is not simulated yet; leave {what} out with ignore={kinds}",
+            file=file,
+            element=first.element,
+            name=first.name,
+        )
+    return [f"{feature.kind}: {feature.element} {feature.name}" for feature in found]
+
+
+def ignored_kinds(ignore: Iterable[str]) -> set[str]:
+    """The kinds that words mean: those of IGNORABLE, also in the plural, and "constraint" for all constraints."""
+    if isinstance(ignore, str):
+        ignore = [ignore]
+    kinds: set[str] = set()
+    for word in ignore:
+        kind = {"equalities": "equality"}.get(word, word.removesuffix("s"))
+        if kind == "constraint":
+            kinds |= CONSTRAINTS
+        elif word in IGNORABLE or kind in IGNORABLE:
+            kinds.add(word if word in IGNORABLE else kind)
+        else:
+            raise OptionError.unknown("feature in ignore", word, [*IGNORABLE, "constraint"])
+    return kinds
+
+
+def name_of(m: mujoco.MjModel, kind: str, index: int | np.integer) -> str:
+    """Name of an object, or its number where it has none."""
+    return mujoco.mj_id2name(m, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), int(index)) or f"#{index}"
+
+
+def _disabled(m, bit) -> bool:
+    return bool(m.opt.disableflags & bit.value)
+
+
+def touching_bodies(m: mujoco.MjModel) -> np.ndarray:
+    """Pairs of bodies [n, 2] whose geoms may touch, by MuJoCo's filters."""
+    movable = m.body_weldid[:, None] != m.body_weldid[None, :]
+    match = (m.body_contype[:, None] & m.body_conaffinity[None, :]) != 0
+    pairs = movable & (match | match.T)
+    if not _disabled(m, DISABLE.mjDSBL_FILTERPARENT):
+        weld = m.body_weldid
+        parent = weld[m.body_parentid[weld]]
+        child = (parent[:, None] == weld[None, :]) & (parent[:, None] != 0)
+        pairs &= ~(child | child.T)
+    for signature in getattr(m, "exclude_signature", []):
+        a, b = int(signature) >> 16, int(signature) & 0xFFFF
+        pairs[a, b] = pairs[b, a] = False
+    return np.argwhere(np.triu(pairs, 1))
+
+
+def _contacts(m) -> list[Feature]:
+    if _disabled(m, DISABLE.mjDSBL_CONTACT):
+        return []
+    text = "contact between geoms"
+    if m.npair:
+        return [Feature("contact", "pair", name_of(m, "PAIR", i), text) for i in range(m.npair)]
+    bodies = touching_bodies(m)
+    if not len(bodies):
+        return []
+    names = []
+    for b in bodies[0]:
+        geoms = range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b])
+        active = [g for g in geoms if m.geom_contype[g] or m.geom_conaffinity[g]]
+        names.append(name_of(m, "GEOM", active[0]) if active else name_of(m, "BODY", b))
+    return [Feature("contact", "geom", names[1], f"contact with geom {names[0]!r} (and {len(bodies) - 1} more pairs)")]
+
+
+def _limits(m) -> list[Feature]:
+    if _disabled(m, DISABLE.mjDSBL_LIMIT):
+        return []
+    joints = [Feature("limit", "joint", name_of(m, "JOINT", j), "its range") for j in np.flatnonzero(m.jnt_limited)]
+    tendons = np.flatnonzero(m.tendon_limited) if m.ntendon else []
+    return joints + [Feature("limit", "tendon", name_of(m, "TENDON", t), "its range") for t in tendons]
+
+
+def _friction(m) -> list[Feature]:
+    if _disabled(m, DISABLE.mjDSBL_FRICTIONLOSS):
+        return []
+    joints = sorted({int(m.dof_jntid[i]) for i in np.flatnonzero(m.dof_frictionloss)})
+    found = [Feature("frictionloss", "joint", name_of(m, "JOINT", j), "dry friction") for j in joints]
+    tendons = np.flatnonzero(m.tendon_frictionloss) if m.ntendon else []
+    return found + [Feature("frictionloss", "tendon", name_of(m, "TENDON", t), "dry friction") for t in tendons]
+
+
+def _equalities(m) -> list[Feature]:
+    if _disabled(m, DISABLE.mjDSBL_EQUALITY):
+        return []
+    return [Feature("equality", "equality", name_of(m, "EQUALITY", i), "the constraint") for i in range(m.neq)]
+
+
+def _tendons(m) -> list[Feature]:
+    found = []
+    for t in range(m.ntendon):
+        forces = (m.tendon_stiffness[t], m.tendon_damping[t], m.tendon_armature[t])
+        forces += (*m.tendon_stiffnesspoly[t], *m.tendon_dampingpoly[t])
+        if any(forces):
+            found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), "its force"))
+    return found
+
+
+def supported_actuator(m: mujoco.MjModel, k: int) -> bool:
+    """Whether actuator k is a motor or affine servo on a hinge or slide."""
+    joint, slide = mujoco.mjtTrn.mjTRN_JOINT.value, mujoco.mjtJoint.mjJNT_SLIDE.value
+    return bool(
+        m.actuator_trntype[k] == joint
+        and m.jnt_type[m.actuator_trnid[k, 0]] >= slide
+        and m.actuator_dyntype[k] == 0
+        and m.actuator_gaintype[k] in (0, 1)
+        and m.actuator_biastype[k] in (0, 1)
+        and m.actuator_ctrlnum[k] == 1
+        and m.actuator_delay[k] == 0
+        and m.actuator_plugin[k] < 0
+    )
+
+
+def _actuators(m) -> list[Feature]:
+    if _disabled(m, DISABLE.mjDSBL_ACTUATION):
+        return []
+    names = [name_of(m, "ACTUATOR", k) for k in range(m.nactuator) if not supported_actuator(m, k)]
+    return [Feature("actuator", "actuator", name, "its law") for name in names]
+
+
+def _medium(m) -> list[Feature]:
+    damped = _disabled(m, DISABLE.mjDSBL_SPRING) and _disabled(m, DISABLE.mjDSBL_DAMPER)
+    if damped or not (m.opt.density > 0 or m.opt.viscosity > 0):
+        return []
+    return [Feature("fluid", "option", "density, viscosity", "the force of the medium")]
+
+
+def _others(m) -> list[Feature]:
+    found = [Feature("flex", "flex", name_of(m, "FLEX", f), "elasticity") for f in range(m.nflex)]
+    mocap = np.flatnonzero(m.body_mocapid >= 0)
+    found += [Feature("mocap", "body", name_of(m, "BODY", b), "motion from outside") for b in mocap]
+    found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]
+    if m.nplastic:
+        found.append(Feature("plasticity", "joint", "springyield", "a spring that yields"))
+    if m.opt.enableflags & ENABLE.mjENBL_SLEEP.value:
+        found.append(Feature("sleep", "flag", "sleep", "sleeping"))
+    return found

@@ -1,0 +1,103 @@
+"""From a file, text or name to a Model, through MuJoCo's compiler."""
+
+import copy
+import os
+import re
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+
+import mujoco
+
+from saltus.errors import ModelError
+from saltus.model import features
+from saltus.model.model import Model
+from saltus.model.n_link import n_link as mjcf_n_link
+
+BUNDLED = resources.files("saltus.model") / "bundled"
+
+
+def models() -> list[str]:
+    """Names of the bundled models, for `load`."""
+    return sorted(p.name[:-4] for p in BUNDLED.iterdir() if p.name.endswith(".xml"))
+
+
+def n_link(n: int, **parameters) -> Model:
+    """A planar pendulum of n links; parameters as in `saltus.model.n_link.n_link`, which writes its MJCF text."""
+    return load(mjcf_n_link(n, **parameters))
+
+
+def load(source, *, ignore: Iterable[str] = ()) -> Model:
+    """Load a mechanism.
+
+    `source`: path of an MJCF (.xml, .mjcf) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
+    a mujoco.MjModel or MjSpec, or a Model. `ignore`: features to leave out, such as "contact" or "limit", or
+    "constraint" for all constraints; what is left out is listed in `Model.ignored` and in recordings.
+
+    Raises ModelError, with file and line, for what cannot be read, and, with element and name, for what has an
+    effect on motion and is not simulated.
+    """
+    if isinstance(source, Model):
+        return source
+    if isinstance(source, mujoco.MjModel):
+        return _finish(copy.copy(source), _embedded_name(source), None, ignore, None)
+    if isinstance(source, mujoco.MjSpec):
+        compiled = _compile(source.compile, None)
+        return _finish(compiled, source.modelname or "model", source.to_xml(), ignore, None)
+    if not isinstance(source, str | os.PathLike):
+        raise ModelError(f"cannot load a {type(source).__name__}; expected a path, XML text, a name, MjModel or MjSpec")
+    text = os.fspath(source)
+    if isinstance(source, str) and text.lstrip().startswith("<"):
+        spec = _parse(lambda: mujoco.MjSpec.from_string(text), None)
+        return _finish(_compile(spec.compile, None), spec.modelname or "model", text, ignore, None)
+    if isinstance(source, str) and text in models():
+        return _load_bundled(text, ignore)
+    return _load_file(Path(text), ignore)
+
+
+def _load_bundled(name: str, ignore) -> Model:
+    """A bundled model; simulations of it start from its first keyframe."""
+    text = (BUNDLED / f"{name}.xml").read_text(encoding="utf-8")
+    model = load(text, ignore=ignore)
+    key = 0 if model.nkey else None
+    return Model(model.mujoco, name=name, xml=text, ignored=list(model.ignored), initial_key=key)
+
+
+def _load_file(path: Path, ignore) -> Model:
+    if not path.exists():
+        hint = f"; bundled models: {', '.join(models())}" if path.suffix == "" else ""
+        raise ModelError(f"no such file{hint}", file=str(path))
+    if not path.is_file():
+        raise ModelError("not a file", file=str(path))
+    spec = _parse(lambda: mujoco.MjSpec.from_file(str(path)), path)
+    compiled = _compile(spec.compile, path)
+    return _finish(compiled, spec.modelname or path.stem, spec.to_xml(), ignore, str(path))
+
+
+def _parse(read, path):
+    try:
+        return read()
+    except (ValueError, OSError, RuntimeError) as error:
+        raise _model_error(error, path) from None
+
+
+def _compile(compiler, path):
+    try:
+        return compiler()
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        raise _model_error(error, path) from None
+
+
+def _model_error(error, path) -> ModelError:
+    """MuJoCo's message with the file and, where it names one, the line."""
+    text = " ".join(str(error).split())
+    found = re.search(r"[Ll]ine(?: number=| )(\d+)", text)
+    return ModelError(text, file=str(path) if path else None, line=int(found.group(1)) if found else None)
+
+
+def _embedded_name(m: mujoco.MjModel) -> str:
+    return m.names[: m.names.index(b"\0")].decode() or "model"
+
+
+def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | None) -> Model:
+    return Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))

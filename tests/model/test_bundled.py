@@ -1,0 +1,395 @@
+"""The bundled models are the mechanisms their comments describe.
+
+Charter. Law: each file's own equation of motion, written out here by hand from the source that the file names, and the
+published solutions that follow from it (steady precession, nutation, tumbling, the damped oscillator, the tutorial's
+n-link numbers). Oracle: MuJoCo compiles and evaluates the file; nothing of Saltus's dynamics is used, so these tests
+hold the models alone. Tolerances: an identity at one state holds to rounding (1e-12 relative); a solution in time holds
+to the error of MuJoCo's RK4 at the step chosen, which each test names; the tutorial's numbers are the iterates of one
+semi-implicit Euler map, so they hold to rounding accumulated over its 100 steps (1e-12).
+"""
+
+from importlib.resources import files
+
+import mujoco
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import ellipk
+
+from saltus.errors import OptionError
+from saltus.model.n_link import n_link
+
+BUNDLED = files("saltus") / "model" / "bundled"
+NAMES = sorted(entry.name.removesuffix(".xml") for entry in BUNDLED.iterdir() if entry.name.endswith(".xml"))
+EXPECTED = ["arm", "cart_pole", "chain", "double_pendulum", "free_body", "pendulum", "spring", "top"]
+G = 9.81
+
+
+def text(name):
+    return (BUNDLED / f"{name}.xml").read_text(encoding="utf-8")
+
+
+def start(name, key=0, **options):
+    """Model and data of a bundled file at a keyframe, `forward` done."""
+    model = mujoco.MjModel.from_xml_string(text(name))
+    for option, value in options.items():
+        setattr(model.opt, option, value)
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, key if isinstance(key, int) else model.key(key).id)
+    mujoco.mj_forward(model, data)
+    return model, data
+
+
+def full_mass(model, data):
+    mass = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, mass)
+    return mass
+
+
+def random_state(model, data, rng, torque=0.0):
+    """A random state for joints whose coordinates are plain numbers, with random motor torques."""
+    data.qpos[:] = rng.uniform(-3, 3, model.nq)
+    data.qvel[:] = rng.uniform(-3, 3, model.nv)
+    data.ctrl[:] = torque * rng.uniform(-1, 1, model.nu)
+    mujoco.mj_forward(model, data)
+    return data.qpos, data.qvel, data.qacc, data.ctrl
+
+
+# every file
+
+
+def test_the_list_is_complete():
+    assert NAMES == EXPECTED
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_file_explains_itself_first(name):
+    comment, _, rest = text(name).partition("-->")
+    assert comment.startswith("<!--\n") and "Source: " in comment and "=" in comment
+    assert f'<mujoco model="{name}">' in rest
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_inertials_carry_mass_and_nothing_touches(name):
+    model = mujoco.MjModel.from_xml_string(text(name))
+    assert text(name).count("<inertial") == model.nbody - 1
+    assert not model.geom_contype.any() and not model.geom_conaffinity.any()
+    assert model.nkey >= 1 and model.key(0).name
+    assert model.neq == 0 and not model.jnt_limited.any() and not model.dof_frictionloss.any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_from_every_keyframe_at_the_files_own_step(name):
+    model = mujoco.MjModel.from_xml_string(text(name))
+    for key in range(model.nkey):
+        _, data = start(name, key)
+        mujoco.mj_step(model, data, round(1 / model.opt.timestep))
+        assert np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()
+        assert data.ncon == 0 and data.nefc == 0 and not data.warning.number.any()
+
+
+# one mechanism at a time
+
+
+def test_pendulum_is_a_point_mass():
+    model, data = start("pendulum")
+    assert_allclose(full_mass(model, data), [[8.0]], rtol=1e-15 * 2)
+    assert_allclose(data.site("tip").xpos, [2, 0, 0], atol=1e-15)
+    assert_allclose(data.qpos, np.pi / 2, rtol=0)
+    for angle in np.linspace(-3, 3, 13):
+        data.qpos[0], data.qvel[0], data.ctrl[0] = angle, 1.3, 7.0
+        mujoco.mj_forward(model, data)
+        assert_allclose(8 * data.qacc[0], -2 * G * 2 * np.sin(angle) + 7.0, rtol=1e-13, atol=1e-13)
+
+
+def test_pendulum_servo_holds_against_gravity():
+    # the lecture's screenshot: the motor holds -pi/2.5 with -37.32 N m
+    model, data = start("pendulum")
+    data.qpos[0], data.qvel[0], data.qacc[0] = -np.pi / 2.5, 0, 0
+    mujoco.mj_inverse(model, data)
+    assert_allclose(data.qfrc_inverse[0], 2 * G * 2 * np.sin(-np.pi / 2.5), rtol=1e-13)
+    assert round(data.qfrc_inverse[0], 2) == -37.32
+
+
+def test_double_pendulum_in_absolute_angles():
+    rng = np.random.default_rng(2)
+    model, data = start("double_pendulum")
+    assert_allclose(np.cumsum(data.qpos), [np.pi / 2, 0], atol=1e-15)
+    m1 = m2 = l1 = l2 = 2.0
+    for _ in range(20):
+        q, v, a, tau = random_state(model, data, rng, torque=10)
+        a1, a2 = np.cumsum(q)
+        v1, v2 = np.cumsum(v)
+        acc1, acc2 = np.cumsum(a)
+        c, s = np.cos(a1 - a2), np.sin(a1 - a2)
+        first = (m1 + m2) * l1**2 * acc1 + m2 * l1 * l2 * (acc2 * c + v2**2 * s) + (m1 + m2) * G * l1 * np.sin(a1)
+        second = m2 * l2**2 * acc2 + m2 * l1 * l2 * (acc1 * c - v1**2 * s) + m2 * G * l2 * np.sin(a2)
+        assert_allclose([first, second], [tau[0] - tau[1], tau[1]], atol=1e-11)
+
+
+def test_double_pendulum_of_point_masses_from_the_horizontal():
+    # reference by extrapolation at 25 digits for m = l = 1 from (90, 90) degrees after 5 s; time scales with sqrt(l)
+    model, data = start("double_pendulum", "horizontal", integrator=mujoco.mjtIntegrator.mjINT_RK4)
+    steps = 10000
+    model.opt.timestep = 5 * np.sqrt(2) / steps
+    mujoco.mj_step(model, data, steps)
+    assert_allclose(np.cumsum(data.qpos), [-0.6271867050665307, -1.301315550209812], atol=1e-8)
+
+
+def test_arm_is_the_textbook_manipulator():
+    rng = np.random.default_rng(3)
+    model, data = start("arm")
+    m1, l1, m2, l2, b = 1.2, 0.5, 0.75, 0.4, 0.05
+    c1, c2, i1, i2 = l1 / 2, l2 / 2, m1 * l1**2 / 12, m2 * l2**2 / 12
+    for _ in range(20):
+        q, v, a, tau = random_state(model, data, rng, torque=5)
+        cos2, h = np.cos(q[1]), -m2 * l1 * c2 * np.sin(q[1])
+        m11 = m1 * c1**2 + i1 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * cos2) + i2
+        m12, m22 = m2 * (c2**2 + l1 * c2 * cos2) + i2, m2 * c2**2 + i2
+        assert_allclose(full_mass(model, data), [[m11, m12], [m12, m22]], rtol=1e-13)
+        coriolis = h * np.array([2 * v[0] * v[1] + v[1] ** 2, -(v[0] ** 2)])
+        fore = m2 * c2 * G * np.cos(q[0] + q[1])
+        gravity = np.array([(m1 * c1 + m2 * l1) * G * np.cos(q[0]) + fore, fore])
+        assert_allclose(full_mass(model, data) @ a + coriolis + gravity, tau - b * v, atol=1e-12)
+    model, data = start("arm", "stretched")
+    assert_allclose(data.site("hand").xpos, [l1 + l2, 0, 0], atol=1e-15)
+
+
+def test_cart_pole_in_florians_form():
+    rng = np.random.default_rng(4)
+    model, data = start("cart_pole")
+    cart, m, l = 1.0, 0.1, 0.5
+    assert data.site("tip").xpos[0] > 0  # leans towards +x
+    for _ in range(20):
+        (_, th), (_, w), (x_acc, th_acc), force = random_state(model, data, rng, torque=10)
+        s, c = np.sin(th), np.cos(th)
+        total = (-force[0] - m * l * w**2 * s) / (cart + m)
+        assert_allclose(th_acc, (G * s + c * total) / (l * (4 / 3 - m * c**2 / (cart + m))), rtol=1e-12)
+        assert_allclose(x_acc, (force[0] + m * l * (w**2 * s - th_acc * c)) / (cart + m), rtol=1e-11, atol=1e-12)
+
+
+def test_top_has_its_inertia_about_the_pivot():
+    model, data = start("top")
+    assert_allclose(full_mass(model, data), np.diag([1e-3, 1e-3, 4e-4]), rtol=1e-12, atol=1e-18)
+    assert_allclose(np.degrees(np.arccos(data.body("top").xmat[8])), 30, rtol=1e-13)
+    assert data.body("top").xmat[2] > 0  # leans towards +x
+
+
+@pytest.mark.parametrize(
+    ("key", "rate"), [("slow_precession", 2.5213169686090051), ("fast_precession", 89.854726101731117)]
+)
+def test_top_precesses_steadily(key, rate):
+    # RK4 at 0.1 ms over 0.5 s: h ω = 0.02, so (h ω)^4/120 of the angle turned, 1e-9, and less
+    model, data = start("top", key, timestep=1e-4)
+    assert_allclose(1e-3 * rate**2 * np.cos(np.pi / 6) - 4e-4 * 200 * rate + 0.5 * G * 0.04, 0, atol=1e-13)
+    azimuth, turned = 0.0, 0.0
+    for _ in range(5000):
+        mujoco.mj_step(model, data)
+        mujoco.mj_kinematics(model, data)
+        axis = data.body("top").xmat.reshape(3, 3)[:, 2]
+        new = np.arctan2(axis[1], axis[0])
+        turned += np.angle(np.exp(1j * (new - azimuth)))
+        azimuth = new
+        assert abs(np.arccos(axis[2]) - np.pi / 6) < 1e-8
+    assert_allclose(turned, rate * data.time, rtol=1e-8)
+
+
+def test_top_nods_as_the_integral_says():
+    # largest tilt and nutation period, from the closed quadrature; RK4 at 0.05 ms, peaks by a parabola through samples
+    model, data = start("top", "release", timestep=5e-5)
+    tilt = []
+    for _ in range(5000):
+        tilt.append(np.degrees(np.arccos(data.body("top").xmat[8])))
+        mujoco.mj_step(model, data)
+        mujoco.mj_forward(model, data)
+    tilt = np.array(tilt)
+    peaks = [i for i in range(1, len(tilt) - 1) if tilt[i - 1] < tilt[i] >= tilt[i + 1]]
+    curvature = tilt[np.array(peaks) - 1] - 2 * tilt[peaks] + tilt[np.array(peaks) + 1]
+    slope = (tilt[np.array(peaks) + 1] - tilt[np.array(peaks) - 1]) / 2
+    assert_allclose(tilt[peaks] - slope**2 / (2 * curvature), 31.9081826631441472, atol=1e-8)
+    times = (np.array(peaks) - slope / curvature) * model.opt.timestep
+    assert_allclose(np.diff(times), 0.083001599334966545, rtol=1e-7)
+
+
+def test_free_body_obeys_eulers_equations():
+    rng = np.random.default_rng(5)
+    model, data = start("free_body")
+    i1, i2, i3 = 0.02, 0.03, 0.04
+    for _ in range(20):
+        w = data.qvel[3:] = rng.uniform(-10, 10, 3)
+        mujoco.mj_forward(model, data)
+        expected = [(i2 - i3) / i1 * w[1] * w[2], (i3 - i1) / i2 * w[2] * w[0], (i1 - i2) / i3 * w[0] * w[1]]
+        assert_allclose(data.qacc, [0, 0, 0, *expected], rtol=1e-11, atol=1e-12)
+
+
+def test_free_body_turns_over_periodically():
+    # Landau and Lifshitz (37.10): with M² < 2 E I2 the rates are elliptic functions of period 4 K, half of it a turn;
+    # RK4 at 1 ms and linear interpolation between steps, 1e-5
+    model, data = start("free_body", timestep=1e-3)
+    i1, i2, i3 = 0.02, 0.03, 0.04
+    w = data.qvel[3:].copy()
+    twice_energy, momentum = np.dot([i1, i2, i3], w**2), np.sum((np.array([i1, i2, i3]) * w) ** 2)
+    assert momentum < twice_energy * i2
+    # hence with the roles of I1 and I3 exchanged
+    rate = np.sqrt((i2 - i1) * (twice_energy * i3 - momentum) / (i1 * i2 * i3))
+    modulus = (i3 - i2) * (momentum - twice_energy * i1) / ((i2 - i1) * (twice_energy * i3 - momentum))
+    between = 2 * ellipk(modulus) / rate
+    assert round(between, 2) == 4.61  # the figure in the file's comment
+    crossings, before = [], w[1]
+    for _ in range(15000):
+        mujoco.mj_step(model, data)
+        if before * data.qvel[4] < 0:
+            crossings.append(data.time - model.opt.timestep * data.qvel[4] / (data.qvel[4] - before))
+        before = data.qvel[4]
+    assert len(crossings) == 3
+    assert_allclose(crossings[0], between / 2, rtol=1e-5)
+    assert_allclose(np.diff(crossings), between, rtol=1e-5)
+
+
+@pytest.mark.parametrize("key", ["smallest_axis", "largest_axis"])
+def test_free_body_is_stable_about_the_other_axes(key):
+    model, data = start("free_body", key)
+    axis = int(np.argmax(np.abs(data.qvel[3:])))
+    for _ in range(4000):
+        mujoco.mj_step(model, data)
+        assert data.qvel[3 + axis] > 9.999
+
+
+@pytest.mark.parametrize(("key", "x0", "v0"), [("stretched", 0.5, 0.0), ("struck", 0.0, 5.0)])
+def test_spring_is_the_damped_oscillator(key, x0, v0):
+    # RK4 at 1 ms over 2 s: (ω h)^5/120 a step, 2e-10 in all at most
+    model, data = start("spring", key, integrator=mujoco.mjtIntegrator.mjINT_RK4, timestep=1e-3)
+    w, zeta = 10.0, 0.1
+    wd = w * np.sqrt(1 - zeta**2)
+    assert round(wd, 4) == 9.9499
+    assert_allclose(data.qacc[0], -100 * x0 - 2 * v0, rtol=1e-14)
+    for _ in range(20):
+        mujoco.mj_step(model, data, 100)
+        t = data.time
+        x = np.exp(-zeta * w * t) * (x0 * np.cos(wd * t) + (v0 + zeta * w * x0) / wd * np.sin(wd * t))
+        assert_allclose(data.qpos[0], x, atol=1e-9)
+
+
+def test_chain_alternates_its_axes_and_loses_what_its_dampers_take():
+    # the ledger closes to the quadrature of the power (trapezium rule, h = 0.5 ms): 1e-6 of the energy
+    model, data = start("chain", timestep=5e-4, integrator=mujoco.mjtIntegrator.mjINT_RK4)
+    model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    assert_allclose(model.jnt_axis, [[1, 0, 0], [0, 1, 0]] * 3)
+    mujoco.mj_forward(model, data)
+    assert_allclose(data.qfrc_passive, -0.5 * data.qpos - 0.01 * data.qvel, rtol=1e-14, atol=1e-15)
+    energy, taken, power = [data.energy.sum()], [0.0], 0.01 * np.dot(data.qvel, data.qvel)
+    for _ in range(4000):
+        mujoco.mj_step(model, data)
+        mujoco.mj_forward(model, data)
+        before, power = power, 0.01 * np.dot(data.qvel, data.qvel)
+        energy.append(data.energy.sum())
+        taken.append(taken[-1] + 0.5 * model.opt.timestep * (before + power))
+    assert_allclose(np.array(energy) + taken, energy[0], atol=1e-6)
+    assert np.all(np.diff(energy) < 0) and taken[-1] > 0.1
+
+
+# the n-link pendulum
+
+# absolute angles after 100 steps of 0.01 s from hanging at rest, with 5 sin(8 pi t) along x at the end of the last link
+FORCED = {
+    1: [-0.101355489466139],
+    2: [-0.01393061200271415, 0.1141395879641071],
+    3: [0.03571540741921724, 0.05559588450347966, -0.06335907527524458],
+    4: [0.05325083635382396, 0.0338994484057665, -0.03834705510822934, 0.0007984448829697091],
+}
+
+
+def run_tutorial(n, force=0.0, torque=0.0):
+    """The tutorial's loop: 100 semi-implicit Euler steps, force and torque sampled at the start of the step."""
+    model = mujoco.MjModel.from_xml_string(n_link(n))
+    data = mujoco.MjData(model)
+    jacobian = np.zeros((3, model.nv))
+    for i in range(100):
+        mujoco.mj_forward(model, data)
+        mujoco.mj_jacSite(model, data, jacobian, None, model.site("tip").id)
+        wave = np.sin(8 * np.pi * (i * 0.01))
+        data.qfrc_applied[:] = jacobian[0] * force * wave
+        data.ctrl[-1] = torque * wave
+        mujoco.mj_step(model, data)
+    return model, data
+
+
+@pytest.mark.parametrize("n", FORCED)
+def test_n_link_reproduces_the_tutorial_under_a_force(n):
+    _, data = run_tutorial(n, force=5.0)
+    relative = np.diff(FORCED[n], prepend=0.0)
+    assert_allclose(data.qpos, relative, atol=1e-12)
+    if n == 2:
+        assert_allclose(np.cumsum(data.qvel), [-0.1696021367149584, -0.5943819466443383], atol=1e-12)
+
+
+def test_n_link_reproduces_the_tutorial_under_a_torque():
+    _, data = run_tutorial(2, torque=5.0)
+    assert_allclose(np.cumsum(data.qpos), [-0.02711825783209075, 0.07303740753427433], atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 100])
+def test_n_link_hangs_from_its_pivot(n):
+    model = mujoco.MjModel.from_xml_string(n_link(n))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert model.nv == model.nu == n and model.opt.timestep == 0.01
+    assert_allclose(data.xpos[1], [0, 0, n])
+    assert_allclose(data.site("tip").xpos, [0, 0, 0], atol=1e-12)
+    assert_allclose(data.qacc, 0, atol=1e-12)
+    data.qpos[0] = np.pi / 2  # positive is towards +x
+    mujoco.mj_forward(model, data)
+    assert_allclose(data.site("tip").xpos, [n, 0, n], atol=1e-11)
+
+
+def test_n_link_takes_every_parameter_per_link_or_for_all():
+    model = mujoco.MjModel.from_xml_string(
+        n_link(2, m=[1.5, 2], l=(0.3, 0.7), d=[0.25, 1], inertia=[0.1, 0], g=1.62, pivot=(3, -4), timestep=0.002)
+    )
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    inner = 0.1 + 1.5 * (0.25 * 0.3) ** 2
+    outer = 2 * 0.7**2
+    both = inner + 2 * (0.3 + 0.7) ** 2
+    coupling = outer + 2 * 0.3 * 0.7
+    assert_allclose(full_mass(model, data), [[both, coupling], [coupling, outer]], rtol=1e-13)
+    assert_allclose(data.xpos[1], [3, 0, -4])
+    assert_allclose(model.opt.gravity, [0, 0, -1.62])
+    assert model.opt.timestep == 0.002
+
+
+def test_n_link_of_point_masses_is_the_double_pendulum():
+    rng = np.random.default_rng(6)
+    model = mujoco.MjModel.from_xml_string(n_link(2, m=2, l=2, d=1, inertia=0))
+    twin = mujoco.MjModel.from_xml_string(text("double_pendulum"))
+    data, twin_data = mujoco.MjData(model), mujoco.MjData(twin)
+    for _ in range(5):
+        q, v, a, tau = random_state(model, data, rng, torque=10)
+        twin_data.qpos[:], twin_data.qvel[:], twin_data.ctrl[:] = q, v, tau
+        mujoco.mj_forward(twin, twin_data)
+        assert_allclose(a, twin_data.qacc, rtol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": 0}, "n must be a whole number"),
+        ({"n": 2.5}, "n must be a whole number"),
+        ({"n": True}, "n must be a whole number"),
+        ({"n": 2, "m": 0}, "m must be above 0"),
+        ({"n": 2, "m": [1, -1]}, "m must be above 0"),
+        ({"n": 2, "m": [1, 2, 3]}, "m has 3 values for 2 links"),
+        ({"n": 2, "l": "1"}, "l must be a number or 2 numbers"),
+        ({"n": 2, "l": None}, "l must be a number"),
+        ({"n": 2, "d": float("nan")}, "d must be finite"),
+        ({"n": 2, "inertia": -1}, "inertia must be at least 0"),
+        ({"n": 2, "inertia": 0, "d": [1, 0]}, "link 2 has no inertia"),
+        ({"n": 2, "g": "down"}, "g must be a number"),
+        ({"n": 2, "timestep": 0}, "timestep must be above 0"),
+        ({"n": 2, "pivot": 3}, "pivot must be a pair"),
+        ({"n": 2, "pivot": (0, float("inf"))}, "pivot y must be finite"),
+    ],
+)
+def test_n_link_refuses_what_is_not_a_pendulum(arguments, message):
+    with pytest.raises(OptionError, match=message):
+        n_link(**arguments)

@@ -1,0 +1,161 @@
+"""Features that have an effect on motion and are not simulated: refused by element and name, or left out and recorded.
+
+Reference: MuJoCo's rules of which geoms collide (Computation chapter, Collision: Selection), by `mj_collision` itself.
+"""
+
+import mujoco
+import numpy as np
+import pytest
+
+import saltus
+from saltus.model import features
+
+GEOM = "<geom size='.1' contype='0' conaffinity='0'/>"
+
+
+def body(inside, name="b"):
+    return f"<body name='{name}'><joint name='j_{name}'/>{inside}{GEOM}</body>"
+
+
+def document(worldbody, rest="", option=""):
+    return f"<mujoco><option>{option}</option><worldbody>{worldbody}</worldbody>{rest}</mujoco>"
+
+
+CASES = {
+    "contact": (
+        document(
+            "<geom name='floor' type='plane' size='1 1 1'/><body><freejoint/><geom name='ball' size='.1'/></body>"
+        ),
+        "geom",
+        "ball",
+    ),
+    "limit": (document(f"<body><joint name='knee' range='-1 1' limited='true'/>{GEOM}</body>"), "joint", "knee"),
+    "frictionloss": (document(f"<body><joint name='rusty' frictionloss='.1'/>{GEOM}</body>"), "joint", "rusty"),
+    "equality": (document(body(""), "<equality><joint name='lock' joint1='j_b'/></equality>"), "equality", "lock"),
+    "tendon": (
+        document(body(""), "<tendon><fixed name='cord' stiffness='3'><joint joint='j_b' coef='1'/></fixed></tendon>"),
+        "tendon",
+        "cord",
+    ),
+    "actuator": (
+        document(body(""), "<actuator><intvelocity name='drive' joint='j_b' kp='1' actrange='-1 1'/></actuator>"),
+        "actuator",
+        "drive",
+    ),
+    "fluid": (
+        "<mujoco><option density='1.2'/><worldbody>" + body("") + "</worldbody></mujoco>",
+        "option",
+        "density, viscosity",
+    ),
+    "sleep": (document(body(""), option="<flag sleep='enable'/>"), "flag", "sleep"),
+    "flex": (
+        document("<flexcomp name='cloth' type='grid' count='3 3 1' spacing='.1 .1 .1' radius='.01' dim='2' mass='1'/>"),
+        "flex",
+        "cloth",
+    ),
+    "plasticity": (
+        document(f"<body><joint name='bent' type='hinge' stiffness='2' springyield='.1'/>{GEOM}</body>"),
+        "joint",
+        "springyield",
+    ),
+    "mocap": (document(f"<body name='hand' mocap='true'>{GEOM}</body>" + body("")), "body", "hand"),
+}
+
+
+# what an actuator may not be: with activation, on a ball joint, on a site, with other laws
+ACTUATORS = {
+    "activation": "<general name='a' joint='j_b' dyntype='filter' dynprm='.1'/>",
+    "muscle": "<muscle name='a' joint='j_b' lengthrange='.1 1'/>",
+    "ball": "<motor name='a' joint='j_c'/>",
+    "site": "<motor name='a' site='s'/>",
+    "adhesion": "<adhesion name='a' body='b' ctrlrange='0 1'/>",
+    "damper": "<cylinder name='a' joint='j_b'/>",
+}
+
+
+@pytest.mark.parametrize("actuator", ACTUATORS)
+def test_actuators_that_are_not_simulated(actuator):
+    other = f"<body><joint name='j_c' type='ball'/>{GEOM}</body>"
+    xml = document(body("<site name='s'/>") + other, f"<actuator>{ACTUATORS[actuator]}</actuator>")
+    with pytest.raises(saltus.ModelError, match="not simulated yet") as caught:
+        saltus.load(xml)
+    assert (caught.value.element, caught.value.name) == ("actuator", "a")
+    # left out, it exerts no force
+    sim = saltus.Simulation(saltus.load(xml, ignore=["actuator"]))
+    sim.ctrl[:] = 1.0
+    assert not sim.data.qfrc_actuator.any()
+
+
+@pytest.mark.parametrize("flag", ["limit", "frictionloss", "equality", "actuation"])
+def test_what_a_flag_disables_is_no_matter(flag):
+    kind = {"actuation": "actuator"}.get(flag, flag)
+    xml = CASES[kind][0].replace("<option></option>", f"<option><flag {flag}='disable'/></option>")
+    assert saltus.load(xml).ignored == ()
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_refused_by_element_and_name(kind):
+    xml, element, name = CASES[kind]
+    with pytest.raises(saltus.ModelError, match="not simulated yet") as caught:
+        saltus.load(xml)
+    assert (caught.value.element, caught.value.name) == (element, name)
+    assert kind in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_left_out_on_request_and_recorded(kind):
+    xml, _, name = CASES[kind]
+    model = saltus.load(xml, ignore=[kind])
+    assert any(kind in entry and name in entry for entry in model.ignored)
+
+
+def test_unknown_word_in_ignore():
+    with pytest.raises(saltus.OptionError, match="did you mean 'contact'"):
+        saltus.load("pendulum", ignore=["contract"])
+
+
+def test_plurals_and_all_constraints_together():
+    assert features.ignored_kinds(["contacts", "equalities", "frictionloss"]) == {"contact", "equality", "frictionloss"}
+    assert features.ignored_kinds("constraints") == {"contact", "limit", "frictionloss", "equality"}
+
+
+def test_the_message_lists_all_that_must_be_left_out():
+    xml = CASES["limit"][0].replace("</mujoco>", "<option density='1'/></mujoco>")
+    with pytest.raises(saltus.ModelError, match=r"ignore=\['limit', 'fluid'\]"):
+        saltus.load(xml)
+
+
+@pytest.mark.parametrize("flag", ["contact", "constraint"])
+def test_a_file_whose_flags_disable_contacts_loads(flag):
+    xml = CASES["contact"][0].replace("<option></option>", f"<option><flag {flag}='disable'/></option>")
+    assert saltus.load(xml).ignored == ()
+
+
+def test_what_does_not_move_anything_is_no_matter():
+    visual = "<asset><texture name='t' type='2d' builtin='checker' width='8' height='8'/></asset>"
+    sensor = "<sensor><jointpos joint='j_b'/></sensor>"
+    xml = document("<camera name='eye'/><light/>" + body("<site name='s'/>"), visual + sensor)
+    assert saltus.load(xml).ignored == ()
+
+
+def random_scene(rng):
+    """Bodies in a tree with random collision masks, all in one place."""
+    text, open_bodies = "<geom size='.2'/>", 0
+    for _ in range(6):
+        if open_bodies and rng.random() < 0.5:
+            text += "</body>" * open_bodies
+            open_bodies = 0
+        joint = "<joint/>" if rng.random() < 0.7 or not open_bodies else ""
+        masks = f"contype='{rng.integers(4)}' conaffinity='{rng.integers(4)}'"
+        text += f"<body>{joint}<geom size='.2' {masks}/>"
+        open_bodies += 1
+    return document(text + "</body>" * open_bodies)
+
+
+@pytest.mark.parametrize("number", range(30))
+def test_bodies_that_may_touch_are_those_that_mujoco_lets_collide(number):
+    m = mujoco.MjModel.from_xml_string(random_scene(np.random.default_rng(number)))
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    found = {tuple(sorted((int(m.geom_bodyid[c.geom1]), int(m.geom_bodyid[c.geom2])))) for c in d.contact}
+    assert {tuple(map(int, pair)) for pair in features.touching_bodies(m)} == found

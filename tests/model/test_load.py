@@ -1,0 +1,180 @@
+"""Loading: every kind of source gives the same model, and bad input gets an error that names it.
+
+Reference: MuJoCo's compiler, which reads the files; what is asserted here is ours: sources, names, errors, frozenness.
+"""
+
+import pickle
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import saltus
+from saltus.model.load import BUNDLED
+
+URDF = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper">
+    <inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
+      <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>{visual}
+  </link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="0" upper="0" effort="0" velocity="0"/></joint>
+</robot>"""
+
+
+def pendulum_text():
+    return (BUNDLED / "pendulum.xml").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def pendulum_file(tmp_path):
+    path = tmp_path / "swing.xml"
+    path.write_text(pendulum_text(), encoding="utf-8")
+    return path
+
+
+def test_every_source_gives_the_same_model(pendulum_file):
+    text = pendulum_text()
+    sources = [
+        "pendulum",
+        text,
+        str(pendulum_file),
+        pendulum_file,
+        mujoco.MjModel.from_xml_string(text),
+        mujoco.MjSpec.from_string(text),
+    ]
+    for source in sources:
+        model = saltus.load(source)
+        assert (model.nq, model.nv, model.nu) == (1, 1, 1)
+        assert model.body_mass[1] == 2.0
+        assert model.opt.timestep == 0.05
+    assert saltus.load(model) is model
+
+
+def test_only_bundled_models_start_from_their_first_keyframe(pendulum_file):
+    assert saltus.load("pendulum").initial_key == 0
+    assert saltus.load(pendulum_file).initial_key is None
+
+
+def test_bundled_names():
+    assert {"pendulum", "double_pendulum", "arm", "cart_pole", "top", "free_body", "spring"} <= set(saltus.models())
+    for name in saltus.models():
+        assert saltus.load(name).name == name
+
+
+def test_n_link_is_a_model_with_the_tutorials_parameters():
+    model = saltus.n_link(3)
+    assert model.nv == 3
+    np.testing.assert_array_equal(model.body_mass[1:], 1.0)
+    np.testing.assert_allclose(np.sort(model.body_inertia[1:], axis=1)[:, -1], 0.08, rtol=1e-14)
+
+
+def test_urdf(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(URDF.format(visual=""))
+    model = saltus.load(path, ignore=["limit"])
+    assert model.nv == 1
+    assert model.names("joint") == ["shoulder"]
+
+
+def test_urdf_with_a_missing_mesh_names_the_mesh(tmp_path):
+    path = tmp_path / "arm.urdf"
+    visual = '<collision><geometry><mesh filename="gripper.stl"/></geometry></collision>'
+    path.write_text(URDF.format(visual=visual))
+    with pytest.raises(saltus.ModelError, match=r"gripper\.stl") as caught:
+        saltus.load(path)
+    assert caught.value.file == str(path)
+
+
+def test_missing_file_is_named(tmp_path):
+    path = tmp_path / "nowhere.xml"
+    with pytest.raises(saltus.ModelError, match=r"nowhere\.xml") as caught:
+        saltus.load(path)
+    assert caught.value.file == str(path)
+
+
+def test_unknown_name_lists_the_bundled_ones():
+    with pytest.raises(saltus.ModelError, match="pendulum"):
+        saltus.load("pendulun")
+
+
+def test_a_folder_is_not_a_model(tmp_path):
+    with pytest.raises(saltus.ModelError, match="not a file"):
+        saltus.load(tmp_path)
+
+
+def test_broken_xml_says_file_and_line(tmp_path):
+    path = tmp_path / "broken.xml"
+    path.write_text("<mujoco>\n  <worldbody>\n    <body><joint tipe='hinge'/></body>\n  </worldbody>\n</mujoco>\n")
+    with pytest.raises(saltus.ModelError, match=r"broken\.xml, line 3") as caught:
+        saltus.load(path)
+    assert (caught.value.file, caught.value.line) == (str(path), 3)
+
+
+def test_xml_that_ends_early():
+    with pytest.raises(saltus.ModelError):
+        saltus.load("<mujoco><worldbody>")
+
+
+def test_something_else_is_refused():
+    with pytest.raises(saltus.ModelError, match="int"):
+        saltus.load(3)
+
+
+def test_a_model_is_frozen():
+    model = saltus.load("pendulum")
+    with pytest.raises(AttributeError, match="frozen"):
+        model.nv = 2
+    with pytest.raises(ValueError, match="read-only"):
+        model.body_mass[1] = 3.0
+    with pytest.raises(AttributeError, match="no_such_field"):
+        model.no_such_field  # noqa: B018
+    model.mujoco.body_mass[1] = 3.0  # a copy
+    assert model.mujoco.body_mass[1] == 2.0
+
+
+def test_options_are_frozen_too():
+    model = saltus.load("pendulum")
+    with pytest.raises(AttributeError, match=r"frozen: opt\.timestep"):
+        model.opt.timestep = 3.0
+    with pytest.raises(ValueError, match="read-only"):
+        model.opt.gravity[2] = 0.0
+    assert model.opt.timestep == 0.05 and model.opt.integrator == "euler"
+
+
+def test_a_compiled_model_is_copied():
+    compiled = mujoco.MjModel.from_xml_string(pendulum_text())
+    model = saltus.load(compiled)
+    compiled.body_mass[1] = 77.0
+    assert model.body_mass[1] == 2.0
+    assert saltus.Simulation(model).full_M()[0, 0] == pytest.approx(8.0)
+
+
+def test_a_model_travels_between_processes():
+    model = saltus.load("top")
+    other = pickle.loads(pickle.dumps(model))
+    assert (other.name, other.xml, other.initial_key) == (model.name, model.xml, model.initial_key)
+    np.testing.assert_array_equal(other.body_inertia, model.body_inertia)
+
+
+def test_names_and_units():
+    model = saltus.load("free_body")
+    joint = model.names("joint")[0]
+    assert model.qpos_names() == [f"{joint}.{p}" for p in ("x", "y", "z", "qw", "qx", "qy", "qz")]
+    assert model.dof_names() == [f"{joint}.{p}" for p in ("vx", "vy", "vz", "wx", "wy", "wz")]
+    assert model.coordinate_units() == (["m"] * 3 + [""] * 4, ["m/s"] * 3 + ["rad/s"] * 3)
+    assert model.id("joint", joint) == 0
+    with pytest.raises(KeyError, match=joint):
+        model.id("joint", "elbow")
+
+
+def test_paths_relative_to_the_file_work(tmp_path):
+    (tmp_path / "part.xml").write_text(
+        "<mujoco><worldbody><body name='b'><joint/><geom size='1' contype='0' "
+        "conaffinity='0'/></body></worldbody></mujoco>"
+    )
+    whole = tmp_path / "whole.xml"
+    whole.write_text("<mujoco><include file='part.xml'/></mujoco>")
+    assert saltus.load(Path(whole)).nbody == 2
