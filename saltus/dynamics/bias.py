@@ -1,0 +1,52 @@
+"""Joint forces of motion: the second loop of the recursive Newton-Euler algorithm."""
+
+from saltus.dynamics.motion import motion
+from saltus.number.kernels import kernel
+from saltus.spatial.motions import add6, dot6
+
+
+@kernel
+def joint_forces(m, p, d, qfrc):
+    """Sum the bodies' forces towards the root and project them on the joints (Featherstone 2008, table 5.1, loop 2).
+
+    Reads cdof [nv, 6] from p (see `motion`), and reads and accumulates cfrc_body [nbody, 6]. Writes the field qfrc
+    [nv] (N, N m).
+    """
+    zero = 0.0 * d.time
+    force = (zero, zero, zero, zero, zero, zero)
+    chained = 0
+    for b in range(m.nbody - 1, 0, -1):
+        if chained:
+            force = add6(force, d.cfrc_body[b])
+            d.cfrc_body[b] = force
+        else:
+            force = d.cfrc_body[b]
+        first = m.body_dofadr[b]
+        for i in range(first, first + m.body_dofnum[b]):
+            qfrc[i] = dot6(p.cdof[i], force)
+        chained = m.body_chained[b]
+        parent = m.body_parentid[b]
+        if parent > 0 and not chained:
+            d.cfrc_body[parent] = add6(d.cfrc_body[parent], force)
+
+
+@kernel
+def bias(m, d):
+    """Coriolis, centrifugal and gravitational forces on the joints: inverse dynamics at zero acceleration.
+
+    Writes qfrc_bias [nv] (N, N m).
+    """
+    motion(m, d, d, 0, 0)
+    joint_forces(m, d, d, d.qfrc_bias)
+
+
+@kernel
+def inverse(m, d):
+    """Inverse dynamics: the joint forces that give the accelerations qacc [nv], without passive and applied ones.
+
+    Writes qfrc_inverse [nv] (N, N m) = M qacc + qfrc_bias.
+    """
+    motion(m, d, d, 1, 0)
+    joint_forces(m, d, d, d.qfrc_inverse)
+    for i in range(m.nv):
+        d.qfrc_inverse[i] = d.qfrc_inverse[i] + m.dof_armature[i] * d.qacc[i]

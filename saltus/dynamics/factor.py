@@ -1,0 +1,59 @@
+"""Solving M x = b by the factorisation M = Lᵀ D L, which keeps the sparsity of the tree (Featherstone 2008, 6.5)."""
+
+from saltus.number.kernels import kernel
+
+
+@kernel
+def factor(m, d):
+    """Factor M.
+
+    Reads M [nC]. Writes qLD [nC] (L below the diagonal, D on it) and qLDiagInv [nv]. The ancestors of an ancestor
+    are the first entries of a row, so that rows combine without looking up columns.
+    """
+    for k in range(m.nC):
+        d.qLD[k] = d.M[k]
+    for k in range(m.nv - 1, -1, -1):
+        row = m.M_rowadr[k]
+        count = m.M_rownnz[k] - 1
+        inverse = 1.0 / d.qLD[row + count]
+        d.qLDiagInv[k] = inverse
+        for c in range(count - 1, -1, -1):
+            i = m.M_colind[row + c]
+            t = d.qLD[row + c] * inverse
+            target = m.M_rowadr[i]
+            for j in range(c + 1):
+                d.qLD[target + j] = d.qLD[target + j] - t * d.qLD[row + j]
+            d.qLD[row + c] = t
+
+
+@kernel
+def solve(m, d, x):
+    """x ← (Lᵀ D L)⁻¹ x for a field x [nv]."""
+    for i in range(m.nv - 1, -1, -1):
+        row = m.M_rowadr[i]
+        xi = x[i]
+        for k in range(m.M_rownnz[i] - 1):
+            j = m.M_colind[row + k]
+            x[j] = x[j] - d.qLD[row + k] * xi
+    for i in range(m.nv):
+        row = m.M_rowadr[i]
+        xi = x[i] * d.qLDiagInv[i]
+        for k in range(m.M_rownnz[i] - 1):
+            xi = xi - d.qLD[row + k] * x[m.M_colind[row + k]]
+        x[i] = xi
+
+
+@kernel
+def multiply(m, d, x, y):
+    """y ← M x for fields x, y [nv]."""
+    for i in range(m.nv):
+        y[i] = 0.0 * x[i]
+    for i in range(m.nv):
+        row = m.M_rowadr[i]
+        last = m.M_rownnz[i] - 1
+        total = d.M[row + last] * x[i]
+        for k in range(last):
+            j = m.M_colind[row + k]
+            total = total + d.M[row + k] * x[j]
+            y[j] = y[j] + d.M[row + k] * x[i]
+        y[i] = y[i] + total

@@ -1,0 +1,28 @@
+"""The joint-space inertia matrix."""
+
+from saltus.number.kernels import kernel
+from saltus.spatial.motions import add10, dot6, inertia_times_motion
+
+
+@kernel
+def composite_inertia(m, d):
+    """Joint-space inertia M by the composite-rigid-body algorithm (Featherstone 2008, table 6.2).
+
+    Reads cinert [nbody, 10] (kg m², kg m, kg, about the tree's centre of mass), cdof [nv, 6].
+    Writes crb [nbody, 10] and M [nC]: for each dof the entries of its ancestors, itself last.
+    """
+    zero = 0.0 * d.time
+    d.crb[0] = (zero, zero, zero, zero, zero, zero, zero, zero, zero, zero)
+    for b in range(1, m.nbody):
+        d.crb[b] = d.cinert[b]
+    for b in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[b]
+        if parent > 0:
+            d.crb[parent] = add10(d.crb[parent], d.crb[b])
+    for i in range(m.nv):
+        momentum = inertia_times_motion(d.crb[m.dof_bodyid[i]], d.cdof[i])
+        first = m.M_rowadr[i]
+        last = first + m.M_rownnz[i] - 1
+        for k in range(first, last):
+            d.M[k] = dot6(d.cdof[m.M_colind[k]], momentum)
+        d.M[last] = m.dof_armature[i] + dot6(d.cdof[i], momentum)

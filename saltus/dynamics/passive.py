@@ -1,0 +1,108 @@
+"""Forces that joints exert by themselves: springs, dampers, gravity compensation."""
+
+from saltus.dynamics.applied import add_body_force
+from saltus.dynamics.kinematics import BALL, FREE
+from saltus.number.functions import absolute, sqrt, where
+from saltus.number.kernels import kernel
+from saltus.spatial.fields import load3, load4, store3
+from saltus.spatial.quaternions import quat_conjugate, quat_log, quat_multiply, quat_normalize
+from saltus.spatial.vectors import dot3, scale3, sub3
+
+
+@kernel(inline=True)
+def spring_rotation(m, d, a):
+    """Rotation vector from the spring's reference to the joint's orientation, both quaternions at qpos[a]."""
+    quat = quat_normalize(load4(d.qpos, a))
+    return quat_log(quat_multiply(quat_conjugate(load4(m.qpos_spring, a)), quat))
+
+
+@kernel(inline=True)
+def spring_translation(m, d, a):
+    """Displacement from the spring's reference of the position at qpos[a]."""
+    return sub3(load3(d.qpos, a), load3(m.qpos_spring, a))
+
+
+@kernel(inline=True)
+def length3(a):
+    """|a|, with a derivative of zero at zero."""
+    square = dot3(a, a)
+    zero = square <= 0.0
+    return where(zero, 0.0 * square, sqrt(where(zero, 1.0 + 0.0 * square, square)))
+
+
+@kernel
+def springs(m, d):
+    """Joint springs: -x (k + p1 x + p2 x²), with x the displacement from qpos_spring.
+
+    On free and ball joints x is a vector and the polynomial takes its length. Writes qfrc_spring [nv] (N, N m).
+    """
+    for i in range(m.nv):
+        d.qfrc_spring[i] = 0.0 * d.time
+    for j in range(m.njnt):
+        if m.jnt_spring[j]:
+            a = m.jnt_qposadr[j]
+            i = m.jnt_dofadr[j]
+            kind = m.jnt_type[j]
+            k = m.jnt_stiffness[j]
+            poly = m.jnt_stiffnesspoly[j]
+            if kind == FREE:
+                _spring3(d, i, spring_translation(m, d, a), k, poly)
+                a += 3
+                i += 3
+            if kind == FREE or kind == BALL:
+                _spring3(d, i, spring_rotation(m, d, a), k, poly)
+            else:
+                x = d.qpos[a] - m.qpos_spring[a]
+                d.qfrc_spring[i] = -x * (k + x * (poly[0] + x * poly[1]))
+
+
+@kernel(inline=True)
+def _spring3(d, i, x, k, poly):
+    r = length3(x)
+    store3(d.qfrc_spring, i, scale3(-(k + r * (poly[0] + r * poly[1])), x))
+
+
+@kernel
+def dampers(m, d):
+    """Joint dampers: -v (b + p1 |v| + p2 v²).
+
+    Writes qfrc_damper [nv] (N, N m) and its negative slope in v, qfrc_damper_slope [nv].
+    """
+    for i in range(m.nv):
+        b = m.dof_damping[i]
+        poly = m.dof_dampingpoly[i]
+        v = d.qvel[i]
+        speed = absolute(v)
+        d.qfrc_damper[i] = -v * (b + speed * (poly[0] + speed * poly[1]))
+        d.qfrc_damper_slope[i] = b + speed * (2.0 * poly[0] + speed * (3.0 * poly[1]))
+
+
+@kernel
+def gravity_compensation(m, d):
+    """A part of each body's weight, taken off at its centre of mass.
+
+    Writes qfrc_gravcomp [nv] (N, N m).
+    """
+    if m.has_gravcomp:
+        for i in range(m.nv):
+            d.qfrc_gravcomp[i] = 0.0 * d.time
+        for b in range(1, m.nbody):
+            if m.body_gravcomp[b] != 0.0:
+                force = scale3(-m.body_mass[b] * m.body_gravcomp[b], m.opt_gravity[0])
+                zero = 0.0 * force[0]
+                add_body_force(m, d, d.qfrc_gravcomp, b, force, (zero, zero, zero))
+
+
+@kernel
+def passive(m, d):
+    """All passive joint forces.
+
+    Writes qfrc_passive [nv] (N, N m) and its parts.
+    """
+    springs(m, d)
+    dampers(m, d)
+    gravity_compensation(m, d)
+    for i in range(m.nv):
+        d.qfrc_passive[i] = d.qfrc_spring[i] + d.qfrc_damper[i]
+        if m.has_gravcomp and not m.jnt_actgravcomp[m.dof_jntid[i]]:
+            d.qfrc_passive[i] = d.qfrc_passive[i] + d.qfrc_gravcomp[i]

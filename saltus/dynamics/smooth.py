@@ -1,0 +1,88 @@
+"""Forward dynamics without constraints: from state and inputs to accelerations, stage by stage."""
+
+from saltus.dynamics.actuation import actuation
+from saltus.dynamics.applied import add_cartesian_forces
+from saltus.dynamics.articulated import articulated_factor, articulated_solve
+from saltus.dynamics.bias import joint_forces
+from saltus.dynamics.com import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
+from saltus.dynamics.energy import energy
+from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.inertia import composite_inertia
+from saltus.dynamics.kinematics import attached_frames, kinematics
+from saltus.dynamics.motion import motion
+from saltus.dynamics.passive import passive
+from saltus.number.kernels import kernel
+
+
+@kernel
+def position_stage(m, d, keep):
+    """All that depends on qpos alone and that accelerations need; if `keep`, also what only users read."""
+    kinematics(m, d, keep)
+    tree_centre_of_mass(m, d)
+    com_inertia(m, d)
+    com_dof(m, d)
+
+
+@kernel
+def force_stage(m, d, keep):
+    """The bodies' forces of motion, and the forces on the joints beside them, passive + actuator + applied.
+
+    If `keep`, velocities are written too.
+
+    Writes cfrc_body [nbody, 6] (N m, N) and qfrc_smooth [nv] (N, N m).
+    """
+    motion(m, d, d, 0, keep)
+    applied_forces(m, d)
+
+
+@kernel
+def applied_forces(m, d):
+    """Forces on the joints but those of motion: qfrc_smooth [nv] = passive + actuator + applied (N, N m)."""
+    passive(m, d)
+    actuation(m, d)
+    for i in range(m.nv):
+        d.qfrc_smooth[i] = d.qfrc_passive[i] + d.qfrc_actuator[i] + d.qfrc_applied[i]
+    if d.has_xfrc:
+        add_cartesian_forces(m, d, d.qfrc_smooth)
+
+
+@kernel
+def solve_stage(m, d, h, slope):
+    """qacc [nv] from the forces of `force_stage`, with h times the field slope [nv] added to the inertia."""
+    articulated_factor(m, d, h, slope)
+    articulated_solve(m, d, d, d.qfrc_smooth, 1, d.qacc)
+
+
+@kernel
+def acceleration(m, d):
+    """Accelerations qacc [nv] of the present state, by articulated bodies."""
+    position_stage(m, d, 0)
+    force_stage(m, d, 0)
+    solve_stage(m, d, 0.0, d.qfrc_damper_slope)
+
+
+@kernel
+def forward(m, d):
+    """Everything that Data holds, at the present state; accelerations by the factor of M."""
+    position_stage(m, d, 1)
+    centre_of_mass(m, d)
+    attached_frames(m, d)
+    force_stage(m, d, 1)
+    joint_forces(m, d, d, d.qfrc_bias)
+    composite_inertia(m, d)
+    factor(m, d)
+    for i in range(m.nv):
+        d.qfrc_smooth[i] = d.qfrc_smooth[i] - d.qfrc_bias[i]
+        d.qacc_smooth[i] = d.qfrc_smooth[i]
+    solve(m, d, d.qacc_smooth)
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc_smooth[i]
+    energy(m, d)
+
+
+@kernel
+def energy_of_state(m, d):
+    """Energy at the present state."""
+    position_stage(m, d, 1)
+    motion(m, d, d, 0, 1)
+    energy(m, d)

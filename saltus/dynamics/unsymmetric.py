@@ -1,0 +1,37 @@
+"""Solving A x = b for an unsymmetric A with the tree's pattern, by elimination from the tips, which adds no entries.
+
+A is kept like M: along each dof's row of ancestors, `lower` has A[i, j] and `upper` has A[j, i]; the diagonal, last
+in the row, is in `lower`.
+"""
+
+from saltus.number.kernels import kernel
+
+
+@kernel
+def unsymmetric_solve(m, d, x):
+    """x ← A⁻¹ x for a field x [nv]; overwrites lower and upper [nC]."""
+    for k in range(m.nv - 1, -1, -1):
+        row = m.M_rowadr[k]
+        count = m.M_rownnz[k] - 1
+        inverse = 1.0 / d.lower[row + count]
+        d.lower[row + count] = inverse
+        for c in range(count - 1, -1, -1):
+            # row i of A less a multiple of row k
+            i = m.M_colind[row + c]
+            t = d.upper[row + c] * inverse
+            target = m.M_rowadr[i]
+            for j in range(c + 1):
+                d.lower[target + j] = d.lower[target + j] - t * d.lower[row + j]
+            # and what row k's other ancestors have in column i
+            u = d.lower[row + c]
+            for j in range(c):
+                s = d.upper[row + j] * inverse
+                d.upper[target + j] = d.upper[target + j] - s * u
+            x[i] = x[i] - t * x[k]
+    for i in range(m.nv):
+        row = m.M_rowadr[i]
+        count = m.M_rownnz[i] - 1
+        xi = x[i]
+        for k in range(count):
+            xi = xi - d.lower[row + k] * x[m.M_colind[row + k]]
+        x[i] = xi * d.lower[row + count]
