@@ -1,0 +1,78 @@
+"""Semi-implicit Euler, implicit in joint damping: MuJoCo's default.
+
+    (M + h B) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v'
+
+with B the slope of the dampers. Without damping this is the symplectic Euler method (Hairer, Lubich & Wanner, Geometric
+Numerical Integration (2006), theorem VI.3.3).
+"""
+
+from saltus.dynamics.articulated import articulated_solve
+from saltus.dynamics.bias import joint_forces
+from saltus.dynamics.motion import motion
+from saltus.dynamics.smooth import applied_forces, force_stage, position_stage, solve_stage
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.manifold import advance
+from saltus.integrate.status import OK
+from saltus.number.functions import frozen
+from saltus.number.kernels import kernel
+
+
+@kernel
+def step(m, d, h):
+    """One step of h seconds."""
+    position_stage(m, d, 0)
+    force_stage(m, d, 0)
+    solve_stage(m, d, h * m.implicit_damping, d.qfrc_damper_slope)
+    advance(m, d, h)
+    return OK
+
+
+@kernel
+def tangent_step(m, p, d, h, level):
+    """The step again, for tangents, after `step` on p at the same values: cheaper than differentiating the solve.
+
+    From (M + h B) a = f follows da = (M + h B)⁻¹ d(f - (M + h B) a) with a held on the right, which is inverse
+    dynamics. `level` says what has tangents in d: 0 controls, 1 velocities too, 2 positions too.
+    """
+    for i in range(m.nv):
+        d.qacc[i] = p.qacc[i]
+    if level > 1:
+        position_stage(m, d, 0)
+        motion(m, d, d, 1, 0)
+        joint_forces(m, d, d, d.qfrc_inverse)
+    elif level > 0:
+        motion(m, p, d, 1, 0)
+        joint_forces(m, p, d, d.qfrc_inverse)
+    applied_forces(m, d)
+    if level > 0:
+        for i in range(m.nv):
+            inertia = m.dof_armature[i] + h * m.implicit_damping * d.qfrc_damper_slope[i]
+            d.qfrc_smooth[i] = d.qfrc_smooth[i] - d.qfrc_inverse[i] - inertia * d.qacc[i]
+    for i in range(m.nv):
+        d.qfrc_smooth[i] = d.qfrc_smooth[i] - frozen(d.qfrc_smooth[i])
+    articulated_solve(m, p, d, d.qfrc_smooth, 0, d.qstep)
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc[i] + d.qstep[i]
+    advance(m, d, h)
+
+
+@kernel
+def keep_for_tangents(m, p, d):
+    """Copy to d what forces on bodies depend on, which `tangent_step` computes only where positions have tangents."""
+    for i in range(m.nv):
+        for k in range(6):
+            d.cdof[i, k] = p.cdof[i, k]
+    for b in range(m.nbody):
+        for k in range(3):
+            d.xipos[b, k] = p.xipos[b, k]
+            d.subtree_com[b, k] = p.subtree_com[b, k]
+
+
+EULER = Integrator(
+    name="euler",
+    order=1,
+    kind="semi-implicit",
+    reference="MuJoCo documentation, Computation: Numerical integration; Hairer, Lubich & Wanner (2006), VI.3",
+    step=step,
+    tangent_step=(tangent_step, keep_for_tangents),
+)

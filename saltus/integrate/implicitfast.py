@@ -1,0 +1,41 @@
+"""Euler's method implicit in damping and actuators, and in the bias of free bodies alone: MuJoCo's `implicitfast`.
+
+    (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v'
+
+D leaves out the derivative of Coriolis and centrifugal forces, so that M - h D is symmetric and as sparse as M,
+except for free bodies that nothing is attached to: they keep their gyroscopic term.
+"""
+
+from saltus.dynamics.derivative import actuation_derivative
+from saltus.dynamics.smooth import force_stage, position_stage, solve_stage
+from saltus.integrate.implicit import solve_with_derivative
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.manifold import advance
+from saltus.integrate.status import OK
+from saltus.number.kernels import kernel
+
+
+@kernel
+def step(m, d, h):
+    """One step of h seconds."""
+    position_stage(m, d, m.has_freebody)
+    force_stage(m, d, m.has_freebody)
+    if m.has_freebody:
+        solve_with_derivative(m, d, h, 1)
+    else:
+        actuation_derivative(m, d)
+        for i in range(m.nv):
+            d.slope[i] = d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i]
+        solve_stage(m, d, h, d.slope)
+    advance(m, d, h)
+    return OK
+
+
+IMPLICITFAST = Integrator(
+    name="implicitfast",
+    order=1,
+    kind="implicit",
+    reference="MuJoCo documentation, Computation: Numerical integration (fast implicit-in-velocity)",
+    step=step,
+    needs={"implicit": True},
+)

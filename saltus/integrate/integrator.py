@@ -1,0 +1,37 @@
+"""What an integrator is: a name, what it promises, and the kernel that takes a step."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """A way from one state to the next.
+
+    `order`: the error at a fixed time shrinks like timestep**order. `kind`: "explicit", "semi-implicit", "implicit",
+    "symplectic" or "adaptive". `reference`: where it comes from.
+    """
+
+    name: str
+    order: int
+    kind: str
+    reference: str
+    step: Any = field(repr=False, compare=False)  # kernel step(m, d, h, *parameters)
+    parameters: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
+    needs: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # for `data_sizes`
+    tangent_step: Any = field(default=None, repr=False, compare=False)  # two kernels for derivatives, see `euler`
+    adaptive: bool = field(default=False, repr=False)
+
+    def memory(self, nv: int) -> int:
+        """How many numbers it remembers between steps, for a model with nv degrees of freedom."""
+        fixed, each = self.needs.get("memory", (0, 0))
+        return fixed + each * nv
+
+    def data_sizes(self, model_sizes: dict[str, int]) -> dict[str, int]:
+        """Sizes of the Data that it works on."""
+        from saltus.model.layout import data_sizes
+
+        needs = {k: v for k, v in self.needs.items() if k != "memory"}
+        return data_sizes(model_sizes, nmemory=self.memory(model_sizes["nv"]), **needs)

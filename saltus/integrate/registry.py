@@ -1,0 +1,72 @@
+"""The integrators by name."""
+
+from saltus.errors import OptionError
+from saltus.integrate.dopri5 import dopri5
+from saltus.integrate.euler import EULER
+from saltus.integrate.explicit_euler import EXPLICIT_EULER
+from saltus.integrate.implicit import IMPLICIT
+from saltus.integrate.implicit_midpoint import IMPLICIT_MIDPOINT
+from saltus.integrate.implicit_runge_kutta import implicit_runge_kutta
+from saltus.integrate.implicitfast import IMPLICITFAST
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.midpoint import MIDPOINT
+from saltus.integrate.rk4 import RK4
+from saltus.integrate.runge_kutta import explicit_runge_kutta
+from saltus.integrate.tableau import ButcherTableau
+from saltus.integrate.velocity_verlet import VELOCITY_VERLET
+from saltus.integrate.verlet import VERLET
+
+_ALL = (
+    EXPLICIT_EULER,
+    EULER,
+    IMPLICIT,
+    IMPLICITFAST,
+    VERLET,
+    VELOCITY_VERLET,
+    MIDPOINT,
+    RK4,
+    dopri5(),
+    IMPLICIT_MIDPOINT,
+)
+
+
+def integrators() -> dict[str, Integrator]:
+    """All integrators by name, with order, kind and reference."""
+    return {i.name: i for i in _ALL}
+
+
+def find_integrator(choice, from_file: str, tolerance: tuple[float, float] | None = None) -> Integrator:
+    """The integrator that a user or a file means.
+
+    `choice`: a name, an Integrator, a ButcherTableau, or None for `from_file`, what the model's file says.
+    `tolerance`: (relative, absolute), for adaptive ones.
+    """
+    found = _find(choice, from_file)
+    if tolerance is None:
+        return found
+    if not found.adaptive:
+        raise OptionError(f"tolerance: {found.name} has fixed steps; only dopri5 takes a tolerance")
+    relative, absolute = map(float, tolerance)
+    if not (0 < relative < 1 and 0 < absolute < 1):
+        raise OptionError(f"tolerance must be two numbers between 0 and 1, got {tolerance}")
+    return dopri5(relative, absolute)
+
+
+def _find(choice, from_file: str) -> Integrator:
+    if isinstance(choice, Integrator):
+        return choice
+    if isinstance(choice, ButcherTableau):
+        return explicit_runge_kutta(choice) if choice.explicit else implicit_runge_kutta(choice)
+    known = integrators()
+    if choice is None:
+        if from_file == "RK4":
+            return RK4
+        if from_file not in known:
+            raise OptionError(
+                f"the model asks for integrator {from_file!r}, which is not simulated yet; "
+                f"choose one of: {', '.join(known)}"
+            )
+        return known[from_file]
+    if not isinstance(choice, str) or choice not in known:
+        raise OptionError.unknown("integrator", choice, known)
+    return known[choice]

@@ -1,0 +1,47 @@
+"""Position Verlet, the method of Störmer.
+
+    q₁ = q₀ ⊕ (h v₀ + h²/2 a₀),   qₙ₊₁ = qₙ ⊕ (qₙ ⊖ qₙ₋₁ + h² aₙ),   vₙ = (qₙ₊₁ ⊖ qₙ₋₁) / 2h
+
+Kept as the mean velocity w over the last step, so that differences of positions do not lose digits: w' = w + h a,
+q' = q ⊕ h w', v' = w' + h/2 a'. The first step after the method is chosen, or after the state or step has been
+changed from outside, is the initial one. a' takes the velocity w' + h/2 a, which keeps second order where forces
+depend on velocity.
+"""
+
+from saltus.dynamics.smooth import acceleration
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.manifold import displace
+from saltus.integrate.status import OK
+from saltus.number.functions import where
+from saltus.number.kernels import kernel
+
+
+@kernel
+def step(m, d, h):
+    """One step of h seconds. memory = (the step it was made with or 0, w [nv])."""
+    acceleration(m, d)
+    going = d.memory[0] == h
+    for i in range(m.nv):
+        a = d.qacc[i]
+        w = where(going, d.memory[1 + i] + h * a, d.qvel[i] + 0.5 * h * a)
+        d.memory[1 + i] = w
+        d.qvel[i] = w + 0.5 * h * a
+    for i in range(m.nv):
+        d.qstep[i] = d.memory[1 + i]
+    d.memory[0] = 0.0 * d.time + h
+    displace(m, d.qpos, h, d.qstep, d.qpos)
+    d.time = d.time + h
+    acceleration(m, d)
+    for i in range(m.nv):
+        d.qvel[i] = d.memory[1 + i] + 0.5 * h * d.qacc[i]
+    return OK
+
+
+VERLET = Integrator(
+    name="verlet",
+    order=2,
+    kind="symplectic",
+    reference="Verlet (1967); Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), I.1.4",
+    step=step,
+    needs={"memory": (1, 1)},
+)
