@@ -1,0 +1,76 @@
+"""A recording as an xarray dataset: names as coordinates, units and long names as attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+    from saltus.record.trajectory import Trajectory
+
+LONG_NAMES = {
+    "time": "time",
+    "qpos": "generalized positions",
+    "qvel": "generalized velocities",
+    "act": "actuator activations",
+    "ctrl": "controls",
+    "energy": "energy",
+    "contact_state": "whether the contact is closed",
+    "certificate_error": "estimated error of the generalized positions",
+}
+
+
+def to_dataset(trajectory: Trajectory) -> xarray.Dataset:
+    """See `Trajectory.to_xarray`."""
+    import xarray
+
+    variables: dict[str, Any] = {
+        "energy": (("time", "energy_kind"), trajectory.energy, _about("energy", "J")),
+        "contact_state": (("time", "contact_name"), trajectory.contact_state, _about("contact_state", None)),
+    }
+    coordinates: dict[str, Any] = {
+        "time": ("time", trajectory.time, _about("time", "s")),
+        "energy_kind": ("energy_kind", ["potential", "kinetic"]),
+        "contact_name": ("contact_name", _text(trajectory.names["contact"])),
+    }
+    for group in ("qpos", "qvel", "act", "ctrl"):
+        dimension, units = f"{group}_name", trajectory.units[group]
+        variables[group] = (("time", dimension), getattr(trajectory, group), _about(group, _common_unit(units)))
+        coordinates[dimension] = (dimension, _text(trajectory.names[group]))
+        coordinates[f"{group}_unit"] = (dimension, _text(units))
+    variables.update(_event_variables(trajectory))
+    attributes = dict(trajectory.attrs)
+    if trajectory.certificate is not None:
+        error = np.asarray(trajectory.certificate.error, dtype=np.float64)
+        variables["certificate_error"] = ("time", error, _about("certificate_error", "rad, m"))
+        attributes["certificate"] = str(trajectory.certificate)
+    return xarray.Dataset(variables, coordinates, attributes)
+
+
+def _about(variable: str, unit: str | None) -> dict[str, str]:
+    about = {"long_name": LONG_NAMES[variable]}
+    return about if unit is None else {**about, "units": unit}
+
+
+def _common_unit(units: list[str]) -> str:
+    """The unit of all columns, or the units that occur, "1" for pure numbers; each column's is a coordinate."""
+    return ", ".join(dict.fromkeys(unit or "1" for unit in units)) or "1"
+
+
+def _text(labels: list[str]) -> np.ndarray:
+    return np.array(labels, dtype=np.str_)
+
+
+def _event_variables(trajectory: Trajectory) -> dict[str, Any]:
+    """One variable a field of the events, along `event` and, for vectors, along dimensions of their own."""
+    events = trajectory.events
+    variables = {}
+    for field in events.dtype.names or ():
+        values = np.ascontiguousarray(events[field])
+        extra = [f"event_{field}_{axis}" for axis in range(1, values.ndim)]
+        about = {"long_name": f"{field} of the event", **({"units": "s"} if field == "time" else {})}
+        variables[f"event_{field}"] = (("event", *extra), values, about)
+    return variables

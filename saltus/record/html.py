@@ -1,0 +1,40 @@
+"""How a recording looks in a notebook."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from saltus.record.trajectory import Trajectory
+
+
+def trajectory_table(trajectory: Trajectory) -> str:
+    """A small HTML table: model, integrator, duration, sizes, events, energy drift, accuracy."""
+    rows = "".join(
+        f'<tr><th style="text-align:left">{key}</th><td style="text-align:left">{html.escape(value)}</td></tr>'
+        for key, value in _rows(trajectory).items()
+    )
+    return f"<table><caption>Trajectory</caption><tbody>{rows}</tbody></table>"
+
+
+def _rows(t: Trajectory) -> dict[str, str]:
+    rows = {}
+    if name := t.attrs.get("model_name"):
+        rows["model"] = str(name)
+    if integrator := t.attrs.get("integrator"):
+        step = t.attrs.get("timestep")
+        rows["integrator"] = f"{integrator}, timestep {step:.4g} s" if isinstance(step, float) else str(integrator)
+    rows["duration"] = f"{t.duration:.4g} s, {len(t)} samples"
+    sizes = {"nq": t.qpos, "nv": t.qvel, "na": t.act, "nu": t.ctrl}
+    rows["size"] = ", ".join(f"{key} = {table.shape[1]}" for key, table in sizes.items())
+    if len(t.events):
+        rows["events"] = str(len(t.events))
+    if not math.isnan(t.energy_drift):
+        rows["energy drift"] = f"{t.energy_drift:.2g}"
+    if ignored := t.attrs.get("ignored"):
+        rows["ignored"] = ", ".join(map(str, ignored)) if isinstance(ignored, list) else str(ignored)
+    if t.certificate is not None:
+        rows["accuracy"] = str(t.certificate).removeprefix("accuracy: ")
+    return rows

@@ -1,0 +1,95 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+
+from saltus.errors import RecordError
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes | memoryview, *, what: str = "recording") -> None:
+    """Write `content` to the file at `path`, which afterwards holds all of it or is what it was before.
+
+    The bytes go to a new file in the same directory, reach the disk, and take the name in one step. A symbolic link is
+    followed: its target is replaced.
+
+    Raises:
+        RecordError: the file cannot be written; nothing is left behind and a previous file is untouched.
+    """
+    try:
+        target = os.path.realpath(path)
+        _check_target(target)
+        temporary = os.path.join(os.path.dirname(target), f".saltus-{secrets.token_hex(8)}.tmp")
+        try:
+            _write_through(temporary, content)
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except (OSError, ValueError) as error:
+        raise RecordError(path, reason_of(error), what=what) from error
+    _settle_directory(os.path.dirname(target))
+
+
+def check_writable(path: str | os.PathLike[str], *, what: str = "recording") -> None:
+    """Find out whether `write_whole` could write `path`, before there is anything to write; leaves nothing behind.
+
+    Raises:
+        RecordError: it could not.
+    """
+    try:
+        target = os.path.realpath(path)
+        _check_target(target)
+        temporary = os.path.join(os.path.dirname(target), f".saltus-{secrets.token_hex(8)}.tmp")
+        try:
+            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+    except (OSError, ValueError) as error:
+        raise RecordError(path, reason_of(error), what=what) from error
+
+
+def reason_of(error: BaseException) -> str:
+    """The error in a few words without its path, which the caller names."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror[0].lower() + error.strerror[1:]
+    text = " ".join(str(error).split())
+    return text or type(error).__name__
+
+
+def _check_target(target: str) -> None:
+    directory = os.path.dirname(target)
+    if not os.path.isdir(directory):
+        raise OSError(f"directory '{directory}' does not exist")
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise OSError("is a directory")
+    if not stat.S_ISREG(mode):
+        # replacing a device or a pipe by a file would break it for everyone
+        raise OSError("is not a regular file")
+
+
+def _write_through(path: str, content: bytes | memoryview) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags, 0o666), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _settle_directory(directory: str) -> None:
+    """Make the new name durable where the system can; the content is already safe."""
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,231 @@
+"""A recording is shaped as promised, shows itself, and survives the way through a file bit for bit."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from saltus.errors import OptionError, SaltusError
+from saltus.record import Certificate, Trajectory
+
+FIELDS = ("time", "qpos", "qvel", "act", "ctrl", "energy", "contact_state")
+
+
+def recorded(count=50, **changes):
+    """A free body's run, with something in every field."""
+    rng = np.random.default_rng(1)
+    events = [("time", "f8"), ("kind", "U16"), ("point", "f4", (3,)), ("sticks", "?"), ("pair", "i4")]
+    given = {
+        "time": np.linspace(0.0, 2.0, count),
+        "qpos": rng.normal(size=(count, 7)),
+        "qvel": rng.normal(size=(count, 6)),
+        "act": rng.normal(size=(count, 1)),
+        "ctrl": rng.normal(size=(count, 2)),
+        "energy": rng.random((count, 2)),
+        "contact_state": rng.random((count, 3)) < 0.5,
+        "events": np.array(
+            [(0.5, "impact", (1, 2, 3), False, 1), (0.5, "Stoß·é", (0, np.nan, -0.0), True, -2)], dtype=events
+        ),
+        "names": {
+            "qpos": ["root.x", "root.y", "root.z", "root.qw", "root.qx", "root.qy", "root.qz"],
+            "qvel": [f"root.{c}" for c in ("vx", "vy", "vz", "wx", "wy", "wz")],
+            "act": ["muscle"],
+            "ctrl": ["motor", "motor"],
+            "contact": ["foot/floor", "", "Fuß"],
+        },
+        "units": {"qpos": ["m"] * 3 + [""] * 4, "qvel": ["m/s"] * 3 + ["rad/s"] * 3, "ctrl": ["N·m", "N·m"]},
+        "attrs": {
+            "integrator": "rk4",
+            "timestep": 0.1,
+            "model_name": "free body",
+            "model_xml": "<mujoco>é</mujoco>",
+            "semantics": "mujoco-4.0",
+            "ignored": ["contact", "equality"],
+            "nothing ignored": [],
+            "empty": "",
+            "seed": 7,
+            "large": 2**80,
+            "certified": True,
+            "not measured": None,
+            "options": {"gravity": [0.0, 0.0, -9.81], "tolerance": 1e-8},
+        },
+    }
+    return Trajectory(**{**given, **changes})
+
+
+def certificate(count):
+    error = np.linspace(0.0, 1.0, count) / 3.0
+    return Certificate(2, 1.99, error, float(error[-1]), float("nan"), (0.1, 0.05, 0.025), 0.025, ["a note"], False)
+
+
+def assert_same(a, b):
+    for name in FIELDS:
+        x, y = getattr(a, name), getattr(b, name)
+        assert (x.dtype, x.shape, x.tobytes()) == (y.dtype, y.shape, y.tobytes()), name
+    assert a.events.dtype == b.events.dtype
+    assert a.events.tobytes() == b.events.tobytes()
+    assert (a.names, a.units, a.attrs) == (b.names, b.units, b.attrs)
+    assert [type(value) for value in a.attrs.values()] == [type(value) for value in b.attrs.values()]
+
+
+def test_what_is_left_out_is_empty_and_labelled():
+    t = Trajectory([0.0, 1.0], [[1], [2]], [[3], [4]])
+    assert t.act.shape == t.ctrl.shape == t.contact_state.shape == (2, 0)
+    assert t.contact_state.dtype == np.bool_
+    assert t.qpos.dtype == np.float64
+    assert np.isnan(t.energy).all()
+    assert len(t.events) == 0
+    assert t.events.dtype.names == ("time", "kind")
+    assert t.names["qpos"] == ["qpos[0]"]
+    assert t.units["qpos"] == [""]
+    assert t.certificate is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"time": np.zeros((50, 1))}, "time"),
+        ({"qpos": np.zeros(50)}, "qpos"),
+        ({"qvel": np.zeros((49, 6))}, "qvel"),
+        ({"act": np.zeros((50, 1, 1))}, "act"),
+        ({"ctrl": "text"}, "ctrl"),
+        ({"energy": np.zeros((50, 3))}, "energy"),
+        ({"contact_state": np.zeros((51, 3))}, "contact_state"),
+        ({"events": np.zeros(3)}, "events"),
+        ({"events": np.zeros(1, [("time", "f8")])}, "events"),
+        ({"events": np.zeros(1, [("time", "f8"), ("kind", "U4"), ("x", "c16")])}, "events: field 'x'"),
+        ({"names": {"qpos": ["x"]}}, "names.*qpos.*7"),
+        ({"names": {"position": ["x"]}}, "names: unknown group 'position'"),
+        ({"units": {"qvel": ["m"] * 7}}, "units.*qvel.*6"),
+        ({"attrs": {"options": {"f": len}}}, "attrs.*options.*f"),
+        ({"attrs": {"trajectory_format": 2}}, "attrs.*trajectory_format"),
+        ({"certificate": certificate(49)}, "certificate"),
+    ],
+)
+def test_bad_fields_are_named(changes, name):
+    with pytest.raises(OptionError, match=name):
+        recorded(**changes)
+
+
+def test_attributes_become_plain_python_values():
+    attrs = {"h": np.float64(0.1), "n": np.int32(3), "g": np.array([0.0, -9.81]), "pair": ("a", "b"), "on": np.True_}
+    plain = recorded(attrs=attrs).attrs
+    assert plain == {"h": 0.1, "n": 3, "g": [0.0, -9.81], "pair": ["a", "b"], "on": True}
+    assert [type(value) for value in plain.values()] == [float, int, list, list, bool]
+
+
+def test_length_duration_and_total_energy():
+    t = recorded(energy=np.stack([np.linspace(2, 1, 50), np.linspace(0, 1.01, 50)], 1))
+    assert len(t) == 50
+    assert t.duration == 2.0
+    np.testing.assert_array_equal(t.total_energy, t.energy[:, 0] + t.energy[:, 1])
+    assert t.energy_drift == pytest.approx(0.01)
+
+
+def test_repr_is_one_line():
+    text = repr(recorded(energy=np.stack([np.linspace(2, 1, 50), np.linspace(0, 1.01, 50)], 1)))
+    assert text == "<Trajectory: 2 s, 50 samples, rk4, energy drift 0.01>"
+    assert repr(Trajectory([], np.empty((0, 1)), np.empty((0, 1)))) == "<Trajectory: 0 s, 0 samples>"
+
+
+def test_html_escapes_what_it_shows():
+    t = recorded(certificate=certificate(50), attrs={"model_name": "<script>", "integrator": "rk4", "timestep": 0.1})
+    text = t._repr_html_()
+    assert "<script>" not in text
+    assert "&lt;script&gt;" in text
+    for shown in ("rk4, timestep 0.1 s", "50 samples", "nq = 7, nv = 6", "position error about 0.3"):
+        assert shown in text
+
+
+def test_xarray_carries_names_units_and_attributes():
+    ds = recorded(certificate=certificate(50)).to_xarray()
+    t = recorded()
+    assert dict(ds.sizes) == {
+        "time": 50,
+        "qpos_name": 7,
+        "qvel_name": 6,
+        "act_name": 1,
+        "ctrl_name": 2,
+        "energy_kind": 2,
+        "contact_name": 3,
+        "event": 2,
+        "event_point_1": 3,
+    }
+    np.testing.assert_array_equal(ds.qpos.sel(qpos_name="root.qw"), t.qpos[:, 3])
+    np.testing.assert_array_equal(ds.energy.sel(energy_kind="kinetic"), t.energy[:, 1])
+    assert ds.qpos_unit.sel(qpos_name="root.qw") == ""
+    assert ds.qpos.attrs == {"long_name": "generalized positions", "units": "m, 1"}
+    assert ds.ctrl.attrs["units"] == "N·m"
+    assert ds.time.attrs["units"] == "s"
+    assert ds.energy.attrs["units"] == "J"
+    assert ds.event_kind.values.tolist() == ["impact", "Stoß·é"]
+    assert ds.attrs["options"] == {"gravity": [0.0, 0.0, -9.81], "tolerance": 1e-8}
+    assert "position error" in ds.attrs["certificate"]
+    assert ds.certificate_error.dims == ("time",)
+
+
+def test_round_trip_is_exact(tmp_path):
+    t = recorded()
+    # the bits of zeros, infinities and nans count as well
+    t.qpos[0, :5] = [-0.0, np.inf, -np.inf, 5e-324, np.nan]
+    t.qpos[1, 0] = np.array([0x7FF8000000ABCDEF], np.uint64).view(np.float64)[0]
+    t.save(tmp_path / "run.nc")
+    back = Trajectory.load(tmp_path / "run.nc")
+    assert_same(t, back)
+    assert back.certificate is None
+    assert [path.name for path in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_round_trip_of_the_certificate(tmp_path):
+    t = recorded(certificate=certificate(50))
+    t.save(tmp_path / "run.nc")
+    back = Trajectory.load(tmp_path / "run.nc")
+    assert_same(t, back)
+    given, got = vars(t.certificate).copy(), vars(back.certificate).copy()
+    np.testing.assert_array_equal(given.pop("error"), got.pop("error"))
+    np.testing.assert_equal(given, got)
+    assert str(back.certificate) == str(t.certificate)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_round_trip_of_a_run_that_ended_at_once(tmp_path, count):
+    t = Trajectory(np.zeros(count), np.zeros((count, 1)), np.zeros((count, 0)))
+    t.save(tmp_path / "run.nc")
+    assert_same(t, Trajectory.load(tmp_path / "run.nc"))
+
+
+def test_round_trip_of_a_large_model_text(tmp_path):
+    # beyond 64 kB, where HDF5 attributes have an edge
+    t = recorded(attrs={"model_xml": "<é/>" * 50_000})
+    t.save(tmp_path / "run.nc")
+    assert Trajectory.load(tmp_path / "run.nc").attrs == t.attrs
+
+
+def test_anybody_can_open_the_file(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    t = recorded()
+    t.save(tmp_path / "run.nc")
+    with xarray.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as ds:
+        np.testing.assert_array_equal(ds.qpos.sel(qpos_name="root.z"), t.qpos[:, 2])
+        assert ds.time.dtype == np.float64
+        assert ds.contact_state.dtype == np.bool_
+        assert ds.attrs["model_xml"] == "<mujoco>é</mujoco>"
+
+
+def test_pickle():
+    assert_same(recorded(), pickle.loads(pickle.dumps(recorded())))
+
+
+def test_video_says_what_there_is_instead():
+    with pytest.raises(SaltusError, match=r"run\.mp4.*not there yet.*plot.*save"):
+        recorded().video("run.mp4")
+
+
+def test_importing_the_recording_imports_nothing_heavy():
+    heavy = {"xarray", "matplotlib", "h5netcdf", "h5py", "pandas"}
+    code = "import sys, saltus.record.trajectory, saltus.record.plot, saltus.record.file"
+    code += f"; new = set(sys.modules) & {heavy}; sys.exit(str(new) if new else 0)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
