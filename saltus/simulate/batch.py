@@ -1,0 +1,249 @@
+"""Thousands of simulations of one model at once: in the lanes of SIMD registers, on several threads."""
+
+import os
+import time as clock
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from saltus.errors import DivergenceError, OptionError, SaltusWarning
+from saltus.integrate.dopri5 import STUCK
+from saltus.integrate.registry import find_integrator
+from saltus.integrate.status import LARGEST, NOT_CONVERGED, STEP_TOO_SMALL
+from saltus.model.layout import DATA
+from saltus.model.load import load
+from saltus.model.model import Model
+from saltus.number.kinds import LANES
+from saltus.number.structs import Struct, aligned_zeros
+from saltus.simulate import loops
+from saltus.simulate.simulation import _key_index, _timestep
+
+WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
+FIELDS = ("time", "qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied")
+
+
+def _field(name: str, unit: str) -> Any:
+    """A field of all simulations as an attribute: reading copies out, assigning sets."""
+
+    def read(self: "Batch") -> np.ndarray:
+        return self._read(name)
+
+    def write(self: "Batch", values: Any) -> None:
+        self._write(name, values)
+
+    return property(read, write, doc=f"{name} of all simulations ({unit}).")
+
+
+class Batch:
+    """n independent simulations of a model.
+
+    `threads`: how many to use (None: all that this process may). `precision`: "float64" or "float32". `integrator` and
+    `timestep` as in Simulation. A simulation's result does not depend on the others, on n or on threads, to the bit.
+
+    `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na], `ctrl` [n, nu], `qfrc_applied` [n, nv] and `xfrc_applied`
+    [n, nbody, 6]: reading gives a copy, assigning (an array, or one row for all) sets them.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        n: int,
+        threads: int | None = None,
+        precision: str = "float64",
+        integrator: Any = None,
+        timestep: float | None = None,
+    ):
+        self.model: Model = load(model)
+        if int(n) != n or n < 1:
+            raise OptionError(f"a batch needs at least one simulation, got n = {n}")
+        if precision not in LANES:
+            raise OptionError.unknown("precision", precision, LANES)
+        self.n, self.precision = int(n), precision
+        self.threads = _threads(threads)
+        self.integrator = find_integrator(integrator, self.model.opt.integrator)
+        self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
+        self._model = self.model.struct(precision)
+        self._width = LANES[precision].width
+        self._groups = -(-self.n // self._width)
+        kind = "lane64" if precision == "float64" else "lane32"
+        sizes = self.integrator.data_sizes(self.model.sizes())
+        self._workspaces = [Struct(DATA, sizes, kind) for _ in range(min(self.threads, self._groups))]
+        struct = self._workspaces[0]
+        self._spans = {f: struct.span(f, f) for f in (*FIELDS, "memory")}
+        self._rows = struct.span("time", "xfrc_applied").stop
+        self._short_rows = struct.span("time", "ctrl").stop
+        self._forced = False  # whether forces are applied from outside
+        dtype = np.float64 if precision == "float64" else np.float32
+        self._states = aligned_zeros((self._groups, self._rows, self._width), dtype)
+        self._flags = np.zeros((self._groups, self._width), bool)
+        self._pool: ThreadPoolExecutor | None = None
+        self._loop = loops.advance_batch(self.integrator)
+        self._warned = False
+        self._pace = 1e-6  # s for a step of a group, as last measured
+        self.reset()
+
+    def __repr__(self) -> str:
+        how = f"{self.precision}, {self.threads} threads, {self.integrator.name}, h = {self.timestep:g} s"
+        return f"Batch({self.model.name!r}, n = {self.n}, {how})"
+
+    def __len__(self) -> int:
+        return self.n
+
+    # ------------------------------------------------------------ state
+
+    def _shape(self, field: str) -> tuple[int, ...]:
+        return DATA.shape(field, self._workspaces[0].sizes)
+
+    def _read(self, field: str) -> np.ndarray:
+        rows = self._states[:, self._spans[field]]
+        flat = rows.transpose(0, 2, 1).reshape(self._groups * self._width, -1)[: self.n]
+        return np.ascontiguousarray(flat).reshape(self.n, *self._shape(field))
+
+    def _write(self, field: str, values: Any, ids: Any = slice(None)) -> None:
+        wanted = (len(range(self.n)[ids] if isinstance(ids, slice) else ids), *self._shape(field))
+        try:
+            values = np.broadcast_to(np.asarray(values, self._states.dtype), wanted)
+        except ValueError:
+            raise OptionError(f"{field} has shape {(self.n, *wanted[1:])}, not {np.shape(values)}") from None
+        index = np.arange(self.n)[ids]
+        width = values[0].size if len(values) else 0
+        block = self._states[:, self._spans[field]]
+        block[index // self._width, :, index % self._width] = values.reshape(len(index), width)
+        if field in ("qpos", "qvel", "act", "time"):
+            self._states[index // self._width, self._spans["memory"], index % self._width] = 0.0
+        if field in ("qfrc_applied", "xfrc_applied") and np.any(values):
+            self._forced = True
+
+    time = _field("time", "s")
+    qpos = _field("qpos", "rad, m, quaternions")
+    qvel = _field("qvel", "rad/s, m/s")
+    act = _field("act", "actuator's unit")
+    ctrl = _field("ctrl", "actuator's unit")
+    qfrc_applied = _field("qfrc_applied", "N m, N")
+    xfrc_applied = _field("xfrc_applied", "force N, torque N m")
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Which simulations have diverged [n]; `reset` brings them back."""
+        return self._flags.reshape(-1)[: self.n].copy()
+
+    def reset(self, ids: Any = None, key: int | str | None = None) -> None:
+        """Bring all simulations, or those with the given ids or mask, to a keyframe or the model's start."""
+        index = _indices(ids, self.n)
+        m = self.model
+        if key is None:
+            key = m.initial_key
+        for field in FIELDS:
+            self._write(field, 0.0, index)
+        self._write("qpos", m.qpos0, index)
+        if key is not None:
+            k = _key_index(m, key)
+            for field, value in (
+                ("time", m.key_time),
+                ("qpos", m.key_qpos),
+                ("qvel", m.key_qvel),
+                ("ctrl", m.key_ctrl),
+            ):
+                self._write(field, value[k], index)
+        self._flags.reshape(-1)[index] = False
+        if ids is None:
+            self._forced = False
+            for data in self._workspaces:
+                data.real[data.span("qfrc_applied", "xfrc_applied")] = 0.0
+            self._fill_spare_lanes()
+
+    def _fill_spare_lanes(self) -> None:
+        """Lanes beyond n do what the first simulation does at its start."""
+        spare = np.arange(self.n, self._groups * self._width)
+        self._states[spare // self._width, :, spare % self._width] = self._states[0, :, 0]
+
+    # ------------------------------------------------------------ motion
+
+    def step(self, n: int = 1) -> None:
+        """Take n steps with the present inputs.
+
+        Raises DivergenceError if simulations diverge; the others have taken their steps, `diverged` says which have
+        not, and `reset(batch.diverged)` brings them back.
+        """
+        if n < 0:
+            raise OptionError(f"step: n must not be negative, got {n}")
+        rows = self._rows if self._forced else self._short_rows
+        before = self.diverged if self._flags.any() else None
+        workers = len(self._workspaces)
+        if self._pace * self._groups * n < WORTH_A_THREAD * workers:
+            workers = 1
+        edges = [self._groups * k // workers for k in range(workers + 1)]
+        began = clock.perf_counter()
+        if workers == 1:
+            status = self._work(0, 0, self._groups, rows, n)
+        else:
+            if self._pool is None:
+                self._work(0, 0, 0, rows, 0)  # compiled before threads start, so that they do not wait for each other
+                self._pool = ThreadPoolExecutor(workers - 1, thread_name_prefix="saltus")
+            rest = [self._pool.submit(self._work, k, edges[k], edges[k + 1], rows, n) for k in range(1, workers)]
+            status = self._work(0, edges[0], edges[1], rows, n)
+            status = max([status, *(job.result() for job in rest)])
+        if n:
+            self._pace = (clock.perf_counter() - began) * workers / (self._groups * n)
+        if status == NOT_CONVERGED:
+            self._warn()
+        if status == STEP_TOO_SMALL:
+            self._flags |= self._states[:, self._spans["memory"]][:, STUCK] > 0.5
+        if self._flags.any():
+            self._report(before)
+
+    def _work(self, worker: int, first: int, last: int, rows: int, n: int) -> int:
+        """Steps of the groups from first to last, in one worker's memory."""
+        data = self._workspaces[worker]
+        data.ints[DATA.slot["has_xfrc"]] = self._forced
+        counts = (first, last, rows, self._width, int(n), self.timestep)
+        return self._loop(self._model, data, self._states, self._flags, *counts, *self.integrator.parameters)
+
+    def _warn(self) -> None:
+        """Say once that steps were not what they should be."""
+        if not self._warned:
+            self._warned = True
+            what = f"Newton's method did not converge in some simulations (timestep {self.timestep:g} s)"
+            warnings.warn(f"{self.integrator.name}: {what}", SaltusWarning, stacklevel=3)
+
+    def _report(self, before: np.ndarray | None) -> None:
+        """Raise for simulations that have diverged since `before`."""
+        self._flags.reshape(-1)[self.n :] = False
+        new = self.diverged if before is None else self.diverged & ~before
+        bad = np.flatnonzero(new)
+        if bad.size:
+            i = int(bad[0])
+            where = f"in simulation {i} (and {bad.size - 1} more of {self.n})"
+            wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
+            dof = int(wrong[0]) if wrong.size else None
+            raise DivergenceError(
+                float(self.time[i]),
+                dof=None if dof is None else self.model.dof_names()[dof],
+                dof_index=dof,
+                what=f"step control asked for too small steps {where}" if dof is None else f"diverged {where}",
+                timestep=self.timestep,
+            )
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    if int(threads) != threads or threads < 1:
+        raise OptionError(f"threads must be at least 1, got {threads}")
+    return int(threads)
+
+
+def _indices(ids: Any, n: int) -> np.ndarray:
+    if ids is None:
+        return np.arange(n)
+    ids = np.atleast_1d(np.asarray(ids))
+    if ids.dtype == bool:
+        if ids.shape != (n,):
+            raise OptionError(f"reset: the mask has shape {ids.shape}, expected ({n},)")
+        return np.flatnonzero(ids)
+    if ids.size and not (np.issubdtype(ids.dtype, np.integer) and ids.min() >= 0 and ids.max() < n):
+        raise OptionError(f"reset: ids must be whole numbers from 0 to {n - 1}")
+    return ids.astype(int)

@@ -1,0 +1,56 @@
+"""What a user reads from a simulation: everything computed, by MuJoCo's names, always of the present state."""
+
+from typing import Any
+
+import numpy as np
+
+from saltus.model.layout import DATA
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+
+STATE = ("time", "qpos", "qvel", "act", "memory", "ctrl", "qfrc_applied", "xfrc_applied")
+SHOWN = (
+    "time qpos qvel act ctrl qfrc_applied xfrc_applied xpos xipos subtree_com xquat xmat ximat xanchor xaxis geom_xpos "
+    "geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv cvel cacc cfrc_body qfrc_bias qfrc_spring "
+    "qfrc_damper qfrc_gravcomp qfrc_passive qfrc_actuator actuator_length actuator_velocity actuator_force qfrc_smooth "
+    "qacc_smooth qacc qfrc_inverse energy"
+)
+HIDDEN = DATA.fields.keys() - set(SHOWN.split())
+
+
+class Data:
+    """Computed quantities as arrays: `xpos`, `qfrc_bias`, `qacc`, ... by MuJoCo's names, in SI units.
+
+    They always belong to the present state: reading one after a step or a change of the state computes them anew.
+    (In MuJoCo they are those of the last step's start until `mj_forward` is called.) `M`, `qLD` have MuJoCo's sparse
+    layout. State and inputs can be written; what is computed is read-only.
+    """
+
+    def __init__(self, model: Model, struct: Struct, refresh):
+        self._model, self._struct, self._refresh = model, struct, refresh
+        self.ncon = self.nefc = 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in DATA.fields or name in HIDDEN:
+            raise AttributeError(f"Data has no field {name!r}")
+        view = self._struct.views[name]
+        if name in STATE:
+            return view
+        self._refresh(name)
+        if name in ("M", "qLD") and self._model.nC != len(view):
+            view = view[self._sparse_rows()]
+        view = view.view()
+        view.flags.writeable = False
+        return view
+
+    def __dir__(self):
+        return sorted([f for f in DATA.fields if f not in HIDDEN] + ["ncon", "nefc"])
+
+    def _sparse_rows(self) -> np.ndarray:
+        """Places of MuJoCo's entries among ours: simple bodies have only their diagonals there."""
+        rows = self._model.struct()
+        places = []
+        for i in range(self._model.nv):
+            end = rows.M_rowadr[i] + rows.M_rownnz[i]
+            places.extend(range(end - self._model.M_rownnz[i], end))
+        return np.array(places, int)

@@ -1,0 +1,37 @@
+"""Jacobians of points and bodies as arrays."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.dynamics.jacobian import point_jacobian
+from saltus.errors import OptionError
+from saltus.number.kernels import Entry
+
+if TYPE_CHECKING:
+    from saltus.simulate.simulation import Simulation
+
+_entry = Entry(
+    "jacobian",
+    "x, y, z, body, translation, rotation",
+    "point_jacobian(m, d, (x, y, z), body, translation, rotation)",
+    point_jacobian=point_jacobian,
+)
+
+
+def jacobian(sim: "Simulation", body: str | int, point: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Translation and rotation Jacobians [3, nv] of a point fixed to a body, as `mj_jac`.
+
+    `point` (m, world axes): by default the body's centre of mass.
+    """
+    m = sim.model
+    index = m.id("body", body) if isinstance(body, str) else int(body)
+    if not 0 <= index < m.nbody:
+        raise OptionError(f"there is no body {body}; the model has {m.nbody}")
+    sim._refresh("cdof")
+    at = sim.data.xipos[index] if point is None else np.asarray(point, float)
+    if at.shape != (3,):
+        raise OptionError(f"point must have shape (3,), not {at.shape}")
+    translation, rotation = np.zeros((3, m.nv)), np.zeros((3, m.nv))
+    _entry(m.struct(), sim._struct, *map(float, at), index, translation, rotation)
+    return translation, rotation

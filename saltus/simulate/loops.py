@@ -1,0 +1,143 @@
+"""Time loops, compiled for each integrator when it is first used."""
+
+import functools
+
+from saltus.dynamics import bias, smooth
+from saltus.integrate import dopri5
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.status import DIVERGED, OK, bad_velocity
+from saltus.integrate.tangents import seed_state, store_tangents
+from saltus.number.functions import any_lane, lane_get, rarely
+from saltus.number.kernels import Entry
+from saltus.number.kinds import NTANGENT
+
+forward = Entry("forward", "", "forward(m, d)", forward=smooth.forward)
+energy = Entry("energy", "", "energy_of_state(m, d)", energy_of_state=smooth.energy_of_state)
+inverse = Entry(
+    "inverse",
+    "",
+    """
+position_stage(m, d, 0)
+inverse(m, d)
+""",
+    position_stage=smooth.position_stage,
+    inverse=bias.inverse,
+)
+record = Entry(
+    "record",
+    "times, row, attempts, going, tableau, tolerance, out",
+    "return record(m, d, times, row, attempts, going, tableau, tolerance, out)",
+    record=dopri5.record,
+)
+
+
+def _parameters(integrator: Integrator) -> str:
+    return "".join(f", p{k}" for k in range(len(integrator.parameters)))
+
+
+def _label(integrator: Integrator) -> str:
+    return integrator.step.py_func.__module__.rsplit(".", 1)[-1]
+
+
+@functools.cache
+def _advance(step, label, parameters) -> Entry:
+    body = f"""
+status = OK
+for k in range(n):
+    result = step(m, d, h{parameters})
+    if result != OK:
+        status = result
+    if rarely(not bad_velocity(m, d) < 0.5):
+        return k + 1, DIVERGED
+return n, status
+"""
+    names = dict(step=step, bad_velocity=bad_velocity, rarely=rarely, OK=OK, DIVERGED=DIVERGED)
+    return Entry(f"advance_{label}", f"n, h{parameters}", body, **names)
+
+
+def advance(integrator: Integrator) -> Entry:
+    """Loop of one simulation: (model, data, n, h, *parameters) -> (steps taken, status)."""
+    return _advance(integrator.step, _label(integrator), _parameters(integrator))
+
+
+@functools.cache
+def _advance_batch(step, label, parameters) -> Entry:
+    body = f"""
+status = OK
+for g in range(first, last):
+    for k in range(rows):
+        for l in range(width):
+            d_real[k, l] = states[g, k, l]
+    for _ in range(n):
+        result = step(m, d, h{parameters})
+        if result != OK:
+            status = result
+    bad = bad_velocity(m, d)
+    if rarely(any_lane(bad > 0.5)):
+        for l in range(width):
+            flags[g, l] = lane_get(bad, l) > 0.5
+    for k in range(rows):
+        for l in range(width):
+            states[g, k, l] = d_real[k, l]
+return status
+"""
+    names = dict(step=step, bad_velocity=bad_velocity, rarely=rarely, any_lane=any_lane, lane_get=lane_get, OK=OK)
+    arguments = f"states, flags, first, last, rows, width, n, h{parameters}"
+    return Entry(f"batch_{label}", arguments, body, **names)
+
+
+def advance_batch(integrator: Integrator) -> Entry:
+    """Loop of many simulations in lanes.
+
+    (model, data, states [groups, rows, width], flags [groups, width], first, last, rows, width, n, h, *parameters)
+    -> status. Group by group: the state goes into data, n steps are taken, the state comes back.
+    """
+    return _advance_batch(integrator.step, _label(integrator), _parameters(integrator))
+
+
+_LINEARIZE = """
+start = f.time
+step(m, f, h{parameters})
+for column in range(0, 2 * m.nv + m.nu, NTANGENT):
+    seed_state(m, d, qpos, qvel, ctrl, column)
+    d.time = d.time * 0.0 + start
+    for k in range(nmemory):
+        d.memory[k] = 0.0 * d.time
+    step(m, d, h{tangent_parameters})
+    store_tangents(m, d, f.qpos, A, B, column)
+"""
+# controls first, then velocities, while what they do not change is without tangents
+_LINEARIZE_BY_TANGENTS = """
+start = f.time
+step(m, f, h{parameters})
+keep(m, f, d)
+columns = 2 * m.nv + m.nu
+for column in range((columns - 1) // NTANGENT * NTANGENT, -1, -NTANGENT):
+    seed_state(m, d, qpos, qvel, ctrl, column)
+    d.time = d.time * 0.0 + start
+    tangent_step(m, f, d, h, (column < m.nv) + (column < 2 * m.nv))
+    store_tangents(m, d, f.qpos, A, B, column)
+"""
+
+
+@functools.cache
+def _linearize(step, tangent_step, label, parameters) -> Entry:
+    names = dict(step=step, seed_state=seed_state, store_tangents=store_tangents, NTANGENT=NTANGENT)
+    body = _LINEARIZE
+    if tangent_step is not None:
+        body, names["tangent_step"], names["keep"] = _LINEARIZE_BY_TANGENTS, *tangent_step
+    tangent_parameters = parameters.replace("p", "t")
+    body = body.format(parameters=parameters, tangent_parameters=tangent_parameters)
+    arguments = f"qpos, qvel, ctrl, nmemory, h, A, B{parameters}{tangent_parameters}"
+    return Entry(
+        f"linearize_{label}", arguments, body, structs=("Model", "Data", "Data"), short=("m", "f", "d"), **names
+    )
+
+
+def linearize(integrator: Integrator) -> Entry:
+    """Derivatives of one step of the float data, which is taken, into A [2 nv, 2 nv] and B [2 nv, nu].
+
+    (model, data, dual data, qpos, qvel, ctrl, nmemory, h, A, B, *parameters, *parameters for the tangents). What the
+    integrator remembers, nmemory numbers, is forgotten first.
+    """
+    return _linearize(integrator.step, integrator.tangent_step, _label(integrator), _parameters(integrator))

@@ -1,0 +1,236 @@
+"""One mechanism in motion."""
+
+from typing import Any
+
+import numpy as np
+
+from saltus.errors import OptionError
+from saltus.integrate.registry import find_integrator
+from saltus.model.layout import DATA
+from saltus.model.load import load
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.simulate import divergence, loops
+from saltus.simulate.data import Data
+
+_HAS_XFRC = DATA.slot["has_xfrc"]
+
+
+def state_property(name: str, unit: str) -> Any:
+    """A field of the state or the inputs as an attribute: reading gives a view, assigning writes into it."""
+
+    def read(self: "Simulation") -> np.ndarray:
+        return self._struct.views[name]
+
+    def write(self: "Simulation", value: Any) -> None:
+        view = self._struct.views[name]
+        try:
+            view[...] = value
+        except ValueError:
+            raise OptionError(f"{name} has shape {view.shape}, not {np.shape(value)}") from None
+
+    return property(read, write, doc=f"{name} ({unit}): a view to read and write.")
+
+
+class Simulation:
+    """A model, its state, and an integrator that moves it.
+
+    `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
+    says. `timestep` (s): None for the file's. `contact`: the contact law; models with contacts are not simulated yet.
+    `tolerance`: (relative, absolute) error per step of adaptive integrators.
+
+    `time` (s), `qpos` [nq], `qvel` [nv], `act` [na], `ctrl` [nu], `qfrc_applied` [nv] and `xfrc_applied` [nbody, 6] are
+    views to read and write; `data` holds what is computed from them.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        integrator: Any = None,
+        contact: Any = "soft",
+        timestep: float | None = None,
+        *,
+        tolerance: tuple[float, float] | None = None,
+    ):
+        self.model: Model = load(model)
+        self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
+        self.contact = _contact_law(contact)
+        self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
+        self._model = self.model.struct()
+        self._struct = Struct(DATA, self.integrator.data_sizes(self.model.sizes()))
+        self._state = self._struct.real[self._struct.span("time", "xfrc_applied")]
+        self._loop = loops.advance(self.integrator)
+        self._remembers = self._struct.views["memory"].size > 0
+        self._no_forces = bytes(self._struct.views["xfrc_applied"].nbytes)
+        self._computed: np.ndarray | None = None  # the state that computed quantities belong to
+        self._left: np.ndarray | None = None  # the state that the last step left
+        self._linearization: Any = None  # made when first needed
+        self.data = Data(self.model, self._struct, self._refresh)
+        self.unconverged = 0  # steps whose iteration did not reach its tolerance
+        self.reset()
+
+    def __repr__(self) -> str:
+        return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"
+
+    # ------------------------------------------------------------ state
+
+    @property
+    def time(self) -> float:
+        """Time in s."""
+        return float(self._struct.views["time"])
+
+    @time.setter
+    def time(self, value: float) -> None:
+        self._struct.views["time"][()] = value
+
+    qpos = state_property("qpos", "rad, m, quaternions")
+    qvel = state_property("qvel", "rad/s, m/s")
+    act = state_property("act", "actuator's unit")
+    ctrl = state_property("ctrl", "actuator's unit")
+    qfrc_applied = state_property("qfrc_applied", "N m, N")
+    xfrc_applied = state_property("xfrc_applied", "force N, torque N m; world axes, at the centre of mass")
+
+    def reset(self, key: int | str | None = None) -> None:
+        """Go to a keyframe by name or number, or to the model's start: its `initial_key`, or else qpos0 at rest."""
+        m = self.model
+        self._state[:] = 0.0
+        self.qpos = m.qpos0
+        if key is None:
+            key = m.initial_key
+        if key is not None:
+            k = _key_index(m, key)
+            self.time = float(m.key_time[k])
+            self.qpos, self.qvel, self.ctrl = m.key_qpos[k], m.key_qvel[k], m.key_ctrl[k]
+        self._computed = self._left = None
+        self.unconverged = 0
+
+    def snapshot(self) -> np.ndarray:
+        """A copy of the state and inputs, for `restore`."""
+        self._prepare()
+        return self._state.copy()
+
+    def restore(self, snapshot: np.ndarray) -> None:
+        """Go back to a snapshot of this simulation or one of the same model and integrator."""
+        if np.shape(snapshot) != self._state.shape:
+            raise OptionError(f"the snapshot holds {np.size(snapshot)} numbers, this state {self._state.size}")
+        self._state[:] = snapshot
+        self._left = self._state.copy()
+
+    # ------------------------------------------------------------ motion
+
+    def forward(self) -> None:
+        """Compute everything in `data` from the present state and inputs."""
+        self._note_forces()
+        loops.forward(self._model, self._struct)
+        self._computed = self._state.copy()
+
+    def step(self, n: int = 1) -> None:
+        """Take n steps with the present inputs.
+
+        Raises DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
+        """
+        if n < 0:
+            raise OptionError(f"step: n must not be negative, got {n}")
+        before = self._state.copy()
+        self._prepare()
+        taken, status = self._advance(int(n), self.timestep)
+        if status:
+            divergence.handle(self, before, taken, status)
+        self._finish()
+
+    def _advance(self, n: int, h: float) -> tuple[int, int]:
+        """n steps of h seconds; returns how many were taken, and a status."""
+        self._computed = None
+        return self._loop(self._model, self._struct, n, h, *self.integrator.parameters)
+
+    def _note_forces(self) -> None:
+        """Tell kernels whether there are Cartesian forces at all."""
+        self._struct.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
+
+    def _prepare(self) -> None:
+        """Before steps: an integrator forgets what it remembers if the state was changed from outside."""
+        self._note_forces()
+        if self._remembers:
+            moved = self._struct.span("time", "act")
+            if self._left is None or not np.array_equal(self._state[moved], self._left[moved]):
+                self._struct.views["memory"][:] = 0.0
+
+    def _finish(self) -> None:
+        """After steps: keep the state that they left, to see later whether it was changed."""
+        if self._remembers:
+            self._left = self._state.copy()
+
+    def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False):
+        """Simulate `duration` seconds and record; see `saltus.simulate.run.run`."""
+        from saltus.simulate.run import run
+
+        return run(self, duration, sample, control, progress, certify=certify)
+
+    # ------------------------------------------------------------ quantities
+
+    def _refresh(self, name: str) -> None:
+        """Bring computed quantities up to the present state if they are not."""
+        if self._computed is None or not np.array_equal(self._computed, self._state):
+            self.forward()
+        if name == "qfrc_inverse":
+            loops.inverse(self._model, self._struct)
+
+    def energy(self) -> np.ndarray:
+        """(potential, kinetic) energy in J at the present state."""
+        loops.energy(self._model, self._struct)
+        self._computed = None
+        return self._struct.views["energy"].copy()
+
+    def full_M(self) -> np.ndarray:
+        """The joint-space inertia matrix [nv, nv] (kg, kg m, kg m²) at the present state."""
+        self._refresh("M")
+        full = np.zeros((self.model.nv, self.model.nv))
+        rows = np.repeat(np.arange(self.model.nv), self._model.M_rownnz)
+        full[rows, self._model.M_colind] = full[self._model.M_colind, rows] = self._struct.views["M"]
+        return full
+
+    def jacobian(self, body: str | int, point: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Jacobians [3, nv] of a point fixed to a body (m, world axes; None: its centre of mass) and its turning."""
+        from saltus.simulate.jacobian import jacobian
+
+        return jacobian(self, body, point)
+
+    def linearize(self) -> tuple[np.ndarray, np.ndarray]:
+        """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
+
+        In the tangent space, (dq, dv)' = A (dq, dv) + B du, as `mjd_transitionFD` defines them; by dual numbers.
+        """
+        if self._linearization is None:
+            from saltus.simulate.linearize import Linearization
+
+            self._linearization = Linearization(self)
+        return self._linearization()
+
+
+def _contact_law(contact):
+    if contact in ("soft", None):
+        return "soft"
+    if contact == "hard":
+        raise OptionError("contact='hard' is not available yet")
+    raise OptionError.unknown("contact law", contact, ["soft", "hard"])
+
+
+def _timestep(value) -> float:
+    try:
+        h = float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"timestep must be a number of seconds, got {value!r}") from None
+    if not (h > 0 and np.isfinite(h)):
+        raise OptionError(f"timestep must be positive and finite, got {h:g} s")
+    return h
+
+
+def _key_index(model: Model, key: int | str) -> int:
+    if isinstance(key, str):
+        names = model.names("key")
+        if key not in names:
+            raise OptionError.unknown("keyframe", key, names)
+        return names.index(key)
+    if not -model.nkey <= key < model.nkey:
+        raise OptionError(f"there is no keyframe {key}; the model has {model.nkey}")
+    return int(key) % model.nkey
