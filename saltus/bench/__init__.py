@@ -1,0 +1,1 @@
+"""How fast Saltus is, measured beside its peers in one process; `saltus bench` runs it."""

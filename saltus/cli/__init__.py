@@ -1,0 +1,177 @@
+"""The command line: `saltus run | compare | check | bench | warm`.
+
+Nothing heavy is imported here, so that `saltus --help` answers at once; each command imports what it needs.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from saltus.errors import SaltusError
+
+INTERRUPTED = 130  # the exit code of a process that Ctrl-C ended
+
+app = typer.Typer(
+    name="saltus",
+    help="Multibody dynamics: any integrator, thousands of runs at once, and a measure of how far to trust them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+bench_app = typer.Typer(help="Measure how fast Saltus is, beside its peers.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
+
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.xml, .urdf) or a bundled name.")]
+Duration = Annotated[float, typer.Option(metavar="S", help="Seconds to simulate.")]
+Timestep = Annotated[float | None, typer.Option(metavar="H", help="Step in s; without it, the model file's.")]
+Sample = Annotated[float, typer.Option(metavar="S", help="Seconds between samples.", show_default="1/60")]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FEATURE", help="Leave out a feature that is not simulated (contact, limit, ...); repeatable."
+    ),
+]
+Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads of batches; without it, all that there are.")]
+
+
+@app.callback(invoke_without_command=True)
+def _saltus(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+    if version:
+        import saltus
+
+        typer.echo(f"saltus {saltus.__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    model: ModelArgument,
+    duration: Duration = 10.0,
+    integrator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the model file's.")
+    ] = None,
+    contact: Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.")] = "soft",
+    timestep: Timestep = None,
+    sample: Sample = 1 / 60,
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name or number.")] = None,
+    ignore: Ignore = None,
+    certify: Annotated[bool, typer.Option(help="Repeat with finer steps and say how accurate the run is.")] = True,
+    plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw a figure (.png, .svg, .pdf).")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="F", help="Save the recording (netCDF).")] = None,
+    video: Annotated[Path | None, typer.Option(metavar="F", help="Not there yet.")] = None,
+) -> None:
+    """Simulate a model and say how accurate the result is.
+
+    Ctrl-C ends the run early; what was recorded is still drawn and saved.
+    """
+    from saltus.cli.run import Outputs, simulate
+
+    simulate(
+        model,
+        Outputs(plot, save, video),
+        duration=duration,
+        integrator=integrator,
+        contact=contact,
+        timestep=timestep,
+        sample=sample,
+        key=key,
+        ignore=ignore or [],
+        certify=certify,
+    )
+
+
+@app.command()
+def compare(
+    model: ModelArgument,
+    integrators: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Names with commas between; without it, all.")
+    ] = None,
+    duration: Duration = 10.0,
+    timestep: Timestep = None,
+    sample: Annotated[float | None, typer.Option(metavar="S", help="Seconds between samples.")] = None,
+    ignore: Ignore = None,
+    plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw a figure (.png, .svg, .pdf).")] = None,
+) -> None:
+    """Run a model under several integrators and rank them by error, energy drift and cost."""
+    from saltus.cli.compare import compare_integrators
+
+    compare_integrators(model, integrators, duration, timestep, sample, ignore or [], plot)
+
+
+@app.command()
+def check(model: ModelArgument, ignore: Ignore = None) -> None:
+    """Say what a model holds, what is simulated, and which steps its springs and dampers allow.
+
+    The exit code is 1 if `saltus run` would refuse the model.
+    """
+    from saltus.cli.check import check_model
+
+    check_model(model, ignore or [])
+
+
+@app.command()
+def warm(
+    models: Annotated[
+        list[str] | None, typer.Argument(metavar="[MODEL]...", help="Models whose own integrators are wanted.")
+    ] = None,
+    integrators: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Names with commas between, or 'all'.")
+    ] = None,
+    batch: Annotated[bool, typer.Option(help="Compile for batches too, in float64 and float32.")] = True,
+    ignore: Ignore = None,
+) -> None:
+    """Compile ahead of time what runs and batches need, once per machine.
+
+    Compiled code serves every model; without arguments it is that of the integrator euler.
+    """
+    from saltus.cli.warm import compile_ahead
+
+    compile_ahead(models or [], integrators, batch, ignore or [])
+
+
+@bench_app.command()
+def smooth(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few small models and short timings, to see it work.")
+    ] = False,
+    threads: Threads = None,
+    json: Annotated[Path | None, typer.Option("--json", metavar="F", help="Write the figures to a file too.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="MODEL", help="Measure this model too, without its constraints; repeatable."),
+    ] = None,
+) -> None:
+    """Motion without constraints: single runs, batches and derivatives, against MuJoCo in the same process."""
+    from saltus.bench.smooth import bench_smooth
+
+    bench_smooth(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; exits with 0, 1 for an error, 2 for wrong usage, 130 for Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        _tolerate(stream)
+    try:
+        app(arguments, prog_name="saltus")
+    except SaltusError as error:
+        print(f"error: {_in_options(str(error))}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _in_options(text: str) -> str:
+    """What a message says in Python, said in options."""
+    option = lambda found: " ".join(f"--ignore {word}" for word in re.findall(r"\w+", found[1]))  # noqa: E731
+    return re.sub(r"ignore=\[([^]]+)\]", option, text)
+
+
+def _tolerate(stream: Any) -> None:
+    """A character that the terminal cannot show becomes a question mark, not an error."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")

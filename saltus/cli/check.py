@@ -1,0 +1,217 @@
+"""`saltus check`: what a model holds, what of it is simulated, and which steps its springs and dampers allow."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import typer
+
+from saltus.cli import screen
+from saltus.errors import OptionError
+
+if TYPE_CHECKING:
+    from saltus.integrate.integrator import Integrator
+    from saltus.model.features import Feature
+    from saltus.model.model import Model
+
+JOINTS = ("free", "ball", "slide", "hinge")
+COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not followed
+
+
+def check_model(source: str, ignore: list[str]) -> None:
+    """Print the report; exit with 1 if the model would be refused."""
+    from saltus.model.features import IGNORABLE, ignored_kinds, unsupported
+    from saltus.model.load import load
+
+    left_out = ignored_kinds(ignore)
+    model = load(source, ignore=list(IGNORABLE))
+    found = unsupported(model.mujoco)
+    refusals = [f for f in found if f.kind not in left_out]
+    integrator, reason = _integrator(model)
+    screen.print_facts(_contents(model))
+    _print_support(model, found, left_out, reason)
+    if model.nv:
+        _print_limits(model, integrator)
+    if refusals or reason:
+        kinds = list(dict.fromkeys(f.kind for f in refusals))
+        advice = [f"run it with {' '.join(f'--ignore {kind}' for kind in kinds)}"] if kinds else []
+        advice += ["run it with --integrator NAME"] if reason else []
+        print(f"\nrefused: {' and '.join(advice)} to leave that out on purpose")
+        raise typer.Exit(1)
+    print("\nready to run")
+
+
+def _integrator(model: Model) -> tuple[Integrator, str]:
+    """What the file asks for, or euler and the reason why not."""
+    from saltus.integrate.registry import find_integrator
+
+    try:
+        return find_integrator(None, model.opt.integrator), ""
+    except OptionError as error:
+        return find_integrator("euler", ""), str(error)
+
+
+def _contents(model: Model) -> list[tuple[str, str]]:
+    """What the model holds."""
+    kinds = [int((model.jnt_type == k).sum()) for k in range(len(JOINTS))]
+    joints = [f"{n} {name}" for n, name in zip(kinds, JOINTS, strict=True) if n]
+    facts = [
+        ("model", model.name),
+        ("bodies", f"{model.nbody - 1}, {model.body_mass.sum():.4g} kg"),
+        ("joints", f"{', '.join(joints) or 'none'}: {screen.count(model.nv, 'degree of freedom')}"),
+    ]
+    others = [
+        (model.nactuator, "actuator"),
+        (model.nsensor, "sensor"),
+        (model.ntendon, "tendon"),
+        (model.neq, "equality constraint"),
+        (model.ngeom, "geom"),
+        (model.nsite, "site"),
+        (model.nkey, "keyframe"),
+    ]
+    facts.append(("also", ", ".join(screen.count(n, thing) for n, thing in others if n) or "nothing"))
+    opt = model.opt
+    gravity = " ".join(f"{g:g}" for g in opt.gravity)
+    facts.append(("options", f"timestep {opt.timestep:g} s, integrator {opt.integrator}, gravity {gravity} m/s²"))
+    off = _flags_off(model)
+    return facts + ([("switched off", ", ".join(off))] if off else [])
+
+
+def _flags_off(model: Model) -> list[str]:
+    import mujoco
+
+    flags = mujoco.mjtDisableBit.__members__.items()
+    return [name.removeprefix("mjDSBL_").lower() for name, bit in flags if model.opt.disableflags & bit.value]
+
+
+# ------------------------------------------------------------ what is simulated
+
+
+def _print_support(model: Model, found: list[Feature], left_out: set[str], reason: str) -> None:
+    """A table of everything that has an effect on motion, and of what has none but could be missed."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for header in ("state", "feature", "which", "why"):
+        table.add_column(header, no_wrap=header in ("state", "feature"), overflow="fold")
+    for feature, which in _simulated(model, found):
+        table.add_row("simulated", feature, which, "")
+    for kind in dict.fromkeys(f.kind for f in found):
+        group = [f for f in found if f.kind == kind]
+        which = screen.some([f"{f.element} {f.name}" for f in group])
+        state = "ignored" if kind in left_out else "REFUSED"
+        table.add_row(state, kind, which, f"{group[0].text} is not simulated yet")
+    if reason:
+        table.add_row("REFUSED", "integrator", model.opt.integrator, reason)
+    for feature, which, why in _not_computed(model, found):
+        table.add_row("not computed", feature, which, why)
+    print()
+    screen.console().print(table)
+
+
+def _simulated(model: Model, found: list[Feature]) -> list[tuple[str, str]]:
+    names = np.array(model.names("joint"), dtype=object)
+    struct = model.struct()
+    of_dofs = names[model.dof_jntid]
+    springs = (model.jnt_stiffness != 0) | (model.jnt_stiffnesspoly != 0).any(axis=1)
+    damped = (struct.dof_damping != 0) | (struct.dof_dampingpoly != 0).any(axis=1)
+    rows = [
+        ("joints", screen.some(names)),
+        ("springs", screen.some(names[springs & np.asarray(struct.jnt_spring, bool)])),
+        ("dampers", screen.some(dict.fromkeys(of_dofs[damped]))),
+        ("armature", screen.some(dict.fromkeys(of_dofs[struct.dof_armature != 0]))),
+        ("gravity compensation", screen.some(np.array(model.names("body"), dtype=object)[struct.body_gravcomp != 0])),
+    ]
+    missing = {f.name for f in found if f.kind == "actuator"}
+    actuators = zip(model.names("actuator")[: model.nactuator], struct.actuator_enabled, strict=False)
+    rows.append(("actuators", screen.some([name for name, enabled in actuators if enabled and name not in missing])))
+    return [(feature, which) for feature, which in rows if which]
+
+
+def _not_computed(model: Model, found: list[Feature]) -> list[tuple[str, str, str]]:
+    """What exists, has no effect on motion, and is not computed either."""
+    rows = []
+    if model.nsensor:
+        rows.append(
+            ("sensors", screen.some(model.names("sensor")), "they do not change the motion; their readings are missing")
+        )
+    forceless = model.ntendon - sum(f.kind == "tendon" for f in found)
+    if forceless > 0:
+        rows.append(("tendons", screen.count(forceless, "tendon"), "without force; their lengths are missing"))
+    return rows
+
+
+# ------------------------------------------------------------ how large a step may be
+
+
+def _print_limits(model: Model, integrator: Integrator) -> None:
+    """Which steps keep the springs and dampers stable, at the start of a simulation."""
+    from saltus.simulate.divergence import linear_modes
+    from saltus.simulate.simulation import Simulation
+    from saltus.simulate.stability import SLOWEST
+
+    with screen.Activity():
+        modes = linear_modes(Simulation(model, integrator))
+    print()
+    h = float(model.opt.timestep)
+    fastest = complex(max(modes.ravel(), key=abs))
+    if abs(fastest) < SLOWEST:
+        print("step: no springs or dampers, so no limit from them (weight and motors set their own)")
+        return
+    print(f"step: {h:g} s; fastest of the springs and dampers at the start: {_described(fastest)}")
+    warnings = _print_limit_table(modes, h, integrator)
+    turn = abs(fastest.imag) * h
+    if turn > COARSE:
+        warnings.append(f"the fastest oscillation takes only {2 * math.pi / turn:.1f} steps: it will not be accurate")
+    if _servos(model):
+        warnings.append("the servos' gains and dampings are not counted in these limits")
+    for warning in warnings:
+        screen.say(f"warning: {warning}")
+
+
+def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str]:
+    """The limits of all integrators, the model's first; returns what the model's own is to be warned of."""
+    from rich.table import Table
+
+    from saltus.integrate.registry import integrators
+    from saltus.simulate.stability import stable_timestep
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for header in ("integrator", "largest stable step", f"at {h:g} s"):
+        table.add_column(header)
+    warnings = []
+    others = [i for i in integrators().values() if i.name != own.name]
+    for integrator in [own, *others]:
+        limit, mode = stable_timestep(integrator, modes)
+        verdict = "stable" if h <= limit else "UNSTABLE"
+        name = f"{integrator.name} (the model's)" if integrator is own else integrator.name
+        table.add_row(name, _limit(limit, integrator), verdict)
+        if integrator is own and h > limit:
+            warnings.append(
+                f"the step {h:g} s exceeds the limit {limit:.3g} s of {own.name}, set by {_described(mode)}"
+            )
+    screen.console().print(table)
+    return warnings
+
+
+def _limit(limit: float, integrator: Integrator) -> str:
+    if integrator.adaptive:
+        return "any: steps are controlled"
+    if math.isinf(limit):
+        return "any"
+    return f"{limit:.4g} s" if limit > 0 else "none: oscillations grow"
+
+
+def _described(mode: complex) -> str:
+    """An eigenvalue in words: frequency and damping, or time constant."""
+    if abs(mode.imag) < 1e-9 * abs(mode):
+        return f"a decay with time constant {1 / abs(mode.real):.3g} s"
+    return f"{abs(mode.imag) / (2 * math.pi):.3g} Hz, damping ratio {-mode.real / abs(mode):.2g}"
+
+
+def _servos(model: Model) -> bool:
+    """Whether an actuator feeds back position or velocity."""
+    struct = model.struct()
+    return bool(model.nactuator and (struct.actuator_biasprm[:, 1:] * struct.actuator_enabled[:, None]).any())

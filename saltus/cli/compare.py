@@ -1,0 +1,69 @@
+"""`saltus compare`: one model under several integrators, ranked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from saltus.cli import screen
+from saltus.cli.run import check_figure
+from saltus.errors import OptionError
+
+if TYPE_CHECKING:
+    from saltus.record.comparison import Comparison
+
+
+def compare_integrators(
+    model: str,
+    integrators: str | None,
+    duration: float,
+    timestep: float | None,
+    sample: float | None,
+    ignore: list[str],
+    plot: Path | None,
+) -> None:
+    """Compare, print the ranking, draw."""
+    if plot is not None:
+        check_figure(plot)
+    names = None if integrators is None else names_in(integrators, "--integrators")
+    from saltus.model.load import load
+    from saltus.simulate.compare import compare
+
+    loaded = load(model, ignore=ignore)
+    with screen.Activity() as activity:
+        update = activity.progress("comparing")
+
+        def report(what: str, fraction: float) -> None:
+            update(fraction)
+
+        comparison = compare(loaded, names, duration=duration, timestep=timestep, sample=sample, progress=report)
+    _print(comparison)
+    if loaded.ignored:
+        screen.print_facts(screen.ignored_facts(loaded.ignored))
+    if plot is not None:
+        comparison.plot(plot)
+        print(f"wrote {plot} (figure)")
+
+
+def names_in(text: str, option: str) -> list[str]:
+    """The names between commas."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise OptionError(f"{option}: no names in {text!r}")
+    return names
+
+
+def _print(comparison: Comparison) -> None:
+    from rich.table import Table
+
+    from saltus.record.comparison import HEADERS
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for header in HEADERS:
+        table.add_column(header, justify="left" if header in ("integrator", "kind") else "right", no_wrap=True)
+    for cells in comparison.cells():
+        table.add_row(*cells)
+    print(comparison.title)
+    screen.console().print(table)
+    for line in comparison.footer():
+        print(line)

@@ -1,0 +1,468 @@
+"""The command line: what it prints, writes and returns. An error is one line on stderr and the exit code 1."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import saltus
+from saltus.cli import INTERRUPTED, main, screen
+from saltus.cli.run import Outputs
+from saltus.simulate.simulation import Simulation
+
+CONTACT = """<mujoco model="ball"><worldbody>
+  <geom name="floor" type="plane" size="1 1 1"/>
+  <body name="b" pos="0 0 1"><joint name="fall" type="slide" axis="0 0 1" range="-1 1" limited="true"/>
+  <geom name="ball" size="0.1"/></body>
+</worldbody><sensor><jointpos joint="fall"/></sensor></mujoco>"""
+
+OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator="{integrator}"/>
+<worldbody><body><joint name="x" type="slide" stiffness="{stiffness}" damping="{damping}"/>
+<geom size="0.1" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
+
+
+@pytest.fixture
+def saltus_command(capsys):
+    """Run a command line in this process: exit code, stdout, stderr."""
+
+    def command(*arguments):
+        with pytest.raises(SystemExit) as exit_:
+            main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return exit_.value.code or 0, captured.out, captured.err
+
+    return command
+
+
+def error_lines(text):
+    return [line for line in text.splitlines() if line.startswith("error: ")]
+
+
+def process(*arguments, **options):
+    """Run `python -m saltus` as a process of its own."""
+    command = [sys.executable, "-m", "saltus", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+# ------------------------------------------------------------ help
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], *([c] for c in ("run", "compare", "check", "warm", "bench")), ["bench", "smooth"]]
+)
+def test_every_command_has_help(saltus_command, arguments):
+    code, out, _ = saltus_command(*arguments, "--help")
+    assert code == 0
+    assert "Usage: saltus" in out
+
+
+def test_help_answers_at_once():
+    """Half a second is the promise; the best of a few tries, since the machine has other work."""
+    seconds = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        result = process("--help")
+        seconds.append(time.perf_counter() - begin)
+        assert result.returncode == 0 and "compare" in result.stdout
+        if seconds[-1] < 0.5:
+            return
+    pytest.fail(f"saltus --help took {min(seconds):.2f} s at best")
+
+
+def test_help_imports_nothing_heavy():
+    heavy = "{'numba', 'mujoco', 'numpy', 'scipy', 'matplotlib', 'xarray'}"
+    code = f"import sys, saltus.cli; print(*{heavy} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == ""
+
+
+def test_version(saltus_command):
+    assert saltus_command("--version")[:2] == (0, f"saltus {saltus.__version__}\n")
+
+
+# ------------------------------------------------------------ run
+
+
+def test_run_reports_and_writes(saltus_command, tmp_path):
+    figure, recording = tmp_path / "p.png", tmp_path / "p.nc"
+    code, out, err = saltus_command("run", "pendulum", "--duration", 2, "--plot", figure, "--save", recording)
+    assert code == 0 and not error_lines(err)
+    assert "euler (order 1, semi-implicit)" in out
+    assert "timestep    0.05 s" in out
+    assert "position error about" in out and "observed order" in out
+    assert f"{figure} (figure)" in out and f"{recording} (recording)" in out
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    trajectory = saltus.Trajectory.load(recording)
+    assert len(trajectory) == 121
+    assert trajectory.certificate is not None and trajectory.certificate.ok
+
+
+def test_run_takes_its_options(saltus_command, tmp_path):
+    recording = tmp_path / "s.nc"
+    options = ["--integrator", "rk4", "--timestep", 0.02, "--duration", 1, "--sample", 0.1, "--key", "struck"]
+    code, out, _ = saltus_command("run", "spring", *options, "--no-certify", "--save", recording)
+    assert code == 0 and "not checked" in out
+    trajectory = saltus.Trajectory.load(recording)
+    model = saltus.load("spring")
+    assert trajectory.attrs["integrator"] == "rk4" and trajectory.attrs["timestep"] == 0.02
+    np.testing.assert_allclose(trajectory.time, np.arange(11) * 0.1)
+    np.testing.assert_array_equal(trajectory.qvel[0], model.key_qvel[1])
+    assert trajectory.certificate is None
+
+
+def test_a_keyframe_by_number(saltus_command, tmp_path):
+    recording = tmp_path / "s.nc"
+    assert saltus_command("run", "spring", "--key", 1, "--duration", 0.1, "--no-certify", "--save", recording)[0] == 0
+    np.testing.assert_array_equal(saltus.Trajectory.load(recording).qvel[0], saltus.load("spring").key_qvel[1])
+
+
+def test_run_says_what_it_ignored(saltus_command, tmp_path):
+    model = tmp_path / "ball.xml"
+    model.write_text(CONTACT)
+    code, out, _ = saltus_command("run", model, "--ignore", "contact", "--ignore", "limit", "--duration", 0.1)
+    assert code == 0
+    assert "ignored" in out and "contact: geom ball" in out and "limit: joint fall" in out
+
+
+def test_adaptive_runs_have_controlled_steps(saltus_command):
+    code, out, _ = saltus_command("run", "pendulum", "--integrator", "dopri5", "--duration", 1)
+    assert code == 0 and "controlled" in out and "hundredth of the tolerance" in out
+
+
+def test_divergence_keeps_the_run_so_far(saltus_command, tmp_path):
+    model, recording, figure = tmp_path / "o.xml", tmp_path / "o.nc", tmp_path / "o.svg"
+    model.write_text(OSCILLATOR.format(step=0.1, integrator="Euler", stiffness=1e4, damping=0))
+    code, out, err = saltus_command("run", model, "--save", recording, "--plot", figure)
+    assert code == 1
+    (error,) = error_lines(err)
+    assert "diverged at t =" in error and "'x'" in error and "exceeds the stability limit" in error
+    assert "not checked: the run did not finish" in out
+    assert 0 < len(saltus.Trajectory.load(recording)) < 601
+    assert figure.exists()
+
+
+def interrupt_after(monkeypatch, calls):
+    """Ctrl-C in the compiled loop, from a certain call on until it has been answered."""
+    advance, counter = Simulation._advance, []
+
+    def interrupted(self, n, h):
+        counter.append(n)
+        if len(counter) == calls:
+            raise KeyboardInterrupt
+        return advance(self, n, h)
+
+    monkeypatch.setattr(Simulation, "_advance", interrupted)
+    return counter
+
+
+def test_ctrl_c_keeps_the_run_so_far(saltus_command, tmp_path, monkeypatch):
+    recording, figure = tmp_path / "i.nc", tmp_path / "i.png"
+    counter = interrupt_after(monkeypatch, 20)
+    code, out, err = saltus_command("run", "pendulum", "--save", recording, "--plot", figure)
+    assert code == INTERRUPTED
+    assert "warning: interrupted at t =" in err and "not checked: the run did not finish" in out
+    trajectory = saltus.Trajectory.load(recording)
+    assert 0 < len(trajectory) < 601 and trajectory.certificate is None
+    assert figure.exists()
+    assert len(counter) == 20  # and no run for the certificate
+
+
+def test_ctrl_c_in_the_check_keeps_the_whole_run(saltus_command, tmp_path, monkeypatch):
+    recording = tmp_path / "i.nc"
+    whole = interrupt_after(monkeypatch, -1)
+    assert saltus_command("run", "pendulum", "--no-certify")[0] == 0
+    calls = len(whole)
+    monkeypatch.undo()
+    interrupt_after(monkeypatch, calls + 20)
+    code, out, _ = saltus_command("run", "pendulum", "--save", recording)
+    assert code == INTERRUPTED and "not checked: interrupted" in out
+    assert len(saltus.Trajectory.load(recording)) == 601
+
+
+def test_ctrl_c_before_the_first_sample(saltus_command, tmp_path, monkeypatch):
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Simulation, "energy", interrupted)
+    code, out, err = saltus_command("run", "pendulum", "--save", tmp_path / "i.nc")
+    assert code == INTERRUPTED and out == "" and "0 samples" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_failed_output_does_not_lose_the_other(tmp_path, monkeypatch):
+    trajectory = Simulation("pendulum").run(0.1)
+
+    def full(path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(trajectory, "save", full)
+    outputs = Outputs(plot=tmp_path / "p.png", save=tmp_path / "p.nc")
+    written, errors = outputs.write(trajectory)
+    assert written == [f"{tmp_path / 'p.png'} (figure)"] and (tmp_path / "p.png").exists()
+    assert "p.nc" in str(errors[0]) and "No space left" in str(errors[0])
+
+
+def test_python_m_saltus(tmp_path):
+    result = process("run", "pendulum", "--duration", 1, "--save", "p.nc", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "pendulum: 1 body" in result.stdout
+    assert len(saltus.Trajectory.load(tmp_path / "p.nc")) == 61
+
+
+def test_a_terminal_of_ascii_only():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    result = process("check", "spring", env=environment)
+    assert result.returncode == 0 and "Traceback" not in result.stderr
+
+
+# ------------------------------------------------------------ bad input
+
+BROKEN = "<mujoco>\n  <worldbody>\n    <body><joint></body>\n  </worldbody>\n</mujoco>"
+MISSING_MESH = """<robot name="r"><link name="l"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="nowhere.stl"/></geometry></visual>
+<collision><geometry><mesh filename="nowhere.stl"/></geometry></collision></link></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("missing.xml", None, ["missing.xml", "no such file"]),
+        ("pendulumm", None, ["no such file", "bundled models", "pendulum"]),
+        ("broken.xml", BROKEN, ["broken.xml", "line 3"]),
+        ("mesh.urdf", MISSING_MESH, ["mesh.urdf", "nowhere.stl"]),
+        ("ball.xml", CONTACT, ["ball.xml", "geom 'ball'", "'floor'", "not simulated yet", "--ignore contact"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_bad_models(saltus_command, tmp_path, command, name, text, said):
+    path = tmp_path / name if "." in name else name
+    if text is not None:
+        path.write_text(text)
+    code, _, err = saltus_command(command, path)
+    assert code == 1
+    (line,) = err.splitlines()
+    assert line.startswith("error: ")
+    for part in said:
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--integrator", "rk5"], ["unknown integrator 'rk5'", "did you mean 'rk4'?", "velocity_verlet"]),
+        (["--integrator", "RK4"], ["did you mean 'rk4'?"]),
+        (["--timestep", "-0.1"], ["timestep must be positive", "-0.1 s"]),
+        (["--timestep", "nan"], ["timestep must be positive and finite"]),
+        (["--duration", "-3"], ["duration must be positive", "-3 s"]),
+        (["--sample", "0"], ["sample must be positive"]),
+        (["--contact", "hard"], ["'hard'", "not available yet"]),
+        (["--contact", "sotf"], ["unknown contact law 'sotf'", "did you mean 'soft'?"]),
+        (["--key", "releas"], ["unknown keyframe 'releas'", "did you mean 'release'?"]),
+        (["--key", "7"], ["no keyframe 7"]),
+        (["--ignore", "contract"], ["unknown feature", "'contract'", "did you mean 'contact'"]),
+        (["--video", "v.mp4"], ["cannot write video 'v.mp4'", "not there yet", "plot"]),
+        (["--plot", "p.txt"], [".png, .svg, .pdf", "p.txt"]),
+        (["--plot", "p.png", "--save", "p.png"], ["same file"]),
+    ],
+)
+def test_bad_options(saltus_command, monkeypatch, tmp_path, options, said):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = saltus_command("run", "pendulum", *options)
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line.startswith("error: ")
+    for part in said:
+        assert part in line
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", ["--plot", "--save"])
+@pytest.mark.parametrize("place", ["no/such/folder/p.png", ".", "/proc/p.png", "/dev/full.png/p.png"])
+def test_unwritable_paths_are_found_before_the_run(saltus_command, monkeypatch, tmp_path, option, place):
+    monkeypatch.chdir(tmp_path)
+
+    def never(*arguments, **options):
+        raise AssertionError("the run began")
+
+    monkeypatch.setattr(Simulation, "run", never)
+    code, out, err = saltus_command("run", "pendulum", option, place)
+    assert (code, out) == (1, "")
+    assert error_lines(err) == err.splitlines() and len(err.splitlines()) == 1
+    assert place in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["run", "pendulum", "--duration", "long"], ["fly"], ["run", "pendulum", "--fly"]]
+)
+def test_wrong_usage_is_2(saltus_command, arguments):
+    code, _, err = saltus_command(*arguments)
+    assert code == 2 and "Usage: saltus" in err
+
+
+def test_no_traceback_in_a_process_of_its_own(tmp_path):
+    result = process("run", "nothing.xml", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "error: nothing.xml: no such file\n"
+
+
+# ------------------------------------------------------------ compare
+
+
+def test_compare_ranks_and_draws(saltus_command, tmp_path):
+    figure = tmp_path / "c.png"
+    code, out, _ = saltus_command(
+        "compare", "pendulum", "--integrators", "euler, rk4", "--duration", 2, "--plot", figure
+    )
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["rk4", "euler"]
+    assert all(len(line.rstrip()) <= 80 for line in out.splitlines()[:4])  # fits the narrowest terminal
+    assert "reference: dopri5" in out
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--integrators", "rk4,eulr"], "did you mean 'euler'?"),
+        (["--integrators", " , "], "--integrators: no names"),
+        (["--timestep", "-1"], "timestep must be positive"),
+        (["--duration", "0"], "duration must be positive"),
+        (["--plot", "nowhere/c.png"], "cannot write figure"),
+    ],
+)
+def test_compare_with_bad_options(saltus_command, options, said):
+    code, out, err = saltus_command("compare", "pendulum", *options)
+    assert (code, out) == (1, "")
+    (line,) = error_lines(err)
+    assert said in line
+
+
+# ------------------------------------------------------------ check
+
+
+def test_check_names_everything_that_is_refused(saltus_command, tmp_path):
+    model = tmp_path / "ball.xml"
+    model.write_text(CONTACT)
+    code, out, _ = saltus_command("check", model)
+    assert code == 1
+    refused = [line for line in out.splitlines() if line.startswith("REFUSED")]
+    assert len(refused) == 2
+    assert "contact" in refused[0] and "limit" in refused[1] and "joint fall" in refused[1]
+    assert "not computed" in out and "sensors" in out
+    assert "--ignore contact --ignore limit" in out
+
+
+def test_check_with_all_ignored_is_ready(saltus_command, tmp_path):
+    model = tmp_path / "ball.xml"
+    model.write_text(CONTACT)
+    code, out, _ = saltus_command("check", model, "--ignore", "contact", "--ignore", "limit")
+    assert code == 0 and "REFUSED" not in out and "ready to run" in out
+    assert sum(line.startswith("ignored") for line in out.splitlines()) == 2
+
+
+def limits(text):
+    """Largest stable step by integrator."""
+    rows = [line.replace(" (the model's)", "").split() for line in text.splitlines()]
+    return {row[0]: row[1] for row in rows if row and row[0] in saltus.integrators() and len(row) > 2}
+
+
+def test_check_knows_the_stability_limits(saltus_command, tmp_path):
+    """ω = 10 /s, ζ = 0.1: explicit Euler to 2 ζ/ω; undamped verlet to 2/ω; implicit midpoint at any step."""
+    model = tmp_path / "o.xml"
+    model.write_text(OSCILLATOR.format(step=0.01, integrator="Euler", stiffness=100, damping=2))
+    code, out, _ = saltus_command("check", model)
+    assert code == 0
+    assert float(limits(out)["explicit_euler"]) == pytest.approx(2 * 0.1 / 10, rel=1e-3)
+    assert limits(out)["implicit_midpoint"] == "any"
+    model.write_text(OSCILLATOR.format(step=0.01, integrator="Euler", stiffness=100, damping=0))
+    _, out, _ = saltus_command("check", model)
+    assert float(limits(out)["verlet"]) == pytest.approx(2 / 10, rel=1e-3)
+    assert limits(out)["explicit_euler"] == "none:"
+
+
+def test_check_finds_the_faster_of_two_decays(saltus_command, tmp_path):
+    """m = 1, b = 1000, k = 1: λ = -1000 and -0.001; explicit Euler is stable to 2/1000 s, as is verlet."""
+    model = tmp_path / "o.xml"
+    model.write_text(OSCILLATOR.format(step=0.001, integrator="Euler", stiffness=1, damping=1000))
+    _, out, _ = saltus_command("check", model)
+    assert float(limits(out)["explicit_euler"]) == pytest.approx(0.002, rel=1e-2)
+    assert float(limits(out)["verlet"]) == pytest.approx(0.002, rel=1e-2)
+
+
+def test_check_warns_of_a_step_beyond_the_limit(saltus_command, tmp_path):
+    model = tmp_path / "o.xml"
+    model.write_text(OSCILLATOR.format(step=0.3, integrator="RK4", stiffness=100, damping=2))
+    code, out, err = saltus_command("check", model)
+    assert code == 0 and "UNSTABLE" in out
+    assert "warning: the step 0.3 s exceeds the limit 0.295 s of" in err
+
+
+def test_check_of_a_model_without_motion(saltus_command, tmp_path):
+    model = tmp_path / "still.xml"
+    model.write_text('<mujoco model="still"><worldbody><geom size="1"/></worldbody></mujoco>')
+    code, out, _ = saltus_command("check", model)
+    assert code == 0 and "0 degrees of freedom" in out
+
+
+def test_check_refuses_a_bad_name(saltus_command):
+    code, _, err = saltus_command("check", "pendulum", "--ignore", "gravity")
+    assert code == 1 and "unknown feature" in err and "'gravity'" in err
+
+
+# ------------------------------------------------------------ warm
+
+
+def test_warm_compiles_once(saltus_command, monkeypatch):
+    code, out, _ = saltus_command("warm", "spring", "--no-batch")
+    assert code == 0 and "ready: euler for runs" in out
+    code, out, err = saltus_command("warm", "spring", "--no-batch")
+    assert code == 0 and "compiled" not in out and err == ""
+
+
+def test_warm_with_a_bad_name(saltus_command):
+    code, _, err = saltus_command("warm", "--integrators", "rk44")
+    assert code == 1 and "did you mean 'rk4'?" in err
+
+
+# ------------------------------------------------------------ what one sees while waiting
+
+
+def test_compiling_is_announced(capsys):
+    with screen.Activity() as activity:
+        activity._on_compile("entry_advance_euler", 1)
+        activity._on_compile("inner", 2)
+        activity._on_compile(None, 0)
+    err = capsys.readouterr().err
+    assert err.startswith("compiling (once per machine): integrator euler ... ")
+    assert [what for what, _ in activity.compiled] == ["integrator euler"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "what"),
+    [
+        ("entry_advance_rk4", "integrator rk4"),
+        ("entry_batch_euler", "batch, euler"),
+        ("entry_energy", "energy"),
+        ("f", "f"),
+    ],
+)
+def test_kernels_have_names_for_people(kernel, what):
+    assert screen.purpose(kernel) == what
+
+
+def test_counting():
+    assert [screen.count(n, "body") for n in (0, 1, 2)] == ["0 bodies", "1 body", "2 bodies"]
+    assert screen.count(3, "degree of freedom") == "3 degrees of freedom"
+
+
+def test_bench_finds_a_bad_path_first(saltus_command, tmp_path):
+    """The path is checked first; what is there before stays."""
+    folder = tmp_path / "b.json"
+    folder.mkdir()
+    code, _, err = saltus_command("bench", "smooth", "--quick", "--json", folder)
+    assert code == 1 and "is a directory" in err
