@@ -1,0 +1,82 @@
+"""The examples run as they stand, and what they print is true. They are processes of their own, as for a user."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def output(name, *arguments, folder):
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=folder)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_every_example_is_tested():
+    assert {p.name for p in EXAMPLES.glob("*.py")} == {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py"}
+
+
+def test_pendulum_energy(tmp_path):
+    out = output("pendulum_energy.py", "p.png", folder=tmp_path)
+    found = {label.strip(): float(end) for label, end in re.findall(r"^(.*?) +E/E0 at the end +([\d.]+)", out, re.M)}
+    known = {"explicit Euler": 13.386, "midpoint": 1.0349, "velocity Verlet": 0.99954, "Runge-Kutta 4": 0.99997}
+    for label, ratio in known.items():
+        assert found[label] == pytest.approx(ratio, abs=1e-3 if label == "explicit Euler" else 1e-5)
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_shorter_pendulum(tmp_path):
+    output("pendulum_energy.py", "--duration", "2", folder=tmp_path)
+    assert (tmp_path / "pendulum.png").stat().st_size > 10_000
+
+
+def test_batch_rollouts(tmp_path):
+    out = output("batch_rollouts.py", "--n", "256", folder=tmp_path)
+    kept = int(re.search(r"(\d+) keep the pole up", out).group(1))
+    assert 1 <= kept < 100  # a random linear feedback rarely works, but sometimes
+    assert "keeps it 10.00 s" in out
+
+
+def test_accuracy(tmp_path):
+    out = output("accuracy.py", folder=tmp_path)
+    rows = re.findall(r"stated error (\S+) rad, true error (\S+) rad", out)
+    assert len(rows) == 3
+    for stated, true in rows:
+        assert 0.5 < float(stated) / float(true) < 2
+    assert "warning: the differences do not shrink" in out
+
+
+README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_sample_runs(tmp_path):
+    (sample,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    check = "\nassert abs(held.qpos[-1, 0] + 1.2566) < 0.05 and abs(batch.time[0] - 50) < 1e-6\n"
+    result = subprocess.run([sys.executable, "-c", sample + check], capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert {p.name for p in tmp_path.iterdir()} == {"pendulum.png", "pendulum.nc"}
+
+
+def test_the_readme_commands_exist():
+    """Every command line of the README that needs no file runs as far as its help."""
+    commands = re.findall(r"^saltus (.*?)(?: +#.*)?$", README, re.M)
+    assert len(commands) >= 5
+    for command in commands:
+        words = command.split()
+        result = subprocess.run([sys.executable, "-m", "saltus", *words, "--help"], capture_output=True, text=True)
+        assert result.returncode == 0, command
+        # options as the README writes them are options of the command
+        for option in (word for word in words if word.startswith("--")):
+            assert option in result.stdout, command
+
+
+def test_the_readme_names_files_that_exist():
+    links = re.findall(r"\]\(([^)#:]+)\)", README)
+    assert "docs/img/pendulum.png" in links and len(links) >= 5
+    for link in links:
+        assert (EXAMPLES.parent / link).exists(), link
