@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from saltus.model.layout import data_sizes
+
 
 @dataclass(frozen=True)
 class Integrator:
@@ -31,7 +33,5 @@ class Integrator:
 
     def data_sizes(self, model_sizes: dict[str, int]) -> dict[str, int]:
         """Sizes of the Data that it works on."""
-        from saltus.model.layout import data_sizes
-
         needs = {k: v for k, v in self.needs.items() if k != "memory"}
         return data_sizes(model_sizes, nmemory=self.memory(model_sizes["nv"]), **needs)

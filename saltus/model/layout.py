@@ -35,10 +35,10 @@ MODEL = Layout(
         **_ints("body_branches", shape=("nbody",)),  # some child is not the body after
         **_ints("body_diagonal", shape=("nbody",)),  # the inertia is diagonal in body axes
         **_ints("body_turned", shape=("nbody",)),  # body_quat is not the identity
-        **_reals("body_pos", "body_ipos", "body_inertia", shape=("nbody", 3)),
+        **_reals("body_pos", "body_ipos", shape=("nbody", 3)),
         **_reals("body_quat", "body_iquat", shape=("nbody", 4)),
         **_reals("body_inertia6", shape=("nbody", 6)),  # inertia about the centre of mass, body axes: xx yy zz xy xz yz
-        **_reals("body_mass", "body_subtreemass", "body_inv_subtreemass", "body_gravcomp", shape=("nbody",)),
+        **_reals("body_mass", "body_inv_subtreemass", "body_gravcomp", shape=("nbody",)),
         # joints
         **_ints(*["jnt_type", "jnt_qposadr", "jnt_dofadr", "jnt_bodyid", "jnt_spring", "jnt_offset"], shape=("njnt",)),
         **_reals("jnt_pos", "jnt_axis", shape=("njnt", 3)),

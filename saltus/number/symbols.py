@@ -225,8 +225,8 @@ class SymbolicStruct:
 def symbolic_model(struct, kind="symengine", keep=()):
     """The numbers of a `Struct` of floats as a `SymbolicStruct`; the fields in `keep` become symbols where not zero.
 
-    A kept field stands for itself alone: what else was computed from it (`body_subtreemass` from `body_mass`) keeps its
-    numbers unless it is assigned. `values` of the result is {symbol: number}.
+    A kept field stands for itself alone: what else was computed from it (`body_inv_subtreemass` from `body_mass`)
+    keeps its numbers unless it is assigned. `values` of the result is {symbol: number}.
     """
     out = SymbolicStruct(struct.layout, struct.sizes, kind)
     for name in struct.layout.fields:
