@@ -15,6 +15,10 @@ _HOME = {
     "Batch": "saltus.simulate.batch",
     "compare": "saltus.simulate.compare",
     "Comparison": "saltus.record.comparison",
+    "contact_law": "saltus.simulate.contact_law",
+    "contact_parameters": "saltus.simulate.contact_law",
+    "ContactLaw": "saltus.simulate.contact_law",
+    "Soft": "saltus.simulate.contact",
     "Trajectory": "saltus.record.trajectory",
     "Certificate": "saltus.record.certificate",
     "ButcherTableau": "saltus.integrate.tableau",
@@ -51,6 +55,8 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.batch import Batch
     from saltus.simulate.compare import compare
+    from saltus.simulate.contact import Soft
+    from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.simulation import Simulation
 
 

@@ -19,6 +19,11 @@ CONTACT = """<mujoco model="ball"><worldbody>
   <geom name="ball" size="0.1"/></body>
 </worldbody><sensor><jointpos joint="fall"/></sensor></mujoco>"""
 
+# drag of a medium and a tendon's spring are not simulated
+REFUSED = CONTACT.replace("<worldbody>", "<option density='1.2'/><worldbody>").replace(
+    "<sensor>", "<tendon><fixed name='cord' stiffness='3'><joint joint='fall' coef='1'/></fixed></tendon><sensor>"
+)
+
 OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator="{integrator}"/>
 <worldbody><body><joint name="x" type="slide" stiffness="{stiffness}" damping="{damping}"/>
 <geom size="0.1" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
@@ -51,7 +56,8 @@ def process(*arguments, **options):
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], *([c] for c in ("run", "compare", "check", "warm", "bench")), ["bench", "smooth"]]
+    "arguments",
+    [[], *([c] for c in ("run", "compare", "check", "warm", "bench")), ["bench", "smooth"], ["bench", "contact"]],
 )
 def test_every_command_has_help(saltus_command, arguments):
     code, out, _ = saltus_command(*arguments, "--help")
@@ -186,7 +192,7 @@ def test_ctrl_c_before_the_first_sample(saltus_command, tmp_path, monkeypatch):
     def interrupted(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Simulation, "energy", interrupted)
+    monkeypatch.setattr(Simulation, "_sample", interrupted)
     code, out, err = saltus_command("run", "pendulum", "--save", tmp_path / "i.nc")
     assert code == INTERRUPTED and out == "" and "0 samples" in err
     assert not list(tmp_path.iterdir())
@@ -234,7 +240,7 @@ MISSING_MESH = """<robot name="r"><link name="l"><inertial><mass value="1"/>
         ("pendulumm", None, ["no such file", "bundled models", "pendulum"]),
         ("broken.xml", BROKEN, ["broken.xml", "line 3"]),
         ("mesh.urdf", MISSING_MESH, ["mesh.urdf", "nowhere.stl"]),
-        ("ball.xml", CONTACT, ["ball.xml", "geom 'ball'", "'floor'", "not simulated yet", "--ignore contact"]),
+        ("ball.xml", REFUSED, ["ball.xml", "tendon 'cord'", "not simulated yet", "--ignore tendon --ignore fluid"]),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "compare"])
@@ -347,20 +353,20 @@ def test_compare_with_bad_options(saltus_command, options, said):
 
 def test_check_names_everything_that_is_refused(saltus_command, tmp_path):
     model = tmp_path / "ball.xml"
-    model.write_text(CONTACT)
+    model.write_text(REFUSED)
     code, out, _ = saltus_command("check", model)
     assert code == 1
     refused = [line for line in out.splitlines() if line.startswith("REFUSED")]
     assert len(refused) == 2
-    assert "contact" in refused[0] and "limit" in refused[1] and "joint fall" in refused[1]
+    assert "tendon" in refused[0] and "tendon cord" in refused[0] and "fluid" in refused[1]
     assert "not computed" in out and "sensors" in out
-    assert "--ignore contact --ignore limit" in out
+    assert "--ignore tendon --ignore fluid" in out
 
 
 def test_check_with_all_ignored_is_ready(saltus_command, tmp_path):
     model = tmp_path / "ball.xml"
-    model.write_text(CONTACT)
-    code, out, _ = saltus_command("check", model, "--ignore", "contact", "--ignore", "limit")
+    model.write_text(REFUSED)
+    code, out, _ = saltus_command("check", model, "--ignore", "tendon", "--ignore", "fluid")
     assert code == 0 and "REFUSED" not in out and "ready to run" in out
     assert sum(line.startswith("ignored") for line in out.splitlines()) == 2
 

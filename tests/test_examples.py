@@ -18,7 +18,8 @@ def output(name, *arguments, folder):
 
 
 def test_every_example_is_tested():
-    assert {p.name for p in EXAMPLES.glob("*.py")} == {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py"}
+    known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py"}
+    assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
 def test_pendulum_energy(tmp_path):
@@ -49,6 +50,13 @@ def test_accuracy(tmp_path):
     for stated, true in rows:
         assert 0.5 < float(stated) / float(true) < 2
     assert "warning: the differences do not shrink" in out
+
+
+def test_bouncing(tmp_path):
+    """The ball bounces with about the restitution that was asked for, which belongs to an impact at 1 m/s."""
+    out = output("bouncing.py", folder=tmp_path)
+    assert float(re.search(r"restitution (0\.\d+)$", out, re.M).group(1)) == pytest.approx(0.6, abs=0.03)
+    assert "penetration" in out and "touches at 0.320" in out
 
 
 README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")

@@ -31,10 +31,10 @@ Timestep = Annotated[float | None, typer.Option(metavar="H", help="Step in s; wi
 Sample = Annotated[float, typer.Option(metavar="S", help="Seconds between samples.", show_default="1/60")]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="FEATURE", help="Leave out a feature that is not simulated (contact, limit, ...); repeatable."
-    ),
+    typer.Option(metavar="FEATURE", help="Leave out a feature of the model (contact, limit, fluid, ...); repeatable."),
 ]
+Quick = Annotated[bool, typer.Option("--quick", help="A few small models and short timings, to see it work.")]
+Json = Annotated[Path | None, typer.Option("--json", metavar="F", help="Write the figures to a file too.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads of batches; without it, all that there are.")]
 
 
@@ -104,7 +104,7 @@ def compare(
 
 @app.command()
 def check(model: ModelArgument, ignore: Ignore = None) -> None:
-    """Say what a model holds, what is simulated, and which steps its springs and dampers allow.
+    """Say what a model holds, what is simulated, which steps it allows, and what acts otherwise than its file says.
 
     The exit code is 1 if `saltus run` would refuse the model.
     """
@@ -135,11 +135,9 @@ def warm(
 
 @bench_app.command()
 def smooth(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A few small models and short timings, to see it work.")
-    ] = False,
+    quick: Quick = False,
     threads: Threads = None,
-    json: Annotated[Path | None, typer.Option("--json", metavar="F", help="Write the figures to a file too.")] = None,
+    json: Json = None,
     model: Annotated[
         list[str] | None,
         typer.Option("--model", metavar="MODEL", help="Measure this model too, without its constraints; repeatable."),
@@ -149,6 +147,22 @@ def smooth(
     from saltus.bench.smooth import bench_smooth
 
     bench_smooth(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def contact(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="MODEL", help="Measure this model too, 3 s after its start; repeatable."),
+    ] = None,
+) -> None:
+    """Motion with contacts and other constraints: single runs and batches, against MuJoCo in the same process."""
+    from saltus.bench.contact import bench_contact
+
+    bench_contact(quick=quick, threads=threads, json_path=json, extra=model or [])
 
 
 def main(arguments: list[str] | None = None) -> None:

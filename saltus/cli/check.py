@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from saltus.cli import screen
+from saltus.cli import check_constraints, screen
 from saltus.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,18 +22,22 @@ COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not 
 
 def check_model(source: str, ignore: list[str]) -> None:
     """Print the report; exit with 1 if the model would be refused."""
-    from saltus.model.features import IGNORABLE, ignored_kinds, unsupported
+    from saltus.model.features import IGNORABLE, ignored_kinds, present
     from saltus.model.load import load
 
     left_out = ignored_kinds(ignore)
-    model = load(source, ignore=list(IGNORABLE))
-    found = unsupported(model.mujoco)
-    refusals = [f for f in found if f.kind not in left_out]
+    free = load(source, ignore=list(IGNORABLE))
+    found = present(free.mujoco)
+    refusals = [f for f in found if f.kind not in left_out and not f.simulated]
+    model = _without(free, left_out | {f.kind for f in refusals})
     integrator, reason = _integrator(model)
     screen.print_facts(_contents(model))
     _print_support(model, found, left_out, reason)
+    warnings = check_constraints.warnings(model, integrator)
     if model.nv:
-        _print_limits(model, integrator)
+        warnings += _print_limits(free, integrator)
+    for warning in warnings:
+        screen.say(f"warning: {warning}")
     if refusals or reason:
         kinds = list(dict.fromkeys(f.kind for f in refusals))
         advice = [f"run it with {' '.join(f'--ignore {kind}' for kind in kinds)}"] if kinds else []
@@ -41,6 +45,15 @@ def check_model(source: str, ignore: list[str]) -> None:
         print(f"\nrefused: {' and '.join(advice)} to leave that out on purpose")
         raise typer.Exit(1)
     print("\nready to run")
+
+
+def _without(model: Model, kinds: set[str]) -> Model:
+    """The model with all but these kinds of features."""
+    from saltus.model.features import check
+    from saltus.model.model import Model
+
+    m = model.mujoco
+    return Model(m, name=model.name, xml=model.xml, ignored=check(m, kinds), initial_key=model.initial_key)
 
 
 def _integrator(model: Model) -> tuple[Integrator, str]:
@@ -75,6 +88,8 @@ def _contents(model: Model) -> list[tuple[str, str]]:
     opt = model.opt
     gravity = " ".join(f"{g:g}" for g in opt.gravity)
     facts.append(("options", f"timestep {opt.timestep:g} s, integrator {opt.integrator}, gravity {gravity} m/s²"))
+    solver = check_constraints.solver(model)
+    facts += [("solver", solver)] if solver else []
     off = _flags_off(model)
     return facts + ([("switched off", ", ".join(off))] if off else [])
 
@@ -96,22 +111,27 @@ def _print_support(model: Model, found: list[Feature], left_out: set[str], reaso
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for header in ("state", "feature", "which", "why"):
         table.add_column(header, no_wrap=header in ("state", "feature"), overflow="fold")
-    for feature, which in _simulated(model, found):
-        table.add_row("simulated", feature, which, "")
-    for kind in dict.fromkeys(f.kind for f in found):
-        group = [f for f in found if f.kind == kind]
+    missing = [f for f in found if not f.simulated or f.kind in left_out]
+    for row in [*_simulated(model, missing), *check_constraints.simulated(model)]:
+        table.add_row("simulated", *row)
+    for kind in dict.fromkeys(f.kind for f in missing):
+        group = [f for f in missing if f.kind == kind]
         which = screen.some([f"{f.element} {f.name}" for f in group])
-        state = "ignored" if kind in left_out else "REFUSED"
-        table.add_row(state, kind, which, f"{group[0].text} is not simulated yet")
+        why = "" if group[0].simulated else f"{group[0].text} is not simulated yet"
+        table.add_row("ignored" if kind in left_out else "REFUSED", kind, which, why)
     if reason:
         table.add_row("REFUSED", "integrator", model.opt.integrator, reason)
-    for feature, which, why in _not_computed(model, found):
-        table.add_row("not computed", feature, which, why)
+    off = check_constraints.inactive(model)
+    if off:
+        table.add_row("inactive", "equalities", off, 'not simulated: active="false" in the file')
+    if model.nsensor:
+        why = "they do not change the motion; their readings are missing"
+        table.add_row("not computed", "sensors", screen.some(model.names("sensor")), why)
     print()
     screen.console().print(table)
 
 
-def _simulated(model: Model, found: list[Feature]) -> list[tuple[str, str]]:
+def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str]]:
     names = np.array(model.names("joint"), dtype=object)
     struct = model.struct()
     of_dofs = names[model.dof_jntid]
@@ -124,30 +144,19 @@ def _simulated(model: Model, found: list[Feature]) -> list[tuple[str, str]]:
         ("armature", screen.some(dict.fromkeys(of_dofs[struct.dof_armature != 0]))),
         ("gravity compensation", screen.some(np.array(model.names("body"), dtype=object)[struct.body_gravcomp != 0])),
     ]
-    missing = {f.name for f in found if f.kind == "actuator"}
+    without = {f.name for f in missing if f.kind == "actuator"}
     actuators = zip(model.names("actuator")[: model.nactuator], struct.actuator_enabled, strict=False)
-    rows.append(("actuators", screen.some([name for name, enabled in actuators if enabled and name not in missing])))
-    return [(feature, which) for feature, which in rows if which]
-
-
-def _not_computed(model: Model, found: list[Feature]) -> list[tuple[str, str, str]]:
-    """What exists, has no effect on motion, and is not computed either."""
-    rows = []
-    if model.nsensor:
-        rows.append(
-            ("sensors", screen.some(model.names("sensor")), "they do not change the motion; their readings are missing")
-        )
-    forceless = model.ntendon - sum(f.kind == "tendon" for f in found)
-    if forceless > 0:
-        rows.append(("tendons", screen.count(forceless, "tendon"), "without force; their lengths are missing"))
-    return rows
+    rows.append(("actuators", screen.some([name for name, enabled in actuators if enabled and name not in without])))
+    without = {f.name for f in missing if f.kind == "tendon"}
+    rows.append(("tendons", screen.some([name for name in model.names("tendon") if name not in without])))
+    return [(feature, which, "") for feature, which in rows if which]
 
 
 # ------------------------------------------------------------ how large a step may be
 
 
-def _print_limits(model: Model, integrator: Integrator) -> None:
-    """Which steps keep the springs and dampers stable, at the start of a simulation."""
+def _print_limits(model: Model, integrator: Integrator) -> list[str]:
+    """Which steps keep the springs and dampers stable, at the start of a simulation; returns what to be warned of."""
     from saltus.simulate.divergence import linear_modes
     from saltus.simulate.simulation import Simulation
     from saltus.simulate.stability import SLOWEST
@@ -159,7 +168,7 @@ def _print_limits(model: Model, integrator: Integrator) -> None:
     fastest = complex(max(modes.ravel(), key=abs))
     if abs(fastest) < SLOWEST:
         print("step: no springs or dampers, so no limit from them (weight and motors set their own)")
-        return
+        return []
     print(f"step: {h:g} s; fastest of the springs and dampers at the start: {_described(fastest)}")
     warnings = _print_limit_table(modes, h, integrator)
     turn = abs(fastest.imag) * h
@@ -167,8 +176,7 @@ def _print_limits(model: Model, integrator: Integrator) -> None:
         warnings.append(f"the fastest oscillation takes only {2 * math.pi / turn:.1f} steps: it will not be accurate")
     if _servos(model):
         warnings.append("the servos' gains and dampings are not counted in these limits")
-    for warning in warnings:
-        screen.say(f"warning: {warning}")
+    return warnings
 
 
 def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str]:

@@ -29,6 +29,7 @@ PURPOSES = {
 }
 OTHERS = {
     "energy": "energy",
+    "sample": "energy and contacts of samples",
     "difference": "comparison of runs",
     "record": "integrator dopri5, dense output",
     "forward": "forward dynamics",

@@ -9,25 +9,28 @@ from saltus.spatial.motions import add6, dot6
 def joint_forces(m, p, d, qfrc):
     """Sum the bodies' forces towards the root and project them on the joints (Featherstone 2008, table 5.1, loop 2).
 
-    Reads cdof [nv, 6] from p (see `motion`), and reads and accumulates cfrc_body [nbody, 6]. Writes the field qfrc
-    [nv] (N, N m).
+    Reads cdof [nv, 6] from p (see `motion`) and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m).
     """
     zero = 0.0 * d.time
-    force = (zero, zero, zero, zero, zero, zero)
+    nothing = (zero, zero, zero, zero, zero, zero)
+    for b in range(m.nbody):
+        if m.body_branches[b]:
+            d.artic_force[b] = nothing
+    force = nothing
     chained = 0
     for b in range(m.nbody - 1, 0, -1):
-        if chained:
-            force = add6(force, d.cfrc_body[b])
-            d.cfrc_body[b] = force
-        else:
-            force = d.cfrc_body[b]
+        if not chained:
+            force = nothing
+        force = add6(force, d.cfrc_body[b])
+        if m.body_branches[b]:
+            force = add6(force, d.artic_force[b])
         first = m.body_dofadr[b]
         for i in range(first, first + m.body_dofnum[b]):
             qfrc[i] = dot6(p.cdof[i], force)
         chained = m.body_chained[b]
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
-            d.cfrc_body[parent] = add6(d.cfrc_body[parent], force)
+            d.artic_force[parent] = add6(d.artic_force[parent], force)
 
 
 @kernel

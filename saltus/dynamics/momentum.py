@@ -18,7 +18,7 @@ from saltus.spatial.motions import add6, add_scaled6, cross_motion, dot6, inerti
 def momenta(m, d):
     """Joint momenta M v and their rates, after `position_stage`, `motion` with `keep`, and `applied_forces`.
 
-    Reads cinert [nbody, 10], cdof, cdof_dot [nv, 6], cvel [nbody, 6], qvel, qfrc_smooth [nv]. Writes momentum [nv]
+    Reads cinert [nbody, 10], cdof, cdof_dot [nv, 6], cvel [nbody, 6], qvel, qfrc_given [nv]. Writes momentum [nv]
     (N m s, N s) and momentum_rate [nv] (N m, N). Overwrites artic_force and cfrc_body [nbody, 6].
     """
     carried_momenta(m, d)
@@ -61,4 +61,4 @@ def joint_momentum(m, d, i, axis_rate):
     b = m.dof_bodyid[i]
     carried = d.artic_force[b]
     d.momentum[i] = dot6(d.cdof[i], carried) + m.dof_armature[i] * d.qvel[i]
-    d.momentum_rate[i] = dot6(axis_rate, carried) + dot6(d.cdof[i], d.cfrc_body[b]) + d.qfrc_smooth[i]
+    d.momentum_rate[i] = dot6(axis_rate, carried) + dot6(d.cdof[i], d.cfrc_body[b]) + d.qfrc_given[i]

@@ -11,6 +11,7 @@ from saltus.dynamics.inertia import composite_inertia
 from saltus.dynamics.kinematics import attached_frames, kinematics
 from saltus.dynamics.motion import motion
 from saltus.dynamics.passive import passive
+from saltus.dynamics.tendon import tendon_velocities, tendons
 from saltus.number.kernels import kernel
 
 
@@ -21,6 +22,7 @@ def position_stage(m, d, keep):
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
     com_dof(m, d)
+    tendons(m, d)
 
 
 @kernel
@@ -29,41 +31,43 @@ def force_stage(m, d, keep):
 
     If `keep`, velocities are written too.
 
-    Writes cfrc_body [nbody, 6] (N m, N) and qfrc_smooth [nv] (N, N m).
+    Writes cfrc_body [nbody, 6] (N m, N) and qfrc_given [nv] (N, N m).
     """
     motion(m, d, d, 0, keep)
+    if keep:
+        tendon_velocities(m, d)
     applied_forces(m, d)
 
 
 @kernel
 def applied_forces(m, d):
-    """Forces on the joints but those of motion: qfrc_smooth [nv] = passive + actuator + applied (N, N m)."""
+    """Forces on the joints but those of motion: qfrc_given [nv] = passive + actuator + applied (N, N m)."""
     passive(m, d)
     actuation(m, d)
     for i in range(m.nv):
-        d.qfrc_smooth[i] = d.qfrc_passive[i] + d.qfrc_actuator[i] + d.qfrc_applied[i]
+        d.qfrc_given[i] = d.qfrc_passive[i] + d.qfrc_actuator[i] + d.qfrc_applied[i]
     if d.has_xfrc:
-        add_cartesian_forces(m, d, d.qfrc_smooth)
+        add_cartesian_forces(m, d, d.qfrc_given)
 
 
 @kernel
 def solve_stage(m, d, h, slope):
     """qacc [nv] from the forces of `force_stage`, with h times the field slope [nv] added to the inertia."""
     articulated_factor(m, d, h, slope)
-    articulated_solve(m, d, d, d.qfrc_smooth, 1, d.qacc)
+    articulated_solve(m, d, d, d.qfrc_given, 1, d.qacc)
 
 
 @kernel
-def acceleration(m, d):
-    """Accelerations qacc [nv] of the present state, by articulated bodies."""
+def free_acceleration(m, d):
+    """Accelerations qacc [nv] of the present state without constraints, by articulated bodies."""
     position_stage(m, d, 0)
     force_stage(m, d, 0)
     solve_stage(m, d, 0.0, d.qfrc_damper_slope)
 
 
 @kernel
-def forward(m, d):
-    """Everything that Data holds, at the present state; accelerations by the factor of M."""
+def free_forward(m, d):
+    """Everything that Data holds, at the present state, without constraints; accelerations by the factor of M."""
     position_stage(m, d, 1)
     centre_of_mass(m, d)
     attached_frames(m, d)
@@ -72,7 +76,7 @@ def forward(m, d):
     composite_inertia(m, d)
     factor(m, d)
     for i in range(m.nv):
-        d.qfrc_smooth[i] = d.qfrc_smooth[i] - d.qfrc_bias[i]
+        d.qfrc_smooth[i] = d.qfrc_given[i] - d.qfrc_bias[i]
         d.qacc_smooth[i] = d.qfrc_smooth[i]
     solve(m, d, d.qacc_smooth)
     for i in range(m.nv):

@@ -8,14 +8,15 @@ its code DOPRI5). Rotations are advanced as in `runge_kutta`. In lanes, each sim
 import numpy as np
 
 from saltus.dynamics.kinematics import SLIDE
-from saltus.dynamics.smooth import acceleration
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace, save_state
 from saltus.integrate.runge_kutta import stage_state, store_slopes
-from saltus.integrate.status import DIVERGED, OK, STEP_TOO_SMALL, bad_velocity
+from saltus.integrate.status import bad_velocity
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.functions import absolute, any_lane, clip, maximum, minimum, power, sqrt, where
 from saltus.number.kernels import kernel
+from saltus.solve.acceleration import acceleration
+from saltus.solve.status import DIVERGED, OK, STEP_TOO_SMALL
 
 _A = [
     [0, 0, 0, 0, 0, 0, 0],
@@ -53,7 +54,7 @@ def step(m, d, h, tableau, tolerance):
     """
     end = d.time + h
     save_state(m, d)
-    first_slopes(m, d)
+    status = first_slopes(m, d)
     one = 1.0 + 0.0 * end
     stuck = d.memory[STUCK]
     for _ in range(ATTEMPTS):
@@ -64,7 +65,7 @@ def step(m, d, h, tableau, tolerance):
         size = where(live, minimum(d.memory[STEP], left), 0.0 * left)
         # a step that nearly reaches the end goes all the way
         size = where(size > 0.999999 * left, left, size)
-        attempt(m, d, size, tableau)
+        status = max(status, attempt(m, d, size, tableau))
         accept(m, d, size, live, error_norm(m, d, size, tolerance))
         small = where(size >= 1e-13 * (1.0 + absolute(end)), stuck, one)
         stuck = where(live, small, stuck)
@@ -73,13 +74,16 @@ def step(m, d, h, tableau, tolerance):
     d.time = where(late, d.time, end)
     if any_lane(late):
         return STEP_TOO_SMALL
-    return OK
+    return status
 
 
 @kernel
 def first_slopes(m, d):
-    """Slopes at the present state as stage 0, and a step to begin with (Hairer, Nørsett & Wanner, II.4)."""
-    acceleration(m, d)
+    """Slopes at the present state as stage 0, and a step to begin with (Hairer, Nørsett & Wanner, II.4).
+
+    Returns a status.
+    """
+    status = acceleration(m, d)
     for i in range(m.nv):
         d.qacc_saved[i] = 0.0 * d.time
     store_slopes(m, d, 0)
@@ -92,18 +96,21 @@ def first_slopes(m, d):
     known = d.memory[STEP] > 0.0
     d.memory[STEP] = where(known, d.memory[STEP], guess)
     d.memory[ERROR_BEFORE] = where(known, d.memory[ERROR_BEFORE], 1e-4 + 0.0 * guess)
+    return status
 
 
 @kernel
 def attempt(m, d, h, tableau):
-    """All stages of a step of h seconds from the saved state; leaves the end state in qpos, qvel."""
+    """All stages of a step of h seconds from the saved state; leaves the end state in qpos, qvel. Returns a status."""
     start = d.time
+    status = OK
     for s in range(1, STAGES):
         d.time = start + h * tableau[s, 0]
         stage_state(m, d, h, tableau, s, s)
-        acceleration(m, d)
+        status = max(status, acceleration(m, d))
         store_slopes(m, d, s)
     d.time = start
+    return status
 
 
 @kernel
@@ -199,20 +206,21 @@ def record(m, d, times, row, attempts, going, tableau, tolerance, out):
     The last good state is in qpos_saved, qvel_saved.
     """
     end = times[-1]
+    status = OK
     if not going:
         save_state(m, d)
-        first_slopes(m, d)
+        status = first_slopes(m, d)
     for _ in range(attempts):
         while row < len(times) and times[row] <= d.time:
             write_row(m, d, times[row], out, row)
             row += 1
         if row == len(times):
-            return row, OK
+            return row, status
         left = end - d.time
         start = d.time
         size = minimum(d.memory[STEP], left)
         size = where(size > 0.999999 * left, left, size)
-        attempt(m, d, size, tableau)
+        status = max(status, attempt(m, d, size, tableau))
         error = error_norm(m, d, size, tolerance)
         if error <= 1.0:
             if not bad_velocity(m, d) < 0.5:
@@ -228,7 +236,7 @@ def record(m, d, times, row, attempts, going, tableau, tolerance, out):
             d.time = end
         if not size >= 1e-13 * (1.0 + absolute(end)):
             return row, STEP_TOO_SMALL
-    return row, OK
+    return row, status
 
 
 @kernel

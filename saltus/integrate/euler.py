@@ -9,22 +9,21 @@ Numerical Integration (2006), theorem VI.3.3).
 from saltus.dynamics.articulated import articulated_solve
 from saltus.dynamics.bias import joint_forces
 from saltus.dynamics.motion import motion
-from saltus.dynamics.smooth import applied_forces, force_stage, position_stage, solve_stage
+from saltus.dynamics.smooth import applied_forces, position_stage, solve_stage
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
-from saltus.integrate.status import OK
 from saltus.number.functions import frozen
 from saltus.number.kernels import kernel
+from saltus.solve.acceleration import forces
 
 
 @kernel
 def step(m, d, h):
     """One step of h seconds."""
-    position_stage(m, d, 0)
-    force_stage(m, d, 0)
+    status = forces(m, d, 0)
     solve_stage(m, d, h * m.implicit_damping, d.qfrc_damper_slope)
     advance(m, d, h)
-    return OK
+    return status
 
 
 @kernel
@@ -47,10 +46,10 @@ def tangent_step(m, p, d, h, level):
     if level > 0:
         for i in range(m.nv):
             inertia = m.dof_armature[i] + h * m.implicit_damping * d.qfrc_damper_slope[i]
-            d.qfrc_smooth[i] = d.qfrc_smooth[i] - d.qfrc_inverse[i] - inertia * d.qacc[i]
+            d.qfrc_given[i] = d.qfrc_given[i] - d.qfrc_inverse[i] - inertia * d.qacc[i]
     for i in range(m.nv):
-        d.qfrc_smooth[i] = d.qfrc_smooth[i] - frozen(d.qfrc_smooth[i])
-    articulated_solve(m, p, d, d.qfrc_smooth, 0, d.qstep)
+        d.qfrc_given[i] = d.qfrc_given[i] - frozen(d.qfrc_given[i])
+    articulated_solve(m, p, d, d.qfrc_given, 0, d.qstep)
     for i in range(m.nv):
         d.qacc[i] = d.qacc[i] + d.qstep[i]
     advance(m, d, h)

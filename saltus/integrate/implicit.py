@@ -9,22 +9,20 @@ is that of the force, so that damping makes it negative.
 from saltus.dynamics.bias import joint_forces
 from saltus.dynamics.derivative import actuation_derivative, bias_derivative
 from saltus.dynamics.inertia import composite_inertia
-from saltus.dynamics.smooth import force_stage, position_stage
 from saltus.dynamics.unsymmetric import unsymmetric_solve
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
-from saltus.integrate.status import OK
 from saltus.number.kernels import kernel
+from saltus.solve.acceleration import forces
 
 
 @kernel
 def step(m, d, h):
     """One step of h seconds."""
-    position_stage(m, d, 1)
-    force_stage(m, d, 1)
+    status = forces(m, d, 1)
     solve_with_derivative(m, d, h, 0)
     advance(m, d, h)
-    return OK
+    return status
 
 
 @kernel
@@ -41,7 +39,7 @@ def solve_with_derivative(m, d, h, free_only):
         d.lower[k] = d.lower[k] + h * (d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i])
     joint_forces(m, d, d, d.qfrc_bias)
     for i in range(m.nv):
-        d.qacc[i] = d.qfrc_smooth[i] - d.qfrc_bias[i]
+        d.qacc[i] = d.qfrc_given[i] - d.qfrc_bias[i]
     unsymmetric_solve(m, d, d.qacc)
 
 

@@ -17,10 +17,11 @@ from saltus.dynamics.smooth import applied_forces, position_stage
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace, save_state
 from saltus.integrate.runge_kutta import stage_state
-from saltus.integrate.status import NOT_CONVERGED, OK
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.functions import absolute, any_lane, maximum, where
 from saltus.number.kernels import kernel
+from saltus.solve.constrain import constrain
+from saltus.solve.status import NOT_CONVERGED, OK
 from saltus.spatial.fields import load3, store3
 from saltus.spatial.quaternions import dexp
 
@@ -48,11 +49,11 @@ def step(m, d, h, tableau, polish):
     factor_dense(d, n)
     last = 1e300 + 0.0 * d.time
     active = last > 0.0
-    status = OK
+    status = solved = OK
     extra = polish
     for iteration in range(ITERATIONS):
         size, scale = correct(m, d, n, active)
-        residual(m, d, h, tableau, start)
+        solved = residual(m, d, h, tableau, start)
         # converged, or as small as rounding lets it become
         live = (size > TOLERANCE * scale) & ((size < 0.5 * last) | (size > 1e-9 * scale))
         last = size
@@ -67,7 +68,7 @@ def step(m, d, h, tableau, polish):
             status = NOT_CONVERGED
     d.time = start + h
     final_state(m, d, h, tableau)
-    return status
+    return max(status, solved)
 
 
 @kernel
@@ -86,18 +87,21 @@ def correct(m, d, n, active):
 
 @kernel
 def momentum_form(m, d):
-    """Joint momenta and their rates at the present state."""
+    """Joint momenta and their rates at the present state; returns a status of the constraint forces."""
     position_stage(m, d, 0)
     motion(m, d, d, 0, 1)
     applied_forces(m, d)
+    status = constrain(m, d)
     momenta(m, d)
+    return status
 
 
 @kernel
 def residual(m, d, h, tableau, start):
-    """stage_residual [s nv] = p_i - p - h Σ a_ij dp_j/dt at the slopes stage_unknown [s nv]."""
+    """stage_residual [s nv] = p_i - p - h Σ a_ij dp_j/dt at the slopes stage_unknown [s nv]; returns a status."""
     stages = tableau.shape[0] - 1
     nv = m.nv
+    status = OK
     for s in range(stages):
         for i in range(nv):
             move = 0.0 * d.time
@@ -109,7 +113,7 @@ def residual(m, d, h, tableau, start):
         displace(m, d.qpos_saved, h, d.qstep, d.qpos)
         angular_velocities(m, d)
         d.time = start + h * tableau[s, 0]
-        momentum_form(m, d)
+        status = max(status, momentum_form(m, d))
         for i in range(nv):
             d.stage_residual[s * nv + i] = d.momentum[i] - d.momentum_saved[i]
             d.stage_qacc[s * nv + i] = d.momentum_rate[i]
@@ -119,6 +123,7 @@ def residual(m, d, h, tableau, start):
             for j in range(stages):
                 gain = gain + tableau[s, j + 1] * d.stage_qacc[j * nv + i]
             d.stage_residual[s * nv + i] = d.stage_residual[s * nv + i] - h * gain
+    return status
 
 
 @kernel

@@ -7,19 +7,18 @@ except for free bodies that nothing is attached to: they keep their gyroscopic t
 """
 
 from saltus.dynamics.derivative import actuation_derivative
-from saltus.dynamics.smooth import force_stage, position_stage, solve_stage
+from saltus.dynamics.smooth import solve_stage
 from saltus.integrate.implicit import solve_with_derivative
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
-from saltus.integrate.status import OK
 from saltus.number.kernels import kernel
+from saltus.solve.acceleration import forces
 
 
 @kernel
 def step(m, d, h):
     """One step of h seconds."""
-    position_stage(m, d, m.has_freebody)
-    force_stage(m, d, m.has_freebody)
+    status = forces(m, d, m.has_freebody)
     if m.has_freebody:
         solve_with_derivative(m, d, h, 1)
     else:
@@ -28,7 +27,7 @@ def step(m, d, h):
             d.slope[i] = d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i]
         solve_stage(m, d, h, d.slope)
     advance(m, d, h)
-    return OK
+    return status
 
 
 IMPLICITFAST = Integrator(

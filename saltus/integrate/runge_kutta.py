@@ -8,12 +8,12 @@ methods on manifolds (1999)). So the order of a tableau holds on ball and free j
 """
 
 from saltus.dynamics.kinematics import BALL, FREE
-from saltus.dynamics.smooth import acceleration
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace, save_state
-from saltus.integrate.status import OK
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.kernels import kernel
+from saltus.solve.acceleration import acceleration
+from saltus.solve.status import OK
 from saltus.spatial.fields import load3, store3
 from saltus.spatial.quaternions import dexp_inverse
 
@@ -24,14 +24,15 @@ def step(m, d, h, tableau):
     stages = tableau.shape[0] - 1
     start = d.time
     save_state(m, d)
+    status = OK
     for s in range(stages):
         d.time = start + h * tableau[s, 0]
         stage_state(m, d, h, tableau, s, s)
-        acceleration(m, d)
+        status = max(status, acceleration(m, d))
         store_slopes(m, d, s)
     stage_state(m, d, h, tableau, stages, stages)
     d.time = start + h
-    return OK
+    return status
 
 
 @kernel

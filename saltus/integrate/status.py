@@ -1,12 +1,8 @@
-"""How a step or run ended, as kernels say it; `saltus.simulate` turns these into errors."""
+"""When a run has left the numbers."""
 
 from saltus.number.functions import absolute, where
 from saltus.number.kernels import kernel
 
-OK = 0
-NOT_CONVERGED = 1  # an iteration stopped before it reached its tolerance
-STEP_TOO_SMALL = 2  # step control asked for steps that rounding swallows
-DIVERGED = 3  # a velocity is not a number, or beyond LARGEST
 LARGEST = 1e10  # as in MuJoCo
 
 

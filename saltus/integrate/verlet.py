@@ -8,18 +8,17 @@ changed from outside, is the initial one. a' takes the velocity w' + h/2 a, whic
 depend on velocity.
 """
 
-from saltus.dynamics.smooth import acceleration
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace
-from saltus.integrate.status import OK
 from saltus.number.functions import where
 from saltus.number.kernels import kernel
+from saltus.solve.acceleration import acceleration
 
 
 @kernel
 def step(m, d, h):
     """One step of h seconds. memory = (the step it was made with or 0, w [nv])."""
-    acceleration(m, d)
+    status = acceleration(m, d)
     going = d.memory[0] == h
     for i in range(m.nv):
         a = d.qacc[i]
@@ -31,10 +30,10 @@ def step(m, d, h):
     d.memory[0] = 0.0 * d.time + h
     displace(m, d.qpos, h, d.qstep, d.qpos)
     d.time = d.time + h
-    acceleration(m, d)
+    status = max(status, acceleration(m, d))
     for i in range(m.nv):
         d.qvel[i] = d.memory[1 + i] + 0.5 * h * d.qacc[i]
-    return OK
+    return status
 
 
 VERLET = Integrator(

@@ -1,4 +1,4 @@
-"""What a model holds that is not simulated: found, named, and refused unless the user says to leave it out."""
+"""What a model holds that is not simulated, or may be left out: found, named, and refused unless left out."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, OptionError
+from saltus.model import collisions
+from saltus.model.constraints import EQUALITY_ROWS
 
 DISABLE = mujoco.mjtDisableBit
 ENABLE = mujoco.mjtEnableBit
@@ -20,9 +22,10 @@ class Feature:
     element: str  # the MJCF element
     name: str  # the name in the file, or "#index"
     text: str  # what it does
+    simulated: bool = False  # unless it is left out
 
 
-IGNORABLE = {
+IGNORABLE = {  # all that can be left out
     "contact": "geoms that touch",
     "limit": "joint and tendon limits",
     "frictionloss": "dry friction in joints and tendons",
@@ -35,25 +38,35 @@ IGNORABLE = {
     "plugin": "engine plugins",
     "plasticity": "springs that yield",
     "sleep": "putting resting bodies to sleep",
+    "adhesion": "contacts that stick",
+    "noslip": "the solver's second pass against slip",
+    "diagexact": "constraint inertias computed at each state",
+    "speculative": "contacts of bodies that will touch within the step",
 }
 CONSTRAINTS = {"contact", "limit", "frictionloss", "equality"}
 
 
-def unsupported(m: mujoco.MjModel) -> list[Feature]:
-    """Features of the model that have an effect on motion and are not simulated."""
+def present(m: mujoco.MjModel) -> list[Feature]:
+    """Features of the model that have an effect on motion and can be left out; `simulated` says whether they are."""
     found: list[Feature] = []
     constraints = not _disabled(m, DISABLE.mjDSBL_CONSTRAINT)
     if constraints:
         found += _contacts(m) + _limits(m) + _friction(m) + _equalities(m)
+        found += _solver(m) if found else []
     found += _tendons(m) + _actuators(m) + _medium(m) + _others(m)
     return found
+
+
+def unsupported(m: mujoco.MjModel) -> list[Feature]:
+    """Features of the model that have an effect on motion and are not simulated."""
+    return [feature for feature in present(m) if not feature.simulated]
 
 
 def check(m: mujoco.MjModel, ignore: Iterable[str], file: str | None = None) -> list[str]:
     """Raise ModelError for the first feature that is neither simulated nor ignored; return what was left out."""
     ignore = ignored_kinds(ignore)
-    found = unsupported(m)
-    refused = [feature for feature in found if feature.kind not in ignore]
+    found = present(m)
+    refused = [feature for feature in found if feature.kind not in ignore and not feature.simulated]
     if refused:
         first, kinds = refused[0], list(dict.fromkeys(feature.kind for feature in refused))
         what = "it" if len(kinds) == 1 else "this and the rest"
@@ -63,7 +76,7 @@ def check(m: mujoco.MjModel, ignore: Iterable[str], file: str | None = None) -> 
             element=first.element,
             name=first.name,
         )
-    return [f"{feature.kind}: {feature.element} {feature.name}" for feature in found]
+    return [f"{feature.kind}: {feature.element} {feature.name}" for feature in found if feature.kind in ignore]
 
 
 def ignored_kinds(ignore: Iterable[str]) -> set[str]:
@@ -91,60 +104,58 @@ def _disabled(m, bit) -> bool:
     return bool(m.opt.disableflags & bit.value)
 
 
-def touching_bodies(m: mujoco.MjModel) -> np.ndarray:
-    """Pairs of bodies [n, 2] whose geoms may touch, by MuJoCo's filters."""
-    movable = m.body_weldid[:, None] != m.body_weldid[None, :]
-    match = (m.body_contype[:, None] & m.body_conaffinity[None, :]) != 0
-    pairs = movable & (match | match.T)
-    if not _disabled(m, DISABLE.mjDSBL_FILTERPARENT):
-        weld = m.body_weldid
-        parent = weld[m.body_parentid[weld]]
-        child = (parent[:, None] == weld[None, :]) & (parent[:, None] != 0)
-        pairs &= ~(child | child.T)
-    for signature in getattr(m, "exclude_signature", []):
-        a, b = int(signature) >> 16, int(signature) & 0xFFFF
-        pairs[a, b] = pairs[b, a] = False
-    return np.argwhere(np.triu(pairs, 1))
-
-
 def _contacts(m) -> list[Feature]:
     if _disabled(m, DISABLE.mjDSBL_CONTACT):
         return []
-    text = "contact between geoms"
-    if m.npair:
-        return [Feature("contact", "pair", name_of(m, "PAIR", i), text) for i in range(m.npair)]
-    bodies = touching_bodies(m)
-    if not len(bodies):
+    found = collisions.pairs(m)
+    if not found:
         return []
-    names = []
-    for b in bodies[0]:
-        geoms = range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b])
-        active = [g for g in geoms if m.geom_contype[g] or m.geom_conaffinity[g]]
-        names.append(name_of(m, "GEOM", active[0]) if active else name_of(m, "BODY", b))
-    return [Feature("contact", "geom", names[1], f"contact with geom {names[0]!r} (and {len(bodies) - 1} more pairs)")]
+    first, second = (name_of(m, "GEOM", g) for g in (found[0].geom1, found[0].geom2))
+    more = f" (and {len(found) - 1} more pairs)" if len(found) > 1 else ""
+    return [Feature("contact", "geom", second, f"contact with geom {first!r}{more}", simulated=True)]
 
 
 def _limits(m) -> list[Feature]:
     if _disabled(m, DISABLE.mjDSBL_LIMIT):
         return []
-    joints = [Feature("limit", "joint", name_of(m, "JOINT", j), "its range") for j in np.flatnonzero(m.jnt_limited)]
+    limited = np.flatnonzero(m.jnt_limited)
+    joints = [Feature("limit", "joint", name_of(m, "JOINT", j), "its range", simulated=True) for j in limited]
     tendons = np.flatnonzero(m.tendon_limited) if m.ntendon else []
-    return joints + [Feature("limit", "tendon", name_of(m, "TENDON", t), "its range") for t in tendons]
+    return joints + [Feature("limit", "tendon", name_of(m, "TENDON", t), "its range", simulated=True) for t in tendons]
 
 
 def _friction(m) -> list[Feature]:
     if _disabled(m, DISABLE.mjDSBL_FRICTIONLOSS):
         return []
     joints = sorted({int(m.dof_jntid[i]) for i in np.flatnonzero(m.dof_frictionloss)})
-    found = [Feature("frictionloss", "joint", name_of(m, "JOINT", j), "dry friction") for j in joints]
+    found = [Feature("frictionloss", "joint", name_of(m, "JOINT", j), "dry friction", simulated=True) for j in joints]
     tendons = np.flatnonzero(m.tendon_frictionloss) if m.ntendon else []
-    return found + [Feature("frictionloss", "tendon", name_of(m, "TENDON", t), "dry friction") for t in tendons]
+    return found + [
+        Feature("frictionloss", "tendon", name_of(m, "TENDON", t), "dry friction", simulated=True) for t in tendons
+    ]
 
 
 def _equalities(m) -> list[Feature]:
     if _disabled(m, DISABLE.mjDSBL_EQUALITY):
         return []
-    return [Feature("equality", "equality", name_of(m, "EQUALITY", i), "the constraint") for i in range(m.neq)]
+    simulated = np.isin(m.eq_type, list(EQUALITY_ROWS)) | (m.eq_active0 == 0)
+    return [
+        Feature("equality", "equality", name_of(m, "EQUALITY", i), "the constraint", simulated=bool(simulated[i]))
+        for i in range(m.neq)
+    ]
+
+
+def _solver(m) -> list[Feature]:
+    """What changes the constraint forces of a model that has any."""
+    found = [Feature("adhesion", "geom", name_of(m, "GEOM", g), "adhesion") for g in np.flatnonzero(m.geom_adhesion)]
+    found += [Feature("adhesion", "pair", name_of(m, "PAIR", k), "adhesion") for k in np.flatnonzero(m.pair_adhesion)]
+    if m.opt.noslip_iterations > 0:
+        found.append(Feature("noslip", "option", "noslip_iterations", "the pass against slip", simulated=True))
+    if m.opt.enableflags & ENABLE.mjENBL_DIAGEXACT.value:
+        found.append(Feature("diagexact", "flag", "diagexact", "the exact diagonal"))
+    if m.opt.enableflags & ENABLE.mjENBL_SPECULATIVE.value:
+        found.append(Feature("speculative", "flag", "speculative", "speculative contact"))
+    return found
 
 
 def _tendons(m) -> list[Feature]:

@@ -4,6 +4,8 @@ Names are MuJoCo's where the thing is MuJoCo's. What the options of a file switc
 actuation) is already zero in the kernels' Model, so that kernels need no switches.
 """
 
+import functools
+
 from saltus.number.structs import Field, Layout
 
 
@@ -15,6 +17,7 @@ def _reals(*names, shape=()):
     return {name: Field("real", shape) for name in names}
 
 
+BITS = 62  # of an integer that hold flags
 NPOLY = 2  # coefficients of polynomial springs and dampers beyond the linear one
 
 MODEL = Layout(
@@ -22,6 +25,10 @@ MODEL = Layout(
     {
         # sizes
         **_ints("nq", "nv", "nu", "na", "nactuator", "nbody", "njnt", "ngeom", "nsite", "nC"),
+        # sizes of what constrains: geoms that collide, pairs of them, laws, chains, limits, dry friction, equalities
+        **_ints("ncollider", "ncollision", "nlaw", "nchain", "nchaindof", "nlimit", "nfriction", "neq"),
+        # capacities of a Data for contacts, blocks of rows, rows, entries of the Jacobian
+        **_ints("nconmax", "nblockmax", "nrowmax", "nJmax"),
         # whether `euler` integrates dampers implicitly, any body's weight is compensated, actuators act
         **_ints("implicit_damping", "has_gravcomp", "has_freebody", "has_actuation"),
         # bodies
@@ -63,18 +70,91 @@ MODEL = Layout(
         **_reals("actuator_forcerange", shape=("nactuator", 2)),
         **_ints("actuator_ctrllimited", shape=("nu",)),
         **_reals("actuator_ctrlrange", shape=("nu", 2)),
-        # attached frames
-        **_ints("geom_bodyid", shape=("ngeom",)),
-        **_reals("geom_pos", shape=("ngeom", 3)),
+        # attached frames; geom_mat turns into the body's axes, geom_turned says that it is not the identity
+        **_ints("geom_bodyid", "geom_type", "geom_turned", shape=("ngeom",)),
+        **_reals("geom_pos", "geom_size", shape=("ngeom", 3)),
         **_reals("geom_quat", shape=("ngeom", 4)),
+        **_reals("geom_mat", shape=("ngeom", 9)),
+        **_reals("geom_rbound", shape=("ngeom",)),  # m, 0 for planes
+        **_reals("geom_surfacevel", shape=("ngeom", 6)),  # m/s, rad/s, in the geom's axes
         **_ints("site_bodyid", shape=("nsite",)),
         **_reals("site_pos", shape=("nsite", 3)),
         **_reals("site_quat", shape=("nsite", 4)),
+        # soft laws: stiffness K (1/s²) and damping B (1/s) of the reference acceleration, damping across the normal,
+        # the impedance's curve (at no violation, at full width, width in m or rad, midpoint, power)
+        **_reals("law_stiffness", "law_damping", "law_damping_tangent", shape=("nlaw",)),
+        **_reals("law_impedance", shape=("nlaw", 5)),
+        # laws of contact: dimensions, margin to include (m), margin to detect (m), friction, and the friction
+        # of the regularised cone
+        **_ints("law_dim", shape=("nlaw",)),
+        **_reals("law_margin", "law_reach", "law_mu", shape=("nlaw",)),
+        **_reals("law_friction", shape=("nlaw", 5)),
+        # pairs of geoms that may touch, lower type first
+        **_ints("collider", shape=("ncollider",)),  # geoms in any pair
+        **_ints(
+            *["collision_geom1", "collision_geom2", "collision_kind", "collision_law", "collision_chain"],
+            shape=("ncollision",),
+        ),
+        **_ints("collision_moves", shape=("ncollision",)),  # a surface moves by itself
+        **_ints("collision_foreign", shape=("ncollision",)),  # by MuJoCo's functions
+        # what moves two bodies against each other: degrees of freedom, 1 where they move the second, -1 the first;
+        # chain_fill: they are not all on one way to the root, so that they couple what inertia does not
+        **_ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
+        **_ints("chain_dof", shape=("nchaindof",)),
+        **_reals("chain_sign", shape=("nchaindof",)),
+        **_reals("chain_translation", "chain_rotation", shape=("nchain",)),  # inverse inertias: 1/kg, 1/(kg m²)
+        # for the dual problem: a chain's degrees of freedom and all their ancestors, and kinematic trees (all one where
+        # islands are not to be told apart)
+        **_ints("ntree"),
+        **_ints("support_adr", "support_num", shape=("nsupport",)),
+        **_ints("support_dof", shape=("nsupportdof",)),
+        **_ints("dof_treeid", shape=("nv",)),
+        # limits: first those of joints, then of tendons
+        **_ints("njntlimit"),
+        **_ints("limit_obj", "limit_law", "limit_chain", shape=("nlimit",)),
+        **_reals("limit_range", shape=("nlimit", 2)),
+        **_reals("limit_margin", "limit_invweight", shape=("nlimit",)),
+        # dry friction: first of degrees of freedom, then of tendons
+        **_ints("ndoffriction"),
+        **_ints("friction_obj", "friction_law", "friction_chain", shape=("nfriction",)),
+        **_reals("friction_loss", "friction_invweight", shape=("nfriction",)),
+        # equality constraints that are active; eq_obj: bodies, joints or sites; eq_site: they are sites
+        **_ints("eq_id", "eq_type", "eq_obj1", "eq_obj2", "eq_site", "eq_law", "eq_chain", shape=("neq",)),
+        **_reals("eq_data", shape=("neq", 11)),
+        **_reals("eq_invweight", shape=("neq", 2)),  # of translation and rotation
+        # tendons: their elements, and where their degrees of freedom lie in tendon_dof, MuJoCo's order of ten_J;
+        # tendon_common: the last degree of freedom that moves all of the tendon alike, -1 for none
+        **_ints("ntendon", "npath", "ntenJ"),
+        **_ints("tendon_adr", "tendon_num", "tendon_Jadr", "tendon_Jnum", "tendon_common", shape=("ntendon",)),
+        **_ints("tendon_dof", shape=("ntenJ",)),
+        **_reals("tendon_length0", shape=("ntendon",)),
+        # their elements: a joint, or two sites with a geom between or -1, and a side site or -1 (see
+        # `saltus.model.tendons`); path_factor: coefficient, or inverse of the pulley's divisor
+        **_ints("path_type", "path_obj1", "path_obj2", "path_geom", "path_side", shape=("npath",)),
+        **_reals("path_factor", shape=("npath",)),
         # options
         **_reals("opt_gravity", shape=(1, 3)),
+        **_ints("opt_cone", "opt_iterations", "opt_ls_iterations", "opt_warmstart"),
+        **_ints("opt_noslip_iterations", "opt_islands"),
+        **_reals("opt_tolerance", "opt_ls_tolerance", "opt_impratio", "opt_scale"),  # scale: 1/(mean inertia nv)
+        **_reals("opt_noslip_tolerance"),
     },
     frozen=True,
 )
+
+
+@functools.cache
+def model_layout(features: frozenset[str]) -> Layout:
+    """The layout of a Model with features, words by which kernels leave out what a model does not have.
+
+    "constraint": anything beside free motion; "contact": geoms that may touch; "cylinder", "box", "boxes", "convex",
+    "foreign": kinds of pairs among them (see `saltus.contact.collide`); "tendon": any; "wrap": with geoms in their way;
+    "cg", "pgs", "noslip": how constraints are solved (see `saltus.solve.constrain`).
+    """
+    if not features:
+        return MODEL
+    return Layout("_".join(["Model", *sorted(features)]), MODEL.fields, frozen=True, features=features)
+
 
 DATA = Layout(
     "Data",
@@ -86,6 +166,7 @@ DATA = Layout(
         **_reals("qvel", shape=("nv",)),
         **_reals("act", shape=("na",)),
         **_reals("memory", shape=("nmemory",)),  # what a multi-step integrator remembers
+        **_reals("qacc_warmstart", shape=("nv_constraint",)),  # where the constraint solver begins
         **_reals("ctrl", shape=("nu",)),
         **_reals("qfrc_applied", shape=("nv",)),
         **_reals("xfrc_applied", shape=("nbody", 6)),  # force, torque about the body's centre of mass; world axes
@@ -102,6 +183,9 @@ DATA = Layout(
         **_reals("cdof", "cdof_dot", shape=("nv", 6)),
         **_reals("M", "qLD", shape=("nC",)),
         **_reals("qLDiagInv", shape=("nv",)),
+        # tendons: length and velocity (m, m/s; rad, rad/s), and dL/dq along tendon_dof
+        **_reals("ten_length", "ten_velocity", shape=("ntendon",)),
+        **_reals("ten_J", shape=("ntenJ",)),
         # velocity
         **_reals("cvel", "cacc", "cfrc_body", shape=("nbody", 6)),
         **_reals(
@@ -109,9 +193,9 @@ DATA = Layout(
             shape=("nv",),
         ),
         **_reals("actuator_length", "actuator_velocity", "actuator_force", shape=("nactuator",)),
-        # acceleration
+        # acceleration; qfrc_given: forces on the joints beside those of motion
         **_reals("qfrc_damper_slope", shape=("nv",)),  # -d(qfrc_damper)/d(qvel), N m s
-        **_reals("qfrc_smooth", "qacc_smooth", "qacc", "qfrc_inverse", shape=("nv",)),
+        **_reals("qfrc_given", "qfrc_smooth", "qacc_smooth", "qacc", "qfrc_inverse", shape=("nv",)),
         **_reals("energy", shape=(2,)),
         # articulated bodies
         **_reals("artic_inertia", shape=("nbody", 21)),
@@ -129,20 +213,80 @@ DATA = Layout(
         **_reals("momentum", "momentum_rate", "momentum_saved", shape=("nv_newton",)),  # N m s, N s; N m, N
         **_reals("stage_unknown", "stage_residual", "stage_trial", shape=("nnewton",)),
         **_reals("jacobian", shape=("nnewton_square",)),
+        # contacts: distance (m), position (m) and frame (normal from the first geom to the second, two tangents) in
+        # world axes; contact_active: 1 where it acts, 0 where it does not
+        **_ints("count", shape=(9,)),  # see `saltus.contact.counts`
+        **_ints("contact_collision", "contact_block", shape=("nconmax",)),
+        **_reals("contact_dist", shape=("nconmax",)),
+        **_reals("contact_pos", shape=("nconmax", 3)),
+        **_reals("contact_frame", shape=("nconmax", 9)),
+        # collision by MuJoCo: addresses and each lane's number of contacts (see `saltus.contact.foreign`)
+        **_ints("foreign_functions", "foreign_model", "foreign_data"),
+        **_ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
+        **_ints("foreign_count", shape=(16,)),
+        # blocks of rows: kind, rows, first row, place in J, chain's place and length, what it belongs to
+        **_ints(
+            *["block_kind", "block_dim", "block_row", "block_J", "block_chain", "block_num", "block_id", "block_law"],
+            shape=("nblockmax",),
+        ),
+        # rows: Jacobian (chain by chain dof, all rows of a block side by side), violation, 1/R, reference acceleration,
+        # J a - aref, its change along the search, force
+        **_reals("row_J", shape=("nJmax",)),
+        **_reals(
+            *["row_pos", "row_D", "row_aref", "row_residual", "row_search", "row_force", "row_loss"], shape=("nrowmax",)
+        ),
+        # weights in the Hessian: of a single row, of the edges u₀ + μ u and u₀ - μ u of a pyramid
+        **_reals("row_upper", "row_lower", shape=("nrowmax",)),
+        **_reals("block_weight", shape=("nblock_weight",)),  # [6, 6] of the block at work
+        **_reals("constrained"),  # 1 where any row acts, else 0
+        # the solver
+        **_reals("qfrc_constraint", shape=("nv_constraint",)),
+        **_reals("solve_Ma", "solve_gradient", "solve_search", "solve_Msearch", "solve_edge", shape=("nv_constraint",)),
+        **_ints("edge_mark", shape=("nv_constraint",)),
+        **_reals("hessian", shape=("nhessian",)),  # lower triangle, row by row
+        # which entries of each row, but for the diagonal, are not zero: as bits, as lists; the chains they come from
+        **_ints("hessian_bits", shape=("nhessian_bits",)),
+        **_ints("hessian_num", shape=("nv_hessian",)),
+        **_ints("hessian_col", shape=("nhessian",)),
+        **_ints("hessian_chain", shape=("nblockmax",)),
+        # conjugate gradients: M⁻¹ gradient, and the gradients of the iteration before
+        **_reals("solve_Mgradient", "cg_gradient", "cg_Mgradient", shape=("nv_cg",)),
+        # the dual problem: G = J L⁻¹ D^-½ (support by support dof, all rows of a block side by side) and its place, the
+        # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns, before and after extrapolation (see `saltus.solve.dual`)
+        **_reals("dual_G", shape=("nG",)),
+        **_ints("dual_place", shape=("nblock_dual",)),
+        **_reals("dual_A", shape=("nrow_dual", 6)),
+        **_reals("dual_y", shape=("nv_dual",)),
+        **_reals("dual_force", "dual_before", "dual_start", shape=("ndual",)),
+        # unknowns in the order of their turns, as block and place in it; the island of each tree
+        **_ints("dual_item", shape=("ndual", 2)),
+        **_ints("tree_island", shape=("ntree",)),
+        # of the cone at work: old forces, residuals; friction's matrix, its factor, right-hand side, solution
+        **_reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
+        **_reals("cone_A", "cone_L", shape=("ncone_work", 6)),
     },
 )
 
 
-def data_sizes(model_sizes, *, nmemory=0, nstage=0, implicit=False, newton=False):
+def data_sizes(model_sizes, *, nmemory=0, nstage=0, implicit=False, newton=False, tangents=False):
     """Sizes of a Data for the model's sizes and what an integrator needs beside.
 
+    Without constraints (nblockmax 0) there is no memory for them.
+
     `nmemory`: numbers that it remembers; `nstage`: stages whose slopes it keeps; `implicit`: it uses derivatives in the
-    velocities; `newton`: it solves for all stages by Newton's method.
+    velocities; `newton`: it solves for all stages by Newton's method; `tangents`: it holds duals.
     """
     nv = model_sizes["nv"]
     unknowns = nstage * nv if newton else 0
+    nv_constraint = nv if model_sizes["nblockmax"] else 0
+    nv_hessian = nv_constraint if tangents else model_sizes["nv_hessian"]
     return dict(
         model_sizes,
+        nv_constraint=nv_constraint,
+        nv_hessian=nv_hessian,
+        nhessian=nv_hessian * (nv_hessian + 1) // 2,
+        nhessian_bits=(nv_hessian + 1) * (nv_hessian // BITS + 1) if nv_hessian else 0,
+        nblock_weight=36 if nv_constraint else 0,
         nmemory=nmemory,
         nstage_nv=nstage * nv,
         nbody_implicit=model_sizes["nbody"] if implicit else 0,

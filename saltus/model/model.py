@@ -7,7 +7,9 @@ import mujoco
 import numpy as np
 
 from saltus.model import features
-from saltus.model.layout import MODEL
+from saltus.model.constraints import Constraints, constraints
+from saltus.model.layout import MODEL, model_layout
+from saltus.model.tendons import tendons
 from saltus.number.structs import Struct
 
 SEMANTICS = "mujoco-4.0"
@@ -39,7 +41,7 @@ class Model:
         initial_key: int | None = None,
     ):
         self._mj = mj_model
-        self._structs: dict[str, Struct] = {}
+        self._structs: dict[tuple[str, float], Struct] = {}
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
         self.semantics, self.initial_key = SEMANTICS, initial_key
         self.opt = _options(mj_model)
@@ -79,7 +81,7 @@ class Model:
 
     def names(self, kind: str) -> list[str]:
         """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for nameless ones."""
-        count = {"joint": "njnt", "actuator": "nactuator"}.get(kind, f"n{kind}")
+        count = {"joint": "njnt", "equality": "neq"}.get(kind, f"n{kind}")
         return [features.name_of(self._mj, kind.upper(), i) for i in range(getattr(self._mj, count))]
 
     def id(self, kind: str, name: str) -> int:
@@ -115,17 +117,22 @@ class Model:
 
     def sizes(self) -> dict[str, int]:
         """Sizes that fields are made from. nC counts every ancestor, which MuJoCo's leaves out for simple bodies."""
-        m = self._mj
-        entries = int(_ancestors(m)["M_rownnz"].sum())
-        return {"nC": entries} | {
-            s: int(getattr(m, s)) for s in ("nq", "nv", "nu", "na", "nactuator", "nbody", "njnt", "ngeom", "nsite")
-        }
+        return dict(self.struct().sizes)
 
-    def struct(self, kind: str = "float64") -> Struct:
-        """The model as kernels see it, with numbers of a kind: "float64" or "float32"."""
-        if kind not in self._structs:
-            self._structs[kind] = _make_struct(self._mj, self.sizes(), kind)
-        return self._structs[kind]
+    def struct(self, kind: str = "float64", timestep: float | None = None) -> Struct:
+        """The model as kernels see it, with numbers of a kind: "float64" or "float32".
+
+        `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
+        """
+        key = kind, float(self.opt.timestep if timestep is None else timestep)
+        if key not in self._structs:
+            self._structs[key] = _make_struct(self._mj, constraints(self._mj, self.left_out, key[1]), kind)
+        return self._structs[key]
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """Kinds of features that the user chose to leave out."""
+        return frozenset(entry.split(":")[0] for entry in self.ignored)
 
 
 def _rebuild(mj_model, name, xml, ignored, initial_key):
@@ -145,7 +152,7 @@ def _options(m: mujoco.MjModel) -> Options:
     return Options(**values)
 
 
-def _make_struct(m: mujoco.MjModel, sizes: dict[str, int], kind: str) -> Struct:
+def _make_struct(m: mujoco.MjModel, constrained: Constraints, kind: str) -> Struct:
     """Fill the kernels' Model. What flags switch off is zero here."""
     off = lambda bit: bool(m.opt.disableflags & bit.value)  # noqa: E731
     flags = mujoco.mjtDisableBit
@@ -158,6 +165,7 @@ def _make_struct(m: mujoco.MjModel, sizes: dict[str, int], kind: str) -> Struct:
     previous = np.arange(m.nbody) - 1
     poses = _attached_poses(m)
     inertia = _body_inertia(m, poses["body_iquat"])
+    tied = tendons(m)
     values = {
         **{
             f: getattr(m, f)
@@ -180,6 +188,8 @@ def _make_struct(m: mujoco.MjModel, sizes: dict[str, int], kind: str) -> Struct:
         "jnt_stiffnesspoly": m.jnt_stiffnesspoly * spring,
         "jnt_spring": spring * ((m.jnt_stiffness != 0) | (m.jnt_stiffnesspoly != 0).any(axis=1)),
         "jnt_offset": (m.jnt_pos != 0).any(axis=1),
+        "geom_turned": (poses["geom_quat"] != [1, 0, 0, 0]).any(axis=1),
+        "geom_mat": _matrices(poses["geom_quat"]),
         "dof_freebody": _free_body_dofs(m),
         "dof_leads": _leading_dofs(m),
         "dof_armature": armature,
@@ -187,17 +197,26 @@ def _make_struct(m: mujoco.MjModel, sizes: dict[str, int], kind: str) -> Struct:
         "dof_dampingpoly": dampingpoly * damper,
         "opt_gravity": gravity[None],
         **actuators,
+        **constrained.values,
+        **tied.values,
     }
     damped = damper and bool(damping.any() or dampingpoly.any())
     implicit = damped and not off(flags.mjDSBL_EULERDAMP)
-    sizes = dict(
-        sizes,
-        implicit_damping=int(implicit),
-        has_freebody=int(values["dof_freebody"].any()),
-        has_gravcomp=int(bool(gravcomp.any()) and bool(np.any(gravity))),
-        has_actuation=int(actuation),
-    )
-    struct = Struct(MODEL, sizes, kind)
+    sizes = {
+        **{s: int(getattr(m, s)) for s in ("nq", "nv", "nu", "na", "nactuator", "nbody", "njnt", "ngeom", "nsite")},
+        **constrained.sizes,
+        **tied.sizes,
+        "nC": len(values["M_colind"]),
+        "implicit_damping": int(implicit),
+        "has_freebody": int(values["dof_freebody"].any()),
+        "has_gravcomp": int(bool(gravcomp.any()) and bool(np.any(gravity))),
+        "has_actuation": int(actuation),
+        "opt_cone": int(m.opt.cone),
+        "opt_iterations": int(m.opt.iterations),
+        "opt_ls_iterations": int(m.opt.ls_iterations),
+        "opt_warmstart": int(not off(flags.mjDSBL_WARMSTART)),
+    }
+    struct = Struct(model_layout(frozenset(constrained.features | tied.features)), sizes, kind)
     for name in struct.views:
         if struct.views[name].size:
             struct.fill(name, values[name])
@@ -247,13 +266,18 @@ def _same_frames(pos, quat, same, inertial_pos, inertial_quat):
     return pos, np.where((inertia | inertia_turn)[:, None], inertial_quat, quat)
 
 
+def _matrices(quats):
+    """Rotation matrices [n, 9] of quaternions [n, 4]."""
+    out = np.zeros((len(quats), 9))
+    for row, quat in zip(out, quats, strict=True):
+        mujoco.mju_quat2Mat(row, quat)
+    return out
+
+
 def _body_inertia(m, quats):
     """Inertia about each centre of mass in body axes, as xx yy zz xy xz yz [nbody, 6], for principal axes `quats`."""
     out = np.zeros((m.nbody, 6))
-    rotation = np.zeros(9)
-    for b in range(m.nbody):
-        mujoco.mju_quat2Mat(rotation, quats[b])
-        r = rotation.reshape(3, 3)
+    for b, r in enumerate(_matrices(quats).reshape(-1, 3, 3)):
         full = r @ np.diag(m.body_inertia[b]) @ r.T
         out[b] = full[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     return out

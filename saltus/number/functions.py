@@ -308,6 +308,27 @@ def lowest_bits(typingctx, x, bits):
     return condition(x, types.int64), codegen
 
 
+@intrinsic
+def trailing_zeros(typingctx, bits):
+    """How many zeros follow the lowest bit of an integer that is set."""
+
+    def codegen(context, builder, sig, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def epsilon_of(typingctx, x):
+    """Distance from 1 to the next number of x's precision."""
+    single = x == types.float32 or (isinstance(x, LaneType) and x.bits == 32)
+
+    def codegen(context, builder, sig, args):
+        return ir.Constant(ir.DoubleType(), 2.0**-23 if single else 2.0**-52)
+
+    return types.float64(x), codegen
+
+
 # ---------------------------------------------------------------- dual parts
 
 
@@ -317,6 +338,13 @@ def value_of(typingctx, x):
     if x == dual:
         return types.float64(x), lambda context, builder, sig, args: unpack(context, builder, args[0])[0]
     return x(x), lambda context, builder, sig, args: args[0]
+
+
+@intrinsic
+def has_tangents(typingctx, x):
+    """1 for a dual, 0 for any other number."""
+    found = int(x == dual)
+    return types.int64(x), lambda context, builder, sig, args: ir.Constant(ir.IntType(64), found)
 
 
 @intrinsic
@@ -416,8 +444,11 @@ PLAIN.update(
         lane_count: lambda x: 1,
         lane_get: lambda x, i: x,
         lane_set: lambda x, i, value: value,
+        trailing_zeros: lambda bits: (bits & -bits).bit_length() - 1,
+        epsilon_of: lambda x: 2.0**-52,
         zero_like: lambda x: 0.0 if isinstance(x, float) else 0 * x,
         # plain numbers have no tangents
+        has_tangents: lambda x: 0,
         value_of: lambda x: x,
         chain: lambda value, slope, x: value,
         seed: lambda value, k: value,

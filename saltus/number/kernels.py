@@ -5,6 +5,7 @@ Python on flat structs at little cost. `interpret` runs the same source uncompil
 """
 
 import functools
+import inspect
 import sys
 import types as pytypes
 from contextlib import contextmanager
@@ -12,9 +13,10 @@ from contextlib import contextmanager
 from numba import njit
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
-from numba.extending import _Intrinsic
+from numba.extending import _Intrinsic, overload
 
 from saltus.number.cache import EntryCache, PartCache
+from saltus.number.kinds import dual
 from saltus.number.parts import PartCompiler
 
 # nnan and ninf are left out: a NaN must stay visible
@@ -46,49 +48,90 @@ def kernel(function=None, *, strict=False, inline=False):
 class Entry:
     """A kernel as a Python callable, compiled on first use and kept on disk. It releases the GIL.
 
-    Structs go in as their buffers, whose types Numba finds in nanoseconds.
+    Structs go in as their buffers, whose types Numba finds in nanoseconds. It is compiled for the layouts of the
+    structs that it is called with.
 
-    `body` is the source of the compiled function; in it, the structs have the names in `short` (layouts in `structs`),
-    by default `m` and `d` for model and data, `arguments` names what follows them, and `namespace` holds the kernels
-    used.
+    `body` is the source of the compiled function; in it, the structs have the names in `short`, by default `m` and
+    `d` for model and data, `arguments` names what follows them, and `namespace` holds the kernels used.
     """
 
-    def __init__(self, name, arguments, body, *, structs=("Model", "Data"), short=("m", "d"), **namespace):
+    def __init__(self, name, arguments, body, *, short=("m", "d"), **namespace):
         self.name = name
-        self._source, self._namespace = self._compose(name, arguments, body, structs, short), namespace
-        self._structs = structs
-        self._compiled = None
+        self._arguments, self._body, self._short, self._namespace = arguments, body, short, namespace
+        self._compiled: dict = {}  # by the names of the structs' layouts
 
-    @staticmethod
-    def _compose(name, arguments, body, structs, short):
-        parameters = [f"{s}_{part}" for s in short for part in ("real", "ints")]
-        parameters += [a.strip() for a in arguments.split(",") if a.strip()]
-        lines = [f"def entry_{name}({', '.join(parameters)}):"]
-        lines += [f"    {s} = view_{t}({s}_real, {s}_ints)" for s, t in zip(short, structs, strict=True)]
-        lines += [f"    {line}" for line in body.strip("\n").splitlines()]
+    def _source(self, layouts):
+        parameters = [f"{s}_{part}" for s in self._short for part in ("real", "ints")]
+        parameters += [a.strip() for a in self._arguments.split(",") if a.strip()]
+        lines = [f"def entry_{self.name}({', '.join(parameters)}):"]
+        lines += [f"    {s} = view_{t}({s}_real, {s}_ints)" for s, t in zip(self._short, layouts, strict=True)]
+        lines += [f"    {line}" for line in self._body.strip("\n").splitlines()]
         return "\n".join(lines)
 
-    @property
-    def compiled(self) -> Dispatcher:
-        """The dispatcher, made on first use."""
-        if self._compiled is None:
+    def compiled(self, *layouts: str) -> Dispatcher:
+        """The dispatcher for structs of layouts with these names, made on first use."""
+        if layouts not in self._compiled:
             from saltus.number.structs import LAYOUTS, VIEWS
 
-            namespace = {f"view_{s}": VIEWS[s] for s in self._structs} | self._namespace
+            namespace = {f"view_{s}": VIEWS[s] for s in layouts} | self._namespace
             namespace["__name__"] = __name__  # cached code is found again through its module
-            exec(compile(self._source, f"<saltus kernel {self.name}>", "exec"), namespace)
+            exec(compile(self._source(layouts), f"<saltus kernel {self.name}>", "exec"), namespace)
             function = namespace[f"entry_{self.name}"]
-            self._compiled = njit(nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True)(
-                function
-            )
-            self._compiled._cache = EntryCache(function, also=tuple(LAYOUTS[s].digest for s in self._structs))
-        return self._compiled
+            options = dict(nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True)
+            dispatcher = njit(**options)(function)
+            dispatcher._cache = EntryCache(function, also=tuple((s, LAYOUTS[s].digest) for s in layouts))
+            self._compiled[layouts] = dispatcher
+        return self._compiled[layouts]
 
     def __call__(self, *arguments):
         """Call with the structs, then the arguments."""
-        count = len(self._structs)
-        buffers = [buffer for struct in arguments[:count] for buffer in (struct.real, struct.ints)]
-        return self.compiled(*buffers, *arguments[count:])
+        count = len(self._short)
+        structs = arguments[:count]
+        buffers = [buffer for struct in structs for buffer in (struct.real, struct.ints)]
+        return self.compiled(*[s.layout.name for s in structs])(*buffers, *arguments[count:])
+
+
+_PART = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler)
+
+
+def only_with(feature, otherwise="None"):
+    """A kernel of a struct and more that is compiled only where the struct's layout has `feature`.
+
+    For structs of other layouts the call is `otherwise`: an expression of the arguments, or another kernel. So nobody
+    waits for the compilation of what their model does not have.
+    """
+    return lambda dispatcher: _where_compiled(dispatcher, otherwise, lambda m, *_: feature in m.layout.features)
+
+
+def without_tangents(otherwise):
+    """A kernel of model and data that is compiled only for numbers without tangents; duals get the other kernel."""
+    return lambda dispatcher: _where_compiled(dispatcher, otherwise, lambda m, d: d.real is not dual)
+
+
+def _where_compiled(dispatcher, otherwise, condition):
+    """A kernel that is `otherwise`, an expression or another kernel, for arguments that do not meet a condition.
+
+    In compiled code the condition is on the arguments' types, and what is not chosen is not compiled.
+    """
+    name = dispatcher.py_func.__name__
+    arguments = ", ".join(inspect.signature(dispatcher.py_func).parameters)
+    instead = otherwise if isinstance(otherwise, str) else f"other({arguments})"
+    source = f"""
+def {name}({arguments}):
+    return kernel({arguments}) if condition({arguments}) else {instead}
+def choose({arguments}):
+    if condition({arguments}):
+        return lambda {arguments}: kernel({arguments})
+    return lambda {arguments}: {instead}
+"""
+    namespace = {"kernel": dispatcher, "other": otherwise, "condition": condition}
+    namespace["__name__"] = dispatcher.py_func.__module__
+    exec(source, namespace)
+    stub = namespace[name]
+    stub.__doc__ = dispatcher.py_func.__doc__
+    stub.py_func = stub  # its own source, for `interpret`
+    overload(stub, strict=False, jit_options=_PART)(namespace["choose"])
+    return stub
 
 
 PLAIN: dict = {}  # functions that only compiled code has, and what they mean in plain Python
@@ -112,7 +155,7 @@ def _interpret(dispatcher, constant, done):
         done[source] = pytypes.FunctionType(code, namespace, source.__name__, defaults)
         for name in code.co_names:
             value = namespace.get(name)
-            if isinstance(value, Dispatcher):
+            if hasattr(value, "py_func"):
                 namespace[name] = _interpret(value, constant, done)
             elif isinstance(value, _Intrinsic):
                 namespace[name] = PLAIN[value]

@@ -38,12 +38,16 @@ _ELEMENT_SHAPE = {
 
 
 class Layout:
-    """Named fields in order: `fields` maps a name to `Field`. `frozen`: kernels never write it."""
+    """Named fields in order: `fields` maps a name to `Field`.
 
-    def __init__(self, name, fields, frozen=False):
-        self.name, self.fields, self.frozen = name, fields, frozen
+    `frozen`: kernels never write it. `features`: words by which kernels leave out, when they are compiled, what a
+    struct of this layout does not need (see `saltus.number.kernels.only_with`).
+    """
+
+    def __init__(self, name, fields, frozen=False, features=frozenset()):
+        self.name, self.fields, self.frozen, self.features = name, fields, frozen, frozenset(features)
         self.slot = {f: i for i, f in enumerate(fields)}  # place of each field's offset (or value) in the head
-        self.digest = hashlib.sha256(repr((fields, frozen)).encode()).hexdigest()[:8]
+        self.digest = hashlib.sha256(repr((fields, frozen, sorted(features))).encode()).hexdigest()[:8]
         if LAYOUTS.get(name, self).digest != self.digest:
             raise ValueError(f"there is another layout with the name {name!r}")
         LAYOUTS[name] = self

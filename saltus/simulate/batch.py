@@ -3,15 +3,18 @@
 import os
 import time as clock
 import warnings
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
-from saltus.errors import DivergenceError, OptionError, SaltusWarning
+from saltus.contact.counts import NUNSOLVED
+from saltus.contact.foreign import attach
+from saltus.errors import DivergenceError, ModelError, OptionError, SaltusWarning
 from saltus.integrate.dopri5 import STUCK
 from saltus.integrate.registry import find_integrator
-from saltus.integrate.status import LARGEST, NOT_CONVERGED, STEP_TOO_SMALL
+from saltus.integrate.status import LARGEST
 from saltus.model.layout import DATA
 from saltus.model.load import load
 from saltus.model.model import Model
@@ -19,9 +22,11 @@ from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate import loops
 from saltus.simulate.simulation import _key_index, _timestep
+from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
 FIELDS = ("time", "qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied")
+KEPT = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
 
 
 def _field(name: str, unit: str) -> Any:
@@ -64,14 +69,16 @@ class Batch:
         self.threads = _threads(threads)
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
         self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
-        self._model = self.model.struct(precision)
+        self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep)
         self._width = LANES[precision].width
         self._groups = -(-self.n // self._width)
         kind = "lane64" if precision == "float64" else "lane32"
         sizes = self.integrator.data_sizes(self.model.sizes())
         self._workspaces = [Struct(DATA, sizes, kind) for _ in range(min(self.threads, self._groups))]
+        for workspace in self._workspaces:
+            attach(self.model, workspace)
         struct = self._workspaces[0]
-        self._spans = {f: struct.span(f, f) for f in (*FIELDS, "memory")}
+        self._spans = {f: struct.span(f, f) for f in (*FIELDS, *KEPT)}
         self._rows = struct.span("time", "xfrc_applied").stop
         self._short_rows = struct.span("time", "ctrl").stop
         self._forced = False  # whether forces are applied from outside
@@ -80,7 +87,7 @@ class Batch:
         self._flags = np.zeros((self._groups, self._width), bool)
         self._pool: ThreadPoolExecutor | None = None
         self._loop = loops.advance_batch(self.integrator)
-        self._warned = False
+        self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self._pace = 1e-6  # s for a step of a group, as last measured
         self.reset()
 
@@ -112,7 +119,8 @@ class Batch:
         block = self._states[:, self._spans[field]]
         block[index // self._width, :, index % self._width] = values.reshape(len(index), width)
         if field in ("qpos", "qvel", "act", "time"):
-            self._states[index // self._width, self._spans["memory"], index % self._width] = 0.0
+            for kept in KEPT:
+                self._states[index // self._width, self._spans[kept], index % self._width] = 0.0
         if field in ("qfrc_applied", "xfrc_applied") and np.any(values):
             self._forced = True
 
@@ -187,8 +195,15 @@ class Batch:
             status = max([status, *(job.result() for job in rest)])
         if n:
             self._pace = (clock.perf_counter() - began) * workers / (self._groups * n)
+        failed = sum(self._failures())
+        if failed:
+            self._warn(f"the constraint solver did not reach its tolerance in {self.model.opt.iterations} iterations")
         if status == NOT_CONVERGED:
-            self._warn()
+            self._warn("Newton's method did not converge")
+            failed = 1
+        self.unconverged += failed
+        if status == CONTACTS_FULL:
+            raise ModelError(f"more than {self._model.nconmax} contacts at once; there is no room for them")
         if status == STEP_TOO_SMALL:
             self._flags |= self._states[:, self._spans["memory"]][:, STUCK] > 0.5
         if self._flags.any():
@@ -201,12 +216,17 @@ class Batch:
         counts = (first, last, rows, self._width, int(n), self.timestep)
         return self._loop(self._model, data, self._states, self._flags, *counts, *self.integrator.parameters)
 
-    def _warn(self) -> None:
-        """Say once that steps were not what they should be."""
-        if not self._warned:
-            self._warned = True
-            what = f"Newton's method did not converge in some simulations (timestep {self.timestep:g} s)"
-            warnings.warn(f"{self.integrator.name}: {what}", SaltusWarning, stacklevel=3)
+    def _failures(self) -> Iterator[int]:
+        """How often each worker's constraint solver did not converge since the last call."""
+        for data in self._workspaces:
+            yield int(data.views["count"][NUNSOLVED])
+            data.views["count"][NUNSOLVED] = 0
+
+    def _warn(self, what: str) -> None:
+        """Say once that steps were not what they should be; `unconverged` counts them."""
+        if not self.unconverged:
+            text = f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)"
+            warnings.warn(text, SaltusWarning, stacklevel=3)
 
     def _report(self, before: np.ndarray | None) -> None:
         """Raise for simulations that have diverged since `before`."""

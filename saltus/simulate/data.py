@@ -4,18 +4,21 @@ from typing import Any
 
 import numpy as np
 
+from saltus.contact.counts import NITER
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
+from saltus.simulate import rows
 
-STATE = ("time", "qpos", "qvel", "act", "memory", "ctrl", "qfrc_applied", "xfrc_applied")
+STATE = ("time", "qpos", "qvel", "act", "memory", "qacc_warmstart", "ctrl", "qfrc_applied", "xfrc_applied")
 SHOWN = (
     "time qpos qvel act ctrl qfrc_applied xfrc_applied xpos xipos subtree_com xquat xmat ximat xanchor xaxis geom_xpos "
-    "geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv cvel cacc cfrc_body qfrc_bias qfrc_spring "
-    "qfrc_damper qfrc_gravcomp qfrc_passive qfrc_actuator actuator_length actuator_velocity actuator_force qfrc_smooth "
-    "qacc_smooth qacc qfrc_inverse energy"
+    "geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv ten_length ten_J ten_velocity cvel cacc "
+    "cfrc_body qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp qfrc_passive qfrc_actuator actuator_length "
+    "actuator_velocity actuator_force qfrc_smooth qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
 )
-HIDDEN = DATA.fields.keys() - set(SHOWN.split())
+HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
+CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *rows.FIELDS)
 
 
 class Data:
@@ -24,13 +27,19 @@ class Data:
     They always belong to the present state: reading one after a step or a change of the state computes them anew.
     (In MuJoCo they are those of the last step's start until `mj_forward` is called.) `M`, `qLD` have MuJoCo's sparse
     layout. State and inputs can be written; what is computed is read-only.
+
+    Contacts and constraint rows are here too: `ncon`, `contact` (a structured array), `nefc`, `efc_J` [nefc, nv],
+    `efc_pos`, `efc_D`, `efc_R`, `efc_aref`, `efc_force`, `efc_frictionloss`, `efc_type` and `efc_id` [nefc],
+    `solver_niter`; see `saltus.simulate.rows`.
     """
 
-    def __init__(self, model: Model, struct: Struct, refresh):
-        self._model, self._struct, self._refresh = model, struct, refresh
-        self.ncon = self.nefc = 0
+    def __init__(self, model: Model, kernel_model: Struct, struct: Struct, refresh):
+        self._model, self._kernel_model, self._struct, self._refresh = model, kernel_model, struct, refresh
+        self._rows: tuple[Any, dict[str, np.ndarray]] = (None, {})  # the state they belong to, and the rows
 
     def __getattr__(self, name: str) -> Any:
+        if name in CONSTRAINTS:
+            return self._constraint(name)
         if name.startswith("_") or name not in DATA.fields or name in HIDDEN:
             raise AttributeError(f"Data has no field {name!r}")
         view = self._struct.views[name]
@@ -44,7 +53,21 @@ class Data:
         return view
 
     def __dir__(self):
-        return sorted([f for f in DATA.fields if f not in HIDDEN] + ["ncon", "nefc"])
+        return sorted([f for f in DATA.fields if f not in HIDDEN] + list(CONSTRAINTS))
+
+    def _constraint(self, name: str) -> Any:
+        """Contacts and rows of the present state."""
+        computed = self._refresh(name)
+        if name in ("ncon", "contact"):
+            found = rows.contacts(self._kernel_model, self._struct)
+            return len(found) if name == "ncon" else found
+        if name == "solver_niter":
+            return int(self._struct.views["count"][NITER])
+        if name == "nefc":
+            return int(rows.row_counts(self._struct).sum())
+        if self._rows[0] is not computed:
+            self._rows = computed, rows.rows(self._model, self._kernel_model, self._struct)
+        return self._rows[1][name]
 
     def _sparse_rows(self) -> np.ndarray:
         """Places of MuJoCo's entries among ours: simple bodies have only their diagonals there."""

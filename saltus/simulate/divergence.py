@@ -5,25 +5,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from saltus.errors import DivergenceError, SaltusWarning
-from saltus.integrate.status import DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
+from saltus.contact.counts import NUNSOLVED
+from saltus.errors import DivergenceError, ModelError, SaltusWarning
 from saltus.simulate.stability import modes, stable_timestep
+from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
-TERMS = ("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_actuator", "qfrc_applied", "qfrc_bias")
+TERMS = ("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_actuator", "qfrc_applied", "qfrc_bias", "qfrc_constraint")
 
 
 def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> None:
     """Turn a kernel's status into an error or warning; `before` is the state that the steps began from."""
+    failed = int(sim._struct.views["count"][NUNSOLVED])
+    if failed:
+        sim._struct.views["count"][NUNSOLVED] = 0
+        _warn_once(sim, f"the constraint solver did not reach its tolerance in {sim.model.opt.iterations} iterations")
+        sim.unconverged += failed
     if status == NOT_CONVERGED:
-        if sim.unconverged == 0:
-            text = (
-                f"{sim.integrator.name}: Newton's method did not converge in some steps (timestep {sim.timestep:g} s)"
-            )
-            warnings.warn(text, SaltusWarning, stacklevel=4)
+        _warn_once(sim, "Newton's method did not converge")
         sim.unconverged += 1
+    elif status == CONTACTS_FULL:
+        sim._state[:] = before
+        raise ModelError(
+            f"more than {sim._model.nconmax} contacts at once at t = {sim.time:.6g} s; there is no room for them"
+        )
     elif status in (DIVERGED, STEP_TOO_SMALL):
         bad = sim._struct.views["qvel"].copy()
         steps = taken - 1 if status == DIVERGED else 0
@@ -31,6 +38,13 @@ def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> No
         if steps > 0:
             sim._advance(steps, sim.timestep)
         raise _error(sim, bad, status)
+
+
+def _warn_once(sim, what: str) -> None:
+    """Say once that steps were not what they should be; `sim.unconverged` counts them."""
+    if sim.unconverged == 0:
+        text = f"{sim.integrator.name}: {what} in some steps (timestep {sim.timestep:g} s)"
+        warnings.warn(text, SaltusWarning, stacklevel=5)
 
 
 def _error(sim, bad: np.ndarray, status: int) -> DivergenceError:
@@ -62,7 +76,7 @@ def largest_term(sim: "Simulation", i: int) -> tuple[str | None, float | None]:
     """Name and value of the largest force on degree of freedom i at the present state."""
     if not sim.model.nv or not np.isfinite(sim._state).all():
         return None, None
-    values = {t: float(getattr(sim.data, t)[i]) for t in TERMS}
+    values = {t: float(getattr(sim.data, t)[i]) for t in TERMS if getattr(sim.data, t).size}
     term = max(values, key=lambda t: abs(values[t]))
     return term, values[term]
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.contact.foreign import attach
 from saltus.errors import OptionError
 from saltus.model.layout import DATA
 from saltus.number.structs import Struct
@@ -29,8 +30,9 @@ class Linearization:
             tangent_parameters[1] = np.int64(POLISH)
         self._sim = sim
         self._parameters = (*integrator.parameters, *tangent_parameters)
-        self._dual = Struct(DATA, integrator.data_sizes(sim.model.sizes()), "dual")
-        self._loop = loops.linearize(integrator)
+        self._dual = Struct(DATA, integrator.data_sizes(sim.model.sizes(), tangents=True), "dual")
+        attach(sim.model, self._dual)
+        self._loop = loops.linearize(integrator, bool(sim._model.nblockmax))
         self._state_rows = [self._dual.span(f, f) for f in ("qpos", "qvel", "ctrl")]
         self._force_rows = self._dual.span("qfrc_applied", "xfrc_applied")
 
@@ -46,7 +48,8 @@ class Linearization:
         nv, nu = sim.model.nv, sim.model.nu
         A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nu))
         start = [before[rows] for rows in self._state_rows]
-        self._loop(sim._model, sim._struct, dual, *start, memory.size, sim.timestep, A, B, *self._parameters)
+        sizes = memory.size, sim._struct.views["qacc_warmstart"].size
+        self._loop(sim._model, sim._struct, dual, *start, *sizes, sim.timestep, A, B, *self._parameters)
         sim._state[:] = before
         sim._computed = None
         return A, B

@@ -5,14 +5,26 @@ import functools
 from saltus.dynamics import bias, smooth
 from saltus.integrate import dopri5
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.status import DIVERGED, OK, bad_velocity
+from saltus.integrate.status import bad_velocity
 from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.functions import any_lane, lane_get, rarely
 from saltus.number.kernels import Entry
 from saltus.number.kinds import NTANGENT
+from saltus.solve import acceleration, constrain
+from saltus.solve.status import DIVERGED, OK
 
-forward = Entry("forward", "", "forward(m, d)", forward=smooth.forward)
+forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
 energy = Entry("energy", "", "energy_of_state(m, d)", energy_of_state=smooth.energy_of_state)
+sample = Entry(
+    "sample",
+    "",
+    """
+energy_of_state(m, d)
+find_contacts(m, d)
+""",
+    energy_of_state=smooth.energy_of_state,
+    find_contacts=constrain.find_contacts,
+)
 inverse = Entry(
     "inverse",
     "",
@@ -45,8 +57,7 @@ def _advance(step, label, parameters) -> Entry:
 status = OK
 for k in range(n):
     result = step(m, d, h{parameters})
-    if result != OK:
-        status = result
+    status = max(status, result)
     if rarely(not bad_velocity(m, d) < 0.5):
         return k + 1, DIVERGED
 return n, status
@@ -70,8 +81,7 @@ for g in range(first, last):
             d_real[k, l] = states[g, k, l]
     for _ in range(n):
         result = step(m, d, h{parameters})
-        if result != OK:
-            status = result
+        status = max(status, result)
     bad = bad_velocity(m, d)
     if rarely(any_lane(bad > 0.5)):
         for l in range(width):
@@ -103,6 +113,8 @@ for column in range(0, 2 * m.nv + m.nu, NTANGENT):
     d.time = d.time * 0.0 + start
     for k in range(nmemory):
         d.memory[k] = 0.0 * d.time
+    for i in range(nwarm):
+        d.qacc_warmstart[i] = 0.0 * d.time + f.qacc_warmstart[i]
     step(m, d, h{tangent_parameters})
     store_tangents(m, d, f.qpos, A, B, column)
 """
@@ -128,16 +140,16 @@ def _linearize(step, tangent_step, label, parameters) -> Entry:
         body, names["tangent_step"], names["keep"] = _LINEARIZE_BY_TANGENTS, *tangent_step
     tangent_parameters = parameters.replace("p", "t")
     body = body.format(parameters=parameters, tangent_parameters=tangent_parameters)
-    arguments = f"qpos, qvel, ctrl, nmemory, h, A, B{parameters}{tangent_parameters}"
-    return Entry(
-        f"linearize_{label}", arguments, body, structs=("Model", "Data", "Data"), short=("m", "f", "d"), **names
-    )
+    arguments = f"qpos, qvel, ctrl, nmemory, nwarm, h, A, B{parameters}{tangent_parameters}"
+    return Entry(f"linearize_{label}", arguments, body, short=("m", "f", "d"), **names)
 
 
-def linearize(integrator: Integrator) -> Entry:
+def linearize(integrator: Integrator, constrained: bool) -> Entry:
     """Derivatives of one step of the float data, which is taken, into A [2 nv, 2 nv] and B [2 nv, nu].
 
-    (model, data, dual data, qpos, qvel, ctrl, nmemory, h, A, B, *parameters, *parameters for the tangents). What the
-    integrator remembers, nmemory numbers, is forgotten first.
+    (model, data, dual data, qpos, qvel, ctrl, nmemory, nwarm, h, A, B, *parameters, *parameters for the tangents). What
+    the integrator remembers, nmemory numbers, is forgotten first. nwarm: how many numbers the constraint solver starts
+    from. Integrators' own ways of going through tangents are for free motion.
     """
-    return _linearize(integrator.step, integrator.tangent_step, _label(integrator), _parameters(integrator))
+    tangent_step = None if constrained else integrator.tangent_step
+    return _linearize(integrator.step, tangent_step, _label(integrator), _parameters(integrator))

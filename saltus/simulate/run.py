@@ -12,6 +12,7 @@ from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import divergence, loops
 from saltus.simulate.describe import attributes, names_and_units
 from saltus.simulate.progress import Progress
+from saltus.simulate.rows import pair_names
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
@@ -82,12 +83,19 @@ class _Run:
         self.times = np.arange(count) * sample
         names, units = names_and_units(sim.model)
         m = sim.model
+        names["contact"] = pair_names(m, sim._model)
         self.builder = TrajectoryBuilder(
-            m.nq, m.nv, m.na, m.nu, expected=count, names=names, units=units, attrs=attributes(sim, duration, sample)
+            *(m.nq, m.nv, m.na, m.nu),
+            ncontact=len(names["contact"]),
+            expected=count,
+            names=names,
+            units=units,
+            attrs=attributes(sim, duration, sample),
         )
 
     def record(self):
         """All samples; what was recorded if interrupted."""
+        failed = self.sim.unconverged
         try:
             with self.progress:
                 if self.sim.integrator.adaptive and self.control is None:
@@ -103,6 +111,8 @@ class _Run:
                 f"interrupted at t = {self.sim.time:.6g} s; returning the {len(self.builder)} samples recorded so far"
             )
             warnings.warn(text, SaltusWarning, stacklevel=4)
+        if self.sim.unconverged > failed:
+            self.builder.attrs["unconverged"] = self.sim.unconverged - failed
         return self.builder.finish()
 
     def _record_stepwise(self):
@@ -171,8 +181,8 @@ class _Run:
 
     def _append(self):
         sim = self.sim
-        energy = sim.energy()
-        self.builder.append(sim.time, sim.qpos, sim.qvel, sim.act, sim.ctrl, energy)
+        energy, closed = sim._sample()
+        self.builder.append(sim.time, sim.qpos, sim.qvel, sim.act, sim.ctrl, energy, closed)
 
     def _record_free(self):
         """Adaptive steps of their own length, samples by dense output."""

@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from saltus.contact.foreign import attach
 from saltus.errors import OptionError
 from saltus.integrate.registry import find_integrator
 from saltus.model.layout import DATA
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.simulate import divergence, loops
+from saltus.simulate import divergence, loops, rows
+from saltus.simulate.contact import find_contact_law
 from saltus.simulate.data import Data
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
@@ -36,7 +38,7 @@ class Simulation:
     """A model, its state, and an integrator that moves it.
 
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
-    says. `timestep` (s): None for the file's. `contact`: the contact law; models with contacts are not simulated yet.
+    says. `timestep` (s): None for the file's. `contact`: the contact law, "soft" or saltus.Soft().
     `tolerance`: (relative, absolute) error per step of adaptive integrators.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na], `ctrl` [nu], `qfrc_applied` [nv] and `xfrc_applied` [nbody, 6] are
@@ -54,10 +56,12 @@ class Simulation:
     ):
         self.model: Model = load(model)
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
-        self.contact = _contact_law(contact)
+        self.contact = find_contact_law(contact).name
         self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
-        self._model = self.model.struct()
+        # steps of adaptive integrators are not what a soft constraint's time constant is measured against
+        self._model = self.model.struct(timestep=None if self.integrator.adaptive else self.timestep)
         self._struct = Struct(DATA, self.integrator.data_sizes(self.model.sizes()))
+        attach(self.model, self._struct)
         self._state = self._struct.real[self._struct.span("time", "xfrc_applied")]
         self._loop = loops.advance(self.integrator)
         self._remembers = self._struct.views["memory"].size > 0
@@ -65,7 +69,7 @@ class Simulation:
         self._computed: np.ndarray | None = None  # the state that computed quantities belong to
         self._left: np.ndarray | None = None  # the state that the last step left
         self._linearization: Any = None  # made when first needed
-        self.data = Data(self.model, self._struct, self._refresh)
+        self.data = Data(self.model, self._model, self._struct, self._refresh)
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self.reset()
 
@@ -121,8 +125,12 @@ class Simulation:
     def forward(self) -> None:
         """Compute everything in `data` from the present state and inputs."""
         self._note_forces()
-        loops.forward(self._model, self._struct)
-        self._computed = self._state.copy()
+        before = self._state.copy()
+        status = loops.forward(self._model, self._struct)
+        # looking does not change where the constraint solver will begin
+        self._state[:] = self._computed = before
+        if status:
+            divergence.handle(self, before, 0, status)
 
     def step(self, n: int = 1) -> None:
         """Take n steps with the present inputs.
@@ -168,18 +176,25 @@ class Simulation:
 
     # ------------------------------------------------------------ quantities
 
-    def _refresh(self, name: str) -> None:
-        """Bring computed quantities up to the present state if they are not."""
+    def _refresh(self, name: str) -> np.ndarray | None:
+        """Bring computed quantities up to the present state if they are not; returns the state they belong to."""
         if self._computed is None or not np.array_equal(self._computed, self._state):
             self.forward()
         if name == "qfrc_inverse":
             loops.inverse(self._model, self._struct)
+        return self._computed
 
     def energy(self) -> np.ndarray:
         """(potential, kinetic) energy in J at the present state."""
         loops.energy(self._model, self._struct)
         self._computed = None
         return self._struct.views["energy"].copy()
+
+    def _sample(self) -> tuple[np.ndarray, np.ndarray]:
+        """Energy, and which pairs of geoms touch, at the present state."""
+        loops.sample(self._model, self._struct)
+        self._computed = None
+        return self._struct.views["energy"].copy(), rows.closed_pairs(self._model, self._struct)
 
     def full_M(self) -> np.ndarray:
         """The joint-space inertia matrix [nv, nv] (kg, kg m, kg m²) at the present state."""
@@ -205,14 +220,6 @@ class Simulation:
 
             self._linearization = Linearization(self)
         return self._linearization()
-
-
-def _contact_law(contact):
-    if contact in ("soft", None):
-        return "soft"
-    if contact == "hard":
-        raise OptionError("contact='hard' is not available yet")
-    raise OptionError.unknown("contact law", contact, ["soft", "hard"])
 
 
 def _timestep(value) -> float:

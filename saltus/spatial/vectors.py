@@ -1,5 +1,6 @@
 """Vectors and matrices of three dimensions, as tuples. A matrix is nine numbers, row by row."""
 
+from saltus.number.functions import where
 from saltus.number.kernels import kernel
 
 
@@ -40,6 +41,18 @@ def cross(a, b):
 
 
 @kernel(inline=True)
+def where3(condition, a, b):
+    """a where the condition holds, else b, lane by lane."""
+    return where(condition, a[0], b[0]), where(condition, a[1], b[1]), where(condition, a[2], b[2])
+
+
+@kernel(inline=True)
+def z_axis(r):
+    """Third column of R: the z-axis of the frame that R turns from."""
+    return r[2], r[5], r[8]
+
+
+@kernel(inline=True)
 def matrix_times_vector(r, a):
     """R a."""
     return (
@@ -56,6 +69,22 @@ def transpose_times_vector(r, a):
         r[0] * a[0] + r[3] * a[1] + r[6] * a[2],
         r[1] * a[0] + r[4] * a[1] + r[7] * a[2],
         r[2] * a[0] + r[5] * a[1] + r[8] * a[2],
+    )
+
+
+@kernel(inline=True)
+def matrix_times_matrix(a, b):
+    """A B."""
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
+        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
+        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
+        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
+        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
+        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
+        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
+        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
     )
 
 

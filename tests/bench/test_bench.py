@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from saltus.bench import machine, peers, smooth
+from saltus.bench import found_models, machine, peers, smooth
 from saltus.bench.timing import Contender, Timing, in_turn
 from saltus.errors import OptionError, SaltusError
 
@@ -34,7 +34,7 @@ def test_the_ratio_is_the_median_of_ratios():
 
 @pytest.mark.parametrize("model", ["pendulum", "chain", "top", "arm"])
 def test_peers_move_alike(model):
-    setup = peers.Setup(model)
+    setup = peers.Free(model)
     assert setup.difference() < 1e-9
     sim = setup.simulation()
     assert abs(sim.qvel).max() > 0.01  # it moves
@@ -43,7 +43,7 @@ def test_peers_move_alike(model):
 def test_constraints_and_sensors_are_off():
     text = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
     <body pos="0 0 0.05"><freejoint/><geom size="0.1"/></body></worldbody><sensor><clock/></sensor></mujoco>"""
-    setup = peers.Setup(text)
+    setup = peers.Free(text)
     data = setup.data()
     peers.mujoco.mj_step(setup.mujoco, data, 3)
     assert data.ncon == 0 and data.sensordata[0] == 0.0
@@ -62,8 +62,8 @@ def test_divergence_and_rest_are_no_benchmark():
 
 
 def test_a_humanoid_is_found_or_it_is_said(monkeypatch):
-    monkeypatch.setattr(smooth, "HUMANOIDS", (("nowhere", lambda: None),))
-    path, note = smooth.find_humanoid()
+    monkeypatch.setattr(found_models, "HUMANOIDS", (("nowhere", lambda: None),))
+    path, note = found_models.find("humanoid", found_models.HUMANOIDS)
     assert path is None and "not measured" in note and "--model" in note
     cases, notes = smooth._cases(quick=False, extra=[])
     assert [c.name for c in cases] == ["pendulum", "10 links", "100 links"] and notes == [note]

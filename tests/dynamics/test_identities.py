@@ -21,7 +21,7 @@ from helpers.states import dense, put
 
 import saltus
 from saltus.dynamics.derivative import bias_derivative
-from saltus.dynamics.smooth import acceleration
+from saltus.dynamics.smooth import free_acceleration as acceleration
 from saltus.number.kernels import Entry
 from saltus.simulate import loops
 

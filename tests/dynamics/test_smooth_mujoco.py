@@ -54,7 +54,7 @@ def load(name):
     """The model of a test name "kind:what"."""
     kind, what = name.split(":", 1)
     if kind == "bundled":
-        return saltus.load(what)
+        return saltus.load(what, ignore=EVERYTHING)
     if kind == "n_link":
         return saltus.n_link(int(what))
     if kind == "own":
@@ -161,11 +161,15 @@ def test_table_of_package_models(package, files, least, record_property):
 
 
 def test_whole_models_are_refused_by_element_and_name():
-    """Without `ignore`, a package's model that touches or has limits is refused with element, name and what to do."""
+    """Without `ignore`, a package's model loads, or is refused with element, name and what to do."""
     if not GYMNASIUM:
         pytest.skip("gymnasium is not installed")
+    loaded = []
     for path, file in GYMNASIUM.items():
-        with pytest.raises(ModelError, match="ignore=") as caught:
-            saltus.load(file)
-        assert caught.value.element in ("geom", "joint", "option", "pair"), path
-        assert caught.value.name and caught.value.file == str(file)
+        try:
+            loaded.append(saltus.load(file))
+        except ModelError as error:
+            assert "ignore=" in str(error)
+            assert error.element in ("tendon", "option"), path
+            assert error.name and error.file == str(file)
+    assert len(loaded) >= 10

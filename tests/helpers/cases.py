@@ -25,7 +25,7 @@ class Cases:
         self._input = Layout(layouts[0], {"n": Field("int", ()), "x": Field("real", ("n", inputs))}, frozen=True)
         self._output = Layout(layouts[1], {"y": Field("real", ("n", outputs))})
         body = "for i in range(m.n):\n    d.y[i] = f(m.x[i])"
-        self._entry = Entry(f"cases_{kernel.py_func.__name__}", "", body, structs=layouts, f=kernel)
+        self._entry = Entry(f"cases_{kernel.py_func.__name__}", "", body, f=kernel)
 
     def __call__(self, kind, x, dx=None):
         x = np.asarray(x, np.float32 if kind.endswith("32") else np.float64)

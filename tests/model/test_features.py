@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.model import features
+from saltus.model import collisions, features
 
 GEOM = "<geom size='.1' contype='0' conaffinity='0'/>"
+
+BALL = "<geom type='plane' size='1 1 1'/><body><freejoint/><geom name='ball' size='.1'/></body>"
 
 
 def body(inside, name="b"):
@@ -58,6 +60,14 @@ CASES = {
         "joint",
         "springyield",
     ),
+    "adhesion": (document(BALL.replace("name='ball'", "name='ball' adhesion='1'")), "geom", "ball"),
+    "noslip": (
+        document(BALL).replace("<option>", "<option noslip_iterations='3'>"),
+        "option",
+        "noslip_iterations",
+    ),
+    "diagexact": (document(BALL, option="<flag diagexact='enable'/>"), "flag", "diagexact"),
+    "speculative": (document(BALL, option="<flag speculative='enable'/>"), "flag", "speculative"),
     "mocap": (document(f"<body name='hand' mocap='true'>{GEOM}</body>" + body("")), "body", "hand"),
 }
 
@@ -93,7 +103,21 @@ def test_what_a_flag_disables_is_no_matter(flag):
     assert saltus.load(xml).ignored == ()
 
 
-@pytest.mark.parametrize("kind", CASES)
+SIMULATED = ("contact", "limit", "frictionloss", "equality")
+
+
+@pytest.mark.parametrize("kind", SIMULATED)
+def test_simulated_unless_left_out(kind):
+    """Without `ignore` nothing is left out and the model has something that constrains it; with it, nothing."""
+    xml, _, name = CASES[kind]
+    assert saltus.load(xml).ignored == ()
+    assert "constraint" in saltus.load(xml).struct().layout.features
+    left = saltus.load(xml, ignore=[kind])
+    assert "constraint" not in left.struct().layout.features
+    assert any(entry.startswith(kind) and name in entry for entry in left.ignored)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CASES if kind not in (*SIMULATED, "noslip")])
 def test_refused_by_element_and_name(kind):
     xml, element, name = CASES[kind]
     with pytest.raises(saltus.ModelError, match="not simulated yet") as caught:
@@ -120,8 +144,8 @@ def test_plurals_and_all_constraints_together():
 
 
 def test_the_message_lists_all_that_must_be_left_out():
-    xml = CASES["limit"][0].replace("</mujoco>", "<option density='1'/></mujoco>")
-    with pytest.raises(saltus.ModelError, match=r"ignore=\['limit', 'fluid'\]"):
+    xml = CASES["tendon"][0].replace("</mujoco>", "<option density='1'/></mujoco>")
+    with pytest.raises(saltus.ModelError, match=r"ignore=\['tendon', 'fluid'\]"):
         saltus.load(xml)
 
 
@@ -158,4 +182,4 @@ def test_bodies_that_may_touch_are_those_that_mujoco_lets_collide(number):
     d = mujoco.MjData(m)
     mujoco.mj_forward(m, d)
     found = {tuple(sorted((int(m.geom_bodyid[c.geom1]), int(m.geom_bodyid[c.geom2])))) for c in d.contact}
-    assert {tuple(map(int, pair)) for pair in features.touching_bodies(m)} == found
+    assert {tuple(map(int, pair)) for pair in collisions.touching_bodies(m)} == found

@@ -35,7 +35,7 @@ def outer(d):
 
 OFFSET = {offset}
 compiled = []
-entry = Entry("program", "a", "return {body}", structs=("Store", "Store"), short=("m", "d"), outer=outer)
+entry = Entry("program", "a", "return {body}", outer=outer)
 d = Struct(Layout("Store", {{"x": Field("real", ("n",)){more}}}), {{"n": 1}})
 d.x[0] = 10.0
 with compile_progress(lambda name, depth: compiled.append(name)):

@@ -14,19 +14,26 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 
 import saltus
-from saltus.dynamics.smooth import acceleration, forward
+from saltus.dynamics.smooth import free_acceleration as acceleration
+from saltus.dynamics.smooth import free_forward as forward
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.functions import rarely, seed, sincos, tangent_of, value_of, zero_like
-from saltus.number.kernels import Entry, compile_progress, interpret, kernel
+from saltus.number.kernels import Entry, compile_progress, interpret, kernel, only_with
 from saltus.number.structs import Field, Layout, Struct
 from saltus.number.symbols import SymbolicStruct, symbolic_model, trace
 
 NOTHING = Layout("Nothing", {"n": Field("int", ())}, frozen=True)
+RICH = Layout("Nothing_square", NOTHING.fields, frozen=True, features={"square"})
 PAIR = Layout("Pair", {"x": Field("real", ("two",))})
-PLACES = dict(structs=("Nothing", "Pair"))
 FORWARD = Entry("forward", "", "forward(m, d)", forward=forward)
 ACCELERATION = Entry("acceleration", "", "acceleration(m, d)", acceleration=acceleration)
 SCALE, TABLE = 0.25, (1.5, (2.5, 3))
+
+
+@only_with("square", otherwise="-x")
+@kernel
+def guarded(m, x):
+    return x * x
 
 
 def places(kind="float64"):
@@ -71,9 +78,9 @@ def tangents(x):
 def test_entry_takes_arguments_and_returns():
     m, d = places()
     d.x[:] = 2.0, 3.0
-    entry = Entry("composed", "n, shift", "d.x[1] = shift\nreturn composed(d, n), n + 1", composed=composed, **PLACES)
+    entry = Entry("composed", "n, shift", "d.x[1] = shift\nreturn composed(d, n), n + 1", composed=composed)
     assert entry(m, d, 3, 8.0) == (3 * (16 + 0.5 * 8 * 0.25 + 2.5), 4)
-    assert d.x[1] == 8 and entry.compiled is entry.compiled
+    assert d.x[1] == 8 and entry.compiled("Nothing", "Pair") is entry.compiled("Nothing", "Pair")
 
 
 def test_entries_of_one_name_are_told_apart():
@@ -82,15 +89,29 @@ def test_entries_of_one_name_are_told_apart():
     d.x[:] = 2.0, 3.0
     bodies = ["return 2.0 * scaled(d.x[0])", "return 4.0 * scaled(d.x[0])"]
     for _ in range(2):
-        first, second = (Entry("twins", "", body, scaled=scaled, **PLACES) for body in bodies)
-        other = Entry("twins", "", bodies[0], scaled=fourth, **PLACES)
+        first, second = (Entry("twins", "", body, scaled=scaled) for body in bodies)
+        other = Entry("twins", "", bodies[0], scaled=fourth)
         assert (first(m, d), second(m, d), other(m, d)) == (2 * 2.75, 4 * 2.75, 32)
+
+
+def test_an_entry_is_compiled_for_each_layout():
+    """The same fields under another name and with a feature: what the feature guards is there, else the constant."""
+    m, d = places()
+    entry = Entry("guarded", "x", "return guarded(m, x)", guarded=guarded)
+    rich = Struct(RICH, {"n": 1})
+    assert (entry(m, d, 3.0), entry(rich, d, 3.0), entry(m, d, 5.0)) == (-3.0, 9.0, -5.0)
+    assert entry.compiled("Nothing", "Pair") is not entry.compiled("Nothing_square", "Pair")
+
+
+def test_guarded_kernels_mean_the_same_in_plain_python():
+    m, _ = places()
+    assert guarded(m, 3.0) == -3.0
 
 
 def test_strict_kernels_keep_products_apart():
     """a b - b a is exactly 0; contracted to a fused multiply-add it would be the product's rounding error."""
     m, d = places()
-    entry = Entry("cancelled", "a, b", "return cancelled(a, b)", cancelled=cancelled, **PLACES)
+    entry = Entry("cancelled", "a, b", "return cancelled(a, b)", cancelled=cancelled)
     for a, b in np.random.default_rng(91).standard_normal((50, 2)):
         assert entry(m, d, a, b) == 0
 
@@ -98,7 +119,7 @@ def test_strict_kernels_keep_products_apart():
 def test_entries_release_the_lock():
     """While one thread is inside compiled code for a quarter of a second, this one goes on every few milliseconds."""
     m, d = places()
-    entry = Entry("busy", "n", "for _ in range(n):\n    d.x[1] = d.x[1] + 1e-9", **PLACES)
+    entry = Entry("busy", "n", "for _ in range(n):\n    d.x[1] = d.x[1] + 1e-9")
     entry(m, d, 1)  # compile
     start = time.perf_counter()
     entry(m, d, 10**7)
@@ -116,8 +137,8 @@ def test_compilation_is_reported():
     """Names of what is being compiled, None when all is done; nothing for a second call or outside."""
     m, d = places()
     seen = []
-    entry = Entry("reported", "x", "return scaled(x) + 1.0", scaled=scaled, **PLACES)
-    entry.compiled._cache = NullCache()
+    entry = Entry("reported", "x", "return scaled(x) + 1.0", scaled=scaled)
+    entry.compiled("Nothing", "Pair")._cache = NullCache()
     with compile_progress(lambda name, depth: seen.append((name, depth))):
         entry(m, d, 1.5)
         assert "reported" in seen[0][0] and seen[0][1] == 1 and seen[-1] == (None, 0)

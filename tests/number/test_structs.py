@@ -78,7 +78,7 @@ def fill_last(field, n):
     field[1] = 0.25 * n
 
 
-DIG = Entry("dig", "", "digging(m, d)", structs=("Wall", "Garden"), digging=digging)
+DIG = Entry("dig", "", "digging(m, d)", digging=digging)
 
 
 def dug(m, d):
@@ -179,7 +179,7 @@ def test_frozen_layouts_cannot_be_written():
     m, d = Struct(WALL, {"n": 1}), garden()
     for statement in ("m.stones[0, 0] = 1.0", "m.stones[0] = (1.0, 2.0, 3.0)", "m.g = 1.0"):
         with pytest.raises((TypingError, TypeError)):
-            Entry("trespass", "", statement, structs=("Wall", "Garden"))(m, d)
+            Entry("trespass", "", statement)(m, d)
 
 
 def test_a_name_belongs_to_one_layout():
@@ -194,4 +194,4 @@ def test_unknown_fields():
     with pytest.raises(AttributeError):
         _ = d.weeds
     with pytest.raises(TypingError):
-        Entry("weeds", "", "return d.weeds", structs=("Wall", "Garden"))(Struct(WALL, {"n": 1}), d)
+        Entry("weeds", "", "return d.weeds")(Struct(WALL, {"n": 1}), d)

@@ -1,0 +1,247 @@
+"""What `saltus check` says of constraints: which there are, how they are solved, and what acts otherwise than given."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.cli import screen
+
+if TYPE_CHECKING:
+    from saltus.integrate.integrator import Integrator
+    from saltus.model.model import Model
+
+GEOMS = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf")
+EQUALITIES = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain")
+SOLVERS = ("PGS", "CG", "Newton")
+FEW = 5  # iterations below which a solver hardly ever arrives
+EXPLICIT_EULER = ("euler", "implicit", "implicitfast")  # semi-implicit, with the damping of constraints explicit
+
+
+def solver(model: Model) -> str:
+    """How constraint forces are found; empty where nothing constrains."""
+    struct = model.struct()
+    if not struct.nblockmax:
+        return ""
+    opt = model.opt
+    parts = [SOLVERS[opt.solver], f"{'elliptic' if opt.cone else 'pyramidal'} cone", f"tolerance {opt.tolerance:g}"]
+    parts += [f"at most {screen.count(opt.iterations, 'iteration')}"]
+    parts += [f"impratio {opt.impratio:g}"] if opt.impratio != 1 else []
+    if struct.opt_noslip_iterations:
+        parts.append(f"then against slip at most {struct.opt_noslip_iterations}")
+    better = "; Newton finds the same forces in fewer iterations" if SOLVERS[opt.solver] != "Newton" else ""
+    return ", ".join(parts) + better
+
+
+# ------------------------------------------------------------ what there is
+
+
+def simulated(model: Model) -> list[tuple[str, str, str]]:
+    """Kinds of constraints that act, which, and what else is to be said."""
+    m = model.struct()
+    joints, tendons = np.array(model.names("joint"), object), np.array(model.names("tendon"), object)
+    limits = _of_joints_then_tendons(m.limit_obj, m.njntlimit, joints, tendons)
+    of_dofs = joints[model.dof_jntid]
+    friction = _of_joints_then_tendons(m.friction_obj, m.ndoffriction, of_dofs, tendons)
+    rows = [("limits", screen.some(limits), ""), ("dry friction", screen.some(dict.fromkeys(friction)), "")]
+    rows.append(("equalities", _equalities(model, active=True), ""))
+    for foreign, why in ((False, ""), (True, "by MuJoCo's functions, see docs/collision.md")):
+        kinds = [_kind(k) for k, f in zip(m.collision_kind, m.collision_foreign, strict=True) if bool(f) is foreign]
+        if kinds:
+            which = ", ".join(f"{n} {kind}" for kind, n in Counter(kinds).most_common())
+            rows.append(("contacts", f"{screen.count(len(kinds), 'pair')} of geoms: {which}", why))
+    return [row for row in rows if row[1]]
+
+
+def inactive(model: Model) -> str:
+    """Names of the equality constraints that are switched off in the file."""
+    return _equalities(model, active=False)
+
+
+def _of_joints_then_tendons(objects: Any, njoint: int, joints: np.ndarray, tendons: np.ndarray) -> list[str]:
+    return [*joints[objects[:njoint]], *tendons[objects[njoint:]]]
+
+
+def _equalities(model: Model, *, active: bool) -> str:
+    """Names by type."""
+    which = _active_equalities(model) if active else np.flatnonzero(model.eq_active0 == 0)
+    names: dict[str, list[str]] = {}
+    for i in which:
+        names.setdefault(EQUALITIES[model.eq_type[i]], []).append(model.names("equality")[i])
+    return "; ".join(f"{kind} {screen.some(found)}" for kind, found in names.items())
+
+
+def _active_equalities(model: Model) -> np.ndarray:
+    from saltus.model.constraints import EQUALITY_ROWS
+
+    if not model.struct().eq_type.size:
+        return np.zeros(0, int)
+    return np.flatnonzero((model.eq_active0 != 0) & np.isin(model.eq_type, list(EQUALITY_ROWS)))
+
+
+def _kind(kind: int) -> str:
+    """ "plane-box" of ten times the first type and the second."""
+    return f"{GEOMS[kind // 10]}-{GEOMS[kind % 10]}"
+
+
+# ------------------------------------------------------------ what to be warned of
+
+
+@dataclass(frozen=True)
+class Soft:
+    """One thing with soft parameters: "limit of knee", and what its file says."""
+
+    kind: str  # "limit of", "contact of", ...
+    name: str
+    solref: tuple[float, ...]
+    solimp: tuple[float, ...]
+
+
+def warnings(model: Model, integrator: Integrator) -> list[str]:
+    """What acts otherwise than the file says, or too fast for the step."""
+    if not model.struct().nblockmax:
+        return []
+    contacts = list(_contacts(model))
+    soft = [*_limits(model), *_frictions(model), *_equality_laws(model)]
+    soft += [Soft("contact of", name, *_law(p["solref"], p["solimp"])) for name, _, p in contacts]
+    judge = lambda law: _judgements(law, float(model.opt.timestep), _refsafe(model), integrator)  # noqa: E731
+    found = [(text, thing.kind, thing.name) for thing in soft for text in judge(thing)]
+    found += [(text, "contact of", name) for name, pair, p in contacts for text in _oddities(model, pair, p)]
+    found += _early_limits(model)
+    groups: dict[tuple[str, str], list[str]] = {}
+    for text, kind, name in found:
+        groups.setdefault((kind, text), []).append(name)
+    out = [f"{kind} {screen.some(dict.fromkeys(names))}: {text}" for (kind, text), names in groups.items()]
+    if model.opt.iterations < FEW:
+        few = screen.count(model.opt.iterations, "iteration")
+        out.append(f"the solver stops after {few}, before its solution; so does MuJoCo's, elsewhere")
+    return out
+
+
+def _refsafe(model: Model) -> bool:
+    import mujoco
+
+    return not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE.value
+
+
+def _law(solref: Any, solimp: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    return tuple(float(x) for x in solref), tuple(float(x) for x in solimp)
+
+
+def _limits(model: Model) -> Iterator[Soft]:
+    m = model.struct()
+    for k, i in enumerate(m.limit_obj):
+        if k < m.njntlimit:
+            yield Soft("limit of", model.names("joint")[i], *_law(model.jnt_solref[i], model.jnt_solimp[i]))
+        else:
+            law = _law(model.tendon_solref_lim[i], model.tendon_solimp_lim[i])
+            yield Soft("limit of", model.names("tendon")[i], *law)
+
+
+def _frictions(model: Model) -> Iterator[Soft]:
+    m = model.struct()
+    for k, i in enumerate(m.friction_obj):
+        if k < m.ndoffriction:
+            name = model.names("joint")[model.dof_jntid[i]]
+            yield Soft("dry friction of", name, *_law(model.dof_solref[i], model.dof_solimp[i]))
+        else:
+            law = _law(model.tendon_solref_fri[i], model.tendon_solimp_fri[i])
+            yield Soft("dry friction of", model.names("tendon")[i], *law)
+
+
+def _equality_laws(model: Model) -> Iterator[Soft]:
+    for i in _active_equalities(model):
+        yield Soft("equality", model.names("equality")[i], *_law(model.eq_solref[i], model.eq_solimp[i]))
+
+
+def _contacts(model: Model) -> Iterator[tuple[str, Any, dict]]:
+    """Name, pair and parameters of each pair of geoms that may touch."""
+    from saltus.model import collisions
+
+    m, names = model.mujoco, model.names("geom")
+    struct = model.struct()
+    acting = set(zip(map(int, struct.collision_geom1), map(int, struct.collision_geom2), strict=True))
+    for pair in collisions.pairs(m) if acting else ():
+        if (pair.geom1, pair.geom2) in acting:
+            yield f"{names[pair.geom1]}-{names[pair.geom2]}", pair, collisions.parameters(m, pair)
+
+
+def _judgements(law: Soft, h: float, safe: bool, integrator: Integrator) -> Iterator[str]:
+    """Sentences about solref and solimp under steps of h seconds."""
+    from saltus.simulate.contact_law import contact_law
+
+    first, second = law.solref
+    acting = contact_law(law.solref, law.solimp, timestep=h, refsafe=safe)
+    if (first > 0) != (second > 0):
+        yield f"solref {_numbers(law.solref)} has mixed signs; the default {_numbers(acting.used_solref)} acts"
+    elif 0 < first < 2 * h:
+        under = f"the time constant {first:g} s is under two steps"
+        yield f"{under} and raised to {2 * h:g} s (refsafe)" if safe else f"{under}, and refsafe is off"
+    if acting.used_solimp != law.solimp:
+        yield f"solimp {_numbers(law.solimp)} is out of its limits; {_numbers(acting.used_solimp)} acts"
+    limit, omega = largest_step(acting.used_solref, acting.used_solimp, integrator)
+    if h > limit:
+        yield (
+            f"it swings at {omega:.4g} rad/s, too fast for steps of {h:g} s: {integrator.name} needs less than "
+            f"{limit:.3g} s"
+        )
+
+
+def _numbers(values: Any) -> str:
+    return " ".join(f"{x:g}" for x in values)
+
+
+def largest_step(solref: Any, solimp: Any, integrator: Integrator) -> tuple[float, float]:
+    """Largest stable step (s) of a violation r under one constraint alone, and ω (rad/s).
+
+    At the largest impedance d: r'' + d B r' + d² K r = 0, ω = d √K. Semi-implicit Euler with explicit damping is stable
+    while h² ω² + 2 h d B < 4, undamped to 2/ω; for the others see `saltus.simulate.stability`.
+    """
+    from saltus.model.laws import reference
+    from saltus.simulate.stability import stable_timestep
+
+    d = max(solimp[:2])
+    stiffness, damping = reference(solref, solimp[1], 0.0)
+    k, b = d * d * stiffness, d * damping
+    omega = math.sqrt(max(k, 0.0))
+    if k <= 0 and b <= 0:
+        return math.inf, omega
+    if integrator.name in EXPLICIT_EULER:
+        return 4.0 / (b + math.sqrt(b * b + 4.0 * k)), omega
+    return stable_timestep(integrator, np.roots([1.0, b, k]).astype(complex)[None])[0], omega
+
+
+def _oddities(model: Model, pair: Any, parameters: dict) -> Iterator[str]:
+    """Sentences about the margin of a contact and about which geom decides its parameters."""
+    margin, gap = float(parameters["margin"]), float(parameters["gap"])
+    if margin > 0:
+        old = f"; before MuJoCo 4.0 this meant {margin - gap:g} m" if gap > 0 else ""
+        yield f"acts from {margin:g} m apart (margin), so that bodies rest up to that far above each other{old}"
+    first, second = parameters["solreffriction"]
+    if (first > 0) != (second > 0):
+        yield f"solreffriction {first:g} {second:g} has mixed signs and is left out"
+    rank = [int(model.geom_priority[g]) for g in (pair.geom1, pair.geom2)]
+    if pair.explicit < 0 and rank[0] != rank[1]:
+        loser = pair.geom1 if rank[0] < rank[1] else pair.geom2
+        for name, own, other in (
+            ("condim", parameters["dim"], int(model.geom_condim[loser])),
+            ("friction", float(parameters["friction"][0]), float(model.geom_friction[loser, 0])),
+        ):
+            if own < other:
+                yield f"has {name} {own:g} by priority, where the other geom has {other:g}"
+
+
+def _early_limits(model: Model) -> Iterator[tuple[str, str, str]]:
+    """Limits with a margin."""
+    m = model.struct()
+    unit: Callable[[int], str] = lambda j: "m" if model.jnt_type[j] == 2 else "rad"  # noqa: E731
+    for k, (i, margin) in enumerate(zip(m.limit_obj, m.limit_margin, strict=True)):
+        if margin > 0:
+            of_joint = k < m.njntlimit
+            name = model.names("joint" if of_joint else "tendon")[i]
+            yield f"acts {margin:g} {unit(i) if of_joint else 'm'} before its range ends (margin)", "limit of", name

@@ -1,0 +1,137 @@
+"""Where geoms touch: every pair that may is tested by bounding spheres, what is left by the kernel for its two types.
+
+Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run in every kind of number; meshes,
+height fields, signed distance fields, and cylinders with capsules, cylinders and boxes go to MuJoCo's own functions
+(see `foreign`).
+"""
+
+from saltus.contact.box import capsule_box, sphere_box
+from saltus.contact.box_box import box_box
+from saltus.contact.convex import convex
+from saltus.contact.counts import NCON
+from saltus.contact.foreign import foreign
+from saltus.contact.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
+from saltus.contact.round import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from saltus.number.functions import any_lane
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.vectors import add3, dot3, matrix_times_matrix, matrix_times_vector, sub3
+
+
+@kernel
+def collider_frames(m, d):
+    """Poses of the geoms that may touch.
+
+    Reads xpos [nbody, 3], xmat [nbody, 9]. Writes geom_xpos [ngeom, 3] (m) and geom_xmat [ngeom, 9], world axes.
+    """
+    for k in range(m.ncollider):
+        g = m.collider[k]
+        b = m.geom_bodyid[g]
+        mat = d.xmat[b]
+        d.geom_xpos[g] = add3(d.xpos[b], matrix_times_vector(mat, m.geom_pos[g]))
+        if m.geom_turned[g]:
+            mat = matrix_times_matrix(mat, m.geom_mat[g])
+        d.geom_xmat[g] = mat
+
+
+@kernel
+def collide(m, d):
+    """All contacts.
+
+    Reads geom_xpos, geom_xmat. Writes count[NCON], contact_collision (the pair), contact_dist (m), contact_pos (m) and
+    contact_frame [ncon, 9] in the order of the pairs.
+    """
+    n = 0
+    for c in range(m.ncollision):
+        reach = m.law_reach[m.collision_law[c]]
+        if near(m, d, m.collision_geom1[c], m.collision_geom2[c], reach):
+            n = collide_pair(m, d, n, c, reach)
+    d.count[NCON] = n
+
+
+@kernel(inline=True)
+def near(m, d, g1, g2, reach):
+    """Whether, in any lane, the geoms' bounding spheres are within reach (m) of each other."""
+    offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
+    if m.geom_type[g1] == 0:
+        mat = d.geom_xmat[g1]
+        height = dot3(offset, (mat[2], mat[5], mat[8]))
+        return any_lane(height <= reach + m.geom_rbound[g2])
+    bound = m.geom_rbound[g1] + m.geom_rbound[g2] + reach
+    return any_lane(dot3(offset, offset) <= bound * bound)
+
+
+@kernel
+def collide_pair(m, d, n, c, reach):
+    """Contacts of pair c from number n on; returns their number then."""
+    kind = m.collision_kind[c]
+    if kind == 2:
+        return plane_sphere(m, d, n, c, reach)
+    if kind == 3:
+        return plane_capsule(m, d, n, c, reach)
+    if kind == 22:
+        return sphere_sphere(m, d, n, c, reach)
+    if kind == 23:
+        return sphere_capsule(m, d, n, c, reach)
+    if kind == 33:
+        return capsule_capsule(m, d, n, c, reach)
+    n = collide_cylinder(m, d, n, c, reach)
+    n = collide_box(m, d, n, c, reach)
+    n = collide_boxes(m, d, n, c, reach)
+    n = collide_convex(m, d, n, c, reach)
+    return collide_foreign(m, d, n, c, reach)
+
+
+@only_with("cylinder", otherwise="n")
+@kernel
+def collide_cylinder(m, d, n, c, reach):
+    """Contacts of planes with cylinders and ellipsoids, and of spheres with cylinders."""
+    kind = m.collision_kind[c]
+    if kind == 4:
+        return plane_ellipsoid(m, d, n, c, reach)
+    if kind == 5:
+        return plane_cylinder(m, d, n, c, reach)
+    if kind == 25:
+        return sphere_cylinder(m, d, n, c, reach)
+    return n
+
+
+@only_with("box", otherwise="n")
+@kernel
+def collide_box(m, d, n, c, reach):
+    """Contacts of boxes with planes, spheres and capsules."""
+    kind = m.collision_kind[c]
+    if kind == 6:
+        return plane_box(m, d, n, c, reach)
+    if kind == 26:
+        return sphere_box(m, d, n, c, reach)
+    if kind == 36:
+        return capsule_box(m, d, n, c, reach)
+    return n
+
+
+@only_with("boxes", otherwise="n")
+@kernel
+def collide_boxes(m, d, n, c, reach):
+    """Contacts of boxes with boxes."""
+    if m.collision_kind[c] == 66:
+        return box_box(m, d, n, c, reach)
+    return n
+
+
+@only_with("convex", otherwise="n")
+@kernel
+def collide_convex(m, d, n, c, reach):
+    """Contacts of ellipsoids with spheres, capsules, ellipsoids, cylinders and boxes."""
+    kind = m.collision_kind[c]
+    if kind == 24 or kind == 34 or kind == 44 or kind == 45 or kind == 46:
+        return convex(m, d, n, c, reach)
+    return n
+
+
+@only_with("foreign", otherwise="n")
+@kernel
+def collide_foreign(m, d, n, c, reach):
+    """Contacts by MuJoCo's functions."""
+    if m.collision_foreign[c]:
+        return foreign(m, d, n, c, reach)
+    return n

@@ -1,0 +1,11 @@
+"""What a Data counts while constraints are found: places in its field count."""
+
+NCON = 0  # contacts
+NBLOCK = 1  # blocks of rows
+NROW = 2  # rows
+NJ = 3  # entries of the rows' Jacobian
+NITER = 4  # iterations of the solver
+NFILL = 5  # blocks that couple what inertia does not
+NLOST = 6  # contacts that there was no room for
+NPATTERN = 7  # 1 + blocks that the pattern of the Hessian was made for; 0 for none
+NUNSOLVED = 8  # how often the solver has not converged, until someone asks

@@ -1,0 +1,198 @@
+"""Shortest paths by way of spheres and cylinders, around them or through them.
+
+The path lies in the plane of its ends and a sphere's centre or, seen along a cylinder's axis, in the plane across it.
+There it touches a circle: it runs straight to it, along an arc, and straight on. Along the axis it climbs evenly, since
+unrolled it is straight. Which way it goes around is MuJoCo 4.0's rule (documentation, XML Reference, "sidesite"): it
+has the winding angle of the polyline from the first end by way of the side site to the last.
+"""
+
+from saltus.number.functions import absolute, any_lane, atan2, maximum, minimum, sincos, sqrt, value_of, where
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import cross, dot3, scale3
+
+TINY = 1e-15  # what MuJoCo takes for zero
+TWO_PI, HALF_PI = 6.283185307179586, 1.5707963267948966
+LAST_STEP, STEPS = 1e-6, 40  # Newton's method ends after a step below the first (rad), or after as many
+
+
+@kernel
+def wrap(p, q, side, has_side, frame, radius):
+    """The shortest path from p to q by way of a sphere or cylinder of the radius (m), if it touches it.
+
+    p, q and the side site are relative to a point on the axis (m). frame: axes of the plane of the circle, and its
+    normal. A side site inside the geom makes the path go through the geom, one outside chooses the way around.
+
+    Returns whether the path touches the geom, its length (m), its unit directions of arrival and departure, and where
+    those are (m, relative to the same point). Where it does not touch, these mean nothing but are finite.
+    """
+    zero = 0.0 * p[0]
+    p2, q2 = _in_plane(frame, p), _in_plane(frame, q)
+    side2 = p2
+    inside = zero > 1.0
+    if has_side:
+        side2 = _in_plane(frame, side)
+        somewhere = _dot(side2, side2) > TINY * TINY
+        side2 = (where(somewhere, side2[0], zero + 1.0), where(somewhere, side2[1], zero))
+        inside = dot3(side, side) < radius * radius
+    touches, lengths, points, directions = taut(p2, q2, side2, inside, radius)
+    to, arc, on = lengths
+    flat = where(touches, to + arc + on, zero + 1.0)
+    height = dot3(frame[2], p)
+    climb = dot3(frame[2], q) - height
+    length = sqrt(flat * flat + climb * climb)
+    cosine, sine = flat / length, climb / length
+    ahead = _in_space(frame, cosine * directions[0], cosine * directions[1], sine)
+    away = _in_space(frame, cosine * directions[2], cosine * directions[3], sine)
+    arrival = _in_space(frame, points[0], points[1], height + climb * (to / flat))
+    departure = _in_space(frame, points[2], points[3], height + climb * ((to + arc) / flat))
+    return touches, length, ahead, away, arrival, departure
+
+
+@kernel(inline=True)
+def sphere_frame(p, q):
+    """Axes of the plane of the origin, p and q: along p, across on the side of q, and normal to it.
+
+    If p and q lie on one line with the origin, the plane is as MuJoCo chooses it.
+    """
+    zero = 0.0 * p[0]
+    one = zero + 1.0
+    square = dot3(p, p)
+    x = scale3(1.0 / sqrt(where(square > 0.0, square, one)), p)
+    a, b, c = absolute(x[0]), absolute(x[1]), absolute(x[2])
+    most_y = (b > a) & (b > c)
+    most_z = (c > a) & (c > b)
+    # 1 but where x has its largest component
+    fallback = cross(x, (where(most_y | most_z, one, zero), where(most_y, zero, one), where(most_z, zero, one)))
+    normal = cross(p, q)
+    given = dot3(normal, normal) >= TINY * TINY
+    normal = (
+        where(given, normal[0], fallback[0]),
+        where(given, normal[1], fallback[1]),
+        where(given, normal[2], fallback[2]),
+    )
+    across = cross(normal, x)  # is across x whatever the rounding of the normal
+    square = dot3(across, across)
+    y = scale3(1.0 / sqrt(where(square > 0.0, square, one)), across)
+    return x, y, cross(x, y)
+
+
+@kernel(inline=True)
+def _in_plane(frame, a):
+    """Components of a along the first two axes."""
+    return dot3(frame[0], a), dot3(frame[1], a)
+
+
+@kernel(inline=True)
+def _in_space(frame, x, y, z):
+    """x, y and z times the axes."""
+    a, b, c = frame
+    return a[0] * x + b[0] * y + c[0] * z, a[1] * x + b[1] * y + c[1] * z, a[2] * x + b[2] * y + c[2] * z
+
+
+@kernel(inline=True)
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1]
+
+
+@kernel(inline=True)
+def _cross(a, b):
+    return a[0] * b[1] - a[1] * b[0]
+
+
+@kernel(inline=True)
+def winding(p, q, side):
+    """Angle (rad) about the origin of the polyline p, side, q in the plane, between -2 pi and 2 pi.
+
+    It is the angle from p to q unless the triangle of the three has the origin inside: then it is the other way round.
+    """
+    direct = atan2(_cross(p, q), _dot(p, q))
+    there, back, straight = _cross(p, side), _cross(side, q), _cross(p, q)
+    zero = 0.0 * direct
+    turn = where((there > 0.0) & (back > 0.0) & (straight < 0.0), zero + TWO_PI, zero)
+    return direct + where((there < 0.0) & (back < 0.0) & (straight >= 0.0), zero - TWO_PI, turn)
+
+
+@kernel
+def taut(p, q, side, inside, radius):
+    """The shortest path in the plane from p to q that touches the circle of the radius (m) about the origin.
+
+    Around the circle, with the winding angle w of p, side, q: the straight parts are tangents, which take the angles
+    acos(radius/|p|) and acos(radius/|q|) of w, and the arc has the rest, if any is left. Where `inside`, through the
+    circle: the straight segment will do if it meets the circle, else the path is reflected at one point of it.
+
+    Returns whether the path touches the circle; the lengths to it, along it and on (m); the points of arrival and
+    departure x, y, x, y (m); and the unit directions there.
+    """
+    zero = 0.0 * p[0]
+    square = radius * radius
+    pp, qq = _dot(p, p), _dot(q, q)
+    beyond = (pp >= square) & (qq >= square)
+    pp, qq = where(beyond, pp, zero + 2.0 * square), where(beyond, qq, zero + 2.0 * square)
+    # squares of the tangents' lengths
+    ep, eq = pp - square, qq - square
+    reach = atan2(sqrt(ep), zero + radius) + atan2(sqrt(eq), zero + radius)
+    bend = winding(p, q, (where(inside, p[0], side[0]), where(inside, p[1], side[1])))
+    rest = absolute(bend) - reach
+    # as in MuJoCo, there is no way around between ends in one place, and none through from an end on the surface
+    apart = (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])
+    touches = beyond & (where(inside, -rest, rest) > 0.0) & (where(inside, minimum(ep, eq), apart) >= TINY)
+    # sine and cosine of the angle between the straight parts and the circle's normal
+    sine, cosine = zero + 1.0, zero
+    reflects = touches & inside
+    if any_lane(reflects):
+        s, c = sincos(_reflection(ep, eq, absolute(bend), radius))
+        sine, cosine = where(reflects, s, sine), where(reflects, c, cosine)
+    way = where(bend < 0.0, zero - 1.0, zero + 1.0)
+    to, x0, y0 = _tangent(p, pp, ep, sine, cosine, way, radius)
+    on, x1, y1 = _tangent(q, qq, eq, sine, cosine, -way, radius)
+    arc = radius * where(inside, zero, rest)
+    s, c = way * sine / radius, cosine / radius
+    directions = (-c * x0 - s * y0, -c * y0 + s * x0, c * x1 - s * y1, c * y1 + s * x1)
+    return touches, (to, arc, on), (x0, y0, x1, y1), directions
+
+
+@kernel(inline=True)
+def _tangent(p, pp, ep, sine, cosine, way, radius):
+    """Length (m) of the straight part from p to the circle, and the point where it meets it (m).
+
+    Law of cosines in the triangle of origin, p and that point, in which the angle at the point has the cosine
+    -`cosine`; free of cancellation. pp = |p|², ep = |p|² - radius²; `way`: 1 anticlockwise, -1 clockwise from p.
+    """
+    side = sqrt(ep + (radius * cosine) * (radius * cosine))
+    whole = side + radius * cosine
+    length = ep / where(whole > 0.0, whole, 1.0)
+    along = (radius / pp) * (cosine * side + radius * sine * sine)
+    across = (radius / pp) * way * sine * length
+    return length, along * p[0] - across * p[1], along * p[1] + across * p[0]
+
+
+@kernel
+def _reflection(ep, eq, bend, radius):
+    """Angle i (rad) between the normal of the circle and both parts of a path that it reflects, in (0, pi/2).
+
+    The angles at the origin add up: f(i) = (i - asin(radius/|p| sin i)) + (i - asin(radius/|q| sin i)) - bend = 0. f
+    grows and is convex, and f(pi/2) > 0, so that Newton's method from there comes down to the root. The last step is
+    made with the tangents of duals, by which the implicit function's derivative is exact.
+    """
+    u, v, w = value_of(ep), value_of(eq), value_of(bend)
+    i = HALF_PI + 0.0 * u
+    step = 1.0 + 0.0 * u
+    for _ in range(STEPS):
+        f, slope = _sum_of_angles(u, v, w, i, radius)
+        # a lane that has arrived stays where it is
+        step = where(step > LAST_STEP, f / slope, 0.0 * u)
+        i = i - step
+        if not any_lane(step > LAST_STEP):
+            break
+    last = _sum_of_angles(ep, eq, bend, i, radius)
+    return i - last[0] / last[1]
+
+
+@kernel(inline=True)
+def _sum_of_angles(ep, eq, bend, i, radius):
+    """f of `_reflection`, and its derivative in i."""
+    s, c = sincos(i)
+    s, c = radius * s, radius * c
+    a, b = sqrt(ep + c * c), sqrt(eq + c * c)
+    f = 2.0 * i - atan2(s, a) - atan2(s, b) - bend
+    return f, maximum(2.0 - c / a - c / b, TINY)

@@ -1,0 +1,219 @@
+"""What constrains a mechanism, as the kernels' Model holds it: limits, dry friction, equalities, contacts."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.model import collisions
+from saltus.model.chains import ChainTable
+from saltus.model.laws import LawTable, soft_law
+from saltus.model.solver import solver_features, solver_sizes, solver_values
+
+CONNECT, WELD, JOINT, TENDON = range(4)  # MuJoCo's equality types
+EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1}
+CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
+
+
+@dataclass
+class Constraints:
+    """Fields and sizes of the kernels' Model, and the features that they need compiled."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+    features: set[str] = field(default_factory=set)
+
+
+def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float) -> Constraints:
+    """What constrains the model, but for the kinds left out; `timestep` (s) is that of the simulation."""
+    off = lambda bit: bool(m.opt.disableflags & bit.value)  # noqa: E731
+    flags = mujoco.mjtDisableBit
+    nothing = off(flags.mjDSBL_CONSTRAINT)
+    have = lambda kind, bit: not (nothing or kind in left_out or off(bit))  # noqa: E731
+    safe = 0.0 if off(flags.mjDSBL_REFSAFE) else 2.0 * timestep
+    laws, chains, out = LawTable(), ChainTable(m), Constraints()
+    rows = 0
+    if have("equality", flags.mjDSBL_EQUALITY):
+        rows += _equalities(m, laws, chains, safe, out.values)
+    if have("frictionloss", flags.mjDSBL_FRICTIONLOSS):
+        rows += _friction(m, laws, chains, safe, out.values)
+    if have("limit", flags.mjDSBL_LIMIT):
+        rows += _limits(m, laws, chains, safe, out.values)
+    contacts = 0
+    if have("contact", flags.mjDSBL_CONTACT):
+        contacts = _collisions(m, laws, chains, safe, out)
+    out.values |= laws.values() | chains.values() | _options(m) | solver_values(m, chains, left_out)
+    longest = max((len(e[1]) for e in chains.entries), default=0)
+    dims = max([law.dim for law in laws.place], default=1)
+    if rows or contacts:
+        out.features |= {"constraint", *solver_features(m, left_out)}
+    out.sizes = {
+        **{f"n{kind}": len(out.values.get(f"{first}", ())) for kind, first in _COUNTED.items()},
+        **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},
+        "nchaindof": len(out.values["chain_dof"]),
+        "nconmax": contacts,
+        "nblockmax": rows + contacts,
+        "nrowmax": rows + contacts * dims,
+        "nJmax": rows * longest + contacts * dims * longest,
+        **solver_sizes(m, left_out, out.values, rows, contacts, dims),
+    }
+    return out
+
+
+OWN = {2: "", 3: "", 22: "", 23: "", 33: ""} | {4: "cylinder", 5: "cylinder", 25: "cylinder"}
+OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
+OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
+
+
+def _feature(kind: int) -> str:
+    """What a kind of pair (ten times the first type and the second) needs compiled; "" for what contacts all have."""
+    return OWN.get(int(kind), "foreign")
+
+
+_COUNTED = {
+    "collider": "collider",
+    "collision": "collision_geom1",
+    "law": "law_dim",
+    "chain": "chain_num",
+    "limit": "limit_obj",
+    "friction": "friction_law",
+    "eq": "eq_type",
+}
+
+
+def _options(m) -> dict[str, float]:
+    return {
+        "opt_tolerance": m.opt.tolerance,
+        "opt_ls_tolerance": m.opt.ls_tolerance,
+        "opt_impratio": m.opt.impratio,
+        "opt_scale": 1.0 / (max(m.stat.meaninertia, 1e-15) * max(1, m.nv)),
+    }
+
+
+def _limits(m, laws, chains, safe, values) -> int:
+    """Ranges of joints and tendons; returns how many rows they have at most."""
+    joints = [int(j) for j in np.flatnonzero(m.jnt_limited)]
+    tendons = [int(t) for t in np.flatnonzero(m.tendon_limited) if _tendon_dofs(m, t)]
+    law = [laws.index(soft_law(m.jnt_solref[j], m.jnt_solimp[j], safe)) for j in joints]
+    law += [laws.index(soft_law(m.tendon_solref_lim[t], m.tendon_solimp_lim[t], safe)) for t in tendons]
+    dofs = [int(m.jnt_dofadr[j]) for j in joints]
+    ball = [m.jnt_type[j] == mujoco.mjtJoint.mjJNT_BALL.value for j in joints]
+    chain = [chains.of_dofs(range(i, i + (3 if b else 1))) for i, b in zip(dofs, ball, strict=True)]
+    values |= {
+        "limit_obj": joints + tendons,
+        "limit_law": law,
+        "limit_chain": chain + [chains.of_dofs(_tendon_dofs(m, t)) for t in tendons],
+        "limit_range": np.concatenate([m.jnt_range[joints], m.tendon_range[tendons]]),
+        "limit_margin": np.concatenate([m.jnt_margin[joints], m.tendon_margin[tendons]]),
+        "limit_invweight": np.concatenate([m.dof_invweight0[dofs], m.tendon_invweight0[tendons]]),
+        "njntlimit": len(joints),
+    }
+    return 2 * len(joints + tendons)
+
+
+def _friction(m, laws, chains, safe, values) -> int:
+    """Dry friction in joints and tendons."""
+    dofs = [int(i) for i in np.flatnonzero(m.dof_frictionloss)]
+    tendons = [int(t) for t in np.flatnonzero(m.tendon_frictionloss > 0) if _tendon_dofs(m, t)]
+    law = [laws.index(soft_law(m.dof_solref[i], m.dof_solimp[i], safe)) for i in dofs]
+    law += [laws.index(soft_law(m.tendon_solref_fri[t], m.tendon_solimp_fri[t], safe)) for t in tendons]
+    values |= {
+        "friction_obj": dofs + tendons,
+        "friction_law": law,
+        "friction_chain": [chains.of_dofs([i]) for i in dofs] + [chains.of_dofs(_tendon_dofs(m, t)) for t in tendons],
+        "friction_loss": np.concatenate([m.dof_frictionloss[dofs], m.tendon_frictionloss[tendons]]),
+        "friction_invweight": np.concatenate([m.dof_invweight0[dofs], m.tendon_invweight0[tendons]]),
+        "ndoffriction": len(dofs),
+    }
+    return len(dofs + tendons)
+
+
+def _tendon_dofs(m, t) -> list[int]:
+    """Degrees of freedom that change a tendon's length, ascending."""
+    return [int(i) for i in m.ten_J_colind[m.ten_J_rowadr[t] : m.ten_J_rowadr[t] + m.ten_J_rownnz[t]]]
+
+
+def simulated_equalities(m: mujoco.MjModel) -> list[int]:
+    """Numbers of the equality constraints that are simulated, in the order of the kernels' Model.
+
+    Those between things that cannot move are left out, as MuJoCo does.
+    """
+    return [i for i in range(m.neq) if m.eq_active0[i] and m.eq_type[i] in EQUALITY_ROWS and _can_move(m, i)]
+
+
+def _can_move(m, i) -> bool:
+    """Whether an equality constraint has any degree of freedom."""
+    objects = [int(k) for k in (m.eq_obj1id[i], m.eq_obj2id[i]) if k >= 0]
+    if m.eq_type[i] == JOINT:
+        return True
+    if m.eq_type[i] == TENDON:
+        return any(_tendon_dofs(m, t) for t in objects)
+    if m.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE.value:
+        objects = [int(m.site_bodyid[s]) for s in objects]
+    return any(ChainTable(m).ancestors(b) for b in objects)
+
+
+def _equalities(m, laws, chains, safe, values) -> int:
+    """Equality constraints that are active from the start."""
+    active = simulated_equalities(m)
+    found = [_equality(m, i, chains) for i in active]
+    values |= {
+        "eq_id": active,
+        "eq_type": m.eq_type[active],
+        "eq_obj1": m.eq_obj1id[active],
+        "eq_obj2": m.eq_obj2id[active],
+        "eq_site": m.eq_objtype[active] == mujoco.mjtObj.mjOBJ_SITE.value,
+        "eq_data": m.eq_data[active][:, :11],
+        "eq_law": [laws.index(soft_law(m.eq_solref[i], m.eq_solimp[i], safe)) for i in active],
+        "eq_chain": [chain for chain, _ in found],
+        "eq_invweight": np.array([weight for _, weight in found]).reshape(-1, 2),
+    }
+    return sum(EQUALITY_ROWS[int(m.eq_type[i])] for i in active)
+
+
+def _equality(m, i, chains) -> tuple[int, list[float]]:
+    """Chain and inverse inertias of an equality constraint."""
+    first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
+    if m.eq_type[i] == JOINT:
+        dofs = sorted(int(m.jnt_dofadr[j]) for j in (first, second) if j >= 0)
+        return chains.of_dofs(dofs), [float(m.dof_invweight0[dofs].sum()), 0.0]
+    if m.eq_type[i] == TENDON:
+        tendons = [t for t in (first, second) if t >= 0]
+        dofs = sorted({i for t in tendons for i in _tendon_dofs(m, t)})
+        return chains.of_dofs(dofs), [float(m.tendon_invweight0[tendons].sum()), 0.0]
+    if m.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE.value:
+        first, second = int(m.site_bodyid[first]), int(m.site_bodyid[second])
+    weight = m.body_invweight0[first] + m.body_invweight0[second]
+    # MuJoCo subtracts the second body from the first
+    return chains.of_bodies(second, first, skip_common=False), [float(w) for w in weight]
+
+
+def _collisions(m, laws, chains, safe, out) -> int:
+    """Pairs of geoms that may touch; returns how many contacts there is room for."""
+    found = []
+    for pair in collisions.pairs(m):
+        b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
+        chain = chains.of_bodies(b1, b2, skip_common=True)
+        if chains.dofs(chain):
+            found.append((pair, chain, laws.index(collisions.law_of(m, pair, safe))))
+    first = [pair.geom1 for pair, _, _ in found]
+    second = [pair.geom2 for pair, _, _ in found]
+    colliders = sorted({*first, *second})
+    kinds = [int(10 * m.geom_type[a] + m.geom_type[b]) for a, b in zip(first, second, strict=True)]
+    moving = (m.geom_surfacevel != 0).any(axis=1)
+    out.values |= {
+        "collider": colliders,
+        "collision_geom1": first,
+        "collision_geom2": second,
+        "collision_kind": kinds,
+        "collision_law": [law for _, _, law in found],
+        "collision_chain": [chain for _, chain, _ in found],
+        "collision_foreign": [_feature(k) == "foreign" for k in kinds],
+        "collision_moves": [bool(moving[a] or moving[b]) for a, b in zip(first, second, strict=True)],
+    }
+    if found:
+        out.features.add("contact")
+    out.features |= {_feature(k) for k in kinds} - {""}
+    room = sum(collisions.most_contacts(m, pair) for pair, _, _ in found)
+    return min(room, CONTACTS_AT_LEAST + CONTACTS_PER_GEOM * len(colliders))

@@ -1,0 +1,169 @@
+"""Contacts and constraint rows as MuJoCo lists them, from the blocks that our solver works on.
+
+A block of a pyramidal contact has a row for each direction; here it is unfolded into the pyramid's edges.
+"""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION, PYRAMID
+from saltus.contact.counts import NBLOCK, NCON
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+
+CONTACT = np.dtype(
+    [
+        ("geom1", int),
+        ("geom2", int),
+        ("dim", int),
+        ("dist", float),
+        ("pos", float, 3),
+        ("frame", float, (3, 3)),
+        ("friction", float, 5),
+        ("includemargin", float),
+        ("efc_address", int),  # of its first row, -1 where it has none
+    ]
+)
+TYPES = mujoco.mjtConstraint
+FIELDS = ("efc_J", "efc_pos", "efc_D", "efc_R", "efc_aref", "efc_force", "efc_frictionloss", "efc_type", "efc_id")
+
+
+def contacts(m: Struct, d: Struct) -> np.ndarray:
+    """All contacts, those in the gap included, as a structured array: dist (m), pos (m), frame [3, 3], ... .
+
+    geom1 is the one of the lower type; the frame's first row is the normal from geom1 to geom2, in world axes.
+    """
+    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    pairs = d.views["contact_collision"][:n]
+    law = m.views["collision_law"][pairs]
+    out = np.zeros(n, CONTACT)
+    out["geom1"], out["geom2"] = m.views["collision_geom1"][pairs], m.views["collision_geom2"][pairs]
+    out["dim"], out["friction"] = m.views["law_dim"][law], m.views["law_friction"][law]
+    out["dist"], out["pos"] = d.views["contact_dist"][:n], d.views["contact_pos"][:n]
+    out["frame"] = d.views["contact_frame"][:n].reshape(n, 3, 3)
+    out["includemargin"] = m.views["law_margin"][law]
+    address = np.concatenate([[0], np.cumsum(row_counts(d))]).astype(int)
+    block = d.views["contact_block"][:n]
+    out["efc_address"] = np.where(block < 0, -1, address[np.maximum(block, 0)])
+    return out
+
+
+def closed_pairs(m: Struct, d: Struct) -> np.ndarray:
+    """Which of the pairs of geoms that may touch have a contact that acts, bool."""
+    closed = np.zeros(len(m.views["collision_geom1"]), bool)
+    if closed.size:
+        pairs = d.views["contact_collision"][: d.views["count"][NCON]]
+        acts = d.views["contact_dist"][: len(pairs)] < m.views["law_margin"][m.views["collision_law"][pairs]]
+        closed[pairs[acts]] = True
+    return closed
+
+
+def pair_names(model: Model, m: Struct) -> list[str]:
+    """Names of the pairs of geoms that may touch, the lower type first."""
+    names = model.names("geom")
+    first, second = m.views["collision_geom1"], m.views["collision_geom2"]
+    return [f"{names[a]} {names[b]}" for a, b in zip(first, second, strict=True)]
+
+
+def row_counts(d: Struct) -> np.ndarray:
+    """How many of MuJoCo's rows each block has."""
+    n = int(d.views["count"][NBLOCK])
+    dim, kind = d.views["block_dim"][:n], d.views["block_kind"][:n]
+    return np.where(kind == PYRAMID, 2 * (dim - 1), dim)
+
+
+def rows(model: Model, m: Struct, d: Struct) -> dict[str, np.ndarray]:
+    """efc_J [nefc, nv], efc_pos, efc_D, efc_R, efc_aref, efc_force, efc_frictionloss, efc_type, efc_id [nefc].
+
+    efc_pos is the violation with the margin taken off.
+    """
+    n = int(d.views["count"][NBLOCK])
+    kind, index = d.views["block_kind"][:n], d.views["block_id"][:n]
+    # the solver has equalities of tendons after all others
+    order = sorted(range(n), key=lambda b: (0, index[b]) if kind[b] == EQUALITY else (1, b))
+    parts: list[dict[str, Any]] = [_rows_of(model, m, d, b) for b in order]
+    if not parts:
+        return {
+            f: np.zeros((0, model.nv) if f == "efc_J" else 0, int if f[4:] in ("type", "id") else float) for f in FIELDS
+        }
+    return {f: np.concatenate([part[f] for part in parts]) for f in FIELDS}
+
+
+def _rows_of(model: Model, m: Struct, d: Struct, b: int) -> dict[str, Any]:
+    """Rows of one block."""
+    get = lambda name: int(d.views[f"block_{name}"][b])  # noqa: E731
+    kind, dim, first, law = get("kind"), get("dim"), get("row"), get("law")
+    chain = slice(int(m.views["chain_adr"][get("chain")]), None)
+    dofs = m.views["chain_dof"][chain][: get("num")]
+    own = slice(first, first + dim)
+    J = np.zeros((dim, model.nv))
+    J[:, dofs] = d.views["row_J"][get("J") :][: dim * len(dofs)].reshape(len(dofs), dim).T
+    values = {name: d.views[f"row_{name}"][own] for name in ("pos", "D", "aref", "force", "residual")}
+    force = values["force"]
+    if kind == PYRAMID:
+        fold = _edges(m.views["law_friction"][law][: dim - 1])
+        J = fold @ J
+        count = len(fold)
+        if d.views["dual_force"].size:  # the solver's own unknowns
+            force = d.views["dual_force"][2 * first : 2 * first + count]
+        else:
+            force = -values["D"][0] * np.minimum(fold @ values["residual"], 0.0)
+        values = dict(
+            pos=np.full(count, values["pos"][0]), D=np.full(count, values["D"][0]), aref=fold @ values["aref"]
+        )
+    count = len(J)
+    return dict(
+        efc_J=J,
+        efc_pos=values["pos"],
+        efc_D=values["D"],
+        efc_R=1.0 / values["D"],
+        efc_aref=values["aref"],
+        efc_force=force,
+        efc_frictionloss=np.full(count, d.views["row_loss"][first] if kind == FRICTION else 0.0),
+        efc_type=np.full(count, _type(m, kind, get("id"), get("chain"))),
+        efc_id=np.full(count, _id(m, kind, get("id"), get("chain"))),
+    )
+
+
+def _edges(friction: np.ndarray) -> np.ndarray:
+    """The edges [2 n, 1 + n] of a pyramid: normal plus and minus friction times each direction."""
+    n = len(friction)
+    fold = np.zeros((2 * n, 1 + n))
+    fold[:, 0] = 1.0
+    for k, mu in enumerate(friction):
+        fold[2 * k, 1 + k], fold[2 * k + 1, 1 + k] = mu, -mu
+    return fold
+
+
+def _type(m: Struct, kind: int, index: int, chain: int) -> int:
+    """MuJoCo's type of a row."""
+    if kind == EQUALITY:
+        return TYPES.mjCNSTR_EQUALITY.value
+    if kind == FRICTION:
+        of_dof = index < m.ndoffriction
+        return (TYPES.mjCNSTR_FRICTION_DOF if of_dof else TYPES.mjCNSTR_FRICTION_TENDON).value
+    if kind == PYRAMID:
+        return TYPES.mjCNSTR_CONTACT_PYRAMIDAL.value
+    if kind == CONE:
+        return TYPES.mjCNSTR_CONTACT_ELLIPTIC.value
+    if _of_bodies(m, chain):
+        return TYPES.mjCNSTR_CONTACT_FRICTIONLESS.value
+    return (TYPES.mjCNSTR_LIMIT_JOINT if index < m.njntlimit else TYPES.mjCNSTR_LIMIT_TENDON).value
+
+
+def _id(m: Struct, kind: int, index: int, chain: int) -> int:
+    """MuJoCo's number of what a row belongs to: equality, degree of freedom, joint, tendon, contact."""
+    if kind == EQUALITY:
+        return int(m.views["eq_id"][index])
+    if kind == FRICTION:
+        return int(m.views["friction_obj"][index])
+    if kind in (PYRAMID, CONE) or _of_bodies(m, chain):
+        return index
+    return int(m.views["limit_obj"][index])
+
+
+def _of_bodies(m: Struct, chain: int) -> bool:
+    """Whether a chain is that of a contact, not of a limit."""
+    return bool(m.views["chain_body1"][chain] or m.views["chain_body2"][chain])

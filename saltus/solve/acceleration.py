@@ -1,0 +1,46 @@
+"""From state and inputs to accelerations, constraints included."""
+
+from saltus.contact.counts import NBLOCK
+from saltus.dynamics.factor import solve
+from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.constrain import constrain
+
+
+@kernel
+def forces(m, d, keep):
+    """All forces at the present state, ready for `solve_stage`; returns a status.
+
+    If `keep`, also what only users, derivatives and equality constraints read.
+    """
+    keep = 1 if keep or m.neq > 0 else 0
+    position_stage(m, d, keep)
+    force_stage(m, d, keep)
+    return constrain(m, d)
+
+
+@kernel
+def acceleration(m, d):
+    """Accelerations qacc [nv] of the present state; returns a status."""
+    status = forces(m, d, 0)
+    solve_stage(m, d, 0.0, d.qfrc_damper_slope)
+    return status
+
+
+@kernel
+def forward(m, d):
+    """Everything that Data holds, at the present state; accelerations by the factor of M. Returns a status."""
+    free_forward(m, d)
+    return constrained_forward(m, d)
+
+
+@only_with("constraint", otherwise="0")
+@kernel
+def constrained_forward(m, d):
+    """Constraint forces, and the accelerations with them."""
+    status = constrain(m, d)
+    if d.count[NBLOCK] > 0:
+        for i in range(m.nv):
+            d.qacc[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
+        solve(m, d, d.qacc)
+    return status

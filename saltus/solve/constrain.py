@@ -1,0 +1,79 @@
+"""Forces of soft constraints: found, weighed against each other, and added to those of free motion."""
+
+from saltus.contact.blocks import clear_blocks
+from saltus.contact.collide import collide, collider_frames
+from saltus.contact.contacts import contact_rows
+from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
+from saltus.contact.equality import equality_rows
+from saltus.contact.friction import friction_rows
+from saltus.contact.limits import limit_rows
+from saltus.contact.tendon_rows import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
+from saltus.dynamics.bias import joint_forces
+from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.inertia import composite_inertia
+from saltus.number.functions import where
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.choice import solve_constraints
+from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
+
+
+@only_with("constraint", otherwise="0")
+@kernel
+def constrain(m, d):
+    """Add the forces of constraints to those of `force_stage`; returns a status.
+
+    Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_given. What follows then gives the constrained
+    accelerations as it would give free ones. Lanes on which no row acts are left as they are, to the bit.
+    """
+    find_rows(m, d)
+    if d.count[NBLOCK] == 0:
+        for i in range(m.nv):
+            d.qfrc_constraint[i] = 0.0 * d.time
+        return OK
+    composite_inertia(m, d)
+    joint_forces(m, d, d, d.qfrc_bias)
+    if not m.opt_warmstart:
+        forget_start(m, d)
+    unconverged = solve_constraints(m, d)
+    for i in range(m.nv):
+        d.qfrc_given[i] = d.qfrc_given[i] + d.qfrc_constraint[i]
+    if d.count[NLOST] > 0:
+        return CONTACTS_FULL
+    if unconverged:
+        d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
+        return UNSOLVED
+    return OK
+
+
+@kernel
+def forget_start(m, d):
+    """qacc_warmstart ← the accelerations without constraints, in the lanes that any row acts on."""
+    factor(m, d)
+    for i in range(m.nv):
+        d.qacc_smooth[i] = d.qfrc_given[i] - d.qfrc_bias[i]
+    solve(m, d, d.qacc_smooth)
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = where(d.constrained > 0.5, d.qacc_smooth[i], d.qacc_warmstart[i])
+
+
+@kernel
+def find_rows(m, d):
+    """All constraint rows at the present state, in MuJoCo's order: equalities, dry friction, limits, contacts."""
+    clear_blocks(m, d)
+    equality_rows(m, d)
+    tendon_equality_rows(m, d)
+    friction_rows(m, d)
+    tendon_friction_rows(m, d)
+    limit_rows(m, d)
+    tendon_limit_rows(m, d)
+    find_contacts(m, d)
+    contact_rows(m, d)
+
+
+@only_with("contact")
+@kernel
+def find_contacts(m, d):
+    """All contacts at the present positions."""
+    d.count[NLOST] = 0
+    collider_frames(m, d)
+    collide(m, d)

@@ -1,0 +1,127 @@
+"""Newton's method for the accelerations under soft constraints.
+
+They minimise the convex cost ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref) (see `saltus.contact.cost`), whose gradient is
+M a - f - Jᵀ force and whose Hessian M + Jᵀ W J; f are the forces without constraints. Where no constraint changes its
+state on the way, one step is exact.
+"""
+
+from saltus.contact.blocks import add_transpose_block, times_block
+from saltus.contact.cost import block_force
+from saltus.contact.counts import NBLOCK, NITER
+from saltus.dynamics.factor import multiply
+from saltus.number.functions import absolute, any_lane, epsilon_of, has_tangents, maximum, sqrt
+from saltus.number.kernels import kernel
+from saltus.solve.hessian import factor_hessian, hessian, solve_hessian
+from saltus.solve.line_search import line_search
+from saltus.solve.pattern import hessian_pattern
+from saltus.solve.update import update_hessian
+
+
+@kernel
+def newton(m, d):
+    """Accelerations and forces of the constraint problem; returns 1 if it did not converge in some lane, else 0.
+
+    Starts from qacc_warmstart [nv] and leaves its result there, in the lanes that any row acts on. Reads M, qfrc_given,
+    qfrc_bias, the blocks. Writes row_force and qfrc_constraint [nv] (N, N m).
+
+    A lane has converged when its gradient, or the decrease of cost that the next step promised, scaled by the mean
+    inertia, is below the model's tolerance (MuJoCo documentation, Computation: Solver: Algorithms), or at rounding.
+    Duals then take one more whole step: at the solution it changes no value, but gives exact tangents, since the
+    gradient is zero there and only its own tangents count.
+    """
+    hessian_pattern(m, d)
+    begin(m, d)
+    live = d.constrained > 0.5
+    d.count[NITER] = 0
+    for _ in range(m.opt_iterations):
+        size, noise = gradient(m, d)
+        live = live & (m.opt_scale * size >= m.opt_tolerance) & (size > noise)
+        if not any_lane(live):
+            break
+        d.count[NITER] = d.count[NITER] + 1
+        if d.count[NITER] == 1 or m.opt_cone:
+            hessian(m, d)
+            factor_hessian(m, d)
+        else:
+            update_hessian(m, d, live)
+        slope = search_direction(m, d)
+        promising = -0.5 * m.opt_scale * slope >= m.opt_tolerance
+        step(m, d, line_search(m, d, live, slope))
+        live = live & promising
+    else:
+        gradient(m, d)
+    if has_tangents(d.time):
+        hessian(m, d)
+        factor_hessian(m, d)
+        search_direction(m, d)
+        step(m, d, d.constrained)
+        gradient(m, d)
+    return 1 if any_lane(live) else 0
+
+
+@kernel
+def begin(m, d):
+    """M a and residuals at the start."""
+    multiply(m, d, d.qacc_warmstart, d.solve_Ma)
+    for b in range(d.count[NBLOCK]):
+        times_block(m, d, b, d.qacc_warmstart, d.row_residual)
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+
+
+@kernel
+def gradient(m, d):
+    """Forces at the present accelerations; returns the length of the cost's gradient, and what of it is rounding.
+
+    Writes row_force, qfrc_constraint and solve_gradient [nv].
+    """
+    zero = 0.0 * d.time
+    for i in range(m.nv):
+        d.qfrc_constraint[i] = zero
+    for b in range(d.count[NBLOCK]):
+        block_force(m, d, b)
+        add_transpose_block(m, d, b, d.row_force, d.qfrc_constraint)
+    square = zero
+    largest = zero
+    for i in range(m.nv):
+        smooth = d.qfrc_given[i] - d.qfrc_bias[i]
+        g = d.solve_Ma[i] - smooth - d.qfrc_constraint[i]
+        d.solve_gradient[i] = g
+        square = square + g * g
+        largest = maximum(largest, absolute(d.solve_Ma[i]) + absolute(smooth) + absolute(d.qfrc_constraint[i]))
+    return sqrt(square), 4.0 * epsilon_of(zero) * largest
+
+
+@kernel
+def search_direction(m, d):
+    """solve_search ← -H⁻¹ gradient, and what it changes; returns the slope of the cost along it.
+
+    Writes solve_Msearch [nv] = M s and row_search = J s of the direction s.
+    """
+    for i in range(m.nv):
+        d.solve_search[i] = -d.solve_gradient[i]
+    solve_hessian(m, d, d.solve_search)
+    return along_search(m, d)
+
+
+@kernel
+def along_search(m, d):
+    """What the direction solve_search changes; returns the slope of the cost along it."""
+    multiply(m, d, d.solve_search, d.solve_Msearch)
+    for b in range(d.count[NBLOCK]):
+        times_block(m, d, b, d.solve_search, d.row_search)
+    slope = 0.0 * d.time
+    for i in range(m.nv):
+        slope = slope + d.solve_gradient[i] * d.solve_search[i]
+    return slope
+
+
+@kernel
+def step(m, d, alpha):
+    """Go alpha times solve_search on."""
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = d.qacc_warmstart[i] + alpha * d.solve_search[i]
+        d.solve_Ma[i] = d.solve_Ma[i] + alpha * d.solve_Msearch[i]
+    for b in range(d.count[NBLOCK]):
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_residual[r] = d.row_residual[r] + alpha * d.row_search[r]

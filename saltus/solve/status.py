@@ -1,0 +1,8 @@
+"""How a step or run ended, as kernels say it, the gravest last; `saltus.simulate` turns these into errors."""
+
+OK = 0
+NOT_CONVERGED = 1  # an integrator's iteration stopped before it reached its tolerance
+UNSOLVED = 2  # the constraint solver did so
+CONTACTS_FULL = 3  # more contacts than there is room for
+STEP_TOO_SMALL = 4  # step control asked for steps that rounding swallows
+DIVERGED = 5  # a velocity is not a number, or beyond saltus.integrate.status.LARGEST

@@ -1,0 +1,129 @@
+"""What `saltus check` says of constraints: which there are, who finds them, and what acts otherwise than given.
+
+Law: parameters act as MuJoCo's documentation says (Modeling: Solver parameters); what is stable stays bounded in
+MuJoCo 4.0.
+"""
+
+import mujoco
+import numpy as np
+import pytest
+
+import saltus
+from saltus.cli.check import check_model
+from saltus.cli.check_constraints import largest_step
+from saltus.integrate.registry import find_integrator
+
+
+@pytest.fixture
+def check(capsys, tmp_path):
+    """Lines of results, with single blanks, and warnings of `saltus check` on MJCF text."""
+
+    def lines(text, *ignore):
+        model = tmp_path / "model.xml"
+        model.write_text(text)
+        check_model(str(model), [*ignore])
+        captured = capsys.readouterr()
+        warned = [line for line in captured.err.splitlines() if line.startswith("warning")]
+        return [" ".join(line.split()) for line in captured.out.splitlines()], warned
+
+    return lines
+
+
+BOUND = """<mujoco model="bound"><option timestep="0.005" cone="elliptic" solver="CG"/><worldbody>
+  <geom name="floor" type="plane" size="1 1 1"/>
+  <body name="a" pos="0 0 1"><joint name="lift" type="slide" axis="0 0 1" range="-1 1" limited="true" frictionloss="1"/>
+    <geom name="can" type="cylinder" size="0.1 0.1"/></body>
+  <body name="b" pos="0 1 1"><joint name="turn"/><geom name="tin" type="cylinder" size="0.1 0.1"/></body>
+  <body name="c" pos="0 2 1"><freejoint/><geom name="ball" size="0.1"/></body>
+</worldbody><equality><joint name="tied" joint1="lift" joint2="turn"/>
+<connect name="loose" body1="c" anchor="0 0 0" active="false"/></equality></mujoco>"""
+
+
+def test_constraints_are_listed(check, monkeypatch):
+    """What acts, which pairs of geoms our kernels collide and which MuJoCo's functions do, and what is inactive."""
+    monkeypatch.setenv("COLUMNS", "200")
+    lines, warned = check(BOUND)
+    assert not warned and lines[-1] == "ready to run"
+    for line in ("limits lift", "dry friction lift", "equalities joint tied"):
+        assert f"simulated {line}" in lines
+    assert any(line.startswith("inactive equalities connect loose not simulated") for line in lines)
+    ours, foreign = (line for line in lines if line.startswith("simulated contacts"))
+    assert "5 pairs of geoms: 2 plane-cylinder, 2 sphere-cylinder, 1 plane-sphere" in ours
+    assert "1 pair of geoms: 1 cylinder-cylinder" in foreign and "by MuJoCo's functions" in foreign
+    solver = next(line for line in lines if line.startswith("solver"))
+    assert "CG, elliptic cone, tolerance 1e-08, at most 100 iterations; Newton finds" in solver
+
+
+def test_what_is_ignored_is_not_listed(check):
+    lines, _ = check(BOUND, "constraint")
+    assert not any(line.startswith(("solver", "simulated contacts")) for line in lines)
+    ignored = {line.split()[1] for line in lines if line.startswith("ignored")}
+    assert ignored == {"contact", "limit", "frictionloss", "equality"}
+
+
+PRESSED = """<mujoco model="pressed"><option timestep="0.005"><flag refsafe="{refsafe}"/></option><worldbody>
+  <geom name="floor" type="plane" size="1 1 1" {floor}/>
+  <body pos="0 0 1"><joint name="knee" type="slide" axis="0 0 1" limited="true" range="-1 1" {knee}/>
+    <geom name="ball" size="0.1" {ball}/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (
+            {"knee": 'solreflimit="0.004 1"'},
+            "limit of knee: the time constant 0.004 s is under two steps and raised to 0.01 s",
+        ),
+        (
+            {"knee": 'solreflimit="0.004 1"', "refsafe": "disable"},
+            "limit of knee: the time constant 0.004 s is under two steps, and refsafe is off",
+        ),
+        ({"knee": 'solreflimit="-100 1"'}, "limit of knee: solref -100 1 has mixed signs; the default 0.02 1 acts"),
+        (
+            {"knee": 'solimplimit="0.9 1 0.001 0.5 2"'},
+            "limit of knee: solimp 0.9 1 0.001 0.5 2 is out of its limits; 0.9 0.9999 0.001 0.5 2 acts",
+        ),
+        ({"knee": 'margin="0.02"'}, "limit of knee: acts 0.02 m before its range ends (margin)"),
+        ({"ball": 'margin="0.01"'}, "contact of floor-ball: acts from 0.01 m apart (margin)"),
+        ({"ball": 'margin="0.01" gap="0.008"'}, "before MuJoCo 4.0 this meant 0.002 m"),
+        (
+            {"ball": 'condim="1" friction="0.2" priority="1"'},
+            "contact of floor-ball: has friction 0.2 by priority, where the other geom has 1",
+        ),
+        ({"ball": 'solref="-250000 0"'}, "too fast for steps of 0.005 s: euler needs less than 0.00"),
+    ],
+)
+def test_what_acts_otherwise_is_warned_of(check, parts, said):
+    usual = {"floor": "", "knee": "", "ball": "", "refsafe": "enable"}
+    _, warned = check(PRESSED.format(**usual | parts))
+    assert any(said in line for line in warned), warned
+    assert check(PRESSED.format(**usual))[1] == []
+
+
+SPRING = """<mujoco><option timestep="{step}" integrator="{integrator}" gravity="0 0 0"/>
+<worldbody><body><joint name="x" type="slide"/><geom size="0.1"/></body></worldbody>
+<equality><joint joint1="x" solref="{solref}" solimp="0.8 0.8 1 0.5 2"/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+@pytest.mark.parametrize("solref", [(-1e4, 0.0), (-1e4, -50.0), (-100.0, -300.0)])
+def test_stability_limits_of_constraints_are_mujocos(integrator, solref):
+    """One equality with constant impedance is the linear oscillator x'' = -d B x' - d² K x, in MuJoCo as on paper.
+
+    It stays bounded 1 % below the limit and grows by far more than rounding 1 % above it; undamped Runge-Kutta decays
+    below its limit.
+    """
+    model = saltus.load(SPRING.format(step=0.001, integrator=integrator, solref="-1 0"))
+    own = find_integrator(None, model.opt.integrator)
+    limit, omega = largest_step(solref, (0.8, 0.8, 1, 0.5, 2), own)
+    assert omega == pytest.approx(np.sqrt(-solref[0]))  # the file's stiffness is that at full impedance
+    for factor, stable in ((0.99, True), (1.01, False)):
+        text = SPRING.format(step=factor * limit, integrator=integrator, solref=f"{solref[0]} {solref[1]}")
+        m = mujoco.MjModel.from_xml_string(text)
+        d = mujoco.MjData(m)
+        d.qvel[0] = 1e-3
+        fastest = 0.0
+        for _ in range(1000):
+            mujoco.mj_step(m, d)
+            fastest = max(fastest, abs(d.qvel[0]))
+        assert (fastest < 1.0) == stable

@@ -1,0 +1,104 @@
+"""Mechanisms for the constraint solvers, and simulations that begin where MuJoCo's solver does."""
+
+import os
+
+import mujoco
+import numpy as np
+
+import saltus
+from helpers.constraints import errors, put, reachable
+
+
+def heap(cone="pyramidal", bodies=6, seed=1):
+    """MJCF of spheres and capsules that fall on each other, with 1, 3, 4 and 6 dimensions of contact.
+
+    Beside them a pendulum with dry friction and a range, and a chain of a hinge and a ball joint held at a point.
+    """
+    rng = np.random.default_rng(seed)
+    shapes = 'type="sphere" size=".1"', 'type="capsule" size=".08 .12"'
+    text = ""
+    for k in range(bodies):
+        x, y = rng.uniform(-0.15, 0.15, 2)
+        geom = f'<geom {shapes[k % 2]} condim="{(3, 4, 6, 1)[k % 4]}" friction=".8 .02 .01"/>'
+        text += f'<body pos="{x} {y} {0.1 + 0.2 * k}"><freejoint/>{geom}</body>'
+    return f"""<mujoco><option cone="{cone}"/><worldbody><geom type="plane" size="5 5 .1"/>{text}
+    <body pos="2 0 .3"><joint type="hinge" axis="0 1 0" frictionloss=".3" range="-20 20" limited="true"/>
+        <geom type="capsule" size=".05 .2" pos=".1 0 0"/></body>
+    <body pos="-2 0 .5" name="held"><joint type="hinge" axis="0 1 0"/>
+        <geom type="capsule" size=".05 .2" pos=".1 0 0"/>
+        <body pos=".2 0 0"><joint type="ball"/><geom type="sphere" size=".1" pos=".1 0 0"/></body></body>
+    </worldbody><equality><connect body1="held" anchor="0 0 .1"/></equality></mujoco>"""
+
+
+def compiled(source, solver, **options):
+    """MjModel of MJCF text or a file with a solver ("CG", ...) and other options; `disable`: a flag."""
+    text = isinstance(source, str) and source.lstrip().startswith("<")
+    spec = mujoco.MjSpec.from_string(source) if text else mujoco.MjSpec.from_file(os.fspath(source))
+    spec.option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")
+    spec.option.disableflags |= options.pop("disable", 0)
+    for name, value in options.items():
+        setattr(spec.option, name, value)
+    return spec.compile()
+
+
+def states(m, n, every=20, seed=0):
+    """n MjDatas on the way of a model: the same again and again, everything computed."""
+    return reachable(m, n, seed, every)
+
+
+def begin_like(sim, d):
+    """MuJoCo's state and inputs, and where its solver began; everything computed."""
+    sim.data.qacc_warmstart[:] = d.qacc_warmstart
+    put(sim, d)
+
+
+def worst_errors(m, n=10, every=20, same_iterations=False, leave_out=lambda m, d: False):
+    """Largest relative errors against MuJoCo over n states, and the simulation.
+
+    `same_iterations`: assert that the solvers took as many iterations, the slowest island counting. `leave_out(m, d)`:
+    whether a state is none to compare; few are.
+    """
+    sim, worst, rows = saltus.Simulation(saltus.load(m)), {}, 0
+    left = 0
+    for d in states(m, n, every):
+        if leave_out(m, d):
+            left += 1
+            continue
+        begin_like(sim, d)
+        for name, error in errors(m, sim, d).items():
+            worst[name] = max(worst.get(name, 0.0), error)
+        if same_iterations and d.nefc:
+            assert sim.data.solver_niter == max(d.solver_niter)
+        rows = max(rows, d.nefc)
+    assert rows > 5 and left <= n / 4
+    return worst, sim
+
+
+def stuck(m, d):
+    """Whether some elliptic cone has no force although its residual is not in the dual cone, u₀ >= |μ_k u_k|."""
+    u = np.zeros(d.nefc)
+    mujoco.mj_mulJacVec(m, d, u, d.qacc)
+    u -= d.efc_aref
+    for c in d.contact:
+        k = c.efc_address
+        elliptic = k >= 0 and d.efc_type[k] == mujoco.mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC
+        if (
+            elliptic
+            and d.efc_force[k] == 0.0
+            and u[k] < np.linalg.norm(c.friction[: c.dim - 1] * u[k + 1 :][: c.dim - 1])
+        ):
+            return True
+    return False
+
+
+def lanes_do_not_meddle(m, n=24):
+    """That a step of a batch gives the same bits whoever is a simulation's neighbour."""
+    model, found = saltus.load(m), [(d.qpos.copy(), d.qvel.copy(), d.qacc.copy()) for d in states(m, n)]
+    results = []
+    for order in (np.arange(n), np.random.default_rng(3).permutation(n)):
+        batch = saltus.Batch(model, n, threads=1)
+        batch.qpos, batch.qvel = (np.array([found[k][f] for k in order]) for f in (0, 1))
+        batch.step(3)
+        results.append(batch.qvel[np.argsort(order)])
+    assert np.array_equal(*results)
+    return results[0], found
