@@ -71,9 +71,15 @@ def test_models_in_motion(name):
     assert max(worst.values()) < TOLERANCE, worst
 
 
+# a ball in planar motion at a height of exactly its radius: rounding decides in every state whether it touches
+UNDECIDED = {"gymnasium/point"}
+
+
 def found_models():
-    """Models with degrees of freedom."""
+    """Models with degrees of freedom and states to compare."""
     for name, path in FILES.items():
+        if name in UNDECIDED:
+            continue
         if path is None or b"<joint" in path.read_bytes() or b"joint>" in path.read_bytes():
             yield name
 
