@@ -30,8 +30,9 @@ OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator=
 
 
 @pytest.fixture
-def saltus_command(capsys):
-    """Run a command line in this process: exit code, stdout, stderr."""
+def saltus_command(capsys, monkeypatch):
+    """Run a command line in this process, as wide as without a terminal: exit code, stdout, stderr."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def command(*arguments):
         with pytest.raises(SystemExit) as exit_:

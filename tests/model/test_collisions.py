@@ -8,6 +8,7 @@ are copied or averaged: 1e-15.
 import mujoco
 import numpy as np
 import pytest
+from helpers.constraints import complete
 
 import saltus
 from saltus.model import collisions
@@ -126,10 +127,10 @@ def test_reach_of_detection():
     heights = (0.115, 0.127, 0.135, 0.139, 0.145)
     balls = "".join(ball.format(k, z) for k, z in enumerate(heights))
     floor = '<geom type="plane" size="9 9 .1" margin=".005" gap=".007"/>'
-    sim = saltus.Simulation(f"<mujoco><worldbody>{floor}{balls}</worldbody></mujoco>")
-    law = collisions.law_of(sim.model.mujoco, collisions.pairs(sim.model.mujoco)[0], 0.004)
+    m = complete(f"<mujoco><worldbody>{floor}{balls}</worldbody></mujoco>")
+    law = collisions.law_of(m, collisions.pairs(m)[0], 0.004)
     assert (law.margin, law.reach) == pytest.approx((0.025, 0.042))
-    found = sim.data.contact
+    found = saltus.Simulation(saltus.load(m)).data.contact
     np.testing.assert_allclose(found["dist"], np.array(heights)[:4] - 0.1, atol=1e-15)
     np.testing.assert_array_equal(found["efc_address"] >= 0, [True, False, False, False])
 

@@ -108,8 +108,9 @@ def test_path_is_a_directory(tmp_path):
 
 
 def test_unwritable_directory(tmp_path):
-    for directory in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        directory.chmod(0o755)
+    for directory in (tmp_path, *tmp_path.parents):
+        if directory.stat().st_uid == os.geteuid() and not directory.stat().st_mode & 0o005:
+            directory.chmod(0o755)
     locked = tmp_path / "locked"
     locked.mkdir()
     locked.chmod(0o555)

@@ -1,0 +1,64 @@
+"""Newton's method ends: at the tolerance that is asked for, or where rounding hides what is left.
+
+Law: the cost is strictly convex and smooth enough for quadratic convergence once no row changes its state, so that a
+few iterations end at rounding, with a tolerance of zero too, however stiff the contacts.
+
+Tolerance of accelerations: rounding of residuals, 1e-16 of the reference accelerations, by the stiffest rows against
+the softest, 1e6: 1e-8 of the largest with all digits.
+"""
+
+import numpy as np
+import pytest
+from helpers.constraints import complete, errors, put, reachable
+
+import saltus
+from saltus.contact.counts import NITER
+
+HEAP = """<mujoco><option cone="{}" impratio="{}"/><default><geom condim="6" friction=".8 .05 .02"/></default>
+<worldbody><geom type="plane" size="9 9 .1"/>{}
+  <body pos="2 0 .3">
+    <joint axis="0 1 0" pos="0 0 .2" range="-3 3" frictionloss=".5"/><geom type="capsule" size=".05 .2"/>
+  </body>
+</worldbody></mujoco>"""
+
+
+def heap(cone, impratio, tolerance):
+    """Balls and capsules in layers on a floor; heavy ones on light ones."""
+    text = ""
+    for k in range(8):
+        shape = ('size=".1"', 'type="capsule" size=".08 .1" euler="0 80 0"')[k % 2]
+        place = f"{0.03 * (k % 3)} {0.15 * (k // 4)} {0.09 + 0.17 * (k % 4)}"
+        text += f'<body pos="{place}"><freejoint/><geom {shape} mass="{10.0 ** (k % 4 - 2)}"/></body>'
+    m = complete(HEAP.format(cone, impratio, text))
+    m.opt.tolerance, m.opt.iterations, m.opt.ls_iterations = tolerance, 100, 50
+    return m
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("impratio", [1, 10, 1000])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_it_ends_with_any_tolerance(precision, impratio, cone):
+    """In every lane and step of half a second, also with a tolerance of zero."""
+    for tolerance in (1e-8, 0.0):
+        m = saltus.load(heap(cone, impratio, tolerance))
+        batch = saltus.Batch(m, 16, precision=precision, threads=1)
+        batch.qvel = 0.3 * np.random.default_rng(0).normal(size=(16, m.nv))
+        for _ in range(5):
+            batch.step(50)
+        assert batch.unconverged == 0 and not batch.diverged.any()
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+@pytest.mark.parametrize("impratio", [1, 1000])
+def test_it_ends_at_the_minimum(impratio, cone):
+    """With a tolerance of zero, and the default one: MuJoCo's accelerations, in few iterations."""
+    m = heap(cone, impratio, 1e-20)
+    for tolerance, allowed in ((0.0, 1e-8), (1e-8, 1e-4)):
+        sim = saltus.Simulation(saltus.load(heap(cone, impratio, tolerance)))
+        iterations = []
+        for d in reachable(m, 10):
+            put(sim, d)
+            assert errors(m, sim, d)["qacc"] < allowed
+            iterations.append(int(sim._struct.count[NITER]))
+        assert 0 < np.mean(iterations) < 15
+        assert sim.unconverged == 0
