@@ -11,8 +11,12 @@ _HOME = {
     "models": "saltus.model.load",
     "n_link": "saltus.model.load",
     "Model": "saltus.model.model",
+    "HillMuscle": "saltus.model.hill",
     "Simulation": "saltus.simulate.simulation",
     "Batch": "saltus.simulate.batch",
+    "PID": "saltus.simulate.control",
+    "Controller": "saltus.simulate.control",
+    "controller": "saltus.simulate.control",
     "compare": "saltus.simulate.compare",
     "Comparison": "saltus.record.comparison",
     "contact_law": "saltus.simulate.contact_law",
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.integrate.registry import integrators
     from saltus.integrate.tableau import ButcherTableau
+    from saltus.model.hill import HillMuscle
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.certificate import Certificate
@@ -57,6 +62,7 @@ if TYPE_CHECKING:
     from saltus.simulate.compare import compare
     from saltus.simulate.contact import Soft
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
+    from saltus.simulate.control import PID, Controller, controller
     from saltus.simulate.simulation import Simulation
 
 

@@ -1,6 +1,7 @@
 """The command line: what it prints, writes and returns. An error is one line on stderr and the exit code 1."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,9 +20,9 @@ CONTACT = """<mujoco model="ball"><worldbody>
   <geom name="ball" size="0.1"/></body>
 </worldbody><sensor><jointpos joint="fall"/></sensor></mujoco>"""
 
-# drag of a medium and a tendon's spring are not simulated
-REFUSED = CONTACT.replace("<worldbody>", "<option density='1.2'/><worldbody>").replace(
-    "<sensor>", "<tendon><fixed name='cord' stiffness='3'><joint joint='fall' coef='1'/></fixed></tendon><sensor>"
+# a law that is a function of the user's, and sleeping, are not simulated
+REFUSED = CONTACT.replace("<worldbody>", "<option><flag sleep='enable'/></option><worldbody>").replace(
+    "<sensor>", "<actuator><general name='drive' joint='fall' gaintype='user'/></actuator><sensor>"
 )
 
 OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator="{integrator}"/>
@@ -241,7 +242,11 @@ MISSING_MESH = """<robot name="r"><link name="l"><inertial><mass value="1"/>
         ("pendulumm", None, ["no such file", "bundled models", "pendulum"]),
         ("broken.xml", BROKEN, ["broken.xml", "line 3"]),
         ("mesh.urdf", MISSING_MESH, ["mesh.urdf", "nowhere.stl"]),
-        ("ball.xml", REFUSED, ["ball.xml", "tendon 'cord'", "not simulated yet", "--ignore tendon --ignore fluid"]),
+        (
+            "ball.xml",
+            REFUSED,
+            ["ball.xml", "actuator 'drive'", "not simulated yet", "--ignore actuator --ignore sleep"],
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "compare"])
@@ -359,15 +364,15 @@ def test_check_names_everything_that_is_refused(saltus_command, tmp_path):
     assert code == 1
     refused = [line for line in out.splitlines() if line.startswith("REFUSED")]
     assert len(refused) == 2
-    assert "tendon" in refused[0] and "tendon cord" in refused[0] and "fluid" in refused[1]
-    assert "not computed" in out and "sensors" in out
-    assert "--ignore tendon --ignore fluid" in out
+    assert "actuator drive" in refused[0] and "sleep" in refused[1]
+    assert re.search(r"simulated +sensors", out)
+    assert "--ignore actuator --ignore sleep" in out
 
 
 def test_check_with_all_ignored_is_ready(saltus_command, tmp_path):
     model = tmp_path / "ball.xml"
     model.write_text(REFUSED)
-    code, out, _ = saltus_command("check", model, "--ignore", "tendon", "--ignore", "fluid")
+    code, out, _ = saltus_command("check", model, "--ignore", "actuator", "--ignore", "sleep")
     assert code == 0 and "REFUSED" not in out and "ready to run" in out
     assert sum(line.startswith("ignored") for line in out.splitlines()) == 2
 

@@ -18,7 +18,7 @@ def output(name, *arguments, folder):
 
 
 def test_every_example_is_tested():
-    known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py"}
+    known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -59,6 +59,16 @@ def test_bouncing(tmp_path):
     assert "penetration" in out and "touches at 0.320" in out
 
 
+def test_hill_muscle(tmp_path):
+    """An elastic tendon delays the arm and does not keep it from rising as high."""
+    out = output("hill_muscle.py", folder=tmp_path)
+    rows = re.findall(r"(\w+) tendon: .* (\d+) ms, .* ([\d.]+) deg", out)
+    found = {kind: (float(start), float(top)) for kind, start, top in rows}
+    assert found["elastic"][0] > found["rigid"][0] + 4
+    assert found["elastic"][1] == pytest.approx(found["rigid"][1], rel=0.02)
+    assert "fibres from 1.0" in out
+
+
 README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 
 
@@ -88,3 +98,12 @@ def test_the_readme_names_files_that_exist():
     assert "docs/img/pendulum.png" in links and len(links) >= 5
     for link in links:
         assert (EXAMPLES.parent / link).exists(), link
+
+
+def test_servo(tmp_path):
+    """It settles at -72 degrees with the torque of the weight there, and explicit Euler is found unstable."""
+    out = output("servo.py", "s.png", folder=tmp_path)
+    assert "angle -1.26 rad, control -37.32 N m" in out
+    assert "the weight needs -37.32 N m" in out
+    assert re.search(r"explicit_euler is unstable .* stable up to 0\.00\d+ s", out)
+    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")

@@ -124,15 +124,12 @@ def _print_support(model: Model, found: list[Feature], left_out: set[str], reaso
     off = check_constraints.inactive(model)
     if off:
         table.add_row("inactive", "equalities", off, 'not simulated: active="false" in the file')
-    if model.nsensor:
-        why = "they do not change the motion; their readings are missing"
-        table.add_row("not computed", "sensors", screen.some(model.names("sensor")), why)
     print()
     screen.console().print(table)
 
 
 def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str]]:
-    names = np.array(model.names("joint"), dtype=object)
+    names, bodies = (np.array(model.names(kind), dtype=object) for kind in ("joint", "body"))
     struct = model.struct()
     of_dofs = names[model.dof_jntid]
     springs = (model.jnt_stiffness != 0) | (model.jnt_stiffnesspoly != 0).any(axis=1)
@@ -142,13 +139,16 @@ def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str
         ("springs", screen.some(names[springs & np.asarray(struct.jnt_spring, bool)])),
         ("dampers", screen.some(dict.fromkeys(of_dofs[damped]))),
         ("armature", screen.some(dict.fromkeys(of_dofs[struct.dof_armature != 0]))),
-        ("gravity compensation", screen.some(np.array(model.names("body"), dtype=object)[struct.body_gravcomp != 0])),
+        ("gravity compensation", screen.some(bodies[struct.body_gravcomp != 0])),
     ]
     without = {f.name for f in missing if f.kind == "actuator"}
     actuators = zip(model.names("actuator")[: model.nactuator], struct.actuator_enabled, strict=False)
     rows.append(("actuators", screen.some([name for name, enabled in actuators if enabled and name not in without])))
     without = {f.name for f in missing if f.kind == "tendon"}
     rows.append(("tendons", screen.some([name for name in model.names("tendon") if name not in without])))
+    rows.append(("medium", "density, viscosity" if "fluid" in struct.layout.features else ""))
+    rows.append(("moved from outside", screen.some(bodies[model.body_mocapid >= 0])))
+    rows.append(("sensors", screen.some(model.names("sensor"))))
     return [(feature, which, "") for feature, which in rows if which]
 
 

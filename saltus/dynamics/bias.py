@@ -1,6 +1,7 @@
 """Joint forces of motion: the second loop of the recursive Newton-Euler algorithm."""
 
 from saltus.dynamics.motion import motion
+from saltus.dynamics.tendon_inertia import add_fixed_tendon_forces, add_path_forces
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import add6, dot6
 
@@ -9,7 +10,8 @@ from saltus.spatial.motions import add6, dot6
 def joint_forces(m, p, d, qfrc):
     """Sum the bodies' forces towards the root and project them on the joints (Featherstone 2008, table 5.1, loop 2).
 
-    Reads cdof [nv, 6] from p (see `motion`) and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m).
+    Adds the forces that spatial tendons with inertia take for the same motion. Reads cdof [nv, 6] from p (see `motion`)
+    and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m).
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
@@ -31,6 +33,7 @@ def joint_forces(m, p, d, qfrc):
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
             d.artic_force[parent] = add6(d.artic_force[parent], force)
+    add_path_forces(m, p, d, qfrc)
 
 
 @kernel
@@ -39,7 +42,7 @@ def bias(m, d):
 
     Writes qfrc_bias [nv] (N, N m).
     """
-    motion(m, d, d, 0, 0)
+    motion(m, d, d, 0, m.keep_bodies)
     joint_forces(m, d, d, d.qfrc_bias)
 
 
@@ -49,7 +52,8 @@ def inverse(m, d):
 
     Writes qfrc_inverse [nv] (N, N m) = M qacc + qfrc_bias.
     """
-    motion(m, d, d, 1, 0)
+    motion(m, d, d, 1, m.keep_bodies)
     joint_forces(m, d, d, d.qfrc_inverse)
     for i in range(m.nv):
         d.qfrc_inverse[i] = d.qfrc_inverse[i] + m.dof_armature[i] * d.qacc[i]
+    add_fixed_tendon_forces(m, d, d, d.qfrc_inverse)

@@ -1,4 +1,4 @@
-"""How joint forces change with joint velocities: analytic derivatives.
+"""How the bias force changes with joint velocities: analytic derivatives.
 
 With s the motion of a degree of freedom, v and I velocity and inertia of a body, moving degree of freedom j faster
 changes the force of every body k that it carries by
@@ -10,7 +10,6 @@ Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial v
 """
 
 from saltus.dynamics.kinematics import BALL, FREE
-from saltus.number.functions import where
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import (
     add6,
@@ -59,6 +58,13 @@ def bias_derivative(m, d, free_only):
                 d.upper[k] = dot6(d.cdof[j], force)
 
 
+@kernel
+def clear_derivative(m, d):
+    """lower, upper [nC] ← 0."""
+    for k in range(m.nC):
+        d.lower[k] = d.upper[k] = 0.0 * d.time
+
+
 @kernel(inline=True)
 def velocity_force(inertia, v, s):
     """D s: the change of v ×* I v and of the turning of axes when the body moves by s more."""
@@ -86,26 +92,6 @@ def axis_rates(m, d):
                 d.axis_rate[k] = add6(scale6(2.0, d.cdof_dot[k]), cross_motion(turning, d.cdof[k]))
         else:
             d.axis_rate[i] = scale6(2.0, d.cdof_dot[i])
-
-
-@kernel
-def actuation_derivative(m, d):
-    """d(qfrc_actuator)/d(qvel), a diagonal for actuators on hinges and slides; zero where a force is at its limit.
-
-    Reads actuator_length, actuator_force [nactuator], ctrl [nu]. Writes qfrc_actuator_slope [nv] (N m s).
-    """
-    for i in range(m.nv):
-        d.qfrc_actuator_slope[i] = 0.0 * d.time
-    for k in range(m.nactuator):
-        if m.actuator_enabled[k]:
-            i = m.jnt_dofadr[m.actuator_jntid[k]]
-            gear = m.actuator_gear[k]
-            slope = m.actuator_gainprm[k, 2] * d.ctrl[m.actuator_ctrladr[k]] + m.actuator_biasprm[k, 2]
-            if m.actuator_forcelimited[k]:
-                force = d.actuator_force[k]
-                slope = where(force <= m.actuator_forcerange[k, 0], 0.0 * force, slope)
-                slope = where(force >= m.actuator_forcerange[k, 1], 0.0 * force, slope)
-            d.qfrc_actuator_slope[i] = d.qfrc_actuator_slope[i] + gear * gear * slope
 
 
 @kernel(inline=True)

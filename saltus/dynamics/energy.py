@@ -1,17 +1,20 @@
 """Potential and kinetic energy."""
 
 from saltus.dynamics.kinematics import BALL, FREE
-from saltus.dynamics.passive import length3, spring_rotation, spring_translation
+from saltus.dynamics.passive import spring_rotation, spring_translation
+from saltus.dynamics.tendon_force import tendon_spring_energy
+from saltus.dynamics.tendon_inertia import tendon_kinetic_energy
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import dot6, inertia_times_motion
-from saltus.spatial.vectors import dot3
+from saltus.spatial.vectors import dot3, length3
 
 
 @kernel
 def energy(m, d):
     """Energy of gravity and springs, and of motion.
 
-    Reads xipos [nbody, 3], cinert [nbody, 10], cvel [nbody, 6], qpos, qvel. Writes energy = (potential, kinetic) (J).
+    Reads xipos [nbody, 3], cinert [nbody, 10], cvel [nbody, 6], qpos, qvel, ten_length and ten_velocity [ntendon].
+    Writes energy = (potential, kinetic) (J).
     """
     potential = 0.0 * d.time
     kinetic = 0.0 * d.time
@@ -35,8 +38,8 @@ def energy(m, d):
                 potential = potential + _spring_energy(k, poly, length3(spring_rotation(m, d, a)))
             else:
                 potential = potential + _spring_energy(k, poly, d.qpos[a] - m.qpos_spring[a])
-    d.energy[0] = potential
-    d.energy[1] = kinetic
+    d.energy[0] = potential + tendon_spring_energy(m, d)
+    d.energy[1] = kinetic + tendon_kinetic_energy(m, d)
 
 
 @kernel(inline=True)

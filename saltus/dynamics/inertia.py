@@ -1,5 +1,6 @@
 """The joint-space inertia matrix."""
 
+from saltus.dynamics.tendon_inertia import add_tendon_inertia
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import add10, dot6, inertia_times_motion
 
@@ -8,8 +9,8 @@ from saltus.spatial.motions import add10, dot6, inertia_times_motion
 def composite_inertia(m, d):
     """Joint-space inertia M by the composite-rigid-body algorithm (Featherstone 2008, table 6.2).
 
-    Reads cinert [nbody, 10] (kg m², kg m, kg, about the tree's centre of mass), cdof [nv, 6].
-    Writes crb [nbody, 10] and M [nC]: for each dof the entries of its ancestors, itself last.
+    Reads cinert [nbody, 10] (kg m², kg m, kg, about the tree's centre of mass), cdof [nv, 6]; ten_J [ntenJ] of tendons
+    with inertia. Writes crb [nbody, 10] and M [nC]: for each dof the entries of its ancestors, itself last.
     """
     zero = 0.0 * d.time
     d.crb[0] = (zero, zero, zero, zero, zero, zero, zero, zero, zero, zero)
@@ -26,3 +27,4 @@ def composite_inertia(m, d):
         for k in range(first, last):
             d.M[k] = dot6(d.cdof[m.M_colind[k]], momentum)
         d.M[last] = m.dof_armature[i] + dot6(d.cdof[i], momentum)
+    add_tendon_inertia(m, d)

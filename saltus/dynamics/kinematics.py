@@ -1,6 +1,6 @@
 """Where bodies are: forward kinematics of the tree."""
 
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load3, load4
 from saltus.spatial.quaternions import (
     axis_angle_to_quat,
@@ -34,6 +34,8 @@ def kinematics(m, d, keep):
         last = first + m.body_jntnum[b] - 1
         if first == last and m.jnt_type[first] == FREE:
             pos, quat = _free_pose(m, d, first)
+        elif m.body_mocapid[b] >= 0:
+            pos, quat = _mocap_pose(m, d, m.body_mocapid[b])
         else:
             # the pose without joint motion, then each joint in turn
             if not m.body_chained[b]:
@@ -64,6 +66,14 @@ def _free_pose(m, d, j):
     d.xanchor[j] = pos
     d.xaxis[j] = m.jnt_axis[j]
     return pos, quat
+
+
+@only_with("mocap", otherwise="(d.xpos[0], d.xquat[0])")
+@kernel(inline=True)
+def _mocap_pose(m, d, k):
+    """Pose of a body that is moved from outside."""
+    quat = d.mocap_quat[k]
+    return d.mocap_pos[k], quat_normalize(quat)
 
 
 @kernel(inline=True)

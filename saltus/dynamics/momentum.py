@@ -10,6 +10,7 @@ M dv/dt (Featherstone 2008, eq. 2.61 and 3.36).
 """
 
 from saltus.dynamics.kinematics import BALL, FREE
+from saltus.dynamics.tendon_inertia import add_fixed_tendon_momenta, carry_tendon_momenta
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import add6, add_scaled6, cross_motion, dot6, inertia_times_motion, scale6
 
@@ -37,6 +38,7 @@ def momenta(m, d):
                 joint_momentum(m, d, k, add6(d.cdof_dot[k], cross_motion(turning, d.cdof[k])))
         else:
             joint_momentum(m, d, i, d.cdof_dot[i])
+    add_fixed_tendon_momenta(m, d)
 
 
 @kernel
@@ -48,6 +50,7 @@ def carried_momenta(m, d):
     for b in range(1, m.nbody):
         d.artic_force[b] = inertia_times_motion(d.cinert[b], d.cvel[b])
         d.cfrc_body[b] = inertia_times_motion(d.cinert[b], falling)
+    carry_tendon_momenta(m, d)
     for b in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[b]
         if parent > 0:

@@ -1,12 +1,14 @@
-"""Forces that joints exert by themselves: springs, dampers, gravity compensation."""
+"""Forces without drive: springs, dampers, gravity compensation, and those of a medium."""
 
 from saltus.dynamics.applied import add_body_force
+from saltus.dynamics.fluid import fluid_forces
 from saltus.dynamics.kinematics import BALL, FREE
-from saltus.number.functions import absolute, sqrt, where
+from saltus.dynamics.tendon_force import add_tendon_forces
+from saltus.number.functions import absolute
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3
 from saltus.spatial.quaternions import quat_conjugate, quat_log, quat_multiply, quat_normalize
-from saltus.spatial.vectors import dot3, scale3, sub3
+from saltus.spatial.vectors import length3, scale3, sub3
 
 
 @kernel(inline=True)
@@ -20,14 +22,6 @@ def spring_rotation(m, d, a):
 def spring_translation(m, d, a):
     """Displacement from the spring's reference of the position at qpos[a]."""
     return sub3(load3(d.qpos, a), load3(m.qpos_spring, a))
-
-
-@kernel(inline=True)
-def length3(a):
-    """|a|, with a derivative of zero at zero."""
-    square = dot3(a, a)
-    zero = square <= 0.0
-    return where(zero, 0.0 * square, sqrt(where(zero, 1.0 + 0.0 * square, square)))
 
 
 @kernel
@@ -101,8 +95,10 @@ def passive(m, d):
     """
     springs(m, d)
     dampers(m, d)
+    add_tendon_forces(m, d)
     gravity_compensation(m, d)
     for i in range(m.nv):
         d.qfrc_passive[i] = d.qfrc_spring[i] + d.qfrc_damper[i]
         if m.has_gravcomp and not m.jnt_actgravcomp[m.dof_jntid[i]]:
             d.qfrc_passive[i] = d.qfrc_passive[i] + d.qfrc_gravcomp[i]
+    fluid_forces(m, d)

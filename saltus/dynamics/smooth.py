@@ -2,27 +2,29 @@
 
 from saltus.dynamics.actuation import actuation
 from saltus.dynamics.applied import add_cartesian_forces
-from saltus.dynamics.articulated import articulated_factor, articulated_solve
 from saltus.dynamics.bias import joint_forces
 from saltus.dynamics.com import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.energy import energy
 from saltus.dynamics.factor import factor, solve
 from saltus.dynamics.inertia import composite_inertia
+from saltus.dynamics.joint_space import inertia_factor, inertia_solve
 from saltus.dynamics.kinematics import attached_frames, kinematics
 from saltus.dynamics.motion import motion
 from saltus.dynamics.passive import passive
 from saltus.dynamics.tendon import tendon_velocities, tendons
+from saltus.dynamics.transmission import transmissions
 from saltus.number.kernels import kernel
 
 
 @kernel
 def position_stage(m, d, keep):
     """All that depends on qpos alone and that accelerations need; if `keep`, also what only users read."""
-    kinematics(m, d, keep)
+    kinematics(m, d, keep or m.keep_bodies)
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
     com_dof(m, d)
     tendons(m, d)
+    transmissions(m, d)
 
 
 @kernel
@@ -33,15 +35,14 @@ def force_stage(m, d, keep):
 
     Writes cfrc_body [nbody, 6] (N m, N) and qfrc_given [nv] (N, N m).
     """
-    motion(m, d, d, 0, keep)
-    if keep:
-        tendon_velocities(m, d)
+    motion(m, d, d, 0, keep or m.keep_bodies)
     applied_forces(m, d)
 
 
 @kernel
 def applied_forces(m, d):
     """Forces on the joints but those of motion: qfrc_given [nv] = passive + actuator + applied (N, N m)."""
+    tendon_velocities(m, d)
     passive(m, d)
     actuation(m, d)
     for i in range(m.nv):
@@ -53,8 +54,8 @@ def applied_forces(m, d):
 @kernel
 def solve_stage(m, d, h, slope):
     """qacc [nv] from the forces of `force_stage`, with h times the field slope [nv] added to the inertia."""
-    articulated_factor(m, d, h, slope)
-    articulated_solve(m, d, d, d.qfrc_given, 1, d.qacc)
+    inertia_factor(m, d, h, slope)
+    inertia_solve(m, d, d, d.qfrc_given, 1, d.qacc)
 
 
 @kernel
@@ -89,4 +90,5 @@ def energy_of_state(m, d):
     """Energy at the present state."""
     position_stage(m, d, 1)
     motion(m, d, d, 0, 1)
+    tendon_velocities(m, d)
     energy(m, d)

@@ -68,7 +68,7 @@ def _straight(m, d, t, e):
     """Distance (m) of two sites; adds to the Jacobian."""
     s1, s2 = m.path_obj1[e], m.path_obj2[e]
     p, q = _site(m, d, s1), _site(m, d, s2)
-    length, ahead = _direction(p, q)
+    length, ahead = distance_direction(p, q)
     if m.site_bodyid[s1] != m.site_bodyid[s2]:
         _pull(m, d, t, m.site_bodyid[s1], p, scale3(-m.path_factor[e], ahead))
         _pull(m, d, t, m.site_bodyid[s2], q, scale3(m.path_factor[e], ahead))
@@ -78,9 +78,25 @@ def _straight(m, d, t, e):
 @only_with("wrap", otherwise="0.0 * d.time")
 @kernel
 def _wrapped(m, d, t, e):
-    """Length (m) of the path from a site to another by way of a sphere or cylinder; adds to the Jacobian.
+    """Length (m) of the path from a site to another by way of a sphere or cylinder; adds to the Jacobian."""
+    s1, s2, b = m.path_obj1[e], m.path_obj2[e], m.geom_bodyid[m.path_geom[e]]
+    length, ahead, away, centre, force, moment = way_around(m, d, e)
+    _pull(m, d, t, m.site_bodyid[s1], _site(m, d, s1), scale3(-m.path_factor[e], ahead))
+    _pull(m, d, t, m.site_bodyid[s2], _site(m, d, s2), scale3(m.path_factor[e], away))
+    force = scale3(m.path_factor[e], force)
+    moment = scale3(m.path_factor[e], moment)
+    to_centre = sub3(centre, d.subtree_com[m.body_rootid[b]])
+    _feel(m, d, t, b, force, add3(moment, cross(to_centre, force)))
+    return length
 
-    Where the geom is not in the way, the path is straight.
+
+@kernel
+def way_around(m, d, e):
+    """The path of element e from a site to another by way of a sphere or cylinder.
+
+    Where the geom is not in the way, the path is straight. Returns its length (m), its unit directions at the first and
+    at the last site, the geom's centre (m), and the force and moment about the centre of a unit tension on the geom,
+    with the sign of the length's gradient.
     """
     s1, s2, g, s = m.path_obj1[e], m.path_obj2[e], m.path_geom[e], m.path_side[e]
     p, q = _site(m, d, s1), _site(m, d, s2)
@@ -96,19 +112,13 @@ def _wrapped(m, d, t, e):
     if s >= 0:
         side = sub3(_site(m, d, s), centre)
     touches, length, ahead, away, arrival, departure = wrap(from_p, from_q, side, s >= 0, frame, m.geom_size[g, 0])
-    straight, direction = _direction(p, q)
+    straight, direction = distance_direction(p, q)
     zero = 0.0 * straight
     none = zero, zero, zero
     ahead = _select(touches, ahead, direction)
     away = _select(touches, away, direction)
-    _pull(m, d, t, m.site_bodyid[s1], p, scale3(-m.path_factor[e], ahead))
-    _pull(m, d, t, m.site_bodyid[s2], q, scale3(m.path_factor[e], away))
-    force = scale3(m.path_factor[e], sub3(ahead, away))
-    moment = scale3(m.path_factor[e], sub3(cross(arrival, ahead), cross(departure, away)))
-    moment = _select(touches, moment, none)
-    to_centre = sub3(centre, d.subtree_com[m.body_rootid[b]])
-    _feel(m, d, t, b, force, add3(moment, cross(to_centre, force)))
-    return where(touches, length, straight)
+    moment = _select(touches, sub3(cross(arrival, ahead), cross(departure, away)), none)
+    return where(touches, length, straight), ahead, away, centre, sub3(ahead, away), moment
 
 
 @kernel(inline=True)
@@ -125,7 +135,7 @@ def _site(m, d, s):
 
 
 @kernel(inline=True)
-def _direction(p, q):
+def distance_direction(p, q):
     """Distance (m) from p to q, and the unit vector; between points that coincide it is along x, as in MuJoCo."""
     r = sub3(q, p)
     square = dot3(r, r)

@@ -7,6 +7,8 @@ its code DOPRI5). Rotations are advanced as in `runge_kutta`. In lanes, each sim
 
 import numpy as np
 
+from saltus.dynamics.activation import settle_activations
+from saltus.dynamics.history import record_controls
 from saltus.dynamics.kinematics import SLIDE
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace, save_state
@@ -14,7 +16,7 @@ from saltus.integrate.runge_kutta import stage_state, store_slopes
 from saltus.integrate.status import bad_velocity
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.functions import absolute, any_lane, clip, maximum, minimum, power, sqrt, where
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.status import DIVERGED, OK, STEP_TOO_SMALL
 
@@ -101,7 +103,7 @@ def first_slopes(m, d):
 
 @kernel
 def attempt(m, d, h, tableau):
-    """All stages of a step of h seconds from the saved state; leaves the end state in qpos, qvel. Returns a status."""
+    """All stages of a step of h seconds from the saved state; its end is left in qpos, qvel, act. Returns a status."""
     start = d.time
     status = OK
     for s in range(1, STAGES):
@@ -132,7 +134,23 @@ def error_norm(m, d, h, tolerance):
         position = h * position / (tolerance[1] + tolerance[0] * size)
         speed = h * speed / (tolerance[1] + tolerance[0] * fast)
         total = total + position * position + speed * speed
-    return sqrt(total / max(2.0 * m.nv, 1.0))
+    total = total + activation_errors(m, d, h, tolerance)
+    return sqrt(total / max(2.0 * m.nv + m.nact, 1.0))
+
+
+@only_with("act", otherwise="0.0 * h")
+@kernel
+def activation_errors(m, d, h, tolerance):
+    """Sum of the squares of the error estimates of actuators' states over absolute + relative * magnitude."""
+    total = 0.0 * d.time
+    for k in range(m.nact):
+        error = 0.0 * d.time
+        for s in range(STAGES):
+            error = error + ERROR[s] * d.stage_act[s * m.nact + k]
+        size = maximum(absolute(d.act[k]), absolute(d.act_saved[k]))
+        error = h * error / (tolerance[1] + tolerance[0] * size)
+        total = total + error * error
+    return total
 
 
 @kernel
@@ -165,32 +183,54 @@ def accept(m, d, h, live, error):
         # the last stage is the next step's first; its rotations start from there
         d.stage_qvel[i] = where(good, d.qvel[i], d.stage_qvel[i])
         d.stage_qacc[i] = where(good, d.stage_qacc[last + i], d.stage_qacc[i])
+    accept_activations(m, d, good)
+
+
+@only_with("act")
+@kernel
+def accept_activations(m, d, good):
+    """Take the states of actuators of a good step, within their limits; go back where it was not."""
+    settle_activations(m, d)
+    last = (STAGES - 1) * m.nact
+    for k in range(m.nact):
+        d.act[k] = where(good, d.act[k], d.act_saved[k])
+        d.act_saved[k] = d.act[k]
+        d.stage_act[k] = where(good, d.stage_act[last + k], d.stage_act[k])
 
 
 @kernel
 def interpolate(m, d, h, start, theta):
-    """The state at the fraction theta of a step of h seconds from the state of qpos_saved, into qpos, qvel, time.
+    """The state at the fraction theta of a step of h seconds from the state of qpos_saved, into qpos, qvel, act, time.
 
     Dense output of fourth order (Hairer, Nørsett & Wanner, eq. II.6.12 in the form of their code).
     """
     rest = 1.0 - theta
     for i in range(m.nv):
-        d.qstep[i] = dense(m, d, d.stage_qvel, i, theta, rest)
-        d.qvel[i] = d.qvel_saved[i] + h * dense(m, d, d.stage_qacc, i, theta, rest)
+        d.qstep[i] = dense(m, d, d.stage_qvel, i, m.nv, theta, rest)
+        d.qvel[i] = d.qvel_saved[i] + h * dense(m, d, d.stage_qacc, i, m.nv, theta, rest)
     displace(m, d.qpos_saved, h, d.qstep, d.qpos)
+    interpolate_activations(m, d, h, theta, rest)
     d.time = start + theta * h
 
 
+@only_with("act")
+@kernel
+def interpolate_activations(m, d, h, theta, rest):
+    """act at the fraction theta of the step."""
+    for k in range(m.nact):
+        d.act[k] = d.act_saved[k] + h * dense(m, d, d.stage_act, k, m.nact, theta, rest)
+
+
 @kernel(inline=True)
-def dense(m, d, slopes, i, theta, rest):
-    """Mean slope of degree of freedom i up to theta, times theta."""
+def dense(m, d, slopes, i, n, theta, rest):
+    """Mean slope of quantity i of n up to theta, times theta."""
     whole = 0.0 * d.time
     bend = whole
     for s in range(STAGES):
-        whole = whole + B[s] * slopes[s * m.nv + i]
-        bend = bend + DENSE[s] * slopes[s * m.nv + i]
+        whole = whole + B[s] * slopes[s * n + i]
+        bend = bend + DENSE[s] * slopes[s * n + i]
     first = slopes[i] - whole
-    last = whole - slopes[(STAGES - 1) * m.nv + i] - first
+    last = whole - slopes[(STAGES - 1) * n + i] - first
     return theta * (whole + rest * (first + theta * (last + rest * bend)))
 
 
@@ -201,9 +241,9 @@ B = tuple(float(x) for x in TABLEAU.b)
 def record(m, d, times, row, attempts, going, tableau, tolerance, out):
     """Go on towards times[-1] in free steps and write the states at the ascending times [n] by dense output.
 
-    Starts with row `row` of out [n, 1 + nq + nv] = time, qpos, qvel, and returns after `attempts` steps at the latest:
-    the next row, and a status. `going`: this is the next call of the same run, which makes no difference to the motion.
-    The last good state is in qpos_saved, qvel_saved.
+    Starts with row `row` of out [n, 1 + nq + nv + nact] = time, qpos, qvel, act, and returns after `attempts` steps at
+    the latest: the next row, and a status. `going`: this is the next call of the same run, which makes no difference to
+    the motion. The last good state is in qpos_saved, qvel_saved, act_saved.
     """
     end = times[-1]
     status = OK
@@ -231,6 +271,7 @@ def record(m, d, times, row, attempts, going, tableau, tolerance, out):
                 row += 1
             stage_state(m, d, size, tableau, STAGES, STAGES)
             d.time = start
+            record_controls(m, d, start)
         accept(m, d, size, True, error)
         if size == left and error <= 1.0:
             d.time = end
@@ -247,6 +288,8 @@ def write_row(m, d, time, out, row):
         out[row, 1 + k] = d.qpos[k]
     for i in range(m.nv):
         out[row, 1 + m.nq + i] = d.qvel[i]
+    for k in range(m.nact):
+        out[row, 1 + m.nq + m.nv + k] = d.act[k]
 
 
 def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:

@@ -6,14 +6,15 @@ with B the slope of the dampers. Without damping this is the symplectic Euler me
 Numerical Integration (2006), theorem VI.3.3).
 """
 
-from saltus.dynamics.articulated import articulated_solve
 from saltus.dynamics.bias import joint_forces
+from saltus.dynamics.joint_space import inertia_solve
 from saltus.dynamics.motion import motion
 from saltus.dynamics.smooth import applied_forces, position_stage, solve_stage
+from saltus.dynamics.tendon_inertia import add_fixed_tendon_forces
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
 from saltus.number.functions import frozen
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import forces
 
 
@@ -37,19 +38,20 @@ def tangent_step(m, p, d, h, level):
         d.qacc[i] = p.qacc[i]
     if level > 1:
         position_stage(m, d, 0)
-        motion(m, d, d, 1, 0)
+        motion(m, d, d, 1, m.keep_bodies)
         joint_forces(m, d, d, d.qfrc_inverse)
     elif level > 0:
-        motion(m, p, d, 1, 0)
+        motion(m, p, d, 1, m.keep_bodies)
         joint_forces(m, p, d, d.qfrc_inverse)
     applied_forces(m, d)
     if level > 0:
+        add_fixed_tendon_forces(m, p, d, d.qfrc_inverse)
         for i in range(m.nv):
             inertia = m.dof_armature[i] + h * m.implicit_damping * d.qfrc_damper_slope[i]
             d.qfrc_given[i] = d.qfrc_given[i] - d.qfrc_inverse[i] - inertia * d.qacc[i]
     for i in range(m.nv):
         d.qfrc_given[i] = d.qfrc_given[i] - frozen(d.qfrc_given[i])
-    articulated_solve(m, p, d, d.qfrc_given, 0, d.qstep)
+    inertia_solve(m, p, d, d.qfrc_given, 0, d.qstep)
     for i in range(m.nv):
         d.qacc[i] = d.qacc[i] + d.qstep[i]
     advance(m, d, h)
@@ -65,6 +67,17 @@ def keep_for_tangents(m, p, d):
         for k in range(3):
             d.xipos[b, k] = p.xipos[b, k]
             d.subtree_com[b, k] = p.subtree_com[b, k]
+    keep_tendons(m, p, d)
+
+
+@only_with("tendon")
+@kernel
+def keep_tendons(m, p, d):
+    """Copy lengths and Jacobians of tendons."""
+    for t in range(m.ntendon):
+        d.ten_length[t] = p.ten_length[t]
+    for k in range(m.ntenJ):
+        d.ten_J[k] = p.ten_J[k]
 
 
 EULER = Integrator(

@@ -2,13 +2,16 @@
 
     (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v',   D = df/dv
 
-One linear solve: the first Newton step of the implicit equation. D holds dampers, actuators and the bias; its sign
-is that of the force, so that damping makes it negative.
+One linear solve: the first Newton step of the implicit equation. D holds dampers, actuators, the medium and the bias,
+as far as the inertia couples joints; its sign is that of the force, so that damping makes it negative.
 """
 
 from saltus.dynamics.bias import joint_forces
-from saltus.dynamics.derivative import actuation_derivative, bias_derivative
+from saltus.dynamics.derivative import bias_derivative, clear_derivative
+from saltus.dynamics.fluid_derivative import fluid_derivative
+from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
 from saltus.dynamics.inertia import composite_inertia
+from saltus.dynamics.tree_rows import keep_to_branches
 from saltus.dynamics.unsymmetric import unsymmetric_solve
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
@@ -26,11 +29,10 @@ def step(m, d, h):
 
 
 @kernel
-def solve_with_derivative(m, d, h, free_only):
-    """qacc [nv] = (M - h D)⁻¹ f after `force_stage`; the bias's part of D for free bodies only if `free_only`."""
+def solve_with_derivative(m, d, h, fast):
+    """qacc [nv] = (M - h D)⁻¹ f after `force_stage`; D of `implicitfast` if `fast`."""
     composite_inertia(m, d)
-    bias_derivative(m, d, free_only)
-    actuation_derivative(m, d)
+    derivative(m, d, fast)
     for k in range(m.nC):
         d.upper[k] = d.M[k] + h * d.upper[k]
         d.lower[k] = d.M[k] + h * d.lower[k]
@@ -41,6 +43,35 @@ def solve_with_derivative(m, d, h, free_only):
     for i in range(m.nv):
         d.qacc[i] = d.qfrc_given[i] - d.qfrc_bias[i]
     unsymmetric_solve(m, d, d.qacc)
+
+
+@kernel
+def derivative(m, d, fast):
+    """-D in lower and upper [nC], but for the diagonals qfrc_damper_slope and qfrc_actuator_slope [nv].
+
+    If `fast`, the bias's part is taken of free bodies alone that nothing is attached to, and the rest is symmetric.
+    """
+    if fast and not m.has_freebody:
+        clear_derivative(m, d)
+    else:
+        bias_derivative(m, d, fast)
+        keep_to_branches(m, d)
+    actuation_derivative(m, d)
+    add_tendon_damping(m, d)
+    fluid_derivative(m, d, fast)
+    if fast and couples(m):
+        make_symmetric(m, d)
+
+
+@kernel
+def make_symmetric(m, d):
+    """upper ← lower but for free bodies; as in MuJoCo, nothing but the diagonal where M is a diagonal for sure."""
+    for i in range(m.nv):
+        if not m.dof_freebody[i]:
+            for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
+                if m.dof_simple[i]:
+                    d.lower[k] = 0.0 * d.time
+                d.upper[k] = d.lower[k]
 
 
 IMPLICIT = Integrator(

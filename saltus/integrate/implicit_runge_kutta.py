@@ -3,13 +3,14 @@
 The method is applied to positions and joint momenta p = M v: Gauss's methods are then symplectic on hinges and slides
 (Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), theorem VI.4.2). The unknowns are the stages' slopes
 k_i: rates of the tangent vector Θ_i = h Σ a_ij k_j from the step's start. Then q_i = q ⊕ Θ_i and v_i = dexp(Θ_i) k_i
-follow, and what must vanish is M(q_i) v_i - p - h Σ a_ij dp_j/dt. See Hairer & Wanner, Solving Ordinary Differential
-Equations II (1996), IV.8, and Munthe-Kaas (1999) for rotations.
+follow, and what must vanish is M(q_i) v_i - p - h Σ a_ij dp_j/dt. States of actuators have slopes among the unknowns
+too. See Hairer & Wanner, Solving Ordinary Differential Equations II (1996), IV.8, and Munthe-Kaas (1999) for rotations.
 """
 
 import numpy as np
 
-from saltus.dynamics.articulated import articulated_factor, articulated_solve
+from saltus.dynamics.activation import settle_activations
+from saltus.dynamics.joint_space import inertia_factor, inertia_solve
 from saltus.dynamics.kinematics import BALL, FREE
 from saltus.dynamics.momentum import momenta
 from saltus.dynamics.motion import motion
@@ -20,13 +21,14 @@ from saltus.integrate.runge_kutta import stage_state
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.functions import absolute, any_lane, maximum, where
 from saltus.number.kernels import kernel
-from saltus.solve.constrain import constrain
+from saltus.solve.constrain import constrain, grip
 from saltus.solve.status import NOT_CONVERGED, OK
 from saltus.spatial.fields import load3, store3
 from saltus.spatial.quaternions import dexp
 
 DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian; affects speed of convergence alone
 TOLERANCE = 1e-14
+RESOLVED = 1e-3  # rad, m in a step: motion that must come out to nine digits
 ITERATIONS = 50
 
 
@@ -36,26 +38,32 @@ def step(m, d, h, tableau, polish):
 
     Simulations that have converged rest while others go on. Returns a status.
     """
-    n = (tableau.shape[0] - 1) * m.nv
+    width = m.nv + m.nact
+    n = (tableau.shape[0] - 1) * width
     start = d.time
     save_state(m, d)
     momentum_form(m, d)
     for i in range(m.nv):
         d.momentum_saved[i] = d.momentum[i]
     for k in range(n):
-        d.stage_unknown[k] = d.qvel_saved[k % m.nv]
+        i = k % width
+        if i < m.nv:
+            d.stage_unknown[k] = d.qvel_saved[i]
+        else:
+            d.stage_unknown[k] = d.act_dot[i - m.nv]
     residual(m, d, h, tableau, start)
     newton_matrix(m, d, h, tableau, start, n)
     factor_dense(d, n)
     last = 1e300 + 0.0 * d.time
+    least = RESOLVED / h + 0.0 * d.time
     active = last > 0.0
     status = solved = OK
     extra = polish
     for iteration in range(ITERATIONS):
         size, scale = correct(m, d, n, active)
         solved = residual(m, d, h, tableau, start)
-        # converged, or as small as rounding lets it become
-        live = (size > TOLERANCE * scale) & ((size < 0.5 * last) | (size > 1e-9 * scale))
+        # converged, or as small as rounding lets it become, also where forces cancel
+        live = (size > TOLERANCE * scale) & ((size < 0.5 * last) | (size > 1e-9 * maximum(scale, least)))
         last = size
         if polish == 0:
             live = live & active
@@ -89,6 +97,7 @@ def correct(m, d, n, active):
 def momentum_form(m, d):
     """Joint momenta and their rates at the present state; returns a status of the constraint forces."""
     position_stage(m, d, 0)
+    grip(m, d)
     motion(m, d, d, 0, 1)
     applied_forces(m, d)
     status = constrain(m, d)
@@ -98,31 +107,43 @@ def momentum_form(m, d):
 
 @kernel
 def residual(m, d, h, tableau, start):
-    """stage_residual [s nv] = p_i - p - h Σ a_ij dp_j/dt at the slopes stage_unknown [s nv]; returns a status."""
+    """Residuals at the slopes stage_unknown [s (nv + nact)]; returns a status.
+
+    Writes stage_residual: p_i - p - h Σ a_ij dp_j/dt of momenta, slope - act_dot of states of actuators.
+    """
     stages = tableau.shape[0] - 1
     nv = m.nv
+    width = nv + m.nact
     status = OK
     for s in range(stages):
         for i in range(nv):
             move = 0.0 * d.time
             for j in range(stages):
-                move = move + tableau[s, j + 1] * d.stage_unknown[j * nv + i]
+                move = move + tableau[s, j + 1] * d.stage_unknown[j * width + i]
             d.qstep[i] = move
             d.qacc_saved[i] = h * move
-            d.qvel[i] = d.stage_unknown[s * nv + i]
+            d.qvel[i] = d.stage_unknown[s * width + i]
         displace(m, d.qpos_saved, h, d.qstep, d.qpos)
         angular_velocities(m, d)
+        for k in range(m.nact):
+            gain = 0.0 * d.time
+            for j in range(stages):
+                gain = gain + tableau[s, j + 1] * d.stage_unknown[j * width + nv + k]
+            d.act[k] = d.act_saved[k] + h * gain
         d.time = start + h * tableau[s, 0]
         status = max(status, momentum_form(m, d))
         for i in range(nv):
-            d.stage_residual[s * nv + i] = d.momentum[i] - d.momentum_saved[i]
+            d.stage_residual[s * width + i] = d.momentum[i] - d.momentum_saved[i]
             d.stage_qacc[s * nv + i] = d.momentum_rate[i]
+        for k in range(m.nact):
+            row = s * width + nv + k
+            d.stage_residual[row] = d.stage_unknown[row] - d.act_dot[k]
     for s in range(stages):
         for i in range(nv):
             gain = 0.0 * d.time
             for j in range(stages):
                 gain = gain + tableau[s, j + 1] * d.stage_qacc[j * nv + i]
-            d.stage_residual[s * nv + i] = d.stage_residual[s * nv + i] - h * gain
+            d.stage_residual[s * width + i] = d.stage_residual[s * width + i] - h * gain
     return status
 
 
@@ -187,17 +208,22 @@ def solve_dense(d, n, x):
 def final_state(m, d, h, tableau):
     """The state at the step's end from the stages' slopes and rates of momentum."""
     stages = tableau.shape[0] - 1
-    for k in range(stages * m.nv):
-        d.stage_qvel[k] = d.stage_unknown[k]
+    width = m.nv + m.nact
+    for s in range(stages):
+        for i in range(m.nv):
+            d.stage_qvel[s * m.nv + i] = d.stage_unknown[s * width + i]
+        for k in range(m.nact):
+            d.stage_act[s * m.nact + k] = d.stage_unknown[s * width + m.nv + k]
     stage_state(m, d, h, tableau, stages, stages)
+    settle_activations(m, d)
     for i in range(m.nv):
         gain = 0.0 * d.time
         for j in range(stages):
             gain = gain + tableau[stages, j + 1] * d.stage_qacc[j * m.nv + i]
         d.momentum[i] = d.momentum_saved[i] + h * gain
     position_stage(m, d, 0)
-    articulated_factor(m, d, 0.0, d.qfrc_damper_slope)
-    articulated_solve(m, d, d, d.momentum, 0, d.qvel)
+    inertia_factor(m, d, 0.0, d.qfrc_damper_slope)
+    inertia_solve(m, d, d, d.momentum, 0, d.qvel)
 
 
 def implicit_runge_kutta(tableau: ButcherTableau, *, kind: str = "implicit", reference: str = "") -> Integrator:

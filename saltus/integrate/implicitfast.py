@@ -3,10 +3,11 @@
     (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v'
 
 D leaves out the derivative of Coriolis and centrifugal forces, so that M - h D is symmetric and as sparse as M,
-except for free bodies that nothing is attached to: they keep their gyroscopic term.
+except for free bodies that nothing is attached to: they keep their gyroscopic term. Where forces couple joints, D has
+the pattern of M, and is a diagonal where MuJoCo knows M to be one.
 """
 
-from saltus.dynamics.derivative import actuation_derivative
+from saltus.dynamics.force_derivative import actuation_derivative, couples
 from saltus.dynamics.smooth import solve_stage
 from saltus.integrate.implicit import solve_with_derivative
 from saltus.integrate.integrator import Integrator
@@ -19,7 +20,7 @@ from saltus.solve.acceleration import forces
 def step(m, d, h):
     """One step of h seconds."""
     status = forces(m, d, m.has_freebody)
-    if m.has_freebody:
+    if m.has_freebody or couples(m):
         solve_with_derivative(m, d, h, 1)
     else:
         actuation_derivative(m, d)

@@ -31,7 +31,7 @@ class Integrator:
         fixed, each = self.needs.get("memory", (0, 0))
         return fixed + each * nv
 
-    def data_sizes(self, model_sizes: dict[str, int], tangents: bool = False) -> dict[str, int]:
-        """Sizes of the Data that it works on; `tangents`: one of duals."""
+    def data_sizes(self, model_sizes: dict[str, int], *, tangents: bool = False, **room: Any) -> dict[str, int]:
+        """Sizes of the Data that it works on; `tangents`: one of duals; `room`: for a controller."""
         needs = {k: v for k, v in self.needs.items() if k != "memory"}
-        return data_sizes(model_sizes, nmemory=self.memory(model_sizes["nv"]), tangents=tangents, **needs)
+        return data_sizes(model_sizes, nmemory=self.memory(model_sizes["nv"]), tangents=tangents, **needs, **room)

@@ -1,7 +1,8 @@
 """Moving on the configuration manifold: positions change by tangent vectors, quaternions by rotations."""
 
+from saltus.dynamics.activation import advance_activations
 from saltus.dynamics.kinematics import BALL, FREE
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load3, load4, store3, store4
 from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize
 from saltus.spatial.vectors import add_scaled3, scale3, sub3
@@ -49,7 +50,8 @@ def difference(m, origin, target, v):
 
 @kernel
 def advance(m, d, h):
-    """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]."""
+    """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]; actuators' states likewise."""
+    advance_activations(m, d, h)
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace(m, d.qpos, h, d.qvel, d.qpos)
@@ -58,8 +60,17 @@ def advance(m, d, h):
 
 @kernel
 def save_state(m, d):
-    """Keep position and velocity in qpos_saved, qvel_saved."""
+    """Keep the state in qpos_saved, qvel_saved, act_saved."""
     for k in range(m.nq):
         d.qpos_saved[k] = d.qpos[k]
     for i in range(m.nv):
         d.qvel_saved[i] = d.qvel[i]
+    save_activations(m, d)
+
+
+@only_with("act")
+@kernel
+def save_activations(m, d):
+    """Keep the states of actuators in act_saved [nact]."""
+    for k in range(m.nact):
+        d.act_saved[k] = d.act[k]

@@ -4,14 +4,17 @@
 
 Positions that turn are advanced in the rotation vector from the step's start, whose rate is not the angular
 velocity but its image under the inverse differential of the exponential (Munthe-Kaas, High order Runge-Kutta
-methods on manifolds (1999)). So the order of a tableau holds on ball and free joints too.
+methods on manifolds (1999)). So the order of a tableau holds on ball and free joints too. States of actuators go along:
+all of them are ordinary differential equations here, a filter that MuJoCo calls exact too; their limits are applied at
+the step's end.
 """
 
+from saltus.dynamics.activation import settle_activations
 from saltus.dynamics.kinematics import BALL, FREE
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace, save_state
 from saltus.integrate.tableau import ButcherTableau
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.status import OK
 from saltus.spatial.fields import load3, store3
@@ -32,12 +35,13 @@ def step(m, d, h, tableau):
         store_slopes(m, d, s)
     stage_state(m, d, h, tableau, stages, stages)
     d.time = start + h
+    settle_activations(m, d)
     return status
 
 
 @kernel
 def stage_state(m, d, h, tableau, row, stages):
-    """qpos, qvel ← the state at the step's start plus h times the slopes weighted by a row of the tableau.
+    """qpos, qvel, act ← the state at the step's start plus h times the slopes weighted by a row of the tableau.
 
     Leaves the tangent vector from the step's start, divided by h, in qstep [nv].
     """
@@ -53,12 +57,33 @@ def stage_state(m, d, h, tableau, row, stages):
     for i in range(m.nv):
         d.qacc_saved[i] = h * d.qstep[i]
     displace(m, d.qpos_saved, h, d.qstep, d.qpos)
+    stage_activations(m, d, h, tableau, row, stages)
+
+
+@only_with("act")
+@kernel
+def stage_activations(m, d, h, tableau, row, stages):
+    """act ← the states of actuators at the step's start plus h times their slopes weighted by a row of the tableau."""
+    for k in range(m.nact):
+        gain = 0.0 * d.act_saved[k]
+        for j in range(stages):
+            gain = gain + tableau[row, j + 1] * d.stage_act[j * m.nact + k]
+        d.act[k] = d.act_saved[k] + h * gain
+
+
+@only_with("act")
+@kernel
+def store_activation_slopes(m, d, s):
+    """act_dot [nact] as the slopes of stage s."""
+    for k in range(m.nact):
+        d.stage_act[s * m.nact + k] = d.act_dot[k]
 
 
 @kernel
 def store_slopes(m, d, s):
-    """Slopes of stage s: rates of the tangent vector from the step's start, qacc_saved [nv], and accelerations."""
+    """Slopes of stage s: rates of the tangent vector from the step's start, qacc_saved [nv], accelerations, act_dot."""
     at = s * m.nv
+    store_activation_slopes(m, d, s)
     for i in range(m.nv):
         d.stage_qvel[at + i] = d.qvel[i]
         d.stage_qacc[at + i] = d.qacc[i]

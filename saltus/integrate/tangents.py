@@ -7,16 +7,21 @@ from saltus.number.kinds import NTANGENT
 
 
 @kernel
-def seed_state(m, d, qpos, qvel, ctrl, column):
-    """Put the state into a dual Data with tangents along directions column, column + 1, ... of (dq, dv, du)."""
+def seed_state(m, d, qpos, qvel, act, ctrl, column):
+    """Put the state into a dual Data with tangents along directions column, column + 1, ... of (dq, dv, dw, du).
+
+    dw: of states of actuators.
+    """
     nv = m.nv
     for k in range(m.nq):
         d.qpos_saved[k] = seed(qpos[k], -1)
     for i in range(nv):
         d.qstep[i] = seed(0.0, i - column)
         d.qvel[i] = seed(qvel[i], nv + i - column)
+    for k in range(m.nact):
+        d.act[k] = seed(act[k], 2 * nv + k - column)
     for k in range(m.nu):
-        d.ctrl[k] = seed(ctrl[k], 2 * nv + k - column)
+        d.ctrl[k] = seed(ctrl[k], 2 * nv + m.nact + k - column)
     if column < nv:
         displace(m, d.qpos_saved, 1.0, d.qstep, d.qpos)
     else:
@@ -26,19 +31,27 @@ def seed_state(m, d, qpos, qvel, ctrl, column):
 
 @kernel
 def read_tangents(m, d, A, B, column):
-    """Columns of A [2 nv, 2 nv] and B [2 nv, nu] from the tangents of the next state; its values are in qpos_saved."""
+    """Columns of A and B from the tangents of the next state; its positions' values are in qpos_saved.
+
+    A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu].
+    """
     nv = m.nv
+    states = 2 * nv + m.nact
     difference(m, d.qpos_saved, d.qpos, d.qstep)
-    to_state = min(column + NTANGENT, 2 * nv)
-    to_ctrl = min(column + NTANGENT, 2 * nv + m.nu)
     for i in range(nv):
-        dq, dv = d.qstep[i], d.qvel[i]
-        for c in range(column, to_state):
-            A[i, c] = tangent_of(dq, c - column)
-            A[nv + i, c] = tangent_of(dv, c - column)
-        for c in range(max(column, 2 * nv), to_ctrl):
-            B[i, c - 2 * nv] = tangent_of(dq, c - column)
-            B[nv + i, c - 2 * nv] = tangent_of(dv, c - column)
+        read_row(m, d.qstep[i], A, B, i, column, states)
+        read_row(m, d.qvel[i], A, B, nv + i, column, states)
+    for k in range(m.nact):
+        read_row(m, d.act[k], A, B, 2 * nv + k, column, states)
+
+
+@kernel(inline=True)
+def read_row(m, value, A, B, row, column, states):
+    """A row of A and B from the tangents of one of the next state's numbers."""
+    for c in range(column, min(column + NTANGENT, states)):
+        A[row, c] = tangent_of(value, c - column)
+    for c in range(max(column, states), min(column + NTANGENT, states + m.nu)):
+        B[row, c - states] = tangent_of(value, c - column)
 
 
 @kernel

@@ -5,11 +5,12 @@
 Kept as the mean velocity w over the last step, so that differences of positions do not lose digits: w' = w + h a,
 q' = q ⊕ h w', v' = w' + h/2 a'. The first step after the method is chosen, or after the state or step has been
 changed from outside, is the initial one. a' takes the velocity w' + h/2 a, which keeps second order where forces
-depend on velocity.
+depend on velocity; states of actuators as in `velocity_verlet`.
 """
 
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace
+from saltus.integrate.velocity_verlet import correct_activations, predict_activations
 from saltus.number.functions import where
 from saltus.number.kernels import kernel
 from saltus.solve.acceleration import acceleration
@@ -29,8 +30,10 @@ def step(m, d, h):
         d.qstep[i] = d.memory[1 + i]
     d.memory[0] = 0.0 * d.time + h
     displace(m, d.qpos, h, d.qstep, d.qpos)
+    predict_activations(m, d, h)
     d.time = d.time + h
     status = max(status, acceleration(m, d))
+    correct_activations(m, d, h)
     for i in range(m.nv):
         d.qvel[i] = d.memory[1 + i] + 0.5 * h * d.qacc[i]
     return status

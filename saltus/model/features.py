@@ -7,8 +7,9 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, OptionError
-from saltus.model import collisions
+from saltus.model import collisions, medium
 from saltus.model.constraints import EQUALITY_ROWS
+from saltus.model.tendons import CYLINDER, SPHERE, parameters
 
 DISABLE = mujoco.mjtDisableBit
 ENABLE = mujoco.mjtEnableBit
@@ -30,12 +31,12 @@ IGNORABLE = {  # all that can be left out
     "limit": "joint and tendon limits",
     "frictionloss": "dry friction in joints and tendons",
     "equality": "equality constraints",
-    "tendon": "tendons with springs, dampers or actuators",
-    "actuator": "actuators beyond motors and affine servos on hinges and slides",
+    "tendon": "springs, dampers and inertia of tendons",
+    "actuator": "actuators whose laws are callbacks or plugins",
     "fluid": "forces of a medium (density, viscosity)",
     "flex": "deformable bodies",
-    "mocap": "bodies moved from outside",
     "plugin": "engine plugins",
+    "tactile": "tactile sensors",
     "plasticity": "springs that yield",
     "sleep": "putting resting bodies to sleep",
     "adhesion": "contacts that stick",
@@ -160,27 +161,25 @@ def _solver(m) -> list[Feature]:
 
 def _tendons(m) -> list[Feature]:
     found = []
+    forces = parameters(m)
     for t in range(m.ntendon):
-        forces = (m.tendon_stiffness[t], m.tendon_damping[t], m.tendon_armature[t])
-        forces += (*m.tendon_stiffnesspoly[t], *m.tendon_dampingpoly[t])
-        if any(forces):
-            found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), "its force"))
+        if any(np.any(values[t]) for values in forces.values()):
+            way = m.wrap_type[m.tendon_adr[t] : m.tendon_adr[t] + m.tendon_num[t]]
+            # MuJoCo's compiler refuses it too
+            odd = forces["tendon_armature"][t] != 0 and bool(np.isin(way, (SPHERE, CYLINDER)).any())
+            text = "its inertia, with geoms in its way," if odd else "its force"
+            found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), text, simulated=not odd))
     return found
 
 
 def supported_actuator(m: mujoco.MjModel, k: int) -> bool:
-    """Whether actuator k is a motor or affine servo on a hinge or slide."""
-    joint, slide = mujoco.mjtTrn.mjTRN_JOINT.value, mujoco.mjtJoint.mjJNT_SLIDE.value
-    return bool(
-        m.actuator_trntype[k] == joint
-        and m.jnt_type[m.actuator_trnid[k, 0]] >= slide
-        and m.actuator_dyntype[k] == 0
-        and m.actuator_gaintype[k] in (0, 1)
-        and m.actuator_biastype[k] in (0, 1)
-        and m.actuator_ctrlnum[k] == 1
-        and m.actuator_delay[k] == 0
-        and m.actuator_plugin[k] < 0
+    """Whether actuator k is simulated: all but plugins and laws that are callbacks of the user's."""
+    callbacks = (
+        (m.actuator_dyntype[k], mujoco.mjtDyn.mjDYN_USER),
+        (m.actuator_gaintype[k], mujoco.mjtGain.mjGAIN_USER),
+        (m.actuator_biastype[k], mujoco.mjtBias.mjBIAS_USER),
     )
+    return m.actuator_plugin[k] < 0 and not any(kind == user.value for kind, user in callbacks)
 
 
 def _actuators(m) -> list[Feature]:
@@ -191,16 +190,15 @@ def _actuators(m) -> list[Feature]:
 
 
 def _medium(m) -> list[Feature]:
-    damped = _disabled(m, DISABLE.mjDSBL_SPRING) and _disabled(m, DISABLE.mjDSBL_DAMPER)
-    if damped or not (m.opt.density > 0 or m.opt.viscosity > 0):
+    if not medium.present(m):
         return []
-    return [Feature("fluid", "option", "density, viscosity", "the force of the medium")]
+    return [Feature("fluid", "option", "density, viscosity", "the force of the medium", simulated=True)]
 
 
 def _others(m) -> list[Feature]:
     found = [Feature("flex", "flex", name_of(m, "FLEX", f), "elasticity") for f in range(m.nflex)]
-    mocap = np.flatnonzero(m.body_mocapid >= 0)
-    found += [Feature("mocap", "body", name_of(m, "BODY", b), "motion from outside") for b in mocap]
+    touches = np.flatnonzero(m.sensor_type == mujoco.mjtSensor.mjSENS_TACTILE.value) if m.nsensor else []
+    found += [Feature("tactile", "sensor", name_of(m, "SENSOR", s), "its reading") for s in touches]
     found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]
     if m.nplastic:
         found.append(Feature("plasticity", "joint", "springyield", "a spring that yields"))

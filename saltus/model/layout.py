@@ -6,6 +6,7 @@ actuation) is already zero in the kernels' Model, so that kernels need no switch
 
 import functools
 
+from saltus.model import hill
 from saltus.number.structs import Field, Layout
 
 
@@ -18,6 +19,7 @@ def _reals(*names, shape=()):
 
 
 BITS = 62  # of an integer that hold flags
+NPRM = 10  # parameters of an actuator's dynamics, gain or bias
 NPOLY = 2  # coefficients of polynomial springs and dampers beyond the linear one
 
 MODEL = Layout(
@@ -31,6 +33,8 @@ MODEL = Layout(
         **_ints("nconmax", "nblockmax", "nrowmax", "nJmax"),
         # whether `euler` integrates dampers implicitly, any body's weight is compensated, actuators act
         **_ints("implicit_damping", "has_gravcomp", "has_freebody", "has_actuation"),
+        # whether forces read orientations and velocities of all bodies
+        **_ints("keep_bodies"),
         # bodies
         **_ints(
             *["body_parentid", "body_rootid", "body_jntadr", "body_jntnum", "body_dofadr", "body_dofnum"],
@@ -57,17 +61,39 @@ MODEL = Layout(
         # degrees of freedom; dof_leads marks the first of each set that turns together;
         # M's rows hold a dof's ancestors in ascending order, itself last
         **_ints("dof_bodyid", "dof_jntid", "dof_parentid", "dof_freebody", "dof_leads", shape=("nv",)),
+        **_ints("dof_simple", shape=("nv",)),  # MuJoCo knows its row of M to be a diagonal
         **_ints("M_rownnz", "M_rowadr", shape=("nv",)),
         **_ints("M_colind", shape=("nC",)),
         **_reals("dof_armature", "dof_damping", shape=("nv",)),
         **_reals("dof_dampingpoly", shape=("nv", NPOLY)),
-        # actuators on hinges and slides
+        # actuators: their laws, and where their controls, activation states and outputs lie; actuator_slot: places of
+        # the states of motors and servos among the actuator's own, -1 for none (see `saltus.model.actuators`);
+        # actuator_period: of setpoints that are angles, 0 for none
         **_ints(
-            *["actuator_jntid", "actuator_ctrladr", "actuator_enabled", "actuator_forcelimited"], shape=("nactuator",)
+            *["actuator_dyntype", "actuator_gaintype", "actuator_biastype", "actuator_ctrladr", "actuator_ctrlnum"],
+            *["actuator_ctrlspec", "actuator_actadr", "actuator_actnum", "actuator_outadr", "actuator_outnum"],
+            *["actuator_enabled", "actuator_actearly", "actuator_actlimited", "actuator_forcelimited"],
+            shape=("nactuator",),
         ),
-        **_reals("actuator_gear", shape=("nactuator",)),
-        **_reals("actuator_gainprm", "actuator_biasprm", shape=("nactuator", 3)),
-        **_reals("actuator_forcerange", shape=("nactuator", 2)),
+        **_ints("actuator_slot", shape=("nactuator", 5)),
+        **_reals("actuator_dynprm", "actuator_gainprm", "actuator_biasprm", shape=("nactuator", NPRM)),
+        **_reals("actuator_forcerange", "actuator_actrange", shape=("nactuator", 2)),
+        **_reals("actuator_period", shape=("nactuator",)),
+        # delayed controls: samples in the history (0: no delay), way to interpolate, place in it, delay (s)
+        **_ints("actuator_nsample", "actuator_interp", "actuator_historyadr", shape=("nactuator",)),
+        **_reals("actuator_delay", shape=("nactuator",)),
+        # outputs of actuators: kind of transmission, what it is attached to, the degrees of freedom that it feels
+        **_ints("nout", "nmoment"),
+        # out_axis: which of the actuator's outputs it is
+        **_ints("out_kind", "out_obj1", "out_obj2", "out_axis", "moment_adr", "moment_num", shape=("nout",)),
+        **_ints("moment_dof", shape=("nmoment",)),
+        **_reals("actuator_gear", shape=("nout", 6)),
+        **_reals("actuator_cranklength", "actuator_acc0", shape=("nout",)),
+        **_reals("actuator_lengthrange", shape=("nout", 2)),
+        # activation states: MuJoCo's, then those of our own laws; history of delayed controls and sensors
+        **_ints("nact", "nhistory"),
+        # states of a controller in the time loop, the last of act
+        **_ints("ncontrol_state"),
         **_ints("actuator_ctrllimited", shape=("nu",)),
         **_reals("actuator_ctrlrange", shape=("nu", 2)),
         # attached frames; geom_mat turns into the body's axes, geom_turned says that it is not the identity
@@ -80,6 +106,7 @@ MODEL = Layout(
         **_ints("site_bodyid", shape=("nsite",)),
         **_reals("site_pos", shape=("nsite", 3)),
         **_reals("site_quat", shape=("nsite", 4)),
+        **_reals("site_mat", shape=("nsite", 9)),
         # soft laws: stiffness K (1/s²) and damping B (1/s) of the reference acceleration, damping across the normal,
         # the impedance's curve (at no violation, at full width, width in m or rad, midpoint, power)
         **_reals("law_stiffness", "law_damping", "law_damping_tangent", shape=("nlaw",)),
@@ -128,12 +155,62 @@ MODEL = Layout(
         **_ints("tendon_adr", "tendon_num", "tendon_Jadr", "tendon_Jnum", "tendon_common", shape=("ntendon",)),
         **_ints("tendon_dof", shape=("ntenJ",)),
         **_reals("tendon_length0", shape=("ntendon",)),
+        # their springs (N/m and more; no force within lengthspring), dampers, inertia (kg, kg m²), limits of the
+        # actuators' force
+        **_reals("tendon_stiffness", "tendon_damping", "tendon_armature", shape=("ntendon",)),
+        **_reals("tendon_stiffnesspoly", "tendon_dampingpoly", shape=("ntendon", NPOLY)),
+        **_reals("tendon_lengthspring", "tendon_actfrcrange", shape=("ntendon", 2)),
+        **_ints("tendon_actfrclimited", shape=("ntendon",)),
         # their elements: a joint, or two sites with a geom between or -1, and a side site or -1 (see
         # `saltus.model.tendons`); path_factor: coefficient, or inverse of the pulley's divisor
         **_ints("path_type", "path_obj1", "path_obj2", "path_geom", "path_side", shape=("npath",)),
         **_reals("path_factor", shape=("npath",)),
+        # bodies that are moved from outside, -1 for none
+        **_ints("nmocap"),
+        **_ints("body_mocapid", shape=("nbody",)),
+        # the medium: shapes that it acts on, in ascending order of bodies: kind (see `saltus.model.medium`), frame in
+        # the body; resistance to slow motion (N s/m, N m s); drag (kg/m) and angular drag (kg m²) of fast motion;
+        # lifts of Kutta (kg/m) and Magnus (kg); added mass and inertia (kg, kg m²); shape of the sections
+        **_ints("nfluid"),
+        **_ints("fluid_body", "fluid_kind", shape=("nfluid",)),
+        **_reals("fluid_mat", shape=("nfluid", 9)),
+        **_reals(
+            "fluid_pos",
+            "fluid_drag",
+            "fluid_swirl",
+            "fluid_mass",
+            "fluid_inertia",
+            "fluid_section",
+            shape=("nfluid", 3),
+        ),
+        **_reals("fluid_stokes", "fluid_lift", shape=("nfluid", 2)),
+        **_reals("opt_density"),
+        **_reals("opt_wind", shape=(1, 3)),
+        # sensors
+        **_ints("nsensor", "nsensordata"),
+        **_ints(
+            *["sensor_type", "sensor_datatype", "sensor_objtype", "sensor_objid", "sensor_reftype", "sensor_refid"],
+            *["sensor_dim", "sensor_adr", "sensor_nsample", "sensor_interp", "sensor_historyadr", "sensor_family"],
+            shape=("nsensor",),
+        ),
+        **_ints("sensor_intprm", shape=("nsensor", 3)),
+        **_reals("sensor_cutoff", "sensor_delay", "sensor_interval", shape=("nsensor",)),
+        # what they look at: geoms that rays meet, geoms of bodies, sites with a volume
+        **_ints("geom_visible", shape=("ngeom",)),
+        **_ints("body_geomadr", "body_geomnum", shape=("nbody",)),
+        **_ints("site_type", shape=("nsite",)),
+        **_reals("site_size", shape=("nsite", 3)),
+        # cameras: cam_focal (pixels) of projections; cam_lens: of rays (pixels, or pixels per m), and their centre
+        **_ints("ncam"),
+        **_ints("cam_mode", "cam_bodyid", "cam_targetbodyid", "cam_projection", shape=("ncam",)),
+        **_ints("cam_resolution", shape=("ncam", 2)),
+        **_reals("cam_pos", "cam_pos0", "cam_poscom0", shape=("ncam", 3)),
+        **_reals("cam_quat", shape=("ncam", 4)),
+        **_reals("cam_mat", "cam_mat0", shape=("ncam", 9)),
+        **_reals("cam_focal", shape=("ncam", 2)),
+        **_reals("cam_lens", shape=("ncam", 4)),
         # options
-        **_reals("opt_gravity", shape=(1, 3)),
+        **_reals("opt_gravity", "opt_magnetic", shape=(1, 3)),
         **_ints("opt_cone", "opt_iterations", "opt_ls_iterations", "opt_warmstart"),
         **_ints("opt_noslip_iterations", "opt_islands"),
         **_reals("opt_tolerance", "opt_ls_tolerance", "opt_impratio", "opt_scale"),  # scale: 1/(mean inertia nv)
@@ -149,11 +226,19 @@ def model_layout(features: frozenset[str]) -> Layout:
 
     "constraint": anything beside free motion; "contact": geoms that may touch; "cylinder", "box", "boxes", "convex",
     "foreign": kinds of pairs among them (see `saltus.contact.collide`); "tendon": any; "wrap": with geoms in their way;
-    "cg", "pgs", "noslip": how constraints are solved (see `saltus.solve.constrain`).
+    "cg", "pgs", "noslip": how constraints are solved (see `saltus.solve.constrain`); "tendon_force", "tendon_armature":
+    tendons that pull, that have inertia; "actuation": actuators beyond motors and affine servos on
+    hinges and slides, or a controller; "transmission": actuators on more than hinges and slides; "act": actuators
+    with states; "muscle", "servo", "dcmotor", "so3", "hill": laws among them; "delay": delayed controls; "adhere":
+    actuators that pull on contacts; "fluid": a medium; "mocap": bodies moved from outside; words that begin with
+    "control_" or "hold_": a controller in the time loop (see `saltus.dynamics.control`); with "sense_": kinds of
+    sensors; among those of geometry "rangefinder", "foreign_ray" (on what MuJoCo casts rays on), "camera",
+    "distance"; "sensor_delay": sensors that are late.
     """
     if not features:
         return MODEL
-    return Layout("_".join(["Model", *sorted(features)]), MODEL.fields, frozen=True, features=features)
+    fields = MODEL.fields | (hill.FIELDS if "hill" in features else {})
+    return Layout("_".join(["Model", *sorted(features)]), fields, frozen=True, features=features)
 
 
 DATA = Layout(
@@ -164,12 +249,18 @@ DATA = Layout(
         **_reals("time"),
         **_reals("qpos", shape=("nq",)),
         **_reals("qvel", shape=("nv",)),
-        **_reals("act", shape=("na",)),
+        **_reals("act", shape=("nact_room",)),
+        **_reals("history", shape=("nhistory",)),  # of delayed controls and sensors
         **_reals("memory", shape=("nmemory",)),  # what a multi-step integrator remembers
         **_reals("qacc_warmstart", shape=("nv_constraint",)),  # where the constraint solver begins
+        **_reals("mocap_pos", shape=("nmocap", 3)),
+        **_reals("mocap_quat", shape=("nmocap", 4)),
+        **_reals("userdata", shape=("nuserdata",)),
+        **_reals("control_prm", shape=("ncontrol_prm",)),  # of a controller in the time loop
         **_reals("ctrl", shape=("nu",)),
         **_reals("qfrc_applied", shape=("nv",)),
         **_reals("xfrc_applied", shape=("nbody", 6)),  # force, torque about the body's centre of mass; world axes
+        **_reals("timestep"),  # s, of the steps that are taken
         # position
         **_reals("xpos", "xipos", "subtree_com", shape=("nbody", 3)),
         **_reals("xquat", shape=("nbody", 4)),
@@ -192,11 +283,19 @@ DATA = Layout(
             *["qfrc_bias", "qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_passive", "qfrc_actuator"],
             shape=("nv",),
         ),
-        **_reals("actuator_length", "actuator_velocity", "actuator_force", shape=("nactuator",)),
+        **_reals("actuator_length", "actuator_velocity", "actuator_force", shape=("nout",)),
+        **_reals("moment", shape=("nmoment",)),  # dL/dq of the actuators' lengths, along moment_dof
+        **_reals("act_dot", shape=("nact_room",)),
+        **_reals("input", shape=("nu",)),  # controls after delay, limits and slew
+        **_reals("qfrc_fluid", shape=("nv",)),
         # acceleration; qfrc_given: forces on the joints beside those of motion
         **_reals("qfrc_damper_slope", shape=("nv",)),  # -d(qfrc_damper)/d(qvel), N m s
         **_reals("qfrc_given", "qfrc_smooth", "qacc_smooth", "qacc", "qfrc_inverse", shape=("nv",)),
         **_reals("energy", shape=(2,)),
+        # sensors, and what they read of the bodies: forces (N m, N) from outside and through the joint, momenta
+        **_reals("sensordata", shape=("nsensordata",)),
+        **_reals("cfrc_ext", "cfrc_int", shape=("nbody_sense", 6)),
+        **_reals("subtree_linvel", "subtree_angmom", shape=("nbody_sense", 3)),
         # articulated bodies
         **_reals("artic_inertia", shape=("nbody", 21)),
         **_reals("artic_force", shape=("nbody", 6)),
@@ -206,6 +305,8 @@ DATA = Layout(
         **_reals("qpos_saved", shape=("nq",)),
         **_reals("qvel_saved", "qacc_saved", "qstep", shape=("nv",)),
         **_reals("stage_qvel", "stage_qacc", shape=("nstage_nv",)),
+        **_reals("act_saved", "act_dot_saved", shape=("nact_room",)),
+        **_reals("stage_act", shape=("nstage_nact",)),
         **_reals("qfrc_actuator_slope", "slope", shape=("nv",)),  # N m s
         **_reals("velocity_force", shape=("nbody_implicit", 36)),
         **_reals("axis_rate", shape=("nv_implicit", 6)),
@@ -224,6 +325,7 @@ DATA = Layout(
         **_ints("foreign_functions", "foreign_model", "foreign_data"),
         **_ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
         **_ints("foreign_count", shape=(16,)),
+        **_ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.foreign_ray`)
         # blocks of rows: kind, rows, first row, place in J, chain's place and length, what it belongs to
         **_ints(
             *["block_kind", "block_dim", "block_row", "block_J", "block_chain", "block_num", "block_id", "block_law"],
@@ -268,16 +370,20 @@ DATA = Layout(
 )
 
 
-def data_sizes(model_sizes, *, nmemory=0, nstage=0, implicit=False, newton=False, tangents=False):
+def data_sizes(
+    model_sizes, *, nmemory=0, nstage=0, implicit=False, newton=False, tangents=False, control_states=0, control_prm=0
+):
     """Sizes of a Data for the model's sizes and what an integrator needs beside.
 
     Without constraints (nblockmax 0) there is no memory for them.
 
     `nmemory`: numbers that it remembers; `nstage`: stages whose slopes it keeps; `implicit`: it uses derivatives in the
-    velocities; `newton`: it solves for all stages by Newton's method; `tangents`: it holds duals.
+    velocities; `newton`: it solves for all stages by Newton's method; `tangents`: it holds duals. `control_states`,
+    `control_prm`: room for states and parameters of a controller in the time loop.
     """
     nv = model_sizes["nv"]
-    unknowns = nstage * nv if newton else 0
+    nact = model_sizes["nact"] + control_states
+    unknowns = nstage * (nv + nact) if newton else 0
     nv_constraint = nv if model_sizes["nblockmax"] else 0
     nv_hessian = nv_constraint if tangents else model_sizes["nv_hessian"]
     return dict(
@@ -289,6 +395,9 @@ def data_sizes(model_sizes, *, nmemory=0, nstage=0, implicit=False, newton=False
         nblock_weight=36 if nv_constraint else 0,
         nmemory=nmemory,
         nstage_nv=nstage * nv,
+        nstage_nact=nstage * nact,
+        nact_room=nact,
+        ncontrol_prm=control_prm,
         nbody_implicit=model_sizes["nbody"] if implicit else 0,
         nv_implicit=nv if implicit else 0,
         nC_implicit=model_sizes["nC"] if implicit else 0,

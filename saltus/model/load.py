@@ -3,7 +3,7 @@
 import copy
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import mujoco
 
 from saltus.errors import ModelError
 from saltus.model import features
+from saltus.model.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.n_link import n_link as mjcf_n_link
 
@@ -27,16 +28,19 @@ def n_link(n: int, **parameters) -> Model:
     return load(mjcf_n_link(n, **parameters))
 
 
-def load(source, *, ignore: Iterable[str] = ()) -> Model:
+def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle] | None = None) -> Model:
     """Load a mechanism.
 
     `source`: path of an MJCF (.xml, .mjcf) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
     a mujoco.MjModel or MjSpec, or a Model. `ignore`: features to leave out, such as "contact" or "limit", or
-    "constraint" for all constraints; what is left out is listed in `Model.ignored` and in recordings.
+    "constraint" for all constraints; what is left out is listed in `Model.ignored` and in recordings. `muscles`: laws
+    that replace those of actuators, by name (see `HillMuscle`).
 
     Raises ModelError, with file and line, for what cannot be read, and, with element and name, for what has an
     effect on motion and is not simulated.
     """
+    if muscles:
+        return _with_muscles(load(source, ignore=ignore), muscles)
     if isinstance(source, Model):
         return source
     if isinstance(source, mujoco.MjModel):
@@ -53,6 +57,18 @@ def load(source, *, ignore: Iterable[str] = ()) -> Model:
     if isinstance(source, str) and text in models():
         return _load_bundled(text, ignore)
     return _load_file(Path(text), ignore)
+
+
+def _with_muscles(model: Model, muscles: Mapping[str, HillMuscle]) -> Model:
+    """The model with the laws of some actuators replaced."""
+    return Model(
+        model.mujoco,
+        name=model.name,
+        xml=model.xml,
+        ignored=list(model.ignored),
+        initial_key=model.initial_key,
+        muscles={**model.muscles, **muscles},
+    )
 
 
 def _load_bundled(name: str, ignore) -> Model:

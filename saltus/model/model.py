@@ -1,15 +1,22 @@
 """The mechanism: everything that does not change while it moves."""
 
-from types import SimpleNamespace
+import copy
+from collections.abc import Mapping
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from saltus.model import features
+from saltus.model.actuators import actuators
 from saltus.model.constraints import Constraints, constraints
+from saltus.model.hill import HillMuscle, count_states, find_muscles
 from saltus.model.layout import MODEL, model_layout
-from saltus.model.tendons import tendons
+from saltus.model.medium import medium
+from saltus.model.sensors import sensors
+from saltus.model.sight import sight
+from saltus.model.tendons import inertia_parents, tendons
 from saltus.number.structs import Struct
 
 SEMANTICS = "mujoco-4.0"
@@ -27,8 +34,8 @@ class Model:
     """A mechanism, frozen. Its fields carry MuJoCo's names: `nq`, `body_mass`, `jnt_axis`, ... and cannot be written.
 
     `opt` holds the options, `ignored` what the user chose to leave out, `xml` the model as MJCF text (None if the
-    source was an MjModel), `initial_key` the keyframe that simulations start from (None: qpos0 at rest). Made by
-    `saltus.load`.
+    source was an MjModel), `initial_key` the keyframe that simulations start from (None: qpos0 at rest), `muscles` the
+    laws that replace those of actuators. Made by `saltus.load`.
     """
 
     def __init__(
@@ -39,9 +46,13 @@ class Model:
         xml: str | None = None,
         ignored: list[str] | None = None,
         initial_key: int | None = None,
+        muscles: Mapping[str, HillMuscle] | None = None,
     ):
         self._mj = mj_model
+        self._muscles = find_muscles(mj_model, muscles or {})
+        self.muscles = MappingProxyType(dict(muscles or {}))
         self._structs: dict[tuple[str, float], Struct] = {}
+        self._sensing: dict[Any, Struct] = {}
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
         self.semantics, self.initial_key = SEMANTICS, initial_key
         self.opt = _options(mj_model)
@@ -70,13 +81,17 @@ class Model:
         return f"Model({self.name!r}: {m.nbody - 1} bodies, {m.njnt} joints, nq {m.nq}, nv {m.nv}, nu {m.nu}{left})"
 
     def __reduce__(self):
-        return _rebuild, (self._mj, self.name, self.xml, list(self.ignored), self.initial_key)
+        muscles = dict(self.muscles)
+        return _rebuild, (self._mj, self.name, self.xml, list(self.ignored), self.initial_key, muscles)
+
+    @property
+    def na(self) -> int:
+        """Number of states of actuators: MuJoCo's, then those of muscles beyond them."""
+        return self._mj.na + count_states(self._mj, self._muscles)
 
     @property
     def mujoco(self) -> mujoco.MjModel:
         """A copy of the compiled MuJoCo model."""
-        import copy
-
         return copy.copy(self._mj)
 
     def names(self, kind: str) -> list[str]:
@@ -119,15 +134,36 @@ class Model:
         """Sizes that fields are made from. nC counts every ancestor, which MuJoCo's leaves out for simple bodies."""
         return dict(self.struct().sizes)
 
-    def struct(self, kind: str = "float64", timestep: float | None = None) -> Struct:
+    def struct(self, kind: str = "float64", timestep: float | None = None, control: Any = None) -> Struct:
         """The model as kernels see it, with numbers of a kind: "float64" or "float32".
 
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
+        `control`: the word and the number of states of a controller in the time loop (see `saltus.dynamics.control`).
         """
+        if control is not None:
+            return _controlled(self.struct(kind, timestep), *control)
         key = kind, float(self.opt.timestep if timestep is None else timestep)
         if key not in self._structs:
-            self._structs[key] = _make_struct(self._mj, constraints(self._mj, self.left_out, key[1]), kind)
+            constrained = constraints(self._mj, self.left_out, key[1])
+            self._structs[key] = _make_struct(self._mj, constrained, self.left_out, self._muscles, kind)
         return self._structs[key]
+
+    def sensing_struct(
+        self,
+        kind: str = "float64",
+        timestep: float | None = None,
+        control: Any = None,
+        words: frozenset[str] | None = None,
+    ) -> Struct:
+        """What `struct` gives, with the features that reading the sensors needs and steps do not, or other `words`."""
+        key = kind, timestep, control, words
+        if key not in self._sensing:
+            struct = copy.copy(self.struct(kind, timestep, control))
+            if words is None:
+                words = frozenset(sensors(self._mj).features | sight(self._mj).features)
+            struct.layout = model_layout(struct.layout.features | words)
+            self._sensing[key] = struct
+        return self._sensing[key]
 
     @property
     def left_out(self) -> frozenset[str]:
@@ -135,8 +171,8 @@ class Model:
         return frozenset(entry.split(":")[0] for entry in self.ignored)
 
 
-def _rebuild(mj_model, name, xml, ignored, initial_key):
-    return Model(mj_model, name=name, xml=xml, ignored=ignored, initial_key=initial_key)
+def _rebuild(mj_model, name, xml, ignored, initial_key, muscles=None):
+    return Model(mj_model, name=name, xml=xml, ignored=ignored, initial_key=initial_key, muscles=muscles)
 
 
 def _options(m: mujoco.MjModel) -> Options:
@@ -152,20 +188,25 @@ def _options(m: mujoco.MjModel) -> Options:
     return Options(**values)
 
 
-def _make_struct(m: mujoco.MjModel, constrained: Constraints, kind: str) -> Struct:
+def _make_struct(
+    m: mujoco.MjModel,
+    constrained: Constraints,
+    left_out: frozenset[str],
+    muscles: Mapping[int, HillMuscle],
+    kind: str,
+) -> Struct:
     """Fill the kernels' Model. What flags switch off is zero here."""
     off = lambda bit: bool(m.opt.disableflags & bit.value)  # noqa: E731
     flags = mujoco.mjtDisableBit
     spring, damper = not off(flags.mjDSBL_SPRING), not off(flags.mjDSBL_DAMPER)
-    actuation = m.nactuator > 0 and not off(flags.mjDSBL_ACTUATION)
-    actuators = _actuators(m, not off(flags.mjDSBL_CLAMPCTRL), actuation)
     gravity = np.zeros(3) if off(flags.mjDSBL_GRAVITY) else m.opt.gravity
     armature, damping, dampingpoly = _dof_parameters(m)
     gravcomp = m.body_gravcomp.copy() if spring or damper else np.zeros(m.nbody)
     previous = np.arange(m.nbody) - 1
     poses = _attached_poses(m)
     inertia = _body_inertia(m, poses["body_iquat"])
-    tied = tendons(m)
+    tied, driven, around, sensed = tendons(m, left_out), actuators(m, muscles), medium(m, poses, left_out), sensors(m)
+    seen = sight(m)
     values = {
         **{
             f: getattr(m, f)
@@ -173,7 +214,7 @@ def _make_struct(m: mujoco.MjModel, constrained: Constraints, kind: str) -> Stru
             if f.startswith(("body_", "jnt_", "geom_", "site_")) and hasattr(m, f)
         },
         **{f: getattr(m, f) for f in ("qpos0", "qpos_spring", "dof_bodyid", "dof_jntid", "dof_parentid")},
-        **_ancestors(m),
+        **_coupled(inertia_parents(m, left_out)),
         "body_lastdof": _last_dofs(m),
         "body_treeend": [int(np.flatnonzero(m.body_rootid == m.body_rootid[b])[-1]) + 1 for b in range(m.nbody)],
         "body_chained": (previous == m.body_parentid) & (m.body_parentid > 0),
@@ -190,44 +231,79 @@ def _make_struct(m: mujoco.MjModel, constrained: Constraints, kind: str) -> Stru
         "jnt_offset": (m.jnt_pos != 0).any(axis=1),
         "geom_turned": (poses["geom_quat"] != [1, 0, 0, 0]).any(axis=1),
         "geom_mat": _matrices(poses["geom_quat"]),
+        "site_mat": _matrices(poses["site_quat"]),
         "dof_freebody": _free_body_dofs(m),
+        "dof_simple": m.dof_simplenum > 0,
         "dof_leads": _leading_dofs(m),
         "dof_armature": armature,
         "dof_damping": damping * damper,
         "dof_dampingpoly": dampingpoly * damper,
         "opt_gravity": gravity[None],
-        **actuators,
         **constrained.values,
         **tied.values,
+        **driven.values,
+        **around.values,
+        **sensed.values,
+        **seen.values,
     }
     damped = damper and bool(damping.any() or dampingpoly.any())
     implicit = damped and not off(flags.mjDSBL_EULERDAMP)
     sizes = {
         **{s: int(getattr(m, s)) for s in ("nq", "nv", "nu", "na", "nactuator", "nbody", "njnt", "ngeom", "nsite")},
+        **{s: int(getattr(m, s)) for s in ("nmocap", "nuserdata")},
         **constrained.sizes,
         **tied.sizes,
+        **driven.sizes,
+        **around.sizes,
+        **sensed.sizes,
+        **seen.sizes,
         "nC": len(values["M_colind"]),
+        "keep_bodies": int(
+            bool(
+                constrained.sizes["neq"]
+                or (driven.values["out_obj2"] >= 0).any()
+                or "tendon_armature" in tied.features
+                or "fluid" in around.features
+            )
+        ),
         "implicit_damping": int(implicit),
         "has_freebody": int(values["dof_freebody"].any()),
         "has_gravcomp": int(bool(gravcomp.any()) and bool(np.any(gravity))),
-        "has_actuation": int(actuation),
         "opt_cone": int(m.opt.cone),
         "opt_iterations": int(m.opt.iterations),
         "opt_ls_iterations": int(m.opt.ls_iterations),
         "opt_warmstart": int(not off(flags.mjDSBL_WARMSTART)),
     }
-    struct = Struct(model_layout(frozenset(constrained.features | tied.features)), sizes, kind)
+    needed = constrained.features | tied.features | driven.features | around.features
+    if "sensor_delay" in seen.features:  # steps read such sensors
+        needed = needed | sensed.features | seen.features
+    if m.nmocap:
+        needed = needed | {"mocap"}
+    struct = Struct(model_layout(frozenset(needed)), sizes, kind)
     for name in struct.views:
         if struct.views[name].size:
             struct.fill(name, values[name])
     return struct
 
 
-def _ancestors(m):
-    """M's rows: each dof's ancestors in ascending order, itself last."""
+def _controlled(base: Struct, word: str, states: int) -> Struct:
+    """A copy of the kernels' Model with a controller that has some states."""
+    features = base.layout.features | {word, "actuation"} | ({"act"} if states else set())
+    sizes = {
+        "nact": base.sizes["nact"] + states,
+        "ncontrol_state": states,
+    }
+    struct = Struct(model_layout(frozenset(features)), base.sizes | sizes, base.kind)
+    for name, view in struct.views.items():
+        view[...] = base.views[name]
+    return struct
+
+
+def _coupled(parents):
+    """M's rows: each dof's parents on the way to the root in ascending order, itself last."""
     rows: list[list[int]] = []
-    for i in range(m.nv):
-        parent = m.dof_parentid[i]
+    for parent in parents:
+        i = len(rows)
         rows.append(([] if parent < 0 else rows[parent]) + [i])
     count = np.array([len(r) for r in rows], int)
     start = np.concatenate([[0], np.cumsum(count)[:-1]]) if rows else count
@@ -318,23 +394,3 @@ def _dof_parameters(m):
             damping[dofs] += m.actuator_damping[k] * square
             poly[dofs] += m.actuator_dampingpoly[k] * square
     return armature, damping, poly
-
-
-def _actuators(m, clamp, enabled):
-    """Parameters of the actuators; those that are not simulated exert no force."""
-    n = m.nactuator
-    good = np.array([features.supported_actuator(m, k) for k in range(n)], bool)
-    off = np.array([bool(m.opt.disableactuator >> g & 1) if 0 <= g < 31 else False for g in m.actuator_group], bool)
-    affine = lambda kind, prm, n: np.where((kind == 1)[:, None], prm[:, :3], prm[:, :3] * [n, 0, 0])  # noqa: E731
-    return {
-        "actuator_jntid": np.where(good, m.actuator_trnid[:, 0], 0),
-        "actuator_ctrladr": np.where(good, m.actuator_ctrladr, 0),
-        "actuator_enabled": good & ~off & enabled,
-        "actuator_ctrllimited": m.actuator_ctrllimited * clamp,
-        "actuator_forcelimited": m.actuator_forcelimited,
-        "actuator_gear": np.where(good, m.actuator_gear[m.actuator_outadr, 0], 0.0),
-        "actuator_gainprm": affine(m.actuator_gaintype, m.actuator_gainprm, 1),
-        "actuator_biasprm": affine(m.actuator_biastype, m.actuator_biasprm, 0),
-        "actuator_ctrlrange": m.actuator_ctrlrange,
-        "actuator_forcerange": m.actuator_forcerange,
-    }

@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 
 from saltus.model.chains import ChainTable
+from saltus.model.tendons import inertia_parents
 
 SOLVERS = mujoco.mjtSolver
 
@@ -16,13 +17,14 @@ def solver_features(m: mujoco.MjModel, left_out: frozenset[str]) -> set[str]:
 
 def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str]) -> dict[str, object]:
     """The Model's fields; tables of the dual problem only where it is solved."""
-    supports = [_support(m, dofs) for _, dofs, _ in chains.entries] if _dual(m, left_out) else []
+    parents = inertia_parents(m, left_out)
+    supports = [_way(parents, dofs) for _, dofs, _ in chains.entries] if _dual(m, left_out) else []
     count = np.array([len(s) for s in supports], int)
     return {
         "support_adr": np.cumsum(count) - count,
         "support_num": count,
         "support_dof": [i for s in supports for i in s],
-        "dof_treeid": m.dof_treeid if _islands(m) else np.zeros(m.nv, int),
+        "dof_treeid": _trees(m, parents) if _islands(m) else np.zeros(m.nv, int),
         "opt_noslip_tolerance": m.opt.noslip_tolerance,
     }
 
@@ -69,11 +71,20 @@ def _islands(m) -> bool:
     return not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ISLAND.value
 
 
-def _support(m, dofs) -> list[int]:
-    """Degrees of freedom and all their ancestors, ascending."""
-    found = set()
+def _way(parents, dofs) -> list[int]:
+    """Degrees of freedom and all on their ways to the root, ascending."""
+    found: set[int] = set()
     for i in dofs:
         while i >= 0 and i not in found:
             found.add(i)
-            i = int(m.dof_parentid[i])
+            i = int(parents[i])
     return sorted(found)
+
+
+def _trees(m, parents) -> np.ndarray:
+    """The kinematic tree of each degree of freedom; those that tendons with inertia couple count as one."""
+    trees = m.dof_treeid.copy()
+    for i, parent in enumerate(parents):
+        if parent >= 0:
+            trees[i] = trees[parent]
+    return trees

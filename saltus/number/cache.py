@@ -27,7 +27,7 @@ from saltus.number.kinds import cpu_name
 from saltus.number.parts import rebuild_part
 
 PACKAGE = Path(__file__).resolve().parent.parent
-KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "simulate")
+KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "sense", "simulate")
 
 
 @functools.cache

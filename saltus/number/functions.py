@@ -30,7 +30,7 @@ def _symbols():
     return symbols
 
 
-# ---------------------------------------------------------------- square root, absolute value, floor
+# ---------------------------------------------------------------- square root, absolute value, floor, exponential
 
 
 def sqrt(x):
@@ -46,6 +46,11 @@ def absolute(x):
 def floor(x):
     """Largest integer not above x, as a number of x's kind."""
     return _symbols().floor(x) if _is_symbol(x) else float(math.floor(x))
+
+
+def exp(x):
+    """e to the power x."""
+    return _symbols().exp(x) if _is_symbol(x) else math.exp(x)
 
 
 def fma(a, b, c):
@@ -79,7 +84,7 @@ def _register_unary(function, name):
         return _llvm_call(builder, name, args[0])
 
 
-for _function, _name in ((sqrt, "sqrt"), (absolute, "fabs"), (floor, "floor")):
+for _function, _name in ((sqrt, "sqrt"), (absolute, "fabs"), (floor, "floor"), (exp, "exp")):
     _register_unary(_function, _name)
 
 
@@ -103,6 +108,13 @@ def _absolute_dual(context, builder, sig, args):
 def _floor_dual(context, builder, sig, args):
     x, _ = unpack(context, builder, args[0])
     return pack(context, builder, _llvm_call(builder, "floor", x), ir.Constant(TANGENTS, None))
+
+
+@lower_builtin(exp, DualType)
+def _exp_dual(context, builder, sig, args):
+    x, dx = unpack(context, builder, args[0])
+    value = _llvm_call(builder, "exp", x)
+    return pack(context, builder, value, builder.fmul(splat(builder, value, TANGENTS), dx))
 
 
 @infer_global(fma)

@@ -97,10 +97,15 @@ _PART = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, p
 def only_with(feature, otherwise="None"):
     """A kernel of a struct and more that is compiled only where the struct's layout has `feature`.
 
+    A feature that ends with "_" means any word that begins so.
     For structs of other layouts the call is `otherwise`: an expression of the arguments, or another kernel. So nobody
     waits for the compilation of what their model does not have.
     """
-    return lambda dispatcher: _where_compiled(dispatcher, otherwise, lambda m, *_: feature in m.layout.features)
+    if feature.endswith("_"):
+        condition = lambda m, *_: any(word.startswith(feature) for word in m.layout.features)  # noqa: E731
+    else:
+        condition = lambda m, *_: feature in m.layout.features  # noqa: E731
+    return lambda dispatcher: _where_compiled(dispatcher, otherwise, condition)
 
 
 def without_tangents(otherwise):

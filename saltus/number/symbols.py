@@ -33,6 +33,11 @@ def sqrt(x):
     return library_of(x).sqrt(x)
 
 
+def exp(x):
+    """e to the power x."""
+    return library_of(x).exp(x)
+
+
 def floor(x):
     """Largest integer not above x."""
     return library_of(x).floor(x)

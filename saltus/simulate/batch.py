@@ -11,6 +11,7 @@ import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.foreign import attach
+from saltus.contact.foreign_ray import attach_sense
 from saltus.errors import DivergenceError, ModelError, OptionError, SaltusWarning
 from saltus.integrate.dopri5 import STUCK
 from saltus.integrate.registry import find_integrator
@@ -21,11 +22,17 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate import loops
-from saltus.simulate.simulation import _key_index, _timestep
+from saltus.simulate.control import Controller
+from saltus.simulate.sensing import batch_sensordata
+from saltus.simulate.simulation import _timestep
+from saltus.simulate.start import check_sampling, start_state
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
-FIELDS = ("time", "qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied")
+FIELDS = (
+    *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "control_prm", "ctrl"),
+    *("qfrc_applied", "xfrc_applied"),
+)
 KEPT = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
 
 
@@ -47,8 +54,12 @@ class Batch:
     `threads`: how many to use (None: all that this process may). `precision`: "float64" or "float32". `integrator` and
     `timestep` as in Simulation. A simulation's result does not depend on the others, on n or on threads, to the bit.
 
-    `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na], `ctrl` [n, nu], `qfrc_applied` [n, nv] and `xfrc_applied`
-    [n, nbody, 6]: reading gives a copy, assigning (an array, or one row for all) sets them.
+    `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
+    may differ from simulation to simulation.
+
+    `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
+    `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4] and
+    `userdata` [n, nuserdata]: reading gives a copy, assigning (an array, or one row for all) sets them.
     """
 
     def __init__(
@@ -59,6 +70,8 @@ class Batch:
         precision: str = "float64",
         integrator: Any = None,
         timestep: float | None = None,
+        *,
+        control: Controller | None = None,
     ):
         self.model: Model = load(model)
         if int(n) != n or n < 1:
@@ -68,15 +81,23 @@ class Batch:
         self.n, self.precision = int(n), precision
         self.threads = _threads(threads)
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
+        check_sampling(self.model, self.integrator)
         self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
-        self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep)
+        self._control = control
+        key = None if control is None else control.key(self.model)
+        self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep, key)
         self._width = LANES[precision].width
         self._groups = -(-self.n // self._width)
         kind = "lane64" if precision == "float64" else "lane32"
-        sizes = self.integrator.data_sizes(self.model.sizes())
+        self._parameters = np.zeros(0) if control is None else control.parameters(self.model)
+        room = {"control_states": self._model.ncontrol_state, "control_prm": len(self._parameters)}
+        sizes = self.integrator.data_sizes(self.model.sizes(), **room)
         self._workspaces = [Struct(DATA, sizes, kind) for _ in range(min(self.threads, self._groups))]
         for workspace in self._workspaces:
             attach(self.model, workspace)
+            if "sensor_delay" in self._model.layout.features:
+                attach_sense(self.model, workspace)  # steps look, too
+            workspace.fill("timestep", self.timestep)
         struct = self._workspaces[0]
         self._spans = {f: struct.span(f, f) for f in (*FIELDS, *KEPT)}
         self._rows = struct.span("time", "xfrc_applied").stop
@@ -118,7 +139,7 @@ class Batch:
         width = values[0].size if len(values) else 0
         block = self._states[:, self._spans[field]]
         block[index // self._width, :, index % self._width] = values.reshape(len(index), width)
-        if field in ("qpos", "qvel", "act", "time"):
+        if field in ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat"):
             for kept in KEPT:
                 self._states[index // self._width, self._spans[kept], index % self._width] = 0.0
         if field in ("qfrc_applied", "xfrc_applied") and np.any(values):
@@ -129,8 +150,17 @@ class Batch:
     qvel = _field("qvel", "rad/s, m/s")
     act = _field("act", "actuator's unit")
     ctrl = _field("ctrl", "actuator's unit")
+    mocap_pos = _field("mocap_pos", "m")
+    mocap_quat = _field("mocap_quat", "quaternions")
+    userdata = _field("userdata", "whatever they mean to a controller")
+    control_prm = _field("control_prm", "as the controller reads them")
     qfrc_applied = _field("qfrc_applied", "N m, N")
     xfrc_applied = _field("xfrc_applied", "force N, torque N m")
+
+    @property
+    def sensordata(self) -> np.ndarray:
+        """Readings of all sensors of all simulations [n, nsensordata] at their present states."""
+        return batch_sensordata(self)
 
     @property
     def diverged(self) -> np.ndarray:
@@ -140,21 +170,12 @@ class Batch:
     def reset(self, ids: Any = None, key: int | str | None = None) -> None:
         """Bring all simulations, or those with the given ids or mask, to a keyframe or the model's start."""
         index = _indices(ids, self.n)
-        m = self.model
-        if key is None:
-            key = m.initial_key
         for field in FIELDS:
-            self._write(field, 0.0, index)
-        self._write("qpos", m.qpos0, index)
-        if key is not None:
-            k = _key_index(m, key)
-            for field, value in (
-                ("time", m.key_time),
-                ("qpos", m.key_qpos),
-                ("qvel", m.key_qvel),
-                ("ctrl", m.key_ctrl),
-            ):
-                self._write(field, value[k], index)
+            self._write(field, self._parameters if field == "control_prm" else 0.0, index)
+        for field, value in start_state(self.model, key, self.timestep).items():
+            if field == "act":
+                value = np.concatenate([value, np.zeros(self._shape("act")[0] - len(value))])
+            self._write(field, value, index)
         self._flags.reshape(-1)[index] = False
         if ids is None:
             self._forced = False

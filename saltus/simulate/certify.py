@@ -114,7 +114,8 @@ def _without_error_bar(sim, first, reason) -> Certificate:
 def _repeat(sim, start, duration, sample, control, progress, **changes):
     from saltus.simulate.simulation import Simulation
 
-    options = {"integrator": sim.integrator, "contact": sim.contact, "timestep": sim.timestep} | changes
+    options = {"integrator": sim.integrator, "contact": sim.contact, "timestep": sim.timestep}
+    options |= {"control": sim.control} | changes
     other = Simulation(sim.model, **options)
     other.restore(start)
     return other.run(duration, sample, control, progress)

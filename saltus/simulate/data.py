@@ -5,17 +5,22 @@ from typing import Any
 import numpy as np
 
 from saltus.contact.counts import NITER
+from saltus.model.actuators import SCALAR
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.simulate import rows
 
-STATE = ("time", "qpos", "qvel", "act", "memory", "qacc_warmstart", "ctrl", "qfrc_applied", "xfrc_applied")
+STATE = (
+    *("time", "qpos", "qvel", "act", "memory", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
+    *("qfrc_applied", "xfrc_applied"),
+)
 SHOWN = (
     "time qpos qvel act ctrl qfrc_applied xfrc_applied xpos xipos subtree_com xquat xmat ximat xanchor xaxis geom_xpos "
     "geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv ten_length ten_J ten_velocity cvel cacc "
-    "cfrc_body qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp qfrc_passive qfrc_actuator actuator_length "
-    "actuator_velocity actuator_force qfrc_smooth qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
+    "cfrc_ext cfrc_int subtree_linvel subtree_angmom cfrc_body qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp "
+    "qfrc_fluid qfrc_passive qfrc_actuator act_dot actuator_length actuator_velocity actuator_force mocap_pos "
+    "mocap_quat userdata qfrc_smooth qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
 )
 HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
 CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *rows.FIELDS)
@@ -30,7 +35,7 @@ class Data:
 
     Contacts and constraint rows are here too: `ncon`, `contact` (a structured array), `nefc`, `efc_J` [nefc, nv],
     `efc_pos`, `efc_D`, `efc_R`, `efc_aref`, `efc_force`, `efc_frictionloss`, `efc_type` and `efc_id` [nefc],
-    `solver_niter`; see `saltus.simulate.rows`.
+    `solver_niter`; see `saltus.simulate.rows`. `actuator_moment` [nout, nv] is dense.
     """
 
     def __init__(self, model: Model, kernel_model: Struct, struct: Struct, refresh):
@@ -40,20 +45,35 @@ class Data:
     def __getattr__(self, name: str) -> Any:
         if name in CONSTRAINTS:
             return self._constraint(name)
+        if name == "actuator_moment":
+            return self._actuator_moment()
         if name.startswith("_") or name not in DATA.fields or name in HIDDEN:
             raise AttributeError(f"Data has no field {name!r}")
         view = self._struct.views[name]
+        if name in ("act", "act_dot"):
+            view = view[: self._kernel_model.nact]
         if name in STATE:
             return view
         self._refresh(name)
-        if name in ("M", "qLD") and self._model.nC != len(view):
+        if name in ("M", "qLD") and not np.array_equal(self._model.M_colind, self._kernel_model.M_colind):
             view = view[self._sparse_rows()]
         view = view.view()
         view.flags.writeable = False
         return view
 
     def __dir__(self):
-        return sorted([f for f in DATA.fields if f not in HIDDEN] + list(CONSTRAINTS))
+        return sorted([f for f in DATA.fields if f not in HIDDEN] + ["actuator_moment", *CONSTRAINTS])
+
+    def _actuator_moment(self) -> np.ndarray:
+        """Moment arms of all outputs of actuators [nout, nv]."""
+        self._refresh("moment")
+        m = self._kernel_model
+        moment = np.zeros((m.nout, self._model.nv))
+        for o in range(m.nout):
+            row = slice(m.moment_adr[o], m.moment_adr[o] + m.moment_num[o])
+            scalar = m.out_kind[o] == SCALAR
+            moment[o, m.moment_dof[row]] = m.actuator_gear[o, 0] if scalar else self._struct.views["moment"][row]
+        return moment
 
     def _constraint(self, name: str) -> Any:
         """Contacts and rows of the present state."""
@@ -70,10 +90,14 @@ class Data:
         return self._rows[1][name]
 
     def _sparse_rows(self) -> np.ndarray:
-        """Places of MuJoCo's entries among ours: simple bodies have only their diagonals there."""
-        rows = self._model.struct()
+        """Places of MuJoCo's entries among ours.
+
+        There simple bodies have only their diagonals, and tendons with inertia couple no branches.
+        """
+        ours, theirs = self._kernel_model, self._model
         places = []
-        for i in range(self._model.nv):
-            end = rows.M_rowadr[i] + rows.M_rownnz[i]
-            places.extend(range(end - self._model.M_rownnz[i], end))
+        for i in range(theirs.nv):
+            columns = ours.M_colind[ours.M_rowadr[i] : ours.M_rowadr[i] + ours.M_rownnz[i]]
+            wanted = theirs.M_colind[theirs.M_rowadr[i] : theirs.M_rowadr[i] + theirs.M_rownnz[i]]
+            places.extend(ours.M_rowadr[i] + np.searchsorted(columns, wanted))
         return np.array(places, int)

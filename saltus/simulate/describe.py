@@ -1,5 +1,6 @@
 """What a recording says about the run that made it."""
 
+import dataclasses
 import functools
 import json
 import platform
@@ -10,19 +11,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import saltus
+from saltus.model.hill import FIBRE
 
 if TYPE_CHECKING:
-    from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
 
-def names_and_units(model: "Model") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Labels and SI units of qpos, qvel and ctrl."""
+def names_and_units(sim: "Simulation") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Labels and SI units of qpos, qvel, act and ctrl."""
+    model = sim.model
     qpos, qvel = model.coordinate_units()
-    names = {"qpos": model.qpos_names(), "qvel": model.dof_names(), "ctrl": model.names("actuator")}
-    if len(names["ctrl"]) != model.nu:
-        names["ctrl"] = [f"ctrl {k}" for k in range(model.nu)]
-    return names, {"qpos": qpos, "qvel": qvel, "ctrl": [""] * model.nu}
+    actuators = model.names("actuator")
+    ctrl = [label for k, name in enumerate(actuators) for label in _several(name, int(model.actuator_ctrlnum[k]))]
+    names = {"qpos": model.qpos_names(), "qvel": model.dof_names(), "act": _act_names(sim, actuators), "ctrl": ctrl}
+    return names, {"qpos": qpos, "qvel": qvel, "act": [""] * len(names["act"]), "ctrl": [""] * model.nu}
+
+
+def _several(name: str, count: int) -> list[str]:
+    """The name of one number, or names for each of several."""
+    return [name] if count == 1 else [f"{name}.{i}" for i in range(count)]
+
+
+def _act_names(sim: "Simulation", actuators: list[str]) -> list[str]:
+    """Labels of the states of actuators: MuJoCo's, those of muscles, those of a controller."""
+    struct, names = sim._model, [f"state {k}" for k in range(len(sim.act))]
+    for k, actuator in enumerate(actuators):
+        first = struct.actuator_actadr[k]
+        if first >= 0:
+            count = struct.actuator_actnum[k]
+            names[first : first + count] = _several(actuator, count)
+        if actuator in sim.model.muscles and not sim.model.muscles[actuator].rigid_tendon:
+            names[struct.actuator_slot[k, FIBRE]] = f"{actuator}.fibre"
+    count = struct.ncontrol_state
+    names[len(names) - count :] = [f"control.{i}" for i in range(count)]
+    return names
 
 
 def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, Any]:
@@ -37,6 +59,8 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "integrator": sim.integrator.name,
         "integrator_reference": sim.integrator.reference,
         "contact": sim.contact,
+        "muscles": {name: dataclasses.asdict(law) for name, law in model.muscles.items()},
+        "control": "" if sim.control is None else repr(sim.control),
         "timestep": sim.timestep,
         "duration": duration,
         "sample": sample,

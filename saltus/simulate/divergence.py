@@ -13,7 +13,10 @@ from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
-TERMS = ("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_actuator", "qfrc_applied", "qfrc_bias", "qfrc_constraint")
+TERMS = (
+    *("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_fluid", "qfrc_actuator", "qfrc_applied", "qfrc_bias"),
+    "qfrc_constraint",
+)
 
 
 def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> None:

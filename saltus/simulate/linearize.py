@@ -13,6 +13,7 @@ from saltus.simulate import loops
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
+FREE = {"tendon", "wrap", "tendon_force", "tendon_armature"}  # features that integrators' own tangents can do
 POLISH = 12  # Newton iterations after convergence, for the tangents of implicit methods
 
 
@@ -30,24 +31,33 @@ class Linearization:
             tangent_parameters[1] = np.int64(POLISH)
         self._sim = sim
         self._parameters = (*integrator.parameters, *tangent_parameters)
-        self._dual = Struct(DATA, integrator.data_sizes(sim.model.sizes(), tangents=True), "dual")
+        sizes = sim._struct.sizes
+        room = {"control_states": sizes["nact_room"] - sizes["nact"], "control_prm": sizes["ncontrol_prm"]}
+        self._dual = Struct(DATA, integrator.data_sizes(sim.model.sizes(), tangents=True, **room), "dual")
         attach(sim.model, self._dual)
-        self._loop = loops.linearize(integrator, bool(sim._model.nblockmax))
-        self._state_rows = [self._dual.span(f, f) for f in ("qpos", "qvel", "ctrl")]
-        self._force_rows = self._dual.span("qfrc_applied", "xfrc_applied")
+        self._loop = loops.linearize(integrator, sim._model.layout.features <= FREE)
+        self._state_rows = [self._dual.span(f, f) for f in ("qpos", "qvel", "act", "ctrl")]
+        self._input_rows = [self._dual.span("history", "history"), self._dual.span("mocap_pos", "control_prm")]
+        self._input_rows.append(self._dual.span("qfrc_applied", "xfrc_applied"))
 
     def __call__(self) -> tuple[np.ndarray, np.ndarray]:
-        """A [2 nv, 2 nv] and B [2 nv, nu] of (dq, dv)' = A (dq, dv) + B du over one step at the present state."""
+        """A and B of (dq, dv, dw)' = A (dq, dv, dw) + B du over one step at the present state.
+
+        A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu].
+        """
         sim, dual = self._sim, self._dual
         sim._prepare()
         before = sim._state.copy()
         memory = sim._struct.views["memory"]
         memory[:] = 0.0
         dual.ints[DATA.slot["has_xfrc"]] = sim._struct.ints[DATA.slot["has_xfrc"]]
-        dual.real[self._force_rows, 0, 0] = before[self._force_rows]
-        nv, nu = sim.model.nv, sim.model.nu
-        A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nu))
-        start = [before[rows] for rows in self._state_rows]
+        dual.fill("timestep", sim.timestep)
+        sim._struct.fill("timestep", sim.timestep)
+        for rows in self._input_rows:
+            dual.real[rows, 0, 0] = sim._struct.real[rows]
+        states, nu = 2 * sim.model.nv + sim._model.nact, sim.model.nu
+        A, B = np.empty((states, states)), np.empty((states, nu))
+        start = [sim._struct.real[rows].copy() for rows in self._state_rows]
         sizes = memory.size, sim._struct.views["qacc_warmstart"].size
         self._loop(sim._model, sim._struct, dual, *start, *sizes, sim.timestep, A, B, *self._parameters)
         sim._state[:] = before

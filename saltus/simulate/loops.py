@@ -1,8 +1,11 @@
 """Time loops, compiled for each integrator when it is first used."""
 
 import functools
+from typing import Any
 
 from saltus.dynamics import bias, smooth
+from saltus.dynamics.history import record_controls
+from saltus.dynamics.hold import hold_control
 from saltus.integrate import dopri5
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_velocity
@@ -10,6 +13,7 @@ from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.functions import any_lane, lane_get, rarely
 from saltus.number.kernels import Entry
 from saltus.number.kinds import NTANGENT
+from saltus.sense.delay import sample_sensors
 from saltus.solve import acceleration, constrain
 from saltus.solve.status import DIVERGED, OK
 
@@ -43,6 +47,10 @@ record = Entry(
 )
 
 
+# what surrounds every step: controls that are held for it, what delayed controls and sensors will read
+AROUND = dict(hold=hold_control, sample_sensors=sample_sensors, record_controls=record_controls)
+
+
 def _parameters(integrator: Integrator) -> str:
     return "".join(f", p{k}" for k in range(len(integrator.parameters)))
 
@@ -56,13 +64,17 @@ def _advance(step, label, parameters) -> Entry:
     body = f"""
 status = OK
 for k in range(n):
+    hold(m, d, h)
+    sample_sensors(m, d)
+    start = d.time
     result = step(m, d, h{parameters})
+    record_controls(m, d, start)
     status = max(status, result)
     if rarely(not bad_velocity(m, d) < 0.5):
         return k + 1, DIVERGED
 return n, status
 """
-    names = dict(step=step, bad_velocity=bad_velocity, rarely=rarely, OK=OK, DIVERGED=DIVERGED)
+    names = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, OK=OK, DIVERGED=DIVERGED)
     return Entry(f"advance_{label}", f"n, h{parameters}", body, **names)
 
 
@@ -80,7 +92,11 @@ for g in range(first, last):
         for l in range(width):
             d_real[k, l] = states[g, k, l]
     for _ in range(n):
+        hold(m, d, h)
+        sample_sensors(m, d)
+        start = d.time
         result = step(m, d, h{parameters})
+        record_controls(m, d, start)
         status = max(status, result)
     bad = bad_velocity(m, d)
     if rarely(any_lane(bad > 0.5)):
@@ -91,7 +107,8 @@ for g in range(first, last):
             states[g, k, l] = d_real[k, l]
 return status
 """
-    names = dict(step=step, bad_velocity=bad_velocity, rarely=rarely, any_lane=any_lane, lane_get=lane_get, OK=OK)
+    names: dict[str, Any] = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, any_lane=any_lane)
+    names |= dict(lane_get=lane_get, OK=OK)
     arguments = f"states, flags, first, last, rows, width, n, h{parameters}"
     return Entry(f"batch_{label}", arguments, body, **names)
 
@@ -107,10 +124,12 @@ def advance_batch(integrator: Integrator) -> Entry:
 
 _LINEARIZE = """
 start = f.time
+hold(m, f, h)
 step(m, f, h{parameters})
-for column in range(0, 2 * m.nv + m.nu, NTANGENT):
-    seed_state(m, d, qpos, qvel, ctrl, column)
+for column in range(0, 2 * m.nv + m.nact + m.nu, NTANGENT):
+    seed_state(m, d, qpos, qvel, act, ctrl, column)
     d.time = d.time * 0.0 + start
+    hold(m, d, h)
     for k in range(nmemory):
         d.memory[k] = 0.0 * d.time
     for i in range(nwarm):
@@ -125,7 +144,7 @@ step(m, f, h{parameters})
 keep(m, f, d)
 columns = 2 * m.nv + m.nu
 for column in range((columns - 1) // NTANGENT * NTANGENT, -1, -NTANGENT):
-    seed_state(m, d, qpos, qvel, ctrl, column)
+    seed_state(m, d, qpos, qvel, act, ctrl, column)
     d.time = d.time * 0.0 + start
     tangent_step(m, f, d, h, (column < m.nv) + (column < 2 * m.nv))
     store_tangents(m, d, f.qpos, A, B, column)
@@ -134,22 +153,24 @@ for column in range((columns - 1) // NTANGENT * NTANGENT, -1, -NTANGENT):
 
 @functools.cache
 def _linearize(step, tangent_step, label, parameters) -> Entry:
-    names = dict(step=step, seed_state=seed_state, store_tangents=store_tangents, NTANGENT=NTANGENT)
+    names: dict[str, Any] = dict(step=step, hold=hold_control, NTANGENT=NTANGENT)
+    names |= dict(seed_state=seed_state, store_tangents=store_tangents)
     body = _LINEARIZE
     if tangent_step is not None:
         body, names["tangent_step"], names["keep"] = _LINEARIZE_BY_TANGENTS, *tangent_step
     tangent_parameters = parameters.replace("p", "t")
     body = body.format(parameters=parameters, tangent_parameters=tangent_parameters)
-    arguments = f"qpos, qvel, ctrl, nmemory, nwarm, h, A, B{parameters}{tangent_parameters}"
+    arguments = f"qpos, qvel, act, ctrl, nmemory, nwarm, h, A, B{parameters}{tangent_parameters}"
     return Entry(f"linearize_{label}", arguments, body, short=("m", "f", "d"), **names)
 
 
-def linearize(integrator: Integrator, constrained: bool) -> Entry:
-    """Derivatives of one step of the float data, which is taken, into A [2 nv, 2 nv] and B [2 nv, nu].
+def linearize(integrator: Integrator, free: bool) -> Entry:
+    """Derivatives of one step of the float data, which is taken, into A [2 nv + nact]² and B [2 nv + nact, nu].
 
-    (model, data, dual data, qpos, qvel, ctrl, nmemory, nwarm, h, A, B, *parameters, *parameters for the tangents). What
-    the integrator remembers, nmemory numbers, is forgotten first. nwarm: how many numbers the constraint solver starts
-    from. Integrators' own ways of going through tangents are for free motion.
+    (model, data, dual data, qpos, qvel, act, ctrl, nmemory, nwarm, h, A, B, *parameters, *parameters for the tangents).
+    What the integrator remembers, nmemory numbers, is forgotten first. nwarm: how many numbers the constraint solver
+    starts from. `free`: free motion with motors on hinges and slides, and tendons, at most, which integrators' own ways
+    of going through tangents are for.
     """
-    tangent_step = None if constrained else integrator.tangent_step
+    tangent_step = integrator.tangent_step if free else None
     return _linearize(integrator.step, tangent_step, _label(integrator), _parameters(integrator))

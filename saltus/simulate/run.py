@@ -3,6 +3,7 @@
 import time as clock
 import warnings
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import numpy as np
 from saltus.errors import DivergenceError, OptionError, SaltusWarning
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import divergence, loops
+from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, names_and_units
+from saltus.simulate.feedback import warn_if_unstable
 from saltus.simulate.progress import Progress
 from saltus.simulate.rows import pair_names
 
@@ -37,21 +40,38 @@ def run(
     method from that step's start, so that sampling does not change the motion. The last step is shortened to end at
     `duration`.
 
-    `control`: a function f(sim) -> ctrl [nu], called at the start of each step; an array [nu], held; or an array
-    [steps, nu], one row a step. `progress`: True or False to show a bar or not (None: on long runs in a terminal), or a
-    function of the fraction done. `certify`: repeat the run with half and a quarter of the step and put a statement of
-    its accuracy into `certificate`.
+    `control`: a function f(sim) -> ctrl [nu], called at the start of each step; an array [nu], held; an array [steps,
+    nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose states are the last
+    of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal), or a function of the
+    fraction done. `certify`: repeat the run with half and a quarter of the step and put a statement of its accuracy
+    into `certificate`.
 
     Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in `trajectory`.
     """
     duration, sample = positive("duration", duration), positive("sample", sample)
     start = sim.snapshot()
-    trajectory = _Run(sim, duration, sample, control, progress).record()
+    with _controlled_by(sim, control):
+        trajectory = _Run(sim, duration, sample, control, progress).record()
     if certify and "interrupted_at" not in trajectory.attrs:
         from saltus.simulate.certify import certify_run
 
         trajectory.certificate = certify_run(sim, start, trajectory, duration, sample, control, progress)
     return trajectory
+
+
+@contextmanager
+def _controlled_by(sim, control):
+    """Let a controller in the time loop work for a while."""
+    before = sim.control
+    if isinstance(control, Controller):
+        sim.control = control
+    if sim.control is not None:
+        warn_if_unstable(sim)
+    try:
+        yield
+    finally:
+        if sim.control is not before:
+            sim.control = before
 
 
 def positive(name: str, value: float) -> float:
@@ -81,11 +101,11 @@ class _Run:
         self.progress = Progress(progress, duration)
         count = int(np.floor(duration / sample * (1 + 1e-12))) + 1
         self.times = np.arange(count) * sample
-        names, units = names_and_units(sim.model)
+        names, units = names_and_units(sim)
         m = sim.model
         names["contact"] = pair_names(m, sim._model)
         self.builder = TrajectoryBuilder(
-            *(m.nq, m.nv, m.na, m.nu),
+            *(m.nq, m.nv, len(sim.act), m.nu),
             ncontact=len(names["contact"]),
             expected=count,
             names=names,
@@ -181,6 +201,8 @@ class _Run:
 
     def _append(self):
         sim = self.sim
+        if sim.control is not None and not sim.control.hold:
+            sim.forward()  # the controls that belong to this state
         energy, closed = sim._sample()
         self.builder.append(sim.time, sim.qpos, sim.qvel, sim.act, sim.ctrl, energy, closed)
 
@@ -191,7 +213,7 @@ class _Run:
         if self.duration - ends[-1] > ROUNDING * self.sample:
             ends.append(self.duration)
         times = self.start + np.array(ends)
-        rows = np.zeros((len(times), 1 + sim.model.nq + sim.model.nv))
+        rows = np.zeros((len(times), 1 + sim.model.nq + sim.model.nv + len(sim.act)))
         sim._prepare()
         first = last = 0
         while last < len(times):
@@ -213,22 +235,20 @@ class _Run:
     def _last_good(self):
         """The state at the end of the last good step of a free run."""
         struct, state = self.sim._struct, self.sim._state.copy()
-        start = struct.span("time", "time").start
-        for name in ("qpos", "qvel"):
-            rows = struct.span(name, name)
-            state[rows.start - start : rows.stop - start] = struct.views[f"{name}_saved"]
+        for name in ("qpos", "qvel", "act"):
+            state[self.sim._rows_of(name)] = struct.views[f"{name}_saved"]
         return state
 
     def _append_row(self, row):
         sim = self.sim
-        nq = sim.model.nq
-        sim.time, sim.qpos, sim.qvel = float(row[0]), row[1 : 1 + nq], row[1 + nq :]
+        nq, nv = sim.model.nq, sim.model.nv
+        sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), *np.split(row[1:], [nq, nq + nv])
         self._append()
 
 
 def _control(sim, control, steps) -> Callable | None:
     """A function (sim, step) that sets the controls, or None where they are held."""
-    if control is None:
+    if control is None or isinstance(control, Controller):
         return None
     nu = sim.model.nu
     if callable(control):

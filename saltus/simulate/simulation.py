@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from saltus.contact.foreign import attach
+from saltus.contact.foreign_ray import attach_sense
+from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
 from saltus.integrate.registry import find_integrator
 from saltus.model.layout import DATA
@@ -13,7 +15,10 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.simulate import divergence, loops, rows
 from saltus.simulate.contact import find_contact_law
+from saltus.simulate.control import Controller
 from saltus.simulate.data import Data
+from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
+from saltus.simulate.start import check_sampling, start_state
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
@@ -39,10 +44,12 @@ class Simulation:
 
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
     says. `timestep` (s): None for the file's. `contact`: the contact law, "soft" or saltus.Soft().
-    `tolerance`: (relative, absolute) error per step of adaptive integrators.
+    `tolerance`: (relative, absolute) error per step of adaptive integrators. `control`: a controller in the time loop
+    (`saltus.PID`, `saltus.controller`).
 
-    `time` (s), `qpos` [nq], `qvel` [nv], `act` [na], `ctrl` [nu], `qfrc_applied` [nv] and `xfrc_applied` [nbody, 6] are
-    views to read and write; `data` holds what is computed from them.
+    `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
+    `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4] and `userdata` [nuserdata] are views to
+    read and write; `data` holds what is computed from them.
     """
 
     def __init__(
@@ -53,15 +60,22 @@ class Simulation:
         timestep: float | None = None,
         *,
         tolerance: tuple[float, float] | None = None,
+        control: Controller | None = None,
     ):
         self.model: Model = load(model)
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
+        check_sampling(self.model, self.integrator)
         self.contact = find_contact_law(contact).name
         self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
-        self._model = self.model.struct(timestep=None if self.integrator.adaptive else self.timestep)
-        self._struct = Struct(DATA, self.integrator.data_sizes(self.model.sizes()))
+        self._law_timestep = None if self.integrator.adaptive else self.timestep
+        self._model = self.model.struct(timestep=self._law_timestep)
+        room = _room(self.model, control)
+        self._struct = Struct(DATA, self.integrator.data_sizes(self.model.sizes(), **room))
+        self._struct.fill("timestep", self.timestep)
         attach(self.model, self._struct)
+        if "sensor_delay" in self._model.layout.features:
+            attach_sense(self.model, self._struct)  # steps look, too
         self._state = self._struct.real[self._struct.span("time", "xfrc_applied")]
         self._loop = loops.advance(self.integrator)
         self._remembers = self._struct.views["memory"].size > 0
@@ -69,8 +83,9 @@ class Simulation:
         self._computed: np.ndarray | None = None  # the state that computed quantities belong to
         self._left: np.ndarray | None = None  # the state that the last step left
         self._linearization: Any = None  # made when first needed
-        self.data = Data(self.model, self._model, self._struct, self._refresh)
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
+        self._control: Controller | None = None
+        self.control = control
         self.reset()
 
     def __repr__(self) -> str:
@@ -89,22 +104,54 @@ class Simulation:
 
     qpos = state_property("qpos", "rad, m, quaternions")
     qvel = state_property("qvel", "rad/s, m/s")
-    act = state_property("act", "actuator's unit")
     ctrl = state_property("ctrl", "actuator's unit")
     qfrc_applied = state_property("qfrc_applied", "N m, N")
     xfrc_applied = state_property("xfrc_applied", "force N, torque N m; world axes, at the centre of mass")
 
+    mocap_pos = state_property("mocap_pos", "m")
+    mocap_quat = state_property("mocap_quat", "quaternions")
+    userdata = state_property("userdata", "whatever they mean to a controller")
+
+    @property
+    def act(self) -> np.ndarray:
+        """States of actuators [na], then those of a controller: a view to read and write."""
+        return self._struct.views["act"][: self._model.nact]
+
+    @act.setter
+    def act(self, value: Any) -> None:
+        try:
+            self.act[...] = value
+        except ValueError:
+            raise OptionError(f"act has shape {self.act.shape}, not {np.shape(value)}") from None
+
+    @property
+    def control(self) -> Controller | None:
+        """The controller in the time loop; assigning one begins with its states as `act` has them, zero at first."""
+        return self._control
+
+    @control.setter
+    def control(self, control: Controller | None) -> None:
+        if control is not None and not isinstance(control, Controller):
+            raise OptionError(f"control must be a Controller such as saltus.PID, got {type(control).__name__}")
+        if control is not None and not _fits(self._struct.sizes, _room(self.model, control)):
+            raise OptionError("there is no room for this controller; give it to Simulation(..., control=...)")
+        self._control, self._linearization = control, None
+        key = None if control is None else control.key(self.model)
+        self._model = self.model.struct(timestep=self._law_timestep, control=key)
+        if control is not None:
+            parameters = control.parameters(self.model)
+            self._struct.views["control_prm"][: len(parameters)] = parameters
+        self._computed = None
+        self.data = Data(self.model, self._model, self._struct, self._refresh)
+
     def reset(self, key: int | str | None = None) -> None:
         """Go to a keyframe by name or number, or to the model's start: its `initial_key`, or else qpos0 at rest."""
-        m = self.model
+        parameters = self._struct.views["control_prm"].copy()
         self._state[:] = 0.0
-        self.qpos = m.qpos0
-        if key is None:
-            key = m.initial_key
-        if key is not None:
-            k = _key_index(m, key)
-            self.time = float(m.key_time[k])
-            self.qpos, self.qvel, self.ctrl = m.key_qpos[k], m.key_qvel[k], m.key_ctrl[k]
+        self._struct.views["control_prm"][:] = parameters
+        for name, value in start_state(self.model, key, self.timestep).items():
+            view = self._struct.views[name]
+            (view[: len(value)] if view.ndim else view)[...] = value
         self._computed = self._left = None
         self.unconverged = 0
 
@@ -127,6 +174,9 @@ class Simulation:
         self._note_forces()
         before = self._state.copy()
         status = loops.forward(self._model, self._struct)
+        if self._control is not None and not self._control.hold:
+            rows = self._rows_of("ctrl")
+            before[rows] = self._state[rows]
         # looking does not change where the constraint solver will begin
         self._state[:] = self._computed = before
         if status:
@@ -149,7 +199,14 @@ class Simulation:
     def _advance(self, n: int, h: float) -> tuple[int, int]:
         """n steps of h seconds; returns how many were taken, and a status."""
         self._computed = None
+        if not self.integrator.adaptive:
+            self._struct.views["timestep"][...] = h
         return self._loop(self._model, self._struct, n, h, *self.integrator.parameters)
+
+    def _rows_of(self, name: str) -> slice:
+        """Where a field lies in the state."""
+        rows, first = self._struct.span(name, name), self._struct.span("time", "time").start
+        return slice(rows.start - first, rows.stop - first)
 
     def _note_forces(self) -> None:
         """Tell kernels whether there are Cartesian forces at all."""
@@ -182,7 +239,18 @@ class Simulation:
             self.forward()
         if name == "qfrc_inverse":
             loops.inverse(self._model, self._struct)
+        elif name in BODY_FIELDS:
+            compute_bodies(self)
         return self._computed
+
+    @property
+    def sensordata(self) -> np.ndarray:
+        """Readings of all sensors [nsensordata] at the present state, in the order of the file; SI units, no noise."""
+        return sensordata(self)
+
+    def sensor(self, name: str) -> np.ndarray:
+        """Reading of the sensor with a name at the present state."""
+        return reading(self, name)
 
     def energy(self) -> np.ndarray:
         """(potential, kinetic) energy in J at the present state."""
@@ -213,7 +281,8 @@ class Simulation:
     def linearize(self) -> tuple[np.ndarray, np.ndarray]:
         """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
 
-        In the tangent space, (dq, dv)' = A (dq, dv) + B du, as `mjd_transitionFD` defines them; by dual numbers.
+        In the tangent space, (dq, dv, dw)' = A (dq, dv, dw) + B du with w the states of actuators, and of a controller,
+        as `mjd_transitionFD` defines them; by dual numbers.
         """
         if self._linearization is None:
             from saltus.simulate.linearize import Linearization
@@ -232,12 +301,14 @@ def _timestep(value) -> float:
     return h
 
 
-def _key_index(model: Model, key: int | str) -> int:
-    if isinstance(key, str):
-        names = model.names("key")
-        if key not in names:
-            raise OptionError.unknown("keyframe", key, names)
-        return names.index(key)
-    if not -model.nkey <= key < model.nkey:
-        raise OptionError(f"there is no keyframe {key}; the model has {model.nkey}")
-    return int(key) % model.nkey
+def _room(model: Model, control: Controller | None) -> dict[str, Any]:
+    """Room that a Data keeps for a controller: that of a PID on every actuator, or more."""
+    states, parameters = model.nu, PID_PARAMETERS * model.nactuator
+    if control is not None:
+        states = max(states, control.states_of(model))
+        parameters = max(parameters, len(control.parameters(model)))
+    return {"control_states": states, "control_prm": parameters}
+
+
+def _fits(sizes: dict[str, int], room: dict[str, int]) -> bool:
+    return sizes["nact"] + room["control_states"] <= sizes["nact_room"] and room["control_prm"] <= sizes["ncontrol_prm"]

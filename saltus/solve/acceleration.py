@@ -4,17 +4,17 @@ from saltus.contact.counts import NBLOCK
 from saltus.dynamics.factor import solve
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.constrain import constrain
+from saltus.solve.constrain import constrain, grip
 
 
 @kernel
 def forces(m, d, keep):
     """All forces at the present state, ready for `solve_stage`; returns a status.
 
-    If `keep`, also what only users, derivatives and equality constraints read.
+    If `keep`, also what only users and derivatives read.
     """
-    keep = 1 if keep or m.neq > 0 else 0
     position_stage(m, d, keep)
+    grip(m, d)
     force_stage(m, d, keep)
     return constrain(m, d)
 
@@ -30,8 +30,17 @@ def acceleration(m, d):
 @kernel
 def forward(m, d):
     """Everything that Data holds, at the present state; accelerations by the factor of M. Returns a status."""
+    forward_grip(m, d)
     free_forward(m, d)
     return constrained_forward(m, d)
+
+
+@only_with("adhere")
+@kernel
+def forward_grip(m, d):
+    """Moment arms of actuators that pull on contacts, for `free_forward`."""
+    position_stage(m, d, 0)
+    grip(m, d)
 
 
 @only_with("constraint", otherwise="0")

@@ -1,5 +1,6 @@
 """Forces of soft constraints: found, weighed against each other, and added to those of free motion."""
 
+from saltus.contact.adhesion import adhesion_moments
 from saltus.contact.blocks import clear_blocks
 from saltus.contact.collide import collide, collider_frames
 from saltus.contact.contacts import contact_rows
@@ -66,7 +67,7 @@ def find_rows(m, d):
     tendon_friction_rows(m, d)
     limit_rows(m, d)
     tendon_limit_rows(m, d)
-    find_contacts(m, d)
+    find_contacts_anew(m, d)
     contact_rows(m, d)
 
 
@@ -77,3 +78,17 @@ def find_contacts(m, d):
     d.count[NLOST] = 0
     collider_frames(m, d)
     collide(m, d)
+
+
+@only_with("adhere", otherwise=find_contacts)
+@kernel
+def find_contacts_anew(m, d):
+    """The same, but where `grip` has found them already."""
+
+
+@only_with("adhere")
+@kernel
+def grip(m, d):
+    """Contacts, and the moment arms of actuators that pull on them; needs `position_stage`."""
+    find_contacts(m, d)
+    adhesion_moments(m, d)

@@ -1,6 +1,6 @@
 """Vectors and matrices of three dimensions, as tuples. A matrix is nine numbers, row by row."""
 
-from saltus.number.functions import where
+from saltus.number.functions import sqrt, where
 from saltus.number.kernels import kernel
 
 
@@ -29,9 +29,23 @@ def add_scaled3(a, s, b):
 
 
 @kernel(inline=True)
+def multiply3(a, b):
+    """The products of their components."""
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@kernel(inline=True)
 def dot3(a, b):
     """a · b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel(inline=True)
+def length3(a):
+    """|a|, with a derivative of zero at zero."""
+    square = dot3(a, a)
+    zero = square <= 0.0
+    return where(zero, 0.0 * square, sqrt(where(zero, 1.0 + 0.0 * square, square)))
 
 
 @kernel(inline=True)

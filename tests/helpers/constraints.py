@@ -108,7 +108,7 @@ LIMITS = TYPES.mjCNSTR_LIMIT_JOINT, TYPES.mjCNSTR_LIMIT_TENDON
 
 def put(sim, d):
     """MuJoCo's state and inputs into a simulation, and everything computed."""
-    for name in ("qpos", "qvel", "ctrl", "qfrc_applied", "xfrc_applied"):
+    for name in ("qpos", "qvel", "act", "mocap_pos", "mocap_quat", "ctrl", "qfrc_applied", "xfrc_applied"):
         getattr(sim, name)[:] = getattr(d, name)
     sim.forward()
 

@@ -17,6 +17,9 @@ def reference(model):
     if "tendon" in kinds:
         for parameter in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature"):
             getattr(m, f"tendon_{parameter}")[:] = 0
+        on_tendons = m.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value
+        for parameter in ("damping", "dampingpoly", "armature"):
+            getattr(m, f"actuator_{parameter}")[on_tendons] = 0
     if "actuator" in kinds:
         _silence_actuators(m, {text.split(": actuator ")[1] for text in model.ignored if text.startswith("actuator:")})
     if "fluid" in kinds:
@@ -55,6 +58,7 @@ def random_state(m, rng, *, speed=1.0, force=1.0):
         "ctrl": 2.0 * rng.normal(size=m.nu),
         "qfrc_applied": force * rng.normal(size=m.nv),
         "xfrc_applied": xfrc,
+        **({"act": rng.normal(size=m.na)} if m.na else {}),
     }
 
 

@@ -40,7 +40,7 @@ CASES = {
         "cord",
     ),
     "actuator": (
-        document(body(""), "<actuator><intvelocity name='drive' joint='j_b' kp='1' actrange='-1 1'/></actuator>"),
+        document(body(""), "<actuator><general name='drive' joint='j_b' gaintype='user'/></actuator>"),
         "actuator",
         "drive",
     ),
@@ -68,25 +68,20 @@ CASES = {
     ),
     "diagexact": (document(BALL, option="<flag diagexact='enable'/>"), "flag", "diagexact"),
     "speculative": (document(BALL, option="<flag speculative='enable'/>"), "flag", "speculative"),
-    "mocap": (document(f"<body name='hand' mocap='true'>{GEOM}</body>" + body("")), "body", "hand"),
 }
 
 
-# what an actuator may not be: with activation, on a ball joint, on a site, with other laws
+# laws of actuators that are functions of the user's
 ACTUATORS = {
-    "activation": "<general name='a' joint='j_b' dyntype='filter' dynprm='.1'/>",
-    "muscle": "<muscle name='a' joint='j_b' lengthrange='.1 1'/>",
-    "ball": "<motor name='a' joint='j_c'/>",
-    "site": "<motor name='a' site='s'/>",
-    "adhesion": "<adhesion name='a' body='b' ctrlrange='0 1'/>",
-    "damper": "<cylinder name='a' joint='j_b'/>",
+    "dynamics": "<general name='a' joint='j_b' dyntype='user'/>",
+    "gain": "<general name='a' joint='j_b' gaintype='user'/>",
+    "bias": "<general name='a' joint='j_b' biastype='user'/>",
 }
 
 
 @pytest.mark.parametrize("actuator", ACTUATORS)
 def test_actuators_that_are_not_simulated(actuator):
-    other = f"<body><joint name='j_c' type='ball'/>{GEOM}</body>"
-    xml = document(body("<site name='s'/>") + other, f"<actuator>{ACTUATORS[actuator]}</actuator>")
+    xml = document(body(""), f"<actuator>{ACTUATORS[actuator]}</actuator>")
     with pytest.raises(saltus.ModelError, match="not simulated yet") as caught:
         saltus.load(xml)
     assert (caught.value.element, caught.value.name) == ("actuator", "a")
@@ -103,17 +98,19 @@ def test_what_a_flag_disables_is_no_matter(flag):
     assert saltus.load(xml).ignored == ()
 
 
-SIMULATED = ("contact", "limit", "frictionloss", "equality")
+FORCES = {"tendon": "tendon_force", "fluid": "fluid"}  # what they need compiled
+SIMULATED = ("contact", "limit", "frictionloss", "equality", *FORCES)
 
 
 @pytest.mark.parametrize("kind", SIMULATED)
 def test_simulated_unless_left_out(kind):
-    """Without `ignore` nothing is left out and the model has something that constrains it; with it, nothing."""
+    """Without `ignore` nothing is left out and the model has something that constrains or drives it; not with it."""
     xml, _, name = CASES[kind]
+    word = FORCES.get(kind, "constraint")
     assert saltus.load(xml).ignored == ()
-    assert "constraint" in saltus.load(xml).struct().layout.features
+    assert word in saltus.load(xml).struct().layout.features
     left = saltus.load(xml, ignore=[kind])
-    assert "constraint" not in left.struct().layout.features
+    assert word not in left.struct().layout.features
     assert any(entry.startswith(kind) and name in entry for entry in left.ignored)
 
 
@@ -144,8 +141,8 @@ def test_plurals_and_all_constraints_together():
 
 
 def test_the_message_lists_all_that_must_be_left_out():
-    xml = CASES["tendon"][0].replace("</mujoco>", "<option density='1'/></mujoco>")
-    with pytest.raises(saltus.ModelError, match=r"ignore=\['tendon', 'fluid'\]"):
+    xml = CASES["actuator"][0].replace("</mujoco>", "<option><flag sleep='enable'/></option></mujoco>")
+    with pytest.raises(saltus.ModelError, match=r"ignore=\['actuator', 'sleep'\]"):
         saltus.load(xml)
 
 

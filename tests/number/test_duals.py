@@ -14,6 +14,7 @@ from saltus.number.functions import (
     atan2,
     chain,
     clip,
+    exp,
     floor,
     frozen,
     maximum,
@@ -58,15 +59,16 @@ def functions(x):
     a, b = x
     s, c = sincos(a)
     sine, _ = sincos(sqrt(a * a + b * b) * c)
-    first = (sqrt(a), absolute(b), absolute(-b), floor(a), power(a, 1.7), power(a, -2), s, c)
+    first = (sqrt(a), exp(b), absolute(b), absolute(-b), floor(a), power(a, 1.7), power(a, -2), s, c)
     angles = (atan2(b, a), atan2(-b, -a), atan2(a, 0.5), atan2(0.5, a), atan2(-0.3, -b))
     chosen = (where(a < b, a, b), where(a < b, a, 2.0), minimum(a, b), maximum(a, b), clip(a, 0.2, 1.5))
     return first + angles + chosen + (sine * atan2(s, b) / sqrt(1 + c * c),)
 
 
-FUNCTIONS = Cases(functions, 2, 19)
+FUNCTIONS = Cases(functions, 2, 20)
 FUNCTIONS_AGAIN = [
-    *(lambda a, b: mpmath.sqrt(a), lambda a, b: abs(b), lambda a, b: abs(-b), lambda a, b: mpmath.floor(a)),
+    *(lambda a, b: mpmath.sqrt(a), lambda a, b: mpmath.exp(b)),
+    *(lambda a, b: abs(b), lambda a, b: abs(-b), lambda a, b: mpmath.floor(a)),
     *(lambda a, b: a ** mpmath.mpf(1.7), lambda a, b: a**-2, lambda a, b: mpmath.sin(a), lambda a, b: mpmath.cos(a)),
     *(lambda a, b: mpmath.atan2(b, a), lambda a, b: mpmath.atan2(-b, -a), lambda a, b: mpmath.atan2(a, 0.5)),
     *(lambda a, b: mpmath.atan2(0.5, a), lambda a, b: mpmath.atan2(mpmath.mpf(-0.3), -b)),

@@ -15,6 +15,7 @@ from saltus.number.functions import (
     absolute,
     any_lane,
     clip,
+    exp,
     floor,
     fma,
     lane_count,
@@ -42,7 +43,7 @@ def functions(x):
 @kernel(strict=True)
 def products(x):
     a, b, c = x
-    return fma(a, b, c), fma(a, 0.1, c), fma(2, b, -0.5), power(a, 1.7), power(b, -0.5), power(a, 3)
+    return fma(a, b, c), fma(a, 0.1, c), fma(2, b, -0.5), power(a, 1.7), power(b, -0.5), power(a, 3), exp(-a)
 
 
 @kernel
@@ -54,7 +55,7 @@ def lanes(x):
     return (a,)
 
 
-FUNCTIONS, PRODUCTS, LANES = Cases(functions, 2, 10), Cases(products, 3, 6), Cases(lanes, 1, 1)
+FUNCTIONS, PRODUCTS, LANES = Cases(functions, 2, 10), Cases(products, 3, 7), Cases(lanes, 1, 1)
 SPECIAL = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.5, -2.5, 1e5 + 0.25, 1e18, -1e18, np.inf, -np.inf, np.nan, 1e-40]
 
 
@@ -111,6 +112,7 @@ def test_power(kind):
     with mpmath.workdps(30):
         for column, base, y in ((3, x[:, 0], exponent), (4, x[:, 1], -0.5), (5, x[:, 0], 3)):
             assert ulps(got[:, column], [mpmath.mpf(float(b)) ** y for b in base]).max() <= 2
+        assert ulps(got[x[:, 0] < 50, 6], [mpmath.exp(-float(b)) for b in x[x[:, 0] < 50, 0]]).max() <= 2
 
 
 @pytest.mark.parametrize("kind", REAL)

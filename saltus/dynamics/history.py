@@ -1,0 +1,173 @@
+"""Delays: controls and sensors that are read as they were a while ago.
+
+Each delayed actuator or sensor has a piece of `history`: a number of its own (for a sensor the time of its last tick),
+MuJoCo's cursor, the times of n samples (s), and the samples of `dim` numbers each. The samples lie in the order of
+their times, the oldest first: a new one moves the others down, since lanes may be at different times. Their sizes, and
+a history whose cursor stands at its last sample, are MuJoCo's (documentation, Computation, "Delays").
+
+A sample of the same time is one within 1e-15 s, as in MuJoCo; single precision, whose times are coarser, takes four
+roundings.
+"""
+
+import numpy as np
+
+from saltus.number.functions import absolute, any_lane, epsilon_of, maximum, where
+from saltus.number.kernels import kernel, only_with
+
+HOLD, LINEAR, CUBIC = range(3)  # ways to interpolate
+TIMES = 2  # place of the first time in a piece of history
+
+
+# ---------------------------------------------------------------- from Python
+
+
+def initial_history(m, timestep=None):
+    """The history [nhistory] of an MjModel at its start: zeros, as if sampled at each step of the past.
+
+    `timestep` (s): between these samples; None: the model's.
+    """
+    h = m.opt.timestep if timestep is None else timestep
+    history = np.zeros(m.nhistory)
+    for k in np.flatnonzero(m.actuator_history[:, 0]) if m.nactuator else ():
+        n, at = m.actuator_history[k, 0], m.actuator_historyadr[k]
+        history[at + 1] = n - 1
+        history[at + TIMES : at + TIMES + n] = -np.arange(n, 0, -1) * h
+    for s in np.flatnonzero(m.sensor_history[:, 0]) if m.nsensor else ():
+        n, at = m.sensor_history[s, 0], m.sensor_historyadr[s]
+        interval, phase = m.sensor_interval[s]
+        times = -np.arange(n, 0, -1) * h
+        last = -h
+        if interval > 0:
+            last = phase if phase else -interval
+            times = np.ceil((last - np.arange(n - 1, -1, -1) * interval) / h) * h
+        history[at], history[at + 1] = last, n - 1
+        history[at + TIMES : at + TIMES + n] = times
+    return history
+
+
+# ---------------------------------------------------------------- controls
+
+
+@only_with("delay")
+@kernel
+def delayed_controls(m, d):
+    """Replace the inputs [nu] of actuators with a delay by what they were then."""
+    for k in range(m.nactuator):
+        if m.actuator_delay[k] != 0.0:
+            at, n, way = m.actuator_historyadr[k], m.actuator_nsample[k], m.actuator_interp[k]
+            c, dim = m.actuator_ctrladr[k], m.actuator_ctrlnum[k]
+            for i in range(dim):
+                d.input[c + i] = past_value(d, at, n, dim, i, d.time - m.actuator_delay[k], way)
+
+
+@only_with("delay")
+@kernel
+def record_controls(m, d, time):
+    """Add the present controls to the history as those of `time` (s), the start of the step that has been taken."""
+    due = 0.0 * time + 1.0
+    for k in range(m.nactuator):
+        n, at = m.actuator_nsample[k], m.actuator_historyadr[k]
+        if n > 0:
+            c, dim = m.actuator_ctrladr[k], m.actuator_ctrlnum[k]
+            place = make_room(d, at, n, dim, time, due)
+            for i in range(dim):
+                put_sample(d, at, n, dim, i, place, d.ctrl[c + i])
+
+
+# ---------------------------------------------------------------- a piece of history
+
+
+@kernel(inline=True)
+def same_time(t):
+    """Difference (s) up to which a time counts as the same as t."""
+    epsilon = epsilon_of(t)
+    if epsilon < 1e-10:
+        return 0.0 * t + 1e-15
+    return 4.0 * epsilon * absolute(t)
+
+
+@kernel
+def past_value(d, at, n, dim, k, t, way):
+    """Number k of n samples of `dim` at time t (s), interpolated; before and after all samples that of the nearest."""
+    oldest, values = at + TIMES, at + TIMES + n + k
+    same = same_time(t)
+    found = d.history[values]
+    for j in range(1, n):
+        t1 = d.history[oldest + j]
+        inside = (d.history[oldest + j - 1] < t) & (t <= t1)
+        if any_lane(inside):
+            here = value_between(d, oldest, values, n, dim, j, t, way)
+            here = where(absolute(t - t1) < same, d.history[values + j * dim], here)
+            found = where(inside, here, found)
+    found = where(t <= d.history[oldest] + same, d.history[values], found)
+    return where(t >= d.history[oldest + n - 1] - same, d.history[values + (n - 1) * dim], found)
+
+
+@kernel
+def value_between(d, oldest, values, n, dim, j, t, way):
+    """The value at t, between samples j - 1 and j: held, on a line, or on a cubic Hermite spline.
+
+    The spline's slopes are those of the chords between a sample's neighbours (Catmull & Rom (1974)), and zero at the
+    first and last sample.
+    """
+    t0, t1 = d.history[oldest + j - 1], d.history[oldest + j]
+    v0, v1 = d.history[values + (j - 1) * dim], d.history[values + j * dim]
+    if way == HOLD:
+        return v0
+    step = where(t1 > t0, t1 - t0, 0.0 * t + 1.0)
+    x = (t - t0) / step
+    if way == LINEAR:
+        return v0 + x * (v1 - v0)
+    slope0 = slope1 = 0.0 * v0
+    if j > 1:
+        slope0 = chord(d, oldest, values, dim, j - 2, j)
+    if j < n - 1:
+        slope1 = chord(d, oldest, values, dim, j - 1, j + 1)
+    y = x - 1.0
+    held = (1.0 + 2.0 * x) * y * y * v0 + (3.0 - 2.0 * x) * x * x * v1
+    return held + step * (x * y * y * slope0 + x * x * y * slope1)
+
+
+@kernel(inline=True)
+def chord(d, oldest, values, dim, i, j):
+    """Slope (1/s) of the line between samples i and j."""
+    span = d.history[oldest + j] - d.history[oldest + i]
+    rise = d.history[values + j * dim] - d.history[values + i * dim]
+    return rise / where(span > 0.0, span, 0.0 * span + 1.0)
+
+
+@kernel
+def make_room(d, at, n, dim, t, due):
+    """Room for a sample at time t (s) in lanes where `due` is 1: which of the n samples it is to be, -1 elsewhere.
+
+    A sample of the same time is replaced, or else the oldest leaves. All stay in the order of their times.
+    """
+    zero = 0.0 * due
+    one = zero + 1.0
+    earlier = same = zero
+    for j in range(n):
+        time = d.history[at + TIMES + j]
+        earlier = earlier + where(time < t, one, zero)
+        same = same + where((time >= t) & (time - t < same_time(t)), one, zero)
+    replaces = same > 0.5
+    place = where(replaces, earlier, maximum(earlier - 1.0, zero))
+    moved = where(due > 0.5, where(replaces, zero, place), zero)  # how many move down
+    place = where(due > 0.5, place, -one)
+    for j in range(n):
+        i = at + TIMES + j
+        if j < n - 1:
+            moves = moved > 1.0 * j
+            d.history[i] = where(moves, d.history[i + 1], d.history[i])
+            for k in range(dim):
+                v = at + TIMES + n + j * dim + k
+                d.history[v] = where(moves, d.history[v + dim], d.history[v])
+        d.history[i] = where((place == 1.0 * j) & (same < 0.5), t, d.history[i])
+    return place
+
+
+@kernel
+def put_sample(d, at, n, dim, k, place, value):
+    """Make `value` number k of the sample that `make_room` has made room for."""
+    for j in range(n):
+        v = at + TIMES + n + j * dim + k
+        d.history[v] = where(place == 1.0 * j, value, d.history[v])

@@ -1,0 +1,40 @@
+"""From joint forces to joint accelerations: by articulated bodies, or by the factored inertia matrix.
+
+Articulated bodies pass forces on from body to body. Tendons with inertia couple joints beside that, so that with them
+the inertia matrix itself is made and factored.
+"""
+
+from saltus.dynamics.articulated import articulated_factor, articulated_solve
+from saltus.dynamics.bias import joint_forces
+from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.inertia import composite_inertia
+from saltus.number.kernels import kernel, only_with
+
+
+@only_with("tendon_armature", otherwise=articulated_factor)
+@kernel
+def inertia_factor(m, d, h, slope):
+    """Prepare `inertia_solve` with M + h diag(slope), with a field slope [nv] (N m s), read if h is not zero."""
+    composite_inertia(m, d)
+    if h != 0.0:
+        for i in range(m.nv):
+            k = m.M_rowadr[i] + m.M_rownnz[i] - 1
+            d.M[k] = d.M[k] + h * slope[i]
+    factor(m, d)
+
+
+@only_with("tendon_armature", otherwise=articulated_solve)
+@kernel
+def inertia_solve(m, p, d, force, moving, x):
+    """x ← (M + h diag(slope))⁻¹ (force - bias) for fields force, x [nv], after `inertia_factor` on p.
+
+    p is d, or a Data of plain numbers at the same positions. The bias is that of cfrc_body, cvel and cacc [nbody, 6] if
+    `moving` is 1, else nothing.
+    """
+    for i in range(m.nv):
+        x[i] = force[i]
+    if moving:
+        joint_forces(m, p, d, d.qfrc_bias)
+        for i in range(m.nv):
+            x[i] = x[i] - d.qfrc_bias[i]
+    solve(m, p, x)

@@ -1,0 +1,47 @@
+"""Matrices that are kept like the inertia: along each degree of freedom's row of those that it is coupled with."""
+
+from saltus.number.kernels import kernel, only_with
+
+
+@kernel
+def add_outer(m, matrix, J, dofs, first, count, weight):
+    """matrix += weight J Jᵀ, for fields matrix [nC], J and dofs, whose entries first, first + 1, ... are taken.
+
+    The degrees of freedom ascend. Entries between those that M does not couple have no place and are left out.
+    """
+    for c in range(first, first + count):
+        i = dofs[c]
+        scaled = weight * J[c]
+        k = m.M_rowadr[i]
+        end = k + m.M_rownnz[i]
+        for e in range(first, c + 1):
+            j = dofs[e]
+            while k < end and m.M_colind[k] < j:
+                k += 1
+            if k < end and m.M_colind[k] == j:
+                matrix[k] = matrix[k] + scaled * J[e]
+
+
+@kernel
+def clear_between_branches(m, matrix):
+    """matrix ← 0 between degrees of freedom of which none carries the other; the field is [nC].
+
+    Rows hold more than ancestors only where tendons with inertia couple branches.
+    """
+    for i in range(m.nv):
+        k = m.M_rowadr[i] + m.M_rownnz[i] - 2
+        ancestor = m.dof_parentid[i]
+        while k >= m.M_rowadr[i]:
+            if m.M_colind[k] == ancestor:
+                ancestor = m.dof_parentid[ancestor]
+            else:
+                matrix[k] = 0.0 * matrix[k]
+            k -= 1
+
+
+@only_with("tendon_armature")
+@kernel
+def keep_to_branches(m, d):
+    """`clear_between_branches` of lower and upper [nC]."""
+    clear_between_branches(m, d.lower)
+    clear_between_branches(m, d.upper)

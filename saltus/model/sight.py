@@ -1,0 +1,90 @@
+"""What sensors look with and look at: cameras, geoms that rays meet, distances, contacts, the past."""
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+SENSORS, GEOMS = mujoco.mjtSensor, mujoco.mjtGeom
+GEOMETRY = (
+    *(SENSORS.mjSENS_RANGEFINDER.value, SENSORS.mjSENS_CAMPROJECTION.value, SENSORS.mjSENS_INSIDESITE.value),
+    *(SENSORS.mjSENS_GEOMDIST.value, SENSORS.mjSENS_GEOMNORMAL.value, SENSORS.mjSENS_GEOMFROMTO.value),
+)
+DISTANCES = GEOMETRY[3:]
+RAY_KINDS = (
+    *(GEOMS.mjGEOM_PLANE.value, GEOMS.mjGEOM_SPHERE.value, GEOMS.mjGEOM_CAPSULE.value),
+    *(GEOMS.mjGEOM_ELLIPSOID.value, GEOMS.mjGEOM_CYLINDER.value, GEOMS.mjGEOM_BOX.value),
+)  # types of geom whose rays have kernels here
+
+
+class Sight(NamedTuple):
+    """Fields and sizes of the kernels' Model, and the features that they need compiled."""
+
+    values: dict[str, Any]
+    sizes: dict[str, int]
+    features: set[str]
+
+
+def sight(m: mujoco.MjModel) -> Sight:
+    """Fields, sizes and features of cameras and of what sensors of geometry, contact and the past need."""
+    plain = "mode bodyid targetbodyid projection resolution pos pos0 poscom0 mat0"
+    values: dict[str, Any] = {f"cam_{f}": getattr(m, f"cam_{f}") for f in plain.split()}
+    mats = np.zeros((m.ncam, 9))
+    for mat, quat in zip(mats, m.cam_quat, strict=True):
+        mujoco.mju_quat2Mat(mat, quat)
+    lenses = [_lens(m, c) for c in range(m.ncam)]
+    values |= {
+        "cam_mat": mats,
+        "cam_quat": m.cam_quat,
+        "cam_focal": [lens[:2] for lens in lenses],
+        "cam_lens": [lens[2:] for lens in lenses],
+        "geom_visible": visible(m),
+    }
+    return Sight(values, {"ncam": m.ncam}, _features(m))
+
+
+def visible(m: mujoco.MjModel) -> np.ndarray:
+    """Which geoms rays can meet: those whose colour, or material, is not wholly transparent."""
+    colour, material = m.geom_rgba[:, 3] != 0, m.geom_matid
+    if m.nmat == 0:
+        return colour
+    return np.where(material < 0, colour, m.mat_rgba[np.maximum(material, 0), 3] != 0)
+
+
+def _lens(m, c) -> list[float]:
+    """Focal lengths of camera c for projections (pixels); those of its rays (pixels, or pixels per m) and centre."""
+    width, height = (float(n) for n in m.cam_resolution[c])
+    sensor, intrinsic, pixels = m.cam_sensorsize[c], m.cam_intrinsic[c], np.float32(m.cam_resolution[c])
+    if sensor.all():  # in single precision, as in MuJoCo
+        focal = [float(f) for f in intrinsic[:2] / sensor * pixels]
+        centre = [float(f) for f in intrinsic[2:] / sensor * pixels]
+    else:
+        focal = [0.5 / np.tan(m.cam_fovy[c] * np.pi / 360.0) * height] * 2
+        centre = [width / 2.0, height / 2.0]
+    if m.cam_projection[c] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC.value:
+        extent = float(m.cam_fovy[c])  # its height (m), and width: pixels are square in square images alone
+        return [*focal, width / extent, height / extent, width / 2.0, height / 2.0]
+    return [*focal, *focal, *centre]
+
+
+def _features(m) -> set[str]:
+    """Words for the kernels that the model's sensors need."""
+    if m.nsensor == 0 or m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR.value:
+        return set()
+    kinds, features = set(m.sensor_type.tolist()), set()
+    if kinds & set(GEOMETRY):
+        features.add("sense_geometry")
+    if SENSORS.mjSENS_RANGEFINDER.value in kinds:
+        features.add("rangefinder")
+        if (visible(m) & ~np.isin(m.geom_type, RAY_KINDS)).any():
+            features.add("foreign_ray")
+    if kinds & set(DISTANCES):
+        features.add("distance")
+    if SENSORS.mjSENS_CONTACT.value in kinds:
+        features.add("sense_contact")
+    camera = mujoco.mjtObj.mjOBJ_CAMERA.value
+    if SENSORS.mjSENS_CAMPROJECTION.value in kinds or camera in {*m.sensor_objtype, *m.sensor_reftype}:
+        features.add("camera")
+    if m.sensor_history[:, 0].any():
+        features.add("sensor_delay")
+    return features

@@ -1,0 +1,258 @@
+"""Sensors of contacts: those that match an object or two, reduced to a fixed number, with what is wanted of each.
+
+What they give is MuJoCo's (XML reference, sensor/contact). A contact that a sensor sees from its second geom is turned
+by half a turn about its second tangent: normal and first tangent change sign, and of what two bodies do to each other
+the component along the second tangent. Contacts come in the order in which they were found.
+"""
+
+from saltus.contact.counts import NCON
+from saltus.number.functions import any_lane, maximum, sqrt, where
+from saltus.number.kernels import kernel, only_with
+from saltus.sense.geometry import inside
+from saltus.sense.objects import BODY, GEOM, INERTIA, SITE
+from saltus.spatial.vectors import (
+    add3,
+    add_scaled3,
+    cross,
+    dot3,
+    matrix_times_vector,
+    scale3,
+    sub3,
+    transpose_times_vector,
+    where3,
+)
+
+CONTACT = 42  # MuJoCo's type of sensor
+NOTHING = 0  # no object
+FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = (1 << k for k in range(9))  # data, bits
+IN_ORDER, NEAREST, STRONGEST, NET_FORCE = range(4)  # ways to reduce
+ENDLESS = 1e300
+
+
+@only_with("sense_contact")
+@kernel
+def contact_sensor(m, d, s):
+    """Write the sensordata of sensor s."""
+    if m.sensor_type[s] == CONTACT:
+        zero = 0.0 * d.time
+        for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):
+            d.sensordata[k] = zero
+        if m.sensor_intprm[s, 1] == NET_FORCE:
+            net_contact(m, d, s)
+        else:
+            first_contacts(m, d, s)
+
+
+# ---------------------------------------------------------------- which contacts
+
+
+@kernel
+def matches(m, d, s, k):
+    """1 in lanes where contact k is there and matches sensor s, else 0."""
+    zero = 0.0 * d.time
+    c = d.contact_collision[k]
+    if side_of(m, s, m.collision_geom1[c], m.collision_geom2[c]) == 0:
+        return zero
+    there = where(d.contact_dist[k] <= m.law_reach[m.collision_law[c]], zero + 1.0, zero)
+    if m.sensor_objtype[s] == SITE:
+        site = m.sensor_objid[s]
+        local = transpose_times_vector(d.site_xmat[site], sub3(d.contact_pos[k], d.site_xpos[site]))
+        there = there * inside(m.site_type[site], m.site_size[site], local)
+    return there
+
+
+@kernel
+def side_of(m, s, g1, g2):
+    """Whether two geoms are those of sensor s: 1 if the first is its first object, -1 if the second is, 0 if not."""
+    kind1, id1, kind2, id2 = m.sensor_objtype[s], m.sensor_objid[s], m.sensor_reftype[s], m.sensor_refid[s]
+    straight = is_part(m, g1, kind1, id1) and is_part(m, g2, kind2, id2)
+    crossed = is_part(m, g2, kind1, id1) and is_part(m, g1, kind2, id2)
+    return 1 if straight else -1 if crossed else 0
+
+
+@kernel
+def is_part(m, g, kind, i):
+    """Whether geom g is an object, on it, or on what it carries; everything is part of nothing and of a site."""
+    if kind == GEOM:
+        return g == i
+    b = m.geom_bodyid[g]
+    if kind == BODY:
+        while b > i:
+            b = m.body_parentid[b]
+    if kind == INERTIA or kind == BODY:
+        return b == i
+    return True
+
+
+@kernel
+def flips(m, d, s, k):
+    """-1 if sensor s sees contact k from its second geom, else 1."""
+    c = d.contact_collision[k]
+    return side_of(m, s, m.collision_geom1[c], m.collision_geom2[c])
+
+
+# ---------------------------------------------------------------- contacts one by one
+
+
+@kernel
+def first_contacts(m, d, s):
+    """Write the first contacts that match: in their order, nearest first, or strongest first.
+
+    Each slot takes the least of those that come after the last slot's, by criterion and then number.
+    """
+    zero = 0.0 * d.time
+    slots, way = m.sensor_intprm[s, 2], m.sensor_intprm[s, 1]
+    count = zero
+    for k in range(d.count[NCON]):
+        count = count + matches(m, d, s, k)
+    size = m.sensor_dim[s] // slots
+    last, last_number = zero - ENDLESS, zero - 1.0
+    for slot in range(slots):
+        if any_lane(count > 1.0 * slot):
+            least, number = zero + ENDLESS, zero - 1.0
+            for k in range(d.count[NCON]):
+                x = criterion(m, d, k, way)
+                after = (x > last) | ((x == last) & (last_number < 1.0 * k))
+                takes = (matches(m, d, s, k) > 0.5) & after & (x < least)
+                least, number = where(takes, x, least), where(takes, zero + 1.0 * k, number)
+            last, last_number = least, number
+            for k in range(d.count[NCON]):
+                chosen = number == 1.0 * k
+                if any_lane(chosen):
+                    write_contact(m, d, s, k, m.sensor_adr[s] + slot * size, chosen, count)
+
+
+@kernel
+def criterion(m, d, k, way):
+    """What contacts are sorted by, the least first: nothing, distance (m), or minus the square of the force (N)."""
+    if way == NEAREST:
+        return d.contact_dist[k]
+    if way == STRONGEST:
+        force, _ = contact_wrench(m, d, k)
+        return -dot3(force, force)
+    return 0.0 * d.time
+
+
+@kernel
+def contact_wrench(m, d, k):
+    """Force (N) and torque (N m) of contact k on its second body, in its frame; zero where it does not act."""
+    zero = 0.0 * d.time
+    f0 = f1 = f2 = t0 = t1 = t2 = zero
+    b = d.contact_block[k]
+    if b >= 0:
+        row, dim = d.block_row[b], d.block_dim[b]
+        f0 = d.row_force[row]
+        if dim > 1:
+            f1, f2 = d.row_force[row + 1], d.row_force[row + 2]
+        if dim > 3:
+            t0 = d.row_force[row + 3]
+        if dim > 4:
+            t1, t2 = d.row_force[row + 4], d.row_force[row + 5]
+    acts = d.contact_dist[k] - m.law_margin[m.collision_law[d.contact_collision[k]]] < 0.0
+    nothing = (zero, zero, zero)
+    return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
+
+
+@kernel
+def contact_velocity(m, d, k):
+    """Velocity (m/s) and angular velocity (rad/s) of contact k's second body against its first, in its frame."""
+    c = d.contact_collision[k]
+    v2, w2 = point_velocity(m, d, m.geom_bodyid[m.collision_geom2[c]], d.contact_pos[k])
+    v1, w1 = point_velocity(m, d, m.geom_bodyid[m.collision_geom1[c]], d.contact_pos[k])
+    frame = d.contact_frame[k]
+    return matrix_times_vector(frame, sub3(v2, v1)), matrix_times_vector(frame, sub3(w2, w1))
+
+
+@kernel
+def point_velocity(m, d, b, point):
+    """Velocity (m/s) of a point fixed to body b, and the body's angular velocity (rad/s), in world axes."""
+    v = d.cvel[b]
+    angular = (v[0], v[1], v[2])
+    return add3((v[3], v[4], v[5]), cross(angular, sub3(point, d.subtree_com[m.body_rootid[b]]))), angular
+
+
+@kernel
+def write_contact(m, d, s, k, at, chosen, count):
+    """Write what sensor s wants of contact k from place `at` on, in the lanes where it is chosen."""
+    wanted = m.sensor_intprm[s, 0]
+    side = 1.0 * flips(m, d, s, k)
+    frame = d.contact_frame[k]
+    force, torque = contact_wrench(m, d, k)
+    if wanted & FOUND:
+        d.sensordata[at] = where(chosen, count, d.sensordata[at])
+        at += 1
+    if wanted & FORCE:
+        at = write_vector(d, at, chosen, (force[0], force[1], side * force[2]))
+    if wanted & TORQUE:
+        at = write_vector(d, at, chosen, (torque[0], torque[1], side * torque[2]))
+    if wanted & DIST:
+        d.sensordata[at] = where(chosen, d.contact_dist[k], d.sensordata[at])
+        at += 1
+    if wanted & POS:
+        at = write_vector(d, at, chosen, d.contact_pos[k])
+    if wanted & NORMAL:
+        at = write_vector(d, at, chosen, scale3(side, (frame[0], frame[1], frame[2])))
+    if wanted & TANGENT:
+        at = write_vector(d, at, chosen, scale3(side, (frame[3], frame[4], frame[5])))
+    if wanted & (LINVEL | ANGVEL):
+        linear, angular = contact_velocity(m, d, k)
+        if wanted & LINVEL:
+            at = write_vector(d, at, chosen, (linear[0], linear[1], side * linear[2]))
+        if wanted & ANGVEL:
+            at = write_vector(d, at, chosen, (angular[0], angular[1], side * angular[2]))
+
+
+@kernel(inline=True)
+def write_vector(d, at, chosen, a):
+    """sensordata[at : at + 3] ← a in the lanes that are chosen; returns the place behind."""
+    d.sensordata[at] = where(chosen, a[0], d.sensordata[at])
+    d.sensordata[at + 1] = where(chosen, a[1], d.sensordata[at + 1])
+    d.sensordata[at + 2] = where(chosen, a[2], d.sensordata[at + 2])
+    return at + 3
+
+
+# ---------------------------------------------------------------- all contacts as one
+
+
+@kernel
+def net_contact(m, d, s):
+    """Write the force (N) of all contacts that match, at their centroid weighted by force, in world axes.
+
+    The frame's normal and tangent are then the world's x and y; all is zero where no contact matches.
+    """
+    zero = 0.0 * d.time
+    one = zero + 1.0
+    count = weight = zero
+    point = force = torque = (zero, zero, zero)
+    for k in range(d.count[NCON]):
+        there = matches(m, d, s, k)
+        own, _ = contact_wrench(m, d, k)
+        square = dot3(own, own)
+        strength = there * where(square > 0.0, sqrt(where(square > 0.0, square, one)), zero)
+        count, weight = count + there, weight + strength
+        point = where3(there > 0.5, add_scaled3(point, strength, d.contact_pos[k]), point)
+    point = scale3(1.0 / maximum(weight, 1e-15 * one), point)
+    for k in range(d.count[NCON]):
+        there, side = matches(m, d, s, k) > 0.5, 1.0 * flips(m, d, s, k)
+        own, turning = contact_wrench(m, d, k)
+        pushed = scale3(side, transpose_times_vector(d.contact_frame[k], own))
+        turned = scale3(side, transpose_times_vector(d.contact_frame[k], turning))
+        turned = add3(turned, cross(sub3(d.contact_pos[k], point), pushed))
+        force = where3(there, add3(force, pushed), force)
+        torque = where3(there, add3(torque, turned), torque)
+    at, wanted, some = m.sensor_adr[s], m.sensor_intprm[s, 0], count > 0.5
+    if wanted & FOUND:
+        d.sensordata[at] = count
+        at += 1
+    if wanted & FORCE:
+        at = write_vector(d, at, some, force)
+    if wanted & TORQUE:
+        at = write_vector(d, at, some, torque)
+    if wanted & DIST:
+        at += 1
+    if wanted & POS:
+        at = write_vector(d, at, some, point)
+    if wanted & NORMAL:
+        at = write_vector(d, at, some, (one, zero, zero))
+    if wanted & TANGENT:
+        at = write_vector(d, at, some, (zero, one, zero))

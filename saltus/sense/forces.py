@@ -1,0 +1,238 @@
+"""Forces on bodies with all constraints in action: from outside, and from each body's parent through their joint.
+
+Forces are wrenches (torque, force) about the tree's centre of mass in world axes. Newton's and Euler's law for a body
+and all that it carries gives what the joint transmits: its motion's need less what acts from outside (Featherstone
+2008, table 5.1). As in MuJoCo 4.0, "outside" are Cartesian forces, contacts, bodies that are connected or welded, and
+spatial tendons; what actuators on joints and sites, gravity compensation and a medium do counts as the joint's.
+"""
+
+from saltus.contact.blocks import EQUALITY, FRICTION, UNILATERAL
+from saltus.contact.counts import NBLOCK, NCON
+from saltus.contact.equality import CONNECT, TENDON, WELD, anchors, orientations, turned
+from saltus.dynamics.motion import motion
+from saltus.dynamics.tendon import distance_direction, way_around
+from saltus.dynamics.tendon_force import spring_and_damper
+from saltus.dynamics.tendon_inertia import is_fixed, path_acceleration
+from saltus.dynamics.transmission import site_position
+from saltus.model.actuators import TENDON as OF_TENDON
+from saltus.number.functions import where
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.motions import add6, add_scaled6, sub6
+from saltus.spatial.quaternions import quat_conjugate
+from saltus.spatial.vectors import add3, cross, scale3, sub3, transpose_times_vector
+
+SITE = 3  # MuJoCo's type of an element of a path
+
+
+@only_with("sense_body")
+@kernel
+def body_forces(m, d):
+    """Accelerations of bodies, forces from outside and forces through joints; needs all of `forward`.
+
+    Reads qvel, qacc [nv], row_force. Writes [nbody, 6] cacc (rad/s², m/s²; gravity counts as an acceleration upwards),
+    cfrc_ext and cfrc_int (N m, N).
+    """
+    motion(m, d, d, 1, 1)
+    zero = 0.0 * d.time
+    for b in range(m.nbody):
+        d.cfrc_ext[b] = (zero, zero, zero, zero, zero, zero)
+    if d.has_xfrc:
+        for b in range(1, m.nbody):
+            f = d.xfrc_applied[b]
+            add_force(m, d, b, d.xipos[b], (f[3], f[4], f[5]), (f[0], f[1], f[2]), 1.0)
+    add_contact_forces(m, d)
+    add_equality_forces(m, d)
+    add_tendon_tensions(m, d)
+    for b in range(m.nbody):
+        d.cfrc_int[b] = sub6(d.cfrc_body[b], d.cfrc_ext[b])
+    for b in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[b]
+        d.cfrc_int[parent] = add6(d.cfrc_int[parent], d.cfrc_int[b])
+
+
+@kernel
+def add_force(m, d, b, point, torque, force, sign):
+    """Add to cfrc_ext of body b a torque (N m) and a force (N) at a point (m), world axes, times a sign."""
+    if b > 0:
+        moment = add3(torque, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
+        wrench = (moment[0], moment[1], moment[2], force[0], force[1], force[2])
+        d.cfrc_ext[b] = add_scaled6(d.cfrc_ext[b], sign, wrench)
+
+
+# ---------------------------------------------------------------- contacts
+
+
+@kernel
+def contact_force(m, d, k):
+    """Force (N) and torque (N m) of contact k on its second geom along the contact's own axes; zero in its gap."""
+    zero = 0.0 * d.time
+    f0 = f1 = f2 = t0 = t1 = t2 = zero
+    b = d.contact_block[k]
+    if b >= 0:
+        row, dim = d.block_row[b], d.block_dim[b]
+        f0 = d.row_force[row]
+        if dim > 1:
+            f1, f2 = d.row_force[row + 1], d.row_force[row + 2]
+        if dim > 3:
+            t0 = d.row_force[row + 3]
+        if dim > 4:
+            t1, t2 = d.row_force[row + 4], d.row_force[row + 5]
+    return (f0, f1, f2), (t0, t1, t2)
+
+
+@only_with("contact")
+@kernel
+def add_contact_forces(m, d):
+    """Add the forces of contacts to cfrc_ext of both bodies."""
+    for k in range(d.count[NCON]):
+        if d.contact_block[k] >= 0:
+            force, torque = contact_force(m, d, k)
+            frame, point = d.contact_frame[k], d.contact_pos[k]
+            force = transpose_times_vector(frame, force)
+            torque = transpose_times_vector(frame, torque)
+            c = d.contact_collision[k]
+            add_force(m, d, m.geom_bodyid[m.collision_geom1[c]], point, torque, force, -1.0)
+            add_force(m, d, m.geom_bodyid[m.collision_geom2[c]], point, torque, force, 1.0)
+
+
+# ---------------------------------------------------------------- equality constraints
+
+
+@only_with("constraint")
+@kernel
+def add_equality_forces(m, d):
+    """Add the forces of bodies that are connected or welded to cfrc_ext of both."""
+    zero = 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        if d.block_kind[b] == EQUALITY:
+            k = d.block_id[b]
+            kind = m.eq_type[k]
+            if kind == CONNECT or kind == WELD:
+                chain, row = d.block_chain[b], d.block_row[b]
+                body1, body2 = m.chain_body2[chain], m.chain_body1[chain]
+                point1, point2 = anchors(m, d, k, d.block_dim[b], body1, body2)
+                force = (d.row_force[row], d.row_force[row + 1], d.row_force[row + 2])
+                torque = (zero, zero, zero)
+                if kind == WELD:
+                    torque = weld_torque(m, d, k, row + 3, body1, body2)
+                add_force(m, d, body1, point1, torque, force, 1.0)
+                add_force(m, d, body2, point2, torque, force, -1.0)
+
+
+@kernel
+def weld_torque(m, d, k, row, body1, body2):
+    """Torque (N m) on the first body of weld k, world axes.
+
+    The violation's rate is ½ s q₂* ω q₁ (see `saltus.contact.equality`); forces f of the rows have the same power as
+    the torque ½ s q₂ f q₁*.
+    """
+    quat1, quat2 = orientations(m, d, k, body1, body2)
+    f = (d.row_force[row], d.row_force[row + 1], d.row_force[row + 2])
+    return scale3(0.5 * m.eq_data[k, 10], turned(quat2, f, quat_conjugate(quat1)))
+
+
+# ---------------------------------------------------------------- spatial tendons
+
+
+@only_with("tendon")
+@kernel
+def add_tendon_tensions(m, d):
+    """Add the forces of spatial tendons to cfrc_ext of the bodies that they run along; needs cacc."""
+    for t in range(m.ntendon):
+        if not is_fixed(m, t):
+            force = spring_and_damper_forces(m, d, t)
+            for o in range(m.nout):
+                if m.out_kind[o] == OF_TENDON and m.out_obj1[o] == t:
+                    force = force + m.actuator_gear[o, 0] * d.actuator_force[o]
+            force = force + tendon_row_forces(m, d, t) + inertial_force(m, d, t)
+            for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
+                add_path_forces(m, d, e, m.path_factor[e] * force)
+
+
+@only_with("tendon_force", otherwise="0.0 * d.time")
+@kernel
+def spring_and_damper_forces(m, d, t):
+    """Force (N) of tendon t's spring and damper, positive where it lengthens."""
+    pull, drag = spring_and_damper(m, d, t)
+    return pull + drag
+
+
+@only_with("tendon_armature", otherwise="0.0 * d.time")
+@kernel
+def inertial_force(m, d, t):
+    """Force (N) of tendon t's inertia: -a d²L/dt²."""
+    force = 0.0 * d.time
+    if m.tendon_armature[t] != 0.0:
+        force = -m.tendon_armature[t] * path_acceleration(m, d, d, t)
+    return force
+
+
+@only_with("constraint", otherwise="0.0 * d.time")
+@kernel
+def tendon_row_forces(m, d, t):
+    """Force (N) along tendon t of its limits, dry friction and equalities, positive where it lengthens."""
+    total = 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        kind, k, force = d.block_kind[b], d.block_id[b], d.row_force[d.block_row[b]]
+        if kind == FRICTION:
+            if k >= m.ndoffriction and m.friction_obj[k] == t:
+                total = total + force
+        elif kind == EQUALITY:
+            if m.eq_type[k] == TENDON:
+                if m.eq_obj1[k] == t:
+                    total = total + force
+                if m.eq_obj2[k] == t:
+                    total = total - equality_slope(m, d, k) * force
+        elif kind == UNILATERAL and is_limit(m, d, b) and k >= m.njntlimit and m.limit_obj[k] == t:
+            total = total + where(pushes(m, d, b, t), force, -force)
+    return total
+
+
+@kernel
+def equality_slope(m, d, k):
+    """Slope of the polynomial that ties the first tendon of equality k to the second."""
+    c, t2 = m.eq_data[k], m.eq_obj2[k]
+    x = d.ten_length[t2] - m.tendon_length0[t2]
+    return c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
+
+
+@kernel(inline=True)
+def is_limit(m, d, b):
+    """Whether a unilateral block is a limit: a contact moves bodies against each other."""
+    chain = d.block_chain[b]
+    return m.chain_body1[chain] == 0 and m.chain_body2[chain] == 0
+
+
+@kernel
+def pushes(m, d, b, t):
+    """Whether block b, a limit of tendon t, makes it longer: its Jacobian is ten_J then, and -ten_J otherwise."""
+    product = 0.0 * d.time
+    for k in range(m.tendon_Jnum[t]):
+        product = product + d.row_J[d.block_J[b] + k] * d.ten_J[m.tendon_Jadr[t] + k]
+    return product >= 0.0
+
+
+@kernel
+def add_path_forces(m, d, e, force):
+    """Add to cfrc_ext what a force (N) along element e of a path does to the bodies of its ends and of its geom."""
+    zero = 0.0 * d.time
+    none = (zero, zero, zero)
+    s1, s2 = m.path_obj1[e], m.path_obj2[e]
+    p, q = site_position(m, d, s1), site_position(m, d, s2)
+    if m.path_type[e] == SITE:
+        _, ahead = distance_direction(p, q)
+        away = ahead
+    else:
+        ahead, away = add_geom_force(m, d, e, force)
+    add_force(m, d, m.site_bodyid[s1], p, none, scale3(-1.0 * force, ahead), 1.0)
+    add_force(m, d, m.site_bodyid[s2], q, none, scale3(force, away), 1.0)
+
+
+@only_with("wrap", otherwise="(d.xpos[0], d.xpos[0])")
+@kernel
+def add_geom_force(m, d, e, force):
+    """Add to cfrc_ext what a force along element e does to the body of its geom; returns the path's directions."""
+    _, ahead, away, centre, push, moment = way_around(m, d, e)
+    b = m.geom_bodyid[m.path_geom[e]]
+    add_force(m, d, b, centre, scale3(force, moment), scale3(force, push), 1.0)
+    return ahead, away

@@ -1,0 +1,173 @@
+"""Sensors of geometry: rays, projections, insides, distances.
+
+What they give is MuJoCo's (XML reference, sensor/rangefinder, camprojection, insidesite, distance, normal, fromto).
+"""
+
+from saltus.contact.foreign_ray import foreign_distance
+from saltus.contact.found import unit_or_x
+from saltus.number.functions import absolute, clip, where
+from saltus.number.kernels import kernel, only_with
+from saltus.sense.camera import camera_axes, camera_position, pixel_ray, projection
+from saltus.sense.objects import INERTIA, SITE, object_position
+from saltus.sense.ray import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, cast_ray
+from saltus.spatial.fields import store3
+from saltus.spatial.vectors import add_scaled3, dot3, sub3, transpose_times_vector, where3, z_axis
+
+RANGEFINDER, CAMPROJECTION, INSIDESITE = 7, 8, 38  # MuJoCo's types of sensor
+GEOMDIST, GEOMNORMAL, GEOMFROMTO = 39, 40, 41
+RAY_DIST, RAY_DIR, RAY_ORIGIN, RAY_POINT, RAY_NORMAL, RAY_DEPTH = 1, 2, 4, 8, 16, 32  # data of a ray, bits
+
+
+@only_with("sense_geometry")
+@kernel
+def geometry_sensor(m, d, s):
+    """Write the sensordata of sensor s."""
+    kind, at = m.sensor_type[s], m.sensor_adr[s]
+    if kind == RANGEFINDER:
+        rangefinder(m, d, s)
+    elif kind == CAMPROJECTION:
+        point = d.site_xpos[m.sensor_objid[s]]
+        d.sensordata[at], d.sensordata[at + 1] = projection(m, d, m.sensor_refid[s], point)
+    elif kind == INSIDESITE:
+        site = m.sensor_refid[s]
+        point = object_middle(m, d, m.sensor_objtype[s], m.sensor_objid[s])
+        local = transpose_times_vector(d.site_xmat[site], sub3(point, d.site_xpos[site]))
+        d.sensordata[at] = inside(m.site_type[site], m.site_size[site], local)
+    else:
+        distance_sensor(m, d, s)
+
+
+# ---------------------------------------------------------------- rays
+
+
+@only_with("rangefinder")
+@kernel
+def rangefinder(m, d, s):
+    """Write the data of the ray along a site's z-axis, or of the rays through a camera's pixels, row by row."""
+    at, obj = m.sensor_adr[s], m.sensor_objid[s]
+    if m.sensor_objtype[s] == SITE:
+        point, direction = d.site_xpos[obj], z_axis(d.site_xmat[obj])
+        x, normal = cast_ray(m, d, point, direction, m.site_bodyid[obj])
+        ray_data(m, d, s, at, x, point, direction, normal, x)
+    else:
+        camera_rays(m, d, s)
+
+
+@only_with("camera")
+@kernel
+def camera_rays(m, d, s):
+    """Write the data of the rays through the pixels of a sensor's camera; depth is along the optical axis."""
+    at, c = m.sensor_adr[s], m.sensor_objid[s]
+    z = z_axis(camera_axes(m, d, c))
+    for row in range(m.cam_resolution[c, 1]):
+        for column in range(m.cam_resolution[c, 0]):
+            point, direction = pixel_ray(m, d, c, row, column)
+            x, normal = cast_ray(m, d, point, direction, m.cam_bodyid[c])
+            met = add_scaled3(point, x, direction)
+            depth = -dot3(sub3(met, camera_position(m, d, c)), z)
+            at = ray_data(m, d, s, at, x, point, direction, normal, depth)
+
+
+@kernel
+def ray_data(m, d, s, at, x, point, direction, normal, depth):
+    """Write what sensor s wants of a ray that meets a surface at x (m, -1: it does not) from place `at` on.
+
+    Returns the place behind it.
+    """
+    zero = 0.0 * x
+    nothing = (zero, zero, zero)
+    wanted, miss = m.sensor_intprm[s, 0], x < 0.0
+    if wanted & RAY_DIST:
+        d.sensordata[at] = x
+        at += 1
+    if wanted & RAY_DIR:
+        store3(d.sensordata, at, where3(miss, nothing, direction))
+        at += 3
+    if wanted & RAY_ORIGIN:
+        store3(d.sensordata, at, point)
+        at += 3
+    if wanted & RAY_POINT:
+        store3(d.sensordata, at, where3(miss, nothing, add_scaled3(point, x, direction)))
+        at += 3
+    if wanted & RAY_NORMAL:
+        store3(d.sensordata, at, where3(miss, nothing, normal))
+        at += 3
+    if wanted & RAY_DEPTH:
+        d.sensordata[at] = where(miss, zero - 1.0, depth)
+        at += 1
+    return at
+
+
+# ---------------------------------------------------------------- insides
+
+
+@kernel
+def object_middle(m, d, kind, i):
+    """Position (m) of an object by its type and number; a massless body's is its subtree's centre of mass."""
+    if kind == INERTIA and i > 0 and m.body_mass[i] < 1e-15 and m.body_inv_subtreemass[i] > 0.0:
+        return d.subtree_com[i]
+    return object_position(m, d, kind, i)
+
+
+@kernel
+def inside(kind, size, p):
+    """1 where a point (m, the shape's axes) is inside a shape of a type of geom and size (m), else 0."""
+    zero = 0.0 * p[0]
+    one = zero + 1.0
+    x, y, z = p
+    if kind == PLANE:
+        return where(z < 0.0, one, zero)
+    if kind == SPHERE:
+        return where(dot3(p, p) < size[0] * size[0], one, zero)
+    if kind == CAPSULE:
+        end = z - clip(z, -size[1], size[1])
+        return where(x * x + y * y + end * end < size[0] * size[0], one, zero)
+    if kind == ELLIPSOID:
+        q = (x / size[0], y / size[1], z / size[2])
+        return where(dot3(q, q) < 1.0, one, zero)
+    if kind == CYLINDER:
+        return where((absolute(z) < size[1]) & (x * x + y * y < size[0] * size[0]), one, zero)
+    if kind == BOX:
+        return where((absolute(x) < size[0]) & (absolute(y) < size[1]) & (absolute(z) < size[2]), one, zero)
+    return zero
+
+
+# ---------------------------------------------------------------- distances
+
+
+@only_with("distance")
+@kernel
+def distance_sensor(m, d, s):
+    """Write the least distance (m) of two geoms, or of those of two bodies, the direction there, or the segment.
+
+    Farther apart than the sensor's cutoff (m), the distance is that, the rest zero.
+    """
+    at, kind = m.sensor_adr[s], m.sensor_type[s]
+    zero = 0.0 * d.time
+    most = m.sensor_cutoff[s]
+    x = zero + most
+    start = end = (zero, zero, zero)
+    first, count = geoms_of(m, m.sensor_objtype[s], m.sensor_objid[s])
+    other, others = geoms_of(m, m.sensor_reftype[s], m.sensor_refid[s])
+    for g1 in range(first, first + count):
+        for g2 in range(other, other + others):
+            found, a, b = foreign_distance(m, d, g1, g2, most)
+            closer = found < x
+            x, start, end = where(closer, found, x), where3(closer, a, start), where3(closer, b, end)
+    if kind == GEOMDIST:
+        d.sensordata[at] = x
+    elif kind == GEOMFROMTO:
+        store3(d.sensordata, at, start)
+        store3(d.sensordata, at + 3, end)
+    else:
+        along = sub3(end, start)
+        none = dot3(along, along) == 0.0
+        store3(d.sensordata, at, where3(none, along, unit_or_x(along)))
+
+
+@kernel
+def geoms_of(m, kind, i):
+    """First geom and number of geoms of a body, or the geom itself."""
+    if kind == INERTIA:
+        return m.body_geomadr[i], m.body_geomnum[i]
+    return i, 1

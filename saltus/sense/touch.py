@@ -1,0 +1,42 @@
+"""Touch: the normal forces of contacts in a zone."""
+
+from saltus.contact.counts import NCON
+from saltus.number.functions import where
+from saltus.number.kernels import kernel, only_with
+from saltus.sense.forces import contact_force
+from saltus.sense.ray import ray_shape
+from saltus.spatial.vectors import scale3
+
+
+@only_with("sense_touch", otherwise="0.0 * d.time")
+@kernel
+def touch(m, d, site):
+    """Sum (N) of the normal forces on the site's body whose contacts lie in the site's shape, or press towards it."""
+    return zone_force(m, d, site, m.site_bodyid[site])
+
+
+@only_with("contact", otherwise="0.0 * d.time")
+@kernel
+def zone_force(m, d, site, body):
+    """`touch` of a site on a body. A force presses towards the shape if the ray along it meets the shape."""
+    zero = 0.0 * d.time
+    total = zero
+    for k in range(d.count[NCON]):
+        c = d.contact_collision[k]
+        second = m.geom_bodyid[m.collision_geom2[c]] == body
+        if d.contact_block[k] >= 0 and (second or m.geom_bodyid[m.collision_geom1[c]] == body):
+            force, _ = contact_force(m, d, k)
+            frame = d.contact_frame[k]
+            normal = (frame[0], frame[1], frame[2])
+            if second:
+                normal = scale3(-1.0, normal)
+            distance, _ = ray_shape(
+                m.site_type[site],
+                m.site_size[site],
+                d.site_xpos[site],
+                d.site_xmat[site],
+                d.contact_pos[k],
+                normal,
+            )
+            total = total + where((force[0] > 0.0) & (distance >= 0.0), force[0], zero)
+    return total

@@ -1,0 +1,98 @@
+"""Whether a controlled mechanism is stable under an integrator with a step: growth of small deviations."""
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from saltus.errors import SaltusWarning
+from saltus.integrate.manifold import difference, displace
+from saltus.number.kernels import Entry
+
+if TYPE_CHECKING:
+    from saltus.simulate.simulation import Simulation
+
+PERTURBATION = 1e-6  # rad, m, and rates: deviations whose growth is looked at
+GROWS = 1e-3  # a step: less than this counts as none
+
+_displace = Entry("displace", "origin, v, target", "displace(m, origin, 1.0, v, target)", displace=displace)
+_difference = Entry("tangent", "origin, target, out", "difference(m, origin, target, out)", difference=difference)
+
+
+def growth(sim: "Simulation", h: float) -> float:
+    """Growth of the fastest growing small deviation over one step of h seconds from the present state.
+
+    The largest magnitude of the eigenvalues of the step's Jacobian, by central differences of the step itself.
+    """
+    nv, struct = sim.model.nv, sim._struct
+    here, kernel_model = sim._state.copy(), sim._model
+    n = 2 * nv + len(sim.act)
+    ends = np.zeros((2, n, n))
+    base: tuple[np.ndarray, ...] | None = None
+    for column in range(-1, n):
+        for side in (0, 1):
+            sim._state[:] = here
+            struct.views["memory"][:] = 0.0
+            if column >= 0:
+                _deviate(sim, column, (1 - 2 * side) * PERTURBATION)
+            sim._advance(1, h)
+            if base is None:
+                base = sim.qpos.copy(), sim.qvel.copy(), sim.act.copy()
+            if column >= 0:
+                out = ends[side, column]
+                _difference(kernel_model, struct, base[0], sim.qpos, out[:nv])
+                out[nv : 2 * nv] = sim.qvel - base[1]
+                out[2 * nv :] = sim.act - base[2]
+    sim._state[:] = here
+    sim._computed = None
+    jacobian = (ends[0] - ends[1]).T / (2 * PERTURBATION)
+    return float(abs(np.linalg.eigvals(jacobian)).max(initial=0.0)) if np.isfinite(jacobian).all() else float("inf")
+
+
+def _deviate(sim, column, size) -> None:
+    """Move the state in one direction of its tangent space."""
+    nv = sim.model.nv
+    if column < nv:
+        v = np.zeros(nv)
+        v[column] = size
+        _displace(sim._model, sim._struct, sim.qpos.copy(), v, sim.qpos)
+    elif column < 2 * nv:
+        sim.qvel[column - nv] += size
+    else:
+        sim.act[column - 2 * nv] += size
+
+
+def stable_step(sim: "Simulation", h: float) -> float | None:
+    """The largest step (s), at most h, to two digits, at which no small deviation grows; None if there is none."""
+    low = h
+    while growth(sim, low) > 1.0 + GROWS * low / h:
+        low /= 2.0
+        if low < 1e-6 * h:
+            return None
+    high = min(2.0 * low, h)
+    while high - low > 0.005 * low:
+        middle = 0.5 * (low + high)
+        stable = growth(sim, middle) <= 1.0 + GROWS * middle / h
+        low, high = (middle, high) if stable else (low, middle)
+    return low
+
+
+def warn_if_unstable(sim: "Simulation") -> None:
+    """Warn if the controlled mechanism, at rest at the present positions, is unstable with the simulation's step."""
+    if sim.integrator.adaptive or sim._model.nblockmax:
+        return
+    before = sim._state.copy()
+    sim.qvel[:] = 0.0
+    try:
+        grown = growth(sim, sim.timestep)
+        if grown > 1.0 + GROWS:
+            stable = stable_step(sim, sim.timestep)
+            remedy = "no step makes it stable: the gains do not" if stable is None else f"stable up to {stable:.2g} s"
+            text = (
+                f"{sim.integrator.name} is unstable with this controller and timestep {sim.timestep:g} s: deviations "
+                f"grow by a factor {grown:.3g} a step; {remedy}"
+            )
+            warnings.warn(text, SaltusWarning, stacklevel=4)
+    finally:
+        sim._state[:] = before
+        sim._computed = None
