@@ -4,6 +4,7 @@ import numpy as np
 
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.structs import Struct
+from saltus.simulate.start import start_state
 
 
 def put(sim, state):
@@ -15,6 +16,9 @@ def put(sim, state):
 def lanes(model, states, **needs):
     """A Data in float64 lanes, `states[k]` in lane k; `needs` as in `data_sizes`."""
     data = Struct(DATA, data_sizes(model.sizes(), **needs), "lane64")
+    start = start_state(model, None, model.opt.timestep)
+    for name in {"mocap_pos", "mocap_quat"} & start.keys():
+        data.fill(name, start[name])
     data.ints[DATA.slot["has_xfrc"]] = any(np.any(s.get("xfrc_applied", 0)) for s in states)
     for lane, state in enumerate(states):
         for name, value in state.items():
