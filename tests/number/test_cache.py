@@ -79,7 +79,8 @@ def test_key_is_that_of_the_sources(copy):
 @pytest.mark.parametrize("room", ["number", "spatial", "model", "dynamics", "integrate", "simulate"])
 def test_any_edit_of_a_kernel_source_changes_the_key(copy, room):
     before = cache.cache_key.__wrapped__()
-    source = next(p for p in sorted((copy / room).glob("*.py")) if p.name != "__init__.py")
+    sources = [p for p in sorted((copy / room).glob("*.py")) if p.name != "__init__.py"]
+    source = next(p for p in sources if room != "simulate" or "number.kernels" in p.read_text())
     source.write_text(source.read_text() + "\n")
     assert cache.cache_key.__wrapped__() != before
 
@@ -97,6 +98,7 @@ def test_new_renamed_and_removed_sources_change_the_key(copy):
 def test_other_sources_leave_the_key(copy):
     before = cache.cache_key.__wrapped__()
     (copy / "errors.py").write_text("")
+    (copy / "simulate" / "run.py").write_text("")
     assert cache.cache_key.__wrapped__() == before
 
 
