@@ -433,8 +433,8 @@ def test_the_ball_rests_where_its_comment_says():
 def test_as_many_balls_leave_the_cradle_as_came(count):
     """Elastic collisions of equal masses exchange velocities: the last balls rise as high as the first came from.
 
-    In a collision the striking ball goes on for half of v π/sqrt(k), after a gap of 2 mm: that far past its lowest point,
-    `count` times, a ball stops. Gravity, which acts meanwhile, turns v by the angle that it stops at: 1 % at most.
+    In a collision the striking ball goes on for half of v π/sqrt(k), after a gap of 2 mm: that far past its lowest
+    point, `count` times, a ball stops. Gravity, which acts meanwhile, turns v by the angle that it stops at: 1 %.
     """
     sim = saltus.Simulation("newtons_cradle")
     sim.reset(count - 1)
