@@ -1,0 +1,72 @@
+"""Marks in a picture: contact points with their forces as arrows, and the centre of mass.
+
+They are seen through what is in front of them, faintly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.draw.camera import Eye
+from saltus.draw.items import Items, balls, joined, rods
+from saltus.draw.resolve import HIDDEN
+from saltus.draw.stock import Stock
+from saltus.model.model import Model
+
+POINT, FORCE = (0.93, 0.12, 0.42, 1.0), (0.56, 0.93, 0.24, 1.0)
+DARK, BRIGHT = (0.10, 0.10, 0.12, 1.0), (0.98, 0.86, 0.20, 1.0)
+THROUGH = 0.6  # opacity behind other things
+SIZE = 0.009  # radius of a contact point, of the picture's height
+WEIGHT = 0.3  # extents: length of an arrow that is as strong as the heaviest mechanism's weight
+LONGEST = 1.0  # extents: length of an arrow at most, whatever an impact does
+STANDARD_GRAVITY = 9.81  # m/s², where there is none
+
+
+def metres_per_newton(model: Model) -> float:
+    """How long the arrow of a force is.
+
+    The weight of the heaviest tree of bodies is 0.3 of the model's extent: what rests on one point has an arrow of
+    that length. Without gravity the standard one counts.
+    """
+    gravity = float(np.linalg.norm(model.opt.gravity)) or STANDARD_GRAVITY
+    roots = np.flatnonzero((np.asarray(model.body_parentid) == 0) & (np.arange(model.nbody) > 0))
+    heaviest = float(max(np.asarray(model.body_subtreemass)[roots], default=0.0))
+    return WEIGHT * float(model.stat.extent) / (heaviest * gravity) if heaviest > 0 else 0.0
+
+
+def contact_marks(stock: Stock, contacts: NDArray[np.float64], eye: Eye, height: int, scale: float, extent: float):
+    """Items for contacts [n, 7] (position, force on the second geom, distance); scale: m/N."""
+    points, forces = contacts[:, :3], contacts[:, 3:6]
+    radius = _seen_size(points, eye, height)
+    parts = [balls(stock, points, radius, POINT)]
+    strength = np.linalg.norm(forces, axis=1)
+    length = np.minimum(strength * scale, LONGEST * extent)
+    long = length > 1.5 * radius
+    if long.any():
+        start, direction = points[long], forces[long] / strength[long, None]
+        thick = np.minimum(0.5 * radius[long], 0.08 * length[long])
+        tip = start + direction * length[long, None]
+        # the head takes half of a short arrow
+        neck = tip - direction * (5 * thick)[:, None]
+        parts.append(rods(stock, start, neck, thick, FORCE, "cylinder"))
+        parts.append(rods(stock, neck, tip, 2.2 * thick, FORCE, "cone"))
+    return _through(joined(parts))
+
+
+def mass_marks(stock: Stock, com: NDArray[np.float64], eye: Eye, height: int) -> Items:
+    """The centre of mass [3] as a ball in two colours by octants, as crash tests mark it."""
+    radius = 1.6 * _seen_size(com[None], eye, height)
+    parts = [balls(stock, com[None], radius, colour, ("octants", i)) for i, colour in enumerate((DARK, BRIGHT))]
+    return _through(joined(parts))
+
+
+def _seen_size(points, eye, height):
+    """Radii (m) [n] that all look equally large."""
+    depth = np.maximum((points - eye.pos) @ eye.forward, eye.near)
+    return SIZE * height * depth / eye.fy
+
+
+def _through(items: Items) -> Items:
+    items.looks[:, HIDDEN] = THROUGH
+    return items

@@ -1,0 +1,97 @@
+"""The buffers of a picture, and the order in which compiled code works on them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.draw.background import NORMAL, ORIGIN, ROWS, background
+from saltus.draw.camera import Eye
+from saltus.draw.cover import TILE
+from saltus.draw.items import Items
+from saltus.draw.light import TO_KEY
+from saltus.draw.raster import FULL, POS, REACH, RECORD, rasterise
+from saltus.draw.resolve import resolve, wipe
+from saltus.draw.shadow import darken
+from saltus.draw.stock import RADII, Stock
+
+BLUR = 0.004  # of the picture's height: half width of the average over a shadow's edge
+FIRST_RECORDS = 20_000
+NO_LIGHT = np.zeros(0)
+
+
+class Canvas:
+    """A picture in the making: start, shadow, opaque, any layers, finish."""
+
+    def __init__(self, width: int, height: int, stock: Stock):
+        self._stock = stock
+        tiles = -(-height // TILE), -(-width // TILE)
+        self._opaque_keys, self._keys = (np.zeros((height, width, 4), np.int64) for _ in range(2))
+        self._opaque_tiles, self._tiles = (np.zeros(tiles, np.uint8) for _ in range(2))
+        self._mask, self._room = (np.zeros((height, width), np.float32) for _ in range(2))
+        self._rows = np.zeros((ROWS, width), np.float32)
+        self._image = np.zeros((height, width, 3), np.uint8)
+        self._behind = self._image.copy()
+        self._owner = np.zeros((height, width), np.uint8)
+        self._behind_key = b""
+        self._corners = np.zeros((stock.largest + 4, 9))
+        self._blur = max(1, round(BLUR * height))
+        self._make_records(FIRST_RECORDS)
+
+    def _make_records(self, count: int) -> None:
+        self._records, self._of = np.zeros((count, RECORD), np.float32), np.zeros((count, 2), np.int32)
+
+    def start(self, eye: Eye, planes: NDArray[np.float64], haze: float) -> None:
+        """Draw what is behind everything; `haze` in m. It is kept as long as it stays the same."""
+        self._eye, self._planes = eye.numbers(), planes
+        key = self._eye.tobytes() + planes.tobytes() + np.float64(haze).tobytes()
+        if key != self._behind_key:
+            background(self._behind, self._owner, planes, self._eye, haze, self._rows)
+            self._behind_key = key
+        self._image = self._behind.copy()
+
+    def shadow(self, items: Items, order: NDArray[np.int64], number: int) -> None:
+        """Darken the background where items throw their shadow on one of the planes."""
+        plane = self._planes[number]
+        normal = plane[NORMAL : NORMAL + 3]
+        height = float(normal @ plane[ORIGIN : ORIGIN + 3])
+        if normal @ self._eye[:3] <= height:
+            return  # seen from below
+        light = np.array([*normal, height, *TO_KEY])
+        self._rasterise(items, order, light, self._keys, self._tiles)
+        drawn = self._keys, self._tiles, self._owner, number + 1
+        darken(self._image, *drawn, self._blur, self._mask, self._room)
+        wipe(self._keys, self._tiles)
+
+    def opaque(self, items: Items, order: NDArray[np.int64]) -> None:
+        """Draw items that hide what is behind them."""
+        self._rasterise(items, order, NO_LIGHT, self._opaque_keys, self._opaque_tiles)
+        self._blend(items, self._opaque_keys, self._opaque_tiles, in_front=False)
+
+    def layer(self, items: Items, order: NDArray[np.int64] | None = None) -> None:
+        """Draw items that one sees through, but not through each other."""
+        order = np.arange(len(items.numbers)) if order is None else order
+        self._rasterise(items, order, NO_LIGHT, self._keys, self._tiles)
+        self._blend(items, self._keys, self._tiles, in_front=True)
+        wipe(self._keys, self._tiles)
+
+    def finish(self) -> NDArray[np.uint8]:
+        """The picture [height, width, 3]."""
+        wipe(self._opaque_keys, self._opaque_tiles)
+        return self._image
+
+    def _rasterise(self, items, order, light, keys, tiles) -> None:
+        stock = self._stock
+        shapes = (items.numbers, items.kinds, stock.table, stock.vertices, stock.normals, stock.faces)
+        place = (RADII, self._eye, light, keys, tiles, self._corners)
+        while rasterise(order, *shapes, *place, self._records, self._of) == FULL:
+            wipe(keys, tiles)
+            self._make_records(2 * len(self._of))
+
+    def _blend(self, items, keys, tiles, *, in_front) -> None:
+        planes = self._planes
+        above = items.numbers[:, None, POS : POS + 3] - planes[:, ORIGIN : ORIGIN + 3]
+        height = (above * planes[:, NORMAL : NORMAL + 3]).sum(axis=2)
+        crossing = ~(height > items.numbers[:, REACH, None]).all(axis=1)
+        drawn = (self._records, self._of, items.looks, crossing, self._eye, planes)
+        resolve(self._image, keys, self._opaque_keys, in_front, tiles, *drawn)

@@ -1,0 +1,83 @@
+"""The package's own pictures: no graphics library, only compiled loops over pixels.
+
+A picture is made from behind to the front: sky and planes; the shadow on the floor; all that is opaque, whose samples
+stay to tell what is hidden; ghosts and other translucent things, each a layer; marks; text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.draw.arrows import contact_marks, mass_marks, metres_per_newton
+from saltus.draw.camera import Eye, Viewpoint
+from saltus.draw.canvas import Canvas
+from saltus.draw.floors import Floors
+from saltus.draw.poses import Pose, Poses
+from saltus.draw.scene import scene
+from saltus.draw.still import Still
+from saltus.draw.stock import Stock
+from saltus.draw.subject import GHOST_COLOURS, Subject
+from saltus.draw.text import write
+from saltus.draw.view import View
+from saltus.model.model import Model
+
+HAZE = 4.0  # distances to what is looked at, where half of a floor has gone into the horizon
+
+
+class Rasteriser:
+    """Draws a model's states. Not to be shared by threads; several draw at once, as compiled code lets them."""
+
+    def __init__(self, model: Model, view: View):
+        groups = view.groups
+        self._view, self._scene, self._poses = view, scene(model, groups), Poses(model, groups)
+        self._viewpoint = Viewpoint(model, self._scene, view)
+        self._stock = Stock(self._scene)
+        self._subject = Subject(self._scene, self._stock, sites=view.sites, tendons=view.tendons)
+        self._floors = Floors(self._scene)
+        self._canvas = Canvas(view.width, view.height, self._stock)
+        self._arrow_scale = metres_per_newton(model)
+        self.ghost_colours = GHOST_COLOURS
+
+    def draw(self, still: Still, ghosts: Sequence[Still] = (), text: str = "") -> NDArray[np.uint8]:
+        """See `saltus.draw.renderer.Renderer`."""
+        pose = self._poses.at(still.qpos, still.mocap_pos, still.mocap_quat)
+        eye = self._viewpoint.at(pose)
+        canvas, subject = self._canvas, self._subject
+        planes = self._floors.at(pose)
+        canvas.start(eye, planes, HAZE * self._distance(eye, pose))
+        items = subject.at(pose)
+        floor = self._floors.lit
+        if self._view.shadow and floor is not None:
+            canvas.shadow(items, subject.casting(items), floor)
+        canvas.opaque(items, subject.opaque(items))
+        for number in reversed(range(len(ghosts))):
+            ghost = ghosts[number]
+            there = self._poses.at(ghost.qpos, ghost.mocap_pos, ghost.mocap_quat)
+            canvas.layer(subject.ghost(there, number))
+        if ghosts and subject.has_flexes:
+            subject.bend(pose)
+        for item in subject.translucent(items, eye):
+            canvas.layer(items, item)
+        self._marks(still, pose, eye)
+        image = canvas.finish()
+        write(image, text)
+        return image
+
+    def close(self) -> None:
+        """Nothing is held outside Python's memory."""
+
+    def _marks(self, still: Still, pose: Pose, eye: Eye) -> None:
+        height, extent = self._view.height, self._scene.extent
+        if self._view.contacts and still.contacts is not None and len(still.contacts):
+            marks = contact_marks(self._stock, still.contacts, eye, height, self._arrow_scale, extent)
+            self._canvas.layer(marks)
+        if self._view.com:
+            self._canvas.layer(mass_marks(self._stock, pose.com, eye, height))
+
+    def _distance(self, eye: Eye, pose: Pose) -> float:
+        """How far away what is looked at is (m), and at least as far as the model is large."""
+        target = self._viewpoint.target(pose)
+        return max(1.5 * self._scene.extent, float(np.linalg.norm(eye.pos - target)))

@@ -1,0 +1,47 @@
+"""One moment of a motion, with all that a picture of it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import OptionError
+
+
+@dataclass(frozen=True, eq=False)
+class Still:
+    """One moment to draw.
+
+    qpos: [nq], m and rad.
+    mocap_pos: [nmocap, 3], m, mocap_quat: [nmocap, 4]; None: where the model has its mocap bodies.
+    contacts: [n, 7], for each contact its position (m), the force on the second geom in world axes (N) and the
+        distance (m); None: no contacts.
+    """
+
+    qpos: NDArray[Any]
+    mocap_pos: NDArray[Any] | None = None
+    mocap_quat: NDArray[Any] | None = None
+    contacts: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name, width in (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 7)):
+            value = getattr(self, name)
+            if value is not None or name == "qpos":
+                object.__setattr__(self, name, _table(name, value, width))
+
+
+def _table(name: str, value, width: int | None) -> NDArray[np.float64]:
+    """The value as an array of floats, of one row or of rows of a width."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"{name} of a still must be numbers, not {value!r}") from None
+    if width is not None and array.size == 0:
+        array = array.reshape(0, width)
+    if array.ndim != (1 if width is None else 2) or (width is not None and array.shape[1] != width):
+        expected = "[nq]" if width is None else f"[n, {width}]"
+        raise OptionError(f"{name} of a still must have shape {expected}, not {list(array.shape)}")
+    return array

@@ -1,0 +1,114 @@
+"""From where, how large and with what a picture is drawn."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass, fields
+
+from saltus.errors import OptionError
+
+#: Pixels along one side: a picture has at least one, and what is larger than this no screen shows.
+LARGEST = 4096
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera that looks at a point, with z up.
+
+    lookat: m, world axes. distance: m, from there. azimuth, elevation: degrees; the camera looks along
+    (cos e cos a, cos e sin a, sin e), so that 0, 0 looks along +x, azimuth 90 along +y and elevation -90 straight down.
+    fovy: degrees, the vertical field of view.
+    """
+
+    lookat: tuple[float, float, float]
+    distance: float
+    azimuth: float
+    elevation: float
+    fovy: float = 45.0
+
+    def __post_init__(self) -> None:
+        try:
+            lookat = tuple(float(x) for x in self.lookat)
+        except TypeError:
+            raise OptionError(f"camera lookat must be three numbers in m, not {self.lookat!r}") from None
+        if len(lookat) != 3 or not all(map(math.isfinite, lookat)):
+            raise OptionError(f"camera lookat must be three finite numbers in m, not {self.lookat!r}")
+        object.__setattr__(self, "lookat", lookat)
+        for name in ("distance", "azimuth", "elevation", "fovy"):
+            object.__setattr__(self, name, _number(f"camera {name}", getattr(self, name)))
+        if self.distance <= 0:
+            raise OptionError(f"camera distance must be positive, not {self.distance:g} m")
+        if not 0 < self.fovy < 180:
+            raise OptionError(f"camera fovy must be between 0 and 180 degrees, not {self.fovy:g}")
+
+
+@dataclass(frozen=True)
+class View:
+    """How a model is looked at.
+
+    width, height: pixels.
+    camera: None for the model's default view, the name or number of a camera in the model, or a `Camera`.
+    follow: name of a body that the camera keeps looking at (the centre of mass of it and of all that hangs on it),
+        from the direction and the distance of `camera`, which then cannot be one of the model's; or None.
+    contacts: whether to mark contact points and draw the forces there as arrows.
+    com: whether to mark the centre of mass of the whole mechanism.
+    shadow: whether what moves throws a shadow on the floor.
+    sites, tendons: whether to draw them.
+    groups: groups of geoms, sites, tendons and flexes that are drawn; MuJoCo's choice by default.
+    """
+
+    width: int = 640
+    height: int = 480
+    camera: str | int | Camera | None = None
+    follow: str | None = None
+    contacts: bool = False
+    com: bool = False
+    shadow: bool = True
+    sites: bool = True
+    tendons: bool = True
+    groups: tuple[int, ...] = (0, 1, 2)
+
+    def __post_init__(self) -> None:
+        for name in ("width", "height"):
+            value = getattr(self, name)
+            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            if not whole or not 1 <= int(value) <= LARGEST:
+                raise OptionError(f"{name} must be a whole number of pixels from 1 to {LARGEST}, not {value!r}")
+            object.__setattr__(self, name, int(value))
+        for name in ("contacts", "com", "shadow", "sites", "tendons"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        camera = self.camera
+        if camera is not None and (isinstance(camera, bool) or not isinstance(camera, str | numbers.Integral | Camera)):
+            raise OptionError(f"camera must be None, the name or number of a camera, or a Camera, not {camera!r}")
+        if self.follow is not None and not isinstance(self.follow, str):
+            raise OptionError(f"follow must be the name of a body, not {self.follow!r}")
+        if self.follow is not None and isinstance(camera, str | numbers.Integral):
+            raise OptionError("follow goes with a Camera or the default view, not with a camera of the model")
+        object.__setattr__(self, "groups", _groups(self.groups))
+
+    @classmethod
+    def of(cls, **options) -> View:
+        """A View from keyword arguments; OptionError names one that does not exist."""
+        known = {f.name for f in fields(cls)}
+        for name in options:
+            if name not in known:
+                raise OptionError.unknown("option of a picture", name, known)
+        return cls(**options)
+
+
+def _number(name: str, value) -> float:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise OptionError(f"{name} must be a finite number, not {value!r}")
+    return float(value)
+
+
+def _groups(groups) -> tuple[int, ...]:
+    try:
+        found = tuple(int(g) for g in groups)
+    except (TypeError, ValueError):
+        raise OptionError(f"groups must be a sequence of numbers from 0 to 5, not {groups!r}") from None
+    if not all(0 <= g <= 5 for g in found):
+        raise OptionError(f"groups must be numbers from 0 to 5, not {groups!r}")
+    return found
