@@ -68,6 +68,7 @@ def _with_muscles(model: Model, muscles: Mapping[str, HillMuscle]) -> Model:
         ignored=list(model.ignored),
         initial_key=model.initial_key,
         muscles={**model.muscles, **muscles},
+        changes=model.changes,
     )
 
 

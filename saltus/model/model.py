@@ -35,7 +35,8 @@ class Model:
 
     `opt` holds the options, `ignored` what the user chose to leave out, `xml` the model as MJCF text (None if the
     source was an MjModel), `initial_key` the keyframe that simulations start from (None: qpos0 at rest), `muscles` the
-    laws that replace those of actuators. Made by `saltus.load`.
+    laws that replace those of actuators, `changes` the values that are not those of `xml` (see `changed`). Made by
+    `saltus.load`.
     """
 
     def __init__(
@@ -47,10 +48,12 @@ class Model:
         ignored: list[str] | None = None,
         initial_key: int | None = None,
         muscles: Mapping[str, HillMuscle] | None = None,
+        changes: Mapping[str, Any] | None = None,
     ):
         self._mj = mj_model
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
+        self.changes = MappingProxyType(dict(changes or {}))
         self._structs: dict[tuple[str, float], Struct] = {}
         self._sensing: dict[Any, Struct] = {}
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
@@ -81,8 +84,8 @@ class Model:
         return f"Model({self.name!r}: {m.nbody - 1} bodies, {m.njnt} joints, nq {m.nq}, nv {m.nv}, nu {m.nu}{left})"
 
     def __reduce__(self):
-        muscles = dict(self.muscles)
-        return _rebuild, (self._mj, self.name, self.xml, list(self.ignored), self.initial_key, muscles)
+        laws, changes = dict(self.muscles), dict(self.changes)
+        return _rebuild, (self._mj, self.name, self.xml, list(self.ignored), self.initial_key, laws, changes)
 
     @property
     def na(self) -> int:
@@ -93,6 +96,12 @@ class Model:
     def mujoco(self) -> mujoco.MjModel:
         """A copy of the compiled MuJoCo model."""
         return copy.copy(self._mj)
+
+    def changed(self, values: Mapping[str, Any]) -> "Model":
+        """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `saltus.model.changed`."""
+        from saltus.model.changed import changed
+
+        return changed(self, values)
 
     def names(self, kind: str) -> list[str]:
         """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for nameless ones."""
@@ -171,8 +180,9 @@ class Model:
         return frozenset(entry.split(":")[0] for entry in self.ignored)
 
 
-def _rebuild(mj_model, name, xml, ignored, initial_key, muscles=None):
-    return Model(mj_model, name=name, xml=xml, ignored=ignored, initial_key=initial_key, muscles=muscles)
+def _rebuild(mj_model, name, xml, ignored, initial_key, muscles, changes):
+    laws = dict(muscles=muscles, changes=changes)
+    return Model(mj_model, name=name, xml=xml, ignored=ignored, initial_key=initial_key, **laws)
 
 
 def _options(m: mujoco.MjModel) -> Options:

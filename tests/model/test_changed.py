@@ -1,0 +1,166 @@
+"""Models with other values.
+
+Reference: MuJoCo's compiler, given the same text with the changed value in it. The compiled models are then equal in
+every number, those that are derived included (weights of subtrees, inverse weights, lengths), to rounding.
+"""
+
+import pickle
+
+import mujoco
+import numpy as np
+import pytest
+
+import saltus
+from saltus.errors import OptionError
+from saltus.model.changed import value_of
+
+TEXT = """
+<mujoco>
+  <compiler angle="radian"/>
+  <option timestep="0.01" gravity="0 0 {gravity}" density="{density}"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 .1" friction="{friction} .005 .0001"/>
+    <body name="trunk" pos="0 0 1">
+      <freejoint name="free"/>
+      <inertial pos="0 0 .1" mass="{mass}" diaginertia="{inertia}"/>
+      <geom size=".1"/>
+      <body name="arm" pos="{place} 0 0">
+        <joint name="hinge" axis="0 1 0" damping="{damping}" stiffness="{stiffness}" range="-1 {top}" limited="true"/>
+        <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0" mass=".5"/>
+        <body name="hand" pos=".3 0 0">
+          <joint name="ball" type="ball" armature=".02"/>
+          <geom size=".03" mass=".1"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <tendon><fixed name="cord" stiffness="{cord}"><joint joint="hinge" coef="1"/></fixed></tendon>
+  <actuator><motor name="motor" joint="hinge" gear="{gear}"/></actuator>
+</mujoco>
+"""
+VALUES = dict(
+    *[dict(gravity=-9.81, density=0, friction=1, mass=2, inertia=".1 .2 .25", place=0.1, damping=0.1, stiffness=1)],
+    top=1,
+    cord=3,
+    gear=2,
+)
+
+
+def text(**values):
+    return TEXT.format(**{**VALUES, **values})
+
+
+def assert_same(found, expected):
+    """Every number of two compiled models."""
+    for name in dir(expected):
+        value = getattr(expected, name)
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not name.startswith(("light", "cam")):
+            np.testing.assert_allclose(getattr(found, name), value, rtol=1e-12, atol=1e-14, err_msg=name)
+    for name in ("gravity", "density", "timestep"):
+        np.testing.assert_array_equal(getattr(found.opt, name), getattr(expected.opt, name), err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("body_mass[trunk]", 3.0, dict(mass=3, inertia=".15 .3 .375")),
+        ("body_inertia[trunk]", [0.3, 0.2, 0.4], dict(inertia=".3 .2 .4")),
+        ("body_pos[arm][0]", 0.25, dict(place=0.25)),
+        ("dof_damping[hinge]", 0.7, dict(damping=0.7)),
+        ("jnt_stiffness[hinge]", 9.0, dict(stiffness=9)),
+        ("jnt_range[hinge][1]", 0.5, dict(top=0.5)),
+        ("geom_friction[floor][0]", 0.3, dict(friction=0.3)),
+        ("tendon_stiffness[cord]", 8.0, dict(cord=8)),
+        ("actuator_gear[motor][0]", 5.0, dict(gear=5)),
+        ("opt.gravity[2]", -1.62, dict(gravity=-1.62)),
+        ("opt.density", 1.2, dict(density=1.2)),
+    ],
+)
+def test_equals_the_model_of_the_changed_text(key, value, words):
+    model = saltus.load(text())
+    before = value_of(model, key)
+    changed = model.changed({key: value})
+    assert_same(changed._mj, mujoco.MjModel.from_xml_string(text(**words)))
+    np.testing.assert_array_equal(value_of(changed, key), value)
+    np.testing.assert_array_equal(value_of(model, key), before)  # which is as it was
+    assert_same(model._mj, mujoco.MjModel.from_xml_string(text()))
+
+
+def test_several_at_once_and_again():
+    """A mass given with an inertia leaves the inertia as given, in any order; changes add up."""
+    model = saltus.load(text())
+    for keys in (["body_mass[trunk]", "body_inertia[trunk]"], ["body_inertia[trunk]", "body_mass[trunk]"]):
+        values = {"body_mass[trunk]": 4.0, "body_inertia[trunk]": [0.3, 0.2, 0.4]}
+        changed = model.changed({key: values[key] for key in keys})
+        assert_same(changed._mj, mujoco.MjModel.from_xml_string(text(mass=4, inertia=".3 .2 .4")))
+    again = changed.changed({"opt.gravity[2]": 0.0, "body_mass[trunk]": 8.0})
+    assert_same(again._mj, mujoco.MjModel.from_xml_string(text(mass=8, inertia=".6 .4 .8", gravity=0)))
+    assert again.changes == {"body_inertia[trunk]": [0.3, 0.2, 0.4], "body_mass[trunk]": 8.0, "opt.gravity[2]": 0.0}
+    assert pickle.loads(pickle.dumps(again)).changes == again.changes
+
+
+def test_coordinates_by_label_and_elements_by_number():
+    model = saltus.load(text())
+    changed = model.changed({"dof_damping[ball.wy]": 0.5, "dof_damping[free.vz]": 2.0, "body_mass[#2]": 1.0})
+    damping = np.zeros(model.nv)
+    damping[[2, 6, 8]] = 2.0, 0.1, 0.5
+    np.testing.assert_array_equal(changed.dof_damping, damping)
+    assert changed.body_mass[2] == 1.0
+    np.testing.assert_array_equal(model.changed({"dof_damping[ball]": [1, 2, 3]}).dof_damping[7:], [1, 2, 3])
+    assert model.changed({"qpos_spring[hinge]": 0.4}).qpos_spring[7] == 0.4
+    assert model.changed({"dof_damping[ball][2]": 3.0}).dof_damping[9] == 3.0
+
+
+def test_what_was_left_out_stays_left_out():
+    model = saltus.load(text(), ignore=["contact", "limit"])
+    assert model.changed({"body_mass[trunk]": 3.0}).ignored == model.ignored
+
+
+def test_features_that_appear_are_simulated():
+    model = saltus.load(text())
+    assert "fluid" not in model.struct().layout.features
+    assert "fluid" in model.changed({"opt.viscosity": 0.1}).struct().layout.features
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("body_mas[trunk]", 1.0, "did you mean 'body_mass'"),
+        ("body_mass[tronk]", 1.0, "did you mean 'trunk'"),
+        ("body_mass[#7]", 1.0, "unknown body"),
+        ("body_mass", 1.0, "of which body"),
+        ("body_mass[trunk]", -1.0, "must not be negative"),
+        ("body_mass[trunk]", 0.0, "must be positive"),
+        ("body_mass[world]", 1.0, "has no mass"),
+        ("body_mass[trunk]", float("nan"), "must be finite"),
+        ("body_mass[trunk]", "heavy", "must be a number"),
+        ("body_mass[trunk]", [1.0, 2.0], r"has shape \(\), not \(2,\)"),
+        ("body_mass[trunk][0]", 1.0, r"no place \[0\]; it is one number"),
+        ("body_inertia[trunk]", [1.0, 1.0, 3.0], "no body has principal inertias"),
+        ("body_pos[trunk][0]", 1.0, "where its qpos says"),
+        ("geom_friction[floor]", 1.0, r"has shape \(3,\).*\[0\] is one number"),
+        ("geom_friction[floor][3]", 1.0, r"no place \[3\]; there are 3"),
+        ("dof_damping[hing]", 1.0, "did you mean 'hinge'"),
+        ("opt.gravty[2]", 1.0, "did you mean 'gravity'"),
+        ("opt.timestep", 0.0, "must be positive"),
+        ("jnt_type[hinge]", 3.0, "unknown field"),
+        ("body mass", 1.0, "names no value"),
+        ("", 1.0, "names no value"),
+        (3, 1.0, "names no value"),
+    ],
+)
+def test_errors_name_what_is_wrong(key, value, message):
+    with pytest.raises(OptionError, match=message):
+        saltus.load(text()).changed({key: value})
+
+
+def test_a_changed_pendulum_swings_as_it_should():
+    """Small swings of a point mass on a rod: the period is 2π sqrt(l/g), whatever the mass; on the moon 2.46 times."""
+    model = saltus.load("pendulum")
+    moon = model.changed({"opt.gravity[2]": -1.62, "body_mass[pendulum]": 7.0})
+    sim = saltus.Simulation(moon, "rk4", timestep=0.01)
+    sim.qpos[:] = 1e-3
+    quarter = 0.5 * np.pi * np.sqrt(2.0 / 1.62)
+    run = sim.run(quarter, sample=quarter)
+    assert abs(run.qpos[-1, 0]) < 1e-8
+    assert moon.struct().layout.name == model.struct().layout.name  # so that compiled code serves both
