@@ -17,6 +17,7 @@ _HOME = {
     "PID": "saltus.simulate.control",
     "Controller": "saltus.simulate.control",
     "controller": "saltus.simulate.control",
+    "resume": "saltus.simulate.resume",
     "compare": "saltus.simulate.compare",
     "Comparison": "saltus.record.comparison",
     "contact_law": "saltus.simulate.contact_law",
@@ -63,10 +64,13 @@ if TYPE_CHECKING:
     from saltus.simulate.contact import Soft
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.control import PID, Controller, controller
+    from saltus.simulate.resume import resume
     from saltus.simulate.simulation import Simulation
 
 
 def __getattr__(name: str):
+    if name == "lab":  # not one thing but a module, loaded on first use too
+        return import_module("saltus.lab")
     if name not in _HOME:
         raise AttributeError(f"module 'saltus' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

@@ -11,7 +11,7 @@ import pytest
 
 import saltus
 from saltus.cli import INTERRUPTED, main, screen
-from saltus.cli.run import Outputs
+from saltus.cli.outputs import Outputs
 from saltus.simulate.simulation import Simulation
 
 CONTACT = """<mujoco model="ball"><worldbody>
@@ -276,7 +276,13 @@ def test_bad_models(saltus_command, tmp_path, command, name, text, said):
         (["--key", "releas"], ["unknown keyframe 'releas'", "did you mean 'release'?"]),
         (["--key", "7"], ["no keyframe 7"]),
         (["--ignore", "contract"], ["unknown feature", "'contract'", "did you mean 'contact'"]),
-        (["--video", "v.mp4"], ["cannot write video 'v.mp4'", "not there yet", "plot"]),
+        (["--video", "v.mov"], [".mp4, .webm, .gif", "v.mov"]),
+        (["--video", "v.mp4", "--camera", "sied"], ["no camera 'sied'"]),
+        (["--video", "v.mp4", "--follow", "bob"], ["unknown body 'bob'"]),
+        (["--video", "v.mp4", "--size", "641x480"], ["even", "641 x 480"]),
+        (["--video", "v.mp4", "--fps", "0"], ["fps must be above 0"]),
+        (["--video", "v.mp4", "--renderer", "opengl"], ["unknown renderer 'opengl'"]),
+        (["--report", "r.pdf"], [".html", "r.pdf"]),
         (["--plot", "p.txt"], [".png, .svg, .pdf", "p.txt"]),
         (["--plot", "p.png", "--save", "p.png"], ["same file"]),
     ],

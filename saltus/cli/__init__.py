@@ -1,4 +1,4 @@
-"""The command line: `saltus run | compare | check | bench | warm`.
+"""The command line: `saltus run | replay | compare | check | bench | warm`.
 
 Nothing heavy is imported here, so that `saltus --help` answers at once; each command imports what it needs.
 """
@@ -35,6 +35,15 @@ Ignore = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A few small models and short timings, to see it work.")]
 Json = Annotated[Path | None, typer.Option("--json", metavar="F", help="Write the figures to a file too.")]
+Plot = Annotated[Path | None, typer.Option(metavar="F", help="Draw a figure (.png, .svg, .pdf).")]
+Video = Annotated[Path | None, typer.Option(metavar="F", help="Draw a video (.mp4, .webm, .gif).")]
+Report = Annotated[Path | None, typer.Option(metavar="F", help="Write a page with plots and a video (.html).")]
+Fps = Annotated[float | None, typer.Option(metavar="N", help="Frames a second of the video; without it, 60, GIF 50.")]
+DrawnBy = Annotated[str, typer.Option("--renderer", metavar="saltus|mujoco", help="What draws; MuJoCo's needs OpenGL.")]
+CameraName = Annotated[str | None, typer.Option("--camera", metavar="NAME", help="A camera of the model.")]
+Follow = Annotated[str | None, typer.Option(metavar="BODY", help="A body that the camera keeps looking at.")]
+DrawContacts = Annotated[bool, typer.Option("--contacts", help="Draw contact points and forces.")]
+Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the video in pixels.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads of batches; without it, all that there are.")]
 
 
@@ -49,7 +58,10 @@ def _saltus(version: Annotated[bool, typer.Option("--version", help="Show the ve
 
 @app.command()
 def run(
-    model: ModelArgument,
+    context: typer.Context,
+    model: Annotated[
+        str | None, typer.Argument(metavar="MODEL", help="A model file (.xml, .urdf) or a bundled name.")
+    ] = None,
     duration: Duration = 10.0,
     integrator: Annotated[
         str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the model file's.")
@@ -60,19 +72,41 @@ def run(
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name or number.")] = None,
     ignore: Ignore = None,
     certify: Annotated[bool, typer.Option(help="Repeat with finer steps and say how accurate the run is.")] = True,
-    plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw a figure (.png, .svg, .pdf).")] = None,
-    save: Annotated[Path | None, typer.Option(metavar="F", help="Save the recording (netCDF).")] = None,
-    video: Annotated[Path | None, typer.Option(metavar="F", help="Not there yet.")] = None,
+    plot: Plot = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="F", help="Save the recording: netCDF, or .zarr, written as the run goes on.")
+    ] = None,
+    video: Video = None,
+    report: Report = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="F.zarr", help="Go on with a run that was cut short; all else is in its file."),
+    ] = None,
+    fps: Fps = None,
+    renderer: DrawnBy = "saltus",
+    camera: CameraName = None,
+    follow: Follow = None,
+    contacts: DrawContacts = False,
+    size: Size = "640x480",
 ) -> None:
     """Simulate a model and say how accurate the result is.
 
     Ctrl-C ends the run early; what was recorded is still drawn and saved.
     """
-    from saltus.cli.run import Outputs, simulate
+    from saltus.cli.outputs import Film, Outputs
+    from saltus.cli.run import resume as resume_run
+    from saltus.cli.run import simulate
 
+    film = Film(fps, renderer, camera, follow, contacts, size)
+    if resume is not None:
+        _alone(context, "resume", ("duration", "integrator", "contact", "timestep", "sample", "key", "ignore", "save"))
+        resume_run(resume, Outputs(plot, None, video, report, film), model)
+        return
+    if model is None:
+        raise typer.BadParameter("which one? A file, a bundled name, or --resume F.zarr", context, param_hint="MODEL")
     simulate(
         model,
-        Outputs(plot, save, video),
+        Outputs(plot, save, video, report, film),
         duration=duration,
         integrator=integrator,
         contact=contact,
@@ -82,6 +116,38 @@ def run(
         ignore=ignore or [],
         certify=certify,
     )
+
+
+def _alone(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
+    """Wrong usage if any of the other options was given too."""
+    for other in others:
+        source = context.get_parameter_source(other)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"--{option} takes it from the recording", context, param_hint=f"--{other}")
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording: a netCDF file or a Zarr store.")],
+    plot: Plot = None,
+    video: Video = None,
+    report: Report = None,
+    save: Annotated[Path | None, typer.Option(metavar="F", help="Save it again (netCDF or .zarr).")] = None,
+    fps: Fps = None,
+    renderer: DrawnBy = "saltus",
+    camera: CameraName = None,
+    follow: Follow = None,
+    contacts: DrawContacts = False,
+    size: Size = "640x480",
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the player; 0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the player in a browser.")] = True,
+) -> None:
+    """Say what a recording is of and draw it; without a file to write, play it in the browser."""
+    from saltus.cli.outputs import Film, Outputs
+    from saltus.cli.replay import replay as replay_file
+
+    film = Film(fps, renderer, camera, follow, contacts, size)
+    replay_file(file, Outputs(plot, save, video, report, film), port=port, browser=browser)
 
 
 @app.command()
@@ -94,12 +160,48 @@ def compare(
     timestep: Timestep = None,
     sample: Annotated[float | None, typer.Option(metavar="S", help="Seconds between samples.")] = None,
     ignore: Ignore = None,
-    plot: Annotated[Path | None, typer.Option(metavar="F", help="Draw a figure (.png, .svg, .pdf).")] = None,
+    plot: Plot = None,
 ) -> None:
     """Run a model under several integrators and rank them by error, energy drift and cost."""
     from saltus.cli.compare import compare_integrators
 
     compare_integrators(model, integrators, duration, timestep, sample, ignore or [], plot)
+
+
+@app.command()
+def lab(
+    model: Annotated[
+        str | None, typer.Argument(metavar="[MODEL]", help="A scene (see --scenes), a bundled name or a model file.")
+    ] = None,
+    integrator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the scene's.")
+    ] = None,
+    contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Contact law.")] = None,
+    timestep: Timestep = None,
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name.")] = None,
+    ignore: Ignore = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=LOW:HIGH", help='A slider, as "body_mass[bob]=0.1:10"; repeatable.'),
+    ] = None,
+    speed: Annotated[float, typer.Option(metavar="X", help="Simulated seconds a second.")] = 1.0,
+    paused: Annotated[bool, typer.Option("--paused", help="Do not start at once.")] = False,
+    port: Annotated[int, typer.Option(metavar="P", help="Port on 127.0.0.1; 0: any that is free.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    scenes: Annotated[bool, typer.Option("--scenes", help="List the scenes and exit.")] = False,
+) -> None:
+    """Open the lab in the browser: a model in motion, with everything about it to change while it moves.
+
+    Without MODEL it is the lecture's pendulum. Ctrl-C ends it.
+    """
+    from saltus.cli.lab import list_scenes, open_lab
+
+    if scenes:
+        list_scenes()
+        return
+    options = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key, "speed": speed}
+    marked = {"ignore": ignore or [], "parameters": parameter or [], "playing": not paused, "port": port}
+    open_lab(model or "pendularm", browser=browser, **options, **marked)
 
 
 @app.command()

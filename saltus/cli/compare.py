@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from saltus.cli import screen
-from saltus.cli.run import check_figure
+from saltus.cli.outputs import check_figure
 from saltus.errors import OptionError
 
 if TYPE_CHECKING:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,61 +12,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from saltus.cli import INTERRUPTED, screen
-from saltus.errors import DivergenceError, OptionError, RecordError, SaltusError
+from saltus.cli.outputs import Outputs
+from saltus.errors import DivergenceError
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Where results go; None: nowhere."""
-
-    plot: Path | None = None
-    save: Path | None = None
-    video: Path | None = None
-
-    def check(self) -> None:
-        """Raise the error that writing would raise, before there is anything to write."""
-        if self.video is not None:
-            from saltus.record.trajectory import no_video
-
-            raise no_video(self.video)
-        if self.plot is not None:
-            check_figure(self.plot)
-        if self.save is not None:
-            from saltus.record.whole import check_writable
-
-            if self.plot is not None and self.save.resolve() == self.plot.resolve():
-                raise OptionError(f"--plot and --save name the same file, '{self.save}'")
-            check_writable(self.save)
-
-    def write(self, trajectory: Trajectory) -> tuple[list[str], list[SaltusError]]:
-        """Write all that can be written; what was, in words, and what went wrong."""
-        written: list[str] = []
-        errors: list[SaltusError] = []
-        for path, write, what in ((self.save, trajectory.save, "recording"), (self.plot, trajectory.plot, "figure")):
-            if path is None:
-                continue
-            try:
-                write(path)
-                written.append(f"{path} ({what})")
-            except SaltusError as error:
-                errors.append(error)
-            except Exception as error:
-                # whatever one output meets, the others are still to be written
-                errors.append(RecordError(path, f"{type(error).__name__}: {error}", what=what))
-        return written, errors
-
-
-def check_figure(path: Path) -> None:
-    """Raise the error that writing a figure would raise."""
-    from saltus.record.plot import figure_format
-    from saltus.record.whole import check_writable
-
-    figure_format(path)
-    check_writable(path, what="figure")
 
 
 def simulate(model: str, outputs: Outputs, *, duration, integrator, contact, timestep, sample, key, ignore, certify):
@@ -74,16 +27,43 @@ def simulate(model: str, outputs: Outputs, *, duration, integrator, contact, tim
     from saltus.simulate.simulation import Simulation
 
     sim = Simulation(load(model, ignore=ignore), integrator, contact, timestep)
+    outputs.check_model(sim.model)
     if key is not None:
         sim.reset(_key(sim, key))
-    done = _run(sim, duration, sample, certify)
+    finish(_run(sim, duration, sample, certify, outputs.store), outputs, saved=outputs.store is not None)
+
+
+def resume(store: Path, outputs: Outputs, model: str | None) -> None:
+    """Go on with a streamed run, report, write."""
+    outputs.check()
+    from saltus.simulate.resume import resume
+
+    with screen.Activity() as activity:
+        progress = activity.progress("simulating")
+        done = _recorded(lambda: resume(store, progress=progress, model=model))
+        activity.end("simulating")
+    if done.error is None and not done.interrupted:
+        done.why_unchecked = "the run was resumed"
+    finish(done, outputs)
+
+
+def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
+    """Print what came of a run, write its files, and leave with the exit code that says how it went.
+
+    `saved`: the recording is where it is to be.
+    """
     trajectory = done.trajectory
     for warning in done.warnings:
         screen.say(f"warning: {warning}")
     if trajectory is None or not len(trajectory):
         raise done.error or KeyboardInterrupt
-    _report(sim, done)
-    written, errors = outputs.write(trajectory)
+    if done.warnings and not saved:
+        trajectory.attrs["warnings"] = done.warnings
+    screen.print_facts(summary(trajectory, done.why_unchecked))
+    with screen.Activity() as activity, screen.collected_warnings() as warned:
+        written, errors = outputs.write(trajectory, activity, saved=saved)
+    for warning in warned:
+        screen.say(f"warning: {warning}")
     for line in written:
         typer.echo(f"wrote {line}")
     for error in [*([done.error] if done.error else []), *errors]:
@@ -101,7 +81,7 @@ def _key(sim: Simulation, key: str) -> int | str:
 
 
 @dataclass
-class _Done:
+class Done:
     """A run, as far as it came."""
 
     trajectory: Trajectory | None = None
@@ -111,26 +91,37 @@ class _Done:
     warnings: list[str] = field(default_factory=list)
 
 
-def _run(sim: Simulation, duration: float, sample: float, certify: bool) -> _Done:
-    done = _Done()
-    start = sim.snapshot()
-    with screen.Activity() as activity:
-        with screen.collected_warnings() as done.warnings:
-            try:
-                done.trajectory = sim.run(duration, sample, progress=activity.progress("simulating"))
-            except DivergenceError as error:
-                done.trajectory, done.error = error.trajectory, error
-        activity.end("simulating")
-        if done.trajectory is not None:
-            done.interrupted = "interrupted_at" in done.trajectory.attrs
-        if done.error or done.interrupted:
-            done.why_unchecked = "the run did not finish"
-        elif certify:
-            _certify(sim, start, duration, sample, done, activity)
+def _recorded(run: Callable[[], Trajectory]) -> Done:
+    """What a run leaves behind, however it ends."""
+    done = Done()
+    with screen.collected_warnings() as done.warnings:
+        try:
+            done.trajectory = run()
+        except DivergenceError as error:
+            done.trajectory, done.error = error.trajectory, error
+    if done.trajectory is not None:
+        done.interrupted = "interrupted_at" in done.trajectory.attrs
+    if done.error or done.interrupted:
+        done.why_unchecked = "the run did not finish"
     return done
 
 
-def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: _Done, activity: screen.Activity):
+def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: Path | None) -> Done:
+    start = sim.snapshot()
+    with screen.Activity() as activity:
+        progress = activity.progress("simulating")
+        done = _recorded(lambda: sim.run(duration, sample, progress=progress, save=store))
+        activity.end("simulating")
+        if certify and not done.why_unchecked:
+            _certify(sim, start, duration, sample, done, activity)
+            if store is not None and done.trajectory is not None:
+                from saltus.record.stream import add_certificate
+
+                add_certificate(store, done.trajectory.certificate)
+    return done
+
+
+def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: Done, activity: screen.Activity):
     """Add the statement of accuracy; Ctrl-C here leaves the run as it is."""
     from saltus.simulate.certify import certify_run
 
@@ -146,27 +137,39 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
         done.warnings += [f"in the check of the accuracy: {w}" for w in warned if w not in done.warnings]
 
 
-def _report(sim: Simulation, done: _Done) -> None:
-    trajectory = done.trajectory
-    assert trajectory is not None
-    m, integrator = sim.model, sim.integrator
-    parts = [screen.count(m.nbody - 1, "body"), screen.count(m.nv, "degree of freedom")]
-    parts += [screen.count(m.nu, "control")] if m.nu else []
-    facts = [
-        ("model", f"{m.name}: {', '.join(parts)}"),
-        ("integrator", f"{integrator.name} (order {integrator.order}, {integrator.kind})"),
-        ("timestep", "controlled" if integrator.adaptive else f"{sim.timestep:.6g} s"),
-        ("simulated", f"{trajectory.duration:.6g} s, {len(trajectory)} samples"),
-        ("accuracy", _accuracy(done)),
-    ]
-    if trajectory.certificate is None:
+def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
+    """What a recording is of, in two columns."""
+    from saltus.integrate.registry import integrators
+    from saltus.record.stored_model import readable_model
+
+    attrs, (m, why) = trajectory.attrs, readable_model(trajectory)
+    if why:
+        screen.say(f"warning: {why}")
+    parts = []
+    if m is not None:
+        parts = [screen.count(m.nbody - 1, "body"), screen.count(m.nv, "degree of freedom")]
+        parts += [screen.count(m.nu, "control")] if m.nu else []
+    name = str(attrs.get("model_name") or "unknown")
+    facts = [("model", f"{name}: {', '.join(parts)}" if parts else name)]
+    method = integrators().get(str(attrs.get("integrator")))
+    if method is not None:
+        facts.append(("integrator", f"{method.name} (order {method.order}, {method.kind})"))
+    elif attrs.get("integrator"):
+        facts.append(("integrator", str(attrs["integrator"])))
+    if method is not None and method.adaptive:
+        facts.append(("timestep", "controlled"))
+    elif isinstance(attrs.get("timestep"), float):
+        facts.append(("timestep", f"{attrs['timestep']:.6g} s"))
+    facts.append(("simulated", f"{trajectory.duration:.6g} s, {len(trajectory)} samples"))
+    facts.append(("accuracy", _accuracy(trajectory, why_unchecked)))
+    if trajectory.certificate is None and not math.isnan(trajectory.energy_drift):
         facts.append(("energy drift", f"{trajectory.energy_drift:.2g} of the energy in play"))
-    facts += screen.ignored_facts(m.ignored)
-    screen.print_facts(facts)
+    if len(trajectory.events):
+        facts.append(("events", str(len(trajectory.events))))
+    return facts + screen.ignored_facts(map(str, attrs.get("ignored") or []))
 
 
-def _accuracy(done: _Done) -> str:
-    assert done.trajectory is not None
-    if done.trajectory.certificate is not None:
-        return str(done.trajectory.certificate).removeprefix("accuracy: ")
-    return f"not checked: {done.why_unchecked}" if done.why_unchecked else "not checked"
+def _accuracy(trajectory: Trajectory, why_unchecked: str) -> str:
+    if trajectory.certificate is not None:
+        return str(trajectory.certificate).removeprefix("accuracy: ")
+    return f"not checked: {why_unchecked}" if why_unchecked else "not checked"

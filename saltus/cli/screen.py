@@ -34,6 +34,7 @@ OTHERS = {
     "record": "integrator dopri5, dense output",
     "forward": "forward dynamics",
     "inverse": "inverse dynamics",
+    **{kernel: f"pictures, {kernel}" for kernel in ("background", "attach", "rasterise", "darken", "wipe", "resolve")},
 }
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.record.columns import DIMENSIONS
+
 if TYPE_CHECKING:
     import xarray
 
@@ -19,6 +21,8 @@ LONG_NAMES = {
     "ctrl": "controls",
     "energy": "energy",
     "contact_state": "whether the contact is closed",
+    "mocap_pos": "positions of bodies that are moved from outside",
+    "mocap_quat": "orientations of bodies that are moved from outside",
     "certificate_error": "estimated error of the generalized positions",
 }
 
@@ -41,6 +45,8 @@ def to_dataset(trajectory: Trajectory) -> xarray.Dataset:
         variables[group] = (("time", dimension), getattr(trajectory, group), _about(group, _common_unit(units)))
         coordinates[dimension] = (dimension, _text(trajectory.names[group]))
         coordinates[f"{group}_unit"] = (dimension, _text(units))
+    variables.update(_mocap_variables(trajectory, coordinates))
+    variables.update(_end_variables(trajectory))
     variables.update(_event_variables(trajectory))
     attributes = dict(trajectory.attrs)
     if trajectory.certificate is not None:
@@ -62,6 +68,29 @@ def _common_unit(units: list[str]) -> str:
 
 def _text(labels: list[str]) -> np.ndarray:
     return np.array(labels, dtype=np.str_)
+
+
+def _mocap_variables(trajectory: Trajectory, coordinates: dict[str, Any]) -> dict[str, Any]:
+    """Poses of bodies that are moved from outside, where there are any; their names go into the coordinates."""
+    if not trajectory.names["mocap"]:
+        return {}
+    coordinates["mocap_name"] = ("mocap_name", _text(trajectory.names["mocap"]))
+    units = {"mocap_pos": "m", "mocap_quat": "1"}
+    return {
+        name: (("time", *DIMENSIONS[name]), getattr(trajectory, name), _about(name, unit))
+        for name, unit in units.items()
+    }
+
+
+def _end_variables(trajectory: Trajectory) -> dict[str, Any]:
+    """The row at the run's end, where no sample lies there."""
+    if trajectory.end is None:
+        return {}
+    return {
+        f"end_{name}": (DIMENSIONS[name], value, {"long_name": f"{LONG_NAMES[name]} at the end"})
+        for name, value in trajectory.end.items()
+        if trajectory.names["mocap"] or not name.startswith("mocap")
+    }
 
 
 def _event_variables(trajectory: Trajectory) -> dict[str, Any]:

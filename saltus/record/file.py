@@ -12,23 +12,34 @@ import numpy as np
 
 from saltus.errors import RecordError
 from saltus.record.certificate import Certificate
+from saltus.record.columns import DIMENSIONS
 from saltus.record.dataset import to_dataset
+from saltus.record.stored_model import StoredModel
 from saltus.record.trajectory import Trajectory
 from saltus.record.whole import reason_of, write_whole
 
 if TYPE_CHECKING:
     import xarray
 
+#: Suffix of recordings that are Zarr stores.
+STORE = ".zarr"
+
 #: Version of the layout, in the file's attribute of this name; a reader refuses what is newer than itself.
 FORMAT_ATTRIBUTE = "trajectory_format"
-FORMAT = 1
+FORMAT = 2
 
 # attributes of the file itself, not of the recording, which can have none by such a name
 _CERTIFICATE, _EVENTS, _JSON = "trajectory_certificate", "trajectory_events", "trajectory_json"
+_MODEL, _MJB = "trajectory_model", "model_mjb"
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     """See `Trajectory.save`."""
+    if os.fspath(path).endswith(STORE):
+        from saltus.record.stream import save_store
+
+        save_store(trajectory, path)
+        return
     try:
         content = _image(trajectory)
     except ImportError as error:
@@ -40,6 +51,10 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
     """See `Trajectory.load`."""
+    if os.path.isdir(path):
+        from saltus.record.store import load_store
+
+        return load_store(path)
     try:
         with open(path, "rb") as file:
             dataset = _opened(path, file)
@@ -51,7 +66,7 @@ def load(path: str | os.PathLike[str]) -> Trajectory:
     if version > FORMAT:
         raise RecordError(path, f"written by a newer Saltus (layout {version}, known {FORMAT})", action="read")
     try:
-        return _from_dataset(dataset)
+        return _from_dataset(dataset, path)
     except Exception as error:
         raise RecordError(path, f"damaged recording ({reason_of(error)})", action="read") from error
 
@@ -60,6 +75,9 @@ def _image(trajectory: Trajectory) -> memoryview:
     """The bytes of the file. Composed in memory, since HDF5 cannot recover from a disk that fills up under it."""
     dataset = to_dataset(trajectory)
     dataset.attrs = _attributes(trajectory)
+    if (stored := trajectory.stored_model) is not None:
+        dataset.attrs[_MODEL] = stored.about()
+        dataset[_MJB] = ("model_byte", np.frombuffer(stored.mjb, np.uint8))
     for variable in dataset.variables:
         # no fill value: a nan stays the nan it is
         dataset[variable].encoding["_FillValue"] = None
@@ -105,22 +123,24 @@ def _described(dtype: np.dtype[Any]) -> list[list[Any]]:
     return [[name, dtype[name].base.str, list(dtype[name].shape)] for name in dtype.names or ()]
 
 
-def _from_dataset(dataset: xarray.Dataset) -> Trajectory:
-    tables = ("time", "qpos", "qvel", "act", "ctrl", "energy", "contact_state")
+def _from_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> Trajectory:
     stored = dict(dataset.attrs)
     groups = ("qpos", "qvel", "act", "ctrl")
+    ends = {name: dataset[f"end_{name}"].values for name in DIMENSIONS if f"end_{name}" in dataset}
     return Trajectory(
-        **{name: dataset[name].values for name in tables},
+        **{name: dataset[name].values for name in DIMENSIONS if name in dataset},
+        end=ends or None,
         events=_read_events(dataset, json.loads(stored[_EVENTS])),
-        names={group: _labels(dataset, f"{group}_name") for group in (*groups, "contact")},
+        names={group: _labels(dataset, f"{group}_name") for group in (*groups, "contact", "mocap")},
         units={group: _labels(dataset, f"{group}_unit") for group in groups},
         attrs=_read_attributes(stored),
         certificate=_read_certificate(dataset, stored),
+        model=StoredModel.read(dataset[_MJB].values.tobytes(), stored[_MODEL], path) if _MODEL in stored else None,
     )
 
 
 def _labels(dataset: xarray.Dataset, name: str) -> list[str]:
-    return [str(label) for label in dataset[name].values]
+    return [str(label) for label in dataset[name].values] if name in dataset else []
 
 
 def _read_events(dataset: xarray.Dataset, described: list[list[Any]]) -> np.ndarray:
@@ -136,7 +156,7 @@ def _read_attributes(stored: dict[str, Any]) -> dict[str, Any]:
     return {
         name: json.loads(value) if name in encoded else value
         for name, value in stored.items()
-        if name not in (FORMAT_ATTRIBUTE, _CERTIFICATE, _EVENTS, _JSON)
+        if name not in (FORMAT_ATTRIBUTE, _CERTIFICATE, _EVENTS, _JSON, _MODEL)
     }
 
 

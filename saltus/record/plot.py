@@ -48,12 +48,12 @@ def draw(trajectory: Trajectory) -> Figure:
     positions, velocities, energies = figure.subplots(3, 1, sharex=True)
     for axes, group, title in ((positions, "qpos", "position"), (velocities, "qvel", "velocity")):
         units = trajectory.units[group]
-        handles, labels = _curves(axes, trajectory.time, getattr(trajectory, group), trajectory.names[group], units)
-        _legend(axes, handles, labels)
-        axes.set_ylabel(_with_unit(title, ", ".join(dict.fromkeys(filter(None, units)))))
-    _energy_panel(energies, trajectory)
+        handles, labels = curves(axes, trajectory.time, getattr(trajectory, group), trajectory.names[group], units)
+        legend(axes, handles, labels)
+        axes.set_ylabel(with_unit(title, ", ".join(dict.fromkeys(filter(None, units)))))
+    energy_panel(energies, trajectory)
     for axes in (positions, velocities, energies):
-        _furnish(axes, trajectory)
+        furnish(axes, trajectory)
     energies.set_xlabel("time (s)")
     figure.align_ylabels()
     figure.suptitle(_title(trajectory), fontsize=12)
@@ -62,7 +62,7 @@ def draw(trajectory: Trajectory) -> Figure:
     return figure
 
 
-def _curves(
+def curves(
     axes: Axes, time: NDArray[Any], table: NDArray[Any], names: list[str], units: list[str]
 ) -> tuple[list[Any], list[str]]:
     """One line a column; beyond `LABELLED` of them the rest lies behind in grey. Returns what the legend shows."""
@@ -71,7 +71,7 @@ def _curves(
     for i in range(min(table.shape[1], LABELLED)):
         style = "-" if i < len(COLOURS) else "--"
         handles += axes.plot(time, table[:, i], style, color=COLOURS[i % len(COLOURS)], **_weight(time))
-        labels.append(_with_unit(names[i], units[i] if mixed else ""))
+        labels.append(with_unit(names[i], units[i] if mixed else ""))
     if table.shape[1] > LABELLED:
         rest = axes.plot(time, table[:, LABELLED:], color=GREY, zorder=1, **{**_weight(time), "linewidth": 0.7})
         handles.append(rest[0])
@@ -79,7 +79,7 @@ def _curves(
     return handles, labels
 
 
-def _energy_panel(axes: Axes, trajectory: Trajectory) -> None:
+def energy_panel(axes: Axes, trajectory: Trajectory) -> None:
     axes.set_ylabel("energy (J)")
     handles, labels = [], []
     if np.isnan(trajectory.energy).all():
@@ -95,7 +95,7 @@ def _energy_panel(axes: Axes, trajectory: Trajectory) -> None:
         handles.append(axes.axvline(trajectory.events["time"][0], **EVENT_STYLE))
         labels.append("event")
     drift = trajectory.energy_drift
-    _legend(axes, handles, labels, "" if math.isnan(drift) else f"drift {drift:.2g}")
+    legend(axes, handles, labels, "" if math.isnan(drift) else f"drift {drift:.2g}")
 
 
 def _weight(time: NDArray[Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _weight(time: NDArray[Any]) -> dict[str, Any]:
     return {"linewidth": 1.4, "marker": "o" if len(time) == 1 else ""}
 
 
-def _legend(axes: Axes, handles: list[Any], labels: list[str], title: str = "") -> None:
+def legend(axes: Axes, handles: list[Any], labels: list[str], title: str = "") -> None:
     """Beside the panel, where it hides no data."""
     if handles:
         axes.legend(
@@ -120,7 +120,7 @@ def _legend(axes: Axes, handles: list[Any], labels: list[str], title: str = "") 
         )
 
 
-def _furnish(axes: Axes, trajectory: Trajectory) -> None:
+def furnish(axes: Axes, trajectory: Trajectory) -> None:
     axes.grid(True, color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -138,7 +138,7 @@ def _title(trajectory: Trajectory) -> str:
     return literal(", ".join(parts)) or "trajectory"
 
 
-def _with_unit(label: str, unit: str) -> str:
+def with_unit(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit else label
 
 

@@ -10,17 +10,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.errors import OptionError, SaltusError
+from saltus.errors import OptionError
 from saltus.record.certificate import Certificate, energy_drift
+from saltus.record.stored_model import StoredModel, described
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
+    from PIL.Image import Image
+
+    from saltus.model.model import Model
+    from saltus.record.video import Video
 
 #: The least that `Trajectory.events` holds: when (s) and what ("impact", "liftoff", "stick", "slip", ...).
 EVENT_DTYPE = np.dtype([("time", "f8"), ("kind", "U16")])
 
-_GROUPS = {"qpos": "qpos", "qvel": "qvel", "act": "act", "ctrl": "ctrl", "contact": "contact_state"}
+_GROUPS = {
+    **{group: group for group in ("qpos", "qvel", "act", "ctrl")},
+    **{"contact": "contact_state", "mocap": "mocap_pos"},
+}
+_END = ("time", "qpos", "qvel", "act", "ctrl", "energy", "mocap_pos", "mocap_quat")
 
 
 class Trajectory:
@@ -34,8 +43,10 @@ class Trajectory:
         ctrl [T, nu]: controls.
         energy [T, 2]: potential and kinetic energy, J; nan where not recorded.
         contact_state [T, n]: whether each watched contact is closed, bool.
+        mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
+        end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with at least the fields time (s) and kind.
-        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact.
+        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap.
         units: units of the columns, by the same groups; "" for a quaternion part.
         attrs: where it comes from: model text, integrator, timestep, options, versions, ...; plain Python values.
         certificate: how accurate it is, where that was measured, otherwise None.
@@ -51,13 +62,19 @@ class Trajectory:
         energy: ArrayLike | None = None,
         contact_state: ArrayLike | None = None,
         *,
+        mocap_pos: ArrayLike | None = None,
+        mocap_quat: ArrayLike | None = None,
+        end: Mapping[str, Any] | None = None,
         events: NDArray[Any] | None = None,
         names: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, Sequence[str]] | None = None,
         attrs: Mapping[str, Any] | None = None,
         certificate: Certificate | None = None,
+        model: Model | StoredModel | None = None,
     ) -> None:
         """Take the columns; what is left out is empty, energies are nan, names are numbered ("qpos[0]", ...).
+
+        `model`: what moved, for pictures and videos.
 
         Raises:
             OptionError: a field has the wrong shape or type; the message names it.
@@ -73,10 +90,13 @@ class Trajectory:
         self.energy: NDArray[np.float64] = _table("energy", unknown if energy is None else energy, count, width=2)
         closed = nothing if contact_state is None else contact_state
         self.contact_state: NDArray[np.bool_] = _table("contact_state", closed, count, dtype=np.bool_)
+        self.mocap_pos, self.mocap_quat = _poses(mocap_pos, mocap_quat, count)
+        self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(end)
         self.events: NDArray[Any] = _events(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)
         self.units: dict[str, list[str]] = self._labels("units", units)
         self.attrs: dict[str, Any] = _attributes(attrs or {})
+        self._model: Model | StoredModel | None = model
         self.certificate: Certificate | None = certificate
         if certificate is not None and np.shape(certificate.error) != (count,):
             raise OptionError(f"certificate: error must have shape [{count}], got {list(np.shape(certificate.error))}")
@@ -93,6 +113,36 @@ class Trajectory:
             if len(labels[group]) != width:
                 raise OptionError(f"{what}['{group}'] must have {width} entries, got {len(labels[group])}")
         return labels
+
+    def _end_row(self, end: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+        row = {}
+        for name in _END:
+            shape = getattr(self, name).shape[1:]
+            row[name] = _array(f"end['{name}']", end.get(name, np.full(shape, np.nan)), np.float64)
+            if row[name].size == 0:
+                row[name] = row[name].reshape(shape)
+            if row[name].shape != shape:
+                raise OptionError(f"end['{name}'] must have shape {list(shape)}, got {list(row[name].shape)}")
+        return row
+
+    @property
+    def model(self) -> Model | None:
+        """What moved, rebuilt from the recording when first asked for; None where it is not known.
+
+        Raises:
+            RecordError: the recording holds a model that cannot be read here.
+        """
+        stored = self._model if self._model is not None else described(self.attrs)
+        if isinstance(stored, StoredModel):
+            self._model = stored = stored.restore()
+        return stored
+
+    @property
+    def stored_model(self) -> StoredModel | None:
+        """The model as files hold it; None where it is not known."""
+        if self._model is None or isinstance(self._model, StoredModel):
+            return self._model
+        return StoredModel.of(self._model)
 
     @property
     def total_energy(self) -> NDArray[np.float64]:
@@ -137,6 +187,8 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording as netCDF4, whole or not at all; `load` brings back every bit of it.
 
+        With the suffix .zarr it becomes a Zarr store, as streamed runs make them, where there is none yet.
+
         Raises:
             RecordError: it cannot be written; a previous file at `path` is untouched.
         """
@@ -146,7 +198,7 @@ class Trajectory:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
-        """Read a recording that `save` wrote.
+        """Read a recording that `save` or a streamed run wrote; of one that was cut short, what was committed.
 
         Raises:
             RecordError: there is no such file, or it is not a recording.
@@ -166,21 +218,76 @@ class Trajectory:
 
         return plot(self, path)
 
-    def video(self, path: str | os.PathLike[str], fps: int = 60) -> None:
-        """Not there yet.
+    def video(
+        self,
+        path: str | os.PathLike[str],
+        fps: float | None = None,
+        *,
+        speed: float = 1.0,
+        renderer: str = "saltus",
+        text: bool | str = True,
+        ghosts: Sequence[Trajectory] = (),
+        progress: Any = None,
+        **view: Any,
+    ) -> None:
+        """Write a film: MP4 (H.264), WebM (VP9) or GIF by the suffix, whole or not at all.
+
+        Frame k shows the motion at k speed / fps seconds after the first sample, and ceil(duration fps / speed) frames
+        are drawn, whatever the step and the sampling were; see `saltus.record.frames` for states between samples.
+
+        Args:
+            fps: frames a second (None: 60, of a GIF 50, since browsers slow down what is faster).
+            speed: simulated seconds that a second of the film shows.
+            renderer: "saltus", which needs no graphics library, or "mujoco", MuJoCo's, where OpenGL works.
+            text: whether to write time, integrator and timestep into the picture; or a text to put before them.
+            ghosts: other recordings of the same model, drawn translucent.
+            progress: True or False to show a bar or not, or a function of the fraction done; None: in a terminal.
+            view: width, height (even for MP4 and WebM), camera, follow, contacts, com, ... of `saltus.draw.view.View`.
+                `contacts` are computed anew from the recorded states; forces that were applied from outside are not
+                recorded, and not in them.
 
         Raises:
-            SaltusError: always.
+            OptionError: an argument that cannot be used.
+            RecordError: the recording has no model, or the file cannot be written; a previous one is untouched.
         """
-        raise no_video(path)
+        from saltus.record.video import write_video
 
+        options = {"speed": speed, "renderer": renderer, "text": text, "ghosts": ghosts, "progress": progress}
+        write_video(self, path, fps, **options, **view)
 
-def no_video(path: str | os.PathLike[str]) -> SaltusError:
-    """The error for a wish that cannot be granted yet."""
-    return SaltusError(
-        f"cannot write video '{os.fspath(path)}': video output is not there yet; "
-        "what exists: plot for a figure and save for the recording itself"
-    )
+    def show(self, fps: float = 30, **options: Any) -> Video:
+        """A film to be seen in a notebook; options as of `video`. Its `save` writes it to a file (.mp4)."""
+        from saltus.record.video import make_video
+
+        return make_video(self, fps, **options)
+
+    def picture(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        time: float | None = None,
+        *,
+        renderer: str = "saltus",
+        text: bool | str = False,
+        ghosts: Sequence[Trajectory] = (),
+        **view: Any,
+    ) -> Image:
+        """Draw the state at a time (s, as in `time`; None: the last); written to `path` too (.png, .jpg) where given.
+
+        The other options are those of `video`. Returns a Pillow image, which notebooks show.
+        """
+        from saltus.record.picture import trajectory_picture
+
+        options = {"renderer": renderer, "text": text, "ghosts": ghosts}
+        return trajectory_picture(self, path, time, **options, **view)
+
+    def report(self, path: str | os.PathLike[str], *, video: bool = True, progress: Any = None, **options: Any) -> None:
+        """Write one HTML page about the run: plots, accuracy, events, options, and a film unless `video` is False.
+
+        The page holds all that it shows and opens without a network. `options`: those of `video`.
+        """
+        from saltus.record.report import write_report
+
+        write_report(self, path, video=video, progress=progress, **options)
 
 
 def _column(name: str, values: ArrayLike) -> NDArray[np.float64]:
@@ -197,6 +304,21 @@ def _table(
     if array.ndim != 2 or len(array) != count or width not in (None, array.shape[1]):
         raise OptionError(f"{name} must have shape [{count}, {width or 'n'}], got {list(array.shape)}")
     return array
+
+
+def _poses(pos: ArrayLike | None, quat: ArrayLike | None, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mocap poses [count, n, 3] and [count, n, 4]."""
+    if (pos is None) != (quat is None):
+        raise OptionError("mocap_pos and mocap_quat go together, got one of them")
+    if pos is None or quat is None:
+        return np.empty((count, 0, 3)), np.empty((count, 0, 4))
+    poses = _array("mocap_pos", pos, np.float64), _array("mocap_quat", quat, np.float64)
+    if poses[0].shape != (count, *poses[0].shape[1:2], 3) or poses[1].shape != (*poses[0].shape[:2], 4):
+        shapes = f"{list(poses[0].shape)} and {list(poses[1].shape)}"
+        raise OptionError(
+            f"mocap_pos and mocap_quat must have shapes [{count}, n, 3] and [{count}, n, 4], got {shapes}"
+        )
+    return poses
 
 
 def _array(name: str, values: ArrayLike, dtype: type) -> NDArray[Any]:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 
 from saltus.errors import RecordError
 
@@ -13,25 +14,36 @@ from saltus.errors import RecordError
 def write_whole(path: str | os.PathLike[str], content: bytes | memoryview, *, what: str = "recording") -> None:
     """Write `content` to the file at `path`, which afterwards holds all of it or is what it was before.
 
+    Raises:
+        RecordError: the file cannot be written; nothing is left behind and a previous file is untouched.
+    """
+    with written_whole(path, what=what) as temporary, open(temporary, "wb") as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def written_whole(path: str | os.PathLike[str], *, what: str = "recording") -> Iterator[str]:
+    """A path to write to inside; what was written becomes the file at `path` at the end, or nothing does.
+
     The bytes go to a new file in the same directory, reach the disk, and take the name in one step. A symbolic link is
     followed: its target is replaced.
 
     Raises:
         RecordError: the file cannot be written; nothing is left behind and a previous file is untouched.
     """
+    temporary = ""
     try:
-        target = os.path.realpath(path)
-        _check_target(target)
-        temporary = os.path.join(os.path.dirname(target), f".saltus-{secrets.token_hex(8)}.tmp")
-        try:
-            _write_through(temporary, content)
-            os.replace(temporary, target)
-        except BaseException:
+        target, temporary = _new_beside(path)
+        yield temporary
+        _reach_disk(temporary)
+        os.replace(temporary, target)
+    except BaseException as error:
+        if temporary:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-            raise
-    except (OSError, ValueError) as error:
-        raise RecordError(path, reason_of(error), what=what) from error
+        if isinstance(error, OSError):
+            raise RecordError(path, reason_of(error), what=what) from error
+        raise
     _settle_directory(os.path.dirname(target))
 
 
@@ -42,15 +54,9 @@ def check_writable(path: str | os.PathLike[str], *, what: str = "recording") -> 
         RecordError: it could not.
     """
     try:
-        target = os.path.realpath(path)
-        _check_target(target)
-        temporary = os.path.join(os.path.dirname(target), f".saltus-{secrets.token_hex(8)}.tmp")
-        try:
-            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-    except (OSError, ValueError) as error:
+        _, temporary = _new_beside(path)
+        os.unlink(temporary)
+    except OSError as error:
         raise RecordError(path, reason_of(error), what=what) from error
 
 
@@ -60,6 +66,18 @@ def reason_of(error: BaseException) -> str:
         return error.strerror[0].lower() + error.strerror[1:]
     text = " ".join(str(error).split())
     return text or type(error).__name__
+
+
+def _new_beside(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """The file that a path means, and a new empty one in its directory."""
+    try:
+        target = os.path.realpath(path)
+        _check_target(target)
+        temporary = os.path.join(os.path.dirname(target), f".saltus-{secrets.token_hex(8)}.tmp")
+        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    except ValueError as error:  # of paths that no system takes
+        raise OSError(str(error)) from error
+    return target, temporary
 
 
 def _check_target(target: str) -> None:
@@ -77,11 +95,8 @@ def _check_target(target: str) -> None:
         raise OSError("is not a regular file")
 
 
-def _write_through(path: str, content: bytes | memoryview) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags, 0o666), "wb") as file:
-        file.write(content)
-        file.flush()
+def _reach_disk(path: str) -> None:
+    with open(path, "r+b") as file:
         os.fsync(file.fileno())
 
 

@@ -20,7 +20,7 @@ from saltus.record.comparison import Comparison, ComparisonRow, Reference, rank
 from saltus.record.trajectory import Trajectory
 from saltus.simulate import loops
 from saltus.simulate.certify import state_difference
-from saltus.simulate.run import positive
+from saltus.simulate.plan import positive
 from saltus.simulate.simulation import Simulation, _timestep
 
 SAMPLES = 400  # about as many where none are asked for

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 
 def names_and_units(sim: "Simulation") -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Labels and SI units of qpos, qvel, act and ctrl."""
+    """Labels and SI units of qpos, qvel, act and ctrl, and labels of mocap bodies."""
     model = sim.model
     qpos, qvel = model.coordinate_units()
     actuators = model.names("actuator")
     ctrl = [label for k, name in enumerate(actuators) for label in _several(name, int(model.actuator_ctrlnum[k]))]
     names = {"qpos": model.qpos_names(), "qvel": model.dof_names(), "act": _act_names(sim, actuators), "ctrl": ctrl}
+    bodies, mocap = model.names("body"), model.body_mocapid
+    names["mocap"] = [bodies[b] for b in sorted(np.flatnonzero(mocap >= 0), key=lambda b: mocap[b])]
     return names, {"qpos": qpos, "qvel": qvel, "act": [""] * len(names["act"]), "ctrl": [""] * model.nu}
 
 
@@ -65,14 +67,14 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "duration": duration,
         "sample": sample,
         "saltus_version": saltus.__version__,
-        **_versions(),
+        **versions(),
         "python_version": platform.python_version(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
 @functools.cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     return {f"{p}_version": version(p) for p in ("numba", "numpy", "mujoco")}
 
 

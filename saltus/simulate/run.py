@@ -1,5 +1,6 @@
 """A recorded run: steps, controls, and samples at exact times."""
 
+import os
 import time as clock
 import warnings
 from collections.abc import Callable
@@ -9,20 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import DivergenceError, OptionError, SaltusWarning
+from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
-from saltus.simulate import divergence, loops
+from saltus.simulate import checkpoint, divergence, loops
 from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, names_and_units
 from saltus.simulate.feedback import warn_if_unstable
-from saltus.simulate.progress import Progress
+from saltus.simulate.plan import ROUNDING, Plan, positive
 from saltus.simulate.rows import pair_names
 
 if TYPE_CHECKING:
+    from saltus.record.stream import Stream
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
 
-ROUNDING = 1e-9  # of a step: closer than this, a sample is at a step's end
 CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
+WINDOW = 4096  # samples that one call of compiled code may write
 
 
 def run(
@@ -33,12 +36,13 @@ def run(
     progress: Any = None,
     *,
     certify: bool = False,
+    save: str | os.PathLike[str] | None = None,
 ) -> "Trajectory":
     """Simulate `duration` seconds from the present state and record every `sample` seconds.
 
     Samples are at exact times whatever the step: a sample inside a step is the state after a shorter step of the same
     method from that step's start, so that sampling does not change the motion. The last step is shortened to end at
-    `duration`.
+    `duration`; where no sample lies there, the state at the end is `end` of the trajectory.
 
     `control`: a function f(sim) -> ctrl [nu], called at the start of each step; an array [nu], held; an array [steps,
     nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose states are the last
@@ -46,21 +50,28 @@ def run(
     fraction done. `certify`: repeat the run with half and a quarter of the step and put a statement of its accuracy
     into `certificate`.
 
+    `save`: a Zarr store (.zarr) that does not exist yet, to which the run is recorded as it goes on, in memory that
+    does not grow with it; the trajectory that is returned reads its columns from there when they are first looked at.
+    A process that is killed leaves there what was committed, every two seconds, and `saltus.resume` goes on from it.
+
     Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in `trajectory`.
     """
     duration, sample = positive("duration", duration), positive("sample", sample)
+    plan = Plan(sim.time, duration, sample, sim.timestep)
     start = sim.snapshot()
-    with _controlled_by(sim, control):
-        trajectory = _Run(sim, duration, sample, control, progress).record()
+    with controlled_by(sim, control):
+        apply = control_function(sim, control, plan.steps)
+        sink = _builder(sim, plan) if save is None else _stream(sim, plan, control, save)
+        trajectory = Run(sim, plan, sink, apply, progress).record()
     if certify and "interrupted_at" not in trajectory.attrs:
         from saltus.simulate.certify import certify_run
 
-        trajectory.certificate = certify_run(sim, start, trajectory, duration, sample, control, progress)
+        sink.certify(trajectory, certify_run(sim, start, trajectory, duration, sample, control, progress))
     return trajectory
 
 
 @contextmanager
-def _controlled_by(sim, control):
+def controlled_by(sim, control):
     """Let a controller in the time loop work for a while."""
     before = sim.control
     if isinstance(control, Controller):
@@ -74,81 +85,112 @@ def _controlled_by(sim, control):
             sim.control = before
 
 
-def positive(name: str, value: float) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name} must be a number of seconds, got {value!r}") from None
-    if not (number > 0 and np.isfinite(number)):
-        raise OptionError(f"{name} must be positive and finite, got {number:g} s")
-    return number
+def _builder(sim: "Simulation", plan: Plan) -> TrajectoryBuilder:
+    """What records in memory."""
+    sizes, about = _about(sim, plan)
+    return TrajectoryBuilder(**sizes, **about, expected=plan.count)
 
 
-class _Run:
-    """The state of a run: where its steps and samples are."""
+def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike[str]) -> "Stream":
+    """What records to a Zarr store."""
+    from saltus.record.columns import row_shapes
+    from saltus.record.stream import Stream
+    from saltus.simulate.resume import setup_of
 
-    def __init__(self, sim, duration, sample, control, progress):
-        self.sim, self.duration, self.sample = sim, duration, sample
-        self.start, self.h = sim.time, sim.timestep
-        self.whole = int(np.floor(duration / self.h + ROUNDING))
-        self.rest = duration - self.whole * self.h
-        if self.rest < ROUNDING * self.h:
-            self.rest = 0.0
+    if not os.fspath(path).endswith(".zarr"):
+        raise OptionError(f"save must be a Zarr store (.zarr), got '{os.fspath(path)}'; Trajectory.save writes netCDF")
+    sizes, about = _about(sim, plan)
+    return Stream.create(path, row_shapes(**sizes), plan.count, **about, setup=setup_of(sim, plan, control))
+
+
+def _about(sim: "Simulation", plan: Plan) -> tuple[dict[str, int], dict[str, Any]]:
+    """Sizes of a recording's columns by the names of `row_shapes`, and what else it holds."""
+    model, pairs = sim.model, pair_names(sim.model, sim._model)
+    names, units = names_and_units(sim)
+    sizes = {"nq": model.nq, "nv": model.nv, "na": len(sim.act), "nu": model.nu}
+    sizes |= {"ncontact": len(pairs), "nmocap": model.nmocap}
+    attrs = attributes(sim, plan.duration, plan.sample)
+    return sizes, {"names": names | {"contact": pairs}, "units": units, "attrs": attrs, "model": model}
+
+
+class Run:
+    """The time loop: where it is in its plan, and where the samples go.
+
+    `sink`: a TrajectoryBuilder or a Stream. `control`: a function (sim, step), or None where controls are held.
+    """
+
+    def __init__(self, sim: "Simulation", plan: Plan, sink: "TrajectoryBuilder | Stream", control, progress):
+        self.sim, self.plan, self.sink, self.control = sim, plan, sink, control
+        self.next = 0  # sample to record next
         self.done = 0  # whole steps taken
-        self.chunk = 1
-        self.control = _control(sim, control, self.whole + bool(self.rest))
         self.controlled_step = -1
-        self.progress = Progress(progress, duration)
-        count = int(np.floor(duration / sample * (1 + 1e-12))) + 1
-        self.times = np.arange(count) * sample
-        names, units = names_and_units(sim)
-        m = sim.model
-        names["contact"] = pair_names(m, sim._model)
-        self.builder = TrajectoryBuilder(
-            *(m.nq, m.nv, len(sim.act), m.nu),
-            ncontact=len(names["contact"]),
-            expected=count,
-            names=names,
-            units=units,
-            attrs=attributes(sim, duration, sample),
-        )
+        self.failed = sim.unconverged  # before the run
+        self.chunk = 1  # steps to take before returning from compiled code
+        self.most = 1 << 62  # that these may become
+        self.progress = Progress(progress, plan.duration)
 
-    def record(self):
+    def resume(self, position: dict[str, Any]) -> None:
+        """Go on from a position; the state is the simulation's."""
+        self.next, self.done, self.controlled_step = (position[name] for name in ("next", "done", "controlled_step"))
+        self.failed = self.sim.unconverged - position["unconverged"]
+
+    def record(self) -> "Trajectory":
         """All samples; what was recorded if interrupted."""
-        failed = self.sim.unconverged
+        status = "complete"
         try:
+            self._commit()
             with self.progress:
                 if self.sim.integrator.adaptive and self.control is None:
                     self._record_free()
                 else:
                     self._record_stepwise()
         except DivergenceError as error:
-            error.trajectory = self.builder.finish()
+            self._note_unconverged()
+            self.sink.attrs["diverged"] = str(error)
+            error.trajectory = self.sink.finish("diverged")
             raise
         except KeyboardInterrupt:
-            self.builder.attrs["interrupted_at"] = self.sim.time
-            text = (
-                f"interrupted at t = {self.sim.time:.6g} s; returning the {len(self.builder)} samples recorded so far"
-            )
+            status = "interrupted"
+            self.sink.attrs["interrupted_at"] = self.sim.time
+            text = f"interrupted at t = {self.sim.time:.6g} s; returning the {len(self.sink)} samples recorded so far"
             warnings.warn(text, SaltusWarning, stacklevel=4)
-        if self.sim.unconverged > failed:
-            self.builder.attrs["unconverged"] = self.sim.unconverged - failed
-        return self.builder.finish()
+        self._note_unconverged()
+        return self.sink.finish(status)
+
+    def _note_unconverged(self):
+        if self.sim.unconverged > self.failed:
+            self.sink.attrs["unconverged"] = self.sim.unconverged - self.failed
+
+    def _commit(self):
+        """Let the sink keep the state to go on from."""
+        unconverged = self.sim.unconverged - self.failed
+        position = {"next": self.next, "done": self.done, "controlled_step": self.controlled_step}
+        position |= {"time": self.sim.time, "unconverged": unconverged}
+        self.sink.commit(position, checkpoint.take(self.sim))
+
+    # ------------------------------------------------------------ steps of one length
 
     def _record_stepwise(self):
-        for t in self.times:
-            steps = min(int(np.floor(t / self.h + ROUNDING)), self.whole)
+        plan = self.plan
+        while self.next < plan.count:
+            t = self.next * plan.sample
+            steps = plan.step_of(t)
             self._advance_to(steps)
-            ahead = t - steps * self.h
+            ahead = t - steps * plan.h
             self._control_step()
-            if ahead > ROUNDING * self.h:
+            if ahead > ROUNDING * plan.h:
                 self._append_ahead(ahead)
             else:
                 self._append()
-        self._advance_to(self.whole)
-        if self.rest:
+            self.next += 1
+            if self.sink.due:
+                self._commit()
+        self._advance_to(plan.whole)
+        if plan.rest:
             self._control_step()
-            self._take(1, self.rest)
+            self._take(1, plan.rest)
+        if plan.beyond:
+            self.sink.end(**self._row())
 
     def _advance_to(self, steps):
         """Take whole steps until `steps` are taken, returning now and then."""
@@ -158,22 +200,24 @@ class _Run:
                 self._control_step()
                 n = 1
             began = clock.perf_counter()
-            self._take(n, self.h)
+            self._take(n, self.plan.h)
             self.done += n
             self._pace(n, began)
-            self.progress.update(self.done * self.h)
+            self.progress.update(self.done * self.plan.h)
+            if self.sink.due:
+                self._commit()
 
     def _pace(self, n, began):
         """Choose how many steps to take before returning again, from the time that n steps took."""
         spent = clock.perf_counter() - began
         if n == self.chunk and spent < 0.5 * CHUNK_SECONDS:
-            self.chunk *= 2
+            self.chunk = min(2 * self.chunk, self.most)
         elif spent > 2 * CHUNK_SECONDS:
             self.chunk = max(1, self.chunk // 2)
 
     def _control_step(self):
         """Set the controls of the step that begins now, once."""
-        more = self.done < self.whole + bool(self.rest)
+        more = self.done < self.plan.steps
         if self.control is not None and more and self.controlled_step != self.done:
             self.controlled_step = self.done
             self.control(self.sim, self.done)
@@ -186,6 +230,8 @@ class _Run:
         if status:
             divergence.handle(sim, before, taken, status)
         sim._finish()
+
+    # ------------------------------------------------------------ samples
 
     def _append_ahead(self, ahead):
         """A sample inside a step: go there, record, come back."""
@@ -200,37 +246,72 @@ class _Run:
             sim._left = left
 
     def _append(self):
+        self.sink.append(**self._row())
+
+    def _row(self) -> dict[str, Any]:
+        """The present state as a sample."""
         sim = self.sim
         if sim.control is not None and not sim.control.hold:
             sim.forward()  # the controls that belong to this state
         energy, closed = sim._sample()
-        self.builder.append(sim.time, sim.qpos, sim.qvel, sim.act, sim.ctrl, energy, closed)
+        state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
+        poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
+        return state | poses | {"energy": energy, "contact_state": closed}
+
+    # ------------------------------------------------------------ steps of their own length
 
     def _record_free(self):
-        """Adaptive steps of their own length, samples by dense output."""
-        sim = self.sim
-        ends = self.times.tolist()
-        if self.duration - ends[-1] > ROUNDING * self.sample:
-            ends.append(self.duration)
-        times = self.start + np.array(ends)
-        rows = np.zeros((len(times), 1 + sim.model.nq + sim.model.nv + len(sim.act)))
+        """Adaptive steps of their own length, samples by dense output.
+
+        Compiled code writes a window of samples. Where its steps went beyond the window, they are taken again, fewer at
+        a time or with a wider window, from the state before; so memory does not grow with the run.
+        """
+        sim, plan = self.sim, self.plan
+        total, window = plan.count + plan.beyond, WINDOW
         sim._prepare()
-        first = last = 0
-        while last < len(times):
+        while self.next < total:
+            last = min(self.next + window, total)
+            after = plan.start + plan.times(last, last + 1)[0] if last < total else np.inf
+            before = checkpoint.take(sim)
             began = clock.perf_counter()
-            sim._computed = None
-            arguments = (times, last, self.chunk, sim.time > self.start, *sim.integrator.parameters, rows)
-            last, status = loops.record(sim._model, sim._struct, *arguments)
-            after = sim._state.copy()
-            for row in rows[first : min(last, len(self.times))]:
-                self._append_row(row)
-            sim._state[:] = after
+            rows, status = self._call_free(last)
+            if sim.time > after:
+                checkpoint.put(sim, before)
+                window = window if self.chunk > 1 else 2 * window
+                self.chunk = self.most = max(1, self.chunk // 2)
+                continue
+            self._append_rows(rows)
             if status:
                 divergence.handle(sim, self._last_good(), 0, status)
             sim._finish()
-            first = last
             self._pace(self.chunk, began)
-            self.progress.update(sim.time - self.start)
+            self.progress.update(sim.time - plan.start)
+            if self.sink.due:
+                self._commit()
+
+    def _call_free(self, last):
+        """Some steps: the samples that they passed before sample `last`, and a status."""
+        sim, plan = self.sim, self.plan
+        times = plan.start + plan.times(self.next, last)
+        if last < plan.count + plan.beyond:
+            times = np.append(times, plan.start + plan.duration)  # where steps are to end
+        rows = np.zeros((len(times), 1 + sim.model.nq + sim.model.nv + len(sim.act)))
+        sim._computed = None
+        arguments = (times, 0, self.chunk, sim.time > plan.start, *sim.integrator.parameters, rows)
+        reached, status = loops.record(sim._model, sim._struct, *arguments)
+        return rows[: min(reached, last - self.next)], status
+
+    def _append_rows(self, rows):
+        sim, nq, nv = self.sim, self.sim.model.nq, self.sim.model.nv
+        after = sim._state.copy()
+        for row in rows:
+            sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), *np.split(row[1:], [nq, nq + nv])
+            if self.next < self.plan.count:
+                self._append()
+            else:
+                self.sink.end(**self._row())
+            self.next += 1
+        sim._state[:] = after
 
     def _last_good(self):
         """The state at the end of the last good step of a free run."""
@@ -239,14 +320,8 @@ class _Run:
             state[self.sim._rows_of(name)] = struct.views[f"{name}_saved"]
         return state
 
-    def _append_row(self, row):
-        sim = self.sim
-        nq, nv = sim.model.nq, sim.model.nv
-        sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), *np.split(row[1:], [nq, nq + nv])
-        self._append()
 
-
-def _control(sim, control, steps) -> Callable | None:
+def control_function(sim, control, steps) -> Callable | None:
     """A function (sim, step) that sets the controls, or None where they are held."""
     if control is None or isinstance(control, Controller):
         return None

@@ -125,6 +125,11 @@ class Simulation:
             raise OptionError(f"act has shape {self.act.shape}, not {np.shape(value)}") from None
 
     @property
+    def control_prm(self) -> np.ndarray:
+        """Parameters of the controller, as its law reads them: a view to read and write while it runs."""
+        return self._struct.views["control_prm"]
+
+    @property
     def control(self) -> Controller | None:
         """The controller in the time loop; assigning one begins with its states as `act` has them, zero at first."""
         return self._control
@@ -225,11 +230,17 @@ class Simulation:
         if self._remembers:
             self._left = self._state.copy()
 
-    def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False):
+    def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False, save=None):
         """Simulate `duration` seconds and record; see `saltus.simulate.run.run`."""
         from saltus.simulate.run import run
 
-        return run(self, duration, sample, control, progress, certify=certify)
+        return run(self, duration, sample, control, progress, certify=certify, save=save)
+
+    def picture(self, path: Any = None, **options: Any) -> Any:
+        """Draw the present state: a Pillow image, written to `path` too (.png, .jpg); see `Trajectory.picture`."""
+        from saltus.simulate.picture import picture
+
+        return picture(self, path, **options)
 
     # ------------------------------------------------------------ quantities
 

@@ -196,6 +196,6 @@ def test_load_of_a_recording_with_a_part_missing(tmp_path):
 
 
 def test_load_of_a_newer_layout(tmp_path):
-    path = altered(tmp_path, lambda ds: ds.assign_attrs(trajectory_format=2))
+    path = altered(tmp_path, lambda ds: ds.assign_attrs(trajectory_format=3))
     with pytest.raises(RecordError, match="newer Saltus"):
         Trajectory.load(path)

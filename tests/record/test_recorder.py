@@ -81,7 +81,7 @@ def test_labels_attributes_and_events_reach_the_trajectory():
 
 
 def test_negative_size_is_named():
-    with pytest.raises(OptionError, match="qvel"):
+    with pytest.raises(OptionError, match="nv cannot have a negative size"):
         TrajectoryBuilder(1, -1)
 
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from saltus.errors import OptionError, SaltusError
+from saltus.errors import OptionError
 from saltus.record import Certificate, Trajectory
 
 FIELDS = ("time", "qpos", "qvel", "act", "ctrl", "energy", "contact_state")
@@ -218,9 +218,39 @@ def test_pickle():
     assert_same(recorded(), pickle.loads(pickle.dumps(recorded())))
 
 
-def test_video_says_what_there_is_instead():
-    with pytest.raises(SaltusError, match=r"run\.mp4.*not there yet.*plot.*save"):
-        recorded().video("run.mp4")
+def test_a_recording_without_its_model_cannot_be_drawn(tmp_path):
+    t = recorded(attrs={})
+    assert t.model is None
+    for draw in (lambda: t.video(tmp_path / "run.mp4"), lambda: t.picture(), lambda: t.show()):
+        with pytest.raises(OptionError, match="does not hold its model"):
+            draw()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_poses_and_the_end_go_through_a_file(tmp_path, suffix):
+    rng = np.random.default_rng(2)
+    poses = {"mocap_pos": rng.normal(size=(50, 2, 3)), "mocap_quat": rng.normal(size=(50, 2, 4))}
+    end = {"time": 2.01, "qpos": rng.normal(size=7), "qvel": np.zeros(6), "act": [1.0], "ctrl": [2.0, 3.0]}
+    end |= {"energy": [4.0, 5.0], "mocap_pos": rng.normal(size=(2, 3)), "mocap_quat": rng.normal(size=(2, 4))}
+    t = recorded(**poses, end=end, certificate=certificate(50))
+    t.save(tmp_path / f"run{suffix}")
+    again = Trajectory.load(tmp_path / f"run{suffix}")
+    assert_same(t, again)
+    assert t.end is not None and again.end is not None and t.end.keys() == again.end.keys()
+    for name in ("mocap_pos", "mocap_quat"):
+        np.testing.assert_array_equal(getattr(again, name), poses[name])
+    for name, value in end.items():
+        np.testing.assert_array_equal(again.end[name], value)
+
+
+def test_poses_of_the_wrong_shape_are_named():
+    with pytest.raises(OptionError, match="mocap_pos and mocap_quat go together"):
+        recorded(mocap_pos=np.zeros((50, 1, 3)))
+    with pytest.raises(OptionError, match=r"mocap_pos and mocap_quat must have shapes"):
+        recorded(mocap_pos=np.zeros((50, 1, 3)), mocap_quat=np.zeros((50, 2, 4)))
+    with pytest.raises(OptionError, match=r"end\['qpos'\] must have shape \[7\]"):
+        recorded(end={"time": 1.0, "qpos": [1.0]})
 
 
 def test_importing_the_recording_imports_nothing_heavy():

@@ -1,0 +1,32 @@
+"""`saltus lab`: the lab in the browser, until Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import typer
+
+from saltus.cli import screen
+
+
+def open_lab(what: Any, *, browser: bool, **options: Any) -> None:
+    """Open the lab, say where it is, and wait."""
+    from saltus import lab
+
+    with screen.collected_warnings() as warned:
+        opened = lab.open(what, browser=browser, **options)
+    for warning in warned:
+        screen.say(f"warning: {warning}")
+    with opened:
+        typer.echo(f"lab: {opened.url}")
+        screen.say("Only this machine can open it. Ctrl-C ends it.")
+        with contextlib.suppress(KeyboardInterrupt):
+            opened.wait()
+
+
+def list_scenes() -> None:
+    """The scenes by name, with what they show."""
+    from saltus.lab.scenes import scenes
+
+    screen.print_facts([(scene.name, scene.title) for scene in scenes().values()])

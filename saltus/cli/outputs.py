@@ -1,0 +1,175 @@
+"""The files that `saltus run` and `saltus replay` write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from saltus.errors import OptionError, RecordError, SaltusError
+
+if TYPE_CHECKING:
+    from saltus.cli.screen import Activity
+    from saltus.model.model import Model
+    from saltus.record.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Film:
+    """How videos are drawn, as the command line says it."""
+
+    fps: float | None = None
+    renderer: str = "saltus"
+    camera: str | None = None
+    follow: str | None = None
+    contacts: bool = False
+    size: str = "640x480"
+
+    def options(self, model: Model | None = None) -> dict[str, Any]:
+        """As `Trajectory.video` takes them; OptionError for what cannot be, or is not in the model."""
+        from saltus.draw.view import View
+        from saltus.record.frames import RENDERERS, frame_rate
+
+        if self.fps is not None:
+            frame_rate(self.fps)
+        if self.renderer not in RENDERERS:
+            raise OptionError.unknown("renderer", self.renderer, RENDERERS)
+        width, _, height = self.size.partition("x")
+        if not (width.isdigit() and height.isdigit()):
+            raise OptionError(f"--size must be like 640x480, got {self.size!r}")
+        view: dict[str, Any] = {"camera": self.camera, "follow": self.follow, "contacts": self.contacts}
+        view |= {"width": int(width), "height": int(height)}
+        if model is not None:
+            from saltus.draw.camera import Viewpoint
+            from saltus.draw.scene import scene
+
+            view["camera"] = self._camera(model)
+            Viewpoint(model, scene(model), View.of(**view))
+        View.of(**view)
+        return {"renderer": self.renderer, **view}
+
+    def _camera(self, model: Model) -> str | int | None:
+        """A camera's name, or its number if no camera has that name."""
+        if self.camera is None or not self.camera.isdigit():
+            return self.camera
+        names = [model.mujoco.camera(i).name for i in range(model.ncam)]
+        return self.camera if self.camera in names else int(self.camera)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where results go; None: nowhere."""
+
+    plot: Path | None = None
+    save: Path | None = None
+    video: Path | None = None
+    report: Path | None = None
+    film: Film = field(default_factory=Film)
+
+    def paths(self) -> dict[str, Path]:
+        """Those that there are, by option."""
+        found = {"--save": self.save, "--plot": self.plot, "--video": self.video, "--report": self.report}
+        return {option: path for option, path in found.items() if path is not None}
+
+    @property
+    def store(self) -> Path | None:
+        """The Zarr store that a run is to be streamed to, if any."""
+        return self.save if self.save is not None and self.save.suffix == ".zarr" else None
+
+    def check(self) -> None:
+        """Raise the error that writing would raise, before there is anything to write."""
+        taken: dict[Path, str] = {}
+        for option, path in self.paths().items():
+            if path.resolve() in taken:
+                raise OptionError(f"{taken[path.resolve()]} and {option} name the same file, '{path}'")
+            taken[path.resolve()] = option
+        if self.plot is not None:
+            check_figure(self.plot)
+        if self.video is not None:
+            self._check_video(self.video)
+        if self.report is not None:
+            from saltus.record.report import check_suffix
+            from saltus.record.whole import check_writable
+
+            check_suffix(self.report)
+            self._check_size(".mp4")
+            check_writable(self.report, what="report")
+        if self.save is not None:
+            from saltus.record.stream import check_new
+            from saltus.record.whole import check_writable
+
+            (check_new if self.store else check_writable)(self.save)
+
+    def _check_video(self, path: Path) -> None:
+        from saltus.record.encode import film_suffix
+        from saltus.record.whole import check_writable
+
+        self._check_size(film_suffix(path))
+        check_writable(path, what="video")
+
+    def _check_size(self, suffix: str) -> None:
+        from saltus.record.encode import check_size
+
+        options = self.film.options()
+        check_size(suffix, options["width"], options["height"])
+
+    def check_model(self, model: Model) -> None:
+        """Raise the error for a camera or body that the model has not got."""
+        if self.video is not None or self.report is not None:
+            self.film.options(model)
+
+    def write(
+        self, trajectory: Trajectory, activity: Activity | None = None, *, saved: bool = False
+    ) -> tuple[list[str], list[SaltusError]]:
+        """Write all that can be written; what was, in words, and what went wrong. `saved`: the recording is there."""
+        written: list[str] = []
+        errors: list[SaltusError] = []
+        for path, write, what in self._writers(trajectory, activity):
+            try:
+                if not (what == "recording" and saved):
+                    write(path)
+                written.append(f"{path} ({what})")
+            except SaltusError as error:
+                errors.append(error)
+            except Exception as error:
+                # whatever one output meets, the others are still to be written
+                errors.append(RecordError(path, f"{type(error).__name__}: {error}", what=what))
+            finally:
+                if activity is not None:
+                    activity.end(_drawing(path))
+        return written, errors
+
+    def _writers(
+        self, trajectory: Trajectory, activity: Activity | None
+    ) -> list[tuple[Path, Callable[[Path], Any], str]]:
+        def progress(path: Path) -> Any:
+            return False if activity is None else activity.progress(_drawing(path))
+
+        def video(path: Path) -> None:
+            options = self.film.options(trajectory.model)
+            trajectory.video(path, self.film.fps, progress=progress(path), **options)
+
+        def report(path: Path) -> None:
+            from saltus.record.stored_model import readable_model
+
+            options = self.film.options(readable_model(trajectory)[0])
+            rate = {} if self.film.fps is None else {"fps": self.film.fps}
+            trajectory.report(path, progress=progress(path), **rate, **options)
+
+        writers = ((self.save, trajectory.save, "recording"), (self.plot, trajectory.plot, "figure"))
+        drawn = ((self.video, video, "video"), (self.report, report, "report"))
+        return [(path, write, what) for path, write, what in (*writers, *drawn) if path is not None]
+
+
+def _drawing(path: Path) -> str:
+    return f"drawing {path.name}"
+
+
+def check_figure(path: Path) -> None:
+    """Raise the error that writing a figure would raise."""
+    from saltus.record.plot import figure_format
+    from saltus.record.whole import check_writable
+
+    figure_format(path)
+    check_writable(path, what="figure")

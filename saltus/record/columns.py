@@ -1,0 +1,43 @@
+"""What a sample holds: its columns, their shapes and types, and the dimensions they lie along in files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: The columns of a recording, and the dimensions of a row of each.
+DIMENSIONS: dict[str, tuple[str, ...]] = {
+    "time": (),
+    "qpos": ("qpos_name",),
+    "qvel": ("qvel_name",),
+    "act": ("act_name",),
+    "ctrl": ("ctrl_name",),
+    "energy": ("energy_kind",),
+    "contact_state": ("contact_name",),
+    "mocap_pos": ("mocap_name", "axis"),
+    "mocap_quat": ("mocap_name", "quaternion_part"),
+}
+
+
+def row_shapes(nq: int, nv: int, na: int = 0, nu: int = 0, ncontact: int = 0, nmocap: int = 0) -> dict[str, tuple]:
+    """The shape of a sample in each column."""
+    return {
+        "time": (),
+        "qpos": (nq,),
+        "qvel": (nv,),
+        "act": (na,),
+        "ctrl": (nu,),
+        "energy": (2,),
+        "contact_state": (ncontact,),
+        "mocap_pos": (nmocap, 3),
+        "mocap_quat": (nmocap, 4),
+    }
+
+
+def dtype_of(column: str) -> type:
+    """Type of a column's numbers."""
+    return np.bool_ if column == "contact_state" else np.float64
+
+
+def tables(shapes: dict[str, tuple], room: int) -> dict[str, np.ndarray]:
+    """Arrays for so many samples."""
+    return {name: np.empty((room, *shape), dtype=dtype_of(name)) for name, shape in shapes.items()}

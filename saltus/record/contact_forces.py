@@ -1,0 +1,69 @@
+"""Contact points and forces of recorded states, computed anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.contact.counts import NCON
+from saltus.contact.foreign import attach
+from saltus.model.layout import DATA, data_sizes
+from saltus.number.kernels import Entry
+from saltus.number.structs import Struct
+from saltus.solve import acceleration
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+
+_forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
+
+
+class ContactForces:
+    """Contacts of a model at any state, by the physics kernels on a Data of its own.
+
+    They follow from positions, velocities, activations and controls. `timestep` (s): of the run, which bounds the time
+    constants of soft constraints; None: the model file's.
+    """
+
+    def __init__(self, model: Model, timestep: float | None = None):
+        self._model = model.struct(timestep=timestep)
+        self._data = Struct(DATA, data_sizes(model.sizes()))
+        attach(model, self._data)
+
+    def at(self, state: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+        """Contacts [n, 7] at one state, fields as those of `Interpolator.at`; see `contact_table`."""
+        views = self._data.views
+        for name in ("qpos", "qvel", "ctrl", "mocap_pos", "mocap_quat"):
+            views[name][...] = state[name]
+        views["act"][...] = state["act"][: len(views["act"])]  # a controller's states follow, whose controls are known
+        # however it was reached, a state has one picture
+        views["qacc_warmstart"][...] = 0.0
+        _forward(self._model, self._data)
+        return contact_table(self._model, self._data)
+
+
+def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
+    """Contacts [n, 7] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance.
+
+    Those in the gap carry no force.
+    """
+    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    table = np.zeros((n, 7))
+    if n == 0:
+        return table
+    block = d.views["contact_block"][:n]
+    acts = block >= 0
+    row, dim = d.views["block_row"][block[acts]], d.views["block_dim"][block[acts]]
+    # along the contact's axes: a block has its normal first, then two tangents where there is friction
+    force = np.zeros((n, 3))
+    for axis in range(3):
+        there = dim > min(axis, 1)
+        places = np.where(there, row + axis, row)
+        force[acts, axis] = np.where(there, d.views["row_force"][places], 0.0)
+    frame = d.views["contact_frame"][:n].reshape(n, 3, 3)
+    table[:, :3] = d.views["contact_pos"][:n]
+    table[:, 3:6] = np.einsum("ni,nij->nj", force, frame)
+    table[:, 6] = d.views["contact_dist"][:n]
+    return table

@@ -1,0 +1,122 @@
+"""The plots of a report: SVG that takes its colours from the page, so that it is readable on light and on dark."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.record.plot import COLOURS, curves, energy_panel, furnish, legend, literal, with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from saltus.record.trajectory import Trajectory
+
+MOST = 20_000  # samples that a plot is drawn from
+SHOWN = 24  # pairs of geoms in the plot of contacts
+
+# what Matplotlib draws in these colours, the page draws in its own
+THEMED = {"#000000": "currentColor", "#e6e6e6": "var(--grid)", "#999999": "var(--faint)", "#bbbbbb": "var(--faint)"}
+
+
+def plots(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
+    """Titles and SVG elements of the plots that there is something to see in."""
+    t = thinned(trajectory)
+    for group, title in (("qpos", "Positions"), ("qvel", "Velocities")):
+        if getattr(t, group).shape[1]:
+            yield title, _lines(t, group)
+    yield "Energy", _figure(t, lambda axes: energy_panel(axes, t))
+    if t.ctrl.shape[1]:
+        yield "Controls", _lines(t, "ctrl")
+    if t.act.shape[1]:
+        yield "States of actuators", _lines(t, "act")
+    if t.contact_state.any():
+        closed = int(t.contact_state.any(axis=0).sum())
+        rest = f" (the first {SHOWN} of {closed} pairs)" if closed > SHOWN else ""
+        yield f"Contacts{rest}", _figure(t, lambda axes: _contacts(axes, t), height=1.2 + 0.2 * min(closed, SHOWN))
+    if t.certificate is not None and np.isfinite(t.certificate.error).any():
+        yield "Estimated error of the positions", _figure(t, lambda axes: _error(axes, t))
+
+
+def thinned(trajectory: Trajectory) -> Trajectory:
+    """The recording, or every so many-th sample of it where it has more than can be seen."""
+    step = -(-len(trajectory) // MOST)
+    if step <= 1:
+        return trajectory
+    from dataclasses import replace
+
+    from saltus.record.columns import DIMENSIONS
+    from saltus.record.trajectory import Trajectory
+
+    certificate = trajectory.certificate
+    return Trajectory(
+        **{name: getattr(trajectory, name)[::step] for name in DIMENSIONS},
+        events=trajectory.events,
+        names=trajectory.names,
+        units=trajectory.units,
+        certificate=None if certificate is None else replace(certificate, error=certificate.error[::step]),
+    )
+
+
+def _lines(t: Trajectory, group: str) -> str:
+    """One line a column."""
+    units = t.units[group]
+
+    def draw(axes: Axes) -> None:
+        handles, labels = curves(axes, t.time, getattr(t, group), t.names[group], units)
+        legend(axes, handles, labels)
+        axes.set_ylabel(with_unit("", ", ".join(dict.fromkeys(filter(None, units)))).strip().strip("()"))
+
+    return _figure(t, draw)
+
+
+def _contacts(axes: Axes, t: Trajectory) -> None:
+    """A bar for each time that a pair of geoms touches."""
+    pairs = np.flatnonzero(t.contact_state.any(axis=0))[:SHOWN]
+    for row, pair in enumerate(pairs):
+        closed = np.concatenate([[False], t.contact_state[:, pair], [False]])
+        edges = np.flatnonzero(np.diff(closed.astype(int)))
+        spans = [
+            (float(t.time[a]), float(t.time[min(b, len(t) - 1)] - t.time[a]))
+            for a, b in zip(edges[::2], edges[1::2], strict=True)
+        ]
+        axes.broken_barh(spans, (row - 0.35, 0.7), color=COLOURS[0], linewidth=0)
+    axes.set_yticks(range(len(pairs)), [literal(t.names["contact"][pair]) for pair in pairs], fontsize=8)
+    axes.set_xlim(t.time[0], t.time[-1])
+    axes.set_ylim(len(pairs) - 0.5, -0.5)
+
+
+def _error(axes: Axes, t: Trajectory) -> None:
+    assert t.certificate is not None
+    error = np.where(t.certificate.error > 0, t.certificate.error, np.nan)
+    axes.semilogy(t.time, error, color=COLOURS[1], linewidth=1.4)
+    axes.set_ylabel("rad, m")
+
+
+def _figure(t: Trajectory, draw: Any, height: float = 2.6) -> str:
+    """One panel over time as an SVG element."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.5, height), dpi=100, layout="constrained")
+    axes = figure.subplots()
+    draw(axes)
+    furnish(axes, t)
+    axes.set_xlabel("time (s)")
+    figure.patch.set_visible(False)
+    axes.patch.set_visible(False)
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return _themed(buffer.getvalue())
+
+
+def _themed(svg: str) -> str:
+    """The element alone, in the page's colours, as wide as there is room."""
+    element = svg[svg.index("<svg") :]
+    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
+    for colour, name in THEMED.items():
+        element = re.sub(rf"(fill|stroke): {colour}\b", rf"\1: {name}", element, flags=re.IGNORECASE)
+    return re.sub(r'<svg ([^>]*?)height="[^"]*"([^>]*?)width="[^"]*"', r"<svg \1\2", element, count=1)

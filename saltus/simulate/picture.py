@@ -1,0 +1,35 @@
+"""A picture of a simulation as it is now."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from saltus.draw.renderer import make_renderer
+from saltus.draw.still import Still
+from saltus.draw.view import View
+from saltus.record.picture import finished, picture_format
+from saltus.simulate.touching import touching
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from saltus.simulate.simulation import Simulation
+
+
+def picture(
+    sim: "Simulation",
+    path: str | os.PathLike[str] | None = None,
+    *,
+    renderer: str = "saltus",
+    text: str = "",
+    **view: Any,
+) -> "Image":
+    """Draw the present state; `view` as of `saltus.draw.view.View`. Contacts are those of `sim.data`."""
+    file_format = None if path is None else picture_format(path)
+    seen = View.of(**view)
+    contacts = touching(sim) if seen.contacts else None
+    drawing = make_renderer(sim.model, seen, renderer)
+    try:
+        pixels = drawing.draw(Still(sim.qpos, sim.mocap_pos, sim.mocap_quat, contacts), text=text)
+    finally:
+        drawing.close()
+    return finished(pixels, path, file_format)

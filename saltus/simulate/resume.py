@@ -1,0 +1,161 @@
+"""Going on with a streamed run that did not come to its end."""
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import saltus
+from saltus.errors import OptionError, RecordError, SaltusWarning
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.registry import integrators
+from saltus.integrate.tableau import ButcherTableau
+from saltus.record.store import COMPLETE, DIVERGED, Store, StreamedTrajectory
+from saltus.record.stream import Stream
+from saltus.simulate import checkpoint
+from saltus.simulate.control import PID, Controller
+from saltus.simulate.describe import versions
+from saltus.simulate.plan import Plan
+from saltus.simulate.run import Run, control_function, controlled_by
+
+if TYPE_CHECKING:
+    from saltus.record.trajectory import Trajectory
+    from saltus.simulate.simulation import Simulation
+
+NONE, PID_KIND, CONTROLLER, ARRAY, FUNCTION = "none", "PID", "controller", "array", "function"
+
+
+def resume(
+    path: str | os.PathLike[str], control: Any = None, progress: Any = None, *, model: Any = None
+) -> "Trajectory":
+    """Go on with a run that was streamed to a Zarr store, to its full duration.
+
+    The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. All that
+    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller` must be
+    given again (one that remembers anything must be as it was then). `model`, if given, is checked to be the one in the
+    store. Ctrl-C ends the run again. A run that is complete is returned as it is.
+
+    Raises:
+        RecordError: there is no such store, or the run diverged, so that there is nothing to go on with.
+        OptionError: the control is missing, not wanted or another one; or the model is another one.
+    """
+    from saltus.model.load import load
+    from saltus.simulate.simulation import Simulation
+
+    store = Store(path)
+    if store.checkpoint.status == COMPLETE:
+        return StreamedTrajectory(store)
+    stored, setup = store.stored_model(), store.header["setup"]
+    if store.checkpoint.status == DIVERGED:
+        raise RecordError(path, "the run diverged, there is nothing to go on with", action="resume")
+    if stored is None or not setup:
+        raise RecordError(path, "it is not of a streamed run", action="resume")
+    if model is not None and not stored.same_as(load(model)):
+        raise OptionError(f"'{os.fspath(path)}' is a run of another model, {stored.name}; resume takes it from there")
+    own, given = _control(setup, control)
+    _compare_versions(path, store.header["attrs"])
+    sim = Simulation(
+        stored.restore(),
+        _integrator(path, setup),
+        setup["contact"],
+        setup["timestep"],
+        tolerance=setup["tolerance"],
+        control=own,
+    )
+    plan = Plan(**setup["plan"])
+    stream, committed = Stream.reopen(path)
+    stream.attrs.pop("interrupted_at", None)
+    with controlled_by(sim, given):
+        apply = control_function(sim, given, plan.steps)
+        checkpoint.put(sim, committed.part("state"))
+        sim.unconverged = committed.position["unconverged"]
+        run = Run(sim, plan, stream, apply, progress)
+        run.resume(committed.position)
+        return run.record()
+
+
+def setup_of(sim: "Simulation", plan: Plan, control: Any) -> dict[str, Any]:
+    """What it takes to make a simulation and its run again, in plain values for JSON."""
+    return {
+        "integrator": sim.integrator.name,
+        "tableau": _tableau(sim.integrator),
+        "tolerance": sim.integrator.parameters[1].tolist() if sim.integrator.adaptive else None,
+        "timestep": sim.timestep,
+        "contact": sim.contact,
+        "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
+        "control": _described(sim.control),
+        "run_control": _described(None if isinstance(control, Controller) and control is sim.control else control),
+    }
+
+
+def _described(control: Any) -> dict[str, Any]:
+    """A control in plain values, or its name where it is a function."""
+    if control is None:
+        return {"kind": NONE}
+    if isinstance(control, PID):
+        gains = {name: np.asarray(value, float).tolist() for name, value in control.gains.items()}
+        actuators = None if control.actuators is None else list(control.actuators)
+        return {"kind": PID_KIND, "gains": gains, "wrap": control.wrap, "actuators": actuators, "hold": control.hold}
+    if isinstance(control, Controller):
+        about = {"states": control.states, "parameters": control.given.tolist()}
+        return {"kind": CONTROLLER, "name": control.word, **about}
+    if callable(control):
+        return {"kind": FUNCTION, "name": getattr(control, "__qualname__", type(control).__name__)}
+    return {"kind": ARRAY, "values": np.asarray(control, float).tolist()}
+
+
+def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]:
+    """The simulation's controller, and the control of the run."""
+    own, of_run = setup["control"], setup["run_control"]
+    asked = [about for about in (own, of_run) if about["kind"] in (CONTROLLER, FUNCTION)]
+    if given is not None and not asked:
+        raise OptionError("the control of this run is in its store; resume takes none")
+    if len(asked) == 2:
+        raise OptionError("the run has a controller and a control function; only one of them can be given to resume")
+    if asked and given is None:
+        what = "function" if asked[0]["kind"] == FUNCTION else "controller"
+        raise OptionError(f"the run is controlled by the {what} {asked[0]['name']}, which must be given: control=...")
+    if asked and asked[0] != _described(given):
+        now = _described(given)
+        raise OptionError(f"the run is controlled by {asked[0]['name']}, not by {now.get('name', now['kind'])}")
+    made = [given if about in asked else _made(about) for about in (own, of_run)]
+    return made[0], made[1]
+
+
+def _made(about: dict[str, Any]) -> Any:
+    if about["kind"] == PID_KIND:
+        gains = {**about["gains"]}
+        limit = gains.pop("limit")
+        return PID(**gains, limit=limit, wrap=about["wrap"], actuators=about["actuators"], hold=about["hold"])
+    return np.array(about["values"]) if about["kind"] == ARRAY else None
+
+
+def _tableau(integrator: Integrator) -> dict[str, Any] | None:
+    """The coefficients of a Runge-Kutta method that a user gave; None for the integrators that have a name here."""
+    known = integrators().get(integrator.name)
+    if integrator == known or (known is not None and integrator.adaptive):
+        return None
+    table = integrator.parameters[0] if integrator.parameters else None
+    if not isinstance(table, np.ndarray) or table.ndim != 2:
+        return {}  # a step of the user's own
+    rows = {"a": table[:-1, 1:], "b": table[-1, 1:], "c": table[:-1, 0]}
+    about = {"name": integrator.name, "order": integrator.order, "reference": integrator.reference}
+    return {name: row.tolist() for name, row in rows.items()} | about
+
+
+def _integrator(path: Any, setup: dict[str, Any]) -> Any:
+    if setup["tableau"]:
+        return ButcherTableau(**setup["tableau"])
+    if setup["tableau"] is not None or setup["integrator"] not in integrators():
+        raise RecordError(path, f"its integrator, {setup['integrator']}, is not one of Saltus's", action="resume")
+    return setup["integrator"]
+
+
+def _compare_versions(path: Any, attrs: dict[str, Any]) -> None:
+    """Warn where what computes is not what it was."""
+    now = {"saltus_version": saltus.__version__, **versions()}
+    changed = [f"{k.removesuffix('_version')} {attrs.get(k)} is now {v}" for k, v in now.items() if attrs.get(k) != v]
+    if changed:
+        text = f"resuming '{os.fspath(path)}' with other versions ({', '.join(changed)}): its bits may differ"
+        warnings.warn(text, SaltusWarning, stacklevel=3)

@@ -1,0 +1,77 @@
+"""Contact points and forces of recorded states, against MuJoCo's mj_contactForce at the same state.
+
+Tolerance: both solvers stop at their tolerance, here 1e-12 of MuJoCo's; accelerations agree to 1e-8 (the project's
+promise), forces to 1e-6 of the largest.
+"""
+
+import mujoco
+import numpy as np
+from numpy.testing import assert_allclose
+
+import saltus
+from saltus.record.contact_forces import ContactForces, contact_table
+from saltus.record.interpolate import Interpolator
+
+SLIDING = """
+<mujoco><option timestep="0.002" cone="{cone}"/><worldbody>
+  <geom name="floor" type="plane" size="5 5 0.1" friction="0.5"/>
+  <body pos="0 0 0.098"><freejoint/><geom type="box" size="0.2 0.1 0.1" mass="2"/></body>
+  <body name="hand" mocap="true" pos="0 0 0.25"><geom type="sphere" size="0.06"/></body>
+</worldbody></mujoco>"""
+
+
+def by_mujoco(sim):
+    """Contacts [n, 7] of a simulation's state."""
+    m = sim.model.mujoco
+    m.opt.tolerance = 1e-12
+    d = mujoco.MjData(m)
+    for name in ("qpos", "qvel", "ctrl", "mocap_pos", "mocap_quat"):
+        getattr(d, name)[:] = getattr(sim, name)
+    mujoco.mj_forward(m, d)
+    table, force = np.zeros((d.ncon, 7)), np.zeros(6)
+    for k, contact in enumerate(d.contact):
+        mujoco.mj_contactForce(m, d, k, force)
+        table[k] = [*contact.pos, *(contact.frame.reshape(3, 3).T @ force[:3]), contact.dist]
+    return in_order(table)
+
+
+def in_order(table):
+    return table[np.lexsort(np.round(table[:, 2::-1], 6).T)]
+
+
+def compare(model, duration):
+    sim = saltus.Simulation(model)
+    if sim.model.nv == 6:
+        sim.qvel[:2] = 1.0, 0.3  # it slides
+    trajectory = sim.run(duration, sample=duration)
+    expected = by_mujoco(sim)
+    state = {k: v[0] for k, v in Interpolator(trajectory, sim.model).at([sim.time]).items()}
+    found = in_order(ContactForces(sim.model, sim.timestep).at(state))
+    assert found.shape == expected.shape and len(found) > 2
+    assert_allclose(found[:, :3], expected[:, :3], rtol=0, atol=1e-9)
+    assert_allclose(found[:, 3:6], expected[:, 3:6], rtol=0, atol=1e-6 * np.abs(expected).max())
+    assert_allclose(found[:, 6], expected[:, 6], rtol=0, atol=1e-11)
+    return sim
+
+
+def test_a_sliding_box_under_a_hand_with_pyramidal_friction():
+    compare(SLIDING.format(cone="pyramidal"), 0.05)
+
+
+def test_a_sliding_box_under_a_hand_with_elliptic_friction():
+    compare(SLIDING.format(cone="elliptic"), 0.05)
+
+
+def test_the_table_of_a_simulation_is_the_same():
+    sim = saltus.Simulation(SLIDING.format(cone="elliptic"))
+    sim.forward()
+    table = contact_table(sim._model, sim._struct)
+    assert len(table) == sim.data.ncon
+    assert_allclose(table[:, :3], sim.data.contact["pos"])
+    assert_allclose(table[:, 6], sim.data.contact["dist"])
+
+
+def test_no_contacts():
+    sim = saltus.Simulation("pendulum")
+    state = {k: v[0] for k, v in Interpolator(sim.run(0.1), sim.model).at([0.0]).items()}
+    assert ContactForces(sim.model).at(state).shape == (0, 7)
