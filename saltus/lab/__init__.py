@@ -1,0 +1,163 @@
+"""The lab in the browser: a model in motion, with everything about it to change while it moves.
+
+from saltus import lab
+lab.open("pendularm")        # a scene, a model, a Simulation or a Trajectory; opens the browser
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import webbrowser
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from saltus.errors import OptionError
+
+if TYPE_CHECKING:
+    from saltus.lab.recording import Downloads
+    from saltus.lab.scenes import Scene
+    from saltus.lab.stage import Session
+
+__all__ = ["FIRST", "Lab", "open"]
+
+FIRST = "pendularm"  # the scene that is shown where none is asked for
+UNNAMED = "MuJoCo Model"  # MuJoCo's name for what has none
+
+
+class Lab:
+    """A lab that is open: `url` is the page's address, for one's own browser on this machine alone.
+
+    It goes on in threads of its own until `close`, or the end of the process; as a context manager, until the end of
+    the block. In a notebook it shows itself.
+    """
+
+    def __init__(self, first: Scene, options: dict[str, Any], port: int = 0):
+        """See `open`."""
+        from saltus.lab.scenes import scenes
+        from saltus.lab.server import Server
+        from saltus.lab.stage import Stage
+
+        known = {first.name: first} | {name: scene for name, scene in scenes().items() if name != first.name}
+
+        def open_scene(name: str, downloads: Downloads) -> Session:
+            return known[name].open(downloads, options if name == first.name else {})
+
+        self._stage = Stage(open_scene, [scene.entry() for scene in known.values()])
+        self._server = Server(self._stage, port)
+        self._server.start()
+        try:
+            self._stage.start(first.name)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        """The address of the page, with the token without which the lab answers nobody."""
+        return self._server.url
+
+    def wait(self) -> None:
+        """Wait until the lab is closed, or until Ctrl-C."""
+        while not self._stage.closed.wait(0.5):
+            pass
+
+    def close(self) -> None:
+        """End the lab; pages that are open say so."""
+        self._server.close()
+        self._stage.close()
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Lab at {self.url}>"
+
+    def _repr_html_(self) -> str:
+        return f'<iframe src="{self.url}" width="100%" height="640" style="border:0" allow="fullscreen"></iframe>'
+
+
+def open(
+    what: Any = FIRST,
+    *,
+    integrator: Any = None,
+    contact: Any = None,
+    timestep: float | None = None,
+    key: int | str | None = None,
+    ignore: Iterable[str] = (),
+    parameters: Sequence[str] = (),
+    speed: float = 1.0,
+    playing: bool = True,
+    port: int = 0,
+    browser: bool = True,
+) -> Lab:
+    """Open the lab and return at once.
+
+    Args:
+        what: the name of a scene (see `saltus.lab.scenes.scenes`), anything that `saltus.load` takes, a
+            `saltus.Simulation`, whose state the lab goes on from on its own, or a `saltus.Trajectory`, which it plays.
+        integrator, contact, timestep: as those of `saltus.Simulation`; key: the keyframe to start from.
+        ignore: features of the model to leave out, as of `saltus.load`.
+        parameters: values of the model that get sliders, "body_mass[bob]=0.1:10"; see `saltus.lab.parameters`.
+        speed: simulated seconds a second. playing: whether it begins at once.
+        port: where to listen on 127.0.0.1; 0: where there is room.
+        browser: whether to open the page.
+
+    Raises:
+        ModelError, OptionError: this cannot be shown, or not with these options; or the port is in use.
+    """
+    given = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    options |= {} if speed == 1.0 else {"speed": _speed(speed)}
+    options |= {} if playing else {"playing": False}
+    options |= {"parameters": tuple(parameters)} if parameters else {}
+    lab = Lab(_scene(what, options, list(ignore)), options, port)
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(lab.url,), daemon=True).start()
+    return lab
+
+
+def _speed(speed: float) -> float:
+    if not 0.01 <= speed <= 100:
+        raise OptionError(f"speed must be between 0.01 and 100, got {speed}")
+    return float(speed)
+
+
+def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
+    """The scene that shows something."""
+    from saltus.lab.pendularm import GHOSTS
+    from saltus.lab.player import Player
+    from saltus.lab.scenes import Scene, scenes
+    from saltus.lab.session import LiveSession
+    from saltus.lab.setup import Setup
+    from saltus.model.load import load
+    from saltus.record.trajectory import Trajectory
+    from saltus.simulate.simulation import Simulation
+
+    if isinstance(what, Trajectory):
+        if options.keys() - {"speed", "playing"} or ignore:
+            raise OptionError("a recording is played as it is: it has no integrator, step or parameters to choose")
+        return Scene("recording", "Recording", "Yours", lambda downloads, given: Player(what, downloads, **given))
+    source = what if isinstance(what, Simulation) else None
+    if isinstance(what, str) and what in scenes() and not ignore:
+        return scenes()[what]
+    model = load(source.model if source is not None else what, ignore=ignore)
+    name = _name(what, model.name)
+    name = name if name not in scenes() else f"{name} (yours)"
+    given: dict[str, Any] = {"ghosts": GHOSTS if model.nbody < 10 else ()}
+    if source is not None:
+        given |= {"integrator": source.integrator, "contact": source.contact, "timestep": source.timestep}
+        given |= {"control": source.control, "source": source}
+    return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
+
+
+def _name(what: Any, name: str) -> str:
+    """What to call a model: its name, or where it has none that of its file."""
+    if name != UNNAMED:
+        return name
+    is_path = isinstance(what, os.PathLike) or (isinstance(what, str) and not what.lstrip().startswith("<"))
+    return Path(what).stem if is_path else "model"

@@ -1,0 +1,118 @@
+"""What the server answers to plain requests, and whom it answers at all.
+
+Only this machine reaches the socket; but so does every web page that a browser on it shows. Hence the token, without
+which nothing is given, the check of `Host` (a foreign name that resolves to 127.0.0.1), and that of `Origin` (a foreign
+page that opens a websocket here).
+"""
+
+from __future__ import annotations
+
+import functools
+import hmac
+import urllib.parse
+from dataclasses import dataclass
+from http import HTTPStatus
+from importlib import resources
+
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+_PLAIN = "text/plain; charset=utf-8"
+DOWNLOADS = {
+    "/download/trajectory.nc": ("trajectory", "application/x-netcdf"),
+    "/download/video.mp4": ("video", "video/mp4"),
+    "/download/report.html": ("report", "text/html; charset=utf-8"),
+}
+
+
+class Refused(Exception):
+    """A request that is not answered as it wishes: the status, and a sentence for whoever reads it."""
+
+    def __init__(self, status: HTTPStatus, sentence: str):
+        self.status = status
+        super().__init__(sentence)
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who comes in: the port that the server listens on and the token that it gave out."""
+
+    port: int
+    token: str
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """What `Host` may be."""
+        return f"127.0.0.1:{self.port}", f"localhost:{self.port}"
+
+    def path(self, request: Request) -> str:
+        """The path of a request that may come in; raises Refused."""
+        if request.headers.get_all("Host") not in [[host] for host in self.hosts]:
+            raise Refused(HTTPStatus.FORBIDDEN, "This lab answers to http://127.0.0.1 and http://localhost alone.")
+        path, _, query = request.path.partition("?")
+        if not hmac.compare_digest(_token(query).encode(errors="replace"), self.token.encode()):
+            raise Refused(
+                HTTPStatus.FORBIDDEN,
+                "The address lacks the lab's token, or has an old one. Open the address that `saltus lab` printed.",
+            )
+        return path
+
+    def check_origin(self, request: Request) -> None:
+        """Raise Refused for a websocket that another site's page opens."""
+        if request.headers.get_all("Origin") not in [[f"http://{host}"] for host in self.hosts]:
+            raise Refused(HTTPStatus.FORBIDDEN, "Only the lab's own page may connect.")
+
+    def page(self) -> Response:
+        """The page itself, which may load nothing and connect to nothing but this server."""
+        sources = " ".join(f"ws://{host}" for host in self.hosts)
+        policy = (
+            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
+            f"font-src data:; media-src 'self' blob:; connect-src 'self' {sources}; base-uri 'none'; "
+            "form-action 'none'; frame-ancestors http://127.0.0.1:* http://localhost:*"
+        )
+        return answer(page(), "text/html; charset=utf-8", {"Content-Security-Policy": policy})
+
+
+def _token(query: str) -> str:
+    """The token in a query; "" where there is none, or where it is no query that a page would send."""
+    try:
+        return urllib.parse.parse_qs(query, max_num_fields=20).get("token", [""])[-1]
+    except ValueError:
+        return ""
+
+
+@functools.cache
+def page() -> bytes:
+    """The page, with all its scripts and styles in it."""
+    try:
+        return (resources.files("saltus.lab") / "page.html").read_bytes()
+    except FileNotFoundError:
+        sentence = "The page is missing from this installation; build it with `node build.mjs` in saltus/lab/page."
+        raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, sentence) from None
+
+
+def answer(
+    body: bytes,
+    kind: str = _PLAIN,
+    more: dict[str, str] | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> Response:
+    """A response that nobody keeps, guesses the type of, or learns the token from."""
+    headers = Headers(
+        {
+            "Content-Type": kind,
+            "Content-Length": str(len(body)),
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Connection": "close",
+            **(more or {}),
+        }
+    )
+    return Response(int(status), status.phrase, headers, body)
+
+
+def refusal(refused: Refused) -> Response:
+    """The response to a request that was refused."""
+    return answer(f"{refused}\n".encode(), status=refused.status)

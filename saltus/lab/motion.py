@@ -1,0 +1,159 @@
+"""The simulations of a session in time: whole steps, as many as the clock asks for, and what is shown between two.
+
+Shown is a time that runs with the wall clock times the speed, exactly; the simulation is ahead of it by less than a
+step, and the positions shown lie between its last two states. So motion is smooth whatever the step, and nothing is
+extrapolated. Where the computer is too slow for that, the time shown waits for the simulation: no step is left out.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.errors import DivergenceError
+from saltus.lab.drag import Drag
+from saltus.lab.recording import Recorder
+
+if TYPE_CHECKING:
+    from saltus.simulate.simulation import Simulation
+
+ROUNDING = 1e-9  # of a step
+BUDGET = 0.013  # s that steps may take of each 1/60 s
+CHUNK = 0.004  # s after which the clock is looked at
+GLIDE = 0.1  # s within which the time shown comes to the end of a step when the motion is paused
+
+
+class Ghost:
+    """The same mechanism under another integrator, from the same state, with the same controls."""
+
+    def __init__(self, name: str, sim: Simulation):
+        self.name, self.sim = name, sim
+        self.snap()
+        self.alive = True
+
+    def snap(self) -> None:
+        """The present state is all there is: nothing lies between it and the one before."""
+        self.before, self.before_rate = self.sim.qpos.copy(), self.sim.qvel.copy()
+
+    def follow(self, main: Simulation) -> None:
+        """Take over the inputs of the main simulation."""
+        self.sim.qfrc_applied[:] = main.qfrc_applied
+        self.sim.mocap_pos[:], self.sim.mocap_quat[:] = main.mocap_pos, main.mocap_quat
+        self.sim.control_prm[:], self.sim.ctrl[:] = main.control_prm, main.ctrl
+
+
+class Motion:
+    """A simulation and its ghosts, and the time that is shown.
+
+    `warn`: called with (level, text). `drag`: what pulls, `recorder`: what takes samples; None: nothing.
+    """
+
+    def __init__(self, sim: Simulation, warn: Callable[[str, str], None]):
+        self._warn = warn
+        self.ghosts: list[Ghost] = []
+        self.drag: Drag | None = None
+        self.recorder: Recorder | None = None
+        self._cost = 1e-4  # s a step, as measured
+        self.use(sim)
+
+    def use(self, sim: Simulation, ghosts: list[Ghost] | None = None) -> None:
+        """Go on with other simulations, from their states."""
+        self.sim = sim
+        self.ghosts = [] if ghosts is None else ghosts
+        self.snap()
+
+    def snap(self) -> None:
+        """Show the present state, whatever came before it."""
+        self.shown = self.sim.time
+        self.before, self.before_rate = self.sim.qpos.copy(), self.sim.qvel.copy()
+        for ghost in self.ghosts:
+            ghost.snap()
+
+    @property
+    def fraction(self) -> float:
+        """How far the time shown is from the last state but one to the last one."""
+        behind = (self.sim.time - self.shown) / self.sim.timestep
+        return 1.0 if behind < ROUNDING else max(0.0, 1.0 - behind)
+
+    def run(self, seconds: float) -> float:
+        """Let the time shown go on by simulated seconds; returns those for which the computer was too slow."""
+        h = self.sim.timestep
+        until = self.shown + seconds
+        wanted = math.ceil((until - self.sim.time) / h - ROUNDING)
+        if wanted > 0 and self.advance(wanted) < wanted:
+            late = until - self.sim.time
+            self.shown = self.sim.time
+            return late
+        self.shown = until
+        return 0.0
+
+    def glide(self, elapsed: float) -> bool:
+        """Bring the time shown to the end of the step in GLIDE s at most; whether there was anything to do."""
+        rest = self.sim.time - self.shown
+        if rest <= ROUNDING * self.sim.timestep:
+            return False
+        way = max(rest, self.sim.timestep) * elapsed / GLIDE
+        self.shown = self.sim.time if way >= rest * (1.0 - ROUNDING) else self.shown + way
+        return True
+
+    def advance(self, n: int) -> int:
+        """Take n steps, or as many as there is time for; returns how many were taken.
+
+        Raises DivergenceError with the state at the last good step.
+        """
+        began = clock = time.perf_counter()
+        taken = 0
+        try:
+            while taken < n and (taken == 0 or clock - began < BUDGET):
+                k = self._chunk(n - taken)
+                self._take(k)
+                taken += k
+                now = time.perf_counter()
+                self._cost = 0.8 * self._cost + 0.2 * (now - clock) / k
+                clock = now
+        except DivergenceError:
+            self.snap()
+            raise
+        return taken
+
+    def _chunk(self, n: int) -> int:
+        """How many of n steps to take at once; the last of them is one by itself, to lie between two states."""
+        most = max(1, int(CHUNK / self._cost))
+        if self.drag is not None:
+            most = min(most, self.drag.steps(self.sim.timestep))
+        if self.recorder is not None:
+            most = min(most, self.recorder.steps_left)
+        return 1 if n == 1 else min(n - 1, most)
+
+    def _take(self, k: int) -> None:
+        sim = self.sim
+        if self.drag is not None:
+            self.drag.apply(sim)
+        np.copyto(self.before, sim.qpos)
+        np.copyto(self.before_rate, sim.qvel)
+        sim.step(k)
+        for ghost in self.ghosts:
+            if ghost.alive:
+                self._take_ghost(ghost, k)
+        if self.recorder is not None and not self.recorder.after(sim, self.ghosts, k):
+            self._warn("warning", self.recorder.full)
+            self.recorder.stopped = True
+
+    def _take_ghost(self, ghost: Ghost, k: int) -> None:
+        ghost.follow(self.sim)
+        np.copyto(ghost.before, ghost.sim.qpos)
+        np.copyto(ghost.before_rate, ghost.sim.qvel)
+        try:
+            ghost.sim.step(k)
+        except DivergenceError as error:
+            ghost.alive = False
+            self._warn("warning", f"The ghost {ghost.name} is gone: {error}")
+
+
+def kept(old: list[Ghost], name: str) -> Any:
+    """The simulation of a ghost among others, if it is there and well."""
+    return next((ghost.sim for ghost in old if ghost.name == name and ghost.alive), None)

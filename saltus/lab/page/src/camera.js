@@ -1,0 +1,84 @@
+/** The camera by MuJoCo's numbers: a point looked at, distance, azimuth and elevation in degrees; z is up. */
+
+import { MathUtils, PerspectiveCamera, Vector3 } from 'three';
+
+const STEEP = 89.5;
+
+export class OrbitCamera {
+  constructor() {
+    this.three = new PerspectiveCamera(45, 1, 0.01, 1000);
+    this.three.up.set(0, 0, 1);
+    this.lookat = new Vector3();
+    this.home = { lookat: [0, 0, 0], distance: 3, azimuth: 90, elevation: -20, fovy: 45 };
+    this.extent = 1;
+    this.widened = 1;
+    this.goHome();
+  }
+
+  goHome() {
+    const { lookat, distance, azimuth, elevation, fovy } = this.home;
+    this.lookat.fromArray(lookat);
+    Object.assign(this, { distance, azimuth, elevation });
+    this.fovy = fovy ?? 45;
+    this.update();
+  }
+
+  /** Where it looks: a unit vector. */
+  forward(into = new Vector3()) {
+    const azimuth = MathUtils.degToRad(this.azimuth);
+    const elevation = MathUtils.degToRad(this.elevation);
+    return into.set(
+      Math.cos(elevation) * Math.cos(azimuth), Math.cos(elevation) * Math.sin(azimuth), Math.sin(elevation),
+    );
+  }
+
+  update() {
+    const { three } = this;
+    three.position.copy(this.lookat).addScaledVector(this.forward(), -this.distance);
+    three.lookAt(this.lookat);
+    three.fov = 2 * MathUtils.radToDeg(Math.atan(this.widened * Math.tan(MathUtils.degToRad(this.fovy) / 2)));
+    three.near = 0.01 * Math.min(this.distance, this.extent);
+    three.far = 20 * this.distance + 40 * this.extent;
+    three.updateProjectionMatrix();
+    three.updateMatrixWorld();
+  }
+
+  /**
+   * The size of what it draws on (CSS pixels), of which so much at the left is covered: the middle moves aside. The
+   * field of view fits into what is free; it is that of the height where this is the smaller side.
+   */
+  frame(width, height, covered) {
+    const hidden = Math.min(covered, 0.5 * width);
+    this.widened = Math.max(1, height / (width - hidden));
+    this.three.aspect = width / height;
+    this.three.setViewOffset(width, height, -hidden / 2, 0, width, height);
+    this.update();
+  }
+
+  /** Degrees. */
+  turn(azimuth, elevation) {
+    this.azimuth += azimuth;
+    this.elevation = MathUtils.clamp(this.elevation + elevation, -STEEP, STEEP);
+    this.update();
+  }
+
+  /** Move sideways and up, in parts of the view's height. */
+  pan(right, up) {
+    const height = 2 * this.distance * Math.tan(MathUtils.degToRad(this.three.fov) / 2);
+    const side = new Vector3().setFromMatrixColumn(this.three.matrixWorld, 0);
+    const top = new Vector3().setFromMatrixColumn(this.three.matrixWorld, 1);
+    this.lookat.addScaledVector(side, right * height).addScaledVector(top, up * height);
+    this.update();
+  }
+
+  zoom(factor) {
+    this.distance = MathUtils.clamp(this.distance * factor, 0.02 * this.extent, 60 * this.extent);
+    this.update();
+  }
+
+  /** Look at a point without turning. */
+  lookAt(point) {
+    this.lookat.copy(point);
+    this.update();
+  }
+}

@@ -1,0 +1,195 @@
+/** The bar at the top and the fixed sections of the panel: shows the server's status, sends commands. */
+
+import { byId, element, fill, short, show } from './dom.js';
+import { showHud } from './hud.js';
+
+const PATIENCE = 60000;  // ms: compiling takes seconds
+const SPEEDS = { least: 0.01, most: 100 };
+const DIRECTIONS = [['−x', [-1, 0, 0]], ['+x', [1, 0, 0]], ['−y', [0, -1, 0]], ['+y', [0, 1, 0]], ['−z', [0, 0, -1]], ['+z', [0, 0, 1]]];
+
+/** What a field says, as text. */
+const said = (field) => String(field.type === 'checkbox' ? field.checked : field.value);
+
+export class Controls {
+  /**
+   * @param {(type, fields) => void} send
+   * @param {{pull: (body, direction) => void, release: () => void, select: (body) => void}} hands
+   */
+  constructor(send, hands) {
+    this.send = send;
+    this.hands = hands;
+    this.status = {};
+    const command = (id, event, act) => (byId(id)[event] = () => act(byId(id)));
+    command('play', 'onclick', () => this.toggle());
+    command('step', 'onclick', () => send('step', { n: 1 }));
+    command('reset', 'onclick', () => this.reset());
+    command('key', 'onchange', () => this.reset());
+    command('slower', 'onclick', () => this.speed(this.status.speed / 2));
+    command('faster', 'onclick', () => this.speed(this.status.speed * 2));
+    command('speed', 'onchange', (field) => this.speed(field.valueAsNumber));
+    command('scene', 'onchange', ({ value }) => send('scene', { name: value }));
+    command('take', 'onclick', () => send('take'));
+    this.chosen = new Map();
+    command('integrator', 'onchange', (field) => this.choose(field, 'integrator', { name: field.value }));
+    command('contact', 'onchange', (field) => this.choose(field, 'contact', { name: field.value }));
+    command('timestep', 'onchange', (field) => this.timestep(field));
+    command('ghosts', 'onchange', (field) => this.choose(field, 'ghosts', { on: field.checked }));
+    command('follow', 'onchange', ({ value }) => send('follow', { body: value === '' ? null : value }));
+    for (const axis of 'xyz') command(`gravity-${axis}`, 'onchange', () => this.gravity());
+    command('body', 'onchange', ({ value }) => hands.select(value === '' ? null : Number(value)));
+    command('seek', 'oninput', (field) => this.seek(field.valueAsNumber));
+    this.pullButtons();
+  }
+
+  toggle() {
+    this.send(this.status.playing ? 'pause' : 'play');
+  }
+
+  reset() {
+    this.send('reset', { key: byId('key').value || null });
+  }
+
+  speed(value) {
+    if (Number.isFinite(value)) this.send('speed', { value: Math.min(Math.max(value, SPEEDS.least), SPEEDS.most) });
+    else byId('speed').value = short(this.status.speed);
+  }
+
+  timestep(field) {
+    if (field.valueAsNumber > 0) this.choose(field, 'timestep', { value: field.valueAsNumber });
+    else field.value = short(this.status.timestep);
+  }
+
+  /** Ask for another setting. It may have to be compiled first; until then the field keeps what was asked for. */
+  choose(field, type, fields) {
+    this.chosen.set(field, { value: said(field), until: performance.now() + PATIENCE });
+    field.classList.add('pending');
+    this.send(type, fields);
+  }
+
+  /** Show the server's value, unless another was asked for that is still to come. */
+  settle(field, value) {
+    const asked = this.chosen.get(field);
+    if (asked && asked.value !== String(value) && performance.now() < asked.until) return;
+    this.chosen.delete(field);
+    field.classList.remove('pending');
+    if (field.type === 'checkbox') field.checked = value;
+    else show(field, value);
+  }
+
+  /** Something was refused: fields go back to what is. */
+  refused() {
+    for (const asked of this.chosen.values()) asked.until = 0;
+  }
+
+  gravity() {
+    const value = [...'xyz'].map((axis) => byId(`gravity-${axis}`).valueAsNumber);
+    if (value.every(Number.isFinite)) this.send('gravity', { value });
+  }
+
+  /** One message a picture while the slider is moved. */
+  seek(time) {
+    if (this.wanted === undefined) {
+      requestAnimationFrame(() => {
+        this.send('seek', { time: this.wanted });
+        this.wanted = undefined;
+      });
+    }
+    this.wanted = time;
+  }
+
+  /** Buttons that pull the chosen body while they are held, by mouse or by keyboard. */
+  pullButtons() {
+    for (const [label, direction] of DIRECTIONS) {
+      const button = element('button', { type: 'button', textContent: label, 'aria-label': `Pull along ${label}` });
+      const start = () => byId('body').value !== '' && this.hands.pull(Number(byId('body').value), direction);
+      button.onpointerdown = start;
+      button.onkeydown = ({ key, repeat }) => !repeat && (key === ' ' || key === 'Enter') && start();
+      for (const end of ['pointerup', 'pointerleave', 'pointercancel', 'keyup', 'blur']) {
+        button.addEventListener(end, () => this.hands.release());
+      }
+      byId('pull').append(button);
+    }
+  }
+
+  hello({ role, scenes, version }) {
+    const writer = role === 'writer';
+    this.writer = writer;
+    fill(byId('scene'), scenes.map(({ name, title }) => [name, title ?? name]));
+    this.groupScenes(scenes);
+    byId('role').textContent = writer ? '' : 'Watching';
+    byId('role').title = writer ? '' : 'Another page has the controls';
+    byId('take').hidden = writer;
+    document.body.classList.toggle('viewer', !writer);
+    const commands = document.querySelectorAll('fieldset, .transport *, .speed *, #scene, #seek, #follow');
+    for (const control of commands) control.disabled = !writer;
+    byId('help-title').textContent = `Saltus lab ${version ?? ''}`.trim();
+  }
+
+  /** Scenes of one group stand together in the list. */
+  groupScenes(scenes) {
+    const select = byId('scene');
+    const groups = new Set(scenes.map(({ group }) => group ?? ''));
+    if (groups.size < 2) return;
+    const options = [...select.options];
+    select.replaceChildren(...[...groups].map((group) => element('optgroup', { label: group },
+      ...options.filter((_, i) => (scenes[i].group ?? '') === group))));
+  }
+
+  load(scene) {
+    const replay = scene.kind === 'replay';
+    this.status = {};
+    this.refused();
+    byId('scene').value = scene.name;
+    document.title = `${scene.title || scene.name} - Saltus lab`;
+    fill(byId('integrator'), scene.integrators.map((name) => [name, name.replaceAll('_', ' ')]));
+    fill(byId('contact'), scene.contacts);
+    byId('contact-row').hidden = scene.contacts.length === 0;
+    fill(byId('key'), [['', 'initial state'], ...scene.keys.map((name) => [name, name])]);
+    byId('key').value = '';
+    byId('key-choice').hidden = scene.keys.length === 0;
+    const moving = scene.bodies.map((name, i) => [i, name]).filter(([i]) => i > 0 && (scene.moving?.[i] ?? true));
+    fill(byId('body'), [['', 'none'], ...moving]);
+    byId('body').value = '';
+    fill(byId('follow'), [['', 'nothing'], ...moving.map(([, name]) => name)]);
+    byId('ghosts-row').hidden = true;
+    byId('simulation').hidden = byId('pull-section').hidden = byId('record').hidden = replay;
+    byId('seek-bar').hidden = !replay;
+    byId('seek').max = scene.duration ?? 1;
+    this.duration = scene.duration;
+    this.sceneKeys(scene.keyboard);
+  }
+
+  sceneKeys(keys) {
+    const line = byId('scene-keys');
+    const shown = keys.flatMap((key) => [element('kbd', { textContent: key === ' ' ? 'Space' : key }), ' ']);
+    line.replaceChildren(...(keys.length ? ['Keys of this scene: ', ...shown, '(what they do stands in the view)'] : []));
+  }
+
+  /** Take over what a status message says; fields that it lacks stay. */
+  update(status) {
+    Object.assign(this.status, status);
+    const now = this.status;
+    byId('play').classList.toggle('playing', now.playing);
+    byId('play-label').textContent = now.playing ? 'Pause' : 'Play';
+    show(byId('speed'), short(now.speed, 3));
+    this.settle(byId('integrator'), now.integrator);
+    this.settle(byId('timestep'), short(now.timestep));
+    this.settle(byId('contact'), now.contact);
+    now.gravity?.forEach((value, i) => show(byId(`gravity-${'xyz'[i]}`), short(value)));
+    show(byId('follow'), now.follow ?? '');
+    byId('building').hidden = !now.building;
+    this.settle(byId('ghosts'), Boolean(now.ghosts));
+    byId('ghosts-row').hidden = !now.can_ghost;
+    if (status.hud) showHud(status.hud);
+    byId('hud').hidden = !byId('show-hud').checked || !now.hud?.length;
+    const watching = (now.viewers ?? 1) - 1;
+    if (this.writer) byId('role').textContent = watching > 0 ? `${watching} watching` : '';
+  }
+
+  time(time) {
+    byId('time').textContent = `${time.toFixed(2)} s`;
+    if (this.duration == null) return;
+    if (this.wanted === undefined && !byId('seek').matches(':active')) byId('seek').value = time;
+    byId('seek-time').textContent = `${time.toFixed(2)} of ${this.duration.toFixed(2)} s`;
+  }
+}

@@ -1,0 +1,66 @@
+/** Small help with the document. */
+
+export const byId = (id) => document.getElementById(id);
+
+/** A new element with properties, or attributes where the name has a dash, and children. */
+export function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes('-')) made.setAttribute(name, value);
+    else made[name] = value;
+  }
+  made.append(...children);
+  return made;
+}
+
+/** Fill a list box; entries are names, or [value, label] pairs. Keeps the choice where it is still there. */
+export function fill(select, entries) {
+  const kept = select.value;
+  const pairs = entries.map((entry) => (Array.isArray(entry) ? entry : [entry, entry]));
+  select.replaceChildren(...pairs.map(([value, label]) => element('option', { value, textContent: label })));
+  if (pairs.some(([value]) => value === kept)) select.value = kept;
+}
+
+/** Set a field's value unless the user is busy in it. */
+export function show(field, value) {
+  const text = String(value);
+  if (document.activeElement !== field && field.value !== text) field.value = text;
+}
+
+/** A number as short as it can be said with so many digits. */
+export function short(value, digits = 6) {
+  return Number.isFinite(value) ? String(Number(value.toPrecision(digits))) : '';
+}
+
+/** Is the user typing into this element, so that letters are text and no commands? */
+export function isTyping(target) {
+  if (target.closest?.('select, textarea, [contenteditable]')) return true;
+  return target.tagName === 'INPUT' && !['range', 'checkbox', 'button'].includes(target.type);
+}
+
+/** Is it a control that has its own use for the space bar? */
+export const takesSpace = (target) => Boolean(target.closest?.('button, summary, a, [type=checkbox]'));
+
+/**
+ * A click with the mouse leaves the keyboard where it was, so that space still means play after a button was clicked;
+ * a list box chosen from by mouse, or a number confirmed by Enter, is left as well. Escape takes back what was typed.
+ */
+export function keepKeyboardFree(root) {
+  let byPointer = false;
+  let entered = '';
+  root.addEventListener('mousedown', (event) => {
+    byPointer = true;
+    if (event.target.closest('button, summary, label.check, [type=checkbox]')) event.preventDefault();
+  });
+  root.addEventListener('keydown', (event) => {
+    byPointer = false;
+    if (event.key === 'Enter' && event.target.matches('input[type=number]')) event.target.blur();
+    if (event.key !== 'Escape' || !event.target.matches('input, select')) return;
+    if (event.target.type === 'number') event.target.value = entered;
+    event.target.blur();
+  });
+  root.addEventListener('focusin', ({ target }) => (entered = target.value));
+  root.addEventListener('change', (event) => {
+    if (byPointer && event.target.matches('select, [type=range]')) event.target.blur();
+  });
+}

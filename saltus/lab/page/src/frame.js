@@ -1,0 +1,67 @@
+/** What one binary message says. Its layout follows from the scene. Little endian, as the machines that run browsers. */
+
+const HEADER = 16;  // bytes: version u8, flags u8, contacts u16, number u32, time f64
+export const POSE = 7;  // numbers: position, quaternion w x y z
+export const CONTACT = 7;  // numbers: position, force, distance
+
+/** Base64 as an array of the type; throws where it is no multiple of the type's size. */
+export function unpack(base64, Type) {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  return new Type(bytes.buffer);
+}
+
+const LISTS = ['bodies', 'shapes', 'meshes', 'ghosts', 'tendons', 'flexes', 'dofs', 'integrators', 'contacts', 'keys'];
+
+/** Throws an Error that names what is missing in a scene. */
+export function checkScene(scene) {
+  for (const name of [...LISTS, 'sliders', 'keyboard']) {
+    if (!Array.isArray(scene[name])) throw new Error(`the scene has no list "${name}"`);
+  }
+  if (typeof scene.camera !== 'object' || !Number.isFinite(scene.extent)) {
+    throw new Error('the scene has no camera or no extent');
+  }
+  for (const { body, name } of scene.shapes) {
+    if (!(body >= 0 && body < scene.bodies.length)) throw new Error(`shape "${name}" is on body ${body}, which is not there`);
+  }
+}
+
+/** How many numbers follow the header, without contacts. */
+function fixedLength(scene) {
+  const runs = 1 + scene.ghosts.length;
+  const tendons = scene.tendons.reduce((sum, { points }) => sum + 1 + 3 * points, 0);
+  const flexes = scene.flexes.reduce((sum, { nvert }) => sum + 3 * nvert, 0);
+  return runs * (2 + POSE * scene.bodies.length + 2 * scene.dofs.length) + tendons + flexes + 3;
+}
+
+/**
+ * @returns {{number, time, playing, replay, energy, bodies, dofs, tendons, flexes, com, contacts}}
+ *   energy, bodies, dofs: a list with one array for the run itself and one for each ghost
+ */
+export function decode(buffer, scene) {
+  if (buffer.byteLength < HEADER) throw new Error(`a frame of ${buffer.byteLength} bytes`);
+  const head = new DataView(buffer);
+  if (head.getUint8(0) !== 1) throw new Error(`a frame of version ${head.getUint8(0)}; this page knows version 1`);
+  const flags = head.getUint8(1);
+  const ncontact = head.getUint16(2, true);
+  const expected = HEADER + 4 * (fixedLength(scene) + CONTACT * ncontact);
+  if (buffer.byteLength !== expected) {
+    throw new Error(`a frame of ${buffer.byteLength} bytes where the scene asks for ${expected}`);
+  }
+  const numbers = new Float32Array(buffer, HEADER);
+  let at = 0;
+  const take = (count) => numbers.subarray(at, (at += count));
+  const runs = Array.from({ length: 1 + scene.ghosts.length });
+  return {
+    number: head.getUint32(4, true),
+    time: head.getFloat64(8, true),
+    playing: Boolean(flags & 1),
+    replay: Boolean(flags & 2),
+    energy: runs.map(() => take(2)),
+    bodies: runs.map(() => take(POSE * scene.bodies.length)),
+    dofs: runs.map(() => take(2 * scene.dofs.length)),
+    tendons: scene.tendons.map(({ points }) => ({ count: take(1)[0], points: take(3 * points) })),
+    flexes: scene.flexes.map(({ nvert }) => take(3 * nvert)),
+    com: take(3),
+    contacts: take(CONTACT * ncontact),
+  };
+}

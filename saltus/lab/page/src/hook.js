@@ -1,0 +1,68 @@
+/**
+ * window.saltusLab: what the page knows, to read and not to change; for tests and for the curious in the console.
+ *
+ *   ready      a scene and a frame have been drawn
+ *   role       "writer" or "viewer"
+ *   scene      the name of the scene
+ *   frames     frames received
+ *   drawn      pictures drawn
+ *   fps        pictures drawn in the last whole second
+ *   firstDraw  ms from the page's start to the first picture, or null
+ *   error      what the page did not understand, or null
+ *   hud        the readings as text
+ *   status     a copy of the last status
+ *   frame      the last frame: {number, time, playing, energy: [[potential, kinetic], ...] J, dofs: [[position,
+ *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com}; run 0, then the ghosts
+ *   project(body, point)   where on the page a point is: {x, y} in CSS pixels; body by name or number, point in its
+ *              frame, by default the middle of its shapes
+ */
+
+import { Vector3 } from 'three';
+import { byId } from './dom.js';
+
+const SECOND = 1000;
+
+export function expose(lab) {
+  let fps = 0;
+  let firstDraw = null;
+  let [before, beforeAt] = [0, performance.now()];
+  const drawn = () => lab.stage?.drawn ?? 0;
+  setInterval(() => {
+    const now = performance.now();
+    fps = ((drawn() - before) * SECOND) / (now - beforeAt);
+    [before, beforeAt] = [drawn(), now];
+    byId('figures').textContent = `${Math.round(fps)} pictures/s · ${lab.received} frames`;
+  }, SECOND);
+  const watch = () => {
+    if (lab.frame && drawn()) firstDraw = performance.now();
+    else requestAnimationFrame(watch);
+  };
+  watch();
+
+  window.saltusLab = Object.freeze({
+    get ready() { return firstDraw !== null && Boolean(lab.frame); },
+    get role() { return lab.role; },
+    get scene() { return lab.scene?.name ?? null; },
+    get frames() { return lab.received; },
+    get drawn() { return drawn(); },
+    get fps() { return fps; },
+    get firstDraw() { return firstDraw; },
+    get error() { return lab.error; },
+    get hud() { return lab.hudText(); },
+    get status() { return structuredClone(lab.controls.status); },
+    get frame() { return lab.frame && copy(lab.frame); },
+    project(body, point) {
+      const index = typeof body === 'string' ? lab.scene.bodies.indexOf(body) : body;
+      const local = point ? new Vector3(...point) : lab.stage.main.middle(index);
+      return lab.stage.pixel(lab.stage.worldPoint(index, local));
+    },
+  });
+}
+
+function copy({ number, time, playing, energy, dofs, bodies, contacts, com }) {
+  const lists = (runs) => runs.map((run) => Array.from(run));
+  return {
+    number, time, playing, energy: lists(energy), dofs: lists(dofs), bodies: lists(bodies),
+    contacts: Array.from(contacts), com: Array.from(com),
+  };
+}

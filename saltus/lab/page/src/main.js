@@ -1,0 +1,212 @@
+/** The page of `saltus lab`: puts the parts together. */
+
+import { Connection } from './connection.js';
+import { Controls } from './controls.js';
+import { byId, keepKeyboardFree } from './dom.js';
+import { checkScene, decode } from './frame.js';
+import { hudText } from './hud.js';
+import { listenToKeys } from './keyboard.js';
+import { banner, notice } from './notices.js';
+import { Plots } from './plots.js';
+import { Pointer, springEnds } from './pointer.js';
+import { Recording } from './recording.js';
+import { expose } from './hook.js';
+import { Sliders } from './sliders.js';
+import { Stage } from './stage.js';
+
+const lab = { role: null, scene: null, frame: null, received: 0, pull: null, error: null };
+const plots = new Plots();
+lab.stage = makeStage();
+const connection = new Connection({ message, frame, state: connected, misunderstood });
+const sliders = new Sliders((id, value) => send('slider', { id, value }));
+const controls = new Controls(send, { pull: pullAlong, release, select });
+const recording = new Recording(connection);
+lab.controls = controls;
+expose(lab);
+
+function makeStage() {
+  try {
+    return new Stage(byId('canvas'));
+  } catch (error) {
+    byId('canvas').hidden = true;
+    byId('no-view').hidden = false;
+    byId('no-view').textContent = `This browser cannot draw the 3-D view: it has no WebGL (${error.message}). Everything else works.`;
+    return null;
+  }
+}
+
+/** Commands are the writer's; a viewer hears of it here, and the server is not asked. */
+function send(type, fields) {
+  if (lab.role === 'viewer' && !['ack', 'take'].includes(type)) notice('info', 'You are watching. Take over to control the simulation.');
+  else connection.send(type, fields);
+}
+
+/** A text message of the server. */
+function message(said) {
+  const take = { hello, scene, status, notice: told }[said?.type];
+  if (!take) throw new Error(`a message of type ${JSON.stringify(said?.type)}`);
+  take(said);
+}
+
+function hello(said) {
+  lab.role = said.role;
+  controls.hello(said);
+}
+
+function scene(said) {
+  checkScene(said);
+  lab.frame = null;
+  release();
+  lab.scene = said;
+  plots.load(said);
+  sliders.load(said.sliders);
+  controls.load(said);
+  lab.stage?.load(said);
+  applyView();
+}
+
+function status(said) {
+  if (!lab.scene) return;
+  const ghosts = controls.status.ghosts;
+  controls.update(said);
+  recording.update(said, lab.role === 'writer');
+  makeRoom();
+  for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
+  if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
+  if (said.follow !== undefined) follow(said.follow);
+}
+
+function told({ level, text }) {
+  if (level === 'error') controls.refused();
+  notice(level, text);
+}
+
+/** The middle of the scene stands beside the readings, not under them. */
+function makeRoom() {
+  const hud = byId('hud');
+  lab.stage?.cover(hud.hidden ? 0 : hud.offsetLeft + hud.offsetWidth);
+}
+
+function showGhosts(on) {
+  lab.stage?.showGhosts(on);
+  plots.showGhosts(on);
+}
+
+function follow(name) {
+  const body = name === null ? -1 : lab.scene.bodies.indexOf(name);
+  lab.stage?.setFollow(body > 0 ? body : null);
+}
+
+/** A binary message: taken over, then acknowledged. */
+function frame(buffer) {
+  if (!lab.scene) return;
+  const made = decode(buffer, lab.scene);
+  lab.frame = made;
+  lab.received += 1;
+  lab.stage?.show(made);
+  drawSpring();
+  plots.push(made);
+  controls.time(made.time);
+  if (lab.stage) byId('view-note').textContent = lab.stage.note;
+  send('ack', { frame: made.number });
+}
+
+function connected(text, refused) {
+  document.body.classList.toggle('offline', Boolean(text));
+  if (!text) return banner(lab.error);
+  const again = { label: 'Try again', act: () => connection.open() };
+  banner(refused ? text : `${text} Trying again; start it with "saltus lab" if it has ended.`, again);
+}
+
+/** What the server sent makes no sense: say so, keep the page. */
+function misunderstood(error) {
+  console.error(error);
+  const text = `The server sent something that this page does not understand: ${error.message}.`;
+  if (lab.error === text) return;
+  lab.error = text;
+  banner(text, { label: 'Reload', act: () => location.reload() });
+  notice('error', text);
+}
+
+// pulling a body
+
+function drag(body, point, target) {
+  lab.pull = { body, point, target };
+  send('drag', { body, point: point.toArray(), target: target.toArray() });
+  drawSpring();
+}
+
+function release() {
+  if (lab.pull) send('release');
+  lab.pull = null;
+  lab.stage?.spring?.hide();
+  lab.stage?.ask();
+}
+
+function drawSpring() {
+  const ends = lab.pull && lab.stage && springEnds(lab.stage, lab.pull);
+  if (ends) lab.stage.spring.between(ends.from, ends.to);
+}
+
+/** From the buttons: pull a body's middle half an extent along an axis. */
+function pullAlong(body, direction) {
+  if (!lab.stage || !lab.frame) return;
+  const point = lab.stage.main.middle(body);
+  const target = lab.stage.worldPoint(body, point);
+  const reach = 0.5 * lab.scene.extent;
+  target.set(...target.toArray().map((value, i) => value + reach * direction[i]));
+  drag(body, point, target);
+}
+
+function select(body) {
+  lab.stage?.main?.highlight(body);
+  lab.stage?.ask();
+  byId('body').value = body ?? '';
+}
+
+// what only this page sees
+
+function applyView() {
+  const { stage } = lab;
+  const checked = (id) => byId(id).checked;
+  byId('hud').hidden = !checked('show-hud') || !controls.status.hud?.length;
+  if (!stage?.scene) return;
+  makeRoom();
+  stage.contacts.group.visible = checked('show-contacts');
+  stage.com.wanted = checked('show-com');
+  stage.main.showSites(checked('show-sites'));
+  stage.sun.castShadow = checked('show-shadow');
+  stage.refresh();
+  byId('view-note').textContent = stage.note;
+  stage.ask();
+}
+
+for (const id of ['show-contacts', 'show-com', 'show-sites', 'show-shadow', 'show-hud']) byId(id).onchange = applyView;
+byId('home').onclick = () => {
+  lab.stage?.camera.goHome();
+  lab.stage?.ask();
+};
+byId('fold').onclick = () => {
+  const folded = document.body.classList.toggle('folded');
+  byId('fold').setAttribute('aria-expanded', String(!folded));
+};
+byId('help-close').onclick = () => byId('help').close();
+byId('help-button').onclick = () => byId('help').showModal();
+byId('licences').textContent = byId('licence-texts').textContent.trim();
+
+keepKeyboardFree(document);
+listenToKeys({
+  sceneKeys: () => lab.scene?.keyboard ?? [],
+  send,
+  own: {
+    ' ': () => controls.toggle(),
+    '.': () => send('step', { n: 1 }),
+    r: () => controls.reset(),
+    '?': () => byId('help').showModal(),
+  },
+});
+if (lab.stage) {
+  new Pointer(lab.stage, { mayPull: () => lab.role === 'writer' && lab.scene.kind === 'live', drag, release, select });
+}
+
+lab.hudText = () => (byId('hud').hidden ? '' : hudText(controls.status.hud ?? []));

@@ -1,0 +1,59 @@
+/** What the user should know: toasts that go by themselves, a list that stays, and a banner for the connection. */
+
+import { byId, element } from './dom.js';
+
+const LASTS = { info: 4000, warning: 7000, error: 12000 };  // ms
+const MOST_TOASTS = 4;
+const MOST_KEPT = 200;
+const LEVELS = Object.keys(LASTS);
+
+let count = 0;
+
+export function notice(level, text) {
+  const kind = LEVELS.includes(level) ? level : 'info';
+  count += 1;
+  byId('notice-count').textContent = `(${count})`;
+  byId('no-notices').hidden = true;
+  keep(kind, text);
+  toast(kind, text);
+}
+
+/** The list in the panel; the same again is counted and not listed twice. */
+function keep(level, text) {
+  const list = byId('notices');
+  const first = list.firstElementChild;
+  if (first?.dataset.text === text) {
+    first.dataset.times = Number(first.dataset.times ?? 1) + 1;
+    first.querySelector('.times').textContent = ` (${first.dataset.times} times)`;
+    return;
+  }
+  const clock = new Date().toLocaleTimeString([], { hour12: false });
+  const item = element('li', { className: level }, element('time', { textContent: clock }), ` ${text}`);
+  item.append(element('span', { className: 'times' }));
+  item.dataset.text = text;
+  list.prepend(item);
+  while (list.children.length > MOST_KEPT) list.lastElementChild.remove();
+}
+
+function toast(level, text) {
+  const area = byId('toasts');
+  if ([...area.children].some((other) => other.dataset.text === text)) return;
+  const close = element('button', { type: 'button', textContent: '×', 'aria-label': 'Dismiss' });
+  const made = element('div', { className: `toast ${level}` }, element('span', { textContent: text }), close);
+  made.dataset.text = text;
+  const timer = setTimeout(() => made.remove(), LASTS[level]);
+  close.onclick = () => {
+    clearTimeout(timer);
+    made.remove();
+  };
+  area.append(made);
+  while (area.children.length > MOST_TOASTS) area.firstElementChild.remove();
+}
+
+/** A bar over the page, or none; with a button where there is something to do. */
+export function banner(text, action = null) {
+  const bar = byId('banner');
+  bar.hidden = !text;
+  bar.replaceChildren(element('span', { textContent: text ?? '' }));
+  if (action) bar.append(element('button', { type: 'button', textContent: action.label, onclick: action.act }));
+}

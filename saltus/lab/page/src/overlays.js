@@ -1,0 +1,117 @@
+/** Drawn over the mechanism: contact points and forces, the centre of mass, the spring of a pull. */
+
+import { ConeGeometry, CylinderGeometry, Group, Mesh, MeshBasicMaterial, MeshPhongMaterial, SphereGeometry, Vector3 } from 'three';
+import { CONTACT } from './frame.js';
+import { Rods } from './strands.js';
+
+const MOST = 1000;  // contacts in a frame
+const POINT = '#e8a33d';
+const FORCE = '#3fa34d';
+const SPRING = '#e4572e';
+const a = new Vector3();
+const b = new Vector3();
+const c = new Vector3();
+
+/** The largest of 1, 2, 5 times a power of ten that is not above the value. */
+export function roundDown(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const lead = value / power;
+  return power * (lead >= 5 ? 5 : lead >= 2 ? 2 : 1);
+}
+
+/** Discs and arrows. The arrows' scale follows the largest force of late, in round steps. */
+export class Contacts {
+  constructor(extent) {
+    this.extent = extent;
+    this.largest = 0;
+    this.group = new Group();
+    this.group.visible = false;
+    this.points = new Rods(MOST, new MeshPhongMaterial({ color: POINT }), new CylinderGeometry(1, 1, 1, 16));
+    this.shafts = new Rods(MOST, new MeshPhongMaterial({ color: FORCE }));
+    this.heads = new Rods(MOST, new MeshPhongMaterial({ color: FORCE }), new ConeGeometry(1, 1, 14));
+    this.group.add(this.points.mesh, this.shafts.mesh, this.heads.mesh);
+  }
+
+  /** @returns {string} what the arrows' length means */
+  update(contacts) {
+    const parts = [this.points, this.shafts, this.heads];
+    for (const part of parts) part.clear();
+    let most = 0;
+    for (let i = 0; i < contacts.length; i += CONTACT) {
+      most = Math.max(most, Math.hypot(contacts[i + 3], contacts[i + 4], contacts[i + 5]));
+    }
+    this.largest = Math.max(most, 0.995 * this.largest);
+    const reach = 0.35 * this.extent;
+    const scale = this.largest > 0 ? reach / this.largest : 0;
+    const thick = 0.008 * this.extent;
+    for (let i = 0; i < contacts.length; i += CONTACT) {
+      a.fromArray(contacts, i);
+      c.fromArray(contacts, i + 3);
+      const force = c.length();
+      const direction = force > 0 ? c.divideScalar(force) : c.set(0, 0, 1);
+      b.copy(a).addScaledVector(direction, 0.5 * thick);
+      this.points.add(a.addScaledVector(direction, -0.5 * thick), b, 2.2 * thick);
+      const length = force * scale;
+      if (length < 2 * thick) continue;
+      const neck = Math.max(length - 4 * thick, 0);
+      this.shafts.add(a, b.copy(a).addScaledVector(direction, neck), 0.6 * thick);
+      this.heads.add(b, a.addScaledVector(direction, length), 1.6 * thick);
+    }
+    if (!contacts.length || !scale) return '';
+    const metres = Number((reach / this.largest * roundDown(this.largest)).toPrecision(2));
+    const count = contacts.length / CONTACT;
+    return `${count} contact${count === 1 ? '' : 's'}; an arrow of ${metres} m is ${roundDown(this.largest)} N`;
+  }
+
+  dispose() {
+    for (const part of [this.points, this.shafts, this.heads]) part.dispose();
+    this.group.removeFromParent();
+  }
+}
+
+/** A ball that shows through everything. */
+function marker(color, size) {
+  const look = new MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.9 });
+  const ball = new Mesh(new SphereGeometry(size, 20, 14), look);
+  ball.renderOrder = 2;
+  ball.visible = false;
+  return ball;
+}
+
+export class CentreOfMass {
+  constructor(extent) {
+    this.ball = marker('#c13584', 0.02 * extent);
+    this.wanted = false;
+  }
+
+  update(com) {
+    this.ball.visible = this.wanted && Number.isFinite(com[0]);
+    this.ball.position.fromArray(com);
+  }
+}
+
+/** A rod from the grabbed point to where the mouse wants it. */
+export class Spring {
+  constructor(extent) {
+    this.extent = extent;
+    this.group = new Group();
+    this.group.visible = false;
+    this.rods = new Rods(1, new MeshBasicMaterial({ color: SPRING, depthTest: false, transparent: true, opacity: 0.85 }));
+    this.rods.mesh.renderOrder = 2;
+    this.ends = [marker(SPRING, 0.012 * extent), marker(SPRING, 0.018 * extent)];
+    for (const end of this.ends) end.visible = true;
+    this.group.add(this.rods.mesh, ...this.ends);
+  }
+
+  between(from, to) {
+    this.group.visible = true;
+    this.rods.clear();
+    this.rods.add(from, to, 0.005 * this.extent);
+    this.ends[0].position.copy(from);
+    this.ends[1].position.copy(to);
+  }
+
+  hide() {
+    this.group.visible = false;
+  }
+}

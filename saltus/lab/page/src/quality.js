@@ -1,0 +1,89 @@
+/** How finely to draw: as finely as the machine can at a smooth rate, and always finely what stands still. */
+
+const SLOW = 45;  // ms between pictures: draw coarser
+const FAST = 24;  // ms: finer again
+const LEAST = 0.6;  // drawn pixels to the screen's, along a side
+const PATIENCE = 700;  // ms between two changes
+const PAUSE = 400;  // ms in which nothing was asked for: what is seen stands still
+const LONG = 300;  // ms: a longer wait says no more
+
+/** Does this machine draw without a graphics processor? */
+export function drawsInSoftware() {
+  const context = document.createElement('canvas').getContext('webgl2');
+  const info = context?.getExtension('WEBGL_debug_renderer_info');
+  const name = info ? context.getParameter(info.UNMASKED_RENDERER_WEBGL) : '';
+  context?.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
+export class Quality {
+  /** @param {() => void} redraw called when a still picture can be had finer */
+  constructor(renderer, shadow, software, redraw) {
+    this.renderer = renderer;
+    this.shadow = shadow;
+    this.shadows = software ? { moving: 512, still: 2048 } : { moving: 2048, still: 2048 };  // pixels along a side
+    this.size(this.shadows.moving);
+    this.even = false;
+    this.full = Math.min(devicePixelRatio, 2);
+    // without multisampling a still picture is drawn twice as fine
+    this.still = software ? 2 : this.full;
+    this.moving = this.full;
+    this.redraw = redraw;
+    this.interval = 30;
+    this.last = this.changed = performance.now();
+  }
+
+  /** Call when a picture is asked for: something moves. */
+  active() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.rest(), PAUSE);
+    if (!this.resting) return;
+    this.resting = false;
+    this.last = performance.now();
+  }
+
+  /** Call before a picture is drawn. */
+  before() {
+    if (this.resting) return;
+    const now = performance.now();
+    this.learn(now, now - this.last);
+    this.last = now;
+    this.use(this.moving);
+    this.size(this.shadows.moving);
+    // where drawing is slow, the shadow follows at every other picture
+    this.even = !this.even;
+    this.renderer.shadowMap.autoUpdate = this.even || this.moving === this.full;
+  }
+
+  learn(now, since) {
+    this.interval += 0.15 * (Math.min(since, LONG) - this.interval);
+    if (now - this.changed < PATIENCE) return;
+    const factor = this.interval > 2 * SLOW ? 0.64 : this.interval > SLOW ? 0.8 : this.interval < FAST ? 1.25 : 1;
+    const next = Math.min(Math.max(this.moving * factor, LEAST), this.full);
+    if (next === this.moving) return;
+    this.moving = next;
+    this.changed = now;
+  }
+
+  rest() {
+    this.resting = true;
+    if (this.renderer.getPixelRatio() === this.still) return;
+    this.use(this.still);
+    this.size(this.shadows.still);
+    this.renderer.shadowMap.autoUpdate = true;
+    this.redraw();
+  }
+
+  /** Another size of the shadow's map means another map. */
+  size(pixels) {
+    if (this.shadow.mapSize.x === pixels) return;
+    this.shadow.mapSize.set(pixels, pixels);
+    this.shadow.map?.dispose();
+    this.shadow.map = null;
+    this.renderer.shadowMap.needsUpdate = true;
+  }
+
+  use(ratio) {
+    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
+  }
+}

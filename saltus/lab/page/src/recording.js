@@ -1,0 +1,48 @@
+/** Record, make a video of it, download. */
+
+import { byId } from './dom.js';
+
+const FILES = { 'download-trajectory': 'trajectory.nc', 'download-video': 'video.mp4', 'download-report': 'report.html' };
+
+export class Recording {
+  constructor(connection) {
+    this.now = {};
+    byId('record').onclick = () => connection.send('record', { on: !this.now.recording });
+    byId('make-video').onclick = () => connection.send('video');
+    for (const [id, file] of Object.entries(FILES)) {
+      byId(id).dataset.address = connection.download(file);
+      byId(id).download = file;
+    }
+  }
+
+  update(status, writer) {
+    const now = Object.assign(this.now, status);
+    const video = now.video ?? { state: 'none' };
+    byId('record').textContent = now.recording ? 'Stop recording' : 'Record';
+    byId('record').setAttribute('aria-pressed', String(Boolean(now.recording)));
+    byId('record').classList.toggle('recording', Boolean(now.recording));
+    byId('make-video').disabled = !writer || !(now.recorded > 0) || now.recording || video.state === 'drawing';
+    byId('video-progress').hidden = video.state !== 'drawing';
+    byId('video-progress').value = video.done ?? 0;
+    byId('recorded').textContent = this.sentence(now, video);
+    const there = now.recorded > 0 && !now.recording;
+    offer('download-trajectory', there);
+    offer('download-report', there);
+    offer('download-video', video.state === 'ready');
+  }
+
+  sentence({ recording, recorded }, video) {
+    if (video.state === 'drawing') return `Drawing the video: ${Math.round(100 * (video.done ?? 0))} %`;
+    if (video.state === 'failed') return `The video failed: ${video.message}`;
+    if (recording) return `Recording: ${(recorded ?? 0).toFixed(2)} s`;
+    return recorded > 0 ? `${recorded.toFixed(2)} s recorded.` : 'Nothing recorded yet.';
+  }
+}
+
+/** A link that leads somewhere only while there is something to get. */
+function offer(id, there) {
+  const link = byId(id);
+  if (there) link.href = link.dataset.address;
+  else link.removeAttribute('href');
+  link.ariaDisabled = String(!there);
+}

@@ -1,0 +1,211 @@
+/** The 3-D view: lights, one shadow, the mechanism, its ghosts and overlays. Draws only when something changed. */
+
+import {
+  DirectionalLight, HemisphereLight, Matrix4, Object3D, PCFShadowMap, Raycaster, Scene, Vector2,
+  Vector3, WebGLRenderer,
+} from 'three';
+import { OrbitCamera } from './camera.js';
+import { Mechanism, poseMatrix, sceneGeometries } from './mechanism.js';
+import { CentreOfMass, Contacts, Spring } from './overlays.js';
+import { drawsInSoftware, Quality } from './quality.js';
+import { sky } from './sky.js';
+import { makeFlex, Tendon } from './strands.js';
+
+Object3D.DEFAULT_UP.set(0, 0, 1);
+const SUN = new Vector3(-0.45, -0.6, 1.3).normalize();  // towards the light
+const SAME = 1e-3;  // of the extent: a ghost that is so near is not seen for itself
+
+export class Stage {
+  /** Throws where the browser has no WebGL. */
+  constructor(canvas) {
+    this.software = drawsInSoftware();
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, powerPreference: 'high-performance' });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = PCFShadowMap;
+    this.canvas = canvas;
+    this.camera = new OrbitCamera();
+    this.three = new Scene();
+    this.light();
+    this.quality = new Quality(this.renderer, this.sun.shadow, this.software, () => this.draw());
+    this.three.background = sky(() => this.ask());
+    this.scene = null;
+    this.frame = null;
+    this.following = null;
+    this.drawn = 0;
+    this.note = '';
+    this.asked = false;
+    this.covered = 0;
+    this.raycaster = new Raycaster();
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    canvas.addEventListener('webglcontextrestored', () => this.ask());
+  }
+
+  light() {
+    this.sun = new DirectionalLight(0xfff4e6, 2.0);
+    this.sun.castShadow = true;
+    this.sun.shadow.radius = 3;
+    // a little from where one looks, so that nothing is dark whichever way the camera turns
+    const lamp = new DirectionalLight(0xffffff, 0.7);
+    lamp.position.set(0, 0, 1);
+    this.camera.three.add(lamp, lamp.target);
+    const around = new HemisphereLight(0xf4f8ff, 0x8a8378, 1.5);
+    this.three.add(around, this.sun, this.sun.target, this.camera.three);
+  }
+
+  /** Take over a scene; what was there goes. */
+  load(scene) {
+    this.clear();
+    const geometries = sceneGeometries(scene);
+    this.geometries = new Set(geometries);
+    this.main = new Mechanism(scene, geometries, { sharpness: this.software ? 1 : 8 });
+    this.ghosts = scene.ghosts.map(({ color }) => new Mechanism(scene, geometries, { ghost: color }));
+    this.tendons = scene.tendons.map((tendon) => new Tendon(tendon, scene.extent));
+    this.flexes = scene.flexes.map((flex) => makeFlex(flex, scene.extent));
+    this.contacts = new Contacts(scene.extent);
+    this.com = new CentreOfMass(scene.extent);
+    this.spring = new Spring(scene.extent);
+    this.three.add(
+      this.main.root, ...this.ghosts.map((ghost) => ghost.root), ...this.tendons.map((tendon) => tendon.mesh),
+      ...this.flexes.map((flex) => flex.mesh), this.contacts.group, this.com.ball, this.spring.group,
+    );
+    this.scene = scene;
+    this.camera.extent = scene.extent;
+    this.camera.home = scene.camera;
+    this.camera.goHome();
+    this.ask();
+  }
+
+  clear() {
+    if (!this.scene) return;
+    for (const part of [this.main, ...this.ghosts, ...this.tendons, ...this.flexes, this.contacts]) part.dispose();
+    this.com.ball.removeFromParent();
+    this.spring.group.removeFromParent();
+    for (const geometry of this.geometries) geometry?.dispose();
+    this.scene = this.frame = this.following = null;
+  }
+
+  /** Show a frame of the present scene. */
+  show(frame) {
+    this.frame = frame;
+    this.main.pose(frame.bodies[0]);
+    this.ghosts.forEach((ghost, i) => ghost.pose(frame.bodies[i + 1], frame.bodies[0], SAME * this.scene.extent));
+    this.tendons.forEach((tendon, i) => tendon.update(frame.tendons[i]));
+    this.flexes.forEach((flex, i) => flex.update(frame.flexes[i]));
+    this.com.update(frame.com);
+    this.note = this.contacts.group.visible ? this.contacts.update(frame.contacts) : '';
+    this.follow();
+    this.ask();
+  }
+
+  /** Bring up to date what a toggle changed. */
+  refresh() {
+    if (this.frame) this.show(this.frame);
+  }
+
+  showGhosts(on) {
+    for (const ghost of this.ghosts ?? []) ghost.show(on);
+    this.ask();
+  }
+
+  /** Keep a body in the middle, or none (null). */
+  setFollow(body) {
+    this.following = body;
+    this.follow();
+    this.ask();
+  }
+
+  follow() {
+    if (this.following === null || !this.frame) return;
+    const point = this.worldPoint(this.following, this.main.middle(this.following));
+    if (point && Number.isFinite(point.x)) this.camera.lookAt(point);
+  }
+
+  /** A point in a body's frame, in the world; null before the first frame. */
+  worldPoint(body, point) {
+    if (!this.frame) return null;
+    return new Vector3().copy(point).applyMatrix4(poseMatrix(this.frame.bodies[0], body, new Matrix4()));
+  }
+
+  /** A point of the world in a body's frame. */
+  bodyPoint(body, point) {
+    return point.clone().applyMatrix4(poseMatrix(this.frame.bodies[0], body, new Matrix4()).invert());
+  }
+
+  /** Can this body move at all? */
+  moves(body) {
+    return body > 0 && (this.scene.moving?.[body] ?? true);
+  }
+
+  /** Where on the page a point of the world is: {x, y} in CSS pixels. */
+  pixel(point) {
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    const seen = point.clone().project(this.camera.three);
+    return { x: left + (0.5 + 0.5 * seen.x) * width, y: top + (0.5 - 0.5 * seen.y) * height };
+  }
+
+  /** The ray through a place on the page. */
+  ray(clientX, clientY) {
+    const { left, top, width, height } = this.canvas.getBoundingClientRect();
+    const place = new Vector2((2 * (clientX - left)) / width - 1, 1 - (2 * (clientY - top)) / height);
+    this.raycaster.setFromCamera(place, this.camera.three);
+    return this.raycaster.ray;
+  }
+
+  /** What is under a place on the page: {body, point} of the run itself, or null. */
+  pick(clientX, clientY) {
+    if (!this.frame) return null;
+    this.ray(clientX, clientY);
+    this.main.root.updateMatrixWorld(true);
+    const [hit] = this.raycaster.intersectObjects(this.main.shapes.filter((mesh) => mesh.visible), false);
+    return hit ? { body: hit.object.userData.body, point: hit.point } : null;
+  }
+
+  /** So many pixels at the left are under the readings. */
+  cover(pixels) {
+    if (pixels === this.covered) return;
+    this.covered = pixels;
+    this.resize();
+  }
+
+  resize() {
+    const { clientWidth, clientHeight } = this.canvas.parentElement;
+    if (!clientWidth || !clientHeight) return;
+    this.renderer.setSize(clientWidth, clientHeight, false);
+    this.camera.frame(clientWidth, clientHeight, this.covered);
+    this.draw();  // at once: a resized canvas is empty
+  }
+
+  /** Draw at the browser's next picture. */
+  ask() {
+    this.quality.active();
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      this.draw();
+    });
+  }
+
+  draw() {
+    if (!this.scene) return;
+    this.main.centreFloors(this.camera.lookat);
+    this.quality.before();
+    this.aimSun();
+    this.renderer.render(this.three, this.camera.three);
+    this.drawn += 1;
+  }
+
+  /** The shadow's map covers what the camera looks at, no more than the scene needs. */
+  aimSun() {
+    const { extent, distance, lookat } = this.camera;
+    const reach = Math.min(Math.max(0.9 * distance, 0.5 * extent), 2.5 * extent);
+    this.sun.target.position.copy(lookat);
+    this.sun.position.copy(lookat).addScaledVector(SUN, 4 * reach);
+    const { camera } = this.sun.shadow;
+    // as far as a pixel of the map is wide, so that nothing shades itself
+    this.sun.shadow.normalBias = (4 * reach) / this.sun.shadow.mapSize.x;
+    if (camera.right === reach) return;
+    Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.5 * reach, far: 9 * reach });
+    camera.updateProjectionMatrix();
+  }
+}

@@ -1,0 +1,256 @@
+"""The server: the page, the connections, one writer and any number of viewers.
+
+It runs in a thread of its own, listens on the loopback alone, and never waits for a client: each has a task that sends
+what waits for it (see `saltus.lab.client`). What the simulation does goes on whoever is connected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import threading
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+import saltus
+from saltus.errors import OptionError
+from saltus.lab import protocol
+from saltus.lab.answers import DOWNLOADS, Door, Refused, answer, refusal
+from saltus.lab.client import Client, Status
+from saltus.lab.protocol import Command, Malformed
+
+if TYPE_CHECKING:
+    from saltus.lab.stage import Stage
+
+HOST = "127.0.0.1"
+MOST_CLIENTS = 256
+MOST_SOCKETS = 2 * MOST_CLIENTS  # those that have not said yet what they want included
+PATIENCE = 2.0  # s that a connection has to close
+
+_quiet = logging.getLogger("saltus.lab.server")  # what strangers send is no news
+_quiet.addHandler(logging.NullHandler())
+_quiet.propagate = False
+
+
+class Server:
+    """The server of one lab; `url` is the page's address, token included."""
+
+    def __init__(self, stage: Stage, port: int = 0):
+        self._stage = stage
+        self._door = Door(port, secrets.token_urlsafe(16))
+        self._clients: set[Client] = set()
+        self._sockets = 0
+        self._writer: Client | None = None
+        self._scene: str | None = None
+        self._status: Status | None = None
+        self._frame: tuple[int, bytes] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._begun = threading.Event()
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="saltus lab server", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        return f"http://{HOST}:{self._door.port}/?token={self._door.token}"
+
+    def start(self) -> None:
+        """Listen; raises OptionError if the port cannot be had."""
+        self._thread.start()
+        self._begun.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    def close(self) -> None:
+        """Close all connections and stop listening."""
+        if self._loop is not None and self._stop is not None and self._thread.is_alive():
+            with contextlib.suppress(RuntimeError):  # it has stopped by itself
+                self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(PATIENCE + 5.0)
+
+    # ------------------------------------------------------------ the server's thread
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._listen())
+        except Exception as error:
+            if self._begun.is_set():
+                raise
+            self._failure = error
+        finally:
+            self._begun.set()
+
+    async def _listen(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        options: dict[str, Any] = dict(
+            process_request=self._request,
+            create_connection=lambda *a, **k: _Socket(self, *a, **k),
+            compression=None,  # costs more than it saves on one machine
+            max_size=protocol.MESSAGE_BYTES,
+            write_limit=protocol.MESSAGE_BYTES,
+            open_timeout=5.0,
+            close_timeout=PATIENCE,
+            server_header=None,
+            logger=_quiet,
+        )
+        try:
+            server = await serve(self._serve, HOST, self._door.port, **options)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise OptionError(f"the lab cannot listen on port {self._door.port}: {reason}") from None
+        async with server:
+            self._door = Door(next(iter(server.sockets)).getsockname()[1], self._door.token)
+            self._stage.listen(self._ring)
+            self._begun.set()
+            await self._stop.wait()
+            self._stage.listen(None)
+
+    def _ring(self) -> None:
+        """There is news; called by the stage's thread, and not again before the news are taken."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        """Hand what is new to every client."""
+        news = self._stage.take_news()
+        if news.scene is not None:
+            self._scene, self._status, self._frame = news.scene, None, None
+        self._status, self._frame = news.status or self._status, news.frame or self._frame
+        for client in self._clients:
+            if news.scene is not None:
+                client.show(news.scene)
+            if news.status is not None:
+                client.tell(news.status)
+            for notice in news.notices:
+                client.note(notice)
+            if news.frame is not None:
+                client.draw(*news.frame)
+
+    # ------------------------------------------------------------ requests
+
+    async def _request(self, connection: ServerConnection, request: Request) -> Response | None:
+        try:
+            path = self._door.path(request)
+            if path == "/ws":
+                self._door.check_origin(request)
+                return None
+            if path == "/":
+                return self._door.page()
+            if path in DOWNLOADS:
+                return await self._download(path)
+            raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
+        except Refused as refused:
+            return refusal(refused)
+
+    async def _download(self, path: str) -> Response:
+        what, kind = DOWNLOADS[path]
+        body = await asyncio.to_thread(self._stage.downloads.content, what)
+        name = path.rpartition("/")[2]
+        return answer(body, kind, {"Content-Disposition": f'attachment; filename="{name}"'})
+
+    # ------------------------------------------------------------ connections
+
+    async def _serve(self, socket: ServerConnection) -> None:
+        """One connection, from its beginning to its end."""
+        if len(self._clients) >= MOST_CLIENTS:
+            await socket.close(protocol.TOO_MANY_VIEWERS, f"too many viewers: {MOST_CLIENTS} are connected")
+            return
+        client = Client(socket)
+        self._clients.add(client)
+        self._admit(client)
+        writing = asyncio.create_task(client.write())
+        try:
+            async for message in socket:
+                if client.too_many():
+                    limit = f"more than {protocol.MESSAGES_A_SECOND} within a second"
+                    await socket.close(protocol.TOO_MANY_MESSAGES, f"too many messages: {limit}")
+                    break
+                self._hear(client, protocol.parse(message))
+        except Malformed as error:
+            await socket.close(protocol.MALFORMED, protocol.reason(f"malformed message: {error}"))
+        except ConnectionClosed:
+            pass
+        finally:
+            self._clients.discard(client)
+            self._part(client)
+            writing.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
+                await writing
+
+    def _admit(self, client: Client) -> None:
+        """Greet a new client, which becomes the writer if there is none, and show it what there is."""
+        if self._writer is None:
+            self._writer, client.role = client, "writer"
+        client.greet(self._hello(client))
+        if self._scene is not None:
+            client.show(self._scene)
+        if self._status is not None:
+            client.tell(self._status)
+        if self._frame is not None:
+            client.draw(*self._frame)
+        self._stage.watched_by(len(self._clients))
+
+    def _part(self, client: Client) -> None:
+        """A client is gone; the writer's keys are up and nothing is dragged any more.
+
+        The place of the writer stays free for the next to come, or for a viewer who takes it.
+        """
+        if client is self._writer:
+            self._writer = None
+            self._stage.command(Command("blur"))
+            self._stage.command(Command("release"))
+        self._stage.watched_by(len(self._clients))
+
+    def _hello(self, client: Client) -> str:
+        hello = {"type": "hello", "role": client.role, "scenes": self._stage.scenes, "version": saltus.__version__}
+        return protocol.encode(hello)
+
+    def _hear(self, client: Client, command: Command) -> None:
+        if command.type == "ack":
+            client.acknowledge(command.fields["frame"])
+        elif command.type == "take":
+            self._take(client)
+        elif client is not self._writer:
+            text = "You are watching; take over to control the simulation."
+            client.note(protocol.encode(protocol.notice("warning", text)))
+        elif not self._stage.command(command):
+            client.note(protocol.encode(protocol.notice("error", f"The lab is too busy for this: {command.type}.")))
+
+    def _take(self, client: Client) -> None:
+        """A viewer becomes the writer."""
+        before = self._writer
+        if before is client:
+            return
+        if before is not None:
+            before.role = "viewer"
+            before.greet(self._hello(before))
+            self._stage.command(Command("blur"))
+            self._stage.command(Command("release"))
+        self._writer, client.role = client, "writer"
+        client.greet(self._hello(client))
+
+
+class _Socket(ServerConnection):
+    """A connection that is dropped at once where there are far too many."""
+
+    def __init__(self, lab: Server, *arguments: Any, **options: Any):
+        super().__init__(*arguments, **options)
+        self._lab = lab
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._lab._sockets += 1
+        if self._lab._sockets > MOST_SOCKETS:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lab._sockets -= 1
+        super().connection_lost(exc)

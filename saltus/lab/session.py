@@ -1,0 +1,451 @@
+"""A model in motion, controlled by commands: what the lab shows, and what the page's buttons do.
+
+A session is plain: commands go in, time goes by (`tick`), frames and a status come out; the stage gives it a thread.
+Whatever needs another simulation (integrator, step, contact law, gravity, parameters, ghosts) is built beside the one
+that runs, which goes on until the other is compiled; that then takes over its state.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.errors import OptionError, SaltusError
+from saltus.integrate.registry import find_integrator, integrators
+from saltus.lab.drag import Drag, grabbed, point_mass
+from saltus.lab.job import Job
+from saltus.lab.motion import Ghost, Motion, kept
+from saltus.lab.parameters import marked
+from saltus.lab.protocol import Command, Frame
+from saltus.lab.recording import Downloads, Recorder
+from saltus.lab.setup import Built, Settings, Setup, build
+from saltus.lab.show import Show, stack
+from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
+from saltus.model.changed import value_of
+from saltus.number.kernels import compile_progress
+from saltus.simulate.carry import carry
+from saltus.simulate.touching import touching
+
+CONTACT_LAWS = ("soft",)
+COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
+LATE = 0.1  # of the time, by which the simulation may be late before the user is told
+LATE_AFTER = 2.0  # s
+LONGEST = 0.25  # s that may pass at once; of more, the rest is late
+
+
+class LiveSession:
+    """A model that is simulated while one looks."""
+
+    kind = "live"
+
+    def __init__(self, setup: Setup, downloads: Downloads):
+        self.setup, self.downloads = setup, downloads
+        self.notices: deque[tuple[str, str]] = deque(maxlen=100)
+        sim = setup.simulation()
+        self.show = Show(sim.model)
+        self.motion = Motion(sim, self.notify)
+        self.settings = self.wanted = Settings(sim.integrator, sim.timestep, sim.contact)
+        self.playing, self.speed = setup.playing, setup.speed
+        self.follow: str | None = None
+        self.ready = False
+        self._steps = 0  # to be taken while paused
+        self._late = [0.0, 0.0]  # seconds that were late, of seconds
+        self._told_late, self._unconverged = False, 0
+        self._changed = True
+        self._job: Job[Built] | None = None
+        self._asked: Settings | None = None
+        self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
+        self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
+        self._begin_building()
+
+    # ------------------------------------------------------------ for those who look
+
+    @property
+    def sim(self) -> Any:
+        """The simulation that runs now."""
+        return self.motion.sim
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing goes on by itself."""
+        return not (self.playing or self._steps or self._changed) or not self.ready
+
+    def notify(self, level: str, text: str) -> None:
+        """Tell the user: level "info", "warning" or "error"."""
+        self.notices.append((level, text))
+
+    def scene(self) -> dict[str, Any]:
+        """The `scene` message."""
+        setup, values = self.setup, self.slider_values()
+        sliders: list[Slider] = [h.slider for h in self.handles.values()] + list(self._parameters.values())
+        return self.show.message(
+            setup.name,
+            setup.title,
+            self.kind,
+            ghosts=[{"name": n, "color": COLORS[i % len(COLORS)]} for i, n in enumerate(setup.ghosts)],
+            integrators=self.integrators(),
+            contacts=list(CONTACT_LAWS),
+            keys=setup.model.names("key"),
+            sliders=message(sliders, values),
+            keyboard=self.keyboard(),
+        )
+
+    def status(self) -> dict[str, Any]:
+        """The full `status` message, but for the number of viewers."""
+        sim, recorder = self.sim, self.motion.recorder
+        return {
+            "type": "status",
+            **{"playing": self.playing, "speed": self.speed, "time": sim.time},
+            "building": self._job is not None,
+            **{"integrator": self.integrator_name(), "timestep": sim.timestep, "contact": sim.contact},
+            "gravity": [float(g) for g in sim.model.opt.gravity],
+            "recording": recorder is not None,
+            "recorded": self.downloads.seconds if recorder is None else sim.time - recorder.began,
+            **{"servo": self.servo(), "hud": self.hud(), "sliders": self.slider_values()},
+            **{"follow": self.follow, "ghosts": bool(self.motion.ghosts), "can_ghost": bool(self.setup.ghosts)},
+            "video": self.downloads.video,
+        }
+
+    def slider_values(self) -> dict[str, float]:
+        """Values of all sliders by id."""
+        values = {id: handle.read(self.sim) for id, handle in self.handles.items()}
+        return values | {key: float(value_of(self.sim.model, key)) for key in self._parameters}
+
+    def frame(self) -> Frame | None:
+        """What is to be seen now; None if that is what was seen before."""
+        if not self._changed:
+            return None
+        self._changed = False
+        motion, sim, known = self.motion, self.sim, self.ready
+        qpos = self.show.between(motion.before, sim.qpos, motion.fraction)
+        qvel = motion.before_rate + motion.fraction * (sim.qvel - motion.before_rate)
+        ghosts = [self._ghost(name) for name in self.setup.ghosts]
+        return Frame(
+            time=motion.shown,
+            playing=self.playing,
+            energy=sim.energy() if known else np.full(2, np.nan),
+            dofs=self.show.coordinates(qpos, qvel),
+            ghost_energy=stack([g[0] for g in ghosts], (2,)),
+            ghost_bodies=stack([g[1] for g in ghosts], (sim.model.nbody, 7)),
+            ghost_dofs=stack([g[2] for g in ghosts], (len(self.show.dofs), 2)),
+            contacts=touching(sim) if known else np.zeros((0, 7)),
+            **self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat),
+        )
+
+    def _ghost(self, name: str) -> tuple[Any, Any, Any]:
+        """Energy, poses and coordinates of a ghost; nan where it is not there."""
+        sim = self.sim
+        ghost = next((g for g in self.motion.ghosts if g.name == name and g.alive), None)
+        if ghost is None:
+            return np.full(2, np.nan), np.full((sim.model.nbody, 7), np.nan), np.full((len(self.show.dofs), 2), np.nan)
+        qpos = self.show.between(ghost.before, ghost.sim.qpos, self.motion.fraction)
+        qvel = ghost.before_rate + self.motion.fraction * (ghost.sim.qvel - ghost.before_rate)
+        bodies = self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat)["bodies"]
+        return ghost.sim.energy(), bodies, self.show.coordinates(qpos, qvel)
+
+    # ------------------------------------------------------------ what kinds of sessions differ in
+
+    def make_handles(self) -> list[Handle]:
+        """Sliders of controls and joints."""
+        return control_sliders(self.sim) + joint_sliders(self.sim.model)
+
+    def integrators(self) -> list[str]:
+        """Names to choose from."""
+        names = list(integrators())
+        own = self.settings.integrator.name
+        return names if own in names else [own, *names]
+
+    def integrator_name(self) -> str:
+        """The name of the present one."""
+        return self.sim.integrator.name
+
+    def keyboard(self) -> list[str]:
+        """Keys that mean something here."""
+        return []
+
+    def key(self, key: str, down: bool) -> None:
+        """A key was pressed or let go."""
+
+    def release_keys(self) -> None:
+        """All keys are up."""
+
+    def before_steps(self, elapsed: float) -> None:
+        """So many seconds have passed; steps follow."""
+
+    def servo(self) -> bool | None:
+        """Whether the servo is on; None where there is none."""
+        return None
+
+    def hud(self) -> list[list[Any]]:
+        """Blocks of text over the picture: [title, lines]."""
+        sim = self.sim
+        return [["System", [f"t = {sim.time:.2f} dt = {sim.timestep:.4g}", f"integrator = {self.integrator_name()}"]]]
+
+    # ------------------------------------------------------------ time
+
+    def tick(self, elapsed: float) -> None:
+        """Let so many seconds of wall time pass."""
+        self._collect()
+        if not self.ready:
+            return
+        lost, elapsed = max(0.0, elapsed - LONGEST), min(elapsed, LONGEST)
+        try:
+            self.before_steps(elapsed)
+            if self.playing:
+                self._told_if_late(lost + self.play(elapsed), lost + elapsed)
+            elif self._steps:
+                self._steps -= self.motion.advance(self._steps)
+                self.motion.shown = self.sim.time
+                self._changed = True
+            elif self.motion.glide(elapsed):
+                self._changed = True
+        except SaltusError as error:
+            self.playing, self._steps, self._changed = False, 0, True
+            self.motion.snap()
+            self.notify("error", str(error))
+        self._tell_unconverged()
+        if self.motion.recorder is not None and self.motion.recorder.stopped:
+            self._stop_recording()
+
+    def play(self, elapsed: float) -> float:
+        """Steps for so many seconds of wall time; returns for how many of them there was no time."""
+        self._changed = True
+        return self.motion.run(elapsed * self.speed) / self.speed
+
+    def _told_if_late(self, late: float, elapsed: float) -> None:
+        """Say so, once, where the motion is slower than it should be."""
+        self._late = [self._late[0] + late, self._late[1] + elapsed]
+        if self._late[1] > LATE_AFTER:
+            share, self._late = self._late[0] / self._late[1], [0.0, 0.0]
+            if share > LATE and not self._told_late:
+                pace = self.speed * (1.0 - min(share, 0.999))
+                self.notify("warning", f"This computer manages {pace:.2g} times real time here, not {self.speed:g}.")
+            self._told_late = share > LATE
+
+    def _tell_unconverged(self) -> None:
+        if self.sim.unconverged > self._unconverged == 0:
+            self.notify("warning", "A solver did not converge in some steps.")
+        self._unconverged = self.sim.unconverged
+
+    # ------------------------------------------------------------ other simulations
+
+    def want(self, **settings: Any) -> None:
+        """Go on with other settings as soon as their simulation is ready."""
+        self.wanted = replace(self.wanted, **settings)
+        if self._job is None and self.wanted != self.settings:
+            self._begin_building()
+
+    def _begin_building(self) -> None:
+        setup, settings = self.setup, self.wanted
+        self._asked = settings
+
+        def work() -> Built:
+            with compile_progress(self._tell_compiling):
+                return build(setup, settings)
+
+        self._job = Job(work, "builder")
+
+    def _tell_compiling(self, kernel: str | None, depth: int) -> None:
+        if kernel is not None and depth == 1:
+            self.notify("info", f"Compiling {kernel.replace('_', ' ')}, once for this machine ...")
+
+    def _collect(self) -> None:
+        """Take over what was built, if it is done."""
+        if self._job is None or not self._job.done:
+            return
+        job, self._job = self._job, None
+        try:
+            self._take_over(job.result())
+        except SaltusError as error:
+            self.notify("error", str(error))
+            if self.wanted == self._asked:
+                self.wanted = self.settings
+        if self.wanted != self._asked and self.wanted != self.settings:
+            self._begin_building()
+
+    def _take_over(self, built: Built) -> None:
+        old, before = self.sim, self.settings
+        lost = carry(old, built.sim)
+        ghosts = [
+            self._haunt(name, sim, built.sim) for name, sim in zip(built.settings.ghosts, built.ghosts, strict=True)
+        ]
+        shown, same = self.motion.shown, built.sim.timestep == old.timestep
+        states = self.motion.before, self.motion.before_rate
+        self.motion.use(built.sim, ghosts)
+        if same:  # what is shown goes on between the same two states
+            self.motion.shown, (self.motion.before, self.motion.before_rate) = shown, states
+        self.settings, self.ready, self._changed, self._unconverged = built.settings, True, True, 0
+        if lost:
+            self.notify("warning", f"Begun anew: {', '.join(lost)}.")
+        if self.motion.recorder is not None and before != built.settings:
+            self.motion.recorder.note(built.sim, _difference(before, built.settings))
+
+    def _haunt(self, name: str, sim: Any, main: Any) -> Ghost:
+        """A ghost that goes on where it was, or begins where the main simulation is."""
+        before = kept(self.motion.ghosts, name)
+        carry(main if before is None else before, sim)
+        return Ghost(name, sim)
+
+    # ------------------------------------------------------------ commands
+
+    def handle(self, command: Command) -> None:
+        """Do what a command says; what cannot be done is told in a notice."""
+        act = getattr(self, f"do_{command.type}", None)
+        try:
+            if act is None:
+                raise OptionError(f"{command.type} is not for this scene")
+            act(**command.fields)
+        except (SaltusError, KeyError) as error:
+            self.notify("error", str(error.args[0] if error.args else error))
+
+    def do_play(self) -> None:
+        self.playing, self._steps = True, 0
+
+    def do_pause(self) -> None:
+        self.playing, self._changed = False, True
+
+    def do_toggle(self) -> None:
+        self.do_pause() if self.playing else self.do_play()
+
+    def do_step(self, n: int) -> None:
+        self.playing = False
+        self._steps += n
+
+    def do_speed(self, value: float) -> None:
+        self.speed = value
+
+    def do_reset(self, key: str | None) -> None:
+        if self.motion.recorder is not None:
+            self._stop_recording()
+            self.notify("info", "The recording ended with the reset.")
+        self.setup.reset(self.sim, self.setup.key if key is None else key)
+        self._steps, self._changed, self._unconverged = 0, True, 0
+        self.after_jump()
+
+    def after_jump(self) -> None:
+        """The state is another: ghosts begin anew from it, and nothing lies between it and the one before."""
+        for ghost in self.motion.ghosts:
+            carry(self.sim, ghost.sim)
+            ghost.alive = True
+        self.motion.snap()
+        self._changed = True
+
+    def do_integrator(self, name: str) -> None:
+        own = self.setup.integrator
+        known = own if getattr(own, "name", None) == name else find_integrator(name, "")
+        self.want(integrator=known)
+
+    def do_timestep(self, value: float) -> None:
+        self.want(timestep=value)
+
+    def do_contact(self, name: str) -> None:
+        if name not in CONTACT_LAWS:
+            raise OptionError.unknown("contact law", name, CONTACT_LAWS)
+        self.want(contact=name)
+
+    def do_gravity(self, value: tuple[float, float, float]) -> None:
+        self.want(**self.wanted.with_changes({f"opt.gravity[{i}]": g for i, g in enumerate(value)}))
+
+    def do_slider(self, id: str, value: float) -> None:
+        if id in self._parameters:
+            bounded = self._parameters[id].clipped(value)
+            self.want(**self.wanted.with_changes({id: bounded}))
+        elif id in self.handles:
+            handle = self.handles[id]
+            bounded = handle.slider.clipped(value)
+            handle.write(self.sim, bounded)
+            self._changed = True
+            if handle.slider.group == "joint":
+                self.after_jump()
+        else:
+            raise OptionError.unknown("slider", id, [*self.handles, *self._parameters])
+        if bounded != value:
+            self.notify("warning", f"{id} was set to its bound, {bounded:g}.")
+
+    def do_keydown(self, key: str) -> None:
+        self.key(key, True)
+
+    def do_keyup(self, key: str) -> None:
+        self.key(key, False)
+
+    def do_blur(self) -> None:
+        self.release_keys()
+
+    def do_drag(self, body: int, point: tuple[float, float, float], target: tuple[float, float, float]) -> None:
+        m = self.sim.model
+        if not self.ready:
+            return
+        if body >= m.nbody:
+            raise OptionError(f"there is no body {body}; the model has {m.nbody}")
+        if m.body_mocapid[body] >= 0:
+            self._place(int(m.body_mocapid[body]), point, target)
+            return
+        drag = self.motion.drag
+        if drag is not None and (drag.body, drag.point) == (body, point):
+            drag.target = target
+            return
+        if point_mass(self.sim, grabbed(self.sim, body, point)[1]) is None:
+            raise OptionError(f"this point of {m.names('body')[body]!r} cannot move")
+        self.motion.drag = Drag(body, point, target)
+
+    def _place(self, mocap: int, point: Any, target: Any) -> None:
+        """A body that is moved from outside goes where it is pulled."""
+        turned = np.zeros(3)
+        mujoco.mju_rotVecQuat(turned, np.asarray(point, float), self.sim.mocap_quat[mocap])
+        self.sim.mocap_pos[mocap] = np.asarray(target) - turned
+        self._changed = True
+
+    def do_release(self) -> None:
+        self.motion.drag = None
+        self.sim.xfrc_applied[:] = 0.0
+
+    def do_ghosts(self, on: bool) -> None:
+        if not self.setup.ghosts:
+            raise OptionError("there are no ghosts in this scene")
+        self.want(ghosts=self.setup.ghosts if on else ())
+
+    def do_follow(self, body: str | None) -> None:
+        if body is not None:
+            self.sim.model.id("body", body)
+        self.follow = body
+
+    def do_record(self, on: bool) -> None:
+        if on and self.motion.recorder is None:
+            if not self.ready:
+                raise OptionError("nothing moves yet: wait until all is compiled")
+            self.motion.recorder = recorder = Recorder(self.sim, self.motion.ghosts)
+            self.notify("info", f"Recording; there is room for {recorder.limit / 60:.3g} min of simulated time.")
+        elif not on and self.motion.recorder is not None:
+            self._stop_recording()
+
+    def _stop_recording(self) -> None:
+        recorder, self.motion.recorder = self.motion.recorder, None
+        if recorder is not None:
+            self.downloads.keep(*recorder.finish(self.sim))
+
+    def do_video(self) -> None:
+        refused = self.downloads.make_video(follow=self.follow)
+        if refused:
+            raise OptionError(refused)
+
+    def close(self) -> None:
+        """Nothing is wanted any more; a recording that goes on is kept."""
+        self._stop_recording()
+
+
+def _difference(before: Settings, after: Settings) -> str:
+    """What has changed, in words."""
+    parts = []
+    if after.integrator != before.integrator:
+        parts.append(f"integrator {after.integrator.name}")
+    if after.timestep != before.timestep:
+        parts.append(f"timestep {after.timestep:g} s")
+    if after.contact != before.contact:
+        parts.append(f"contact {after.contact}")
+    known = dict(before.changes)
+    parts += [f"{key} = {value:g}" for key, value in after.changes if known.get(key) != value]
+    return ", ".join(parts) or "ghosts"

@@ -1,0 +1,106 @@
+"""What a scene begins with, what can be changed while it runs, and the simulation that follows from both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from saltus.errors import DivergenceError
+from saltus.simulate.carry import carry
+from saltus.simulate.simulation import Simulation
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+    from saltus.simulate.control import Controller
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What a session starts from.
+
+    name, title: of the scene. integrator, contact, timestep (s), control: as those of `saltus.Simulation`.
+    key: the keyframe to start from. start: a function that puts a simulation into another state after a reset.
+    source: a simulation to go on from. ghosts: integrators that can run beside the chosen one.
+    parameters: values of the model that get sliders besides those that its file marks, as texts (see
+    `saltus.lab.parameters`). speed: simulated seconds a second. playing: whether it starts at once.
+    """
+
+    name: str
+    title: str
+    model: Model
+    integrator: Any = None
+    contact: Any = "soft"
+    timestep: float | None = None
+    control: Controller | None = None
+    key: int | str | None = None
+    start: Callable[[Simulation], None] | None = None
+    source: Simulation | None = None
+    ghosts: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    speed: float = 1.0
+    playing: bool = True
+
+    def simulation(self) -> Simulation:
+        """The simulation at its start; nothing is compiled yet."""
+        sim = Simulation(self.model, self.integrator, self.contact, self.timestep, control=self.control)
+        self.reset(sim, self.key)
+        if self.source is not None:
+            carry(self.source, sim)
+        return sim
+
+    def reset(self, sim: Simulation, key: int | str | None) -> None:
+        """Put a simulation into its starting state, or that of a keyframe."""
+        sim.reset(key)
+        if self.start is not None and key is None:
+            self.start(sim)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be changed while a session runs: each other value means another simulation, which goes on."""
+
+    integrator: Any
+    timestep: float
+    contact: str
+    changes: tuple[tuple[str, float], ...] = ()  # of the model: gravity and marked parameters
+    ghosts: tuple[str, ...] = ()  # those that are on
+
+    def with_changes(self, changes: dict[str, float]) -> dict[str, Any]:
+        """The field `changes` with some values replaced."""
+        return {"changes": tuple({**dict(self.changes), **changes}.items())}
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """Simulations that follow from settings, compiled and ready to go."""
+
+    settings: Settings
+    sim: Simulation
+    ghosts: list[Simulation] = field(default_factory=list)
+
+
+def build(setup: Setup, settings: Settings) -> Built:
+    """The simulations of some settings; takes seconds where something has to be compiled."""
+    model = setup.model.changed(dict(settings.changes)) if settings.changes else setup.model
+
+    def make(integrator: Any) -> Simulation:
+        sim = Simulation(model, integrator, settings.contact, settings.timestep, control=setup.control)
+        _compile(sim)
+        return sim
+
+    main = make(settings.integrator)
+    return Built(settings, main, [make(name) for name in settings.ghosts])
+
+
+def _compile(sim: Simulation) -> None:
+    """Have everything compiled that a session calls, and be as before."""
+    with suppress(DivergenceError):
+        sim.step()
+    sim.energy()
+    with suppress(DivergenceError):
+        sim.forward()
+    if sim.model.nbody > 1:
+        sim.jacobian(1)
+    sim.reset()

@@ -1,0 +1,246 @@
+"""The stage of a lab: a thread in which a session goes on, sixty times a second, whoever looks.
+
+Commands come in through a bounded queue; what is new lies ready for the server, which is told once and takes it when it
+can. Scenes are opened beside the one that is shown.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from saltus.errors import SaltusError
+from saltus.lab import protocol
+from saltus.lab.client import Status
+from saltus.lab.job import Job
+from saltus.lab.protocol import Command, Frame
+from saltus.lab.recording import Downloads
+
+PERIOD = 1.0 / protocol.FRAMES_A_SECOND
+IDLE = 0.1  # s between looks where nothing goes on
+STATUS_PERIOD = 0.1  # s
+MOST_COMMANDS = 2000  # that wait
+MOST_NOTICES = 50
+
+
+class Session(Protocol):
+    """What goes on on a stage; see `saltus.lab.session` and `saltus.lab.player`."""
+
+    notices: deque[tuple[str, str]]
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing goes on by itself."""
+        ...
+
+    def scene(self) -> dict[str, Any]:
+        """The `scene` message."""
+        ...
+
+    def status(self) -> dict[str, Any]:
+        """The full `status` message."""
+        ...
+
+    def handle(self, command: Command) -> None:
+        """Do what a command says."""
+        ...
+
+    def tick(self, elapsed: float) -> None:
+        """Let seconds of wall time pass."""
+        ...
+
+    def frame(self) -> Frame | None:
+        """What is to be seen, if it is new."""
+        ...
+
+    def close(self) -> None:
+        """The end."""
+        ...
+
+
+@dataclass
+class News:
+    """What the server has not taken yet; of everything but notices the newest."""
+
+    scene: str | None = None
+    status: Status | None = None
+    frame: tuple[int, bytes] | None = None
+    notices: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_NOTICES))
+
+
+class Stage:
+    """A session in its thread.
+
+    `open_scene`: a function (name, downloads) -> session, called in a thread of its own, since it may take a while.
+    `scenes`: what can be chosen, [{name, title, group}].
+    """
+
+    def __init__(self, open_scene: Callable[[str, Downloads], Session], scenes: list[dict[str, str]]):
+        self.downloads = Downloads()
+        self.scenes = scenes
+        self.session: Session | None = None
+        self._open = open_scene
+        self._commands: deque[Command] = deque()
+        self._lock = threading.Lock()
+        self._news = News()
+        self._ring: Callable[[], None] | None = None
+        self._rung = False
+        self._viewers = 0
+        self._begun = False  # once somebody looks
+        self._number = 0
+        self._told: dict[str, Any] = {}
+        self._told_at = 0.0
+        self._wake, self.closed = threading.Event(), threading.Event()
+        self._opening: Job[Session] | None = None
+        self._thread = threading.Thread(target=self._run, name="saltus lab stage", daemon=True)
+
+    def start(self, first: str) -> None:
+        """Begin with a scene; raises what opening it raises."""
+        self._set_scene(self._open(first, self.downloads))
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the session and what it has begun."""
+        self.closed.set()
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(10.0)
+        self.downloads.close()
+
+    # ------------------------------------------------------------ called by other threads
+
+    def command(self, command: Command) -> bool:
+        """Put a command into the queue; False if it is full."""
+        if len(self._commands) >= MOST_COMMANDS:
+            return False
+        self._commands.append(command)
+        self._wake.set()
+        return True
+
+    def listen(self, ring: Callable[[], None] | None) -> None:
+        """Call `ring` when there is news, once until they are taken."""
+        with self._lock:
+            self._ring, self._rung = ring, False
+
+    def take_news(self) -> News:
+        """What is new since the last time."""
+        with self._lock:
+            news, self._news, self._rung = self._news, News(), False
+        return news
+
+    def watched_by(self, viewers: int) -> None:
+        """How many are connected; nothing moves before the first."""
+        self._viewers = viewers
+        self._begun = self._begun or viewers > 0
+        self._wake.set()
+
+    # ------------------------------------------------------------ the stage's thread
+
+    def _run(self) -> None:
+        last = due = time.perf_counter()
+        while not self.closed.is_set():
+            now = time.perf_counter()
+            elapsed, last = now - last, now
+            try:
+                self._turn(elapsed, now)
+            except Exception:
+                # a mistake in one scene leaves the lab standing: it says so, and another can be chosen
+                self._say("error", f"This scene has stopped: {traceback.format_exc(limit=-2)}")
+                self.session = None
+            if self.session is None or self.session.idle:
+                self._wake.wait(IDLE)
+                self._wake.clear()
+                due = time.perf_counter()
+            else:
+                due = max(due + PERIOD, time.perf_counter() - PERIOD)
+                time.sleep(max(0.0, due - time.perf_counter()))
+        if self.session is not None:
+            self.session.close()
+
+    def _turn(self, elapsed: float, now: float) -> None:
+        """One time round: commands, motion, news."""
+        self._change_scene()
+        for _ in range(len(self._commands)):
+            command = self._commands.popleft()
+            if command.type == "scene":
+                self._want_scene(command.fields["name"])
+            elif self.session is not None:
+                self.session.handle(command)
+        session = self.session
+        if session is None:
+            return
+        if self._begun:
+            session.tick(elapsed)
+        while session.notices:
+            self._say(*session.notices.popleft())
+        if self._viewers:
+            self._show_frame(session)
+        if now - self._told_at >= STATUS_PERIOD:
+            self._tell_status(session, now)
+
+    def _show_frame(self, session: Session) -> None:
+        frame = session.frame()
+        if frame is not None:
+            self._number += 1
+            self._publish(frame=(self._number, frame.encode(self._number)))
+
+    def _tell_status(self, session: Session, now: float) -> None:
+        status = {**session.status(), "viewers": self._viewers}
+        if status != self._told:
+            self._told, self._told_at = status, now
+            self._publish(status=Status(status))
+
+    def _say(self, level: str, text: str) -> None:
+        self._publish(notice=protocol.encode(protocol.notice(level, text)))
+
+    def _publish(
+        self,
+        scene: str | None = None,
+        status: Status | None = None,
+        frame: tuple[int, bytes] | None = None,
+        notice: str | None = None,
+    ) -> None:
+        with self._lock:
+            news = self._news
+            if scene is not None:
+                news.scene, news.status, news.frame = scene, None, None
+            news.status, news.frame = status or news.status, frame or news.frame
+            if notice is not None:
+                news.notices.append(notice)
+            ring, self._rung = (None if self._rung else self._ring), self._rung or self._ring is not None
+        if ring is not None:
+            ring()
+
+    # ------------------------------------------------------------ scenes
+
+    def _want_scene(self, name: str) -> None:
+        if name not in [scene["name"] for scene in self.scenes]:
+            self._say("error", f"there is no scene {name!r}")
+        elif self._opening is not None and not self._opening.done:
+            self._say("warning", "Another scene is being opened.")
+        else:
+            self._opening = Job(lambda: self._open(name, self.downloads), f"scene {name}")
+
+    def _change_scene(self) -> None:
+        """Show the scene that was opened, if it is ready."""
+        if self._opening is None or not self._opening.done:
+            return
+        job, self._opening = self._opening, None
+        try:
+            session = job.result()
+        except (SaltusError, OSError) as error:
+            self._say("error", str(error))
+            return
+        self._set_scene(session)
+
+    def _set_scene(self, session: Session) -> None:
+        if self.session is not None:
+            self.session.close()
+        self.session, self._told = session, {}
+        self._publish(scene=protocol.encode(session.scene()))
+        self._tell_status(session, time.perf_counter())

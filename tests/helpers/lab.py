@@ -1,0 +1,126 @@
+"""What tests of the lab share: sessions without a thread, frames in numbers, clients."""
+
+import json
+import math
+import struct
+import time
+from contextlib import contextmanager
+
+import numpy as np
+from websockets.sync.client import connect
+
+from saltus.lab.protocol import Command
+from saltus.lab.recording import Downloads
+from saltus.lab.scenes import scenes
+
+FRAME = 1 / 60
+
+
+def opened(name, options=None):
+    """A session of a scene, compiled and ready."""
+    return ready(scenes()[name].open(Downloads(), options or {}))
+
+
+def ready(session, patience=300.0):
+    """Wait until a session's simulations are those that it wants; no time passes in it."""
+    until = time.monotonic() + patience
+    while not session.ready or session._job is not None:
+        assert time.monotonic() < until, list(session.notices)
+        time.sleep(0.005)
+        session.tick(0.0)
+    return session
+
+
+def do(session, type, **fields):
+    """A command, and everything that has to be built for it."""
+    session.handle(Command(type, fields))
+    return ready(session)
+
+
+def run(session, seconds):
+    """Let wall time pass in frames, exactly a whole number of them."""
+    for _ in range(round(seconds / FRAME)):
+        session.tick(FRAME)
+    return session
+
+
+def notices(session):
+    """The texts of the notices so far, which are then gone."""
+    texts = [text for _, text in session.notices]
+    session.notices.clear()
+    return texts
+
+
+def decoded(data, scene):
+    """A frame's bytes as arrays, by the text of `saltus.lab.protocol` alone."""
+    version, flags, ncontact, number, at = struct.unpack_from("<BBHId", data)
+    assert version == 1
+    numbers = np.frombuffer(data, "<f4", offset=16).astype(float)
+    runs, bodies, dofs = 1 + len(scene["ghosts"]), len(scene["bodies"]), len(scene["dofs"])
+    shapes = [("energy", (runs, 2)), ("bodies", (runs, bodies, 7)), ("dofs", (runs, dofs, 2))]
+    shapes += [(f"tendon {i}", (1 + 3 * t["points"],)) for i, t in enumerate(scene["tendons"])]
+    shapes += [(f"flex {i}", (f["nvert"], 3)) for i, f in enumerate(scene["flexes"])]
+    shapes += [("com", (3,)), ("contacts", (ncontact, 7))]
+    found, place = {"playing": bool(flags & 1), "replay": bool(flags & 2), "number": number, "time": at}, 0
+    for name, shape in shapes:
+        found[name] = numbers[place : place + math.prod(shape)].reshape(shape)
+        place += math.prod(shape)
+    assert place == len(numbers)
+    return found
+
+
+class Page:
+    """A client that speaks the protocol as the page does."""
+
+    def __init__(self, lab, **options):
+        base, _, self.query = lab.url.partition("/?")
+        self.base = base
+        given = {"origin": base, "max_size": None, "compression": None, "ping_interval": None, **options}
+        self._open = connect(f"{base.replace('http', 'ws')}/ws?{self.query}", **given)
+        self.socket = self._open.__enter__()
+        self.scene, self.status, self.role, self.notices, self.frame = None, {"sliders": {}}, None, [], None
+        self.frames = 0
+
+    def send(self, type, **fields):
+        self.socket.send(json.dumps({"type": type, **fields}))
+
+    def receive(self, timeout=10.0):
+        """One message, understood and, if it is a frame, acknowledged."""
+        message = self.socket.recv(timeout)
+        if isinstance(message, bytes):
+            self.frame = decoded(message, self.scene)
+            self.frames += 1
+            self.send("ack", frame=self.frame["number"])
+            return self.frame
+        said = json.loads(message)
+        if said["type"] == "hello":
+            self.role = said["role"]
+        elif said["type"] == "scene":
+            self.scene, self.frame = said, None
+        elif said["type"] == "status":
+            sliders = {**self.status["sliders"], **said["sliders"]}
+            self.status = {**said, "sliders": sliders}
+        else:
+            self.notices.append(said["text"])
+        return said
+
+    def until(self, condition, patience=60.0):
+        """Receive until something holds."""
+        end = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < end, (self.status, self.notices)
+            self.receive()
+        return self
+
+    def close(self):
+        self._open.__exit__(None, None, None)
+
+
+@contextmanager
+def page(lab, **options):
+    """A page that is open for a while."""
+    client = Page(lab, **options)
+    try:
+        yield client
+    finally:
+        client.close()

@@ -1,0 +1,101 @@
+"""`saltus lab` as a process: what it prints, whom it lets in, how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+from helpers.lab import page
+
+import saltus
+from saltus.cli import main
+from saltus.lab.scenes import scenes
+
+
+@contextmanager
+def started(*arguments):
+    """The process and its first line."""
+    command = [sys.executable, "-m", "saltus", "lab", *arguments, "--no-browser"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process, process.stdout.readline()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
+def test_it_says_where_it_is_and_ends_with_ctrl_c():
+    with started("pendulum", "--integrator", "rk4", "--port", "0") as (process, line):
+        assert line.startswith("lab: http://127.0.0.1:") and "/?token=" in line
+        with urllib.request.urlopen(line.split()[1], timeout=10) as response:
+            assert response.status == 200
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+        assert process.returncode == 0 and "Traceback" not in errors
+
+
+def test_the_port_that_is_asked_for():
+    with started("--port", "0") as (_, first):
+        port = first.split(":")[3].split("/")[0]
+        with started("--port", port) as (process, line):
+            assert line == "" and process.wait(30) == 1
+            assert f"cannot listen on port {port}" in process.stderr.read()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="the time of another process is read from /proc")
+def test_fifty_bodies_take_less_than_a_quarter_of_a_core(tmp_path):
+    """What the process takes for 60 updates a second to one page, from its time on the processor over 5 s."""
+    path = tmp_path / "chain.xml"
+    path.write_text(saltus.n_link(50).xml)
+    with started(str(path)) as (process, line), page(Address(line.split()[1])) as client:
+        client.until(lambda: client.frame is not None and client.frame["time"] > 0.5, 300.0)
+        assert len(client.scene["bodies"]) == 51
+        began, frames, spent = time.monotonic(), client.frames, seconds_of(process.pid)
+        client.until(lambda: time.monotonic() > began + 5.0)
+        frames, spent = client.frames - frames, seconds_of(process.pid) - spent
+        assert frames > 100  # however busy the machine
+        assert 60 * spent / frames < 0.25
+
+
+class Address:
+    """A lab in another process."""
+
+    def __init__(self, url):
+        self.url = url
+
+
+def seconds_of(pid):
+    """Time (s) that a process has spent on processors."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no_such_model"], "no such file"),
+        (["pendulum", "--integrator", "rk5"], "unknown integrator"),
+        (["pendulum", "--parameter", "body_mass"], "expected KEY=LOW:HIGH"),
+        (["pendulum", "--key", "realease"], "did you mean 'release'"),
+        (["--speed", "1000"], "speed must be"),
+    ],
+)
+def test_wrong_wishes(arguments, message, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["lab", "--no-browser", *arguments])
+    assert exit.value.code == 1 and message in capsys.readouterr().err
+
+
+def test_the_list_of_scenes(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["lab", "--scenes"])
+    out = capsys.readouterr().out
+    assert exit.value.code == 0
+    for name, scene in scenes().items():
+        assert name in out and scene.title.split()[0] in out

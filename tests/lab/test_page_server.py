@@ -1,0 +1,374 @@
+"""The page against a server of the test's own: what it draws of a scene, and what it makes of nonsense.
+
+References: the projection by MuJoCo's camera numbers, computed here; the bytes of the frames that are sent.
+"""
+
+import base64
+import json
+import struct
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.browser import LabPage
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Response
+from websockets.sync.server import serve
+
+import saltus
+
+PAGE = Path(saltus.__file__).parent / "lab" / "page.html"
+HISTORY = Path(saltus.__file__).parent / "lab" / "page" / "src" / "history.js"
+HELLO = {
+    "type": "hello",
+    "role": "writer",
+    "scenes": [{"name": "one", "title": "One", "group": "test"}],
+    "version": "0",
+}
+STATUS = {
+    **{"type": "status", "playing": True, "speed": 1, "time": 0, "integrator": "rk4", "timestep": 0.01},
+    **{"contact": "soft", "gravity": [0, 0, -9.81], "recording": False, "recorded": 0, "servo": None},
+    **{"hud": [["System", ["t 0.00 s", "  two  spaces"]], ["Keys", ["a/d  push"]]], "sliders": {}, "follow": None},
+    **{"ghosts": False, "can_ghost": False, "video": {"state": "none", "done": 0, "message": ""}, "viewers": 1},
+}
+CAMERA = {"lookat": [0.1, -0.2, 0.5], "distance": 4.0, "azimuth": 70.0, "elevation": -25.0, "fovy": 40.0}
+
+
+def packed(array, dtype):
+    return base64.b64encode(np.asarray(array, dtype).tobytes()).decode()
+
+
+def shape(kind, body, size=(0.2, 0.2, 0.2), mesh=-1, **more):
+    at = {"pos": [0, 0, 0], "quat": [1, 0, 0, 0], "size": list(size), "rgba": [0.8, 0.2, 0.1, 1]}
+    return {"kind": kind, "body": body, "mesh": mesh, "source": "geom", "name": kind, "checker": None} | at | more
+
+
+def scene(kinds=("sphere",), **more):
+    """A scene with a body for each kind, in a row along y."""
+    tetrahedron = {
+        "vertices": packed([[0, 0, 0], [0.4, 0, 0], [0, 0.4, 0], [0, 0, 0.4]], "<f4"),
+        "faces": packed([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], "<u4"),
+    }
+    shapes = [shape(kind, i + 1, mesh=0 if kind in ("mesh", "hfield") else -1) for i, kind in enumerate(kinds)]
+    return {
+        **{"type": "scene", "name": "one", "title": "One", "kind": "live"},
+        **{"bodies": ["world", *(f"{kind} body" for kind in kinds)], "shapes": shapes, "meshes": [tetrahedron]},
+        **{"center": [0, 0, 0], "extent": 2.0, "camera": CAMERA, "gravity": [0, 0, -9.81]},
+        **{"ghosts": [], "tendons": [], "flexes": [], "dofs": [], "integrators": ["rk4"], "contacts": ["soft"]},
+        **{"keys": [], "sliders": [], "keyboard": [], "steps_per_frame": False, "duration": None},
+        **more,
+    }
+
+
+def places(count):
+    return np.array([[0.0, 0.5 * i - 0.25 * (count - 1), 0.3 + 0.05 * i] for i in range(count)])
+
+
+def frame(number=1, bodies=1, extra=([0, 0, 0],), ncontact=0, time=0.25, quat=(1.0, 0, 0, 0)):
+    """A frame with these bodies where `places` says, energies 1 and 2; extra: what follows."""
+    poses = np.hstack([np.vstack([np.zeros(3), places(bodies)]), np.tile(quat, (bodies + 1, 1))])
+    numbers = np.concatenate([[1.0, 2.0], poses.ravel(), *map(np.ravel, extra)]).astype("<f4")
+    return struct.pack("<BBHId", 1, 1, ncontact, number, time) + numbers.tobytes()
+
+
+@contextmanager
+def server(talk, port=0):
+    """A server that gives the page and then talks as the test says; yields the address and what it heard."""
+    heard = []
+
+    def respond(connection, request):
+        if request.path.startswith("/ws"):
+            return None
+        body = PAGE.read_bytes()
+        kind = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body))}
+        return Response(200, "OK", Headers(kind), body)
+
+    def handle(socket):
+        talk(socket)
+        with suppress(ConnectionClosed):
+            heard.extend(json.loads(message) for message in iter(socket.recv, None))
+
+    with serve(handle, "127.0.0.1", port, process_request=respond) as running:
+        thread = threading.Thread(target=running.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{running.socket.getsockname()[1]}/?token=t", heard
+        finally:
+            running.shutdown()
+            thread.join()
+
+
+def telling(*messages):
+    """A talk: these messages, one after the other."""
+
+    def talk(socket):
+        for message in messages:
+            socket.send(message if isinstance(message, bytes | str) else json.dumps(message))
+
+    return talk
+
+
+@contextmanager
+def shown(browser, *messages, **options):
+    with server(telling(HELLO, *messages)) as (url, heard):
+        page = LabPage(browser, url, **options)
+        try:
+            yield page, heard
+        finally:
+            page.close()
+
+
+def picture(page):
+    """The canvas as an array [height, width, 3], and where its corner is on the page."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    box = page.tab.locator("#canvas").bounding_box()
+    image = Image.open(BytesIO(page.tab.screenshot(clip=box))).convert("RGB")
+    return np.asarray(image).astype(int), (box["x"], box["y"])
+
+
+def pixel_by_hand(point, box):
+    """Where MuJoCo's camera numbers put a point of the world."""
+    azimuth, elevation = np.radians([CAMERA["azimuth"], CAMERA["elevation"]])
+    forward = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    right = np.cross(forward, [0, 0, 1]) / np.linalg.norm(np.cross(forward, [0, 0, 1]))
+    seen = np.asarray(point) - (np.array(CAMERA["lookat"]) - CAMERA["distance"] * forward)
+    scale = 0.5 * box["height"] / np.tan(np.radians(CAMERA["fovy"]) / 2) / (seen @ forward)
+    up = np.cross(right, forward)
+    return box["x"] + box["width"] / 2 + scale * (seen @ right), box["y"] + box["height"] / 2 - scale * (seen @ up)
+
+
+KINDS = ("sphere", "box", "capsule", "ellipsoid", "cylinder", "mesh")
+
+
+def test_every_kind_of_shape_is_drawn_where_the_camera_numbers_say(browser):
+    with shown(browser, scene(KINDS), STATUS, frame(bodies=len(KINDS)), width=900) as (page, heard):
+        page.opened()
+        page.unfolded("view-section")
+        page.tab.uncheck("#show-hud")  # beside it the middle of the picture is another
+        page.tab.click("#fold")
+        page.tab.wait_for_timeout(900)  # a still picture is drawn finely
+        box = page.tab.locator("#canvas").bounding_box()
+        image, (left, top) = picture(page)
+        for i, place in enumerate(places(len(KINDS))):
+            inside = place + (0.08 if KINDS[i] == "mesh" else 0.0)  # its corner is its origin
+            expected = pixel_by_hand(inside, box)
+            given = page.get(f"lab.project({i + 1}, [{', '.join(map(str, inside - place))}])")
+            assert (given["x"], given["y"]) == pytest.approx(expected, abs=0.05)
+            red, green, blue = image[int(expected[1] - top), int(expected[0] - left)]
+            assert red > 2 * max(green, blue), KINDS[i]  # the shapes are red, nothing else is
+        assert {"type": "ack", "frame": 1} in heard
+        assert page.complaints == [] and page.get("lab.error") is None
+
+
+def test_frames_are_read_as_they_were_written(browser):
+    tendon = {"name": "rope", "width": 0.02, "rgba": [0.1, 0.6, 0.1, 1], "points": 3}
+    flex = {"name": "cloth", "rgba": [0.1, 0.1, 0.8, 1], "nvert": 3, "faces": packed([[0, 1, 2]], "<u4")}
+    cable = {
+        "name": "wire",
+        "rgba": [0, 0, 0, 1],
+        "nvert": 2,
+        "faces": "",
+        "edges": packed([[0, 1]], "<u4"),
+        "radius": 0.01,
+    }
+    dofs = [{"name": "turn", "unit": "rad", "kind": "hinge"}]
+    one = scene(tendons=[tendon], flexes=[flex, cable], dofs=dofs)
+    rope = [2, 0, 0, 1, 0, 0.5, 1, 0, 0, 0]
+    contact = [0.1, 0.2, 0.0, 1.0, 2.0, 30.0, -0.001]
+    extra = ([0.5, -0.25], rope, np.ones((3, 3)), np.ones((2, 3)), [7, 8, 9], contact)
+    with shown(browser, one, STATUS, frame(number=41, extra=extra, ncontact=1)) as (page, _):
+        page.opened()
+        seen = page.get("lab.frame")
+        assert (seen["number"], seen["time"], seen["playing"]) == (41, 0.25, True)
+        assert seen["energy"] == [[1, 2]] and seen["dofs"] == [[0.5, -0.25]] and seen["com"] == [7, 8, 9]
+        assert seen["contacts"] == pytest.approx(contact, rel=1e-6)
+        page.unfolded("view-section")
+        page.tab.check("#show-contacts")
+        assert page.tab.inner_text("#view-note").startswith("1 contact; an arrow of ")
+        assert page.tab.inner_text("#time") == "0.25 s"
+        assert page.complaints == []
+
+
+def commands(heard):
+    return [message for message in heard if message["type"] != "ack"]
+
+
+def test_keys_are_told_once_down_and_once_up(browser):
+    """Whatever the keyboard repeats; not what is typed; all are up when the window loses the keyboard."""
+    with shown(browser, scene(keyboard=["c", "a", "1", " "]), STATUS, frame()) as (page, heard):
+        page.opened()
+        keyboard = page.tab.keyboard
+        page.tab.locator("#canvas").focus()
+        for key in ("c", "c", "c", "z"):
+            keyboard.down(key)
+        keyboard.up("z")
+        keyboard.up("c")
+        keyboard.press("Space")  # the scene's now, not the page's
+        keyboard.press("Control+a")
+        page.tab.locator("#speed").focus()
+        keyboard.press("1")
+        keyboard.press("Escape")
+        page.tab.locator("#canvas").focus()
+        keyboard.down("Shift")
+        keyboard.down("A")
+        page.tab.evaluate("window.dispatchEvent(new Event('blur'))")
+        keyboard.up("A")
+        keyboard.up("Shift")
+        page.tab.wait_for_timeout(200)
+        told = [("keydown", "c"), ("keyup", "c"), ("keydown", " "), ("keyup", " "), ("keydown", "a"), ("blur", None)]
+        assert [(message["type"], message.get("key")) for message in commands(heard)] == told
+
+
+def test_a_drag_names_the_point_in_the_body_and_the_target_in_the_world(browser):
+    """The point is where the mouse's ray meets the sphere; the target lies in the plane through it that the camera sees
+    face to face."""
+    half = np.sqrt(0.5)  # the body is turned a quarter about z
+    with shown(browser, scene(), STATUS, frame(quat=(half, 0, 0, half)), width=900) as (page, heard):
+        page.opened()
+        page.unfolded("view-section")
+        page.tab.uncheck("#show-hud")
+        page.tab.click("#fold")
+        box = page.tab.locator("#canvas").bounding_box()
+        centre = places(1)[0]
+        x, y = pixel_by_hand(centre, box)
+        page.until(f"Math.hypot(lab.project(1).x - {x}, lab.project(1).y - {y}) < 0.1")  # it fills the window now
+        start = np.round(pixel_by_hand(centre + [0.03, 0.02, 0.05], box))
+        page.tab.mouse.move(*start)
+        page.tab.mouse.down()
+        for _ in range(200):  # the first message goes with the next picture
+            page.tab.wait_for_timeout(20)
+            if commands(heard):
+                break
+        page.tab.mouse.move(*(start + [40, -30]), steps=3)
+        page.tab.wait_for_timeout(200)
+        page.tab.mouse.up()
+        page.tab.wait_for_timeout(200)
+        first, *_, last, release = commands(heard)
+        assert (first["type"], last["type"], release["type"]) == ("drag", "drag", "release")
+        assert first["body"] == last["body"] == 1 and first["point"] == pytest.approx(last["point"], abs=1e-6)
+        x, y, z = first["point"]
+        grabbed = centre + [-y, x, z]
+        assert np.linalg.norm(grabbed - centre) == pytest.approx(0.2, rel=0.01)  # on the sphere, drawn by triangles
+        assert pixel_by_hand(grabbed, box) == pytest.approx(tuple(start), abs=0.1)
+        assert first["target"] == pytest.approx(grabbed, abs=1e-5)
+        assert pixel_by_hand(last["target"], box) == pytest.approx(tuple(start + [40, -30]), abs=0.1)
+        azimuth, elevation = np.radians([CAMERA["azimuth"], CAMERA["elevation"]])
+        forward = [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+        assert (np.array(last["target"]) - grabbed) @ forward == pytest.approx(0, abs=1e-6)
+
+
+def test_a_body_that_cannot_move_is_no_handle(browser):
+    with shown(browser, scene(moving=[False, False]), STATUS, frame()) as (page, heard):
+        page.opened()
+        spot = page.get("Object.values(lab.project(1))")
+        page.tab.mouse.move(*spot)
+        page.tab.mouse.down()
+        page.tab.mouse.move(spot[0] + 40, spot[1], steps=3)
+        page.tab.mouse.up()
+        page.tab.wait_for_timeout(200)
+        assert commands(heard) == [] and abs(page.get("lab.project(1).x") - spot[0]) > 1  # the camera turned
+
+
+def test_readings_line_by_line(browser):
+    with shown(browser, scene(), STATUS, frame()) as (page, _):
+        page.opened()
+        text = "System\nt 0.00 s\n  two  spaces\n\nKeys\na/d  push"
+        assert page.get("lab.hud") == text
+        assert page.tab.locator("#hud").text_content() == text
+
+
+NONSENSE = {
+    "no JSON": ["{oops"],
+    "an unknown type": [{"type": "surprise"}],
+    "no object": ["null"],
+    "a scene without its lists": [{"type": "scene", "name": "one"}],
+    "a shape on no body": [scene() | {"shapes": [shape("sphere", 7)]}],
+    "a mesh face without its vertex": [
+        scene(("mesh",)) | {"meshes": [{"vertices": packed([[0, 0, 0]], "<f4"), "faces": packed([[0, 1, 2]], "<u4")}]}
+    ],
+    "a frame that is too short": [scene(), STATUS, frame()[:-4]],
+    "a frame of another version": [scene(), STATUS, b"\x02" + frame()[1:]],
+    "an empty frame": [scene(), STATUS, b""],
+}
+
+
+@pytest.mark.parametrize("messages", NONSENSE.values(), ids=NONSENSE.keys())
+def test_nonsense_is_told_and_leaves_the_page_alive(browser, messages):
+    with shown(browser, *messages, width=500, height=300) as (page, _):
+        page.until("lab.error")
+        banner = page.tab.locator("#banner")
+        assert banner.is_visible() and "does not understand" in banner.inner_text()
+        assert page.tab.locator("#play").is_visible() and page.tab.locator("#canvas").is_visible()
+        assert page.complaints == []  # nothing went by uncaught
+
+
+def test_good_frames_after_a_bad_one_are_shown(browser):
+    good = frame(number=5)
+    with shown(browser, scene(), STATUS, good[:-4], good) as (page, _):
+        page.opened()
+        assert page.get("lab.frame.number") == 5 and page.get("lab.error")
+
+
+def test_a_server_that_goes_and_comes_back(browser):
+    with server(telling(HELLO, scene(), STATUS, frame())) as (url, _):
+        page = LabPage(browser, url).opened()
+    page.tab.wait_for_selector("#banner:visible")
+    assert "not answering" in page.tab.inner_text("#banner")
+    port = int(url.split(":")[2].split("/")[0])
+    with server(telling(HELLO, scene(), STATUS, frame(number=77)), port):
+        page.until("lab.frame.number === 77")
+        assert not page.tab.locator("#banner").is_visible()
+    page.close()
+
+
+def test_a_refusal_is_final_and_says_why(browser):
+    with server(lambda socket: socket.close(4003, "too many viewers: 256 are connected")) as (url, _):
+        page = LabPage(browser, url)
+        page.tab.wait_for_selector("#banner:visible")
+        assert "too many viewers: 256" in page.tab.inner_text("#banner")
+        page.tab.wait_for_timeout(1200)
+        assert len([address for address in page.requests if address.startswith("ws:")]) == 1
+        page.close()
+
+
+def test_a_replay_has_a_time_slider(browser):
+    replay = scene() | {"kind": "replay", "duration": 10.0}
+    with shown(browser, replay, STATUS, frame()) as (page, heard):
+        page.opened()
+        assert page.tab.locator("#seek").is_visible() and not page.tab.locator("#simulation").is_visible()
+        assert page.tab.inner_text("#seek-time") == "0.25 of 10.00 s"
+        page.tab.locator("#seek").focus()
+        page.tab.keyboard.press("End")
+        page.tab.wait_for_timeout(200)
+        assert {"type": "seek", "time": 10} in heard
+
+
+def test_plots_remember_a_bounded_past(browser):
+    """A line y = 3 t stays that line however long it becomes; a time before the last one takes back what came after."""
+    tab = browser.new_page()
+    script = """async (source) => {
+        const { History } = await import('data:text/javascript,' + encodeURIComponent(source));
+        const [recent, all] = [new History(1, 20), new History(1)];
+        const fill = (from, to) => { for (let i = from; i < to; i += 1) {
+            recent.push(i / 60, [3 * i / 60]); all.push(i / 60, [3 * i / 60]); } };
+        const look = (h) => h.rows().map((column) => Array.from(column));
+        fill(0, 200000);
+        const full = [look(recent), look(all)];
+        fill(1200, 1201);
+        return [full, [look(recent), look(all)]];
+    }"""
+    full, cut = tab.evaluate(script, HISTORY.read_text())
+    tab.close()
+    for (times, values), (low, high) in zip(full, ((199999 / 60 - 20, 20.0), (0.0, 199999 / 60)), strict=True):
+        times, values = np.array(times), np.array(values)
+        assert 900 < len(times) <= 4000 and np.all(np.diff(times) > 0)
+        assert values == pytest.approx(3 * times, rel=1e-15)
+        assert times[-1] == pytest.approx(199999 / 60) and times[-1] - times[0] <= high + 1e-9
+        assert times[0] == pytest.approx(low, abs=0.02)
+    assert [rows[0][-1] for rows in cut] == [20.0, 20.0]

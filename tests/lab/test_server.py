@@ -1,0 +1,394 @@
+"""The server against strangers, fools and crowds, over real sockets.
+
+What must hold: nobody without the token, from another page or under another name gets anything; whoever says what the
+protocol does not know is sent away with the reason; the simulation keeps its pace whatever clients do (time goes by as
+on the wall, within a tenth), and memory is bounded, as the queues are.
+"""
+
+import asyncio
+import gc
+import http.client
+import json
+import os
+import socket
+import threading
+import time
+
+import pytest
+from helpers.lab import Page, page
+from websockets.asyncio.client import connect as connect_async
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from saltus import lab
+from saltus.errors import ModelError, OptionError
+from saltus.lab.client import Status
+from saltus.lab.server import MOST_CLIENTS
+
+
+@pytest.fixture(scope="module")
+def opened():
+    with lab.open("pendularm", browser=False) as it:
+        with page(it) as client:  # compiled and running from here on
+            client.until(lambda: client.frame is not None and client.frame["time"] > 0.05)
+        yield it
+
+
+def get(opened, path, **headers):
+    """Status, headers and text of a plain request."""
+    host, _, port = opened.url.split("/")[2].partition(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    try:
+        connection.putrequest("GET", path, skip_host="Host" in headers, skip_accept_encoding=True)
+        for name, value in headers.items():
+            for one in value if isinstance(value, list) else [value]:
+                connection.putheader(name, one)
+        connection.endheaders()
+        response = connection.getresponse()
+        return response.status, dict(response.headers), response.read().decode()
+    finally:
+        connection.close()
+
+
+def query(opened):
+    return opened.url.partition("/?")[2]
+
+
+def refused(opened, **options):
+    """The status with which a websocket is refused."""
+    with pytest.raises(InvalidStatus) as error:
+        Page(opened, **options)
+    return error.value.response.status_code
+
+
+def closed(client):
+    """Code and reason with which the server closes a connection."""
+    with pytest.raises(ConnectionClosed) as error:
+        while True:
+            client.socket.recv(10.0)
+    return error.value.rcvd.code, error.value.rcvd.reason
+
+
+# ---------------------------------------------------------------- strangers
+
+
+def test_the_page_is_given_to_who_has_the_token(opened):
+    status, headers, text = get(opened, f"/?{query(opened)}")
+    assert status == 200 and text.lstrip().lower().startswith("<!doctype html>")
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'") and "http:" not in policy.partition("frame-ancestors")[0]
+    assert headers["Cache-Control"] == "no-store" and headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Content-Type-Options"] == "nosniff" and "Server" not in headers
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?token=", "/?token=wrong", "/?token=%00%ff", "/?tokens=x", "/ws?token=wrong", "/?" + "a=b&" * 50]
+)
+def test_without_the_token_there_is_nothing(opened, path):
+    status, _, text = get(opened, path, Origin=opened.url.partition("/?")[0])
+    assert status == 403 and "token" in text and "script" not in text
+
+
+@pytest.mark.parametrize("path", ["/x", "//", "/download/", "/download/../page.html", "/page.html"])
+def test_other_paths_are_not_there(opened, path):
+    assert get(opened, f"{path}?{query(opened)}")[0] == 404
+
+
+@pytest.mark.parametrize("what", ["trajectory.nc", "video.mp4", "report.html"])
+def test_nothing_to_download_yet(opened, what):
+    status, _, text = get(opened, f"/download/{what}?{query(opened)}")
+    assert status == 409 and "record" in text
+    assert get(opened, f"/download/{what}?token=x")[0] == 403
+
+
+@pytest.mark.parametrize("host", ["example.org", "127.0.0.1", "localhost:1", "127.0.0.1.example.org:{port}", ""])
+def test_other_names_of_this_machine_are_refused(opened, host):
+    """A page of example.org whose name suddenly resolves to 127.0.0.1."""
+    port = opened.url.split("/")[2].partition(":")[2]
+    assert get(opened, f"/?{query(opened)}", Host=host.format(port=port))[0] == 403
+    assert get(opened, f"/?{query(opened)}", Host=f"localhost:{port}")[0] == 200
+    assert get(opened, f"/?{query(opened)}", Host=[f"localhost:{port}", "example.org"])[0] == 403
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://example.org", "null", "https://127.0.0.1:{port}", "http://127.0.0.1:1", None]
+)
+def test_other_pages_cannot_connect(opened, origin):
+    port = opened.url.split("/")[2].partition(":")[2]
+    assert refused(opened, origin=origin and origin.format(port=port)) == 403
+
+
+def test_only_the_loopback_listens(opened):
+    port = int(opened.url.split("/")[2].partition(":")[2])
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as other:
+        other.settimeout(1.0)
+        assert other.connect_ex(("127.0.0.2", port)) != 0
+
+
+def test_tokens_differ_and_are_long(opened):
+    with lab.open("pendularm", browser=False) as other:
+        assert query(other) != query(opened)
+    assert len(query(opened)) >= len("token=") + 22  # 128 bits
+
+
+# ---------------------------------------------------------------- fools
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("nonsense", "not JSON"),
+        (b"\x00\x01", "binary"),
+        ('{"type":"fly"}', "unknown type fly"),
+        ('{"type":"speed","value":NaN}', "not JSON"),
+        ('{"type":"step","n":1e6}', "step: n is not a whole number"),
+        ("[" * 60000, "not JSON"),
+    ],
+)
+def test_malformed_messages_close_with_a_reason(opened, message, reason):
+    with page(opened) as client:
+        client.socket.send(message)
+        code, said = closed(client)
+    assert code == 4001 and said.startswith("malformed message: ") and reason in said
+
+
+def test_oversized_messages(opened):
+    with page(opened) as client:
+        client.socket.send('{"type":"keydown","key":"' + "k" * 70000 + '"}')
+        assert closed(client)[0] == 1009
+
+
+def test_flooding(opened):
+    with page(opened) as client:
+        with pytest.raises(ConnectionClosed):
+            for _ in range(100_000):
+                client.socket.send('{"type":"blur"}')
+        assert closed(client) == (4002, "too many messages: more than 600 within a second")
+    assert_it_goes_on(opened)
+
+
+def test_a_viewer_may_look_but_not_touch(opened):
+    with page(opened) as writer, page(opened) as viewer:
+        writer.until(lambda: writer.status.get("viewers") == 2)
+        viewer.until(lambda: viewer.frame is not None)
+        assert (writer.role, viewer.role) == ("writer", "viewer")
+        viewer.send("speed", value=7.0)
+        viewer.until(lambda: viewer.notices)
+        assert "watching" in viewer.notices[0]
+        writer.send("speed", value=2.0)
+        viewer.until(lambda: viewer.status.get("speed") == 2.0)
+        viewer.send("take")
+        viewer.until(lambda: viewer.role == "writer")
+        writer.until(lambda: writer.role == "viewer")
+        viewer.send("speed", value=1.0)
+        writer.until(lambda: writer.status["speed"] == 1.0)
+
+
+def test_the_place_of_a_writer_who_left_is_free(opened):
+    """Its keys are up and what it dragged is let go."""
+    with page(opened) as viewer_to_be:
+        with page(opened) as second:
+            second.until(lambda: second.role == "viewer")
+        viewer_to_be.send("keydown", key="d")
+        viewer_to_be.send("drag", body=1, point=[0, 0, -2], target=[5, 0, 0])
+        session = opened._stage.session
+        until(lambda: session._held and session.motion.drag is not None)
+    until(lambda: not session._held and session.motion.drag is None)
+    assert not session.sim.xfrc_applied.any()
+    with page(opened) as client:
+        client.until(lambda: client.role == "writer")
+
+
+# ---------------------------------------------------------------- crowds
+
+
+def test_frames_wait_for_the_page(opened):
+    """Who does not acknowledge gets three frames, and then the newest as soon as it does."""
+    with page(opened) as client:
+        frames = []
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:
+            message = client.socket.recv(5.0)
+            if isinstance(message, bytes):
+                frames.append(int.from_bytes(message[4:8], "little"))
+            else:
+                client.scene = client.scene or (json.loads(message) if '"type":"scene"' in message else None)
+        assert len(frames) == 3
+        client.send("ack", frame=frames[-1])
+        newest = client.until(lambda: client.frame is not None).frame["number"]
+        assert newest > frames[-1] + 20
+
+
+def test_a_crowd_that_does_not_read(opened):
+    """200 viewers, of whom 180 never read: frames go on for those who do, queues and memory stay as they are."""
+    before = resident()
+    port = int(opened.url.split("/")[2].partition(":")[2])
+    deaf = [stuck_viewer(opened, port) for _ in range(180)]
+    try:
+        with page(opened) as client:
+            client.until(lambda: client.status.get("viewers") == 181)
+            asyncio.run(readers(opened, 20, 1.0))
+            began, first, frames = time.monotonic(), opened._stage.session.sim.time, client.frames
+            client.until(lambda: time.monotonic() > began + 3.0)
+            passed = time.monotonic() - began
+            assert opened._stage.session.sim.time - first == pytest.approx(passed, rel=0.1)
+            assert client.frames - frames > 30 * passed
+        for one in opened._server._clients:
+            assert len(one._sent) <= 3 and len(one._notices) <= 50
+            assert one.socket.transport.get_write_buffer_size() <= 2 * 65536
+        assert resident() - before < 60 * 2**20
+    finally:
+        for one in deaf:
+            one.close()
+    until(lambda: not opened._server._clients)
+    assert_it_goes_on(opened)
+
+
+def test_what_was_sent_is_forgotten(opened):
+    """Of hundreds of frames and tens of statuses a few are left."""
+    with page(opened) as client:
+        client.until(lambda: client.frame is not None)
+        first, began = client.frames, time.monotonic()
+        client.until(lambda: time.monotonic() > began + 2.0)
+        assert client.frames - first > 50
+        gc.collect()
+        assert sum(isinstance(thing, Status) for thing in gc.get_objects()) < 10
+
+
+def test_more_than_there_is_room_for(opened):
+    port = int(opened.url.split("/")[2].partition(":")[2])
+    many = [stuck_viewer(opened, port) for _ in range(MOST_CLIENTS)]
+    try:
+        until(lambda: len(opened._server._clients) == MOST_CLIENTS)
+        with page(opened) as client:
+            assert closed(client) == (4003, f"too many viewers: {MOST_CLIENTS} are connected")
+    finally:
+        for one in many:
+            one.close()
+    until(lambda: not opened._server._clients)
+
+
+def test_sockets_that_say_nothing(opened):
+    """More connections than anyone needs are dropped at once, and those that say nothing after a while."""
+    port = int(opened.url.split("/")[2].partition(":")[2])
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(600)]
+    try:
+        until(lambda: opened._server._sockets == 512)
+        dropped = 0
+        for one in silent:
+            one.settimeout(0.02)
+            try:
+                dropped += one.recv(1) == b""
+            except TimeoutError:
+                pass
+            except ConnectionError:
+                dropped += 1
+        assert dropped >= 88
+        until(lambda: opened._server._sockets == 0, patience=20.0)
+    finally:
+        for one in silent:
+            one.close()
+    assert_it_goes_on(opened)
+
+
+def test_a_large_scene_goes_out_in_pieces():
+    """A slow client holds no more than a piece of it in the server's memory."""
+    from saltus.lab.client import PIECE, pieces
+
+    text = "π" * (3 * PIECE + 5)
+    parts = list(pieces(text))
+    assert "".join(parts) == text and max(map(len, parts)) == PIECE
+
+
+# ---------------------------------------------------------------- opening and closing
+
+
+def test_a_port_that_is_taken(opened):
+    port = int(opened.url.split("/")[2].partition(":")[2])
+    with pytest.raises(OptionError, match=f"cannot listen on port {port}: "):
+        lab.open("pendularm", browser=False, port=port)
+
+
+def test_what_cannot_be_shown_is_said_at_once():
+    threads = threading.active_count()
+    with pytest.raises(ModelError, match="no such file"):
+        lab.open("no_such_model", browser=False)
+    with pytest.raises(OptionError, match="unknown integrator"):
+        lab.open("pendulum", browser=False, integrator="rk5")
+    with pytest.raises(OptionError, match="not available yet"):
+        lab.open("pendulum", browser=False, contact="hard")
+    with pytest.raises(OptionError, match="did you mean 'pendulum'"):
+        lab.open("pendulum", browser=False, parameters=["body_mass[pendulun]=1:2"])
+    with pytest.raises(OptionError, match="speed"):
+        lab.open("pendulum", browser=False, speed=0.0)
+    until(lambda: threading.active_count() <= threads)
+
+
+def test_closing_tells_the_pages():
+    """Also while one of them never reads; and no thread is left."""
+    threads = threading.active_count()
+    opened = lab.open("pendularm", browser=False)
+    port = int(opened.url.split("/")[2].partition(":")[2])
+    deaf = stuck_viewer(opened, port)
+    with page(opened) as client:
+        client.until(lambda: client.frame is not None)
+        began = time.monotonic()
+        opened.close()
+        assert time.monotonic() - began < 5.0
+        assert closed(client)[0] == 1001
+    deaf.close()
+    until(lambda: threading.active_count() <= threads)
+    opened.close()  # again is nothing
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def until(condition, patience=10.0):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def resident():
+    """Memory of this process (bytes)."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def stuck_viewer(opened, port):
+    """A websocket whose end is never read."""
+    one = socket.create_connection(("127.0.0.1", port))
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    lines = [
+        f"GET /ws?{query(opened)} HTTP/1.1",
+        *[f"Host: 127.0.0.1:{port}", f"Origin: http://127.0.0.1:{port}", "Upgrade: websocket", "Connection: Upgrade"],
+        *["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13", "", ""],
+    ]
+    one.sendall("\r\n".join(lines).encode())
+    return one
+
+
+async def readers(opened, count, seconds):
+    """Viewers that read and acknowledge for a while; each sees frames."""
+    base, _, token = opened.url.partition("/?")
+
+    async def read():
+        frames, end = 0, time.monotonic() + seconds
+        async with connect_async(f"{base.replace('http', 'ws')}/ws?{token}", origin=base, compression=None) as one:
+            while time.monotonic() < end:
+                message = await asyncio.wait_for(one.recv(), 5.0)
+                if isinstance(message, bytes):
+                    frames += 1
+                    await one.send(json.dumps({"type": "ack", "frame": int.from_bytes(message[4:8], "little")}))
+        return frames
+
+    assert min(await asyncio.gather(*[read() for _ in range(count)])) > 5
+
+
+def assert_it_goes_on(opened):
+    """The simulation runs, and a new page sees it."""
+    with page(opened) as client:
+        client.until(lambda: client.frame is not None)
+        first = client.frame["time"]
+        client.until(lambda: client.frame["time"] > first + 0.2)

@@ -1,0 +1,445 @@
+"""What a session does with time, commands and other simulations.
+
+Reference: `saltus.Simulation` by itself, bit for bit, where the session only decides when to step; the formula of the
+spring in `saltus.lab.drag`, with masses in closed form; the weight of a ball at rest for contact forces.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from helpers.lab import FRAME, decoded, do, notices, opened, ready, run
+
+import saltus
+from saltus.lab import motion
+from saltus.lab.drag import PULL, Drag, grabbed, spring
+from saltus.lab.protocol import Command
+from saltus.lab.recording import Downloads
+from saltus.lab.session import LiveSession
+from saltus.lab.setup import Setup
+
+BALL = """
+<mujoco><option timestep="{h}" gravity="0 0 0"/><statistic extent="{extent}"/>
+  <worldbody><body><freejoint/><geom size=".1" mass="{mass}" contype="0" conaffinity="0"/></body></worldbody>
+</mujoco>"""
+
+
+def session_of(model, **setup):
+    return ready(LiveSession(Setup("test", "Test", saltus.load(model), **setup), Downloads()))
+
+
+def pendulum(**setup):
+    return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
+
+
+def seen(session):
+    """The next frame as the page decodes it; None if there is none."""
+    frame = session.frame()
+    return None if frame is None else decoded(frame.encode(1), session.scene())
+
+
+def alone(session, steps):
+    """The session's simulation by itself from its start."""
+    sim = session.setup.simulation()
+    sim.step(steps)
+    return sim
+
+
+def assert_same_state(one, other):
+    for name in ("time", "qpos", "qvel", "act"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
+# ---------------------------------------------------------------- time
+
+
+def test_steps_are_exact():
+    session = do(pendulum(playing=False), "step", n=1)
+    run(session, FRAME)
+    assert_same_state(session.sim, alone(session, 1))
+    do(session, "step", n=70)
+    run(session, FRAME)
+    assert_same_state(session.sim, alone(session, 71))
+    assert not session.playing and session.motion.shown == session.sim.time
+
+
+@pytest.mark.parametrize("speed", [0.25, 1.0, 3.0])
+def test_time_goes_by_as_on_the_wall(speed):
+    """Shown is wall time times speed; the simulation is at the end of the step that this lies in."""
+    session = do(pendulum(), "speed", value=speed)
+    run(session, 2.0)
+    assert session.motion.shown == pytest.approx(2.0 * speed, abs=1e-9)
+    steps = math.ceil(2.0 * speed / 0.05 - 1e-6)
+    assert_same_state(session.sim, alone(session, steps))
+
+
+def test_what_is_shown_lies_between_two_steps():
+    """With a step of three frames: positions and velocities on the straight line, energies of the step's end."""
+    session = pendulum()
+    whole = saltus.Simulation("pendulum", "velocity_verlet", timestep=0.05).run(2.0, sample=0.05)
+    for k in range(1, 100):
+        session.tick(FRAME)
+        frame = seen(session)
+        assert frame["time"] == pytest.approx(k * FRAME)
+        angle, rate = (np.interp(k * FRAME, whole.time, x[:, 0]) for x in (whole.qpos, whole.qvel))
+        np.testing.assert_allclose(frame["dofs"][0, 0], [angle, rate], atol=1e-6)
+        end = math.ceil(k * FRAME / 0.05 - 1e-9)
+        np.testing.assert_allclose(frame["energy"][0], whole.energy[end], rtol=1e-6, atol=1e-5)
+        bob = frame["bodies"][0, 1]
+        np.testing.assert_allclose(bob[3:], [np.cos(angle / 2), 0, -np.sin(angle / 2), 0], atol=1e-6)
+
+
+def test_a_pause_comes_to_the_end_of_the_step():
+    """Within a tenth of a second, without a jump; then nothing moves and no frames are sent."""
+    session = pendulum()
+    run(session, 10 * FRAME)
+    assert session.motion.shown < session.sim.time
+    do(session, "pause")
+    times = []
+    for _ in range(12):
+        session.tick(FRAME)
+        frame = session.frame()
+        times.append(frame.time if frame is not None else None)
+    told = [t for t in times if t is not None]
+    assert told == sorted(told) and told[-1] == session.sim.time == pytest.approx(0.2)
+    assert times[-3:] == [None] * 3 and session.idle
+    assert_same_state(session.sim, alone(session, 4))
+    do(session, "play")
+    run(session, 0.3)
+    assert_same_state(session.sim, alone(session, 10))
+
+
+def test_a_slow_computer_slows_the_motion_down(monkeypatch):
+    """No step is left out and none is made up for: a session that can take three steps a frame takes these."""
+    session = do(pendulum(), "speed", value=100.0)
+    monkeypatch.setattr(motion, "BUDGET", 0.0)  # one chunk a frame
+    monkeypatch.setattr(motion.Motion, "_chunk", lambda self, n: min(n, 3))
+    run(session, 3.0)
+    steps = round(session.sim.time / 0.05)
+    assert steps == 3 * 180 and session.motion.shown == session.sim.time
+    assert_same_state(session.sim, alone(session, steps))
+    (text,) = notices(session)
+    assert "manages 9 times real time here, not 100" in text
+    monkeypatch.undo()
+    do(session, "speed", value=1.0)
+    began = session.sim.time
+    run(session, 1.0)
+    assert session.sim.time == pytest.approx(began + 1.0, abs=0.051)
+
+
+def test_divergence_pauses_with_its_reason():
+    session = pendulum(integrator="explicit_euler")
+    do(session, "timestep", value=1.0)
+    do(session, "slider", id="ctrl[motor]", value=100.0)
+    session.sim.qvel[:] = 1e10 - 20.0  # the motor adds 12.5 rad/s each step, the weight at most 4.9
+    run(session, 4.0)
+    assert not session.playing
+    (text,) = [t for t in notices(session) if "diverged" in t]
+    assert "joint 'theta'" in text and "timestep 1" in text
+    assert np.isfinite(session.sim.qvel).all() and abs(session.sim.qvel[0]) < 1e10
+    do(session, "reset", key=None)
+    do(session, "play")
+    run(session, 3.0)
+    assert session.sim.time == 3.0 and session.sim.qpos[0] != np.pi / 2
+
+
+def test_reset_and_keyframes():
+    session = pendulum()
+    run(session, 1.0)
+    do(session, "reset", key=None)
+    assert session.sim.time == 0.0 and session.sim.qpos[0] == np.pi / 2 and session.playing
+    run(session, 1.0)
+    assert_same_state(session.sim, alone(session, 20))
+    do(session, "reset", key="release")
+    assert session.sim.qpos[0] == np.pi / 2
+    do(session, "reset", key="realease")
+    assert "did you mean 'release'" in notices(session)[-1]
+
+
+# ---------------------------------------------------------------- other simulations
+
+
+def test_another_integrator_goes_on_from_the_same_state():
+    session = pendulum()
+    run(session, 1.0)
+    do(session, "pause")
+    run(session, 1.0)
+    before = session.sim.snapshot()
+    do(session, "integrator", name="rk4")
+    assert session.sim.integrator.name == "rk4" == session.status()["integrator"]
+    np.testing.assert_array_equal(session.sim.snapshot()[:3], before[:3])  # time, qpos, qvel
+    other = saltus.Simulation("pendulum", "rk4", timestep=0.05)
+    other.time, other.qpos, other.qvel = before[:3]
+    other.step(10)
+    do(session, "step", n=10)
+    run(session, FRAME)
+    assert_same_state(session.sim, other)
+
+
+def test_verlet_begins_anew_when_it_is_chosen_but_not_when_only_the_weight_changes():
+    """Its first step is the initial one of the method, x1 = x0 + v0 h + a0 h²/2; later ones remember."""
+    session = pendulum(playing=False)
+    do(session, "step", n=7)
+    run(session, FRAME)
+    x, v = float(session.sim.qpos[0]), float(session.sim.qvel[0])
+    do(session, "integrator", name="verlet")
+    do(session, "step", n=1)
+    run(session, FRAME)
+    assert session.sim.qpos[0] == pytest.approx(x + 0.05 * v - 9.81 / 2 * np.sin(x) * 0.05**2 / 2, abs=1e-13)
+    memory = session.sim.snapshot()
+    do(session, "gravity", value=[0.0, 0.0, -9.81 / 2])
+    np.testing.assert_array_equal(session.sim.snapshot(), memory)
+    x, before = float(session.sim.qpos[0]), x
+    do(session, "step", n=1)
+    run(session, FRAME)
+    assert session.sim.qpos[0] == pytest.approx(2 * x - before - 9.81 / 4 * np.sin(x) * 0.05**2, abs=1e-13)
+
+
+def test_step_gravity_and_parameters_while_it_runs():
+    key = "body_mass[pendulum]"
+    session = pendulum(parameters=(f"{key}=0.5:10", "dof_damping[theta]=0:5"))
+    run(session, 0.5)
+    do(session, "timestep", value=0.01)
+    do(session, "gravity", value=[0.0, 0.0, -1.62])
+    do(session, "slider", id=key, value=4.0)
+    status = session.status()
+    assert (status["timestep"], status["gravity"], status["sliders"][key]) == (0.01, [0.0, 0.0, -1.62], 4.0)
+    assert session.sim.time == pytest.approx(0.5) and session.sim.model.body_mass[1] == 4.0
+    do(session, "slider", id=key, value=1000.0)
+    assert session.sim.model.body_mass[1] == 10.0 and f"{key} was set to its bound, 10." in notices(session)
+    do(session, "slider", id="dof_damping[theta]", value=2.0)
+    do(session, "speed", value=10.0)
+    run(session, 30.0)  # which takes the energy out of it: the amplitude falls as exp(-t b/2I), by a factor 1800
+    assert session.sim.model.changes[key] == 10.0 and session.sim.model.changes["dof_damping[theta]"] == 2.0
+    assert abs(session.sim.qvel[0]) < 0.01
+
+
+def test_what_comes_while_something_is_built_is_not_lost():
+    """Of many wishes in a row the last one counts, and all kinds of them."""
+    session = pendulum()
+    for k in range(20):
+        session.handle(Command("gravity", {"value": (0.0, 0.0, -float(k))}))
+        session.handle(Command("timestep", {"value": 0.05 - 0.001 * k}))
+        session.tick(FRAME)
+    ready(session)
+    assert session.sim.model.opt.gravity[2] == -19.0 and session.sim.timestep == pytest.approx(0.031)
+
+
+@pytest.mark.parametrize(
+    ("type", "fields", "message"),
+    [
+        ("integrator", {"name": "rk5"}, "unknown integrator"),
+        ("contact", {"name": "hard"}, "unknown contact law"),
+        ("slider", {"id": "ctrl[moter]", "value": 1.0}, "did you mean 'ctrl"),
+        ("drag", {"body": 7, "point": (0, 0, 0), "target": (0, 0, 0)}, "there is no body 7"),
+        ("drag", {"body": 0, "point": (0, 0, 0), "target": (0, 0, 0)}, "this point of 'world' cannot move"),
+        ("follow", {"body": "bob"}, "no body 'bob'"),
+        ("ghosts", {"on": True}, "no ghosts"),
+        ("seek", {"time": 1.0}, "not for this scene"),
+        ("video", {}, "record first"),
+    ],
+)
+def test_what_cannot_be_done_is_said(type, fields, message):
+    session = pendulum()
+    do(session, type, **fields)
+    assert message in notices(session)[-1]
+    run(session, 0.1)
+    assert_same_state(session.sim, alone(session, 2))
+
+
+# ---------------------------------------------------------------- sliders
+
+
+def test_sliders_move_what_they_say():
+    session = pendulum(playing=False)
+    scene = session.scene()
+    assert [(s["id"], s["group"], s["unit"]) for s in scene["sliders"]] == [
+        ("ctrl[motor]", "control", ""),
+        ("qpos[theta]", "joint", "rad"),
+    ]
+    # the weight at the end of its rod asks for m g l = 39.24 N m
+    assert 39.24 < scene["sliders"][0]["max"] == -scene["sliders"][0]["min"] <= 4 * 39.24
+    do(session, "step", n=5)
+    run(session, FRAME)
+    do(session, "slider", id="ctrl[motor]", value=3.0)
+    do(session, "slider", id="qpos[theta]", value=0.25)
+    assert (session.sim.ctrl[0], session.sim.qpos[0], session.sim.qvel[0]) == (3.0, 0.25, 0.0)
+    assert session.status()["sliders"] == {"ctrl[motor]": 3.0, "qpos[theta]": 0.25}
+    assert seen(session)["dofs"][0, 0, 0] == np.float32(0.25)
+    session.sim.qpos[:] = 0.25 + 6 * np.pi
+    assert session.status()["sliders"]["qpos[theta]"] == pytest.approx(0.25)
+
+
+# ---------------------------------------------------------------- dragging
+
+
+@pytest.mark.parametrize(
+    ("mass", "h", "extent", "stiffness"),
+    [
+        (2.0, 0.002, 1.0, 2.0 * PULL / 1.0),
+        (2.0, 0.002, 0.1, 2.0 * PULL / 0.1),
+        (2.0, 0.002, 20.0, 2.0 * PULL / 1.0),
+        (0.5, 0.2, 1.0, 0.5 / (2 * 0.2) ** 2),
+    ],
+)
+def test_a_dragged_body_accelerates_as_the_formula_says(mass, h, extent, stiffness):
+    """Semi-implicit Euler: v1 = h k d / m, then v2 = v1 + h (k (d - h v1) - c v1) / m, with c = 2 sqrt(k m)."""
+    session = session_of(BALL.format(mass=mass, h=h, extent=extent), integrator="euler", playing=False)
+    do(session, "drag", body=1, point=(0.0, 0.0, 0.0), target=(0.3, -0.2, 0.1))
+    d, v = np.array([0.3, -0.2, 0.1]), np.zeros(3)
+    damping = 2 * np.sqrt(stiffness * mass)
+    for k in range(1, 4):
+        do(session, "step", n=1)
+        run(session, FRAME)
+        v = v + h * (stiffness * d - damping * v) / mass
+        d = d - h * v
+        np.testing.assert_allclose(session.sim.qvel, [*v, 0, 0, 0], rtol=1e-12, atol=1e-12, err_msg=str(k))
+    do(session, "release")
+    assert not session.sim.xfrc_applied.any()
+    before = session.sim.qvel.copy()
+    do(session, "step", n=1)
+    run(session, FRAME)
+    np.testing.assert_allclose(session.sim.qvel, before, rtol=1e-12, atol=1e-14)
+
+
+def test_a_pull_at_a_point_turns_the_body():
+    """F at a point off the centre of mass: v' = F/m, ω' = r x F / I, with I = 2/5 m r² of a ball."""
+    session = session_of(BALL.format(mass=2.0, h=0.002, extent=1.0), integrator="euler", playing=False)
+    do(session, "drag", body=1, point=(0.05, 0.0, 0.0), target=(0.05, 0.0, 0.4))
+    do(session, "step", n=1)
+    run(session, FRAME)
+    inertia = 0.4 * 2.0 * 0.1**2
+    lightest = 1.0 / (1.0 / 2.0 + 0.05**2 / inertia)  # of the point, across the arm
+    assert spring_of(session, (0.05, 0.0, 0.0)) == pytest.approx((200.0, 2 * np.sqrt(200.0 * lightest)))
+    force = 200.0 * 0.4
+    np.testing.assert_allclose(session.sim.qvel[:3], [0, 0, 0.002 * force / 2.0], rtol=1e-12)
+    np.testing.assert_allclose(session.sim.qvel[3:], [0, -0.002 * 0.05 * force / inertia, 0], rtol=1e-12, atol=1e-15)
+
+
+def spring_of(session, point):
+    sim = session.sim
+    return spring(sim, 1, grabbed(sim, 1, point)[1], 0.002)
+
+
+def test_a_pendulum_is_pulled_to_where_the_mouse_is():
+    """It comes to rest where the spring and the weight balance, and stays there without a motor."""
+    session = pendulum(integrator="rk4", timestep=0.01)
+    target = (2 * np.sin(1.0), 0.0, -2 * np.cos(1.0))
+    do(session, "drag", body=1, point=(0.0, 0.0, -2.0), target=target)
+    run(session, 20.0)
+    angle = float(session.sim.qpos[0])
+    stiffness = 2.0 * PULL / min(float(session.sim.model.stat.extent), 1.0)
+    # k |target| 2 sin(1 - θ) = m g sin θ per unit of length
+    assert abs(session.sim.qvel[0]) < 1e-6
+    assert stiffness * 2.0 * np.sin(1.0 - angle) == pytest.approx(2.0 * 9.81 * np.sin(angle), rel=1e-6)
+    do(session, "blur")
+    assert session.motion.drag is not None  # the mouse is not the keyboard
+    do(session, "release")
+    run(session, 1.0)
+    assert abs(session.sim.qvel[0]) > 0.5
+
+
+def test_the_held_force_is_stable_at_any_step():
+    """sqrt(k / m_p) τ ≤ 1/2, and critically damped: from rest the distance shrinks step by step, without overshoot."""
+    for h in (0.001, 0.01, 0.1, 0.5):
+        session = session_of(BALL.format(mass=1.0, h=h, extent=1e-3), integrator="euler", playing=False)
+        do(session, "drag", body=1, point=(0.0, 0.0, 0.0), target=(1.0, 0.0, 0.0))
+        distances = []
+        for _ in range(60):
+            do(session, "step", n=session.motion.drag.steps(h))
+            run(session, FRAME)
+            distances.append(1.0 - session.sim.qpos[0])
+        assert np.all(np.diff(distances) <= 1e-12) and 0 <= distances[-1] < 1e-3
+
+
+def test_a_body_that_is_moved_from_outside_goes_where_it_is_pulled():
+    text = """<mujoco><worldbody><body name="hand" mocap="true" pos="1 0 0"><geom size=".1"/></body>
+      <body><joint type="slide"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""
+    session = session_of(text, playing=False, integrator="euler")
+    do(session, "drag", body=1, point=(0.1, 0.0, 0.0), target=(0.5, 2.0, 0.0))
+    np.testing.assert_allclose(session.sim.mocap_pos[0], [0.4, 2.0, 0.0])
+    session.tick(FRAME)
+    np.testing.assert_allclose(seen(session)["bodies"][0, 1, :3], [0.4, 2.0, 0.0], atol=1e-6)
+
+
+def test_a_drag_holds_its_force_for_two_milliseconds_or_a_step():
+    drag = Drag(1, (0, 0, 0), (0, 0, 0))
+    assert [drag.steps(h) for h in (0.0001, 0.0005, 0.002, 0.05)] == [20, 4, 1, 1]
+
+
+# ---------------------------------------------------------------- contacts, ghosts
+
+
+def test_a_ball_at_rest_carries_its_weight():
+    session = session_of("bouncing_ball")
+    run(session, 20.0)
+    frame = seen(session)
+    sim = session.sim
+    weight = sim.model.body_subtreemass[1] * 9.81
+    (contact,) = frame["contacts"]
+    np.testing.assert_allclose(contact[3:6], [0, 0, weight], rtol=1e-3, atol=1e-3 * weight)
+    assert contact[2] == pytest.approx(0.0, abs=0.05) and contact[6] < 0
+
+
+def test_ghosts_are_runs_of_their_own():
+    """Each equals a simulation under its integrator by itself, from the moment on when they appear."""
+    session = pendulum(ghosts=("explicit_euler", "rk4"))
+    nothing = seen(session)
+    assert np.isnan(nothing["bodies"][1:]).all() and np.isnan(nothing["energy"][1:]).all()
+    run(session, 1.0)
+    do(session, "ghosts", on=True)
+    run(session, 2.0)
+    start, frame = alone(session, 20), session.frame()
+    assert frame is not None
+    for k, name in enumerate(("explicit_euler", "rk4")):
+        by_itself = saltus.Simulation("pendulum", name, timestep=0.05)
+        by_itself.time, by_itself.qpos, by_itself.qvel = start.time, start.qpos, start.qvel
+        by_itself.step(40)
+        assert_same_state(session.motion.ghosts[k].sim, by_itself)
+        np.testing.assert_allclose(frame.ghost_energy[k], by_itself.energy())
+    do(session, "ghosts", on=False)
+    assert np.isnan(seen(session)["bodies"][1:]).all()
+
+
+def test_a_ghost_that_diverges_leaves():
+    session = pendulum(ghosts=("explicit_euler", "rk4"))
+    do(session, "ghosts", on=True)
+    ghost = session.motion.ghosts[0]
+    ghost.sim.qvel[:] = 2e10
+    run(session, 0.2)
+    (text,) = notices(session)
+    assert text.startswith("The ghost explicit_euler is gone: diverged") and session.playing
+    frame = seen(session)
+    assert np.isnan(frame["bodies"][1]).all() and np.isfinite(frame["bodies"][2]).all()
+    do(session, "reset", key=None)  # it comes back
+    run(session, 0.2)
+    assert np.isfinite(seen(session)["bodies"]).all()
+
+
+# ---------------------------------------------------------------- what the page is told
+
+
+def test_the_scene_message_describes_the_model():
+    scene = opened("double_pendulum").scene()
+    assert scene["bodies"] == ["world", "upper", "lower"] and scene["kind"] == "live" and scene["duration"] is None
+    assert scene["dofs"] == [{"name": f"theta{i}", "unit": "rad", "kind": "hinge"} for i in (1, 2)]
+    assert scene["keys"] == ["release", "horizontal"] and scene["contacts"] == ["soft"]
+    assert scene["integrators"] == list(saltus.integrators()) and scene["extent"] > 0
+    kinds = {shape["name"]: (shape["kind"], shape["body"]) for shape in scene["shapes"]}
+    assert kinds["upper_bob"] == ("sphere", 1) and kinds["lower_rod"] == ("capsule", 2)
+    assert all(len(shape["rgba"]) == 4 and len(shape["quat"]) == 4 for shape in scene["shapes"])
+
+
+def test_a_simulation_is_gone_on_from():
+    """The lab's motion is its own; the user's simulation stays where it was."""
+    sim = saltus.Simulation("pendulum", "velocity_verlet", timestep=0.05)
+    sim.step(13)
+    sim.ctrl[:] = 2.0
+    before = sim.snapshot()
+    given = dict(integrator=sim.integrator, contact=sim.contact, timestep=sim.timestep, source=sim)
+    session = session_of(sim.model, **given)
+    assert_same_state(session.sim, sim)
+    run(session, 1.0)
+    np.testing.assert_array_equal(sim.snapshot(), before)
+    sim.step(20)
+    assert_same_state(session.sim, sim)
