@@ -6,6 +6,8 @@ step is compiled with its controller, and without any where there is none.
 
 from numba.extending import overload
 
+from saltus.errors import OptionError
+from saltus.number.fingerprint import fingerprint
 from saltus.number.functions import clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
@@ -13,11 +15,23 @@ LAWS: dict = {}  # word -> kernel law(m, d, z): sets ctrl; its states are act[z:
 PID_PARAMETERS = 8  # of each actuator, see `pid`
 AT_STAGES, AT_STEPS = "control_", "hold_"  # how the words begin: evaluated with every acceleration, or once a step
 
+CHANGED = "a value that it refers to has changed since its first use; what changes must be one of its parameters"
+
+
+def law_word(law) -> str:
+    """The word of a law: one that changes with all that its code depends on. OptionError where that cannot be told."""
+    function = law.py_func
+    return "_".join(part for part in (function.__name__, fingerprint(function)[:12]) if part)
+
 
 def _law(m, beginning):
+    """The law of a layout, when it is compiled: what it refers to must still be what its word tells."""
     for word in m.layout.features:
         if word.startswith(beginning):
-            return LAWS[word.removeprefix(beginning)]
+            law = LAWS[word.removeprefix(beginning)]
+            if not word.endswith(law_word(law)):
+                raise OptionError(f"{law.py_func.__name__}: {CHANGED}")
+            return law
     return None
 
 
@@ -92,4 +106,4 @@ def pid(m, d, z):
             d.act_dot[z + k] = 0.0 * d.time
 
 
-LAWS["pid"] = pid
+LAWS[law_word(pid)] = pid

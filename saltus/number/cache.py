@@ -5,7 +5,8 @@ answers. Here the directory is named by a hash of every kernel source, the versi
 the CPU: whatever changes, a fresh directory is used. `SALTUS_CACHE_DIR` overrides the place.
 
 A compiled function is one file, named by a hash of the argument types and, for code from outside the package, of that
-code and all that it calls. Files appear whole or not at all and never change, so that processes can share them.
+code and all that it refers to (see `saltus.number.fingerprint`). Files appear whole or not at all and never change, so
+that processes can share them.
 """
 
 import contextlib
@@ -19,14 +20,13 @@ from pathlib import Path
 
 import llvmlite
 import numba
-import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
-from numba.core.dispatcher import Dispatcher
 
+from saltus.errors import OptionError
+from saltus.number.fingerprint import PACKAGE, fingerprint
 from saltus.number.kinds import cpu_name
 from saltus.number.parts import rebuild_part
 
-PACKAGE = Path(__file__).resolve().parent.parent
 KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "sense", "simulate")
 
 
@@ -73,29 +73,6 @@ def _can_write(directory: Path) -> bool:
     return True
 
 
-def outside_digest(function) -> str:
-    """Hash of a Python function from outside the package and of the functions it calls; empty for the package's own."""
-    digest = hashlib.sha256()
-    pending, seen = [function], set()
-    while pending:
-        source = pending.pop()
-        if source in seen or Path(source.__code__.co_filename).is_relative_to(PACKAGE):
-            continue
-        seen.add(source)
-        code = source.__code__
-        digest.update(repr((source.__qualname__, code.co_code, code.co_consts, code.co_names)).encode())
-        for name in code.co_names:
-            value = source.__globals__.get(name)
-            if isinstance(value, Dispatcher):
-                pending.append(value.py_func)
-                value = (value.py_func.__module__, value.py_func.__qualname__)
-            if isinstance(value, np.ndarray):
-                value = value.tobytes()
-            if isinstance(value, int | float | str | bytes | tuple):
-                digest.update(repr((name, value)).encode())
-    return digest.hexdigest() if seen else ""
-
-
 class _Locator(_CacheLocator):
     def __init__(self, py_func):
         self._name = f"{py_func.__module__}"
@@ -133,17 +110,17 @@ class _Files(IndexDataCacheFile):
     @functools.cached_property
     def _depends(self):
         # not before the first use: what a function calls may be defined after it
-        return self._source_stamp, outside_digest(self._py_func), self._also
+        return self._source_stamp, fingerprint(self._py_func), self._also
 
     def save(self, key, data):
-        # a full disk costs the next run its time, no more
-        with contextlib.suppress(OSError):
+        # a full disk, or code that no key can tell from others, costs the next run its time, no more
+        with contextlib.suppress(OSError, OptionError):
             self._save_data(self._file_name(key), data)
 
     def load(self, key):
         try:
             return self._load_data(self._file_name(key))
-        except (OSError, EOFError, pickle.UnpicklingError):
+        except (OSError, EOFError, pickle.UnpicklingError, OptionError):
             return None
 
     def _file_name(self, key):

@@ -1,13 +1,11 @@
 """Controllers that run inside the time loop, with states that the integrator integrates."""
 
-import hashlib
-import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.dynamics.control import AT_STAGES, AT_STEPS, LAWS, PID_PARAMETERS
+from saltus.dynamics.control import AT_STAGES, AT_STEPS, CHANGED, LAWS, PID_PARAMETERS, law_word, pid
 from saltus.errors import OptionError
 from saltus.number.kernels import kernel
 
@@ -24,19 +22,31 @@ class Controller:
     acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a step, at the state and with the
     quantities of its start, its states by Euler's method.
 
+    What the law refers to by name (numbers, tuples, NumPy arrays, kernels) belongs to its code and must not change once
+    a simulation has used it; anything else that it refers to is an OptionError. What is to change are parameters.
+
     Made by `saltus.controller`, or as `saltus.PID`.
     """
 
-    def __init__(self, law: Any, word: str, *, states: int = 0, parameters: Any = (), hold: bool = False):
+    def __init__(self, law: Any, *, states: int = 0, parameters: Any = (), hold: bool = False):
         if states < 0 or int(states) != states:
             raise OptionError(f"controller: states must be a count, got {states}")
-        LAWS[word] = law
-        self.word = (AT_STEPS if hold else AT_STAGES) + word
+        self.law, self._word = law, ""
         self.states, self.hold = int(states), bool(hold)
         self.given = np.asarray(parameters, float).reshape(-1)
 
     def __repr__(self) -> str:
-        return f"Controller({self.word}, states={self.states}, parameters={self.given.tolist()})"
+        name = self.law.py_func.__name__
+        return f"Controller({name}, states={self.states}, parameters={self.given.tolist()}, hold={self.hold})"
+
+    @property
+    def word(self) -> str:
+        """What tells its law from others among the features of a layout."""
+        word = law_word(self.law)  # not before the first use: what it calls may be defined after it
+        if self._word not in ("", word):
+            raise OptionError(f"{self.law.py_func.__name__}: {CHANGED}")
+        self._word, LAWS[word] = word, self.law
+        return (AT_STEPS if self.hold else AT_STAGES) + word
 
     def states_of(self, model: "Model") -> int:
         """How many states it has for a model."""
@@ -60,9 +70,7 @@ def controller(
     """
     if function is None:
         return lambda law: controller(law, states=states, parameters=parameters, hold=hold)
-    return Controller(
-        kernel(function, inline=True), _fingerprint(function), states=states, parameters=parameters, hold=hold
-    )
+    return Controller(kernel(function, inline=True), states=states, parameters=parameters, hold=hold)
 
 
 class PID(Controller):
@@ -90,7 +98,7 @@ class PID(Controller):
         actuators: Sequence[str] | None = None,
         hold: bool = False,
     ):
-        super().__init__(LAWS["pid"], "pid", hold=hold)
+        super().__init__(pid, hold=hold)
         self.gains = {"kp": kp, "ki": ki, "kd": kd, "target": target, "limit": 0.0 if limit is None else limit}
         self.wrap, self.actuators = bool(wrap), actuators
         for name, value in self.gains.items():
@@ -135,28 +143,3 @@ def _unlimited_angle(model, k) -> bool:
     """Whether actuator k turns a hinge that may turn on and on."""
     joint = model.actuator_trnid[k, 0]
     return bool(model.actuator_trntype[k] <= 1 and model.jnt_type[joint] == 3 and not model.jnt_limited[joint])
-
-
-def _fingerprint(function) -> str:
-    """A word that changes with what the function does: its code, its constants and the values that it refers to."""
-    digest = hashlib.sha256()
-    _digest(function, digest, set())
-    return f"{function.__name__}_{digest.hexdigest()[:12]}"
-
-
-def _digest(function, digest, seen) -> None:
-    if function in seen:
-        return
-    seen.add(function)
-    code = function.__code__
-    digest.update(code.co_code + repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
-    digest.update(repr([c for c in code.co_consts if not inspect.iscode(c)]).encode())
-    values = dict(inspect.getclosurevars(function).globals) | dict(inspect.getclosurevars(function).nonlocals)
-    for name, value in sorted(values.items()):
-        inner = getattr(value, "py_func", None)
-        if inner is not None and hasattr(inner, "__code__"):
-            _digest(inner, digest, seen)
-        else:
-            digest.update(
-                f"{name}={value!r}".encode() if isinstance(value, (bool, int, float, tuple)) else name.encode()
-            )

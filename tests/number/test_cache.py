@@ -18,6 +18,7 @@ from saltus.number.kernels import kernel
 
 PROGRAM = """
 import json, sys
+import numpy as np
 {setup}
 from saltus.number.cache import cache_directory
 from saltus.number.kernels import Entry, compile_progress, kernel
@@ -26,14 +27,14 @@ from saltus.number.structs import Field, Layout, Struct
 Layout("Store", {{"x": Field("real", ("n",)){more}}})
 
 @kernel
-def inner(x):
-    return x * {factor} + OFFSET
+def inner(x, shift={shift}):
+    return x * {factor} + OFFSET + TABLE[1] + shift
 
 @kernel
 def outer(d):
     return inner(d.x[0])
 
-OFFSET = {offset}
+OFFSET, TABLE = {offset}, np.array([1.0, {table}])
 compiled = []
 entry = Entry("program", "a", "return {body}", outer=outer)
 d = Struct(Layout("Store", {{"x": Field("real", ("n",)){more}}}), {{"n": 1}})
@@ -44,11 +45,14 @@ print(json.dumps([result, len(compiled), str(cache_directory())]))
 """
 
 
-def run(path, directory, setup="", factor=2.0, offset=0.25, body="outer(d) + a", more="", **environment):
+GIVEN = dict(setup="", factor=2.0, offset=0.25, table=0.0, shift=0.0, body="outer(d) + a", more="")
+
+
+def run(path, directory, environment=(), **changes):
     """Run a program with kernels of its own; gives (result, whether it compiled, cache directory)."""
     program = path / "program.py"
-    program.write_text(PROGRAM.format(setup=setup, factor=factor, offset=offset, body=body, more=more))
-    environment = {**os.environ, "SALTUS_CACHE_DIR": str(directory), **environment}
+    program.write_text(PROGRAM.format(**GIVEN | changes))
+    environment = {**os.environ, "SALTUS_CACHE_DIR": str(directory), **dict(environment)}
     answer = subprocess.run(
         [sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=120
     )
@@ -135,11 +139,13 @@ def test_processes_share_what_one_compiled(tmp_path, filled):
     [
         (dict(factor=3.0), 30.75),  # a constant in a kernel that the called kernel calls
         (dict(offset=1.25), 21.75),  # a number of the module, defined after the kernel
+        (dict(table=3.0), 23.75),  # an array of the module
+        (dict(shift=4.0), 24.75),  # a default of an argument
         (dict(body="outer(d) - a"), 19.75),  # the entry itself
         (dict(body="outer(d) + 2 * a"), 21.25),
         (dict(more=', "y": Field("real", ("n",))'), 20.75),  # the layout of a struct
     ],
-    ids=["constant", "global", "operator", "body", "layout"],
+    ids=["constant", "global", "array", "default", "operator", "body", "layout"],
 )
 def test_edits_outside_the_package_are_noticed(tmp_path, filled, change, result):
     assert run(tmp_path, filled[0], **change)[:2] == (result, True)
@@ -158,9 +164,9 @@ def test_unwritable_place_falls_back_to_a_temporary_one(tmp_path):
     (tmp_path / "file").write_text("not a directory")
     (tmp_path / "temporary").mkdir()
     where = dict(TMPDIR=str(tmp_path / "temporary"))
-    result, compiled, place = run(tmp_path, tmp_path / "file" / "store", **where)
+    result, compiled, place = run(tmp_path, tmp_path / "file" / "store", where)
     assert (result, compiled) == (20.75, True) and place.startswith(str(tmp_path / "temporary"))
-    assert run(tmp_path, tmp_path / "file" / "store", **where) == (20.75, False, place)
+    assert run(tmp_path, tmp_path / "file" / "store", where) == (20.75, False, place)
 
 
 def test_a_strangers_temporary_directory_is_not_trusted(tmp_path, monkeypatch):
@@ -199,18 +205,13 @@ def leaf(x):
     return 2.0 * x
 
 
-@kernel
-def branch(x):
-    return leaf(x) + 1.0
+def test_code_that_cannot_be_told_from_others_is_not_kept(tmp_path):
+    def law():
+        return tmp_path
 
-
-def test_digest_of_outside_code():
-    """The package's own kernels need none; others' covers what they call, whatever the name."""
-    from saltus.spatial.vectors import cross
-
-    assert cache.outside_digest(cross.py_func) == ""
-    first = cache.outside_digest(branch.py_func)
-    assert first == cache.outside_digest(branch.py_func) != cache.outside_digest(leaf.py_func)
+    store = cache._Files(str(tmp_path), "kernel", law, "")
+    store.save("float64", 64)
+    assert store.load("float64") is None and files(tmp_path) == []
 
 
 def test_writers_do_not_mix_up_their_files(tmp_path):

@@ -11,7 +11,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import saltus
+from saltus.dynamics.control import AT_STAGES, _law
 from saltus.errors import OptionError, SaltusWarning
+from saltus.number.kernels import kernel
 from saltus.simulate.feedback import growth, stable_step
 
 INERTIA, WEIGHT = 8.0, 39.24
@@ -161,20 +163,87 @@ def test_a_kernel_of_the_users():
     np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-12)
 
 
+def of_closure(gain):
+    def law(m, d, z):
+        d.ctrl[0] = gain * d.time
+
+    return law
+
+
+def of_default(gain):
+    def law(m, d, z, gain=gain):
+        d.ctrl[0] = gain * d.time
+
+    return law
+
+
+def of_array(gain):
+    gains = np.array([0.0, gain])
+
+    def law(m, d, z):
+        d.ctrl[0] = gains[1] * d.time
+
+    return law
+
+
+def of_called_kernel(gain):
+    gains = np.array([gain])
+    helper = kernel(lambda time, offset=0.0: gains[0] * time + offset)
+
+    def law(m, d, z):
+        d.ctrl[0] = helper(d.time)
+
+    return law
+
+
+@pytest.mark.parametrize("make", [of_closure, of_default, of_array, of_called_kernel])
+def test_what_a_law_refers_to_belongs_to_it(make):
+    """Another gain is another law, the same one again is not."""
+    words = [saltus.controller(make(gain)).word for gain in (1.0, 2.0, 1.0)]
+    assert words[0] == words[2] != words[1]
+
+
 def test_a_kernel_that_changes_is_compiled_anew():
-    """Constants that a law refers to belong to it."""
-
-    def make(gain):
-        def law(m, d, z):
-            d.ctrl[0] = gain * d.time
-
-        return saltus.controller(law)
-
     for gain in (1.0, 2.0):
         sim = pendulum("euler", 0.01)
-        run = sim.run(0.1, sample=0.1, control=make(gain))
-        assert run.ctrl[-1, 0] == pytest.approx(0.1 * gain)
-    assert make(1.0).word != make(2.0).word
+        sim.control = saltus.controller(of_called_kernel(gain))
+        sim.step(2)
+        assert sim.ctrl[0] == pytest.approx(0.01 * gain)
+
+
+def test_what_a_law_refers_to_must_not_change():
+    """Compiled code would go on with the old value, and code compiled now would be kept under the old one's name."""
+    gains = np.array([1.0])
+
+    @saltus.controller
+    def law(m, d, z):
+        d.ctrl[0] = gains[0] * d.time
+
+    sim = pendulum("euler", 0.01)
+    sim.control = law
+    gains[0] = 2.0
+    with pytest.raises(OptionError, match="law: a value that it refers to has changed"):
+        _law(sim._model, AT_STAGES)  # what compilation asks for
+    with pytest.raises(OptionError, match="law: a value that it refers to has changed"):
+        pendulum("euler", 0.01).control = law
+    gains[0] = 1.0
+    sim.step()
+    sim.step()
+    assert sim.ctrl[0] == pytest.approx(0.01)
+
+
+def test_what_compiled_code_cannot_hold():
+    class Gains:
+        kp = 1.0
+
+    gains = Gains()
+
+    @saltus.controller
+    def law(m, d, z):
+        d.ctrl[0] = gains.kp
+
+    with pytest.raises(OptionError, match="law refers to gains, of type Gains"):
+        pendulum("euler", 0.01).control = law
 
 
 def test_batches_have_a_controller_with_its_own_gains_each():
