@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
 from saltus.dynamics.control import AT_STAGES, AT_STEPS, CHANGED, LAWS, PID_PARAMETERS, law_word, pid
@@ -11,6 +12,9 @@ from saltus.number.kernels import kernel
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
+
+_TRN = mujoco.mjtTrn
+_OF_JOINTS = (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
 
 
 class Controller:
@@ -83,7 +87,9 @@ class PID(Controller):
     methods see it; while u is at its limit it takes only what leads back. `hold`: u is computed once a step and held,
     as by a digital servo (zero-order hold).
 
-    The actuators should be motors, whose control is a torque or force.
+    The actuators should be motors, whose control is a torque or force. On a ball joint, or a site with a reference, the
+    position is the component along the gear (rotation vector, offset), over the gear's first number that is not zero.
+    OptionError for those without a position: on bodies, free joints, sites without a reference, or with gear 0.
     """
 
     def __init__(
@@ -130,16 +136,40 @@ class PID(Controller):
                 out[:, column] = value
             except ValueError:
                 raise OptionError(f"PID: {name} has shape {np.shape(value)}; expected a number or ({n},)") from None
-        gear = model.actuator_gear[model.actuator_outadr, 0]
         out[:, 5] = [2.0 * np.pi if self.wrap and _unlimited_angle(model, k) else 0.0 for k in range(n)]
-        out[:, 6] = [1.0 / g if g else 0.0 for g in gear]
         out[:, 7] = [float(names[k] in chosen and model.actuator_ctrlnum[k] == 1) for k in range(n)]
+        for k in np.flatnonzero(out[:, 7]):
+            gear, without = _gear(model, k)
+            if not gear:
+                raise OptionError(
+                    f"PID: actuator {names[k]!r} has no position to control: it {without}; choose others by actuators="
+                )
+            out[k, 6] = 1.0 / gear
         if self.actuators is not None and not out[[names.index(c) for c in chosen], 7].all():
             raise OptionError("PID: an actuator with several controls, or none, cannot be controlled by one")
         return out.reshape(-1)
 
 
+def _gear(model, k) -> tuple[float, str]:
+    """What the length of actuator k is divided by to give its position, or 0 and why there is none."""
+    kind, (one, other) = model.actuator_trntype[k], model.actuator_trnid[k]
+    axes = 1
+    if kind == _TRN.mjTRN_BODY.value:
+        return 0.0, "acts on the contacts of a body"
+    if kind == _TRN.mjTRN_SITE.value:
+        axes = 6
+        if other < 0:
+            return 0.0, "acts on a site without a reference"
+    if kind in _OF_JOINTS:
+        if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_FREE.value:
+            return 0.0, "acts on a free joint"
+        axes = 3 if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_BALL.value else 1
+    gear = model.actuator_gear[model.actuator_outadr[k], :axes]
+    return float(next((g for g in gear if g), 0.0)), "has gear 0"
+
+
 def _unlimited_angle(model, k) -> bool:
     """Whether actuator k turns a hinge that may turn on and on."""
     joint = model.actuator_trnid[k, 0]
-    return bool(model.actuator_trntype[k] <= 1 and model.jnt_type[joint] == 3 and not model.jnt_limited[joint])
+    hinge = model.actuator_trntype[k] in _OF_JOINTS and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE.value
+    return bool(hinge and not model.jnt_limited[joint])

@@ -43,7 +43,8 @@ class Linearization:
     def __call__(self) -> tuple[np.ndarray, np.ndarray]:
         """A and B of (dq, dv, dw)' = A (dq, dv, dw) + B du over one step at the present state.
 
-        A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu].
+        A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu]. Values that wait in the delays of actuators and sensors are
+        no part of the state: they count as constant, so that a control with a delay has no share in B.
         """
         sim, dual = self._sim, self._dual
         sim._prepare()

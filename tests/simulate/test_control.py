@@ -6,6 +6,8 @@ slowest mode decays as exp(-t ki/(kp + m g l cos θ)), to 2e-7 of its start afte
 within 0.2; SciPy's DOP853 at 1e-12 is the reference of trajectories; lanes and steps by hand differ by rounding alone.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -14,7 +16,7 @@ import saltus
 from saltus.dynamics.control import AT_STAGES, _law
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.kernels import kernel
-from saltus.simulate.feedback import growth, stable_step
+from saltus.simulate.feedback import growth, stable_step, warn_if_unstable
 
 INERTIA, WEIGHT = 8.0, 39.24
 GAINS = dict(kp=1500.0, ki=150.10, kd=15.0)
@@ -81,6 +83,22 @@ def test_gains_that_no_step_makes_stable():
     sim = pendulum("rk4", 0.05)
     with pytest.warns(SaltusWarning, match="no step makes it stable"):
         sim.run(0.1, control=saltus.PID(kp=1500, kd=-15))
+
+
+def test_models_with_constraints_are_judged_while_none_acts():
+    """A hinge with limits is a free pendulum between them: explicit Euler grows by 1.37 a step, (1 + k h²)^(1/2)."""
+    text = """<mujoco><option gravity="0 0 0" timestep=".03"/><compiler angle="radian"/><worldbody><body>
+      <joint axis="0 1 0" range="-1 1"/><inertial pos="1 0 0" mass="1" diaginertia="1e-9 1e-9 1e-9"/></body></worldbody>
+      <actuator><motor joint="hinge"/></actuator></mujoco>""".replace("<joint", "<joint name='hinge'")
+    sim = saltus.Simulation(text, "explicit_euler", control=saltus.PID(kp=1000))
+    grown = np.sqrt(1 + 1000 * 0.03**2)
+    with pytest.warns(SaltusWarning, match=f"explicit_euler is unstable .* factor {grown:.3g} a step"):
+        warn_if_unstable(sim)
+    sim.qpos[0] = 1.1
+    before = sim.snapshot()
+    with warnings.catch_warnings(action="error"):
+        warn_if_unstable(sim)
+    np.testing.assert_array_equal(sim.snapshot(), before)
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("euler", 1), ("midpoint", 2), ("velocity_verlet", 2), ("rk4", 4)])
@@ -301,3 +319,35 @@ def test_wrong_controllers():
         saltus.Simulation("free_body", control=saltus.PID(kp=1))
     with pytest.raises(OptionError, match="Controller"):
         sim.control = 3
+
+
+POSITIONS = """
+<mujoco><worldbody><site name="origin"/>
+  <body name="ball"><joint name="ball" type="ball"/><geom size=".1"/><site name="tip" pos="1 0 0"/></body>
+  <body name="free"><joint name="free" type="free"/><geom size=".1"/></body>
+  <body name="hinge"><joint name="hinge"/><geom size=".1"/></body></worldbody>
+<actuator>{}</actuator></mujoco>"""
+NO_POSITION = {
+    "<motor name='a' site='tip'/>": "site without a reference",
+    "<adhesion name='a' body='ball' ctrlrange='0 1'/>": "contacts of a body",
+    "<motor name='a' joint='free' gear='1 0 0 0 0 0'/>": "free joint",
+    "<motor name='a' joint='hinge' gear='0'/>": "gear 0",
+    "<motor name='a' joint='ball' gear='0 0 0 1 0 0'/>": "gear 0",
+}
+
+
+@pytest.mark.parametrize("actuator", NO_POSITION)
+def test_actuators_without_a_position(actuator):
+    model = saltus.load(POSITIONS.format("<motor name='b' joint='hinge' gear='5'/>" + actuator))
+    for chosen in (None, ["a"]):
+        with pytest.raises(OptionError, match=f"actuator 'a' has no position .*{NO_POSITION[actuator]}"):
+            saltus.PID(kp=1, actuators=chosen).parameters(model)
+    parameters = saltus.PID(kp=1, actuators=["b"]).parameters(model).reshape(2, -1)
+    assert parameters[0, 6] == 0.2 and parameters[1, 6] == 0.0
+
+
+def test_positions_along_the_gear():
+    """1 / gear takes the length, gear times position, back to the position."""
+    text = "<motor joint='ball' gear='0 0 4'/><motor site='tip' refsite='origin' gear='0 0 0 0 -2 0'/>"
+    parameters = saltus.PID(kp=1).parameters(saltus.load(POSITIONS.format(text))).reshape(2, -1)
+    assert list(parameters[:, 6]) == [0.25, -0.5]
