@@ -4,8 +4,9 @@ from saltus.contact.blocks import EQUALITY, add_block, times_block
 from saltus.contact.law import impedance, reference, regularisation
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
+from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply
-from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
+from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
 
 TINY = 1e-30  # under a root that must have a derivative
 CONNECT, WELD, JOINT, TENDON = range(4)  # MuJoCo's equality types
@@ -99,13 +100,12 @@ def body_equality(m, d, k, dim):
     zero = 0.0 * d.time
     for c in range(d.block_num[b]):
         s = d.cdof[m.chain_dof[first + c]]
-        axis, linear = (s[0], s[1], s[2]), (s[3], s[4], s[5])
         sign = m.chain_sign[first + c]
         move = (zero, zero, zero)
         if sign >= 0.0:
-            move = add3(linear, cross(axis, arm1))
+            move = velocity_at(s, arm1)
         if sign <= 0.0:
-            move = sub3(move, add3(linear, cross(axis, arm2)))
+            move = sub3(move, velocity_at(s, arm2))
         place = d.block_J[b] + c * dim
         d.row_J[place] = move[0]
         d.row_J[place + 1] = move[1]
@@ -113,7 +113,10 @@ def body_equality(m, d, k, dim):
     if dim == 6:
         weld_rows(m, d, k, b, body1, body2)
     equality_law(m, d, k, b)
-    drift = sub3(point_drift(d, body1, arm1), point_drift(d, body2, arm2))
+    # gravity, which cacc holds too, is the same for both
+    drift = sub3(
+        acceleration_at(d.cvel[body1], d.cacc[body1], arm1), acceleration_at(d.cvel[body2], d.cacc[body2], arm2)
+    )
     d.row_aref[row] = d.row_aref[row] - drift[0]
     d.row_aref[row + 1] = d.row_aref[row + 1] - drift[1]
     d.row_aref[row + 2] = d.row_aref[row + 2] - drift[2]
@@ -180,16 +183,6 @@ def turned(left, axis, right):
     zero = 0.0 * axis[0]
     product = quat_multiply(quat_multiply(left, (zero, axis[0], axis[1], axis[2])), right)
     return product[1], product[2], product[3]
-
-
-@kernel(inline=True)
-def point_drift(d, body, arm):
-    """Acceleration of a body's point at zero joint accelerations, gravity counted as one upwards."""
-    v = d.cvel[body]
-    a = d.cacc[body]
-    turning = (v[0], v[1], v[2])
-    speed = add3((v[3], v[4], v[5]), cross(turning, arm))
-    return add3(add3((a[3], a[4], a[5]), cross((a[0], a[1], a[2]), arm)), cross(turning, speed))
 
 
 @kernel

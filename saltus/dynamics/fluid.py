@@ -9,7 +9,7 @@ depend on accelerations. Neither keeps a state of the medium.
 from saltus.model.medium import BOX
 from saltus.number.functions import absolute, sqrt, where
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.motions import add6, dot6
+from saltus.spatial.motions import add6, dot6, velocity_at
 from saltus.spatial.vectors import (
     add3,
     cross,
@@ -75,7 +75,7 @@ def local_motion(m, d, f, r, v):
     """Angular velocity and velocity of shape f, in its axes, of a spatial motion about the tree's centre of mass."""
     mat = d.xmat[m.fluid_body[f]]
     turning = (v[0], v[1], v[2])
-    moving = add3((v[3], v[4], v[5]), cross(turning, r))
+    moving = velocity_at(v, r)
     return (
         transpose_times_vector(m.fluid_mat[f], transpose_times_vector(mat, turning)),
         transpose_times_vector(m.fluid_mat[f], transpose_times_vector(mat, moving)),

@@ -1,7 +1,8 @@
 """How points and bodies move with the joints."""
 
 from saltus.number.kernels import kernel
-from saltus.spatial.vectors import add3, cross, sub3
+from saltus.spatial.motions import velocity_at
+from saltus.spatial.vectors import sub3
 
 
 @kernel
@@ -18,8 +19,7 @@ def point_jacobian(m, d, point, b, translation, rotation):
     i = m.body_lastdof[b]
     while i >= 0:
         s = d.cdof[i]
-        axis = (s[0], s[1], s[2])
-        linear = add3((s[3], s[4], s[5]), cross(axis, r))
+        linear = velocity_at(s, r)
         for k in range(3):
             rotation[k, i] = s[k]
             translation[k, i] = linear[k]

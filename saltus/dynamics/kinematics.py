@@ -101,6 +101,20 @@ def _move_joint(m, d, j, last, pos, quat):
     return pos, quat
 
 
+@kernel(inline=True)
+def site_position(m, d, s):
+    """Position (m) of a site in world axes."""
+    b = m.site_bodyid[s]
+    return add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.site_pos[s]))
+
+
+@kernel(inline=True)
+def geom_position(m, d, g):
+    """Position (m) of a geom's centre in world axes."""
+    b = m.geom_bodyid[g]
+    return add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.geom_pos[g]))
+
+
 @kernel
 def attached_frames(m, d):
     """Poses of what is fixed to bodies.
@@ -111,10 +125,8 @@ def attached_frames(m, d):
     for b in range(m.nbody):
         d.ximat[b] = quat_to_matrix(quat_multiply(d.xquat[b], m.body_iquat[b]))
     for g in range(m.ngeom):
-        b = m.geom_bodyid[g]
-        d.geom_xpos[g] = add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.geom_pos[g]))
-        d.geom_xmat[g] = quat_to_matrix(quat_multiply(d.xquat[b], m.geom_quat[g]))
+        d.geom_xpos[g] = geom_position(m, d, g)
+        d.geom_xmat[g] = quat_to_matrix(quat_multiply(d.xquat[m.geom_bodyid[g]], m.geom_quat[g]))
     for s in range(m.nsite):
-        b = m.site_bodyid[s]
-        d.site_xpos[s] = add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.site_pos[s]))
-        d.site_xmat[s] = quat_to_matrix(quat_multiply(d.xquat[b], m.site_quat[s]))
+        d.site_xpos[s] = site_position(m, d, s)
+        d.site_xmat[s] = quat_to_matrix(quat_multiply(d.xquat[m.site_bodyid[s]], m.site_quat[s]))

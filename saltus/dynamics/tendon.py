@@ -6,10 +6,11 @@ computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation mod
 "tendon").
 """
 
+from saltus.dynamics.kinematics import geom_position, site_position
 from saltus.dynamics.wrap import TINY, sphere_frame, wrap
 from saltus.number.functions import sqrt, where
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.vectors import add3, cross, dot3, matrix_times_matrix, matrix_times_vector, scale3, sub3
+from saltus.spatial.vectors import add3, cross, dot3, matrix_times_matrix, scale3, sub3, where3
 
 JOINT, SITE, SPHERE = 1, 3, 4  # MuJoCo's types of elements of paths
 
@@ -67,7 +68,7 @@ def _joint(m, d, t, e):
 def _straight(m, d, t, e):
     """Distance (m) of two sites; adds to the Jacobian."""
     s1, s2 = m.path_obj1[e], m.path_obj2[e]
-    p, q = _site(m, d, s1), _site(m, d, s2)
+    p, q = site_position(m, d, s1), site_position(m, d, s2)
     length, ahead = distance_direction(p, q)
     if m.site_bodyid[s1] != m.site_bodyid[s2]:
         _pull(m, d, t, m.site_bodyid[s1], p, scale3(-m.path_factor[e], ahead))
@@ -81,8 +82,8 @@ def _wrapped(m, d, t, e):
     """Length (m) of the path from a site to another by way of a sphere or cylinder; adds to the Jacobian."""
     s1, s2, b = m.path_obj1[e], m.path_obj2[e], m.geom_bodyid[m.path_geom[e]]
     length, ahead, away, centre, force, moment = way_around(m, d, e)
-    _pull(m, d, t, m.site_bodyid[s1], _site(m, d, s1), scale3(-m.path_factor[e], ahead))
-    _pull(m, d, t, m.site_bodyid[s2], _site(m, d, s2), scale3(m.path_factor[e], away))
+    _pull(m, d, t, m.site_bodyid[s1], site_position(m, d, s1), scale3(-m.path_factor[e], ahead))
+    _pull(m, d, t, m.site_bodyid[s2], site_position(m, d, s2), scale3(m.path_factor[e], away))
     force = scale3(m.path_factor[e], force)
     moment = scale3(m.path_factor[e], moment)
     to_centre = sub3(centre, d.subtree_com[m.body_rootid[b]])
@@ -99,9 +100,9 @@ def way_around(m, d, e):
     with the sign of the length's gradient.
     """
     s1, s2, g, s = m.path_obj1[e], m.path_obj2[e], m.path_geom[e], m.path_side[e]
-    p, q = _site(m, d, s1), _site(m, d, s2)
+    p, q = site_position(m, d, s1), site_position(m, d, s2)
     b = m.geom_bodyid[g]
-    centre = add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.geom_pos[g]))
+    centre = geom_position(m, d, g)
     from_p, from_q = sub3(p, centre), sub3(q, centre)
     if m.path_type[e] == SPHERE:
         frame = sphere_frame(from_p, from_q)
@@ -110,28 +111,15 @@ def way_around(m, d, e):
         frame = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
     side = from_p
     if s >= 0:
-        side = sub3(_site(m, d, s), centre)
+        side = sub3(site_position(m, d, s), centre)
     touches, length, ahead, away, arrival, departure = wrap(from_p, from_q, side, s >= 0, frame, m.geom_size[g, 0])
     straight, direction = distance_direction(p, q)
     zero = 0.0 * straight
     none = zero, zero, zero
-    ahead = _select(touches, ahead, direction)
-    away = _select(touches, away, direction)
-    moment = _select(touches, sub3(cross(arrival, ahead), cross(departure, away)), none)
+    ahead = where3(touches, ahead, direction)
+    away = where3(touches, away, direction)
+    moment = where3(touches, sub3(cross(arrival, ahead), cross(departure, away)), none)
     return where(touches, length, straight), ahead, away, centre, sub3(ahead, away), moment
-
-
-@kernel(inline=True)
-def _select(condition, a, b):
-    """The vector a where the condition holds, else b."""
-    return where(condition, a[0], b[0]), where(condition, a[1], b[1]), where(condition, a[2], b[2])
-
-
-@kernel(inline=True)
-def _site(m, d, s):
-    """Position (m) of a site in the world."""
-    b = m.site_bodyid[s]
-    return add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.site_pos[s]))
 
 
 @kernel(inline=True)
@@ -144,7 +132,7 @@ def distance_direction(p, q):
     one = zero + 1.0
     distance = sqrt(where(apart, square, one))
     unit = scale3(1.0 / distance, r)
-    return where(apart, distance, zero), _select(apart, unit, (one, zero, zero))
+    return where(apart, distance, zero), where3(apart, unit, (one, zero, zero))
 
 
 @kernel(inline=True)

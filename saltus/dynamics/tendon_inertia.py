@@ -11,13 +11,13 @@ so that dJ/dt · v needs no derivative of J: it is d²L/dt² for the acceleratio
 joints are zero.
 """
 
+from saltus.dynamics.kinematics import site_position
 from saltus.dynamics.tendon import distance_direction
-from saltus.dynamics.transmission import site_position
 from saltus.dynamics.tree_rows import add_outer, clear_between_branches
 from saltus.dynamics.wrap import TINY
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.motions import add6
+from saltus.spatial.motions import acceleration_at, add6, velocity_at
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
 
 JOINT = 1  # MuJoCo's type of an element of a path
@@ -162,16 +162,11 @@ def _inverse(length):
 def point_velocity(m, p, d, s, point):
     """Velocity (m/s) of site s, which is at `point`."""
     b = m.site_bodyid[s]
-    v = d.cvel[b]
-    r = sub3(point, p.subtree_com[m.body_rootid[b]])
-    return add3((v[3], v[4], v[5]), cross((v[0], v[1], v[2]), r))
+    return velocity_at(d.cvel[b], sub3(point, p.subtree_com[m.body_rootid[b]]))
 
 
 @kernel(inline=True)
 def point_acceleration(m, p, d, s, point):
-    """Acceleration (m/s²) of site s, which is at `point`: a + α × r + ω × velocity."""
+    """Acceleration (m/s²) of site s, which is at `point`."""
     b = m.site_bodyid[s]
-    v, a = d.cvel[b], d.cacc[b]
-    r = sub3(point, p.subtree_com[m.body_rootid[b]])
-    turned = add3(cross((a[0], a[1], a[2]), r), cross((v[0], v[1], v[2]), point_velocity(m, p, d, s, point)))
-    return add3((a[3], a[4], a[5]), turned)
+    return acceleration_at(d.cvel[b], d.cacc[b], sub3(point, p.subtree_com[m.body_rootid[b]]))

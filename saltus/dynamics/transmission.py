@@ -4,6 +4,7 @@ A length L(q) is what an actuator pulls on; its gradient, the moment arms, turns
 What is computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation model: Transmission").
 """
 
+from saltus.dynamics.kinematics import site_position
 from saltus.model.actuators import (
     BALL_IN_PARENT,
     BODY,
@@ -146,13 +147,6 @@ def tendon(m, d, o):
     d.actuator_length[o] = gear * d.ten_length[t]
     for k in range(m.moment_num[o]):
         d.moment[m.moment_adr[o] + k] = gear * d.ten_J[m.tendon_Jadr[t] + k]
-
-
-@kernel(inline=True)
-def site_position(m, d, s):
-    """Position (m) of a site in world axes."""
-    b = m.site_bodyid[s]
-    return add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.site_pos[s]))
 
 
 @kernel(inline=True)

@@ -8,8 +8,10 @@ the component along the second tangent. Contacts come in the order in which they
 from saltus.contact.counts import NCON
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
+from saltus.sense.forces import contact_force
 from saltus.sense.geometry import inside
 from saltus.sense.objects import BODY, GEOM, INERTIA, SITE
+from saltus.spatial.motions import velocity_at
 from saltus.spatial.vectors import (
     add3,
     add_scaled3,
@@ -128,47 +130,21 @@ def criterion(m, d, k, way):
     if way == NEAREST:
         return d.contact_dist[k]
     if way == STRONGEST:
-        force, _ = contact_wrench(m, d, k)
+        force, _ = contact_force(m, d, k)
         return -dot3(force, force)
     return 0.0 * d.time
 
 
 @kernel
-def contact_wrench(m, d, k):
-    """Force (N) and torque (N m) of contact k on its second body, in its frame; zero where it does not act."""
-    zero = 0.0 * d.time
-    f0 = f1 = f2 = t0 = t1 = t2 = zero
-    b = d.contact_block[k]
-    if b >= 0:
-        row, dim = d.block_row[b], d.block_dim[b]
-        f0 = d.row_force[row]
-        if dim > 1:
-            f1, f2 = d.row_force[row + 1], d.row_force[row + 2]
-        if dim > 3:
-            t0 = d.row_force[row + 3]
-        if dim > 4:
-            t1, t2 = d.row_force[row + 4], d.row_force[row + 5]
-    acts = d.contact_dist[k] - m.law_margin[m.collision_law[d.contact_collision[k]]] < 0.0
-    nothing = (zero, zero, zero)
-    return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
-
-
-@kernel
 def contact_velocity(m, d, k):
     """Velocity (m/s) and angular velocity (rad/s) of contact k's second body against its first, in its frame."""
-    c = d.contact_collision[k]
-    v2, w2 = point_velocity(m, d, m.geom_bodyid[m.collision_geom2[c]], d.contact_pos[k])
-    v1, w1 = point_velocity(m, d, m.geom_bodyid[m.collision_geom1[c]], d.contact_pos[k])
-    frame = d.contact_frame[k]
-    return matrix_times_vector(frame, sub3(v2, v1)), matrix_times_vector(frame, sub3(w2, w1))
-
-
-@kernel
-def point_velocity(m, d, b, point):
-    """Velocity (m/s) of a point fixed to body b, and the body's angular velocity (rad/s), in world axes."""
-    v = d.cvel[b]
-    angular = (v[0], v[1], v[2])
-    return add3((v[3], v[4], v[5]), cross(angular, sub3(point, d.subtree_com[m.body_rootid[b]]))), angular
+    c, frame, point = d.contact_collision[k], d.contact_frame[k], d.contact_pos[k]
+    b1, b2 = m.geom_bodyid[m.collision_geom1[c]], m.geom_bodyid[m.collision_geom2[c]]
+    v1, v2 = d.cvel[b1], d.cvel[b2]
+    linear1 = velocity_at(v1, sub3(point, d.subtree_com[m.body_rootid[b1]]))
+    linear2 = velocity_at(v2, sub3(point, d.subtree_com[m.body_rootid[b2]]))
+    angular = sub3((v2[0], v2[1], v2[2]), (v1[0], v1[1], v1[2]))
+    return matrix_times_vector(frame, sub3(linear2, linear1)), matrix_times_vector(frame, angular)
 
 
 @kernel
@@ -177,7 +153,7 @@ def write_contact(m, d, s, k, at, chosen, count):
     wanted = m.sensor_intprm[s, 0]
     side = 1.0 * flips(m, d, s, k)
     frame = d.contact_frame[k]
-    force, torque = contact_wrench(m, d, k)
+    force, torque = contact_force(m, d, k)
     if wanted & FOUND:
         d.sensordata[at] = where(chosen, count, d.sensordata[at])
         at += 1
@@ -226,7 +202,7 @@ def net_contact(m, d, s):
     point = force = torque = (zero, zero, zero)
     for k in range(d.count[NCON]):
         there = matches(m, d, s, k)
-        own, _ = contact_wrench(m, d, k)
+        own, _ = contact_force(m, d, k)
         square = dot3(own, own)
         strength = there * where(square > 0.0, sqrt(where(square > 0.0, square, one)), zero)
         count, weight = count + there, weight + strength
@@ -234,7 +210,7 @@ def net_contact(m, d, s):
     point = scale3(1.0 / maximum(weight, 1e-15 * one), point)
     for k in range(d.count[NCON]):
         there, side = matches(m, d, s, k) > 0.5, 1.0 * flips(m, d, s, k)
-        own, turning = contact_wrench(m, d, k)
+        own, turning = contact_force(m, d, k)
         pushed = scale3(side, transpose_times_vector(d.contact_frame[k], own))
         turned = scale3(side, transpose_times_vector(d.contact_frame[k], turning))
         turned = add3(turned, cross(sub3(d.contact_pos[k], point), pushed))

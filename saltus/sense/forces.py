@@ -9,17 +9,17 @@ spatial tendons; what actuators on joints and sites, gravity compensation and a 
 from saltus.contact.blocks import EQUALITY, FRICTION, UNILATERAL
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.equality import CONNECT, TENDON, WELD, anchors, orientations, turned
+from saltus.dynamics.kinematics import site_position
 from saltus.dynamics.motion import motion
 from saltus.dynamics.tendon import distance_direction, way_around
 from saltus.dynamics.tendon_force import spring_and_damper
 from saltus.dynamics.tendon_inertia import is_fixed, path_acceleration
-from saltus.dynamics.transmission import site_position
 from saltus.model.actuators import TENDON as OF_TENDON
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, add_scaled6, sub6
 from saltus.spatial.quaternions import quat_conjugate
-from saltus.spatial.vectors import add3, cross, scale3, sub3, transpose_times_vector
+from saltus.spatial.vectors import add3, cross, scale3, sub3, transpose_times_vector, where3
 
 SITE = 3  # MuJoCo's type of an element of a path
 
@@ -64,7 +64,10 @@ def add_force(m, d, b, point, torque, force, sign):
 
 @kernel
 def contact_force(m, d, k):
-    """Force (N) and torque (N m) of contact k on its second geom along the contact's own axes; zero in its gap."""
+    """Force (N) and torque (N m) of contact k on its second geom along the contact's own axes; zero where it acts not.
+
+    In lanes within the gap, or beyond, rows that act in others may hold a zero of either sign.
+    """
     zero = 0.0 * d.time
     f0 = f1 = f2 = t0 = t1 = t2 = zero
     b = d.contact_block[k]
@@ -77,7 +80,9 @@ def contact_force(m, d, k):
             t0 = d.row_force[row + 3]
         if dim > 4:
             t1, t2 = d.row_force[row + 4], d.row_force[row + 5]
-    return (f0, f1, f2), (t0, t1, t2)
+    acts = d.contact_dist[k] < m.law_margin[m.collision_law[d.contact_collision[k]]]
+    nothing = (zero, zero, zero)
+    return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
 
 
 @only_with("contact")

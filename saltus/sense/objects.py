@@ -5,8 +5,9 @@ A body has two frames: its own, and that of its inertia (at the centre of mass, 
 
 from saltus.number.kernels import kernel
 from saltus.sense.camera import camera_axes, camera_position
+from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_multiply
-from saltus.spatial.vectors import add3, cross, sub3
+from saltus.spatial.vectors import sub3
 
 INERTIA, BODY, GEOM, SITE, CAMERA = 1, 2, 5, 6, 7  # MuJoCo's types of objects
 
@@ -71,21 +72,16 @@ def object_velocity(m, d, kind, i):
     """Angular (rad/s) and linear velocity (m/s) of an object's frame, in world axes. Reads cvel [nbody, 6]."""
     b = object_body(m, kind, i)
     v = d.cvel[b]
-    angular = (v[0], v[1], v[2])
-    arm = sub3(object_position(m, d, kind, i), d.subtree_com[m.body_rootid[b]])
-    return angular, add3((v[3], v[4], v[5]), cross(angular, arm))
+    return (v[0], v[1], v[2]), velocity_at(v, sub3(object_position(m, d, kind, i), d.subtree_com[m.body_rootid[b]]))
 
 
 @kernel
 def object_acceleration(m, d, kind, i):
     """Angular (rad/s²) and linear acceleration (m/s²) of an object's frame, in world axes; a resting one has -gravity.
 
-    Of the frame's origin as a point: a + α × r + ω × v. Reads cvel and cacc [nbody, 6], the latter with qacc.
+    Of the frame's origin as a point of its body. Reads cvel and cacc [nbody, 6], the latter with qacc.
     """
     b = object_body(m, kind, i)
     a = d.cacc[b]
-    turning, velocity = object_velocity(m, d, kind, i)
-    angular = (a[0], a[1], a[2])
     arm = sub3(object_position(m, d, kind, i), d.subtree_com[m.body_rootid[b]])
-    linear = add3((a[3], a[4], a[5]), cross(angular, arm))
-    return angular, add3(linear, cross(turning, velocity))
+    return (a[0], a[1], a[2]), acceleration_at(d.cvel[b], a, arm)

@@ -7,6 +7,7 @@ Dynamics Algorithms (2008), chapter 2.
 """
 
 from saltus.number.kernels import kernel
+from saltus.spatial.vectors import add3, cross
 
 
 @kernel(inline=True)
@@ -44,6 +45,18 @@ def add_scaled6(a, s, b):
 def dot6(a, b):
     """Power of a force on a motion, a · b."""
     return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) + (a[3] * b[3] + a[4] * b[4] + a[5] * b[5])
+
+
+@kernel(inline=True)
+def velocity_at(v, r):
+    """Velocity of a point at r from the reference point that moves with v: linear part + angular part × r."""
+    return add3((v[3], v[4], v[5]), cross((v[0], v[1], v[2]), r))
+
+
+@kernel(inline=True)
+def acceleration_at(v, a, r):
+    """Acceleration of a body's point at r, for the body's motion v and acceleration a: a + α × r + ω × velocity."""
+    return add3(velocity_at(a, r), cross((v[0], v[1], v[2]), velocity_at(v, r)))
 
 
 @kernel(inline=True)
