@@ -2,7 +2,7 @@
 
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import dot6
-from saltus.spatial.vectors import add3, cross, sub3
+from saltus.spatial.vectors import add3, cross, dot3, sub3
 
 
 @kernel
@@ -17,6 +17,25 @@ def add_body_force(m, d, qfrc, b, force, torque):
     i = m.body_lastdof[b]
     while i >= 0:
         qfrc[i] = qfrc[i] + dot6(d.cdof[i], wrench)
+        i = m.dof_parentid[i]
+
+
+@kernel
+def add_power(m, d, row, dofs, first, count, b, force, moment, stop):
+    """Add the power of a force and moment on body b to a sparse row: row += force · linear + moment · angular motion.
+
+    For each degree of freedom that moves the body and comes after `stop` on the way from the root. `row` and `dofs` are
+    fields, of which entries first, first + 1, ... are taken, with ascending degrees of freedom; what has no place there
+    is left out. The force (N) and moment (N m) are about the tree's centre of mass, in world axes.
+    """
+    i = m.body_lastdof[b]
+    k = first + count - 1
+    while i > stop:
+        while k >= first and dofs[k] > i:
+            k -= 1
+        if k >= first and dofs[k] == i:
+            s = d.cdof[i]
+            row[k] = row[k] + dot3((s[0], s[1], s[2]), moment) + dot3((s[3], s[4], s[5]), force)
         i = m.dof_parentid[i]
 
 

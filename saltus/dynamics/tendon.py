@@ -6,6 +6,7 @@ computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation mod
 "tendon").
 """
 
+from saltus.dynamics.applied import add_power
 from saltus.dynamics.kinematics import geom_position, site_position
 from saltus.dynamics.wrap import TINY, sphere_frame, wrap
 from saltus.number.functions import sqrt, where
@@ -143,16 +144,7 @@ def _pull(m, d, t, b, point, force):
 
 @kernel
 def _feel(m, d, t, b, force, moment):
-    """ten_J += force · linear + moment · angular of each degree of freedom that moves body b.
-
-    The moment is about the tree's centre of mass. Left out are those that move the tendon as a whole, up from
-    tendon_common.
-    """
-    i = m.body_lastdof[b]
-    k = m.tendon_Jadr[t] + m.tendon_Jnum[t] - 1
-    while i > m.tendon_common[t]:
-        while m.tendon_dof[k] != i:
-            k -= 1
-        s = d.cdof[i]
-        d.ten_J[k] = d.ten_J[k] + dot3((s[0], s[1], s[2]), moment) + dot3((s[3], s[4], s[5]), force)
-        i = m.dof_parentid[i]
+    """Add to the Jacobian of tendon t a force and moment (about the tree's centre of mass) on body b."""
+    # what moves the tendon as a whole, up from tendon_common, is left out
+    first, count = m.tendon_Jadr[t], m.tendon_Jnum[t]
+    add_power(m, d, d.ten_J, m.tendon_dof, first, count, b, force, moment, m.tendon_common[t])

@@ -4,6 +4,7 @@ A length L(q) is what an actuator pulls on; its gradient, the moment arms, turns
 What is computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation model: Transmission").
 """
 
+from saltus.dynamics.applied import add_power
 from saltus.dynamics.kinematics import site_position
 from saltus.model.actuators import (
     BALL_IN_PARENT,
@@ -164,18 +165,9 @@ def site_quaternion(m, d, s):
 @kernel
 def feel(m, d, o, b, point, force, torque):
     """Add to the moment arms of output o those of a force at a point of body b, and a torque on it, in world axes."""
-    r = sub3(point, d.subtree_com[m.body_rootid[b]])
-    moment = add3(torque, cross(r, force))
-    i = m.body_lastdof[b]
-    k = m.moment_adr[o] + m.moment_num[o] - 1
-    while i >= 0:
-        while k >= m.moment_adr[o] and m.moment_dof[k] > i:
-            k -= 1
-        # what moves both ends of an actuator alike is not among its degrees of freedom
-        if k >= m.moment_adr[o] and m.moment_dof[k] == i:
-            s = d.cdof[i]
-            d.moment[k] = d.moment[k] + dot3((s[0], s[1], s[2]), moment) + dot3((s[3], s[4], s[5]), force)
-        i = m.dof_parentid[i]
+    moment = add3(torque, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
+    # what moves both ends of an actuator alike is not among its degrees of freedom
+    add_power(m, d, d.moment, m.moment_dof, m.moment_adr[o], m.moment_num[o], b, force, moment, -1)
 
 
 @kernel
