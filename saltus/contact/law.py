@@ -11,10 +11,9 @@ Computation: Constraint model; Todorov, Convex and analytically-invertible dynam
 (2014)).
 """
 
-from saltus.number.functions import absolute, maximum, minimum, power, where
+from saltus.number.functions import MINVAL, absolute, maximum, minimum, power, where
 from saltus.number.kernels import kernel
 
-MINVAL = 1e-15
 TINY = 1e-30
 
 

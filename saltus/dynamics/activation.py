@@ -17,10 +17,8 @@ from saltus.model.actuators import (
     GAIN_SO3,
 )
 from saltus.model.hill import DYN_HILL
-from saltus.number.functions import clip, exp
+from saltus.number.functions import MINVAL, clip, exp
 from saltus.number.kernels import kernel, only_with
-
-TINY = 1e-15  # s, least time constant, MuJoCo's mjMINVAL
 
 
 @only_with("act")
@@ -42,7 +40,7 @@ def activation_rates(m, d):
                 error = d.input[c] - d.act[a]
                 if m.actuator_period[k] > 0.0:
                     error = nearest(error, 0.0 * error, m.actuator_period[k])
-                d.act_dot[a] = error / max(TINY, m.actuator_dynprm[k, 0])
+                d.act_dot[a] = error / max(MINVAL, m.actuator_dynprm[k, 0])
             elif kind == DYN_MUSCLE:
                 d.act_dot[a] = activation_rate(m, k, d.input[c], d.act[a])
             elif kind == DYN_PID:
@@ -64,7 +62,7 @@ def next_activation(m, d, k, a, h):
     if kind == DYN_DCMOTOR:
         return next_motor_state(m, d, k, a, rate, h)
     if kind == DYN_FILTEREXACT:
-        tau = max(TINY, m.actuator_dynprm[k, 0])
+        tau = max(MINVAL, m.actuator_dynprm[k, 0])
         act = d.act[a] + rate * tau * (1.0 - exp(-h / tau + 0.0 * rate))
     else:
         act = d.act[a] + h * rate

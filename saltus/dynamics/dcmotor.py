@@ -22,10 +22,8 @@ from saltus.model.actuators import (
     SLEW,
     TEMPERATURE,
 )
-from saltus.number.functions import absolute, clip, exp, maximum, sincos, where
+from saltus.number.functions import MINVAL, absolute, clip, exp, maximum, sincos, where
 from saltus.number.kernels import kernel, only_with
-
-TINY = 1e-15  # least divisor, MuJoCo's mjMINVAL
 
 
 @kernel(inline=True)
@@ -71,9 +69,9 @@ def controller_voltage(m, d, k, length, velocity):
 def bristle_decay(m, k, velocity):
     """Rate (1/s, negative) at which the bristles' deflection decays."""
     prm = m.actuator_biasprm[k]
-    ratio = velocity / max(TINY, prm[5])
+    ratio = velocity / max(MINVAL, prm[5])
     friction = prm[3] + (prm[4] - prm[3]) * exp(-ratio * ratio)
-    return -m.actuator_dynprm[k, 5] * absolute(velocity) / maximum(friction, 0.0 * friction + TINY)
+    return -m.actuator_dynprm[k, 5] * absolute(velocity) / maximum(friction, 0.0 * friction + MINVAL)
 
 
 @only_with("dcmotor")
@@ -117,7 +115,7 @@ def motor_torque(m, d, k, length, velocity, current):
     if m.actuator_slot[k, CURRENT] >= 0:
         return prm[1] * current
     ohm = resistance(m, d, k)
-    gain = prm[1] / maximum(ohm, 0.0 * ohm + TINY)
+    gain = prm[1] / maximum(ohm, 0.0 * ohm + MINVAL)
     return gain * (voltage(m, d, k, length, velocity) - prm[1] * velocity)
 
 
@@ -148,7 +146,7 @@ def next_motor_state(m, d, k, a, rate, h):
         velocity = d.actuator_velocity[m.actuator_outadr[k]]
         decay = bristle_decay(m, k, velocity)
         growth = exp(h * decay)
-        moving = absolute(decay) > TINY
+        moving = absolute(decay) > MINVAL
         reach = where(moving, (growth - 1.0) / where(moving, decay, decay + 1.0), 0.0 * decay + h)
         return growth * act + reach * velocity
     act = act + h * rate
@@ -175,7 +173,7 @@ def motor_slope(m, d, k):
             asked = absolute(controller_voltage(m, d, k, length, velocity))
             by_controller = where(asked >= prm[7], zero, by_controller)
     ohm = resistance(m, d, k)
-    ohm = maximum(ohm, 0.0 * ohm + TINY)
+    ohm = maximum(ohm, 0.0 * ohm + MINVAL)
     slope = prm[1] * (by_controller - prm[1]) / ohm
     current = zero
     place = m.actuator_slot[k, CURRENT]

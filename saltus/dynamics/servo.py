@@ -4,13 +4,12 @@ force = kp (q_ref - l) + kv (v_ref - dl/dt) + feedforward + ki z,   dz/dt = q_re
 """
 
 from saltus.model.actuators import CHART_QUAT, INPUT_FF, INPUT_POS, INPUT_VEL, INPUT_VOLTAGE, INTEGRAL, SLEW
-from saltus.number.functions import clip, floor, maximum, minimum, sqrt, where
+from saltus.number.functions import MINVAL, clip, floor, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize
 from saltus.spatial.vectors import dot3
 
 PI = 3.141592653589793
-TINY = 1e-15  # least divisor, MuJoCo's mjMINVAL
 
 
 @kernel(inline=True)
@@ -116,7 +115,7 @@ def orientation_forces(m, d, k, turn):
         c = m.actuator_ctrladr[k]
         w, x, y, z = d.input[c], d.input[c + 1], d.input[c + 2], d.input[c + 3]
         # no orientation at all counts as no rotation
-        there = w * w + x * x + y * y + z * z > TINY * TINY
+        there = w * w + x * x + y * y + z * z > MINVAL * MINVAL
         quat = (where(there, w, one), where(there, x, zero), where(there, y, zero), where(there, z, zero))
         target = quat_normalize(quat)
     present = quat_exp((d.actuator_length[o], d.actuator_length[o + 1], d.actuator_length[o + 2]))
@@ -137,7 +136,7 @@ def limit_orientation_torque(m, d, k):
     o = m.actuator_outadr[k]
     torque = (d.actuator_force[o], d.actuator_force[o + 1], d.actuator_force[o + 2])
     most = m.actuator_forcerange[k, 1]
-    size = sqrt(maximum(dot3(torque, torque), 0.0 * torque[0] + TINY * TINY))
+    size = sqrt(maximum(dot3(torque, torque), 0.0 * torque[0] + MINVAL * MINVAL))
     share = where(size > most, most / size, 0.0 * size + 1.0)
     for axis in range(3):
         d.actuator_force[o + axis] = share * d.actuator_force[o + axis]
@@ -149,7 +148,7 @@ def anchor_orientation(m, d, k):
     """The shortest of the rotation vectors that mean the same setpoint of an orientation servo."""
     a = m.actuator_actadr[k]
     turn = (d.act[a], d.act[a + 1], d.act[a + 2])
-    angle = sqrt(maximum(dot3(turn, turn), 0.0 * turn[0] + TINY * TINY))
+    angle = sqrt(maximum(dot3(turn, turn), 0.0 * turn[0] + MINVAL * MINVAL))
     share = where(angle > PI, (angle - 2.0 * PI * floor(angle / (2.0 * PI) + 0.5)) / angle, 0.0 * angle + 1.0)
     for axis in range(3):
         d.act[a + axis] = share * d.act[a + axis]

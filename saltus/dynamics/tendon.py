@@ -8,8 +8,8 @@ computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation mod
 
 from saltus.dynamics.applied import add_power
 from saltus.dynamics.kinematics import geom_position, site_position
-from saltus.dynamics.wrap import TINY, sphere_frame, wrap
-from saltus.number.functions import sqrt, where
+from saltus.dynamics.wrap import sphere_frame, wrap
+from saltus.number.functions import MINVAL, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, cross, dot3, matrix_times_matrix, scale3, sub3, where3
 
@@ -128,7 +128,7 @@ def distance_direction(p, q):
     """Distance (m) from p to q, and the unit vector; between points that coincide it is along x, as in MuJoCo."""
     r = sub3(q, p)
     square = dot3(r, r)
-    apart = square >= TINY * TINY
+    apart = square >= MINVAL * MINVAL
     zero = 0.0 * square
     one = zero + 1.0
     distance = sqrt(where(apart, square, one))

@@ -14,8 +14,7 @@ joints are zero.
 from saltus.dynamics.kinematics import site_position
 from saltus.dynamics.tendon import distance_direction
 from saltus.dynamics.tree_rows import add_outer, clear_between_branches
-from saltus.dynamics.wrap import TINY
-from saltus.number.functions import where
+from saltus.number.functions import MINVAL, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at, add6, velocity_at
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
@@ -155,7 +154,7 @@ def path_acceleration(m, p, d, t):
 def _inverse(length):
     """1 / length, 0 where there is none."""
     zero = 0.0 * length
-    return where(length > TINY, 1.0 / where(length > TINY, length, zero + 1.0), zero)
+    return where(length > MINVAL, 1.0 / where(length > MINVAL, length, zero + 1.0), zero)
 
 
 @kernel(inline=True)

@@ -6,11 +6,10 @@ unrolled it is straight. Which way it goes around is MuJoCo 4.0's rule (document
 has the winding angle of the polyline from the first end by way of the side site to the last.
 """
 
-from saltus.number.functions import absolute, any_lane, atan2, maximum, minimum, sincos, sqrt, value_of, where
+from saltus.number.functions import MINVAL, absolute, any_lane, atan2, maximum, minimum, sincos, sqrt, value_of, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import cross, dot3, scale3
 
-TINY = 1e-15  # what MuJoCo takes for zero
 TWO_PI, HALF_PI = 6.283185307179586, 1.5707963267948966
 LAST_STEP, STEPS = 1e-6, 40  # Newton's method ends after a step below the first (rad), or after as many
 
@@ -31,7 +30,7 @@ def wrap(p, q, side, has_side, frame, radius):
     inside = zero > 1.0
     if has_side:
         side2 = _in_plane(frame, side)
-        somewhere = _dot(side2, side2) > TINY * TINY
+        somewhere = _dot(side2, side2) > MINVAL * MINVAL
         side2 = (where(somewhere, side2[0], zero + 1.0), where(somewhere, side2[1], zero))
         inside = dot3(side, side) < radius * radius
     touches, lengths, points, directions = taut(p2, q2, side2, inside, radius)
@@ -64,7 +63,7 @@ def sphere_frame(p, q):
     # 1 but where x has its largest component
     fallback = cross(x, (where(most_y | most_z, one, zero), where(most_y, zero, one), where(most_z, zero, one)))
     normal = cross(p, q)
-    given = dot3(normal, normal) >= TINY * TINY
+    given = dot3(normal, normal) >= MINVAL * MINVAL
     normal = (
         where(given, normal[0], fallback[0]),
         where(given, normal[1], fallback[1]),
@@ -135,7 +134,7 @@ def taut(p, q, side, inside, radius):
     rest = absolute(bend) - reach
     # as in MuJoCo, there is no way around between ends in one place, and none through from an end on the surface
     apart = (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1])
-    touches = beyond & (where(inside, -rest, rest) > 0.0) & (where(inside, minimum(ep, eq), apart) >= TINY)
+    touches = beyond & (where(inside, -rest, rest) > 0.0) & (where(inside, minimum(ep, eq), apart) >= MINVAL)
     # sine and cosine of the angle between the straight parts and the circle's normal
     sine, cosine = zero + 1.0, zero
     reflects = touches & inside
@@ -195,4 +194,4 @@ def _sum_of_angles(ep, eq, bend, i, radius):
     s, c = radius * s, radius * c
     a, b = sqrt(ep + c * c), sqrt(eq + c * c)
     f = 2.0 * i - atan2(s, a) - atan2(s, b) - bend
-    return f, maximum(2.0 - c / a - c / b, TINY)
+    return f, maximum(2.0 - c / a - c / b, MINVAL)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from saltus.model.laws import MINVAL, Law, soft_law
+from saltus.model.laws import Law, soft_law
+from saltus.number.functions import MINVAL
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)  # MuJoCo's geom types
 LEAST_FRICTION = 1e-5

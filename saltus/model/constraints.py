@@ -10,6 +10,7 @@ from saltus.model import collisions
 from saltus.model.chains import ChainTable
 from saltus.model.laws import LawTable, soft_law
 from saltus.model.solver import solver_features, solver_sizes, solver_values
+from saltus.number.functions import MINVAL
 
 CONNECT, WELD, JOINT, TENDON = range(4)  # MuJoCo's equality types
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1}
@@ -87,7 +88,7 @@ def _options(m) -> dict[str, float]:
         "opt_tolerance": m.opt.tolerance,
         "opt_ls_tolerance": m.opt.ls_tolerance,
         "opt_impratio": m.opt.impratio,
-        "opt_scale": 1.0 / (max(m.stat.meaninertia, 1e-15) * max(1, m.nv)),
+        "opt_scale": 1.0 / (max(m.stat.meaninertia, MINVAL) * max(1, m.nv)),
     }
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-MINVAL = 1e-15
+from saltus.number.functions import MINVAL
+
 IMPEDANCE_RANGE = 0.0001, 0.9999
 DEFAULT_SOLREF = 0.02, 1.0
 

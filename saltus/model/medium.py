@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from saltus.number.functions import MINVAL
+
 BOX, ELLIPSOID = 1, 2
 GEOM = mujoco.mjtGeom
 FIELDS = ("body", "kind", "pos", "mat", "stokes", "drag", "swirl", "lift", "mass", "inertia", "section")
@@ -33,7 +35,7 @@ def medium(m: mujoco.MjModel, poses: dict[str, np.ndarray], left_out: frozenset[
         moved = np.zeros(m.nbody, bool)
         for b in range(1, m.nbody):
             moved[b] = m.body_dofnum[b] > 0 or moved[m.body_parentid[b]]
-            if moved[b] and m.body_mass[b] >= mujoco.mjMINVAL:
+            if moved[b] and m.body_mass[b] >= MINVAL:
                 shapes += _shapes(m, b, poses)
     values = {f"fluid_{name}": [shape[name] for shape in shapes] for name in FIELDS}
     values |= {"opt_density": m.opt.density, "opt_wind": m.opt.wind[None]}
@@ -65,7 +67,7 @@ def _frame(poses, kind, index):
 def _box(m, b):
     """Drag of the box with the body's mass and moments of inertia, axis by axis."""
     moments, density = m.body_inertia[b], max(m.opt.density, 0.0)
-    squares = np.maximum(np.roll(moments, -1) + np.roll(moments, 1) - moments, mujoco.mjMINVAL)
+    squares = np.maximum(np.roll(moments, -1) + np.roll(moments, 1) - moments, MINVAL)
     r = np.sqrt(1.5 * squares / m.body_mass[b])  # half its sides
     next_r, last_r = np.roll(r, -1), np.roll(r, 1)
     return {

@@ -17,6 +17,7 @@ from saltus.model.medium import medium
 from saltus.model.sensors import sensors
 from saltus.model.sight import sight
 from saltus.model.tendons import inertia_parents, tendons
+from saltus.number.functions import MINVAL
 from saltus.number.structs import Struct
 
 SEMANTICS = "mujoco-4.0"
@@ -233,7 +234,7 @@ def _make_struct(
         **poses,
         "body_inertia6": inertia,
         "body_diagonal": (inertia[:, 3:] == 0).all(axis=1),
-        "body_inv_subtreemass": [1.0 / x if x > mujoco.mjMINVAL else 0.0 for x in m.body_subtreemass],
+        "body_inv_subtreemass": [1.0 / x if x > MINVAL else 0.0 for x in m.body_subtreemass],
         "body_gravcomp": gravcomp,
         "jnt_stiffness": m.jnt_stiffness * spring,
         "jnt_stiffnesspoly": m.jnt_stiffnesspoly * spring,

@@ -6,9 +6,9 @@ import mujoco
 import numpy as np
 
 from saltus.model.chains import ChainTable
+from saltus.number.functions import MINVAL
 
 JOINT, PULLEY, SITE, SPHERE, CYLINDER = range(1, 6)  # MuJoCo's types of elements of paths
-SMALLEST = 1e-15  # radius (m) of a geom that a path can go around, as in MuJoCo
 
 
 class Tendons(NamedTuple):
@@ -116,7 +116,7 @@ def _spatial(m, t) -> list[tuple]:
                 way, side = (int(m.wrap_type[geom]), round(m.wrap_prm[geom])) if geom >= 0 else (SITE, -1)
                 found.append((way, site, obj, int(m.wrap_objid[geom]) if geom >= 0 else -1, side, share))
             site, geom = obj, -1
-        elif m.geom_size[obj, 0] >= SMALLEST:
+        elif m.geom_size[obj, 0] >= MINVAL:
             geom = w
     return found
 

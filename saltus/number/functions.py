@@ -18,6 +18,8 @@ from saltus.number.kernels import PLAIN, kernel
 from saltus.number.kinds import TANGENTS, DualType, LaneType, MaskType, dual, is_real, splat
 from saltus.number.lanes import lane_of
 
+MINVAL = 1e-15  # what counts as zero, and the least divisor: MuJoCo's mjMINVAL
+
 
 def _is_symbol(x):
     return not isinstance(x, (int, float)) and hasattr(x, "free_symbols")

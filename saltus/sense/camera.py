@@ -1,7 +1,7 @@
 """Where cameras are, and what they make of points: poses, projections, rays of pixels."""
 
 from saltus.contact.found import unit_or_x
-from saltus.number.functions import absolute, where
+from saltus.number.functions import MINVAL, absolute, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import (
     add3,
@@ -15,7 +15,6 @@ from saltus.spatial.vectors import (
 
 FIXED, TRACK, TRACK_COM, TARGET_BODY, TARGET_BODY_COM = range(5)  # MuJoCo's modes of cameras
 PERSPECTIVE = 0  # a projection
-MINVAL = 1e-15
 
 
 @only_with("camera", otherwise="d.xpos[0]")

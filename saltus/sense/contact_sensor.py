@@ -6,7 +6,7 @@ the component along the second tangent. Contacts come in the order in which they
 """
 
 from saltus.contact.counts import NCON
-from saltus.number.functions import any_lane, maximum, sqrt, where
+from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
 from saltus.sense.geometry import inside
@@ -207,7 +207,7 @@ def net_contact(m, d, s):
         strength = there * where(square > 0.0, sqrt(where(square > 0.0, square, one)), zero)
         count, weight = count + there, weight + strength
         point = where3(there > 0.5, add_scaled3(point, strength, d.contact_pos[k]), point)
-    point = scale3(1.0 / maximum(weight, 1e-15 * one), point)
+    point = scale3(1.0 / maximum(weight, MINVAL * one), point)
     for k in range(d.count[NCON]):
         there, side = matches(m, d, s, k) > 0.5, 1.0 * flips(m, d, s, k)
         own, turning = contact_force(m, d, k)

@@ -5,7 +5,7 @@ What they give is MuJoCo's (XML reference, sensor/rangefinder, camprojection, in
 
 from saltus.contact.foreign_ray import foreign_distance
 from saltus.contact.found import unit_or_x
-from saltus.number.functions import absolute, clip, where
+from saltus.number.functions import MINVAL, absolute, clip, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.camera import camera_axes, camera_position, pixel_ray, projection
 from saltus.sense.objects import INERTIA, SITE, object_position
@@ -104,7 +104,7 @@ def ray_data(m, d, s, at, x, point, direction, normal, depth):
 @kernel
 def object_middle(m, d, kind, i):
     """Position (m) of an object by its type and number; a massless body's is its subtree's centre of mass."""
-    if kind == INERTIA and i > 0 and m.body_mass[i] < 1e-15 and m.body_inv_subtreemass[i] > 0.0:
+    if kind == INERTIA and i > 0 and m.body_mass[i] < MINVAL and m.body_inv_subtreemass[i] > 0.0:
         return d.subtree_com[i]
     return object_position(m, d, kind, i)
 

@@ -7,7 +7,7 @@ front alone, and no farther than they are drawn, as in MuJoCo.
 """
 
 from saltus.contact.foreign_ray import foreign_ray
-from saltus.number.functions import absolute, sqrt, where
+from saltus.number.functions import MINVAL, absolute, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
     add_scaled3,
@@ -20,7 +20,6 @@ from saltus.spatial.vectors import (
 )
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = range(7)  # MuJoCo's types of geom
-MINVAL = 1e-15
 
 
 @kernel

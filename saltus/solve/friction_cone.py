@@ -10,13 +10,12 @@ MuJoCo 4.0 gives up where the determinant of the scaled A is below 1e-10: for he
 for planar mechanisms. Here there is no such limit.
 """
 
-from saltus.number.functions import epsilon_of, lane_get, lane_set, maximum, sqrt
+from saltus.number.functions import MINVAL, epsilon_of, lane_get, lane_set, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.dual import get, put
 
 ITERATIONS = 40
 LEAST_PIVOT = 1e-14  # of a matrix without an inverse, in parts of its diagonal
-MINVAL = 1e-15
 
 
 @kernel

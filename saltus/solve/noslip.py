@@ -7,7 +7,7 @@ The result is not the minimum of one problem; what it is follows from MuJoCo 4.0
 """
 
 from saltus.contact.blocks import CONE, FRICTION, PYRAMID
-from saltus.number.functions import clip, lane_count, lane_get, maximum
+from saltus.number.functions import MINVAL, clip, lane_count, lane_get, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.dual import (
     dual_problem,
@@ -23,7 +23,7 @@ from saltus.solve.dual import (
     residual,
 )
 from saltus.solve.friction_cone import sliding_friction
-from saltus.solve.pgs import MINVAL, WORSE
+from saltus.solve.pgs import WORSE
 
 LEAST_INERTIA = 1e-10  # 1/kg or 1/(kg m²): of directions that nothing moves along
 

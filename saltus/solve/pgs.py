@@ -13,7 +13,7 @@ goes on (see `release_cones`). It needs many iterations where Newton's method ne
 
 from saltus.contact.blocks import CONE, EQUALITY, FRICTION, times_block
 from saltus.contact.counts import NBLOCK, NITER
-from saltus.number.functions import clip, lane_count, lane_get, maximum, sqrt
+from saltus.number.functions import MINVAL, clip, lane_count, lane_get, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.dual import (
     acts,
@@ -36,7 +36,6 @@ from saltus.solve.friction_cone import sliding_friction
 from saltus.solve.shuffle import SEED, shuffle
 
 WORSE = 1e-10  # J/s²: an update that raises the cost by more is undone
-MINVAL = 1e-15
 
 
 @kernel
