@@ -6,7 +6,6 @@ writes the report on every package below, which takes some minutes and downloads
 compiles it by itself; the rest are parts that models include, or need what is not there.
 """
 
-import copy
 import functools
 import importlib.metadata
 import importlib.util
@@ -17,6 +16,7 @@ import sys
 import tempfile
 import warnings
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +39,8 @@ class Absent(Exception):
 # what models need compiled: all that have the same integrator and solver share their kernels
 FREE = {"tendon", "wrap", "tendon_force", "transmission", "act", "muscle", "servo", "dcmotor", "so3", "delay", "fluid"}
 FREE |= {"mocap", "actuation"}
+SENSED = {f"sense_{kind}" for kind in ("body", "frame", "motion", "subtree", "touch", "geometry")}
+SENSED |= {"rangefinder", "foreign_ray", "distance"}
 CONSTRAINED = FREE | {"constraint", "contact", "cylinder", "box", "boxes", "convex", "foreign", "adhere"}
 
 
@@ -108,24 +110,37 @@ def _unpack(wheel: Path, place: Path) -> None:
 
 def files(package: str) -> list[File]:
     """All model files of a package, compiled."""
-    place, found = root(package), []
+    return list(each_file(package))
+
+
+def each_file(package: str) -> Iterator[File]:
+    """The same one by one: together they can take a gigabyte."""
+    place = root(package)
     for path in sorted(p for p in place.rglob("*") if p.suffix in SUFFIXES):
         name = path.relative_to(place).as_posix()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found.append(File(name, path, mujoco.MjSpec.from_file(str(path)).compile(), None))
+                compiled = mujoco.MjSpec.from_file(str(path)).compile()
         except (ValueError, RuntimeError, mujoco.FatalError) as error:
-            found.append(File(name, path, None, str(error).splitlines()[0]))
-    return found
+            yield File(name, path, None, str(error).splitlines()[0])
+        else:
+            yield File(name, path, compiled, None)
+
+
+def share_kernels(model: saltus.Model) -> saltus.Model:
+    """Let a model that was just loaded need what all do, in simulations at its own timestep and in reading sensors."""
+    timestep = model.opt.timestep
+    struct, sensing = model.struct(timestep=timestep), model.sensing_struct(timestep=timestep)
+    needed, read = struct.layout.features, sensing.layout.features
+    struct.layout = model_layout(needed | (CONSTRAINED if "constraint" in needed else FREE))
+    sensing.layout = model_layout(struct.layout.features | (read | SENSED if model.nsensor else read))
+    return model
 
 
 def step(model: saltus.Model) -> saltus.Simulation:
     """A simulation of the model after one step."""
-    sim = saltus.Simulation(model)
-    sim._model = copy.copy(sim._model)
-    needed = sim._model.layout.features
-    sim._model.layout = model_layout(needed | (CONSTRAINED if "constraint" in needed else FREE))
+    sim = saltus.Simulation(share_kernels(model))
     sim.step()
     return sim
 

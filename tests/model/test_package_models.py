@@ -1,17 +1,21 @@
-"""Models of packages on PyPI load and step, and muscles among them have MuJoCo's forces.
+"""Models of packages on PyPI load and step, and have MuJoCo's forces, accelerations and readings of sensors.
 
 References: MuJoCo 4.0's own compiler, which says what is a model, and its mj_forward.
 
 Tolerance: as in test_actuation and test_smooth_mujoco: 1e-9 of a force, 1e-11 of the largest acceleration, or what
 rounding and the condition of the inertia matrix make of it. In the hand tendons go through geoms, where MuJoCo iterates
-to 1e-6 rad and arms are right to 1e-5 (see test_tendon).
+to 1e-6 rad and arms are right to 1e-5 (see test_tendon). Whole models, with contacts: 1e-9 of the largest of a kind,
+and 1e-12 in gymnasium's simpler ones; exceptions are named with their reasons below.
 """
+
+from collections import Counter
 
 import mujoco
 import numpy as np
 import pytest
 from helpers import packages
 from helpers.actuators import compared, dense_moment, largest_error, our_moment, random_states
+from helpers.constraints import put, reachable, tight
 from helpers.oracle import full_inertia
 
 import saltus
@@ -53,6 +57,75 @@ def test_part_of_a_model_is_told_from_a_model(tmp_path, monkeypatch):
     line, details, refused = packages.report("any==1")
     assert line == "| any 1 | 2 | 1 | 1 | 100 % |" and not refused
     assert any("1 not compiled" in one for one in details)
+
+
+FORCES = ["actuator_force", "qfrc_actuator", "actuator_length", "actuator_velocity", "qacc"]
+QUANTITIES = [*FORCES, "ten_length", "ten_J", "act_dot"]
+TOLERANCES = {"dm_control": 1e-9, "gymnasium": 1e-12}
+# models with contacts of ellipsoids: iterations find their distance to 1e-12 m, and their normal, in which the distance
+# is stationary, to the root of it; what contacts push and adhesion pulls with follow
+ELLIPSOIDS = "assets/dog_v2/dog.xml", "fruitfly_v2/floor.xml", "fruitfly_v2/fruitfly.xml", "walkers/assets/rodent.xml"
+NORMALS = 1e-5
+# models in which rounding decides: links of the arm lie in each other by up to 80 mm, where the depth along several
+# directions is the same, and MuJoCo takes another one if poses change by a rounding; the ant's foot touches the ground
+# on the edge of the box of its touch sensor
+ROUNDED = "third_party/kinova/jaco_arm.xml", "third_party/ant/ant.xml"
+# glides on the floor at no distance, so that rounding decides in every state whether they touch
+TOUCHING = ("mujoco/assets/point.xml",)
+
+
+def rounding(m, d, name, tries=20):
+    """Largest relative change of a quantity of MuJoCo's when its positions change by roundings."""
+    rng, other, most = np.random.default_rng(1), mujoco.MjData(m), 0.0
+    for _ in range(tries):
+        for field in ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "qacc_warmstart"):
+            getattr(other, field)[:] = getattr(d, field)
+        other.qpos[:] += 2e-15 * rng.normal(size=m.nq)
+        mujoco.mj_forward(m, other)
+        most = max(most, largest_error(getattr(other, name), getattr(d, name)))
+    return most
+
+
+def bound(name, m, d, quantity, tolerance):
+    """How far a quantity may be from MuJoCo's."""
+    if name.endswith(ELLIPSOIDS) and quantity in ("qacc", "sensordata", "qfrc_actuator"):
+        return NORMALS
+    if name.endswith(ROUNDED) and quantity in ("qacc", "sensordata"):
+        return max(tolerance, 2.0 * rounding(m, d, quantity))
+    return tolerance
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", packages.PACKAGES[:2])
+def test_quantities(package):
+    """Forces, lengths, moment arms, accelerations and sensors of every model that moves or senses, on a random way.
+
+    All need the same kernels, so that the many models take little time: contact's slip, which is left out, has tests of
+    its own (tests/solve/test_noslip.py).
+    """
+    there(package)
+    tolerance = TOLERANCES[package.split("==")[0]]
+    wrong, seen = [], Counter()
+    for file in packages.each_file(package):
+        if file.model is None or not (file.model.nv or file.model.nsensor) or file.name.endswith(TOUCHING):
+            continue
+        m = tight(file.model)
+        m.opt.noslip_iterations = 0
+        sim = saltus.Simulation(packages.share_kernels(saltus.load(m)), "euler")
+        for d in reachable(m, 3):
+            put(sim, d)
+            found = {name: getattr(sim.data, name) for name in QUANTITIES}
+            if m.nsensor:
+                found["sensordata"] = sim.sensordata
+            for name, value in found.items():
+                wanted = getattr(d, name)
+                seen[name] += bool(np.any(wanted))
+                error = largest_error(value, wanted)
+                if not error < tolerance and not error < bound(file.name, m, d, name, tolerance):
+                    wrong.append((file.name, name, error))
+    assert not wrong
+    assert min(seen[name] for name in FORCES) > 30, seen
+    assert min(seen[name] for name in ("sensordata", "ten_J", "act_dot")) > 10 or package.startswith("gymnasium"), seen
 
 
 MUSCLES = {"hand/myohand_pose.xml": 1e-5, "leg/myolegs.xml": 1e-9}
