@@ -24,8 +24,11 @@ class _NoEnvironment:
         return getattr(self._codegen, name)
 
 
+_EMPTY = llvm.parse_assembly("")  # in place of a module that has been let go
+
+
 class PartLibrary(JITCodeLibrary):
-    """Intermediate code of a kernel and all that it calls."""
+    """Intermediate code of a kernel and all that it calls, kept as bitcode: that takes little memory, modules a lot."""
 
     @property
     def codegen(self):
@@ -36,22 +39,37 @@ class PartLibrary(JITCodeLibrary):
         self._raise_if_finalized()
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            module = library._get_module_for_linking()
+            # a part's module is made for this call; others' are shared
+            self._final_module.link_in(module, preserve=not isinstance(library, PartLibrary))
         self._final_module.verify()
         self._finalize_dynamic_globals()
         self._finalized = True
+        self._bitcode = super()._get_module_for_linking().as_bitcode()
+        self._forget_modules()
+        self._linking_libraries = []
+
+    def _forget_modules(self):
+        for module in {id(m): m for m in (self._final_module, self._shared_module) if m is not None}.values():
+            module.close()
+        self._final_module, self._shared_module = _EMPTY, None  # Numba looks for environments here
+
+    def _get_module_for_linking(self):
+        self._ensure_finalized()
+        return llvm.parse_bitcode(self._bitcode)
 
     def get_pointer_to_function(self, name):
         return 0
 
     def serialize_using_object_code(self):
-        return self.name, "part", self._get_module_for_linking().as_bitcode()
+        return self.name, "part", self._bitcode
 
     @classmethod
     def from_bitcode(cls, codegen, name, bitcode):
         """The library that `serialize_using_object_code` described."""
         library = cls(codegen, name)
-        library._final_module = library._shared_module = llvm.parse_bitcode(bitcode)
+        library._forget_modules()
+        library._bitcode = bitcode
         library._finalized = True
         return library
 
