@@ -118,7 +118,7 @@ def _focal(fovy: float, height: int) -> float:
 
 def _camera_number(model: Model, camera: str | int) -> int:
     if isinstance(camera, str):
-        return _index("camera", camera, [model.mujoco.camera(i).name or f"#{i}" for i in range(model.ncam)])
+        return _index("camera", camera, model.names("camera"))
     if not 0 <= camera < model.ncam:
         there = f"its cameras are 0 to {model.ncam - 1}" if model.ncam else "it has none"
         raise OptionError(f"the model has no camera {int(camera)}; {there}")

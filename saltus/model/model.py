@@ -102,7 +102,7 @@ class Model:
 
     def names(self, kind: str) -> list[str]:
         """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for nameless ones."""
-        count = {"joint": "njnt", "equality": "neq"}.get(kind, f"n{kind}")
+        count = {"joint": "njnt", "equality": "neq", "camera": "ncam"}.get(kind, f"n{kind}")
         return [features.name_of(self._mj, kind.upper(), i) for i in range(getattr(self._mj, count))]
 
     def id(self, kind: str, name: str) -> int:
