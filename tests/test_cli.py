@@ -59,7 +59,11 @@ def process(*arguments, **options):
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], *([c] for c in ("run", "compare", "check", "warm", "bench")), ["bench", "smooth"], ["bench", "contact"]],
+    [
+        [],
+        *([command] for command in ("run", "replay", "compare", "check", "lab", "warm", "bench")),
+        *(["bench", what] for what in ("smooth", "contact", "film")),
+    ],
 )
 def test_every_command_has_help(saltus_command, arguments):
     code, out, _ = saltus_command(*arguments, "--help")

@@ -1,4 +1,4 @@
-"""The command line: `saltus run | replay | compare | check | bench | warm`.
+"""The command line: `saltus run | replay | compare | check | lab | bench | warm`.
 
 Nothing heavy is imported here, so that `saltus --help` answers at once; each command imports what it needs.
 """
@@ -265,6 +265,20 @@ def contact(
     from saltus.bench.contact import bench_contact
 
     bench_contact(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def film(
+    quick: Quick = False,
+    json: Json = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="MODEL", help="Film this model too; repeatable.")
+    ] = None,
+) -> None:
+    """Pictures and films of a run, beside MuJoCo's renderer where OpenGL works."""
+    from saltus.bench.film import bench_film
+
+    bench_film(quick=quick, json_path=json, extra=model or [])
 
 
 def main(arguments: list[str] | None = None) -> None:
