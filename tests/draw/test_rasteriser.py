@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from helpers.files import EVERYTHING, shared
+from helpers.files import EVERYTHING
 
 import saltus
 from saltus.draw.rasteriser import Rasteriser
@@ -106,8 +106,8 @@ def test_sites_and_tendons_can_be_left_out():
 
 def test_a_picture_depends_on_its_moment_alone():
     """Others before it, with ghosts, marks, text, other poses and another camera position, change nothing."""
-    model = saltus.load(shared("mujoco/humanoid"))
-    view = View(320, 240, follow="torso", contacts=True, com=True)
+    model = saltus.load("humanoid")
+    view = View(320, 240, follow="chest", contacts=True, com=True)
     high, low = model.qpos0.copy(), model.qpos0.copy()
     low[0:3] = 0.5, -0.5, 0.8
     contacts = np.array([[0.5, -0.5, 0.0, 0.0, 0.0, 300.0, 0.0]])
@@ -156,7 +156,7 @@ def test_ghosts_have_colours_of_their_own_and_stay_behind():
 
 
 def test_renderers_in_threads_do_not_disturb_each_other():
-    model = saltus.load(shared("mujoco/humanoid"))
+    model = saltus.load("humanoid")
     poses = [model.qpos0 + 0.02 * k for k in range(8)]
     expected = [Rasteriser(model, View(160, 120)).draw(Still(q)) for q in poses]
     found: dict[int, list] = {}
@@ -216,7 +216,7 @@ def test_a_mechanism_without_anything_to_see():
 
 def test_states_that_are_not_numbers_give_pictures():
     """A run that diverged can be shown up to its end: what is nowhere is not drawn."""
-    model = saltus.load(shared("mujoco/humanoid"))
+    model = saltus.load("humanoid")
     renderer = Rasteriser(model, View(160, 120))
     usual = renderer.draw(Still(model.qpos0))
     for value in (np.nan, np.inf, 1e200):
@@ -226,7 +226,7 @@ def test_states_that_are_not_numbers_give_pictures():
 
 def test_a_hundred_pictures_a_second():
     """Of the humanoid at 640 x 480, with shadow and text, in processor time of one core; the best of five spells."""
-    model = saltus.load(shared("mujoco/humanoid"))
+    model = saltus.load("humanoid")
     renderer = Rasteriser(model, View())
     stills = [Still(model.qpos0 + 0.01 * k) for k in range(12)]
     renderer.draw(stills[0], text="t = 0.00 s")

@@ -152,7 +152,9 @@ def test_own_functions_are_told_by_the_key_of_the_cache():
 
 
 @pytest.mark.parametrize(
-    "value", [object(), types.SimpleNamespace(gain=1), np.array([None]), of_closure(1), Mode, math], ids=repr
+    "value",
+    [object(), types.SimpleNamespace(gain=1), np.array([None]), of_closure(1), Mode, math],
+    ids=["object", "namespace", "array", "function", "class", "module"],
 )
 @pytest.mark.parametrize("way", [of_global, of_closure, of_default])
 def test_what_cannot_be_told(way, value):
