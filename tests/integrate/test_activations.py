@@ -93,7 +93,7 @@ def test_exact_filters_do_not_diverge():
         assert sim.act[0] == pytest.approx(1 - np.exp(-2 * (k + 1)), abs=1e-12)
 
 
-@pytest.mark.parametrize("integrator", ["euler", "implicitfast"])
+@pytest.mark.parametrize("integrator", ["euler", pytest.param("implicitfast", marks=pytest.mark.slow)])
 def test_derivatives(integrator):
     """A and B of MuJoCo's mjd_transitionFD, centred differences with a step of 1e-6: 1e-6 of the largest."""
     m = mujoco.MjModel.from_xml_string(ARM.format(integrator=integrator.replace("euler", "Euler"), more=""))

@@ -29,8 +29,7 @@ BODIES = ("cacc", "cfrc_ext", "cfrc_int", "subtree_linvel", "subtree_angmom")
 SUITE = {
     p.stem: p for name, p in packaged("dm_control").items() if name.startswith("suite/") and p.parent.name == "suite"
 }
-QUICK = ("cheetah", "finger", "hopper", "walker")  # to compile and to run
-SENSING = (*QUICK, "dog", "fish", "humanoid", "humanoid_CMU", "quadruped", "swimmer")
+SENSING = ("finger", "hopper")  # with kernels of their own; all models with shared ones: tests/model
 
 
 def compiled(sensors, cone="pyramidal"):
@@ -200,7 +199,7 @@ def test_reading_by_name_belongs_to_the_present_state():
         sim.sensor("twist")
 
 
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in SENSING])
+@pytest.mark.parametrize("name", SENSING)
 def test_models_of_dm_control(name):
     """On the way that MuJoCo goes."""
     if name not in SUITE:
