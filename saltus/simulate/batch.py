@@ -23,8 +23,8 @@ from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate import loops
 from saltus.simulate.control import Controller
+from saltus.simulate.plan import positive
 from saltus.simulate.sensing import batch_sensordata
-from saltus.simulate.simulation import _timestep
 from saltus.simulate.start import check_sampling, start_state
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 
@@ -82,7 +82,7 @@ class Batch:
         self.threads = _threads(threads)
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
         check_sampling(self.model, self.integrator)
-        self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
+        self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         self._control = control
         key = None if control is None else control.key(self.model)
         self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep, key)

@@ -21,7 +21,7 @@ from saltus.record.trajectory import Trajectory
 from saltus.simulate import loops
 from saltus.simulate.certify import state_difference
 from saltus.simulate.plan import positive
-from saltus.simulate.simulation import Simulation, _timestep
+from saltus.simulate.simulation import Simulation
 
 SAMPLES = 400  # about as many where none are asked for
 REFERENCE = (1e-13, 1e-14)  # relative and absolute tolerance of the reference
@@ -60,7 +60,8 @@ def compare(
     count up to there and the table says so.
     """
     model = load(model)
-    h, duration = _timestep(model.opt.timestep if timestep is None else timestep), positive("duration", duration)
+    h = positive("timestep", model.opt.timestep if timestep is None else timestep)
+    duration = positive("duration", duration)
     laws = list(dict.fromkeys([contacts] if isinstance(contacts, str) else contacts))
     chosen = _chosen(integrators, model)
     report = _Report(progress, len(laws) * (len(chosen) + 1))

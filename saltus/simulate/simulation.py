@@ -17,6 +17,7 @@ from saltus.simulate import divergence, loops, rows
 from saltus.simulate.contact import find_contact_law
 from saltus.simulate.control import Controller
 from saltus.simulate.data import Data
+from saltus.simulate.plan import positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.start import check_sampling, start_state
 
@@ -66,7 +67,7 @@ class Simulation:
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
         check_sampling(self.model, self.integrator)
         self.contact = find_contact_law(contact).name
-        self.timestep = _timestep(self.model.opt.timestep if timestep is None else timestep)
+        self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self._law_timestep = None if self.integrator.adaptive else self.timestep
         self._model = self.model.struct(timestep=self._law_timestep)
@@ -300,16 +301,6 @@ class Simulation:
 
             self._linearization = Linearization(self)
         return self._linearization()
-
-
-def _timestep(value) -> float:
-    try:
-        h = float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"timestep must be a number of seconds, got {value!r}") from None
-    if not (h > 0 and np.isfinite(h)):
-        raise OptionError(f"timestep must be positive and finite, got {h:g} s")
-    return h
 
 
 def _room(model: Model, control: Controller | None) -> dict[str, Any]:
