@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from saltus.draw.still import Still
 from saltus.draw.view import View
-from saltus.errors import OptionError
+from saltus.errors import OptionError, SaltusWarning
 from saltus.model.model import Model
 
 RENDERERS = ("saltus", "mujoco")
@@ -40,7 +41,8 @@ def make_renderer(model: Model, view: View, renderer: str = "saltus") -> Rendere
     """A renderer of the model from a view.
 
     renderer: "saltus" needs nothing but the package; "mujoco" draws by MuJoCo's where OpenGL works, and with a
-    SaltusWarning by ours where it does not. Raises OptionError for an unknown renderer, camera or body.
+    SaltusWarning by ours where it does not. A SaltusWarning names what ours cannot draw.
+    Raises OptionError for an unknown renderer, camera or body.
     """
     if renderer not in RENDERERS:
         raise OptionError.unknown("renderer", renderer, RENDERERS)
@@ -51,5 +53,8 @@ def make_renderer(model: Model, view: View, renderer: str = "saltus") -> Rendere
         if found is not None:
             return found
     from saltus.draw.rasteriser import Rasteriser
+    from saltus.draw.scene import not_drawn
 
+    if text := not_drawn(model):
+        warnings.warn(text, SaltusWarning, stacklevel=2)
     return Rasteriser(model, view)

@@ -97,6 +97,13 @@ class Scene:
     camera: Camera
 
 
+def not_drawn(model: Model) -> str:
+    """What of a model is left out of every picture, in words; "" if that is nothing."""
+    if not model.nskin:
+        return ""
+    return f"{model.nskin} skin{'s' * (model.nskin > 1)} of the model cannot be drawn; the geoms underneath are"
+
+
 def scene(model: Model, groups: tuple[int, ...] = GROUPS) -> Scene:
     """Everything there is to see of a model, of some groups of geoms, sites, tendons and flexes."""
     m = model.mujoco

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.draw.scene import not_drawn
 from saltus.errors import OptionError, SaltusError
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads
@@ -34,6 +35,8 @@ class Player:
         self.trajectory, self.downloads = trajectory, downloads
         self.notices: deque[tuple[str, str]] = deque(maxlen=100)
         self.show, self._motion = Show(model), Interpolator(trajectory, model)
+        if text := not_drawn(model):
+            self.notices.append(("warning", text))
         self.playing, self.speed, self.follow = playing, speed, None
         self.time = self._motion.start
         self._changed = True

@@ -14,6 +14,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from saltus.draw.scene import not_drawn
 from saltus.errors import OptionError, SaltusError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.drag import Drag, grabbed, point_mass
@@ -47,6 +48,8 @@ class LiveSession:
         self.notices: deque[tuple[str, str]] = deque(maxlen=100)
         sim = setup.simulation()
         self.show = Show(sim.model)
+        if text := not_drawn(sim.model):
+            self.notify("warning", text)
         self.motion = Motion(sim, self.notify)
         self.settings = self.wanted = Settings(sim.integrator, sim.timestep, sim.contact)
         self.playing, self.speed = setup.playing, setup.speed

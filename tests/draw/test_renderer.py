@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus import OptionError
+from saltus import OptionError, SaltusWarning
 from saltus.draw.rasteriser import Rasteriser
 from saltus.draw.renderer import make_renderer
 from saltus.draw.view import View
 
+SKIN = """<mujoco><asset><skin name="coat" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"><bone body="b" bindpos="0 0 0"
+bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin></asset>
+<worldbody><body name="b"><joint/><geom size="0.1"/></body></worldbody></mujoco>"""
 HIDDEN = """
 import sys
 class Hide:
@@ -103,3 +106,11 @@ def test_mujocos_picture_lies_over_ours(tmp_path):
             (image[:, :, high] > 60) & (image[:, :, high] > 1.8 * image[:, :, low]) for image in (ours, theirs)
         )
         assert mine.sum() > 100 and (mine & other).sum() > 0.7 * (mine | other).sum()
+
+
+def test_a_skin_is_not_left_out_in_silence(recwarn):
+    with pytest.warns(SaltusWarning, match="1 skin of the model cannot be drawn"):
+        make_renderer(saltus.load(SKIN), View(64, 48))
+    recwarn.clear()
+    make_renderer(saltus.load("pendulum"), View(64, 48))
+    assert not recwarn.list
