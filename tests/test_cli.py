@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.cli import INTERRUPTED, main, screen
+from saltus.cli import INTERRUPTED, screen
 from saltus.cli.outputs import Outputs
 from saltus.simulate.simulation import Simulation
 
@@ -28,20 +28,6 @@ REFUSED = CONTACT.replace("<worldbody>", "<option><flag sleep='enable'/></option
 OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator="{integrator}"/>
 <worldbody><body><joint name="x" type="slide" stiffness="{stiffness}" damping="{damping}"/>
 <geom size="0.1" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
-
-
-@pytest.fixture
-def saltus_command(capsys, monkeypatch):
-    """Run a command line in this process, as wide as without a terminal: exit code, stdout, stderr."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-    def command(*arguments):
-        with pytest.raises(SystemExit) as exit_:
-            main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return exit_.value.code or 0, captured.out, captured.err
-
-    return command
 
 
 def error_lines(text):

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 import saltus
-from saltus.cli import INTERRUPTED, main
+from saltus.cli import INTERRUPTED
 from saltus.record import stream
 from saltus.simulate.simulation import Simulation
 
@@ -15,30 +15,16 @@ CAMERA = """<mujoco model="eye"><worldbody><camera name="side" pos="0 -3 1" xyax
   <body name="rod" pos="0 0 1"><joint name="hinge" axis="0 1 0"/><geom size="0.1"/></body></worldbody></mujoco>"""
 
 
-@pytest.fixture
-def command(capsys, monkeypatch):
-    """Run a command line in this process: exit code, stdout, stderr."""
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit_:
-            main([str(a) for a in arguments])
-        captured = capsys.readouterr()
-        return exit_.value.code or 0, captured.out, captured.err
-
-    return run
-
-
 def frames(path):
     with av.open(path) as container:
         return [f.to_ndarray(format="rgb24") for f in container.decode(video=0)]
 
 
-def test_all_outputs_at_once(command, tmp_path):
+def test_all_outputs_at_once(saltus_command, tmp_path):
     names = {"--video": "v.mp4", "--report": "r.html", "--save": "s.nc", "--plot": "p.png"}
     paths = {option: tmp_path / name for option, name in names.items()}
     options = [word for pair in paths.items() for word in pair]
-    code, out, err = command("run", "pendulum", "--duration", 1, "--fps", 30, *SMALL, *options)
+    code, out, err = saltus_command("run", "pendulum", "--duration", 1, "--fps", 30, *SMALL, *options)
     assert code == 0 and "error" not in err
     for path, what in zip(paths.values(), ("video", "report", "recording", "figure"), strict=True):
         assert f"wrote {path} ({what})" in out and path.exists()
@@ -47,12 +33,13 @@ def test_all_outputs_at_once(command, tmp_path):
     assert b"<video" in paths["--report"].read_bytes()
 
 
-def test_gif(command, tmp_path):
-    assert command("run", "pendulum", "--duration", 1, "--no-certify", *SMALL, "--video", tmp_path / "v.gif")[0] == 0
+def test_gif(saltus_command, tmp_path):
+    options = ["--duration", 1, "--no-certify", *SMALL, "--video", tmp_path / "v.gif"]
+    assert saltus_command("run", "pendulum", *options)[0] == 0
     assert Image.open(tmp_path / "v.gif").n_frames == 50
 
 
-def test_cameras_and_contacts(command, tmp_path):
+def test_cameras_and_contacts(saltus_command, tmp_path):
     model = tmp_path / "eye.xml"
     model.write_text(CAMERA)
     films = {}
@@ -60,19 +47,21 @@ def test_cameras_and_contacts(command, tmp_path):
         "default": [], "side": ["--camera", "side"], "number": ["--camera", "0"], "follow": ["--follow", "rod"],
     }.items():  # fmt: skip
         path = tmp_path / f"{name}.mp4"
-        assert command("run", model, "--duration", 0.1, "--no-certify", *SMALL, *options, "--video", path)[0] == 0
+        assert (
+            saltus_command("run", model, "--duration", 0.1, "--no-certify", *SMALL, *options, "--video", path)[0] == 0
+        )
         films[name] = frames(str(path))[0].astype(int)
     np.testing.assert_array_equal(films["side"], films["number"])
     assert np.abs(films["side"] - films["default"]).mean() > 1
 
 
-def test_a_stream(command, tmp_path):
+def test_a_stream(saltus_command, tmp_path):
     path = tmp_path / "run.zarr"
-    code, out, _ = command("run", "pendulum", "--duration", 2, "--save", path)
+    code, out, _ = saltus_command("run", "pendulum", "--duration", 2, "--save", path)
     assert code == 0 and f"wrote {path} (recording)" in out and "position error about" in out
     t = saltus.Trajectory.load(path)
     assert len(t) == 121 and t.certificate is not None
-    code, out, err = command("run", "pendulum", "--duration", 2, "--save", path)
+    code, out, err = saltus_command("run", "pendulum", "--duration", 2, "--save", path)
     assert code == 1 and "exists already" in err and out == ""
 
 
@@ -88,14 +77,14 @@ def interrupt_after(monkeypatch, calls):
     monkeypatch.setattr(Simulation, "_advance", interrupted)
 
 
-def test_resume(command, tmp_path, monkeypatch):
+def test_resume(saltus_command, tmp_path, monkeypatch):
     monkeypatch.setattr(stream, "SECONDS", 0.0)
     path, film = tmp_path / "run.zarr", tmp_path / "v.mp4"
     with monkeypatch.context() as patch:
         interrupt_after(patch, 30)
-        code, out, err = command("run", "pendulum", "--duration", 2, "--save", path)
+        code, out, err = saltus_command("run", "pendulum", "--duration", 2, "--save", path)
     assert code == INTERRUPTED and "interrupted at t =" in err and f"wrote {path}" in out
-    code, out, _ = command("run", "--resume", path, "--video", film, *SMALL, "--fps", 10)
+    code, out, _ = saltus_command("run", "--resume", path, "--video", film, *SMALL, "--fps", 10)
     assert code == 0 and "2 s, 121 samples" in out and "not checked: the run was resumed" in out
     whole = Simulation("pendulum").run(2.0)
     np.testing.assert_array_equal(saltus.Trajectory.load(path).qpos, whole.qpos)
@@ -111,20 +100,20 @@ def test_resume(command, tmp_path, monkeypatch):
         ([], "which one? A file, a bundled name, or --resume"),
     ],
 )
-def test_wrong_usage(command, arguments, said):
-    code, out, err = command("run", *arguments)
+def test_wrong_usage(saltus_command, arguments, said):
+    code, out, err = saltus_command("run", *arguments)
     assert code == 2 and out == ""
     assert said in " ".join(err.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("option", ["--video", "--report"])
-def test_paths_are_checked_before_the_run(command, tmp_path, monkeypatch, option):
+def test_paths_are_checked_before_the_run(saltus_command, tmp_path, monkeypatch, option):
     monkeypatch.setattr(Simulation, "run", lambda *a, **k: pytest.fail("it ran"))
     suffix = {"--video": "mp4", "--report": "html"}[option]
-    code, out, err = command("run", "pendulum", option, tmp_path / "no" / f"f.{suffix}")
+    code, out, err = saltus_command("run", "pendulum", option, tmp_path / "no" / f"f.{suffix}")
     assert code == 1 and out == "" and "does not exist" in err
 
 
-def test_resume_of_what_is_not_there(command, tmp_path):
-    code, _, err = command("run", "--resume", tmp_path / "no.zarr")
+def test_resume_of_what_is_not_there(saltus_command, tmp_path):
+    code, _, err = saltus_command("run", "--resume", tmp_path / "no.zarr")
     assert code == 1 and err.startswith("error: cannot read recording")
