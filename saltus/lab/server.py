@@ -32,6 +32,7 @@ HOST = "127.0.0.1"
 MOST_CLIENTS = 256
 MOST_SOCKETS = 2 * MOST_CLIENTS  # those that have not said yet what they want included
 PATIENCE = 2.0  # s that a connection has to close
+SILENCE = 5.0  # s that one has to say what it wants
 
 _quiet = logging.getLogger("saltus.lab.server")  # what strangers send is no news
 _quiet.addHandler(logging.NullHandler())
@@ -95,7 +96,7 @@ class Server:
             compression=None,  # costs more than it saves on one machine
             max_size=protocol.MESSAGE_BYTES,
             write_limit=protocol.MESSAGE_BYTES,
-            open_timeout=5.0,
+            open_timeout=None,  # a download may take its time; who says nothing is dropped by `_Socket`
             close_timeout=PATIENCE,
             server_header=None,
             logger=_quiet,
@@ -136,7 +137,8 @@ class Server:
 
     # ------------------------------------------------------------ requests
 
-    async def _request(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _request(self, connection: _Socket, request: Request) -> Response | None:
+        connection.heard()
         try:
             path = self._door.path(request)
             if path == "/ws":
@@ -239,18 +241,27 @@ class Server:
 
 
 class _Socket(ServerConnection):
-    """A connection that is dropped at once where there are far too many."""
+    """A connection that is dropped at once where there are far too many, or after a while if it says nothing."""
 
     def __init__(self, lab: Server, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options)
         self._lab = lab
+        self._silence: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._lab._sockets += 1
         if self._lab._sockets > MOST_SOCKETS:
             transport.abort()
+        else:
+            self._silence = asyncio.get_running_loop().call_later(SILENCE, transport.abort)
+
+    def heard(self) -> None:
+        """It has said what it wants."""
+        if self._silence is not None:
+            self._silence.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.heard()
         self._lab._sockets -= 1
         super().connection_lost(exc)

@@ -6,6 +6,12 @@ from helpers.browser import LabPage, launched
 from saltus import lab
 
 
+@pytest.fixture(autouse=True)
+def time_enough(monkeypatch):
+    """Sessions that a test drives by hand take all their steps, however busy the machine is."""
+    monkeypatch.setattr("saltus.lab.motion.BUDGET", 60.0)
+
+
 @pytest.fixture(scope="module")
 def browser():
     with launched() as found:
