@@ -1,38 +1,17 @@
 """Controllers that run inside the time loop: kernels that set the controls from the state, with states of their own.
 
-Which one belongs to a model is told by a word among the features of its layout (see `saltus.model.layout`), so that a
-step is compiled with its controller, and without any where there is none.
+A controller is a kernel law(m, d, z), see `saltus.dynamics.user_laws`: it sets ctrl; its states are act[z:], whose
+rates it puts into act_dot[z:].
 """
 
 from numba.extending import overload
 
-from saltus.errors import OptionError
-from saltus.number.fingerprint import fingerprint
+from saltus.dynamics.user_laws import INLINE, laws_of, register
 from saltus.number.functions import clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
-LAWS: dict = {}  # word -> kernel law(m, d, z): sets ctrl; its states are act[z:], whose rates it puts into act_dot[z:]
 PID_PARAMETERS = 8  # of each actuator, see `pid`
 AT_STAGES, AT_STEPS = "control_", "hold_"  # how the words begin: evaluated with every acceleration, or once a step
-
-CHANGED = "a value that it refers to has changed since its first use; what changes must be one of its parameters"
-
-
-def law_word(law) -> str:
-    """The word of a law: one that changes with all that its code depends on. OptionError where that cannot be told."""
-    function = law.py_func
-    return "_".join(part for part in (function.__name__, fingerprint(function)[:12]) if part)
-
-
-def _law(m, beginning):
-    """The law of a layout, when it is compiled: what it refers to must still be what its word tells."""
-    for word in m.layout.features:
-        if word.startswith(beginning):
-            law = LAWS[word.removeprefix(beginning)]
-            if not word.endswith(law_word(law)):
-                raise OptionError(f"{law.py_func.__name__}: {CHANGED}")
-            return law
-    return None
 
 
 def _at_stages(m, d, z):
@@ -43,19 +22,22 @@ def _at_steps(m, d, z):
     """The controls and rates of a controller that holds its controls for a step; nothing without one."""
 
 
-_INLINE = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _choose(m, beginning):
+    found = laws_of(m, beginning)
+    if found is None:
+        return lambda m, d, z: None
+    (law,) = found
+    return lambda m, d, z: law(m, d, z)
 
 
-@overload(_at_stages, strict=False, jit_options=_INLINE)
+@overload(_at_stages, strict=False, jit_options=INLINE)
 def _choose_at_stages(m, d, z):
-    law = _law(m, AT_STAGES)
-    return (lambda m, d, z: None) if law is None else (lambda m, d, z: law(m, d, z))
+    return _choose(m, AT_STAGES)
 
 
-@overload(_at_steps, strict=False, jit_options=_INLINE)
+@overload(_at_steps, strict=False, jit_options=INLINE)
 def _choose_at_steps(m, d, z):
-    law = _law(m, AT_STEPS)
-    return (lambda m, d, z: None) if law is None else (lambda m, d, z: law(m, d, z))
+    return _choose(m, AT_STEPS)
 
 
 @kernel
@@ -106,4 +88,4 @@ def pid(m, d, z):
             d.act_dot[z + k] = 0.0 * d.time
 
 
-LAWS[law_word(pid)] = pid
+register((pid,))

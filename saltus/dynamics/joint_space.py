@@ -1,21 +1,20 @@
 """From joint forces to joint accelerations: by articulated bodies, or by the factored inertia matrix.
 
-Articulated bodies pass forces on from body to body. Tendons with inertia couple joints beside that, so that with them
-the inertia matrix itself is made and factored.
+Articulated bodies pass forces on from body to body. Tendons with inertia couple joints beside that, and equations that
+a user gives are about joints alone, so that with them the inertia matrix itself is made and factored.
 """
 
 from saltus.dynamics.articulated import articulated_factor, articulated_solve
-from saltus.dynamics.bias import joint_forces
+from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
 from saltus.dynamics.factor import factor, solve
-from saltus.dynamics.inertia import composite_inertia
 from saltus.number.kernels import kernel, only_with
 
 
-@only_with("tendon_armature", otherwise=articulated_factor)
+@only_with("tendon_armature", EQUATIONS, otherwise=articulated_factor)
 @kernel
 def inertia_factor(m, d, h, slope):
     """Prepare `inertia_solve` with M + h diag(slope), with a field slope [nv] (N m s), read if h is not zero."""
-    composite_inertia(m, d)
+    joint_inertia(m, d)
     if h != 0.0:
         for i in range(m.nv):
             k = m.M_rowadr[i] + m.M_rownnz[i] - 1
@@ -23,7 +22,7 @@ def inertia_factor(m, d, h, slope):
     factor(m, d)
 
 
-@only_with("tendon_armature", otherwise=articulated_solve)
+@only_with("tendon_armature", EQUATIONS, otherwise=articulated_solve)
 @kernel
 def inertia_solve(m, p, d, force, moving, x):
     """x ← (M + h diag(slope))⁻¹ (force - bias) for fields force, x [nv], after `inertia_factor` on p.
@@ -34,7 +33,7 @@ def inertia_solve(m, p, d, force, moving, x):
     for i in range(m.nv):
         x[i] = force[i]
     if moving:
-        joint_forces(m, p, d, d.qfrc_bias)
+        bias_force(m, p, d)
         for i in range(m.nv):
             x[i] = x[i] - d.qfrc_bias[i]
     solve(m, p, x)

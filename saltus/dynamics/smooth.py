@@ -2,9 +2,9 @@
 
 from saltus.dynamics.actuation import actuation
 from saltus.dynamics.applied import add_cartesian_forces
-from saltus.dynamics.bias import joint_forces
 from saltus.dynamics.com import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.energy import energy
+from saltus.dynamics.equations import bias_force, given_inertia
 from saltus.dynamics.factor import factor, solve
 from saltus.dynamics.inertia import composite_inertia
 from saltus.dynamics.joint_space import inertia_factor, inertia_solve
@@ -73,8 +73,9 @@ def free_forward(m, d):
     centre_of_mass(m, d)
     attached_frames(m, d)
     force_stage(m, d, 1)
-    joint_forces(m, d, d, d.qfrc_bias)
+    bias_force(m, d, d)
     composite_inertia(m, d)
+    given_inertia(m, d)
     factor(m, d)
     for i in range(m.nv):
         d.qfrc_smooth[i] = d.qfrc_given[i] - d.qfrc_bias[i]

@@ -6,11 +6,10 @@ One linear solve: the first Newton step of the implicit equation. D holds damper
 as far as the inertia couples joints; its sign is that of the force, so that damping makes it negative.
 """
 
-from saltus.dynamics.bias import joint_forces
-from saltus.dynamics.derivative import bias_derivative, clear_derivative
+from saltus.dynamics.derivative import clear_derivative
+from saltus.dynamics.equations import bias_force, joint_inertia, velocity_derivative
 from saltus.dynamics.fluid_derivative import fluid_derivative
 from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
-from saltus.dynamics.inertia import composite_inertia
 from saltus.dynamics.tree_rows import keep_to_branches
 from saltus.dynamics.unsymmetric import unsymmetric_solve
 from saltus.integrate.integrator import Integrator
@@ -31,7 +30,7 @@ def step(m, d, h):
 @kernel
 def solve_with_derivative(m, d, h, fast):
     """qacc [nv] = (M - h D)⁻¹ f after `force_stage`; D of `implicitfast` if `fast`."""
-    composite_inertia(m, d)
+    joint_inertia(m, d)
     derivative(m, d, fast)
     for k in range(m.nC):
         d.upper[k] = d.M[k] + h * d.upper[k]
@@ -39,7 +38,7 @@ def solve_with_derivative(m, d, h, fast):
     for i in range(m.nv):
         k = m.M_rowadr[i] + m.M_rownnz[i] - 1
         d.lower[k] = d.lower[k] + h * (d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i])
-    joint_forces(m, d, d, d.qfrc_bias)
+    bias_force(m, d, d)
     for i in range(m.nv):
         d.qacc[i] = d.qfrc_given[i] - d.qfrc_bias[i]
     unsymmetric_solve(m, d, d.qacc)
@@ -54,7 +53,7 @@ def derivative(m, d, fast):
     if fast and not m.has_freebody:
         clear_derivative(m, d)
     else:
-        bias_derivative(m, d, fast)
+        velocity_derivative(m, d, fast)
         keep_to_branches(m, d)
     actuation_derivative(m, d)
     add_tendon_damping(m, d)

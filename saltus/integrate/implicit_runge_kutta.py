@@ -12,9 +12,9 @@ import numpy as np
 from saltus.dynamics.activation import settle_activations
 from saltus.dynamics.joint_space import inertia_factor, inertia_solve
 from saltus.dynamics.kinematics import BALL, FREE
-from saltus.dynamics.momentum import momenta
 from saltus.dynamics.motion import motion
 from saltus.dynamics.smooth import applied_forces, position_stage
+from saltus.integrate.given_momenta import joint_momenta
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace, save_state
 from saltus.integrate.runge_kutta import stage_state
@@ -101,7 +101,7 @@ def momentum_form(m, d):
     motion(m, d, d, 0, 1)
     applied_forces(m, d)
     status = constrain(m, d)
-    momenta(m, d)
+    joint_momenta(m, d)
     return status
 
 

@@ -143,6 +143,8 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
             raise OptionError("a recording is played as it is: it has no integrator, step or parameters to choose")
         return Scene("recording", "Recording", "Yours", lambda downloads, given: Player(what, downloads, **given))
     source = what if isinstance(what, Simulation) else None
+    if source is not None and source.dynamics is not None:
+        raise OptionError(f"{source.dynamics} does not follow what the lab changes in a model; show a recording of it")
     if isinstance(what, str) and what in scenes() and not ignore:
         return scenes()[what]
     model = load(source.model if source is not None else what, ignore=ignore)

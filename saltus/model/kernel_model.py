@@ -1,7 +1,7 @@
 """The model as kernels see it: fields of the file, and what they need worked out beforehand."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
@@ -69,10 +69,22 @@ def kernel_model(
     return struct
 
 
-def controlled(base: Struct, word: str, states: int) -> Struct:
-    """A copy of the kernels' Model with a controller: its word among the features, its states the last of `act`."""
-    words = {word, "actuation"} | ({"act"} if states else set())
-    sizes = base.sizes | {"nact": base.sizes["nact"] + states, "ncontrol_state": states}
+class UserLaws(NamedTuple):
+    """What a kernels' Model knows of kernels that users give; see `saltus.dynamics.user_laws`."""
+
+    controller: str = ""  # its word
+    states: int = 0  # of the controller
+    equations: str = ""  # their word
+
+
+NO_LAWS = UserLaws()
+
+
+def with_laws(base: Struct, laws: UserLaws) -> Struct:
+    """A copy of the kernels' Model with the user's laws: words among the features, states the last of `act`."""
+    words = {laws.controller, "actuation"} if laws.controller else set()
+    words |= ({"act"} if laws.states else set()) | ({laws.equations} if laws.equations else set())
+    sizes = base.sizes | {"nact": base.sizes["nact"] + laws.states, "ncontrol_state": laws.states}
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():
         view[...] = base.views[name]

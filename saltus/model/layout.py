@@ -231,9 +231,10 @@ def model_layout(features: frozenset[str]) -> Layout:
     hinges and slides, or a controller; "transmission": actuators on more than hinges and slides; "act": actuators
     with states; "muscle", "servo", "dcmotor", "so3", "hill": laws among them; "delay": delayed controls; "adhere":
     actuators that pull on contacts; "fluid": a medium; "mocap": bodies moved from outside; words that begin with
-    "control_" or "hold_": a controller in the time loop (see `saltus.dynamics.control`); with "sense_": kinds of
-    sensors; among those of geometry "rangefinder", "foreign_ray" (on what MuJoCo casts rays on), "camera",
-    "distance"; "sensor_delay": sensors that are late.
+    "control_" or "hold_": a controller in the time loop (see `saltus.dynamics.control`); with "equations_": equations
+    of motion that a user gave (see `saltus.dynamics.equations`); with "sense_": kinds of sensors; among those of
+    geometry "rangefinder", "foreign_ray" (on what MuJoCo casts rays on), "camera", "distance"; "sensor_delay": sensors
+    that are late.
     """
     if not features:
         return MODEL
@@ -311,6 +312,7 @@ DATA = Layout(
         **_reals("velocity_force", shape=("nbody_implicit", 36)),
         **_reals("axis_rate", shape=("nv_implicit", 6)),
         **_reals("lower", "upper", shape=("nC_implicit",)),
+        **_reals("qpos_here", shape=("nq_newton",)),
         **_reals("momentum", "momentum_rate", "momentum_saved", shape=("nv_newton",)),  # N m s, N s; N m, N
         **_reals("stage_unknown", "stage_residual", "stage_trial", shape=("nnewton",)),
         **_reals("jacobian", shape=("nnewton_square",)),
@@ -401,6 +403,7 @@ def data_sizes(
         nbody_implicit=model_sizes["nbody"] if implicit else 0,
         nv_implicit=nv if implicit else 0,
         nC_implicit=model_sizes["nC"] if implicit else 0,
+        nq_newton=model_sizes["nq"] if newton else 0,
         nv_newton=nv if newton else 0,
         nnewton=unknowns,
         nnewton_square=unknowns * unknowns,

@@ -10,7 +10,7 @@ import numpy as np
 
 from saltus.model import features
 from saltus.model.hill import HillMuscle, count_states, find_muscles
-from saltus.model.kernel_model import controlled, kernel_model
+from saltus.model.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
 from saltus.model.layout import model_layout
 from saltus.model.sensors import sensors
 from saltus.model.sight import sight
@@ -140,14 +140,14 @@ class Model:
         """Sizes that fields are made from. nC counts every ancestor, which MuJoCo's leaves out for simple bodies."""
         return dict(self.struct().sizes)
 
-    def struct(self, kind: str = "float64", timestep: float | None = None, control: Any = None) -> Struct:
+    def struct(self, kind: str = "float64", timestep: float | None = None, laws: UserLaws = NO_LAWS) -> Struct:
         """The model as kernels see it, with numbers of a kind: "float64" or "float32".
 
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
-        `control`: the word and the number of states of a controller in the time loop (see `saltus.dynamics.control`).
+        `laws`: kernels that the user gives, such as a controller in the time loop.
         """
-        if control is not None:
-            return controlled(self.struct(kind, timestep), *control)
+        if laws != NO_LAWS:
+            return with_laws(self.struct(kind, timestep), laws)
         key = kind, float(self.opt.timestep if timestep is None else timestep)
         if key not in self._structs:
             self._structs[key] = kernel_model(self._mj, key[1], self.left_out, self._muscles, kind)
@@ -157,13 +157,13 @@ class Model:
         self,
         kind: str = "float64",
         timestep: float | None = None,
-        control: Any = None,
+        laws: UserLaws = NO_LAWS,
         words: frozenset[str] | None = None,
     ) -> Struct:
         """What `struct` gives, with the features that reading the sensors needs and steps do not, or other `words`."""
-        key = kind, timestep, control, words
+        key = kind, timestep, laws, words
         if key not in self._sensing:
-            struct = copy.copy(self.struct(kind, timestep, control))
+            struct = copy.copy(self.struct(kind, timestep, laws))
             if words is None:
                 words = frozenset(sensors(self._mj).features | sight(self._mj).features)
             struct.layout = model_layout(struct.layout.features | words)

@@ -94,17 +94,18 @@ class Entry:
 _PART = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler)
 
 
-def only_with(feature, otherwise="None"):
-    """A kernel of a struct and more that is compiled only where the struct's layout has `feature`.
+def only_with(*features, otherwise="None"):
+    """A kernel of a struct and more that is compiled only where the struct's layout has any of `features`.
 
     A feature that ends with "_" means any word that begins so.
     For structs of other layouts the call is `otherwise`: an expression of the arguments, or another kernel. So nobody
     waits for the compilation of what their model does not have.
     """
-    if feature.endswith("_"):
-        condition = lambda m, *_: any(word.startswith(feature) for word in m.layout.features)  # noqa: E731
-    else:
-        condition = lambda m, *_: feature in m.layout.features  # noqa: E731
+    whole, begun = frozenset(features), tuple(f for f in features if f.endswith("_"))
+
+    def condition(m, *_):
+        return not whole.isdisjoint(m.layout.features) or any(word.startswith(begun) for word in m.layout.features)
+
     return lambda dispatcher: _where_compiled(dispatcher, otherwise, condition)
 
 
@@ -157,16 +158,21 @@ def _interpret(dispatcher, constant, done):
         code = source.__code__.replace(co_consts=tuple(map(convert, source.__code__.co_consts)))
         namespace = dict(source.__globals__)
         defaults = source.__defaults__ and tuple(map(convert, source.__defaults__))
-        done[source] = pytypes.FunctionType(code, namespace, source.__name__, defaults)
+        closure = tuple(pytypes.CellType() for _ in source.__closure__ or ())
+        done[source] = pytypes.FunctionType(code, namespace, source.__name__, defaults, closure)
         for name in code.co_names:
-            value = namespace.get(name)
-            if hasattr(value, "py_func"):
-                namespace[name] = _interpret(value, constant, done)
-            elif isinstance(value, _Intrinsic):
-                namespace[name] = PLAIN[value]
-            elif name in namespace:
-                namespace[name] = convert(value)
+            if name in namespace:
+                namespace[name] = _meaning(namespace[name], constant, done)
+        for cell, given in zip(closure, source.__closure__ or (), strict=True):
+            cell.cell_contents = _meaning(given.cell_contents, constant, done)
     return done[source]
+
+
+def _meaning(value, constant, done):
+    """What a source refers to by name, in plain Python."""
+    if hasattr(value, "py_func"):
+        return _interpret(value, constant, done)
+    return PLAIN[value] if isinstance(value, _Intrinsic) else _convert(constant, value)
 
 
 def _convert(constant, x):

@@ -138,6 +138,9 @@ class Film:
     def _contacts(self) -> Callable[[dict[str, Any]], NDArray[Any]] | None:
         if not self.view.contacts:
             return None
+        if self.trajectory.attrs.get("dynamics"):
+            what = self.trajectory.attrs["dynamics"]
+            raise OptionError(f"contacts: their forces follow from {what}, which is not part of the recording")
         from saltus.record.contact_forces import ContactForces
 
         step = self.trajectory.attrs.get("timestep")

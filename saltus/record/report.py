@@ -127,7 +127,7 @@ def _run(t: Trajectory) -> Rows:
         rows.append(("timestep", f"{attrs['timestep']:.6g} s"))
     if isinstance(attrs.get("sample"), float):
         rows.append(("sample every", f"{attrs['sample']:.6g} s"))
-    for key, name in (("contact", "contact law"), ("control", "control")):
+    for key, name in (("contact", "contact law"), ("control", "control"), ("dynamics", "equations")):
         if attrs.get(key):
             rows.append((name, str(attrs[key])))
     if t.certificate is not None:
@@ -200,6 +200,7 @@ def _details(t: Trajectory) -> list[tuple[str, str]]:
         "sample",
         "contact",
         "control",
+        "dynamics",
         "model_name",
         "semantics",
     )

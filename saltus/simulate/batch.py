@@ -22,7 +22,8 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate import loops
-from saltus.simulate.control import Controller
+from saltus.simulate.control import Controller, user_laws
+from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_sampling, start_state
@@ -55,7 +56,8 @@ class Batch:
     `timestep` as in Simulation. A simulation's result does not depend on the others, on n or on threads, to the bit.
 
     `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
-    may differ from simulation to simulation.
+    may differ from simulation to simulation. `dynamics`: equations of motion in the place of the engine's (see
+    `saltus.Dynamics`).
 
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4] and
@@ -72,6 +74,7 @@ class Batch:
         timestep: float | None = None,
         *,
         control: Controller | None = None,
+        dynamics: Dynamics | None = None,
     ):
         self.model: Model = load(model)
         if int(n) != n or n < 1:
@@ -83,9 +86,8 @@ class Batch:
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
         check_sampling(self.model, self.integrator)
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
-        self._control = control
-        key = None if control is None else control.key(self.model)
-        self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep, key)
+        self._laws = user_laws(self.model, control, equations_word(dynamics, self.model))
+        self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep, self._laws)
         self._width = LANES[precision].width
         self._groups = -(-self.n // self._width)
         kind = "lane64" if precision == "float64" else "lane32"

@@ -115,7 +115,7 @@ def _repeat(sim, start, duration, sample, control, progress, **changes):
     from saltus.simulate.simulation import Simulation
 
     options = {"integrator": sim.integrator, "contact": sim.contact, "timestep": sim.timestep}
-    options |= {"control": sim.control} | changes
+    options |= {"control": sim.control, "dynamics": sim.dynamics} | changes
     other = Simulation(sim.model, **options)
     other.restore(start)
     return other.run(duration, sample, control, progress)

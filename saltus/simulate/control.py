@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from saltus.dynamics.control import AT_STAGES, AT_STEPS, CHANGED, LAWS, PID_PARAMETERS, law_word, pid
+from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, pid
+from saltus.dynamics.user_laws import register
 from saltus.errors import OptionError
+from saltus.model.kernel_model import UserLaws
 from saltus.number.kernels import kernel
 
 if TYPE_CHECKING:
@@ -46,11 +48,8 @@ class Controller:
     @property
     def word(self) -> str:
         """What tells its law from others among the features of a layout."""
-        word = law_word(self.law)  # not before the first use: what it calls may be defined after it
-        if self._word not in ("", word):
-            raise OptionError(f"{self.law.py_func.__name__}: {CHANGED}")
-        self._word, LAWS[word] = word, self.law
-        return (AT_STEPS if self.hold else AT_STAGES) + word
+        self._word = register((self.law,), self._word)  # not before the first use: what it calls may come after it
+        return (AT_STEPS if self.hold else AT_STAGES) + self._word
 
     def states_of(self, model: "Model") -> int:
         """How many states it has for a model."""
@@ -60,9 +59,12 @@ class Controller:
         """Its parameters for a model, as the law reads them."""
         return self.given
 
-    def key(self, model: "Model") -> tuple[str, int]:
-        """What the kernels' Model needs to know of it."""
-        return self.word, self.states_of(model)
+
+def user_laws(model: "Model", control: Controller | None, equations: str) -> UserLaws:
+    """What the kernels' Model needs to know of a controller, and of equations of motion, told by their word."""
+    if control is None:
+        return UserLaws(equations=equations)
+    return UserLaws(control.word, control.states_of(model), equations)
 
 
 def controller(

@@ -63,6 +63,7 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "contact": sim.contact,
         "muscles": {name: dataclasses.asdict(law) for name, law in model.muscles.items()},
         "control": "" if sim.control is None else repr(sim.control),
+        "dynamics": "" if sim.dynamics is None else repr(sim.dynamics),
         "timestep": sim.timestep,
         "duration": duration,
         "sample": sample,

@@ -3,7 +3,8 @@
 import functools
 from typing import Any
 
-from saltus.dynamics import bias, smooth
+from saltus.dynamics import smooth
+from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
 from saltus.dynamics.hold import hold_control
 from saltus.integrate import dopri5
@@ -34,10 +35,10 @@ inverse = Entry(
     "",
     """
 position_stage(m, d, 0)
-inverse(m, d)
+inverse_dynamics(m, d)
 """,
     position_stage=smooth.position_stage,
-    inverse=bias.inverse,
+    inverse_dynamics=inverse_dynamics,
 )
 record = Entry(
     "record",

@@ -16,6 +16,7 @@ from saltus.record.stream import Stream
 from saltus.simulate import checkpoint
 from saltus.simulate.control import PID, Controller
 from saltus.simulate.describe import versions
+from saltus.simulate.dynamics import Dynamics
 from saltus.simulate.plan import Plan
 from saltus.simulate.run import Run, control_function, controlled_by
 
@@ -27,18 +28,23 @@ NONE, PID_KIND, CONTROLLER, ARRAY, FUNCTION = "none", "PID", "controller", "arra
 
 
 def resume(
-    path: str | os.PathLike[str], control: Any = None, progress: Any = None, *, model: Any = None
+    path: str | os.PathLike[str],
+    control: Any = None,
+    progress: Any = None,
+    *,
+    model: Any = None,
+    dynamics: Dynamics | None = None,
 ) -> "Trajectory":
     """Go on with a run that was streamed to a Zarr store, to its full duration.
 
     The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. All that
-    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller` must be
-    given again (one that remembers anything must be as it was then). `model`, if given, is checked to be the one in the
-    store. Ctrl-C ends the run again. A run that is complete is returned as it is.
+    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller`, and
+    `dynamics`, must be given again (one that remembers anything must be as it was then). `model`, if given, is checked
+    to be the one in the store. Ctrl-C ends the run again. A run that is complete is returned as it is.
 
     Raises:
         RecordError: there is no such store, or the run diverged, so that there is nothing to go on with.
-        OptionError: the control is missing, not wanted or another one; or the model is another one.
+        OptionError: the control or the dynamics are missing, not wanted or other ones; or the model is another one.
     """
     from saltus.model.load import load
     from saltus.simulate.simulation import Simulation
@@ -54,6 +60,7 @@ def resume(
     if model is not None and not stored.same_as(load(model)):
         raise OptionError(f"'{os.fspath(path)}' is a run of another model, {stored.name}; resume takes it from there")
     own, given = _control(setup, control)
+    _check_dynamics(setup, dynamics)
     _compare_versions(path, store.header["attrs"])
     sim = Simulation(
         stored.restore(),
@@ -62,6 +69,7 @@ def resume(
         setup["timestep"],
         tolerance=setup["tolerance"],
         control=own,
+        dynamics=dynamics,
     )
     plan = Plan(**setup["plan"])
     stream, committed = Stream.reopen(path)
@@ -84,6 +92,7 @@ def setup_of(sim: "Simulation", plan: Plan, control: Any) -> dict[str, Any]:
         "timestep": sim.timestep,
         "contact": sim.contact,
         "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
+        "dynamics": sim.dynamics.word if sim.dynamics else "",
         "control": _described(sim.control),
         "run_control": _described(None if isinstance(control, Controller) and control is sim.control else control),
     }
@@ -121,6 +130,15 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
         raise OptionError(f"the run is controlled by {asked[0]['name']}, not by {now.get('name', now['kind'])}")
     made = [given if about in asked else _made(about) for about in (own, of_run)]
     return made[0], made[1]
+
+
+def _check_dynamics(setup: dict[str, Any], given: Dynamics | None) -> None:
+    """OptionError unless the given equations of motion are those of the run."""
+    was, now = setup.get("dynamics", ""), given.word if given else ""
+    if was != now:
+        if not now:
+            raise OptionError(f"the run has equations of motion of its own, {was}; give them: dynamics=...")
+        raise OptionError(f"the equations of motion of the run are {was or 'those of the engine'}, not {now}")
 
 
 def _made(about: dict[str, Any]) -> Any:

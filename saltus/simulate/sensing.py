@@ -64,8 +64,7 @@ def sensordata(sim: "Simulation") -> np.ndarray:
     """Readings of all sensors [nsensordata] at the present state, in the order of the file; SI units."""
     sim._refresh("sensordata")
     see(sim.model, sim._struct)
-    control = None if sim.control is None else sim.control.key(sim.model)
-    sense(sim.model.sensing_struct(timestep=sim._law_timestep, control=control), sim._struct)
+    sense(sim.model.sensing_struct(timestep=sim._law_timestep, laws=sim._laws), sim._struct)
     return sim._struct.views["sensordata"].copy()
 
 
@@ -88,9 +87,8 @@ def reading(sim: "Simulation", name: str) -> np.ndarray:
 
 def batch_sensordata(batch: "Batch") -> np.ndarray:
     """Readings of all sensors of all simulations [n, nsensordata] at their present states."""
-    control = None if batch._control is None else batch._control.key(batch.model)
     timestep = None if batch.integrator.adaptive else batch.timestep
-    sensing = batch.model.sensing_struct(batch.precision, timestep, control)
+    sensing = batch.model.sensing_struct(batch.precision, timestep, batch._laws)
     width = batch._width
     out = np.zeros((batch._groups * width, batch.model.nsensordata), batch._states.dtype)
     rows = batch._rows if batch._forced else batch._short_rows

@@ -15,8 +15,9 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.simulate import divergence, loops, rows
 from saltus.simulate.contact import find_contact_law
-from saltus.simulate.control import Controller
+from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.data import Data
+from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.start import check_sampling, start_state
@@ -46,7 +47,8 @@ class Simulation:
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
     says. `timestep` (s): None for the file's. `contact`: the contact law, "soft" or saltus.Soft().
     `tolerance`: (relative, absolute) error per step of adaptive integrators. `control`: a controller in the time loop
-    (`saltus.PID`, `saltus.controller`).
+    (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
+    `saltus.Dynamics`).
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
     `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4] and `userdata` [nuserdata] are views to
@@ -62,6 +64,7 @@ class Simulation:
         *,
         tolerance: tuple[float, float] | None = None,
         control: Controller | None = None,
+        dynamics: Dynamics | None = None,
     ):
         self.model: Model = load(model)
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
@@ -85,6 +88,7 @@ class Simulation:
         self._left: np.ndarray | None = None  # the state that the last step left
         self._linearization: Any = None  # made when first needed
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
+        self._dynamics, self._equations = dynamics, equations_word(dynamics, self.model)
         self._control: Controller | None = None
         self.control = control
         self.reset()
@@ -142,13 +146,18 @@ class Simulation:
         if control is not None and not _fits(self._struct.sizes, _room(self.model, control)):
             raise OptionError("there is no room for this controller; give it to Simulation(..., control=...)")
         self._control, self._linearization = control, None
-        key = None if control is None else control.key(self.model)
-        self._model = self.model.struct(timestep=self._law_timestep, control=key)
+        self._laws = user_laws(self.model, control, self._equations)
+        self._model = self.model.struct(timestep=self._law_timestep, laws=self._laws)
         if control is not None:
             parameters = control.parameters(self.model)
             self._struct.views["control_prm"][: len(parameters)] = parameters
         self._computed = None
         self.data = Data(self.model, self._model, self._struct, self._refresh)
+
+    @property
+    def dynamics(self) -> Dynamics | None:
+        """The equations of motion that were given; None: the engine's."""
+        return self._dynamics
 
     def reset(self, key: int | str | None = None) -> None:
         """Go to a keyframe by name or number, or to the model's start: its `initial_key`, or else qpos0 at rest."""

@@ -9,9 +9,8 @@ from saltus.contact.equality import equality_rows
 from saltus.contact.friction import friction_rows
 from saltus.contact.limits import limit_rows
 from saltus.contact.tendon_rows import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
-from saltus.dynamics.bias import joint_forces
+from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.factor import factor, solve
-from saltus.dynamics.inertia import composite_inertia
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.choice import solve_constraints
@@ -31,8 +30,8 @@ def constrain(m, d):
         for i in range(m.nv):
             d.qfrc_constraint[i] = 0.0 * d.time
         return OK
-    composite_inertia(m, d)
-    joint_forces(m, d, d, d.qfrc_bias)
+    joint_inertia(m, d)
+    bias_force(m, d, d)
     if not m.opt_warmstart:
         forget_start(m, d)
     unconverged = solve_constraints(m, d)

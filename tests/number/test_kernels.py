@@ -103,6 +103,18 @@ def test_an_entry_is_compiled_for_each_layout():
     assert entry.compiled("Nothing", "Pair") is not entry.compiled("Nothing_square", "Pair")
 
 
+@pytest.mark.parametrize("words, result", [((), -3), (("square",), 9), (("power_2", "x"), 9), (("power", "sq"), -3)])
+def test_any_of_several_words(words, result):
+    @only_with("square", "power_", otherwise="-x")
+    @kernel
+    def several(m, x):
+        return x * x
+
+    layout = Layout("_".join(["Several", *words]), NOTHING.fields, frozen=True, features=words)
+    entry = Entry("several", "x", "return several(m, x)", short=("m",), several=several)
+    assert entry(Struct(layout, {"n": 1}), 3.0) == result
+
+
 def test_guarded_kernels_mean_the_same_in_plain_python():
     m, _ = places()
     assert guarded(m, 3.0) == -3.0
@@ -166,6 +178,18 @@ def test_interpret_converts_constants():
     assert plain(Fraction(1, 3)) == Fraction(1, 3) / 8 + Fraction(5, 2) and isinstance(plain(1), Fraction)
     assert (SCALE, TABLE) == (0.25, (1.5, (2.5, 3))) and scaled.py_func.__defaults__ == (0.5,)
     assert interpret(fourth, Fraction)(Fraction(1, 2)) == Fraction(1, 16)
+
+
+def test_interpret_of_closures():
+    """What a source has from around it: kernels in plain Python, numbers converted."""
+    scale = 0.25
+
+    @kernel
+    def around(x):
+        return scale * fourth(x)
+
+    assert interpret(around)(2.0) == 4.0
+    assert interpret(around, Fraction)(Fraction(1, 2)) == Fraction(1, 64) and scale == 0.25
 
 
 def test_interpret_leaves_functions_alone():

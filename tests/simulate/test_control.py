@@ -13,7 +13,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import saltus
-from saltus.dynamics.control import AT_STAGES, _law
+from saltus.dynamics.control import AT_STAGES
+from saltus.dynamics.user_laws import laws_of
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.kernels import kernel
 from saltus.simulate.feedback import growth, stable_step, warn_if_unstable
@@ -241,7 +242,7 @@ def test_what_a_law_refers_to_must_not_change():
     sim.control = law
     gains[0] = 2.0
     with pytest.raises(OptionError, match="law: a value that it refers to has changed"):
-        _law(sim._model, AT_STAGES)  # what compilation asks for
+        laws_of(sim._model, AT_STAGES)  # what compilation asks for
     with pytest.raises(OptionError, match="law: a value that it refers to has changed"):
         pendulum("euler", 0.01).control = law
     gains[0] = 1.0

@@ -1,0 +1,118 @@
+"""What makes up the equations of motion M dv/dt + bias = forces: quantities of the bodies, or kernels of the user's.
+
+Given equations are two kernels. `inertia(m, d)` writes M [nC] from qpos: along row i, from M_rowadr[i] on, the entries
+of the degrees of freedom in M_colind, i's ancestors ascending and itself last. `bias(m, d)` writes qfrc_bias [nv]
+(N, N m) from qpos and qvel. They take the place of the inertia of the bodies, with armature, and of Coriolis,
+centrifugal and gravitational forces; whatever else acts on the joints stays as it is. They belong to a layout by a word
+that begins with `EQUATIONS` (see `saltus.dynamics.user_laws`).
+"""
+
+from numba.extending import overload
+
+from saltus.dynamics.bias import inverse, joint_forces
+from saltus.dynamics.derivative import bias_derivative
+from saltus.dynamics.factor import multiply
+from saltus.dynamics.inertia import composite_inertia
+from saltus.dynamics.user_laws import INLINE, laws_of
+from saltus.number.kernels import interpret, kernel, only_with
+
+EQUATIONS = "equations_"
+
+
+def _inertia(m, d):
+    """M [nC] of the given equations."""
+    interpret(laws_of(m, EQUATIONS)[0])(m, d)
+
+
+def _bias(m, d):
+    """qfrc_bias [nv] of the given equations."""
+    interpret(laws_of(m, EQUATIONS)[1])(m, d)
+
+
+@overload(_inertia, strict=False, jit_options=INLINE)
+def _choose_inertia(m, d):
+    inertia, _ = laws_of(m, EQUATIONS)
+    return lambda m, d: inertia(m, d)
+
+
+@overload(_bias, strict=False, jit_options=INLINE)
+def _choose_bias(m, d):
+    _, bias = laws_of(m, EQUATIONS)
+    return lambda m, d: bias(m, d)
+
+
+@only_with(EQUATIONS)
+@kernel
+def given_inertia(m, d):
+    """M [nC] of given equations, in the place of another; nothing without any."""
+    _inertia(m, d)
+
+
+@only_with(EQUATIONS, otherwise=composite_inertia)
+@kernel
+def joint_inertia(m, d):
+    """M [nC] at the present positions, of given equations or else of the bodies (see `composite_inertia`)."""
+    _inertia(m, d)
+
+
+@kernel(inline=True)
+def bias_of_bodies(m, p, d):
+    """qfrc_bias [nv] from the forces of motion; see `joint_forces`."""
+    joint_forces(m, p, d, d.qfrc_bias)
+
+
+@only_with(EQUATIONS, otherwise=bias_of_bodies)
+@kernel
+def bias_force(m, p, d):
+    """qfrc_bias [nv] (N, N m) at the present state, of given equations or else of the bodies, after `motion`.
+
+    p is d, or without given equations a Data of plain numbers at the same positions.
+    """
+    _bias(m, d)
+
+
+@only_with(EQUATIONS, otherwise=inverse)
+@kernel
+def inverse_dynamics(m, d):
+    """qfrc_inverse [nv] (N, N m) = M qacc + bias of given equations; without any, see `inverse`."""
+    _inertia(m, d)
+    _bias(m, d)
+    multiply(m, d, d.qacc, d.qfrc_inverse)
+    for i in range(m.nv):
+        d.qfrc_inverse[i] = d.qfrc_inverse[i] + d.qfrc_bias[i]
+
+
+@only_with(EQUATIONS, otherwise=bias_derivative)
+@kernel
+def velocity_derivative(m, d, free_only):
+    """d(qfrc_bias)/d(qvel) on the tree's pattern, of given equations; arguments and results as of `bias_derivative`.
+
+    By central differences over two rad/s or m/s, which are exact to rounding, since the bias is quadratic in the
+    velocities. Overwrites qacc and qfrc_bias [nv].
+    """
+    for k in range(m.nC):
+        d.lower[k] = d.upper[k] = 0.0 * d.time
+    for j in range(m.nv):
+        if m.dof_freebody[j] or not free_only:
+            v = d.qvel[j]
+            d.qvel[j] = v + 1.0
+            _bias(m, d)
+            for i in range(m.nv):
+                d.qacc[i] = 0.5 * d.qfrc_bias[i]
+            d.qvel[j] = v - 1.0
+            _bias(m, d)
+            for i in range(m.nv):
+                d.qacc[i] = d.qacc[i] - 0.5 * d.qfrc_bias[i]
+            d.qvel[j] = v
+            _store_column(m, d, j)
+
+
+@kernel
+def _store_column(m, d, j):
+    """Put the derivatives qacc [nv] in the velocity of degree of freedom j where `bias_derivative` has them."""
+    for k in range(m.M_rowadr[j], m.M_rowadr[j] + m.M_rownnz[j]):
+        d.upper[k] = d.qacc[m.M_colind[k]]
+    for i in range(j, m.nv):
+        for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i]):
+            if m.M_colind[k] == j:
+                d.lower[k] = d.qacc[i]

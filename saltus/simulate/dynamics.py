@@ -1,0 +1,138 @@
+"""Equations of motion that a user gives, in the place of the engine's."""
+
+from typing import TYPE_CHECKING, Any
+
+from numba.core.dispatcher import Dispatcher
+
+from saltus.dynamics.equations import EQUATIONS
+from saltus.dynamics.user_laws import register
+from saltus.errors import OptionError
+from saltus.number.kernels import interpret, kernel
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+
+NUDGE = 0.1  # rad, m, ... from the model's start to where a law is tried: what divides by zero there alone passes
+
+
+class Dynamics:
+    """Two kernels for the equations M(q) dv/dt + bias(q, v) = forces, compiled into the step of every integrator.
+
+    inertia(m, d): writes the inertia matrix d.M [nC] (kg, kg m, kg m²), all of it, with what armature and tendons add.
+        Row i of the lower triangle has its entries from m.M_rowadr[i] on: those of i's ancestors in the tree ascending,
+        itself last. For a chain of joints d.M is M11, M21, M22, M31, ...
+    bias(m, d): writes d.qfrc_bias [nv] (N, N m): Coriolis, centrifugal and gravitational forces, or what takes their
+        place; a polynomial of second degree in the velocities.
+
+    Both read positions d.qpos [nq], `bias` velocities d.qvel [nv] too, and if need be d.userdata and the kernels' Model
+    m, whose fields have MuJoCo's names. Each number may stand for many simulations side by side, or have derivatives:
+    sine and cosine are `sincos` of `saltus.number.functions`, and branches on the state are its `where`. As for
+    `saltus.controller`, what they refer to by name belongs to their code and must not change once it has been used.
+
+    Springs, dampers, actuators, applied forces, contacts and limits act as ever; limits and contacts weigh them with
+    the given M, and what makes them soft with the model's. Energies, and what sensors find of forces and momenta in
+    bodies, are those of the bodies of the model that move so: where the equations are another mechanism's, its energy
+    is not among them.
+
+    For `saltus.Simulation(..., dynamics=...)` and `saltus.Batch`.
+    """
+
+    def __init__(self, inertia: Any, bias: Any):
+        self.inertia, self.bias = _kernel("inertia", inertia), _kernel("bias", bias)
+        self._word = ""
+
+    def __repr__(self) -> str:
+        return f"Dynamics({self.inertia.py_func.__name__}, {self.bias.py_func.__name__})"
+
+    @property
+    def word(self) -> str:
+        """What tells its kernels from others among the features of a layout."""
+        self._word = register((self.inertia, self.bias), self._word)
+        return EQUATIONS + self._word
+
+    def check(self, model: "Model") -> None:
+        """Try both kernels on a model, as plain Python; OptionError if they do not write just what they must."""
+        sizes = model.sizes()
+        position = model.qpos0 + NUDGE
+        read = {"qpos": _Given("qpos", position), "userdata": _Given("userdata", [0.0] * sizes["nuserdata"])}
+        M, force = _Written("M", sizes["nC"]), _Written("qfrc_bias", model.nv)
+        _try(self.inertia, model, M, **read)
+        _try(self.bias, model, force, qvel=_Given("qvel", [NUDGE] * model.nv), **read)
+
+
+def equations_word(dynamics: Any, model: "Model") -> str:
+    """The word of a Dynamics that has been tried on a model, "" for None; OptionError for anything else."""
+    if dynamics is None:
+        return ""
+    if not isinstance(dynamics, Dynamics):
+        raise OptionError(f"dynamics must be a saltus.Dynamics, got {type(dynamics).__name__}")
+    word = dynamics.word
+    dynamics.check(model)
+    return word
+
+
+def _kernel(name: str, function: Any) -> Any:
+    if isinstance(function, Dispatcher):
+        return function
+    if not hasattr(function, "__code__"):
+        raise OptionError(f"Dynamics: {name} must be a function {name}(m, d), got {type(function).__name__}")
+    return kernel(function)
+
+
+class _Given:
+    """A field that may be read."""
+
+    def __init__(self, name: str, values: Any):
+        self._name, self._values = name, [float(x) for x in values]
+
+    def __getitem__(self, k: int) -> float:
+        return self._values[_place(self._name, k, len(self._values))]
+
+    def __setitem__(self, k: int, value: float) -> None:
+        raise OptionError(f"it writes d.{self._name}")
+
+
+class _Written(_Given):
+    """A field that must be written, all of it."""
+
+    def __init__(self, name: str, size: int):
+        super().__init__(name, [0.0] * size)
+        self._missing = set(range(size))
+
+    def __setitem__(self, k: int, value: float) -> None:
+        self._values[_place(self._name, k, len(self._values))] = value
+        self._missing.discard(k)
+
+    def require(self) -> None:
+        if self._missing:
+            raise OptionError(f"it does not write d.{self._name}[{min(self._missing)}] of {len(self._values)}")
+
+
+class _Fields:
+    """The fields of Data that a law may read and write."""
+
+    def __init__(self, fields: dict[str, _Given]):
+        vars(self).update(fields)
+
+    def __getattr__(self, name: str) -> Any:
+        raise OptionError(f"it asks for d.{name}; there are: {', '.join(vars(self))}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise OptionError(f"it assigns to d.{name} as a whole")
+
+
+def _place(name: str, k: Any, size: int) -> int:
+    if not 0 <= k < size:
+        raise OptionError(f"it uses d.{name}[{k}], which has {size} entries")
+    return k
+
+
+def _try(law: Any, model: "Model", out: _Written, **read: _Given) -> None:
+    """Run a law on the fields that it may use, and see that it writes all of `out`."""
+    try:
+        interpret(law)(model.struct(), _Fields({**read, out._name: out}))
+        out.require()
+    except OptionError as error:
+        raise OptionError(f"Dynamics: {law.py_func.__name__} is not for the model {model.name!r}: {error}") from None
+    except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
+        raise OptionError(f"Dynamics: {law.py_func.__name__} on the model {model.name!r}: {error}") from error
