@@ -1,0 +1,1 @@
+"""Expressions as code: Python, Numba, C, and kernels of the engine."""
