@@ -16,6 +16,7 @@ _HOME = {
     "Batch": "saltus.simulate.batch",
     "PID": "saltus.simulate.control",
     "Controller": "saltus.simulate.control",
+    "Dynamics": "saltus.simulate.dynamics",
     "controller": "saltus.simulate.control",
     "resume": "saltus.simulate.resume",
     "compare": "saltus.simulate.compare",
@@ -29,6 +30,8 @@ _HOME = {
     "ButcherTableau": "saltus.integrate.tableau",
     "Integrator": "saltus.integrate.integrator",
     "integrators": "saltus.integrate.registry",
+    "derive": "saltus.symbolic.equations",
+    "Equations": "saltus.symbolic.equations",
     "SaltusError": "saltus.errors",
     "SaltusWarning": "saltus.errors",
     "ModelError": "saltus.errors",
@@ -64,13 +67,15 @@ if TYPE_CHECKING:
     from saltus.simulate.contact import Soft
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.control import PID, Controller, controller
+    from saltus.simulate.dynamics import Dynamics
     from saltus.simulate.resume import resume
     from saltus.simulate.simulation import Simulation
+    from saltus.symbolic.equations import Equations, derive
 
 
 def __getattr__(name: str):
-    if name == "lab":  # not one thing but a module, loaded on first use too
-        return import_module("saltus.lab")
+    if name in ("lab", "symbolic"):  # not one thing but a module, loaded on first use too
+        return import_module(f"saltus.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'saltus' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import av
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -20,7 +21,7 @@ def output(name, *arguments, folder):
 
 def test_every_example_is_tested():
     known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
-    known |= {"film.py"}
+    known |= {"film.py", "lagrange.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -118,3 +119,19 @@ def test_servo(tmp_path):
     assert "the weight needs -37.32 N m" in out
     assert re.search(r"explicit_euler is unstable .* stable up to 0\.00\d+ s", out)
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_lagrange(tmp_path):
+    """Both sets of angles move as the engine does; the accelerations at rest are those of M a = Q with M by hand."""
+    out = output("lagrange.py", folder=tmp_path)
+    apart = [float(x) for x in re.findall(r"differs by (\S+) rad", out)]
+    assert len(apart) == 2 and max(apart) < 1e-11  # 1000 steps of rounding
+    right, wrong = (
+        [float(x) for x in re.search(rf"{which}, Q = .*: +\[(.*)\]", out).group(1).split()]
+        for which in ("right", "wrong")
+    )
+    M = [[16.0, 8.0], [8.0, 8.0]]  # (m1 + m2) l², m2 l²
+    assert right == pytest.approx(np.linalg.solve(M, [-5.0, 5.0])) and wrong == pytest.approx(
+        np.linalg.solve(M, [0, 5])
+    )
+    assert "void double_pendulum(" in (tmp_path / "pendulum.c").read_text()

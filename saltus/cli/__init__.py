@@ -1,4 +1,4 @@
-"""The command line: `saltus run | replay | compare | check | lab | bench | warm`.
+"""The command line: `saltus run | replay | compare | check | derive | lab | bench | warm`.
 
 Nothing heavy is imported here, so that `saltus --help` answers at once; each command imports what it needs.
 """
@@ -205,14 +205,67 @@ def lab(
 
 
 @app.command()
-def check(model: ModelArgument, ignore: Ignore = None) -> None:
+def check(
+    context: typer.Context,
+    model: ModelArgument,
+    ignore: Ignore = None,
+    twin: Annotated[
+        bool, typer.Option("--twin", help="Derive the equations of motion and compare them with the engine.")
+    ] = False,
+    orientation: Annotated[
+        str, typer.Option(metavar="NAME", help="Of --twin: relative, absolute or maximal coordinates.")
+    ] = "relative",
+    states: Annotated[int, typer.Option(metavar="N", min=1, help="Of --twin: how many random states.")] = 20,
+) -> None:
     """Say what a model holds, what is simulated, which steps it allows, and what acts otherwise than its file says.
 
-    The exit code is 1 if `saltus run` would refuse the model.
+    The exit code is 1 if `saltus run` would refuse the model, and with --twin if equations and engine disagree.
     """
+    if twin:
+        from saltus.cli.check_twin import check_twin
+
+        check_twin(model, orientation, states, ignore or [])
+        return
+    for option in ("orientation", "states"):
+        source = context.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter("is an option of --twin", context, param_hint=f"--{option}")
     from saltus.cli.check import check_model
 
     check_model(model, ignore or [])
+
+
+@app.command()
+def derive(
+    model: ModelArgument,
+    orientation: Annotated[
+        str, typer.Option(metavar="relative|absolute|maximal", help="Coordinates: see docs/lagrange.md.")
+    ] = "relative",
+    parameters: Annotated[
+        str,
+        typer.Option(
+            metavar="numbers|symbols|F.json", help='Numbers, letters for all, or a file like {"body_mass[bob]": "m"}.'
+        ),
+    ] = "numbers",
+    let: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=LETTER", help='A letter for a number, as "body_mass[bob]=m"; repeatable.'),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as a page (.html).")] = None,
+    latex: Annotated[Path | None, typer.Option(metavar="F", help="Write it as a LaTeX document (.tex).")] = None,
+    python: Annotated[Path | None, typer.Option(metavar="F", help="Write the equations as Python (.py).")] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="F", help="Write them as C (.c, with a .h).")] = None,
+    duration: Annotated[float, typer.Option(metavar="S", help="Seconds of motion that the page shows.")] = 10.0,
+    integrator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What solves them there; without it, SciPy's DOP853.")
+    ] = None,
+    ignore: Ignore = None,
+) -> None:
+    """Derive a mechanism's equations of motion by Lagrange's method, and show every step."""
+    from saltus.cli.derive import Files, derive_model
+
+    chosen = {"orientation": orientation, "parameters": parameters, "let": let or [], "ignore": ignore or []}
+    derive_model(model, Files(html, latex, python, c), duration=duration, integrator=integrator, **chosen)
 
 
 @app.command()
@@ -279,6 +332,34 @@ def film(
     from saltus.bench.film import bench_film
 
     bench_film(quick=quick, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def orientations(
+    links: Annotated[
+        int | None, typer.Option(metavar="N", help="Up to so many links; without it, 10 (quick: 2).", min=1)
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(metavar="N", help="Steps of 0.01 s; without it, 100 (quick: 20).", min=1)
+    ] = None,
+    option: Annotated[
+        str, typer.Option(metavar="A|B", help="A: a force on the end; B: a torque between the last two links.")
+    ] = "A",
+    naive_links: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="The naive way up to so many; without it, as many as finish.", min=0),
+    ] = None,
+    limit: Annotated[float, typer.Option(metavar="S", help="Seconds that one measurement may take.")] = 120.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Of the random order.")] = 0,
+    json: Json = None,
+    plot: Plot = None,
+    quick: Quick = False,
+) -> None:
+    """The n-link pendulum in relative, absolute and maximal coordinates: modelling and simulation time."""
+    from saltus.bench.orientations import bench_orientations
+
+    chosen = {"links": links, "steps": steps, "option": option, "naive_links": naive_links}
+    bench_orientations(**chosen, limit=limit, seed=seed, quick=quick, json_path=json, plot_path=plot)
 
 
 def main(arguments: list[str] | None = None) -> None:

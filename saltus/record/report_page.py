@@ -52,7 +52,7 @@ footer { margin-top: 3rem; color: var(--faint); font-size: .85rem; }
 """
 
 # what the page may do: show what it holds, and nothing else
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; font-src data:"
 
 
 def page(
@@ -94,11 +94,16 @@ def page(
         f"<h2>Details</h2>{folded}" if details else "",
         "<footer>Written by Saltus. The page holds all that it shows.</footer>",
     ]
+    return framed(f"{title}: report of a run", parts)
+
+
+def framed(title: str, parts: list[str], style: str = "") -> str:
+    """A page of its own: `title` is text, `parts` HTML, `style` CSS beside that of all pages."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(title)}: report of a run</title><style>{STYLE}</style></head>\n<body>\n"
+        f"<title>{html.escape(title)}</title><style>{STYLE}{style}</style></head>\n<body>\n"
         + "\n".join(part for part in parts if part)
         + "\n</body></html>\n"
     )

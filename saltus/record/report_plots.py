@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from saltus.record.plot import COLOURS, curves, energy_panel, furnish, legend, l
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from saltus.record.trajectory import Trajectory
 
@@ -99,15 +100,25 @@ def _error(axes: Axes, t: Trajectory) -> None:
 
 def _figure(t: Trajectory, draw: Any, height: float = 2.6) -> str:
     """One panel over time as an SVG element."""
+
+    def panel(figure: Figure) -> None:
+        axes = figure.subplots()
+        draw(axes)
+        furnish(axes, t)
+        axes.set_xlabel("time (s)")
+
+    return svg(panel, (9.5, height))
+
+
+def svg(draw: Callable[[Figure], None], size: tuple[float, float]) -> str:
+    """A figure of a size (inches) as an SVG element in the page's colours; `draw` fills it."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.5, height), dpi=100, layout="constrained")
-    axes = figure.subplots()
-    draw(axes)
-    furnish(axes, t)
-    axes.set_xlabel("time (s)")
+    figure = Figure(figsize=size, dpi=100, layout="constrained")
+    draw(figure)
     figure.patch.set_visible(False)
-    axes.patch.set_visible(False)
+    for axes in figure.axes:
+        axes.patch.set_visible(False)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return _themed(buffer.getvalue())

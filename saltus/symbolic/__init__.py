@@ -1,1 +1,23 @@
 """The symbolic twin: equations of motion by Lagrange's method, shown, exported, and checked against the engine."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+_HOME = {
+    "derive": "saltus.symbolic.equations",
+    "Equations": "saltus.symbolic.equations",
+    "Force": "saltus.symbolic.forces",
+    "Torque": "saltus.symbolic.forces",
+}
+
+__all__ = ["Equations", "Force", "Torque", "derive"]
+
+if TYPE_CHECKING:
+    from saltus.symbolic.equations import Equations, derive
+    from saltus.symbolic.forces import Force, Torque
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module 'saltus.symbolic' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

@@ -1,0 +1,175 @@
+"""`saltus derive`: equations of motion, shown and written to files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from saltus.cli import screen
+from saltus.errors import OptionError, RecordError, SaltusError
+
+if TYPE_CHECKING:
+    from saltus.symbolic.equations import Equations
+
+SIGNS = 2000  # of an equation that is still printed
+OPERATIONS = 20_000  # of all of them
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where derivations go; None: nowhere."""
+
+    html: Path | None = None
+    latex: Path | None = None
+    python: Path | None = None
+    c: Path | None = None
+
+    def check(self) -> None:
+        """Raise the error that writing would raise, before there is anything to write."""
+        from saltus.record.whole import check_writable
+
+        taken: dict[Path, str] = {}
+        for option, path, suffixes in (
+            ("--html", self.html, (".html", ".htm")),
+            ("--latex", self.latex, (".tex",)),
+            ("--python", self.python, (".py",)),
+            ("--c", self.c, (".c",)),
+        ):
+            if path is None:
+                continue
+            if path.suffix.lower() not in suffixes:
+                raise OptionError(f"the suffix of {option} must be {' or '.join(suffixes)}, got '{path}'")
+            if path.resolve() in taken:
+                raise OptionError(f"{taken[path.resolve()]} and {option} name the same file, '{path}'")
+            taken[path.resolve()] = option
+            check_writable(path, what="derivation")
+
+
+def derive_model(
+    model: str,
+    files: Files,
+    *,
+    orientation: str,
+    parameters: str,
+    let: list[str],
+    ignore: list[str],
+    duration: float,
+    integrator: str | None,
+) -> None:
+    """Derive, print, write."""
+    files.check()
+    from saltus.model.load import load
+    from saltus.symbolic.equations import derive
+    from saltus.symbolic.show.page import Sheet
+
+    chosen = chosen_parameters(model, parameters, let)
+    with screen.collected_warnings() as warned:
+        equations = derive(load(model, ignore=ignore), orientation, chosen)
+    sheet = Sheet(equations, duration, integrator)
+    screen.print_facts(facts(equations))
+    for warning in warned:
+        if not equations.left_out or not warning.startswith("not in the equations"):
+            screen.say(f"warning: {warning}")
+    with screen.Activity():
+        errors = _write(sheet, files)
+    for error in errors:
+        screen.say(f"error: {error}")
+    if errors:
+        raise typer.Exit(1)
+
+
+def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
+    """What `derive` takes for parameters: "numbers", "symbols", or letters by key."""
+    from saltus.symbolic.show.letters import letters
+
+    chosen: Any = letters(model, parameters)
+    if parameters.endswith(".json"):
+        chosen = _read(Path(parameters))
+    if not let:
+        return chosen
+    if chosen == "symbols":
+        raise OptionError("--let gives letters one by one; leave out --parameters symbols")
+    given = {} if isinstance(chosen, str) else dict(chosen)
+    for text in let:
+        key, equals, letter = text.partition("=")
+        if not equals or not key.strip() or not letter.strip():
+            raise OptionError(f'--let must be like "body_mass[bob]=m", got {text!r}')
+        given[key.strip()] = letter.strip()
+    return given
+
+
+def _read(path: Path) -> dict[str, str]:
+    """Letters by key from a JSON file."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise OptionError(f"parameters: '{path}' cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise OptionError(f"parameters: '{path}' is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise OptionError(f'parameters: \'{path}\' must hold an object like {{"body_mass[bob]": "m"}}')
+    return {str(key): value for key, value in found.items()}
+
+
+def facts(equations: Equations) -> list[tuple[str, str]]:
+    """What was derived, in two columns."""
+    from saltus.symbolic.show.notation import Notation
+    from saltus.symbolic.show.plain import plain
+    from saltus.symbolic.show.step_frames import input_meanings
+    from saltus.symbolic.show.step_terms import equations as written
+
+    n, e = Notation(equations), equations
+    count, seconds = e.count_ops(), e.timings
+    out = [
+        ("model", f"{e.model.name}: {screen.count(len(e.mechanism.bodies) - 1, 'body')}"),
+        ("coordinates", f"{e.orientation}: {', '.join(plain(n.names[q]) for q in e.q)}"),
+    ]
+    if e.parameters:
+        out.append(("parameters", ", ".join(f"{plain(n.names[s])} = {value:.6g}" for s, value in e.parameters.items())))
+    if e.inputs:
+        out.append(("inputs", ", ".join(f"{plain(n.names[s])}: {text}" for s, text in input_meanings(e).items())))
+    if count.total > OPERATIONS:
+        out.append(("equations", "too long to be printed: see --python and --c"))
+    for i, equation in enumerate(written(e, n).values() if count.total <= OPERATIONS else []):
+        text = plain(" ".join(n.rows("", equation)))
+        shown = text if len(text) <= SIGNS else f"{len(text)} signs, see --python, --c or --latex"
+        out.append((f"equation {i + 1}", shown))
+    for k, phi in enumerate(e.constraints.values() if count.total <= OPERATIONS else []):
+        text = plain(n.text(n.arranged(phi)))
+        out.append((f"constraint {k + 1}", f"{text if len(text) <= SIGNS else f'{len(text)} signs'} = 0"))
+    out.append(("operations", f"{count.total} for M and bias, of which {count.functions} functions"))
+    steps = ", ".join(f"{name} {1000 * t:.3g} ms" for name, t in seconds.items() if t > 0)
+    out.append(("derived in", f"{sum(seconds.values()):.3g} s: {steps}"))
+    out += [("left out", text) for text in e.left_out]
+    return out
+
+
+def _write(sheet: Any, files: Files) -> list[SaltusError]:
+    """Write all that can be written; what went wrong."""
+    from saltus.symbolic.show.page import write_page
+    from saltus.symbolic.show.page_latex import write_latex
+
+    e, options = sheet.equations, {"duration": sheet.duration, "integrator": sheet.integrator}
+    writers: list[tuple[Path | None, Callable[[Path], Any], str]] = [
+        (files.html, lambda path: write_page(e, path, **options), "derivation"),
+        (files.latex, lambda path: write_latex(e, path, **options), "derivation"),
+        (files.python, e.python, "Python code"),
+        (files.c, e.c, "C code"),
+    ]
+    errors: list[SaltusError] = []
+    for path, write, what in writers:
+        if path is None:
+            continue
+        try:
+            write(path)
+            typer.echo(f"wrote {path} ({what})")
+        except SaltusError as error:
+            errors.append(error)
+        except OSError as error:
+            errors.append(RecordError(path, str(error), what=what))
+    return errors

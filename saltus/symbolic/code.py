@@ -1,0 +1,139 @@
+"""Equations as routines: which arrays go in, and which come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import symengine
+
+from saltus.errors import OptionError
+from saltus.symbolic.export.routine import Routine
+from saltus.symbolic.expressions import sum_of_products, to_symengine
+from saltus.symbolic.parameters import symbol_name
+
+if TYPE_CHECKING:
+    from saltus.symbolic.equations import Equations
+
+TARGETS = ("numpy", "numba", "kernel")
+CONSTRAINED = ("jacobian", "gamma", "constraints", "constraint_rates")
+
+
+def routine(equations: Equations, results: Sequence[str] = ()) -> Routine:
+    """The equations' results as a function of their coordinates.
+
+    `results`: of M [n, n], bias [n], forces [n], and in maximal coordinates jacobian [nc, n], gamma, constraints and
+    constraint_rates [nc]; all by default. Arguments are qpos and qvel where these are the coordinates, else q and v,
+    then inputs and parameters where there are any.
+    """
+    known = _results(equations)
+    for name in results:
+        if name not in known:
+            raise OptionError.unknown("result", name, known)
+    chosen = {name: known[name] for name in results or known}
+    c = equations.choice.own
+    places = ("qpos", "qvel") if c.orientation == "relative" else ("q", "v")
+    arguments: dict[str, Sequence[Any]] = {places[0]: c.q, places[1]: c.v}
+    inputs = [to_symengine(symbol) for symbol in equations.inputs]
+    if inputs and "forces" in chosen:
+        arguments["inputs"] = inputs
+    if equations.mechanism.parameters:
+        arguments["parameters"] = [*equations.mechanism.parameters]
+    return Routine(
+        symbol_name(equations.model.name),
+        arguments,
+        chosen,
+        about=_about(equations, [*chosen]),
+        meanings=_meanings(equations),
+        symmetric=[name for name in chosen if name == "M"],
+    )
+
+
+def _results(equations: Equations) -> dict[str, Any]:
+    d = equations.derivation
+    forces = [
+        sum_of_products((symengine.Integer(1), part[i]) for part in d.forces.values()) for i in range(len(d.bias))
+    ]
+    out: dict[str, Any] = {"M": d.M, "bias": d.bias, "forces": forces}
+    if d.jacobian:
+        phi = [*equations.choice.own.constraints.values()]
+        out |= dict(zip(CONSTRAINED, (d.jacobian, d.gamma, phi, d.constraint_rates), strict=True))
+    return out
+
+
+def _about(equations: Equations, results: Sequence[str]) -> str:
+    """The head of generated code."""
+    kinds = {"relative": "joint coordinates", "absolute": "absolute angles", "maximal": "maximal coordinates"}
+    law = "M dv/dt + bias = forces" if "forces" in results else "M dv/dt + bias = forces on the coordinates"
+    if "jacobian" in results:
+        law = "M dv/dt + bias - jacobian^T lambda = forces, jacobian dv/dt = gamma"
+    return f"Equations of motion of {equations.model.name} in {kinds[equations.orientation]}: {law}."
+
+
+def _meanings(equations: Equations) -> dict[Any, str]:
+    c = equations.choice.own
+    out: dict[Any, str] = dict(c.meanings)
+    names = {x: v for x, v in zip(c.q, c.v, strict=False)} if len(c.q) == len(c.v) else {}
+    for q, v in names.items():
+        out[v] = f"rate of {q}"
+    for triple in c.balls:
+        for axis, i in zip("xyz", triple, strict=True):
+            out[c.v[i]] = f"angular velocity about the turned {axis} axis (rad/s)"
+    out |= {symbol: f"{value!r} in the model" for symbol, value in equations.mechanism.parameters.items()}
+    return out | {to_symengine(symbol): text for symbol, text in equations.inputs.items()}
+
+
+def engine_routine(equations: Equations) -> Routine:
+    """M and bias as functions of the engine's qpos and qvel.
+
+    Absolute angles α = S θ are evaluated as such, then M and bias are brought to the joints: Sᵀ M S and Sᵀ bias.
+    """
+    c, d = equations.choice.own, equations.derivation
+    if c.sums is None:
+        text = (
+            "maximal coordinates have constraints, which no integrator here keeps; derive relative or absolute angles"
+        )
+        raise OptionError(f"simulation of {equations.model.name}: {text}")
+    n, nq = len(c.v), len(c.q)
+    qpos = [symengine.Symbol(f"qpos_{k}") for k in range(nq)]
+    qvel = [symengine.Symbol(f"qvel_{i}") for i in range(n)]
+    sums = [[int(x) for x in row] for row in c.sums]
+    put = dict(zip(c.q, qpos, strict=True))
+    put |= {v: sum_of_products(zip(row, qvel, strict=True)) for v, row in zip(c.v, sums, strict=True)}
+    scalar = [joint for joint in equations.mechanism.joints if joint.kind in ("slide", "hinge")]
+    for joint in scalar:
+        row = sums[joint.dofadr]
+        put[c.q[joint.qposadr]] = sum_of_products((row[other.dofadr], qpos[other.qposadr]) for other in scalar)
+    M = [[symengine.sympify(x).subs(put) for x in row] for row in d.M]
+    bias = [symengine.sympify(x).subs(put) for x in d.bias]
+    if not np.array_equal(c.sums, np.eye(n)):
+        columns = [[k for k in range(n) if sums[k][i]] for i in range(n)]
+        M = [
+            [
+                sum_of_products((sums[k][i] * sums[j][p], M[k][j]) for k in columns[i] for j in columns[p])
+                for p in range(n)
+            ]
+            for i in range(n)
+        ]
+        bias = [sum_of_products((sums[k][i], bias[k]) for k in columns[i]) for i in range(n)]
+    return Routine(
+        symbol_name(equations.model.name),
+        {"qpos": qpos, "qvel": qvel, "parameters": [*equations.mechanism.parameters]},
+        {"M": M, "bias": bias},
+        about=f"Equations of motion of {equations.model.name}, derived in {equations.orientation} coordinates.",
+        symmetric=["M"],
+    )
+
+
+def kernel_text(equations: Equations) -> str:
+    """The module of kernels that take the place of the engine's inertia and bias."""
+    from saltus.symbolic.export.kernel_code import kernel_source
+
+    views = equations.model.struct().views
+    rows = [
+        (i, int(j))
+        for i, (start, count) in enumerate(zip(views["M_rowadr"], views["M_rownnz"], strict=True))
+        for j in views["M_colind"][start : start + count]
+    ]
+    return kernel_source(engine_routine(equations), rows, values=equations.mechanism.parameters)

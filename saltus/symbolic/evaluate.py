@@ -1,0 +1,118 @@
+"""Numbers from equations: accelerations, multipliers, and motion over time.
+
+In maximal coordinates what is solved at each state is
+
+    M a - Jᵀ λ = forces - bias,    J a = γ - 2 α dΦ/dt - β² Φ,
+
+where α and β draw back what has drifted off the constraints (Baumgarte, Computer Methods in Applied Mechanics and
+Engineering 1 (1972) 1-16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.linalg import solve
+
+from saltus.errors import DivergenceError, OptionError
+from saltus.symbolic.code import routine
+from saltus.symbolic.export.python_code import function
+
+if TYPE_CHECKING:
+    from saltus.symbolic.equations import Equations
+
+RANK = 1e-10  # relative: constraints that are closer than this to depending on each other share their force
+
+
+class Evaluator:
+    """Accelerations of equations with numbers for everything. `stabilisation`: (α, β) in 1/s."""
+
+    def __init__(
+        self,
+        equations: Equations,
+        inputs: Mapping[Any, Any] | None = None,
+        parameters: Mapping[Any, float] | None = None,
+        stabilisation: tuple[float, float] = (0.0, 0.0),
+    ):
+        self._equations = equations
+        self._function = function(routine(equations))
+        self._inputs = _by_name("input", equations.inputs, inputs or {})
+        self._parameters = parameter_values(equations, parameters)
+        self._stabilisation = stabilisation
+
+    def __call__(self, q: Any, v: Any, time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """(a [n], λ [nc]) at a state and a time (s)."""
+        arguments = [np.asarray(q, float), np.asarray(v, float)]
+        if self._equations.inputs:
+            values = [self._inputs.get(str(symbol), 0.0) for symbol in self._equations.inputs]
+            arguments.append(np.array([x(time) if callable(x) else x for x in values], float))
+        if self._parameters.size:
+            arguments.append(self._parameters)
+        M, bias, forces, *constraint = self._function(*arguments)
+        if not constraint:
+            return solve(M, forces - bias, assume_a="pos"), np.zeros(0)
+        jacobian, gamma, phi, rate = constraint
+        alpha, beta = self._stabilisation
+        n, nc = len(bias), len(gamma)
+        system = np.block([[M, -jacobian.T], [jacobian, np.zeros((nc, nc))]])
+        right = np.concatenate([forces - bias, gamma - 2.0 * alpha * rate - beta**2 * phi])
+        found = np.linalg.lstsq(system, right, rcond=RANK)[0]  # constraints of slides and closed chains may repeat
+        return found[:n], found[n:]
+
+
+def solution(
+    equations: Equations,
+    duration: float,
+    q: Any,
+    v: Any,
+    *,
+    inputs: Mapping[Any, Any] | None = None,
+    parameters: Mapping[Any, float] | None = None,
+    stabilisation: tuple[float, float] = (0.0, 0.0),
+    sample: float = 1 / 60,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(time [T], q [T, nq], v [T, n]) from a state over a duration (s), by SciPy's DOP853."""
+    evaluator = Evaluator(equations, inputs, parameters, stabilisation)
+    rates = _rates(equations)
+    size = len(equations.q)
+    start = np.concatenate([np.asarray(q, float).reshape(-1), np.asarray(v, float).reshape(-1)])
+    if start.shape != (size + len(equations.v),):
+        raise OptionError(f"a state has {size} coordinates and {len(equations.v)} velocities, got {start.size} numbers")
+
+    def slope(t: float, x: np.ndarray) -> np.ndarray:
+        return np.concatenate([rates(x), evaluator(x[:size], x[size:], t)[0]])
+
+    count = int(np.floor(duration / sample * (1 + 1e-12))) + 1
+    times = np.minimum(np.arange(count) * sample, duration)
+    found = solve_ivp(slope, (0.0, duration), start, "DOP853", t_eval=times, rtol=rtol, atol=atol)
+    if not found.success:
+        raise DivergenceError(float(found.t[-1]) if len(found.t) else 0.0, what=str(found.message))
+    return found.t, found.y[:size].T, found.y[size:].T
+
+
+def _rates(equations: Equations) -> Callable[[np.ndarray], np.ndarray]:
+    """dq/dt of a state."""
+    import symengine
+
+    c = equations.choice.own
+    compiled = symengine.Lambdify([*c.q, *c.v], [symengine.sympify(x) for x in c.qdot], cse=True)
+    return lambda x: np.array(compiled(x), float).reshape(-1)
+
+
+def parameter_values(equations: Equations, given: Mapping[Any, float] | None) -> np.ndarray:
+    """The parameters in order, those of the model unless others are given by name or symbol."""
+    named = _by_name("parameter", equations.parameters, given or {})
+    return np.array([named.get(str(symbol), value) for symbol, value in equations.parameters.items()], float)
+
+
+def _by_name(what: str, known: Mapping[Any, Any], given: Mapping[Any, Any]) -> dict[str, Any]:
+    names = [str(symbol) for symbol in known]
+    for symbol in given:
+        if str(symbol) not in names:
+            raise OptionError.unknown(what, str(symbol), names)
+    return {str(symbol): value for symbol, value in given.items()}

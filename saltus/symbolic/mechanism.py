@@ -1,0 +1,295 @@
+"""The mechanism as its equations need it: bodies, joints and motors with exact numbers or symbols.
+
+What has no place in the equations is refused by name (loops, tendons, a medium), or, where the equations hold as long
+as it does not act (contacts, limits, dry friction), listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.errors import ModelError
+from saltus.model import features
+from saltus.model.actuators import (
+    BALL,
+    BIAS_AFFINE,
+    BIAS_NONE,
+    DYN_NONE,
+    GAIN_AFFINE,
+    GAIN_FIXED,
+    SCALAR,
+)
+from saltus.symbolic.expressions import ZERO, Vector, exact, vector
+from saltus.symbolic.parameters import LETTERS, Names, Parameters, symbol_name
+from saltus.symbolic.rotation import Matrix, quaternion_matrix
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+
+KINDS = ("free", "ball", "slide", "hinge")
+INEQUALITIES = {"contact": "contacts", "limit": "limits of joints", "frictionloss": "dry friction"}
+LEFT_OUT = {**INEQUALITIES, "actuatorfrcrange": "limits of what actuators do to joints"}
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint: `pos` and `axis` in its body's frame, `ref` the qpos (rad, m) at which the body is as in the file."""
+
+    name: str
+    kind: str
+    pos: Vector
+    axis: Vector
+    ref: Any
+    qposadr: int
+    dofadr: int
+    stiffness: tuple[Any, Any, Any]  # of the polynomial spring, by powers 1, 2, 3 of the displacement
+    springref: Any
+    damping: tuple[tuple[Any, Any, Any], ...]  # of each degree of freedom, likewise
+    armature: tuple[Any, ...]
+
+    @property
+    def nq(self) -> int:
+        """How many of qpos are its."""
+        return {"free": 7, "ball": 4}.get(self.kind, 1)
+
+    @property
+    def nv(self) -> int:
+        """How many degrees of freedom it has."""
+        return len(self.armature)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body: its frame in its parent's, its centre of mass and principal axes in its own."""
+
+    name: str
+    parent: int
+    pos: Vector
+    rotation: Matrix
+    joints: tuple[Joint, ...]
+    mass: Any
+    ipos: Vector
+    irotation: Matrix
+    inertia: Vector
+
+
+@dataclass(frozen=True)
+class Motor:
+    """An actuator: force = gain u + bias, with gain and bias linear in (1, length, velocity); or an unknown force.
+
+    It acts on the degrees of freedom from `dofadr` on with the moment arms `gear`.
+    """
+
+    name: str
+    dofadr: int
+    gear: tuple[Any, ...]
+    input: Any  # symbol: the control, or the force itself if gain is None
+    gain: tuple[Any, Any, Any] | None
+    bias: tuple[Any, Any, Any]
+    limits: tuple[float, float] | None
+    place: int  # of its control in ctrl, or of its force in actuator_force
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """All that the equations are made of. `left_out` says what they leave out, `inputs` what their inputs mean."""
+
+    name: str
+    bodies: tuple[Body, ...]  # the first is the world
+    gravity: Vector
+    motors: tuple[Motor, ...]
+    names: Names
+    parameters: dict[Any, float]
+    left_out: tuple[str, ...]
+    joint_ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def joints(self) -> list[Joint]:
+        """All joints in the order of qpos."""
+        return [joint for body in self.bodies for joint in body.joints]
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return sum(joint.nv for joint in self.joints)
+
+    def body(self, name: str) -> int:
+        """Index of the body with a name; KeyError names those there are."""
+        names = [body.name for body in self.bodies]
+        if name not in names:
+            raise KeyError(f"no body {name!r}; there are: {', '.join(names)}")
+        return names.index(name)
+
+
+def mechanism(model: Model, parameters: str | Mapping[str, Any] = "numbers") -> Mechanism:
+    """The mechanism of a model; raises ModelError for what its equations cannot hold."""
+    m, views = model.mujoco, model.struct().views
+    left_out = _left_out(model, m)
+    _refuse(model, m, views)
+    names = Names()
+    numbers = Parameters(parameters, names)
+    joints = _joints(model, m, views, numbers)
+    bodies = []
+    for b, name in enumerate(model.names("body")):
+        own = [joint for joint, at in zip(joints, m.jnt_bodyid, strict=True) if at == b]
+        free = bool(own) and own[0].kind == "free"
+        bodies.append(
+            Body(
+                name=name,
+                parent=int(m.body_parentid[b]),
+                pos=(ZERO, ZERO, ZERO) if free else numbers.vector("body_pos", name, m.body_pos[b]),
+                rotation=_matrix([1, 0, 0, 0] if free else m.body_quat[b]),
+                joints=tuple(own),
+                mass=numbers.number("body_mass", name, m.body_mass[b]) if b else ZERO,
+                ipos=numbers.vector("body_ipos", name, m.body_ipos[b]),
+                irotation=_matrix(m.body_iquat[b]),
+                inertia=numbers.inertia(name, m.body_inertia[b]) if b else (ZERO, ZERO, ZERO),
+            )
+        )
+    gravity = numbers.vector("opt.gravity", "", views["opt_gravity"][0])
+    numbers.check_used(list(LETTERS))
+    ranges = {
+        joint.name: (float(low), float(high))
+        for joint, (low, high), on in zip(joints, m.jnt_range, m.jnt_limited, strict=True)
+        if on
+    }
+    motors = tuple(_motors(model, m, views, names))
+    return Mechanism(model.name, tuple(bodies), gravity, motors, names, numbers.values, left_out, ranges)
+
+
+def _matrix(quaternion: Any) -> Matrix:
+    return quaternion_matrix([exact(x) for x in quaternion])
+
+
+def _left_out(model: Model, m: Any) -> tuple[str, ...]:
+    """Sentences on what acts at times only; ModelError for what always does and has no equation here."""
+    found = [f for f in features.present(m) if f.kind not in model.left_out]
+    for f in found:
+        if f.kind in ("equality", "tendon", "fluid", "flex", "plugin", "plasticity"):
+            raise ModelError(
+                f"{f.text} has no place in the equations of a tree of joints; leave it out with ignore=['{f.kind}']",
+                element=f.element,
+                name=f.name,
+            )
+    kinds: dict[str, list[str]] = {}
+    for f in found:
+        if f.kind in INEQUALITIES:
+            kinds.setdefault(f.kind, []).append(f"{f.element} {f.name}")
+    bounded = [f"joint {name}" for name, on in zip(model.names("joint"), m.jnt_actfrclimited, strict=True) if on]
+    if bounded and m.nactuator:
+        kinds["actuatorfrcrange"] = bounded
+    return tuple(
+        f"{LEFT_OUT[kind]}: {', '.join(things[:4])}{' ...' if len(things) > 4 else ''}"
+        for kind, things in kinds.items()
+    )
+
+
+def _refuse(model: Model, m: Any, views: Any) -> None:
+    """ModelError for forces that the equations do not hold."""
+    if not m.nv:
+        raise ModelError("has no degree of freedom, so that there is nothing to derive", name=model.name)
+    for b in np.flatnonzero(m.body_gravcomp):
+        raise ModelError("gravity compensation is not in the equations", element="body", name=model.names("body")[b])
+    for b in np.flatnonzero(m.body_mocapid >= 0):
+        raise ModelError("mocap bodies are not in the equations", element="body", name=model.names("body")[b])
+    for j in np.flatnonzero(views["jnt_spring"]):
+        if m.jnt_type[j] < 2:
+            text = "springs of free and ball joints are not in the equations"
+            raise ModelError(text, element="joint", name=model.names("joint")[j])
+
+
+def _joints(model: Model, m: Any, views: Any, numbers: Parameters) -> list[Joint]:
+    out = []
+    labels = model.dof_names()
+    for j, name in enumerate(model.names("joint")):
+        kind, i, a = KINDS[m.jnt_type[j]], int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
+        dofs = range(i, i + {"free": 6, "ball": 3}.get(kind, 1))
+        scalar = kind in ("slide", "hinge")
+        spring = views["jnt_stiffnesspoly"][j] if views["jnt_spring"][j] else (0.0, 0.0)
+        stiffness = views["jnt_stiffness"][j] if views["jnt_spring"][j] else 0.0
+        out.append(
+            Joint(
+                name=name,
+                kind=kind,
+                pos=numbers.vector("jnt_pos", name, m.jnt_pos[j]) if kind != "free" else vector((0, 0, 0)),
+                axis=vector(m.jnt_axis[j]),
+                ref=exact(m.qpos0[a]) if scalar else ZERO,
+                qposadr=a,
+                dofadr=i,
+                stiffness=(numbers.number("jnt_stiffness", name, stiffness), *map(exact, spring)),
+                springref=exact(views["qpos_spring"][a]) if scalar else ZERO,
+                damping=tuple(
+                    (
+                        numbers.number("dof_damping", labels[k], views["dof_damping"][k]),
+                        *map(exact, views["dof_dampingpoly"][k]),
+                    )
+                    for k in dofs
+                ),
+                armature=tuple(numbers.number("dof_armature", labels[k], views["dof_armature"][k]) for k in dofs),
+            )
+        )
+    return out
+
+
+def _motors(model: Model, m: Any, views: Any, names: Names) -> list[Motor]:
+    """The actuators that act on joints; ModelError for the others."""
+    out = []
+    labels = model.names("actuator")
+    acting = [k for k in range(m.nactuator) if views["actuator_enabled"][k]]
+    torques = _torque_names(m, views, acting)
+    for k in acting:
+        o = int(views["actuator_outadr"][k])
+        if views["out_kind"][o] not in (SCALAR, BALL) or views["actuator_outnum"][k] != 1:
+            text = "only actuators on hinge, slide and ball joints have a place in the equations"
+            raise ModelError(text, element="actuator", name=labels[k])
+        n, at = int(views["moment_num"][o]), int(views["moment_dof"][views["moment_adr"][o]])
+        plain = _is_plain(views, k)
+        place = int(views["actuator_ctrladr"][k]) if plain else k
+        out.append(
+            Motor(
+                name=labels[k],
+                dofadr=at,
+                gear=tuple(exact(g) for g in views["actuator_gear"][o][:n]),
+                input=names.new(torques.get(k, ("u_" if plain else "force_") + symbol_name(labels[k]))),
+                gain=vector(views["actuator_gainprm"][k][:3]) if plain else None,
+                bias=vector(views["actuator_biasprm"][k][:3]) if plain else (ZERO, ZERO, ZERO),
+                limits=_range(m, place) if plain else None,
+                place=place,
+            )
+        )
+    return out
+
+
+def _range(m: Any, control: int) -> tuple[float, float] | None:
+    """What a control is kept to, None if to nothing."""
+    low, high = m.actuator_ctrlrange[control]
+    return (float(low), float(high)) if m.actuator_ctrllimited[control] else None
+
+
+def _is_plain(views: Any, k: int) -> bool:
+    """Whether an actuator has no state and its force is linear in control, length and velocity."""
+    return bool(
+        views["actuator_dyntype"][k] == DYN_NONE
+        and views["actuator_gaintype"][k] in (GAIN_FIXED, GAIN_AFFINE)
+        and views["actuator_biastype"][k] in (BIAS_NONE, BIAS_AFFINE)
+        and views["actuator_ctrlnum"][k] == 1
+        and not views["actuator_nsample"][k]
+        and not views["actuator_forcelimited"][k]
+    )
+
+
+def _torque_names(m: Any, views: Any, acting: list[int]) -> dict[int, str]:
+    """tau1, tau2, ... for motors whose control is the torque of a hinge, F1, ... for forces of slides."""
+    found: dict[str, list[int]] = {"tau": [], "F": []}
+    for k in acting:
+        o = views["actuator_outadr"][k]
+        pure = views["actuator_gainprm"][k][0] == 1 and not np.any(views["actuator_gainprm"][k][1:3])
+        pure = pure and not np.any(views["actuator_biasprm"][k][:3]) and views["actuator_gear"][o][0] == 1
+        if _is_plain(views, k) and pure and views["out_kind"][o] == SCALAR:
+            joint = m.dof_jntid[views["moment_dof"][views["moment_adr"][o]]]
+            found["tau" if m.jnt_type[joint] == 3 else "F"].append(k)
+    return {k: letter if len(ks) == 1 else f"{letter}{i + 1}" for letter, ks in found.items() for i, k in enumerate(ks)}

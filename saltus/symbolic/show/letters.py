@@ -1,0 +1,49 @@
+"""The letters that lectures and books give to the numbers of bundled mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# key of a number -> what it is called; a letter for several numbers stands for all of them
+LETTERS: dict[str, dict[str, str]] = {
+    "pendulum": {
+        "body_mass[pendulum]": "m",
+        "body_ipos[pendulum][2]": "-l",
+        "opt.gravity[2]": "-g",
+    },
+    "double_pendulum": {
+        "body_mass[upper]": "m1",
+        "body_mass[lower]": "m2",
+        "body_ipos[upper][2]": "-l1",
+        "body_pos[lower][2]": "-l1",
+        "body_ipos[lower][2]": "-l2",
+        "opt.gravity[2]": "-g",
+    },
+    "cart_pole": {
+        "body_mass[cart]": "M",
+        "body_mass[pole]": "m",
+        "body_ipos[pole][2]": "l",
+        "body_inertia[pole][0]": "m*l**2/3",  # a uniform rod of length 2 l
+        "body_inertia[pole][1]": "m*l**2/3",
+        "opt.gravity[2]": "-g",
+    },
+    "arm": {
+        "body_mass[upper_arm]": "m1",
+        "body_mass[forearm]": "m2",
+        "body_ipos[upper_arm][0]": "c1",
+        "body_pos[forearm][0]": "l1",
+        "body_ipos[forearm][0]": "c2",
+        "body_inertia[upper_arm][1]": "I1",
+        "body_inertia[upper_arm][2]": "I1",
+        "body_inertia[forearm][1]": "I2",
+        "body_inertia[forearm][2]": "I2",
+        "dof_damping[shoulder]": "b",
+        "dof_damping[elbow]": "b",
+        "opt.gravity[2]": "-g",
+    },
+}
+
+
+def letters(model: str, chosen: str) -> str | Mapping[str, str]:
+    """Parameters for `derive`: "symbols" of a bundled model are the letters it is known by, all else is as it was."""
+    return LETTERS.get(model, chosen) if chosen == "symbols" else chosen

@@ -1,0 +1,85 @@
+"""`saltus derive`: what it prints and writes, and how it refuses."""
+
+import json
+
+import pytest
+
+
+def test_the_lectures_equations(saltus_command):
+    code, out, err = saltus_command("derive", "double_pendulum", "--orientation", "absolute", "--parameters", "symbols")
+    assert (code, err) == (0, "")
+    text = " ".join(out.split())
+    assert "equation 1 (m₁ + m₂) l₁² α̈₁ + m₂ l₁ l₂ α̈₂ cos(α₁ - α₂) + m₂ l₁ l₂ α̇₂² sin(α₁ - α₂)" in text
+    assert "+ (m₁ + m₂) g l₁ sin α₁ = τ₁ - τ₂ equation 2" in text
+    assert "m₁ = 2, l₁ = 2, m₂ = 2, l₂ = 2, g = 9.81" in text
+    assert "operations" in out and "derived in" in out
+
+
+def test_numbers_and_constraints(saltus_command):
+    code, out, _ = saltus_command("derive", "pendulum")
+    assert code == 0 and "8 θ̈ + 39.24 sin θ = τ" in out
+    _, out, _ = saltus_command("derive", "pendulum", "--orientation", "maximal")
+    assert "constraint 1  x_pendulum - 2 sin θ_pendulum = 0" in out
+
+
+def test_letters_one_by_one_and_from_a_file(saltus_command, tmp_path):
+    _, out, _ = saltus_command("derive", "pendulum", "--let", "body_mass[pendulum]=m", "--let", "opt.gravity[2]=-g")
+    assert "4 m θ̈ + 2 m g sin θ = τ" in out
+    file = tmp_path / "letters.json"
+    file.write_text(json.dumps({"body_ipos[pendulum][2]": "-l"}))
+    _, out, _ = saltus_command("derive", "pendulum", "--parameters", file, "--let", "body_mass[pendulum]=M")
+    assert "M l² θ̈ + 9.81 M l sin θ = τ" in out
+
+
+def test_all_files(saltus_command, tmp_path):
+    names = {"--html": "p.html", "--latex": "p.tex", "--python": "p.py", "--c": "p.c"}
+    options = [x for option, name in names.items() for x in (option, tmp_path / name)]
+    code, out, _ = saltus_command("derive", "pendulum", "--duration", "0.5", *options)
+    assert code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {*names.values(), "p.h"}
+    for name in names.values():
+        assert f"wrote {tmp_path / name}" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--html", "p.pdf"), "error: the suffix of --html must be .html or .htm, got 'p.pdf'"),
+        (("--c", "nowhere/p.c"), "nowhere' does not exist"),
+        (("--orientation", "upright"), "error: unknown orientation 'upright'"),
+        (("--parameters", "letters"), "error: unknown parameters 'letters'"),
+        (("--parameters", "none.json"), "error: parameters: 'none.json' cannot be read"),
+        (("--let", "m"), "error: --let must be like \"body_mass[bob]=m\", got 'm'"),
+        (("--let", "body_mass[nobody]=m"), "'body_mass[nobody]' is no number in these equations"),
+        (("--html", "p.html", "--duration", "-1"), "error: duration must be positive"),
+    ],
+)
+def test_refusals(saltus_command, tmp_path, monkeypatch, arguments, complaint):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = saltus_command("derive", "pendulum", *arguments)
+    assert code == 1 and complaint in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_letters_for_all_and_letters_one_by_one(saltus_command):
+    code, _, err = saltus_command("derive", "top", "--parameters", "symbols", "--let", "body_mass[top]=m")
+    assert code == 1 and "leave out --parameters symbols" in err
+    # of a bundled model that books have letters for, one of them can be another
+    _, out, _ = saltus_command("derive", "pendulum", "--parameters", "symbols", "--let", "body_mass[pendulum]=M")
+    assert "M l² θ̈ + M g l sin θ = τ" in out
+
+
+def test_what_is_left_out_is_said_once(saltus_command):
+    code, out, err = saltus_command("derive", "bouncing_ball")
+    assert code == 0 and "left out" in out and "contacts" in out
+    assert err == ""
+
+
+def test_what_cannot_be_derived_is_named(saltus_command, tmp_path):
+    file = tmp_path / "loop.xml"
+    file.write_text(
+        """<mujoco><worldbody><body name="a"><joint name="j" axis="0 1 0"/><geom size="1"/></body></worldbody>
+        <equality><connect name="closed" body1="a" anchor="0 0 1"/></equality></mujoco>"""
+    )
+    code, _, err = saltus_command("derive", file)
+    assert code == 1 and "closed" in err

@@ -1,0 +1,40 @@
+"""The Python samples of docs/lagrange.md run as they stand, and print what they say."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "lagrange.md"
+
+
+def test_the_samples_run(tmp_path):
+    """All of them, one after another in a process of their own, as a reader would try them."""
+    samples = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.S)
+    assert len(samples) >= 6
+    result = subprocess.run(
+        [sys.executable, "-c", "\n".join(samples)], capture_output=True, text=True, cwd=tmp_path, timeout=300
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Matrix([[-tau, tau]]) Matrix([[0, tau]])" in result.stdout
+    assert "[-6.01  9.57] [-11.65  16.11]" in result.stdout
+    assert "Matrix([[tau1 - tau2, tau2]])" in result.stdout
+    written = {"double_pendulum.html", "cart_pole.py", "cart_pole.c", "cart_pole.h", "cart_pole.tex"}
+    assert {path.name for path in tmp_path.iterdir()} == written
+
+
+def test_the_commands_exist():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    commands = re.findall(r"^saltus (.*)$", text, re.M)
+    assert len(commands) == 2
+    for command in commands:
+        words = command.split()
+        result = subprocess.run([sys.executable, "-m", "saltus", *words, "--help"], capture_output=True, text=True)
+        assert result.returncode == 0, command
+        for option in (word for word in words if word.startswith("--")):
+            assert option in result.stdout, command
+
+
+def test_files_that_it_names_exist():
+    for link in re.findall(r"\]\(([^)#:]+)\)", DOCUMENT.read_text(encoding="utf-8")):
+        assert (DOCUMENT.parent / link).exists(), link
