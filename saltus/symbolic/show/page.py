@@ -108,11 +108,9 @@ class Sheet:
         worst = max(d.largest for d in self.twin.differences)
         verdict = "agree" if self.twin.agrees() else "DO NOT AGREE"
         return (
-            f"The numeric engine knows nothing of these formulas: it computes the same quantities by recursion over "
-            f"the "
+            "The numeric engine knows nothing of these formulas: it computes the same quantities by recursion over the "
             f"bodies. At {self.twin.states} random states both {verdict}; the largest relative difference is "
-            f"{power(worst)} "
-            f"(tolerance {power(TOLERANCE)})."
+            f"{power(worst)} (tolerance {power(TOLERANCE)})."
         )
 
     def motion_text(self) -> str:
@@ -121,10 +119,8 @@ class Sheet:
         text = f"The equations solved by {m.method}, over {self.duration:g} s from {kind}, with all inputs zero."
         damped = any(x != 0 for x in self.equations.derivation.forces["passive"])
         if damped:
-            return (
-                text
-                + f" The total energy changes by {m.drift:.2g} J, as springs and dampers are not in it or take of it."
-            )
+            why = "as springs and dampers are not in it or take of it"
+            return f"{text} The total energy changes by {m.drift:.2g} J, {why}."
         size = power(m.drift)
         return f"{text} Nothing takes energy away, and the total stays the same to {size} J: a check of the equations."
 
