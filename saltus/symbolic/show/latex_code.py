@@ -306,8 +306,8 @@ def escaped(text: str) -> str:
     return "".join(SPECIAL.get(c, c) for c in text)
 
 
-def document(title: str, sections: Iterable[tuple[str, str]]) -> str:
-    r"""The text of a LaTeX document that needs amsmath alone.
+def document(title: str, sections: Iterable[tuple[str, str]], packages: Iterable[str] = ()) -> str:
+    r"""The text of a LaTeX document that needs amsmath, and what `packages` load.
 
     Args:
         title: plain text.
@@ -318,6 +318,7 @@ def document(title: str, sections: Iterable[tuple[str, str]]) -> str:
         r"\usepackage[utf8]{inputenc}",
         r"\usepackage[a4paper,margin=25mm]{geometry}",
         r"\usepackage{amsmath,amssymb}",
+        *packages,
         r"\allowdisplaybreaks",
         rf"\title{{{escaped(title)}}}",
         r"\date{}",

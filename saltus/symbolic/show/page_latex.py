@@ -1,4 +1,4 @@
-"""The derivation as a LaTeX document: the text and formulas of the page, for pdflatex with amsmath."""
+"""The derivation as a LaTeX document: text, formulas and plots of the page, for pdflatex with amsmath and pgfplots."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from saltus.record.whole import write_whole
 from saltus.symbolic.show.latex_code import WIDTH as PRINTED
 from saltus.symbolic.show.latex_code import document, escaped
 from saltus.symbolic.show.page import Sheet
+from saltus.symbolic.show.page_motion import Panel, panels
 from saltus.symbolic.show.steps import Step, found
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from saltus.symbolic.show.steps import Table
 
 ROWS = 40  # of a table on one page
+POINTS = 400  # of a curve
 PLAIN = {"²": "$^2$", "³": "$^3$", "·": r"$\cdot$", "−": "-", "½": r"$\tfrac12$"}
 
 
 def write_latex(
     equations: Equations, path: str | os.PathLike[str], *, duration: float = 10.0, integrator: str | None = None
 ) -> None:
-    """Write the derivation as a LaTeX document (.tex) without figures; options as of `write_page`.
+    """Write the derivation as a LaTeX document (.tex), with its plots; options as of `write_page`.
 
     Raises:
         OptionError: the file's suffix, the duration or the integrator is none.
@@ -49,10 +51,11 @@ def latex_document(sheet: Sheet) -> str:
             alone = len(steps) == 1 or step.title == chapter
             parts.append(("" if alone else f"\\subsection*{{{inline(step.title)}}}\n") + step_latex(step))
         sections.append((chapter, "\n\n".join(parts)))
-    sections.append(("Motion", inline(sheet.motion_text())))
+    figures = [figure(caption, row) for caption, row in panels(sheet.equations, sheet.notation, sheet.motion)]
+    sections.append(("Motion", "\n\n".join([inline(sheet.motion_text()), *figures])))
     sections.append(("Check against the numeric engine", inline(sheet.check_text())))
     sections.append(("Code", inline(sheet.cost_text())))
-    return document(sheet.title, sections)
+    return document(sheet.title, sections, packages=[r"\usepackage{pgfplots}", r"\pgfplotsset{compat=1.16}"])
 
 
 def step_latex(step: Step) -> str:
@@ -68,6 +71,34 @@ def display(step: Step) -> str:
     """A step's formulas on lines of their own, over pages if need be."""
     lines = [line for rows in step.rows() for line in rows]
     return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}" if lines else ""
+
+
+def figure(caption: str, row: list[Panel]) -> str:
+    """Plots side by side, with their data in the document."""
+    width = 0.78 if row[0].over_time else 0.98 / max(len(row), 2)
+    body = "\n".join(_axes(panel, width) for panel in row)
+    # one box, so that the caption stays with it
+    return (
+        f"\\medskip\\noindent\\begin{{minipage}}{{\\textwidth}}\\centering\n{inline(caption)}\\\\[1ex]\n{body}\n"
+        "\\end{minipage}"
+    )
+
+
+def _axes(panel: Panel, width: float) -> str:
+    options = [rf"width={width:.2f}\textwidth", "height=5cm", "grid=major", "grid style={gray!20}"]
+    options += [f"xlabel={{{inline(panel.x)}}}", f"ylabel={{{inline(panel.y)}}}"]
+    options += ["label style={font=\\small}", "tick label style={font=\\footnotesize}"]
+    if panel.over_time:
+        options += ["enlarge x limits=false", "legend pos=outer north east", "legend style={draw=none,font=\\small}"]
+    lines = [r"\begin{tikzpicture}", rf"\begin{{axis}}[{', '.join(options)}]"]
+    for label, x, y, colour in panel.curves:
+        every = -(-len(x) // POINTS)
+        points = " ".join(f"({a:.5g},{b:.5g})" for a, b in zip(x[::every], y[::every], strict=True))
+        name = f"c{colour.lstrip('#')}"  # axes are drawn at their end, when a name for all would be that of the last
+        lines += [rf"\definecolor{{{name}}}{{HTML}}{{{name[1:].upper()}}}"]
+        lines += [rf"\addplot[{name}, semithick, no marks] coordinates {{{points}}};"]
+        lines += [rf"\addlegendentry{{{inline(label)}}}"] if label else []
+    return "\n".join([*lines, r"\end{axis}", r"\end{tikzpicture}"])
 
 
 def inline(text: str) -> str:

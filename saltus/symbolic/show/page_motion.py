@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import symengine
@@ -17,7 +17,6 @@ from saltus.simulate.simulation import Simulation
 from saltus.symbolic.mapping import compiled
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from saltus.symbolic.equations import Equations
@@ -83,24 +82,33 @@ def _energies(e: Equations, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, n
 # ---------------------------------------------------------------- plots
 
 
-def plots(e: Equations, n: Notation, m: Motion) -> Iterator[tuple[str, str]]:
-    """Captions and SVG elements."""
-    shown = list(range(min(len(e.q), SHOWN)))
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: labels with formulas between dollar signs, and curves as (label, x [T], y [T], colour)."""
+
+    x: str
+    y: str
+    curves: list[tuple[str, np.ndarray, np.ndarray, str]]
+    over_time: bool = True
+
+
+def panels(e: Equations, n: Notation, m: Motion) -> Iterator[tuple[str, list[Panel]]]:
+    """Captions, and what is plotted side by side under each."""
+    colour = [COLOURS[k % len(COLOURS)] for k in range(len(e.q))]
+    labels = [f"${n.names[x]}$ {_unit(e, k)}".strip() for k, x in enumerate(e.q)]
+    curves = [(labels[k], m.time, m.q[:, k], colour[k]) for k in range(min(len(e.q), SHOWN))]
     rest = f" (the first {SHOWN} of {len(e.q)})" if len(e.q) > SHOWN else ""
-    yield f"Coordinates over time{rest}", svg(lambda f: _over_time(f, e, n, m, shown), (9.5, 2.8))
+    yield f"Coordinates over time{rest}", [Panel("time (s)", "", curves)]
     pairs = [(k, e.v.index(rate)) for k, rate in enumerate(n.rates) if rate in e.v][:PORTRAITS]
-    if pairs:
-        yield "Phase portraits: velocity against coordinate", svg(lambda f: _portraits(f, e, n, m, pairs), (9.5, 3.2))
-    yield "Energies", svg(lambda f: _energy(f, m), (9.5, 2.8))
-
-
-def _over_time(figure: Figure, e: Equations, n: Notation, m: Motion, shown: list[int]) -> None:
-    axes = figure.subplots()
-    for k in shown:
-        label = f"${n.names[e.q[k]]}$ {_unit(e, k)}".strip()
-        axes.plot(m.time, m.q[:, k], color=COLOURS[k % len(COLOURS)], label=label, linewidth=1.4)
-    _finish(axes, "time (s)", "", m.time)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, borderaxespad=0.0)
+    portraits = []
+    for k, i in pairs:
+        rate = f"${n.names[e.v[i]]}$ {_unit(e, k).replace(')', '/s)')}"
+        portraits.append(Panel(labels[k], rate, [("", m.q[:, k], m.v[:, i], colour[k])], over_time=False))
+    if portraits:
+        yield "Phase portraits: velocity against coordinate", portraits
+    lines = (("kinetic $T$", m.kinetic), ("potential $V$", m.potential), ("$T + V$", m.kinetic + m.potential))
+    energies = [(label, m.time, values, c) for (label, values), c in zip(lines, COLOURS, strict=False)]
+    yield "Energies", [Panel("time (s)", "J", energies)]
 
 
 def _unit(e: Equations, k: int) -> str:
@@ -108,32 +116,27 @@ def _unit(e: Equations, k: int) -> str:
     return text[text.rindex("(") :] if text.endswith(")") else ""
 
 
-def _portraits(figure: Figure, e: Equations, n: Notation, m: Motion, pairs: list[tuple[int, int]]) -> None:
-    several = figure.subplots(1, max(len(pairs), 2), squeeze=False)[0]
-    for axes, (k, i) in zip(several, pairs, strict=False):
-        axes.plot(m.q[:, k], m.v[:, i], color=COLOURS[k % len(COLOURS)], linewidth=1.0)
-        axes.plot(m.q[0, k], m.v[0, i], "o", color=COLOURS[k % len(COLOURS)], markersize=5)
-        unit = _unit(e, k)
-        rate = unit.replace(")", "/s)")
-        _finish(axes, f"${n.names[e.q[k]]}$ {unit}", f"${n.names[e.v[i]]}$ {rate}", None)
-    for axes in several[len(pairs) :]:
+def plots(e: Equations, n: Notation, m: Motion) -> Iterator[tuple[str, str]]:
+    """Captions and SVG elements."""
+    for caption, row in panels(e, n, m):
+        yield caption, svg(lambda figure, row=row: _draw(figure, row), (9.5, 2.8 if row[0].over_time else 3.2))
+
+
+def _draw(figure: Figure, row: list[Panel]) -> None:
+    places = 1 if row[0].over_time else max(len(row), 2)
+    several = figure.subplots(1, places, squeeze=False)[0]
+    for axes, panel in zip(several, row, strict=False):
+        for label, x, y, colour in panel.curves:
+            axes.plot(x, y, color=colour, label=label, linewidth=1.4 if panel.over_time else 1.0)
+            if not panel.over_time:
+                axes.plot(x[0], y[0], "o", color=colour, markersize=5)
+        axes.grid(True, color="0.9", linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_xlabel(panel.x)
+        axes.set_ylabel(panel.y)
+        if panel.over_time:
+            axes.margins(x=0.0)
+            axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, borderaxespad=0.0)
+    for axes in several[len(row) :]:
         axes.set_visible(False)
-
-
-def _energy(figure: Figure, m: Motion) -> None:
-    axes = figure.subplots()
-    lines = (("kinetic $T$", m.kinetic), ("potential $V$", m.potential), ("$T + V$", m.kinetic + m.potential))
-    for (label, values), colour in zip(lines, (COLOURS[0], COLOURS[1], COLOURS[2]), strict=True):
-        axes.plot(m.time, values, color=colour, label=label, linewidth=1.4)
-    _finish(axes, "time (s)", "J", m.time)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, borderaxespad=0.0)
-
-
-def _finish(axes: Axes, x: str, y: str, time: Any) -> None:
-    axes.grid(True, color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    if time is not None:
-        axes.margins(x=0.0)

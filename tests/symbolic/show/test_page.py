@@ -1,6 +1,8 @@
 """The derivation as a page and as a document: whole, by itself, readable; nothing that it shows is left to chance."""
 
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -169,6 +171,26 @@ def test_page_and_document_have_the_same_steps(sheet, text):
 
 
 # ------------------------------------------------------------ files
+
+
+def test_the_document_has_the_plots():
+    """Four panels with the page's curves; their points lie in the motion that both show."""
+    sheet = Sheet(derive("double_pendulum", "absolute"), duration=0.5)
+    found = latex_document(sheet)
+    assert found.count(r"\begin{axis}") == found.count(r"\end{axis}") == 4
+    curves = [re.findall(r"\(([^,]+),([^)]+)\)", line) for line in found.splitlines() if line.startswith(r"\addplot")]
+    assert len(curves) == 2 + 2 + 3
+    np.testing.assert_allclose(np.array(curves[1], float)[:, 1], sheet.motion.q[:, 1], rtol=1e-4, atol=1e-12)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+@pytest.mark.parametrize("model", ["pendulum", "cart_pole"])
+def test_pdflatex_takes_the_document(tmp_path, model):
+    write_latex(derive(model, parameters="symbols"), tmp_path / "d.tex", duration=1.0)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "d.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "d.pdf").stat().st_size > 20_000
 
 
 def test_files(tmp_path):
