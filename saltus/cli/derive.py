@@ -142,6 +142,8 @@ def facts(equations: Equations) -> list[tuple[str, str]]:
     for k, phi in enumerate(e.constraints.values() if count.total <= OPERATIONS else []):
         text = plain(n.text(n.arranged(phi)))
         out.append((f"constraint {k + 1}", f"{text if len(text) <= SIGNS else f'{len(text)} signs'} = 0"))
+    if n.rounded:
+        out.append(("numbers", "long ones are shown with 10 digits; the code has them all"))
     out.append(("operations", f"{count.total} for M and bias, of which {count.functions} functions"))
     steps = ", ".join(f"{name} {1000 * t:.3g} ms" for name, t in seconds.items() if t > 0)
     out.append(("derived in", f"{sum(seconds.values()):.3g} s: {steps}"))

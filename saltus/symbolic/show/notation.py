@@ -22,6 +22,7 @@ WIDTH = 80.0  # of a line, in characters of the page
 WIDER = 1.15  # times that a matrix may be; what is wider is written entry by entry
 LONGEST = 400  # letters and numbers in an expression that is still printed
 DIGITS = 8  # of a decimal fraction that is written as one
+READABLE, ROUNDED = 12, 10  # digits of a fraction that is written as one, and of the rounded number that is else shown
 
 
 class Paper(LatexPrinter):
@@ -74,11 +75,11 @@ class Notation:
 
     `width`: of a line in characters; `names`: LaTeX of each SymPy symbol; `plane`: places of the coordinates in the
     plane (0, 1, 2) that a planar mechanism moves in, all three else; `planar`: whether each body is turned by one
-    angle; `rates`: dq/dt, as a list.
+    angle; `rates`: dq/dt, as a list; `rounded`: whether some number was written with fewer digits than it has.
     """
 
     def __init__(self, equations: Equations, width: float = WIDTH):
-        self._equations, self.width = equations, width
+        self._equations, self.width, self.rounded = equations, width, False
         self.names = latex_names(equations)
         c = equations.choice.own
         self.rates = [to_sympy(rate) for rate in c.qdot]
@@ -117,6 +118,19 @@ class Notation:
 
     # ------------------------------------------------------------ LaTeX
 
+    def _decimals(self, expression: Any, numbers: dict[str, sympy.Symbol]) -> Any:
+        """Fractions that are decimal fractions, but not simple ones, as symbols that are printed so: 39.24."""
+        found = {}
+        for n in expression.atoms(sympy.Rational):
+            number = Fraction(int(n.p), int(n.q))
+            text = decimal(number)
+            if text is not None:
+                size = text.removeprefix("-")
+                symbol = numbers.setdefault(size, sympy.Symbol(f"_{size}", positive=True))
+                found[n] = -symbol if n < 0 else symbol
+                self.rounded = self.rounded or is_long(number)
+        return expression.xreplace(found) if found else expression
+
     def _printer(self, collect: bool = True, numbers: Any = ()) -> Paper:
         e = self._equations
         names = {**{symbol: text for text, symbol in numbers}, **self.names}
@@ -129,7 +143,7 @@ class Notation:
         if size(sympy.sympify(expression)) > LONGEST:
             return _too_long(expression)
         numbers: dict[str, sympy.Symbol] = {}
-        shown = _decimals(sympy.sympify(expression), numbers)
+        shown = self._decimals(sympy.sympify(expression), numbers)
         return self._printer(numbers=numbers.items()).text(shown)
 
     def rows(self, left: str, expression: Any) -> list[str]:
@@ -142,11 +156,11 @@ class Notation:
             return [rf"{left} &= {_too_long(expression)}" if left else rf"& {_too_long(expression)}"]
         if isinstance(expression, sympy.Eq):
             numbers: dict[str, sympy.Symbol] = {}
-            sides = [_decimals(side, numbers) for side in (expression.lhs, expression.rhs)]
+            sides = [self._decimals(side, numbers) for side in (expression.lhs, expression.rhs)]
             printer = self._printer(numbers=numbers.items())
             return broken_lines(printer.pieces(sides[0]), _together(printer.pieces(sides[1]), self.width), self.width)
         numbers = {}
-        shown = _decimals(sympy.sympify(expression), numbers)
+        shown = self._decimals(sympy.sympify(expression), numbers)
         return broken_lines([left], self._printer(numbers=numbers.items()).pieces(shown), self.width)
 
     def _matrix(self, matrix: sympy.MatrixBase) -> str:
@@ -188,20 +202,11 @@ def _entry(left: str, place: str) -> str:
     return rf"{left}_{{{place}}}" if "_" not in left else rf"({left})_{{{place}}}"
 
 
-def _decimals(expression: Any, numbers: dict[str, sympy.Symbol]) -> Any:
-    """Fractions that are short decimal fractions, but not simple ones, as symbols that are printed so: 39.24."""
-    found = {}
-    for n in expression.atoms(sympy.Rational):
-        text = decimal(Fraction(int(n.p), int(n.q)))
-        if text is not None:
-            size = text.removeprefix("-")
-            symbol = numbers.setdefault(size, sympy.Symbol(f"_{size}", positive=True))
-            found[n] = -symbol if n < 0 else symbol
-    return expression.xreplace(found) if found else expression
-
-
 def decimal(number: Fraction) -> str | None:
-    """A fraction as a decimal fraction where that is exact and reads better."""
+    """A fraction as a decimal fraction where that is exact and reads better, or rounded if it has too many digits."""
+    if is_long(number):
+        digits, _, exponent = f"{float(number):.{ROUNDED}g}".partition("e")
+        return rf"{digits} \cdot 10^{{{int(exponent)}}}" if exponent else digits
     q = number.denominator
     while q % 10 == 0:
         q //= 10
@@ -213,3 +218,8 @@ def decimal(number: Fraction) -> str | None:
         return None
     text = f"{float(number):.{DIGITS}g}"
     return text if Fraction(text) == number and "e" not in text else None
+
+
+def is_long(number: Fraction) -> bool:
+    """Whether a fraction has more digits than are shown."""
+    return max(abs(number.numerator), number.denominator) >= 10**READABLE

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".html", ".htm")
 LINES = 60  # of code that the page shows
+ROUNDING = " The formulas above show long numbers rounded to 10 digits; the derivation and its code have them all."
 STATES = 20  # at which equations and engine are compared
 PICTURE = {"width": 720, "height": 540}
 
@@ -130,7 +131,7 @@ class Sheet:
         return (
             f"{c.total} operations for M and bias with common subexpressions computed once ({c.additions} additions, "
             f"{c.multiplications} multiplications, {c.divisions} divisions, {c.functions} functions). Derived in "
-            f"{sum(seconds.values()):.2g} s."
+            f"{sum(seconds.values()):.2g} s.{ROUNDING if self.notation.rounded else ''}"
         )
 
 
