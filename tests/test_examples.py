@@ -80,7 +80,8 @@ def test_the_readme_sample_runs(tmp_path):
     check = "\nassert abs(held.qpos[-1, 0] + 1.2566) < 0.05 and abs(batch.time[0] - 50) < 1e-6\n"
     result = subprocess.run([sys.executable, "-c", sample + check], capture_output=True, text=True, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert {p.name for p in tmp_path.iterdir()} == {"pendulum.png", "pendulum.nc", "pendulum.mp4"}
+    made = {"pendulum.png", "pendulum.nc", "pendulum.mp4", "double_pendulum.html"}
+    assert {p.name for p in tmp_path.iterdir()} == made
 
 
 def test_the_readme_commands_exist():

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
+import threading
 from typing import Any
 
 import typer
@@ -23,6 +26,15 @@ def open_lab(what: Any, *, browser: bool, **options: Any) -> None:
         screen.say("Only this machine can open it. Ctrl-C ends it.")
         with contextlib.suppress(KeyboardInterrupt):
             opened.wait()
+    _end_what_is_left()
+
+
+def _end_what_is_left() -> None:
+    """End the process if threads of the lab are left: compilers, whom nothing interrupts, and who may hang at exit."""
+    if any(thread.name.startswith("saltus lab") for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def list_scenes() -> None:

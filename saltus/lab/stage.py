@@ -109,7 +109,7 @@ class Stage:
         self.closed.set()
         self._wake.set()
         if self._thread.is_alive():
-            self._thread.join(10.0)
+            self._thread.join(3.0)
         self.downloads.close()
 
     # ------------------------------------------------------------ called by other threads
