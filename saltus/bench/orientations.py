@@ -93,18 +93,7 @@ class Found:
     cold: dict[str, float] | None = None
 
 
-def bench_orientations(
-    *,
-    links: int | None,
-    steps: int | None,
-    option: str,
-    naive_links: int | None,
-    limit: float,
-    seed: int,
-    quick: bool,
-    json_path: Path | None,
-    plot_path: Path | None,
-) -> None:
+def bench_orientations(plan: Plan, json_path: Path | None, plot_path: Path | None) -> None:
     """Measure, print tables and what follows from them, write figures as JSON and a figure."""
     from saltus.bench import machine
     from saltus.bench.orientations_plot import plot
@@ -113,7 +102,6 @@ def bench_orientations(
     from saltus.cli.outputs import check_figure
     from saltus.record.whole import check_writable, write_whole
 
-    plan = planned(links, steps, option, naive_links, limit, seed, quick)
     if json_path is not None:
         check_writable(json_path, what="benchmark")
     if plot_path is not None:

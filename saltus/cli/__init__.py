@@ -356,10 +356,9 @@ def orientations(
     quick: Quick = False,
 ) -> None:
     """The n-link pendulum in relative, absolute and maximal coordinates: modelling and simulation time."""
-    from saltus.bench.orientations import bench_orientations
+    from saltus.bench.orientations import bench_orientations, planned
 
-    chosen = {"links": links, "steps": steps, "option": option, "naive_links": naive_links}
-    bench_orientations(**chosen, limit=limit, seed=seed, quick=quick, json_path=json, plot_path=plot)
+    bench_orientations(planned(links, steps, option, naive_links, limit, seed, quick), json, plot)
 
 
 def main(arguments: list[str] | None = None) -> None:

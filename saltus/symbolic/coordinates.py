@@ -18,7 +18,7 @@ import symengine
 from saltus.symbolic.expressions import ZERO, Vector, add, scale, sub, sum_of_products
 from saltus.symbolic.mechanism import Body, Joint, Mechanism
 from saltus.symbolic.parameters import Names, symbol_name
-from saltus.symbolic.rotation import Rotation, apply, quaternion_rate
+from saltus.symbolic.rotation import Rotation, Turn, apply, quaternion_rate
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class Coordinates:
     `q`, `v` and `a` are symbols, `qdot` is dq/dt, linear in v. `balls` lists the triples of places in v that are an
     angular velocity in turned axes, `quaternions` their places in q. `poses` are the bodies', in q; `joint_position`
     and `joint_rate` the engine's qpos and qvel, in q and v. `sums` S is that of v = S qvel where it is a constant.
-    `constraints`, by name, must be zero; there are none where the coordinates are independent.
+    `constraints`, by name, must be zero; there are none where the coordinates are independent. `plane`: the two axes
+    (0, 1, 2) that each body has a place along and an angle across, where the coordinates are these.
     """
 
     orientation: str
@@ -58,6 +59,13 @@ class Coordinates:
     constraints: dict[str, Any] = field(default_factory=dict)
     sums: np.ndarray | None = None
     meanings: dict[Any, str] = field(default_factory=dict)
+    plane: tuple[int, int] | None = None
+
+    @property
+    def planar(self) -> bool:
+        """Whether each body is turned by one angle."""
+        turns = [sum(isinstance(factor, Turn) for factor in pose.rotation.factors) for pose in self.poses]
+        return not self.balls and max(turns) <= 1
 
     def rate(self, expression: Any) -> Any:
         """d/dt of an expression in q."""

@@ -352,10 +352,13 @@ class Equations:
 
         Its state is the joints' qpos and qvel whichever coordinates the equations are in: absolute angles are sums of
         the joints', and every integrator commutes with sums. Springs, dampers, actuators and constraints are the
-        engine's. Forces from outside (`applied`) go into qfrc_applied.
+        engine's. Forces from outside (`applied`) are not in it, as a SaltusWarning says; they go into qfrc_applied.
         """
         from saltus.simulate.simulation import Simulation
 
+        if any(force != 0 for force in self.derivation.forces["applied"]):
+            text = "a simulation of equations takes forces from outside by qfrc_applied, none from `applied`"
+            warnings.warn(text, SaltusWarning, stacklevel=2)
         return Simulation(self.model, dynamics=self.dynamics, **options)
 
     def simplify(self, limit: float = 60.0) -> Equations:

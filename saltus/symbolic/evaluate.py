@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import symengine
 from scipy.integrate import solve_ivp
 from scipy.linalg import solve
 
@@ -97,8 +98,6 @@ def solution(
 
 def _rates(equations: Equations) -> Callable[[np.ndarray], np.ndarray]:
     """dq/dt of a state."""
-    import symengine
-
     c = equations.choice.own
     compiled = symengine.Lambdify([*c.q, *c.v], [symengine.sympify(x) for x in c.qdot], cse=True)
     return lambda x: np.array(compiled(x), float).reshape(-1)

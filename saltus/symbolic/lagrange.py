@@ -32,7 +32,7 @@ from saltus.symbolic.expressions import (
     written_out,
 )
 from saltus.symbolic.mechanism import Joint, Mechanism, Motor
-from saltus.symbolic.rotation import Turn, apply_transposed
+from saltus.symbolic.rotation import apply_transposed
 
 LARGEST = 20_000  # terms of an energy that are still written out to make it shorter
 FEW = 1_000  # the same for products of sines and cosines, each of which becomes several terms
@@ -128,9 +128,8 @@ def _energies(out: Derivation, mechanism: Mechanism, choice: Choice) -> None:
             kinetic.append(HALF * armature * c.joint_rate[joint.dofadr + k] ** 2)
         x = _stretch(c, joint)
         spring += [stiffness * x ** (n + 2) / (n + 2) for n, stiffness in enumerate(joint.stiffness) if stiffness != 0]
-    planar = _is_planar(c)
-    out.kinetic = choice.put(_shortest(kinetic, c, planar))
-    out.potential = choice.put(_shortest(potential, c, planar))
+    out.kinetic = choice.put(_shortest(kinetic, c))
+    out.potential = choice.put(_shortest(potential, c))
     out.spring = choice.put(symengine.Add(*spring))
     out.positions = [_put(choice, r) for r in out.positions]
     out.velocities = [_put(choice, v) for v in out.velocities]
@@ -148,16 +147,10 @@ def _put(choice: Choice, v: Vector) -> Vector:
     return x, y, z
 
 
-def _is_planar(c: Coordinates) -> bool:
-    """Whether each orientation is a single turn."""
-    turns = [sum(isinstance(factor, Turn) for factor in pose.rotation.factors) for pose in c.poses]
-    return not c.balls and max(turns) <= 1
-
-
-def _shortest(energies: list[Any], c: Coordinates, planar: bool) -> Any:
+def _shortest(energies: list[Any], c: Coordinates) -> Any:
     """The sum of energies, in a normal form where that makes it shorter."""
     total = symengine.Add(*energies)
-    if planar:
+    if c.planar:
         return sum_over_angles(total)
     if not c.balls:
         return total if written_out(total) > FEW else _fewest([total], [sum_over_angles(total)])[0]

@@ -86,13 +86,11 @@ class Mapping:
         rows = self._of_bodies(q, v).reshape(-1, 20)
         places: list[float] = []
         rates: list[float] = []
-        names = [str(symbol) for symbol in self._c.q]
-        planar = not self._c.balls
         for row in rows:
-            if planar:
-                axes = ["xyz".index(names[len(places) + k][0]) for k in range(2)]
+            if self._c.plane is not None:
+                axes = np.array(self._c.plane)
                 places += [*row[axes], row[9]]
-                rates += [*row[[3 + axis for axis in axes]], row[10]]
+                rates += [*row[3 + axes], row[10]]
             else:
                 places += [*row[:3], *_quaternion(row[11:].reshape(3, 3))]
                 rates += [*row[3:6], *row[6:9]]

@@ -58,6 +58,8 @@ def _plane(mechanism: Mechanism, tree: Coordinates) -> int | None:
 class _Bodies:
     """What planar and spatial coordinates share: riders, and the bookkeeping of symbols and constraints."""
 
+    plane: tuple[int, int] | None = None
+
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
         self.q: list[Any] = []
@@ -90,6 +92,7 @@ class _Bodies:
             quaternions=self.quaternions,
             constraints=self.constraints,
             meanings=self.meanings,
+            plane=self.plane,
         )
         for b, body in enumerate(self.mechanism.bodies):
             if body.joints:
@@ -132,7 +135,8 @@ class _Planar(_Bodies):
     """Bodies in a plane: (x, y, θ) of each, θ about the plane's normal."""
 
     def __init__(self, mechanism: Mechanism, tree: Coordinates, normal: int):
-        self.tree, self.k, self.plane = tree, normal, AXES[normal]
+        self.tree, self.k, self.axes = tree, normal, AXES[normal]
+        self.plane = self.axes
         turns = [f.axis for pose in tree.poses for f in pose.rotation.factors if isinstance(f, Turn)]
         self.normal: Vector = turns[0] if turns else UNIT[normal]
         self.angles: list[Any] = [ZERO]
@@ -147,7 +151,7 @@ class _Planar(_Bodies):
         b, name = len(self.poses), symbol_name(body.name)
         before = self.tree.poses[b]
         place = [ZERO, ZERO, ZERO]
-        for axis in self.plane:
+        for axis in self.axes:
             letter = "xyz"[axis]
             i = self.new(f"{letter}_{name}", f"{letter} of the centre of mass of body {body.name} (m)")
             place[axis] = self.q[i]
@@ -175,7 +179,7 @@ class _Planar(_Bodies):
         if joint.kind == "hinge":
             side = self._side(home, joint)
             self._record(joint, side * turned + joint.ref, side * rate)
-            for axis in self.plane:
+            for axis in self.axes:
                 self.hold(joint, f"{'xyz'[axis]} of the anchor", gap[axis])
         else:
             along = apply(home.rotation.matrix(), joint.axis)

@@ -13,15 +13,9 @@ from sympy import Matrix, Rational, cos, sin, symbols
 import saltus
 from saltus.symbolic import Torque, derive
 from saltus.symbolic.export.graph import different_parts
+from saltus.symbolic.show.letters import LETTERS
 
-LECTURE = {
-    "body_mass[upper]": "m1",
-    "body_mass[lower]": "m2",
-    "body_ipos[upper][2]": "-l1",
-    "body_pos[lower][2]": "-l1",
-    "body_ipos[lower][2]": "-l2",
-    "opt.gravity[2]": "-g",
-}
+LECTURE = LETTERS["double_pendulum"]
 
 
 def equation(e):

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.errors import OptionError
+from saltus.errors import OptionError, SaltusWarning
+from saltus.symbolic import Force
 from saltus.symbolic.code import routine
 from saltus.symbolic.export.python_code import function
 
@@ -61,23 +62,21 @@ def test_ball_joint():
     np.testing.assert_allclose(twin.qvel, engine.qvel, atol=200 * 1e-12)
 
 
-def test_springs_and_dampers_are_the_engines():
-    """The arm's dampers are not in M and bias; its motion shows that they act once."""
-    engine = saltus.Simulation("arm")
-    twin = saltus.derive("arm").simulation()
+@pytest.mark.parametrize(("model", "parameters"), [("arm", "numbers"), ("cart_pole", "symbols")])
+def test_springs_dampers_and_letters(model, parameters):
+    """The arm's dampers, which are not in M and bias, act once; letters have the model's values."""
+    engine = saltus.Simulation(model)
+    twin = saltus.derive(model, parameters=parameters).simulation()
     for sim in (engine, twin):
         sim.reset("release")
-        sim.step(100)
+        sim.step(100 if model == "arm" else 50)
     np.testing.assert_allclose(twin.qpos, engine.qpos, atol=1e-12)
 
 
-def test_letters_have_the_models_values():
-    engine = saltus.Simulation("cart_pole")
-    twin = saltus.derive("cart_pole", parameters="symbols").simulation()
-    for sim in (engine, twin):
-        sim.reset("release")
-        sim.step(50)
-    np.testing.assert_allclose(twin.qpos, engine.qpos, atol=1e-12)
+def test_forces_from_outside_are_told_to_be_missing():
+    equations = saltus.derive("double_pendulum", applied=[Force("lower", ("F_x", 0, 0))])
+    with pytest.warns(SaltusWarning, match="takes forces from outside by qfrc_applied"):
+        equations.simulation()
 
 
 def test_maximal_coordinates_are_solved_by_themselves():

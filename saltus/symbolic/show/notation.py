@@ -83,7 +83,7 @@ class Notation:
         self.names = latex_names(equations)
         c = equations.choice.own
         self.rates = [to_sympy(rate) for rate in c.qdot]
-        self.planar = not c.balls and all(len(pose.rotation.factors) <= 2 for pose in c.poses)
+        self.planar = c.planar
         turned = [f.axis for pose in c.poses for f in pose.rotation.factors if isinstance(f, Turn)]
         normals = {k for u in turned for k in range(3) if u[k] != 0}
         moves = {k for r in equations.derivation.positions for k in range(3) if set(r[k].free_symbols) & set(c.q)}
