@@ -25,6 +25,7 @@ _HOME = {
     "contact_parameters": "saltus.simulate.contact_law",
     "ContactLaw": "saltus.simulate.contact_law",
     "Soft": "saltus.simulate.contact",
+    "Hard": "saltus.simulate.contact",
     "Trajectory": "saltus.record.trajectory",
     "Certificate": "saltus.record.certificate",
     "ButcherTableau": "saltus.integrate.tableau",
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.batch import Batch
     from saltus.simulate.compare import compare
-    from saltus.simulate.contact import Soft
+    from saltus.simulate.contact import Hard, Soft
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.control import PID, Controller, controller
     from saltus.simulate.dynamics import Dynamics

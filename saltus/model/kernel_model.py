@@ -8,8 +8,9 @@ import numpy as np
 
 from saltus.model.actuators import actuators
 from saltus.model.constraints import constraints
+from saltus.model.hard import HardLaw, with_hard
 from saltus.model.hill import HillMuscle
-from saltus.model.layout import MODEL, model_layout
+from saltus.model.layout import MODEL, NO_EVENTS, model_layout
 from saltus.model.medium import medium
 from saltus.model.sensors import sensors
 from saltus.model.sight import sight
@@ -57,7 +58,7 @@ def kernel_model(
     }
     values = _copied(m) | _bodies(m, poses) | poses | _joints(m) | _dofs(m) | _coupled(inertia_parents(m, left_out))
     values["opt_gravity"] = (np.zeros(3) if _off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
-    sizes = {name: int(getattr(m, name)) for name in COUNTS}
+    sizes = {name: int(getattr(m, name)) for name in COUNTS} | NO_EVENTS
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes
@@ -70,11 +71,12 @@ def kernel_model(
 
 
 class UserLaws(NamedTuple):
-    """What a kernels' Model knows of kernels that users give; see `saltus.dynamics.user_laws`."""
+    """What a kernels' Model knows of laws that users give; see `saltus.dynamics.user_laws`."""
 
     controller: str = ""  # its word
     states: int = 0  # of the controller
     equations: str = ""  # their word
+    hard: HardLaw | None = None  # numbers of the hard law of contact
 
 
 NO_LAWS = UserLaws()
@@ -82,6 +84,8 @@ NO_LAWS = UserLaws()
 
 def with_laws(base: Struct, laws: UserLaws) -> Struct:
     """A copy of the kernels' Model with the user's laws: words among the features, states the last of `act`."""
+    if laws.hard is not None:
+        base = with_hard(base, laws.hard)
     words = {laws.controller, "actuation"} if laws.controller else set()
     words |= ({"act"} if laws.states else set()) | ({laws.equations} if laws.equations else set())
     sizes = base.sizes | {"nact": base.sizes["nact"] + laws.states, "ncontrol_state": laws.states}

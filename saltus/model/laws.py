@@ -30,6 +30,7 @@ class Law:
     reach: float = 0.0  # margin + gap
     friction: tuple[float, ...] = (0.0,) * 5
     mu: float = 0.0
+    restitution: float = 0.0  # of the hard law
 
 
 @dataclass
@@ -44,7 +45,7 @@ class LawTable:
     def values(self) -> dict[str, list]:
         """The Model's fields."""
         fields = (
-            "stiffness damping damping_tangent impedance dim margin reach friction mu".split()  # noqa: SIM905
+            "stiffness damping damping_tangent impedance dim margin reach friction mu restitution".split()  # noqa: SIM905
         )
         return {f"law_{name}": [getattr(law, name) for law in self.place] for name in fields}
 

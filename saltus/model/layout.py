@@ -6,7 +6,7 @@ actuation) is already zero in the kernels' Model, so that kernels need no switch
 
 import functools
 
-from saltus.model import hill
+from saltus.model import cones, hill
 from saltus.number.structs import Field, Layout
 
 
@@ -20,6 +20,7 @@ def _reals(*names, shape=()):
 
 BITS = 62  # of an integer that hold flags
 NPRM = 10  # parameters of an actuator's dynamics, gain or bias
+EVENT_WIDTH = 12  # numbers of an event in the log (see `saltus.contact.modes`)
 NPOLY = 2  # coefficients of polynomial springs and dampers beyond the linear one
 
 MODEL = Layout(
@@ -116,6 +117,7 @@ MODEL = Layout(
         **_ints("law_dim", shape=("nlaw",)),
         **_reals("law_margin", "law_reach", "law_mu", shape=("nlaw",)),
         **_reals("law_friction", shape=("nlaw", 5)),
+        **_reals("law_restitution", shape=("nlaw",)),  # of the hard law
         # pairs of geoms that may touch, lower type first
         **_ints("collider", shape=("ncollider",)),  # geoms in any pair
         **_ints(
@@ -124,6 +126,10 @@ MODEL = Layout(
         ),
         **_ints("collision_moves", shape=("ncollision",)),  # a surface moves by itself
         **_ints("collision_foreign", shape=("ncollision",)),  # by MuJoCo's functions
+        # where events are located in time: the numbered points of each pair, and what has a mode: these points, both
+        # ends of each limit, each dry friction
+        **_ints("nslot", "nmode"),
+        **_ints("slot_adr", "slot_num", shape=("nslotpair",)),
         # what moves two bodies against each other: degrees of freedom, 1 where they move the second, -1 the first;
         # chain_fill: they are not all on one way to the root, so that they couple what inertia does not
         **_ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
@@ -215,6 +221,10 @@ MODEL = Layout(
         **_ints("opt_noslip_iterations", "opt_islands"),
         **_reals("opt_tolerance", "opt_ls_tolerance", "opt_impratio", "opt_scale"),  # scale: 1/(mean inertia nv)
         **_reals("opt_noslip_tolerance"),
+        # of the hard law: what counts as touching (m), as not moving (m/s); height of bounces that close (m); law of
+        # impact and how impacts at once are resolved (see `saltus.solve.impact_law`)
+        **_reals("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"),
+        **_ints("opt_impact_law", "opt_impact_treatment"),
     },
     frozen=True,
 )
@@ -254,6 +264,13 @@ DATA = Layout(
         **_reals("history", shape=("nhistory",)),  # of delayed controls and sensors
         **_reals("memory", shape=("nmemory",)),  # what a multi-step integrator remembers
         **_reals("qacc_warmstart", shape=("nv_constraint",)),  # where the constraint solver begins
+        # where events are located in time: modes (see `saltus.contact.modes`), directions of slip (world axes; a sign
+        # for dry friction), times of the last impacts (s), and whether all this belongs to the state
+        **_reals("mode", shape=("nmode",)),
+        **_reals("slip", shape=("nmode", 3)),
+        **_reals("impact_time", shape=("nmode", 4)),
+        **_reals("modes_known", shape=("nevent_state",)),
+        **_reals("actuation_state", shape=("nactuation_state",)),  # discrete, changed by events alone
         **_reals("mocap_pos", shape=("nmocap", 3)),
         **_reals("mocap_quat", shape=("nmocap", 4)),
         **_reals("userdata", shape=("nuserdata",)),
@@ -365,11 +382,32 @@ DATA = Layout(
         # unknowns in the order of their turns, as block and place in it; the island of each tree
         **_ints("dual_item", shape=("ndual", 2)),
         **_ints("tree_island", shape=("ntree",)),
+        # where events are located in time: each point's contact, -1 for none; what a block is the mode of, -1 for none;
+        # distance of what has a mode (m, rad); rows: velocity J v, d(J v)/dt at constant v, and J M⁻¹ Jᵀ of them all
+        **_ints("slot_contact", shape=("nslot",)),
+        **_ints("block_item", shape=("nblock_event",)),
+        **_reals("gap", shape=("nmode",)),
+        **_reals("row_velocity", "row_drift", shape=("nrow_event",)),
+        **_reals("row_A", shape=("nhardsquare",)),
+        **_reals("row_inverse", shape=("nv_event",)),  # M⁻¹ Jᵀ of the row at work
+        **_reals("qpos_kept", shape=("nq_event",)),
+        # event functions now, and where the part of a step that is searched begins and ends; the log of what happened
+        **_reals("event_value", "event_before", "event_after", shape=("nevent",)),
+        **_ints("event_hit", shape=("nevent",)),
+        **_ints("event_count", shape=("nevent_count",)),
+        **_reals("event_log", shape=("nevent_log", EVENT_WIDTH)),
+        **cones.FIELDS,
         # of the cone at work: old forces, residuals; friction's matrix, its factor, right-hand side, solution
         **_reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
         **_reals("cone_A", "cone_L", shape=("ncone_work", 6)),
     },
 )
+
+
+EVENT_SIZES = (
+    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nv_event nq_event"
+)
+NO_EVENTS = dict.fromkeys([*EVENT_SIZES.split(), "nactuation_state"], 0) | cones.cone_sizes(0, 0)
 
 
 def data_sizes(

@@ -1,9 +1,20 @@
 """The laws of contact that a simulation can follow."""
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from saltus.errors import OptionError
+from saltus.model.hard import HardLaw
+
+if TYPE_CHECKING:
+    from saltus.integrate.integrator import Integrator
+    from saltus.model.model import Model
+
+IMPACTS = ("newton", "poisson")
+TREATMENTS = ("simultaneous", "moreau", "sequential")
 
 
 @dataclass(frozen=True)
@@ -16,12 +27,138 @@ class Soft:
     name = "soft"
 
 
-def find_contact_law(contact: Any) -> Soft:
+@dataclass(frozen=True)
+class Hard:
+    """Contact without interpenetration: Signorini's condition, Coulomb's friction, impacts: `contact="hard"`.
+
+    Bodies that touch push each other as much as it takes, and slip only where the friction that this allows cannot
+    hold them; velocities jump when bodies meet. With adaptive and other one-step integrators the times of all this are
+    located (event-driven simulation); `moreau_jean` steps over them.
+
+    Attributes:
+        restitution: normal velocity after an impact over that before, in [0, 1].
+        friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding.
+        pairs: other numbers for some pairs: {("ball", "floor"): 0.8, ("foot", "floor"): {"restitution": 0.1,
+            "friction": 0.6}}. A name is a geom's, or a body's for all its geoms; a number is a restitution.
+        limits: restitution of joint and tendon limits.
+        impact: "newton" (of velocities) or "poisson" (of impulses).
+        treatment: of impacts at once: "simultaneous" (rounds of reflections of all contacts that approach),
+            "moreau" (one complementarity problem), "sequential" (one contact at a time).
+        gap_tolerance: m; nearer than this bodies touch.
+        speed_tolerance: m/s; slower than this they do not move against each other.
+        bounce_height: m; where bounces shrink geometrically, the contact closes once the next is lower than this.
+    """
+
+    restitution: float = 0.0
+    friction: float | None = None
+    pairs: Mapping[tuple[str, str], float | Mapping[str, float]] = field(default_factory=dict)
+    limits: float = 0.0
+    impact: str = "newton"
+    treatment: str = "simultaneous"
+    gap_tolerance: float = 1e-10
+    speed_tolerance: float = 1e-9
+    bounce_height: float = 1e-8
+
+    name = "hard"
+
+    def __post_init__(self):
+        _coefficient("restitution", self.restitution, 1.0)
+        _coefficient("limits", self.limits, 1.0)
+        if self.friction is not None:
+            _coefficient("friction", self.friction)
+        for name in ("gap_tolerance", "speed_tolerance", "bounce_height"):
+            if not (_number(name, getattr(self, name)) > 0):
+                raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
+        if self.impact not in IMPACTS:
+            raise OptionError.unknown("impact law", self.impact, list(IMPACTS))
+        if self.treatment not in TREATMENTS:
+            raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
+        for pair, value in self.pairs.items():
+            _pair_values(pair, value)
+
+    def numbers(self, model: "Model", *, event: bool) -> HardLaw:
+        """The law for a model; OptionError where `pairs` names what it does not have."""
+        base = model.struct()
+        first, second = base.views["collision_geom1"], base.views["collision_geom2"]
+        restitution = np.full(len(first), float(self.restitution))
+        friction = np.full(len(first), np.nan if self.friction is None else float(self.friction))
+        for pair, value in self.pairs.items():
+            a, b = (_geoms(model, name) for name in pair)
+            chosen = (np.isin(first, a) & np.isin(second, b)) | (np.isin(first, b) & np.isin(second, a))
+            if not chosen.any():
+                raise OptionError(f"Hard: pairs names {pair[0]!r} and {pair[1]!r}, which never touch in {model.name!r}")
+            values = _pair_values(pair, value)
+            restitution[chosen] = values.get("restitution", self.restitution)
+            if "friction" in values:
+                friction[chosen] = values["friction"]
+        return HardLaw(
+            restitution=tuple(restitution.tolist()),
+            friction=tuple(friction.tolist()),
+            limit_restitution=(float(self.limits),) * base.nlimit,
+            gap_tolerance=float(self.gap_tolerance),
+            speed_tolerance=float(self.speed_tolerance),
+            bounce_height=float(self.bounce_height),
+            impact_law=IMPACTS.index(self.impact),
+            impact_treatment=TREATMENTS.index(self.treatment),
+            event=event,
+        )
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"Hard: {name} must be a number, got {value!r}") from None
+
+
+def _coefficient(name: str, value: Any, most: float = np.inf) -> float:
+    number = _number(name, value)
+    if not 0 <= number <= most or not np.isfinite(number):
+        span = f"between 0 and {most:g}" if np.isfinite(most) else "finite and not negative"
+        raise OptionError(f"Hard: {name} must be {span}, got {value!r}")
+    return number
+
+
+def _pair_values(pair: Any, value: Any) -> dict[str, float]:
+    """restitution and friction of an entry of `pairs`."""
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
+        raise OptionError(f"Hard: a key of pairs must be two names of geoms or bodies, got {pair!r}")
+    given = dict(value) if isinstance(value, Mapping) else {"restitution": value}
+    for name, number in given.items():
+        if name not in ("restitution", "friction"):
+            raise OptionError.unknown(f"coefficient in pairs[{pair}]", name, ["restitution", "friction"])
+        given[name] = _coefficient(f"{name} in pairs[{pair}]", number, 1.0 if name == "restitution" else np.inf)
+    return given
+
+
+def _geoms(model: "Model", name: str) -> list[int]:
+    """Numbers of the geom with a name, or of all geoms of the body with it."""
+    geoms, bodies = model.names("geom"), model.names("body")
+    if name in geoms:
+        return [geoms.index(name)]
+    if name in bodies:
+        return np.flatnonzero(model.geom_bodyid == bodies.index(name)).tolist()
+    raise OptionError.unknown("geom or body in Hard's pairs", name, [*geoms, *bodies])
+
+
+def find_contact_law(contact: Any) -> Soft | Hard:
     """The law of a name or a law itself; None is the soft one."""
     if contact is None or contact == "soft":
         return Soft()
-    if isinstance(contact, Soft):
-        return contact
     if contact == "hard":
-        raise OptionError("contact='hard' is not available yet")
+        return Hard()
+    if isinstance(contact, Soft | Hard):
+        return contact
     raise OptionError.unknown("contact law", contact, ["soft", "hard"])
+
+
+def hard_numbers(model: "Model", law: Soft | Hard, integrator: "Integrator") -> HardLaw | None:
+    """The hard law for a model under an integrator; None for the soft one. OptionError if that cannot be."""
+    stepping = integrator.kind == "time-stepping"
+    if isinstance(law, Soft):
+        if stepping:
+            raise OptionError(f'{integrator.name} is for hard contact; give contact="hard" or saltus.Hard(...)')
+        return None
+    if not stepping:
+        raise OptionError("contact='hard' is not available yet with this integrator")
+    return law.numbers(model, event=not stepping)

@@ -9,12 +9,13 @@ from saltus.contact.foreign_ray import attach_sense
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
 from saltus.integrate.registry import find_integrator
+from saltus.model.kernel_model import UserLaws
 from saltus.model.layout import DATA
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.simulate import divergence, loops, rows
-from saltus.simulate.contact import find_contact_law
+from saltus.simulate.contact import find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
@@ -45,7 +46,8 @@ class Simulation:
     """A model, its state, and an integrator that moves it.
 
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
-    says. `timestep` (s): None for the file's. `contact`: the contact law, "soft" or saltus.Soft().
+    says. `timestep` (s): None for the file's. `contact`: the contact law, "soft", "hard", saltus.Soft() or
+    saltus.Hard(...).
     `tolerance`: (relative, absolute) error per step of adaptive integrators. `control`: a controller in the time loop
     (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
     `saltus.Dynamics`).
@@ -67,15 +69,18 @@ class Simulation:
         dynamics: Dynamics | None = None,
     ):
         self.model: Model = load(model)
+        self.law = find_contact_law(contact)
+        if integrator is None and self.law.name == "hard":
+            integrator = "dopri5"  # what events are located with
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
         check_sampling(self.model, self.integrator)
-        self.contact = find_contact_law(contact).name
+        self._hard = hard_numbers(self.model, self.law, self.integrator)
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self._law_timestep = None if self.integrator.adaptive else self.timestep
-        self._model = self.model.struct(timestep=self._law_timestep)
+        self._model = self.model.struct(timestep=self._law_timestep, laws=UserLaws(hard=self._hard))
         room = _room(self.model, control)
-        self._struct = Struct(DATA, self.integrator.data_sizes(self.model.sizes(), **room))
+        self._struct = Struct(DATA, self.integrator.data_sizes(self._model.sizes, **room))
         self._struct.fill("timestep", self.timestep)
         attach(self.model, self._struct)
         if "sensor_delay" in self._model.layout.features:
@@ -146,13 +151,18 @@ class Simulation:
         if control is not None and not _fits(self._struct.sizes, _room(self.model, control)):
             raise OptionError("there is no room for this controller; give it to Simulation(..., control=...)")
         self._control, self._linearization = control, None
-        self._laws = user_laws(self.model, control, self._equations)
+        self._laws = user_laws(self.model, control, self._equations)._replace(hard=self._hard)
         self._model = self.model.struct(timestep=self._law_timestep, laws=self._laws)
         if control is not None:
             parameters = control.parameters(self.model)
             self._struct.views["control_prm"][: len(parameters)] = parameters
         self._computed = None
         self.data = Data(self.model, self._model, self._struct, self._refresh)
+
+    @property
+    def contact(self) -> str:
+        """The name of the contact law, "soft" or "hard"; `law` is the law itself."""
+        return self.law.name
 
     @property
     def dynamics(self) -> Dynamics | None:

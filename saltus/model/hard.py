@@ -1,0 +1,101 @@
+"""The kernels' Model under the hard law of contact: each pair of geoms and each limit has a law of its own.
+
+Where events are located in time, a point of contact has an identity: each pair of geoms has numbered points (`slots`),
+of which each is open or closed, whatever the others are.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from saltus.model.cones import cone_sizes
+from saltus.model.layout import model_layout
+from saltus.number.structs import Struct
+
+LOG_ROWS = 512  # events that compiled code can note before it returns
+CORNERS = {6: 8}  # of a box, any of which may touch a plane
+POINTS = {3: 2, 5: 4, 33: 2, 36: 4, 66: 8}  # most contacts of a kind of pair (ten times the first type and the second)
+FOREIGN_POINTS = 8  # of a pair that MuJoCo's functions collide
+
+
+class HardLaw(NamedTuple):
+    """Numbers of the hard law for one model.
+
+    restitution, friction: for each pair of geoms that may touch; a friction of nan is the model's. limit_restitution:
+    for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), impact_law and impact_treatment: see
+    `saltus.Hard`. event: events are located in time; actuation_states: room for discrete states.
+    """
+
+    restitution: tuple[float, ...]
+    friction: tuple[float, ...]
+    limit_restitution: tuple[float, ...]
+    gap_tolerance: float
+    speed_tolerance: float
+    bounce_height: float
+    impact_law: int
+    impact_treatment: int
+    event: bool
+    actuation_states: int = 0
+    user_events: int = 0
+
+
+def slot_counts(base: Struct) -> np.ndarray:
+    """How many points of contact each pair of geoms has at most [ncollision]."""
+    kinds, foreign = base.views["collision_kind"], base.views["collision_foreign"]
+    known = np.array([CORNERS.get(int(k), POINTS.get(int(k), 1)) for k in kinds], int)
+    return np.where(foreign.astype(bool), FOREIGN_POINTS, known)
+
+
+def with_hard(base: Struct, law: HardLaw) -> Struct:
+    """A copy of the kernels' Model under the hard law."""
+    values = dict(base.views) | _laws(base, law)
+    sizes = base.sizes | {"nlaw": len(values["law_dim"])}
+    sizes |= {"opt_impact_law": law.impact_law, "opt_impact_treatment": law.impact_treatment}
+    words = {"hard"}
+    if law.event:
+        sizes |= _event_sizes(base, law)
+        slots = slot_counts(base)
+        values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
+        words = {"hard", "event"}
+    struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
+    for name, view in struct.views.items():
+        if view.size:
+            view[...] = values[name]
+    for name in ("gap_tolerance", "speed_tolerance", "bounce_height"):
+        struct.fill(f"opt_{name}", getattr(law, name))
+    return struct
+
+
+def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
+    """Laws of the model, then one for each pair of geoms, then one for each limit."""
+    pair, limit = base.views["collision_law"], base.views["limit_law"]
+    order = np.concatenate([np.arange(base.nlaw), pair, limit]).astype(int)
+    values = {name: base.views[name][order] for name in base.views if name.startswith("law_")}
+    first, last = base.nlaw, base.nlaw + len(pair)
+    values["law_restitution"][first:last] = law.restitution
+    values["law_restitution"][last:] = law.limit_restitution
+    given = np.flatnonzero(~np.isnan(law.friction))
+    values["law_friction"][first + given, :2] = np.array(law.friction)[given, None]
+    if law.event:
+        values["law_reach"][first:last] = np.inf  # every point has a distance, however far
+    values["collision_law"] = np.arange(first, last)
+    values["limit_law"] = np.arange(last, last + len(limit))
+    return values
+
+
+def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
+    """Room for all points at once."""
+    s = base.sizes
+    slots, others = int(slot_counts(base).sum()), s["nblockmax"] - s["nconmax"]  # beside contacts blocks have one row,
+    others_rows = others  # or are counted by rows
+    rows, modes = others_rows + 3 * slots, slots + 2 * s["nlimit"] + s["nfriction"]
+    longest = int(base.views["chain_num"].max(initial=0))
+    return {
+        **{"nconmax": slots, "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
+        **{"nblockmax": others + slots, "nblock_event": others + slots, "nrowmax": rows, "nrow_event": rows},
+        "nJmax": rows * longest,
+        **{"nv_event": s["nv"], "nq_event": s["nq"]},
+        **{"nevent": 2 * modes + law.user_events, "nevent_state": 1, "nevent_count": 4, "nevent_log": LOG_ROWS},
+        "nactuation_state": law.actuation_states,
+        **cone_sizes(others + slots, rows),
+    }
