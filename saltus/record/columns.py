@@ -15,11 +15,34 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "contact_state": ("contact_name",),
     "mocap_pos": ("mocap_name", "axis"),
     "mocap_quat": ("mocap_name", "quaternion_part"),
+    "contact_mode": ("contact_name",),
+    "contact_force": ("contact_name", "axis"),
+    "contact_pos": ("contact_name", "axis"),
+    "actuation_state": ("actuation_name",),
 }
 
+#: What only runs with hard contact have: a column is empty elsewhere.
+POINTS = ("contact_mode", "contact_force", "contact_pos")
 
-def row_shapes(nq: int, nv: int, na: int = 0, nu: int = 0, ncontact: int = 0, nmocap: int = 0) -> dict[str, tuple]:
-    """The shape of a sample in each column."""
+#: Modes of a contact point.
+OPEN, STICKING, SLIPPING = 0, 1, 2
+
+
+def row_shapes(
+    nq: int,
+    nv: int,
+    na: int = 0,
+    nu: int = 0,
+    ncontact: int = 0,
+    nmocap: int = 0,
+    npoint: int = 0,
+    nactuation: int = 0,
+) -> dict[str, tuple]:
+    """The shape of a sample in each column.
+
+    `npoint`: contact points with a mode and a force, which are `ncontact` in runs with hard contact and 0 in others.
+    `nactuation`: discrete states of actuation.
+    """
     return {
         "time": (),
         "qpos": (nq,),
@@ -30,12 +53,16 @@ def row_shapes(nq: int, nv: int, na: int = 0, nu: int = 0, ncontact: int = 0, nm
         "contact_state": (ncontact,),
         "mocap_pos": (nmocap, 3),
         "mocap_quat": (nmocap, 4),
+        "contact_mode": (npoint,),
+        "contact_force": (npoint, 3),
+        "contact_pos": (npoint, 3),
+        "actuation_state": (nactuation,),
     }
 
 
 def dtype_of(column: str) -> type:
     """Type of a column's numbers."""
-    return np.bool_ if column == "contact_state" else np.float64
+    return {"contact_state": np.bool_, "contact_mode": np.int8}.get(column, np.float64)
 
 
 def tables(shapes: dict[str, tuple], room: int) -> dict[str, np.ndarray]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.record.columns import DIMENSIONS
+from saltus.record.columns import DIMENSIONS, OPEN, POINTS, SLIPPING, STICKING
+from saltus.record.events import UNITS
 
 if TYPE_CHECKING:
     import xarray
@@ -23,8 +24,15 @@ LONG_NAMES = {
     "contact_state": "whether the contact is closed",
     "mocap_pos": "positions of bodies that are moved from outside",
     "mocap_quat": "orientations of bodies that are moved from outside",
+    "contact_mode": "mode of the contact point",
+    "contact_force": "contact force on the second geom, in world axes",
+    "contact_pos": "position of the contact point",
+    "actuation_state": "discrete state of actuation",
     "certificate_error": "estimated error of the generalized positions",
 }
+
+# written at a run's end even where they have no entries
+_ALWAYS = ("time", "qpos", "qvel", "act", "ctrl", "energy")
 
 
 def to_dataset(trajectory: Trajectory) -> xarray.Dataset:
@@ -46,6 +54,7 @@ def to_dataset(trajectory: Trajectory) -> xarray.Dataset:
         coordinates[dimension] = (dimension, _text(trajectory.names[group]))
         coordinates[f"{group}_unit"] = (dimension, _text(units))
     variables.update(_mocap_variables(trajectory, coordinates))
+    variables.update(_hybrid_variables(trajectory, coordinates))
     variables.update(_end_variables(trajectory))
     variables.update(_event_variables(trajectory))
     attributes = dict(trajectory.attrs)
@@ -82,6 +91,28 @@ def _mocap_variables(trajectory: Trajectory, coordinates: dict[str, Any]) -> dic
     }
 
 
+def _hybrid_variables(trajectory: Trajectory, coordinates: dict[str, Any]) -> dict[str, Any]:
+    """Contact points and discrete states of actuation, where there are any."""
+    variables = {}
+    if trajectory.contact_mode.shape[1]:
+        # as the CF conventions tell the meaning of numbers
+        flags = {
+            "flag_values": np.array([OPEN, STICKING, SLIPPING], np.int8),
+            "flag_meanings": "open sticking slipping",
+        }
+        about = {
+            "contact_mode": _about("contact_mode", None) | flags,
+            "contact_force": _about("contact_force", "N"),
+            "contact_pos": _about("contact_pos", "m"),
+        }
+        variables |= {name: (("time", *DIMENSIONS[name]), getattr(trajectory, name), about[name]) for name in POINTS}
+    if trajectory.actuation_state.shape[1]:
+        name = "actuation_state"
+        variables[name] = (("time", *DIMENSIONS[name]), trajectory.actuation_state, _about(name, "1"))
+        coordinates["actuation_name"] = ("actuation_name", _text(trajectory.names["actuation"]))
+    return variables
+
+
 def _end_variables(trajectory: Trajectory) -> dict[str, Any]:
     """The row at the run's end, where no sample lies there."""
     if trajectory.end is None:
@@ -89,7 +120,7 @@ def _end_variables(trajectory: Trajectory) -> dict[str, Any]:
     return {
         f"end_{name}": (DIMENSIONS[name], value, {"long_name": f"{LONG_NAMES[name]} at the end"})
         for name, value in trajectory.end.items()
-        if trajectory.names["mocap"] or not name.startswith("mocap")
+        if name in _ALWAYS or value.size
     }
 
 
@@ -100,6 +131,6 @@ def _event_variables(trajectory: Trajectory) -> dict[str, Any]:
     for field in events.dtype.names or ():
         values = np.ascontiguousarray(events[field])
         extra = [f"event_{field}_{axis}" for axis in range(1, values.ndim)]
-        about = {"long_name": f"{field} of the event", **({"units": "s"} if field == "time" else {})}
+        about = {"long_name": f"{field} of the event", **({"units": UNITS[field]} if field in UNITS else {})}
         variables[f"event_{field}"] = (("event", *extra), values, about)
     return variables

@@ -6,6 +6,8 @@ import html
 import math
 from typing import TYPE_CHECKING
 
+from saltus.record.events import counts
+
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
@@ -30,7 +32,7 @@ def _rows(t: Trajectory) -> dict[str, str]:
     sizes = {"nq": t.qpos, "nv": t.qvel, "na": t.act, "nu": t.ctrl}
     rows["size"] = ", ".join(f"{key} = {table.shape[1]}" for key, table in sizes.items())
     if len(t.events):
-        rows["events"] = str(len(t.events))
+        rows["events"] = ", ".join(f"{number} {kind}" for kind, number in counts(t.events).items())
     if not math.isnan(t.energy_drift):
         rows["energy drift"] = f"{t.energy_drift:.2g}"
     if ignored := t.attrs.get("ignored"):

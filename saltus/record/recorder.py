@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.errors import OptionError
 from saltus.record.certificate import Certificate
 from saltus.record.columns import row_shapes, tables
-from saltus.record.trajectory import EVENT_DTYPE, Trajectory
+from saltus.record.events import EventLog
+from saltus.record.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -24,7 +25,7 @@ class SampleBuffer:
         self._columns: dict[str, NDArray[Any]] = tables(dict(shapes), room)
         self._count = 0
         self._end: dict[str, Any] | None = None
-        self._events: list[tuple[float, str]] = []
+        self._events = EventLog()
 
     def __len__(self) -> int:
         return self._count
@@ -40,11 +41,16 @@ class SampleBuffer:
         contact_state: ArrayLike = (),
         mocap_pos: ArrayLike = (),
         mocap_quat: ArrayLike = (),
+        contact_mode: ArrayLike = (),
+        contact_force: ArrayLike = (),
+        contact_pos: ArrayLike = (),
+        actuation_state: ArrayLike = (),
     ) -> None:
         """Copy one sample.
 
         time s, qpos [nq], qvel [nv], act [na], ctrl [nu], energy [2] J, contact_state [n], mocap_pos [nmocap, 3] m,
-        mocap_quat [nmocap, 4].
+        mocap_quat [nmocap, 4]; where there are such columns contact_mode [n], contact_force [n, 3] N, contact_pos
+        [n, 3] m and actuation_state [k].
         """
         if self._count == len(self._columns["time"]):
             self._make_room()
@@ -59,6 +65,12 @@ class SampleBuffer:
         if columns["mocap_pos"].shape[1]:
             columns["mocap_pos"][row] = mocap_pos
             columns["mocap_quat"][row] = mocap_quat
+        if columns["contact_mode"].shape[1]:
+            columns["contact_mode"][row] = contact_mode
+            columns["contact_force"][row] = contact_force
+            columns["contact_pos"][row] = contact_pos
+        if columns["actuation_state"].shape[1]:
+            columns["actuation_state"][row] = actuation_state
         # the sample counts only once it is complete
         self._count = row + 1
 
@@ -66,9 +78,13 @@ class SampleBuffer:
         """The state at the run's end, where no sample lies there; fields as those of `append`."""
         self._end = {name: np.array(value) for name, value in row.items()}
 
-    def event(self, time: float, kind: str) -> None:
-        """Note an event ("impact", "liftoff", ...) at `time`, s."""
-        self._events.append((time, kind))
+    def event(self, time: float, kind: str, name: str = "", other: str = "", **about: Any) -> None:
+        """Note an event ("impact", "liftoff", ...) at `time`, s; `about`: other fields of `EVENT_DTYPE`."""
+        self._events.append(time, kind, name, other, **about)
+
+    def events(self, events: NDArray[Any]) -> None:
+        """Note many events: a structured array with fields of `EVENT_DTYPE`, at least time and kind."""
+        self._events.extend(events)
 
     def _make_room(self) -> None:
         """There is no room for another sample: make some."""
@@ -89,6 +105,8 @@ class TrajectoryBuilder(SampleBuffer):
         *,
         ncontact: int = 0,
         nmocap: int = 0,
+        npoint: int = 0,
+        nactuation: int = 0,
         expected: int = 64,
         names: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, Sequence[str]] | None = None,
@@ -97,10 +115,13 @@ class TrajectoryBuilder(SampleBuffer):
     ) -> None:
         """Room for `expected` samples is reserved; more are taken, at a growing step. The rest goes to `Trajectory`.
 
+        Sizes are those of `row_shapes`.
+
         Raises:
             OptionError: a size is negative.
         """
         sizes = {"nq": nq, "nv": nv, "na": na, "nu": nu, "ncontact": ncontact, "nmocap": nmocap}
+        sizes |= {"npoint": npoint, "nactuation": nactuation}
         for name, size in {**sizes, "expected": expected}.items():
             if size < 0:
                 raise OptionError(f"{name} cannot have a negative size, got {size}")
@@ -115,7 +136,7 @@ class TrajectoryBuilder(SampleBuffer):
         return Trajectory(
             **table,
             end=self._end,
-            events=np.array(self._events, dtype=EVENT_DTYPE),
+            events=self._events.array(),
             names=self._names,
             units=self._units,
             attrs=self.attrs,

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from saltus.errors import RecordError
 from saltus.record.certificate import Certificate
-from saltus.record.columns import DIMENSIONS, dtype_of
+from saltus.record.columns import DIMENSIONS, dtype_of, row_shapes
+from saltus.record.events import EVENT_DTYPE
 from saltus.record.stored_model import StoredModel
-from saltus.record.trajectory import EVENT_DTYPE, Trajectory
+from saltus.record.trajectory import Trajectory
 from saltus.record.whole import reason_of, write_whole
 
 FORMAT = 1
@@ -92,7 +93,8 @@ class Store:
             self.header = json.loads(str(self.group.attrs[ATTRIBUTE]))
             self.checkpoint = Checkpoint.read(self.path)
             self.rows: int = self.header["rows"]
-            self.shapes = {name: tuple(shape) for name, shape in self.header["shapes"].items()}
+            # columns that a recording of before has not got are empty
+            self.shapes = row_shapes(0, 0) | {name: tuple(shape) for name, shape in self.header["shapes"].items()}
         except FileNotFoundError as error:
             raise RecordError(path, "nothing was committed before the run was cut short", action="read") from error
         except KeyError as error:

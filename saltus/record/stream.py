@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from saltus.errors import RecordError
 from saltus.record.certificate import Certificate
 from saltus.record.columns import DIMENSIONS, dtype_of
+from saltus.record.events import EventLog, narrowed
 from saltus.record.recorder import SampleBuffer
 from saltus.record.store import ATTRIBUTE, COMPLETE, FORMAT, MJB, RUNNING, Checkpoint, Store, StreamedTrajectory
 from saltus.record.stored_model import StoredModel
-from saltus.record.trajectory import EVENT_DTYPE, Trajectory
+from saltus.record.trajectory import Trajectory
 from saltus.record.whole import reason_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ class Stream(SampleBuffer):
         self._committed = checkpoint.count
         self._next = time.monotonic() + SECONDS
         self._full_since = False  # a chunk was filled since the last commit
-        self._event_dtype: Any = EVENT_DTYPE
         self.attrs: dict[str, Any] = dict(checkpoint.attrs)
 
     @classmethod
@@ -103,7 +103,7 @@ class Stream(SampleBuffer):
                 column[: again.count - stream._written] = store.chunk(name, rest)
         stream._count = again.count - stream._written
         events = checkpoint.arrays["events"]
-        stream._events = events[events["time"] <= checkpoint.position["time"]].tolist()
+        stream._events = EventLog(events[events["time"] <= checkpoint.position["time"]])
         return stream, checkpoint
 
     def __len__(self) -> int:
@@ -147,8 +147,7 @@ class Stream(SampleBuffer):
     def _commit(self, checkpoint: Checkpoint) -> None:
         tail = {f"tail_{name}": column[: self._count].copy() for name, column in self._columns.items() if column.size}
         end = {f"end_{name}": np.asarray(value) for name, value in (self._end or {}).items()}
-        events = np.array(self._events, dtype=self._event_dtype)
-        checkpoint.arrays |= tail | end | {"events": events}
+        checkpoint.arrays |= tail | end | {"events": narrowed(self._events.array())}
         checkpoint.attrs = dict(self.attrs)
         with _naming(self.path, self._committed):
             checkpoint.write(self.path)
@@ -203,7 +202,7 @@ def save_store(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     columns = [getattr(trajectory, name) for name in DIMENSIONS]
     for row in zip(*columns, strict=True):
         stream.append(*row)
-    stream._events, stream._event_dtype = trajectory.events.tolist(), trajectory.events.dtype
+    stream._events = EventLog(trajectory.events)
     if trajectory.end is not None:
         stream.end(**trajectory.end)
     stream.certify(stream.finish(), trajectory.certificate)
@@ -232,7 +231,7 @@ def _make(path: str, header: Mapping[str, Any], expected: int, model: StoredMode
             shape=(expected, *shape),
             chunks=(header["rows"], *shape),
             dtype=dtype,
-            fill_value=False if dtype.kind == "b" else math.nan,
+            fill_value=math.nan if dtype.kind == "f" else dtype.type(0).item(),
             dimension_names=("time", *DIMENSIONS[name]),
         )
     if model is not None:

@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
 from saltus.record.certificate import Certificate, energy_drift
+from saltus.record.columns import POINTS, dtype_of
+from saltus.record.events import EVENT_DTYPE, completed
+from saltus.record.humans import HumansNames
 from saltus.record.stored_model import StoredModel, described
 
 if TYPE_CHECKING:
@@ -22,17 +25,14 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.video import Video
 
-#: The least that `Trajectory.events` holds: when (s) and what ("impact", "liftoff", "stick", "slip", ...).
-EVENT_DTYPE = np.dtype([("time", "f8"), ("kind", "U16")])
-
 _GROUPS = {
     **{group: group for group in ("qpos", "qvel", "act", "ctrl")},
-    **{"contact": "contact_state", "mocap": "mocap_pos"},
+    **{"contact": "contact_state", "mocap": "mocap_pos", "actuation": "actuation_state"},
 }
-_END = ("time", "qpos", "qvel", "act", "ctrl", "energy", "mocap_pos", "mocap_quat")
+_END = ("time", "qpos", "qvel", "act", "ctrl", "energy", "mocap_pos", "mocap_quat", *POINTS, "actuation_state")
 
 
-class Trajectory:
+class Trajectory(HumansNames):
     """What a run recorded.
 
     Attributes:
@@ -42,14 +42,23 @@ class Trajectory:
         act [T, na]: actuator activations.
         ctrl [T, nu]: controls.
         energy [T, 2]: potential and kinetic energy, J; nan where not recorded.
-        contact_state [T, n]: whether each watched contact is closed, bool.
+        contact_state [T, n]: whether each watched contact is closed, bool: with soft contact of pairs of geoms, with
+            hard contact of contact points.
+        contact_mode [T, n]: 0 open, 1 sticking, 2 slipping, int8; with hard contact only, otherwise [T, 0].
+        contact_force [T, n, 3]: force on the second geom of each contact point, N, world axes; likewise.
+        contact_pos [T, n, 3]: where each contact point is, m, world axes; likewise.
+        actuation_state [T, k]: discrete state of actuation, where there is any.
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
-        events: structured array [E] with at least the fields time (s) and kind.
-        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap.
+        events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",
+            "liftoff", "stick", "slip", ...), name, other, gap (m), velocity (m/s), impulse [3] (N s), energy_before
+            and energy_after (J), nan or "" where not known; and fields of one's own.
+        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation.
         units: units of the columns, by the same groups; "" for a quaternion part.
         attrs: where it comes from: model text, integrator, timestep, options, versions, ...; plain Python values.
         certificate: how accurate it is, where that was measured, otherwise None.
+
+    T, Q, QDOT, Z, ACTUATIONSTATE, CONTACTSTATE and LAMBDA are these columns as the HuMAnS toolbox has them.
     """
 
     def __init__(
@@ -64,6 +73,10 @@ class Trajectory:
         *,
         mocap_pos: ArrayLike | None = None,
         mocap_quat: ArrayLike | None = None,
+        contact_mode: ArrayLike | None = None,
+        contact_force: ArrayLike | None = None,
+        contact_pos: ArrayLike | None = None,
+        actuation_state: ArrayLike | None = None,
         end: Mapping[str, Any] | None = None,
         events: NDArray[Any] | None = None,
         names: Mapping[str, Sequence[str]] | None = None,
@@ -91,8 +104,14 @@ class Trajectory:
         closed = nothing if contact_state is None else contact_state
         self.contact_state: NDArray[np.bool_] = _table("contact_state", closed, count, dtype=np.bool_)
         self.mocap_pos, self.mocap_quat = _poses(mocap_pos, mocap_quat, count)
+        points = _points((contact_mode, contact_force, contact_pos), self.contact_state.shape)
+        self.contact_mode: NDArray[np.int8] = points[0]
+        self.contact_force: NDArray[np.float64] = points[1]
+        self.contact_pos: NDArray[np.float64] = points[2]
+        discrete = nothing if actuation_state is None else actuation_state
+        self.actuation_state: NDArray[np.float64] = _table("actuation_state", discrete, count)
         self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(end)
-        self.events: NDArray[Any] = _events(np.empty(0, EVENT_DTYPE) if events is None else events)
+        self.events: NDArray[Any] = completed(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)
         self.units: dict[str, list[str]] = self._labels("units", units)
         self.attrs: dict[str, Any] = _attributes(attrs or {})
@@ -118,7 +137,10 @@ class Trajectory:
         row = {}
         for name in _END:
             shape = getattr(self, name).shape[1:]
-            row[name] = _array(f"end['{name}']", end.get(name, np.full(shape, np.nan)), np.float64)
+            if name not in end and math.prod(shape) and dtype_of(name) is not np.float64:
+                raise OptionError(f"end['{name}'] is missing")
+            given = end.get(name, np.full(shape, np.nan if dtype_of(name) is np.float64 else 0))
+            row[name] = _array(f"end['{name}']", given, dtype_of(name))
             if row[name].size == 0:
                 row[name] = row[name].reshape(shape)
             if row[name].shape != shape:
@@ -165,6 +187,8 @@ class Trajectory:
     def __repr__(self) -> str:
         integrator = self.attrs.get("integrator")
         parts = [f"{self.duration:.4g} s", f"{len(self)} samples", *([str(integrator)] if integrator else [])]
+        if len(self.events):
+            parts.append(f"{len(self.events)} event{'s' if len(self.events) > 1 else ''}")
         if not math.isnan(self.energy_drift):
             parts.append(f"energy drift {self.energy_drift:.2g}")
         return f"<Trajectory: {', '.join(parts)}>"
@@ -321,28 +345,28 @@ def _poses(pos: ArrayLike | None, quat: ArrayLike | None, count: int) -> tuple[N
     return poses
 
 
+def _points(given: tuple[ArrayLike | None, ...], shape: tuple[int, ...]) -> list[NDArray[Any]]:
+    """Modes, forces and places of contact points, all of them or none, as many as `contact_state` has of a shape."""
+    if all(values is None or np.shape(values)[1:2] in ((), (0,)) for values in given):
+        count = shape[0]
+        return [np.empty((count, 0), np.int8), np.empty((count, 0, 3)), np.empty((count, 0, 3))]
+    found = []
+    for name, values in zip(POINTS, given, strict=True):
+        if values is None:
+            raise OptionError(f"contact_mode, contact_force and contact_pos go together; {name} is missing")
+        expected = shape if name == "contact_mode" else (*shape, 3)
+        array = _array(name, values, dtype_of(name))
+        if array.shape != expected:
+            raise OptionError(f"{name} must have shape {list(expected)}, as contact_state, got {list(array.shape)}")
+        found.append(array)
+    return found
+
+
 def _array(name: str, values: ArrayLike, dtype: type) -> NDArray[Any]:
     try:
         return np.ascontiguousarray(values, dtype=dtype) if np.ndim(values) else np.asarray(values, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise OptionError(f"{name} is not an array of numbers: {error}") from error
-
-
-def _events(events: NDArray[Any]) -> NDArray[Any]:
-    """The events, packed and in native byte order, as a file can hold them."""
-    array = np.asarray(events)
-    fields = array.dtype.names or ()
-    if array.ndim != 1 or "time" not in fields or "kind" not in fields:
-        raise OptionError(f"events must be a structured array [E] with fields time and kind, got {array.dtype}")
-    packed = [(name, *_field(name, array.dtype[name])) for name in fields]
-    return array.astype(np.dtype(packed))
-
-
-def _field(name: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    base = dtype.base
-    if not name.isidentifier() or base.kind not in "biufU" or (base.kind == "f" and base.itemsize not in (4, 8)):
-        raise OptionError(f"events: field {name!r} of type {base} cannot be recorded (numbers, bool and text can)")
-    return base.newbyteorder("="), dtype.shape
 
 
 def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:

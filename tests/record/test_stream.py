@@ -80,8 +80,12 @@ def test_a_finished_stream_is_the_recording(tmp_path, count):
     sink.attrs["unconverged"] = 3
     for t in (sink.finish(), Trajectory.load(path)):
         assert_rows(t, count)
-        assert t.names == {**LABELS, "act": []} and t.attrs == {"integrator": "rk4", "seed": 2**70, "unconverged": 3}
-        assert t.events.tolist() == [(0.25, "impact")]
+        assert t.names == {**LABELS, "act": [], "actuation": []} and t.attrs == {
+            "integrator": "rk4",
+            "seed": 2**70,
+            "unconverged": 3,
+        }
+        assert t.events[["time", "kind"]].tolist() == [(0.25, "impact")]
         np.testing.assert_array_equal(t.end["mocap_quat"], row(1000)["mocap_quat"])
 
 
@@ -139,7 +143,7 @@ def test_it_goes_on_from_the_checkpoint(tmp_path):
     commit(again)
     t = Trajectory.load(path)
     assert_rows(t, 60)
-    assert t.events.tolist() == [(0.5, "impact")]
+    assert t.events[["time", "kind"]].tolist() == [(0.5, "impact")]
 
 
 def test_columns_are_read_when_they_are_looked_at(tmp_path):
@@ -166,6 +170,80 @@ def test_a_recording_in_memory_becomes_a_store(tmp_path):
     np.testing.assert_array_equal(again.certificate.error, t.certificate.error)
     assert str(again.certificate) == str(t.certificate) and again.model.name == "pendulum"
     np.testing.assert_array_equal(again.end["qpos"], t.end["qpos"])
+
+
+HARD = row_shapes(nq=2, nv=2, ncontact=3, npoint=3, nactuation=2)
+
+
+def hard_row(k):
+    """As a run with hard contact records it."""
+    rng = np.random.default_rng(k)
+    values = {name: rng.normal(size=shape) for name, shape in HARD.items()}
+    mode = rng.integers(0, 3, 3)
+    return values | {"time": 0.1 * k, "contact_state": mode > 0, "contact_mode": mode}
+
+
+def test_contact_points_and_events_are_streamed_and_resumed(tmp_path):
+    path = tmp_path / "run.zarr"
+    labels = {"qpos": ["a", "b"], "qvel": ["a", "b"], "contact": ["x", "y", "z"], "actuation": ["left", "right"]}
+    sink = Stream.create(path, HARD, 100, names=labels, units={}, attrs={}, model=None)
+    long = "a name of some length " * 10
+    for k in range(20):
+        sink.append(**hard_row(k))
+        sink.event(
+            0.1 * k, "impact", "ball", long, gap=-k, impulse=(k, 2.0, 3.0), energy_before=k, energy_after=0.5 * k
+        )
+    sink.commit({"next": 12, "time": 1.15}, {})
+    again, _ = Stream.reopen(path)
+    assert len(again) == 12
+    for k in range(12, 40):
+        again.append(**hard_row(k))
+        again.event(
+            0.1 * k, "impact", "ball", long, gap=-k, impulse=(k, 2.0, 3.0), energy_before=k, energy_after=0.5 * k
+        )
+    again.end(**hard_row(1000))
+    streamed = again.finish()
+    for t in (streamed, Trajectory.load(path)):
+        assert t.contact_mode.dtype == np.int8 and t.names["actuation"] == ["left", "right"]
+        for k in range(40):
+            for name in ("contact_mode", "contact_force", "contact_pos", "actuation_state"):
+                np.testing.assert_array_equal(getattr(t, name)[k], hard_row(k)[name])
+                np.testing.assert_array_equal(t.end[name], hard_row(1000)[name])
+        count = np.arange(40)
+        np.testing.assert_array_equal(t.events["time"], 0.1 * count)
+        np.testing.assert_array_equal(t.events["gap"], -count)
+        np.testing.assert_array_equal(t.events["impulse"], np.stack([count, 0 * count + 2, 0 * count + 3], 1))
+        np.testing.assert_array_equal(t.events["energy_after"], 0.5 * count)
+        assert (
+            set(t.events["other"]) == {long}
+            and set(t.events["name"]) == {"ball"}
+            and np.isnan(t.events["velocity"]).all()
+        )
+    size = Checkpoint.read(str(path)).arrays["events"].dtype["name"].itemsize
+    assert size == 4 * len("ball")  # no wider than it needs to be
+
+
+def test_a_store_from_before_contact_points_loads(tmp_path):
+    """Its events have a time and a kind, and its list of columns ends with mocap_quat."""
+    path = tmp_path / "run.zarr"
+    sink = create(path)
+    fill(sink, 0, 20)
+    sink.event(0.25, "impact")
+    sink.finish()
+    checkpoint = Checkpoint.read(str(path))
+    checkpoint.arrays["events"] = checkpoint.arrays["events"][["time", "kind"]]
+    checkpoint.write(str(path))
+    attributes = path / "zarr.json"
+    text = json.loads(attributes.read_text())
+    header = json.loads(text["attributes"]["trajectory"])
+    for name in ("contact_mode", "contact_force", "contact_pos", "actuation_state"):
+        del header["shapes"][name]
+    text["attributes"]["trajectory"] = json.dumps(header)
+    attributes.write_text(json.dumps(text))
+    for t in (Trajectory.load(path), StreamedTrajectory(Store(path))):
+        assert t.contact_mode.shape == (20, 0) and t.contact_force.shape == (20, 0, 3)
+        assert t.actuation_state.shape == (20, 0)
+        assert t.events[["time", "kind", "name"]].tolist() == [(0.25, "impact", "")]
 
 
 # what goes wrong

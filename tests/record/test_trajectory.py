@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from saltus.errors import OptionError
-from saltus.record import Certificate, Trajectory
+from saltus.record import EVENT_DTYPE, Certificate, Trajectory
+from saltus.record.columns import DIMENSIONS
 
-FIELDS = ("time", "qpos", "qvel", "act", "ctrl", "energy", "contact_state")
+FIELDS = tuple(DIMENSIONS)
 
 
 def recorded(count=50, **changes):
@@ -55,6 +56,17 @@ def recorded(count=50, **changes):
     return Trajectory(**{**given, **changes})
 
 
+def contact_points(count=50):
+    """What a run with hard contact has besides."""
+    rng = np.random.default_rng(3)
+    return {
+        "contact_mode": rng.integers(0, 3, (count, 3)),
+        "contact_force": rng.normal(size=(count, 3, 3)),
+        "contact_pos": rng.normal(size=(count, 3, 3)),
+        "actuation_state": rng.normal(size=(count, 2)),
+    }
+
+
 def certificate(count):
     error = np.linspace(0.0, 1.0, count) / 3.0
     return Certificate(2, 1.99, error, float(error[-1]), float("nan"), (0.1, 0.05, 0.025), 0.025, ["a note"], False)
@@ -77,7 +89,9 @@ def test_what_is_left_out_is_empty_and_labelled():
     assert t.qpos.dtype == np.float64
     assert np.isnan(t.energy).all()
     assert len(t.events) == 0
-    assert t.events.dtype.names == ("time", "kind")
+    assert t.events.dtype == EVENT_DTYPE
+    assert t.contact_mode.shape == t.actuation_state.shape == (2, 0)
+    assert t.contact_force.shape == t.contact_pos.shape == (2, 0, 3)
     assert t.names["qpos"] == ["qpos[0]"]
     assert t.units["qpos"] == [""]
     assert t.certificate is None
@@ -96,6 +110,11 @@ def test_what_is_left_out_is_empty_and_labelled():
         ({"events": np.zeros(3)}, "events"),
         ({"events": np.zeros(1, [("time", "f8")])}, "events"),
         ({"events": np.zeros(1, [("time", "f8"), ("kind", "U4"), ("x", "c16")])}, "events: field 'x'"),
+        ({"events": np.zeros(1, [("time", "f8"), ("kind", "U4"), ("impulse", "f8")])}, r"'impulse' .* \[E, 3\]"),
+        ({"events": np.zeros(1, [("time", "f8"), ("kind", "U4"), ("name", "f8")])}, "'name' must hold text"),
+        ({"contact_mode": np.zeros((50, 3))}, "contact_force is missing"),
+        ({**contact_points(), "contact_pos": np.zeros((50, 2, 3))}, r"contact_pos must have shape \[50, 3, 3\]"),
+        ({"actuation_state": np.zeros((49, 1))}, "actuation_state"),
         ({"names": {"qpos": ["x"]}}, "names.*qpos.*7"),
         ({"names": {"position": ["x"]}}, "names: unknown group 'position'"),
         ({"units": {"qvel": ["m"] * 7}}, "units.*qvel.*6"),
@@ -126,7 +145,7 @@ def test_length_duration_and_total_energy():
 
 def test_repr_is_one_line():
     text = repr(recorded(energy=np.stack([np.linspace(2, 1, 50), np.linspace(0, 1.01, 50)], 1)))
-    assert text == "<Trajectory: 2 s, 50 samples, rk4, energy drift 0.01>"
+    assert text == "<Trajectory: 2 s, 50 samples, rk4, 2 events, energy drift 0.01>"
     assert repr(Trajectory([], np.empty((0, 1)), np.empty((0, 1)))) == "<Trajectory: 0 s, 0 samples>"
 
 
@@ -151,6 +170,7 @@ def test_xarray_carries_names_units_and_attributes():
         "energy_kind": 2,
         "contact_name": 3,
         "event": 2,
+        "event_impulse_1": 3,
         "event_point_1": 3,
     }
     np.testing.assert_array_equal(ds.qpos.sel(qpos_name="root.qw"), t.qpos[:, 3])
@@ -215,7 +235,8 @@ def test_anybody_can_open_the_file(tmp_path):
 
 
 def test_pickle():
-    assert_same(recorded(), pickle.loads(pickle.dumps(recorded())))
+    t = recorded(**contact_points())
+    assert_same(t, pickle.loads(pickle.dumps(t)))
 
 
 def test_a_recording_without_its_model_cannot_be_drawn(tmp_path):
@@ -242,6 +263,56 @@ def test_poses_and_the_end_go_through_a_file(tmp_path, suffix):
         np.testing.assert_array_equal(getattr(again, name), poses[name])
     for name, value in end.items():
         np.testing.assert_array_equal(again.end[name], value)
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".zarr"])
+def test_contact_points_and_events_go_through_a_file(tmp_path, suffix):
+    points = contact_points()
+    end = {"time": 2.01, **{name: values[7] for name, values in points.items()}}
+    events = np.zeros(3, EVENT_DTYPE)
+    events["time"], events["kind"], events["name"] = [0.1, 0.2, 0.2], ["impact", "painleve", ""], ["Fuß", "", "x" * 64]
+    events["impulse"], events["energy_after"] = np.arange(9.0).reshape(3, 3), [1.0, np.nan, -0.0]
+    t = recorded(**points, end=end, events=events, names={"actuation": ["left", "right"]})
+    t.save(tmp_path / f"run{suffix}")
+    again = Trajectory.load(tmp_path / f"run{suffix}")
+    assert_same(t, again)
+    assert again.contact_mode.dtype == np.int8
+    for name, values in points.items():
+        np.testing.assert_array_equal(getattr(again, name), values)
+        np.testing.assert_array_equal(again.end[name], values[7])
+
+
+def test_a_file_with_two_fields_of_events_and_no_contact_points_loads(tmp_path):
+    """As they were written before there were more."""
+    xarray = pytest.importorskip("xarray")
+    path = tmp_path / "run.nc"
+    recorded(events=np.array([(0.5, "impact")], [("time", "f8"), ("kind", "U16")])).save(path)
+    with xarray.load_dataset(path, engine="h5netcdf") as ds:
+        added = [f"event_{field}" for field in EVENT_DTYPE.names[2:]]
+        old = ds.drop_vars(added).assign_attrs(trajectory_events='[["time", "<f8", []], ["kind", "<U16", []]]')
+        old.to_netcdf(path, engine="h5netcdf")
+    t = Trajectory.load(path)
+    assert t.events.dtype == EVENT_DTYPE and t.events[["time", "kind", "name"]].tolist() == [(0.5, "impact", "")]
+    assert np.isnan(t.events["impulse"]).all() and t.contact_mode.shape == (50, 0)
+
+
+def test_xarray_says_what_modes_and_events_mean():
+    ds = recorded(**contact_points(), names={"actuation": ["left", "right"]}).to_xarray()
+    assert ds.contact_force.dims == ("time", "contact_name", "axis") and ds.contact_force.attrs["units"] == "N"
+    assert ds.contact_mode.attrs["flag_meanings"] == "open sticking slipping"
+    assert ds.contact_mode.dtype == np.int8 and ds.contact_pos.attrs["units"] == "m"
+    assert ds.actuation_state.sel(actuation_name="right").shape == (50,)
+    units = {field: ds[f"event_{field}"].attrs.get("units") for field in EVENT_DTYPE.names}
+    assert units == {
+        **{"time": "s", "gap": "m", "velocity": "m/s", "impulse": "N s", "energy_before": "J", "energy_after": "J"},
+        **{"kind": None, "name": None, "other": None},
+    }
+    assert "contact_mode" not in recorded().to_xarray()
+
+
+def test_the_end_of_a_run_with_contact_points_has_modes():
+    with pytest.raises(OptionError, match=r"end\['contact_mode'\] is missing"):
+        recorded(**contact_points(), end={"time": 2.01})
 
 
 def test_poses_of_the_wrong_shape_are_named():

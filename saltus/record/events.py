@@ -1,0 +1,209 @@
+"""The events of a run: one row each, what an event holds, and collecting them while a run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.errors import OptionError
+
+#: What an event holds; numbers that are not known are nan, and names "".
+#:
+#: time: s. kind: "impact", "liftoff", "touchdown", "stick", "slip", "zeno", "limit", "actuator", "user", "painleve",
+#: "projection", ... name: of the contact point, joint, actuator or function. other: what else takes part.
+#: gap: signed distance, m. velocity: relative velocity along the normal before, m/s (a joint's: rad/s or m/s).
+#: impulse: along the normal and two tangents, N s. energy_before, energy_after: of the whole system, J.
+EVENT_DTYPE = np.dtype(
+    [
+        ("time", "f8"),
+        ("kind", "U16"),
+        ("name", "U64"),
+        ("other", "U64"),
+        ("gap", "f8"),
+        ("velocity", "f8"),
+        ("impulse", "f8", (3,)),
+        ("energy_before", "f8"),
+        ("energy_after", "f8"),
+    ]
+)
+
+#: Units of its numbers.
+UNITS = {
+    "time": "s",
+    "gap": "m",
+    "velocity": "m/s",
+    "impulse": "N s",
+    "energy_before": "J",
+    "energy_after": "J",
+}
+
+NO_IMPULSE = (np.nan, np.nan, np.nan)
+
+
+class EventLog:
+    """Events in the order in which they were noted."""
+
+    def __init__(self, events: NDArray[Any] | None = None):
+        self._blocks: list[NDArray[Any]] = [completed(np.empty(0, EVENT_DTYPE) if events is None else events)]
+        self._rows: list[tuple] = []  # not in a block yet
+
+    def __len__(self) -> int:
+        return sum(map(len, self._blocks)) + len(self._rows)
+
+    def append(
+        self,
+        time: float,
+        kind: str,
+        name: str = "",
+        other: str = "",
+        *,
+        gap: float = np.nan,
+        velocity: float = np.nan,
+        impulse: ArrayLike = NO_IMPULSE,
+        energy_before: float = np.nan,
+        energy_after: float = np.nan,
+    ) -> None:
+        """Note one event; units as in `EVENT_DTYPE`."""
+        along = np.asarray(impulse, float)
+        if along.shape != (3,):
+            raise OptionError(f"events: an impulse must have shape [3], got {list(along.shape)}")
+        self._rows.append((time, kind, name, other, gap, velocity, tuple(along), energy_before, energy_after))
+
+    def extend(self, events: NDArray[Any]) -> None:
+        """Note many: a structured array with at least the fields time and kind.
+
+        Raises:
+            OptionError: it is none, or its fields are others than those of the events before.
+        """
+        block = completed(events)
+        self._flush()
+        if set(block.dtype.names or ()) != set(self._blocks[0].dtype.names or ()):
+            raise OptionError(f"events: fields {block.dtype.names}, not {self._blocks[0].dtype.names} as before")
+        self._blocks.append(block)
+
+    def array(self) -> NDArray[Any]:
+        """All of them; text is as wide as it needs to be, and never cut off."""
+        self._flush()
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(self._blocks)]
+        return self._blocks[0].copy()
+
+    def _flush(self) -> None:
+        if self._rows:
+            text = {"kind": 1, "name": 2, "other": 3}
+            widest = {field: max(len(row[k]) for row in self._rows) for field, k in text.items()}
+            self._blocks.append(np.array(self._rows, dtype=widened(EVENT_DTYPE, widest)))
+            self._rows = []
+
+
+def completed(events: NDArray[Any]) -> NDArray[Any]:
+    """Events with all fields of `EVENT_DTYPE`, in their types, then any others; packed, in native byte order.
+
+    Fields that are not given are nan or "". Text that is longer than the type's keeps its length.
+
+    Raises:
+        OptionError: not a structured array [E] with fields time and kind, or a field has a shape or type that cannot
+            be recorded.
+    """
+    array = np.asarray(events)
+    given = array.dtype.names or ()
+    if array.ndim != 1 or "time" not in given or "kind" not in given:
+        raise OptionError(f"events must be a structured array [E] with fields time and kind, got {array.dtype}")
+    if array.dtype == EVENT_DTYPE:
+        return array.copy()
+    types = {field: _field(field, array.dtype[field]) for field in given}
+    standard = widened(
+        EVENT_DTYPE, {field: _characters(base) for field, (base, _) in types.items() if base.kind == "U"}
+    )
+    fields = [(f, standard[f].base, standard[f].shape) for f in standard.names or ()]
+    fields += [(f, *kind) for f, kind in types.items() if f not in (standard.names or ())]
+    table = np.empty(len(array), np.dtype(fields))
+    for field in table.dtype.names or ():
+        if field in given:
+            _assign(table, field, array[field])
+        else:
+            table[field] = np.nan if table.dtype[field].base.kind == "f" else ""
+    return table
+
+
+def narrowed(events: NDArray[Any]) -> NDArray[Any]:
+    """The same with text no wider than it needs to be, as it is kept in stores; `completed` widens it again."""
+    fields = []
+    for field in events.dtype.names or ():
+        base, shape = events.dtype[field].base, events.dtype[field].shape
+        if base.kind == "U":
+            base = np.dtype(f"U{max(int(np.max(np.char.str_len(events[field]), initial=0)), 1)}")
+        fields.append((field, base, shape))
+    return events.astype(np.dtype(fields))
+
+
+def widened(dtype: np.dtype[Any], widths: dict[str, int]) -> np.dtype[Any]:
+    """The type with room for texts of so many characters in some fields."""
+    fields = []
+    for field in dtype.names or ():
+        base, shape = dtype[field].base, dtype[field].shape
+        if base.kind == "U" and widths.get(field, 0) > _characters(base):
+            base = np.dtype(f"U{widths[field]}")
+        fields.append((field, base, shape))
+    return np.dtype(fields)
+
+
+def counts(events: NDArray[Any]) -> dict[str, int]:
+    """How many there are of each kind, the most frequent first."""
+    kinds, numbers = np.unique(events["kind"], return_counts=True)
+    order = np.argsort(-numbers, kind="stable")
+    return {str(kinds[k]): int(numbers[k]) for k in order}
+
+
+def known_fields(events: NDArray[Any]) -> list[str]:
+    """The fields that hold anything in any of the events; time and kind always."""
+    found = []
+    for field in events.dtype.names or ():
+        values = events[field]
+        missing = np.isnan(values) if values.dtype.kind == "f" else values == "" if values.dtype.kind == "U" else False
+        if field in ("time", "kind") or not np.all(missing):
+            found.append(field)
+    return found
+
+
+def cells(event: Any, fields: Iterable[str], digits: int = 6) -> list[str]:
+    """Some fields of an event as text; "" for what is not known."""
+    return [_cell(event[field], digits) for field in fields]
+
+
+def heading(field: str) -> str:
+    """The field's name as a table's heading, with its unit."""
+    words = field.replace("_", " ")
+    return f"{words} ({UNITS[field]})" if field in UNITS else words
+
+
+def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, np.ndarray):
+        return "" if value.dtype.kind == "f" and np.isnan(value).all() else " ".join(_cell(v, digits) for v in value)
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.{digits}g}"
+    return str(value)
+
+
+def _assign(table: NDArray[Any], field: str, values: NDArray[Any]) -> None:
+    """Fill a field, which may have another type of number; OptionError where its shape is another, or text is not."""
+    wanted = table.dtype[field]
+    if values.shape[1:] != wanted.shape or (values.dtype.kind == "U") != (wanted.base.kind == "U"):
+        shape = f" [E, {', '.join(map(str, wanted.shape))}]" if wanted.shape else ""
+        kind = "text" if wanted.base.kind == "U" else "numbers"
+        raise OptionError(f"events: field {field!r} must hold {kind}{shape}, got {values.dtype} {list(values.shape)}")
+    table[field] = values
+
+
+def _field(name: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    base = dtype.base
+    if not name.isidentifier() or base.kind not in "biufU" or (base.kind == "f" and base.itemsize not in (4, 8)):
+        raise OptionError(f"events: field {name!r} of type {base} cannot be recorded (numbers, bool and text can)")
+    return base.newbyteorder("="), dtype.shape
+
+
+def _characters(dtype: np.dtype[Any]) -> int:
+    return dtype.base.itemsize // 4

@@ -1,0 +1,111 @@
+"""A recording by the names of the HuMAnS toolbox, and centres of pressure.
+
+In HuMAnS, `Simulation` of initial and final time, sampling period, initial position and velocity gives T, Q, QDOT, Z,
+ACTUATIONSTATE and CONTACTSTATE, and `ComputeContactForces` LAMBDA: Wieber, Billet, Boissieux, Pissard-Gibollet, The
+HuMAnS toolbox, a homogenous framework for motion capture, analysis and simulation, 2006.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.errors import OptionError
+
+if TYPE_CHECKING:
+    from saltus.record.trajectory import Trajectory
+
+#: The attribute of a recording that says between which two bodies each contact point lies.
+BODIES = "contact_bodies"
+
+#: What a body that cannot move is called there.
+WORLD = "world"
+
+
+class HumansNames:
+    """The columns of a recording by these names, to read."""
+
+    @property
+    def T(self) -> NDArray[np.float64]:
+        """Times of the samples [T], s."""
+        return _trajectory(self).time
+
+    @property
+    def Q(self) -> NDArray[np.float64]:
+        """Positions [nq, T] (rad, m, quaternion parts): one column a sample."""
+        return _trajectory(self).qpos.T
+
+    @property
+    def QDOT(self) -> NDArray[np.float64]:
+        """Velocities [nv, T] (rad/s, m/s): one column a sample."""
+        return _trajectory(self).qvel.T
+
+    @property
+    def Z(self) -> NDArray[np.float64]:
+        """Dynamic states of actuators [na, T]: one column a sample."""
+        return _trajectory(self).act.T
+
+    @property
+    def ACTUATIONSTATE(self) -> NDArray[np.float64]:
+        """Discrete states of actuation [k, T]: one column a sample; [0, T] where there are none."""
+        return _trajectory(self).actuation_state.T
+
+    @property
+    def CONTACTSTATE(self) -> NDArray[np.bool_]:
+        """Whether contact is closed [T, n]: one column a contact point (with soft contact: a pair of geoms)."""
+        return _trajectory(self).contact_state
+
+    @property
+    def LAMBDA(self) -> NDArray[np.float64]:
+        """Contact forces [T, 3 n], N, world axes: all X, then all Y, then all Z; [T, 0] without hard contact."""
+        force = _trajectory(self).contact_force
+        return force.transpose(0, 2, 1).reshape(len(force), -1)
+
+    def centre_of_pressure(
+        self, body: str | None = None, *, normal: ArrayLike = (0.0, 0.0, 1.0)
+    ) -> NDArray[np.float64]:
+        """Where the ground's pressure acts: contact points weighted by normal forces [T, 3], m; nan without force.
+
+        Σ fᵢ pᵢ / Σ fᵢ over the contact points pᵢ, with fᵢ ≥ 0 the force along `normal`, that of the ground, upwards.
+        `body`: of this body's contacts alone, whatever it stands on; None: of all contacts with what cannot move.
+
+        Raises:
+            OptionError: the recording does not say which bodies touch, or there are no such contacts; or `normal` is no
+                direction.
+        """
+        return _centre_of_pressure(_trajectory(self), body, normal)
+
+
+def _trajectory(recording: Any) -> Trajectory:
+    return recording
+
+
+def _centre_of_pressure(t: Trajectory, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
+    up = np.asarray(normal, float)
+    if up.shape != (3,) or not np.isfinite(up).all() or not up.any():
+        raise OptionError(f"normal must be a direction [3], got {normal!r}")
+    sign = _signs(t, body)
+    up = up / np.linalg.norm(up)
+    # a contact that pulls, as no unilateral one does, has no part in the pressure
+    weight = np.maximum(sign * (t.contact_force @ up), 0.0)
+    total = weight.sum(axis=1, keepdims=True)
+    # of an open contact neither force nor place counts, not even as a nan
+    moment = np.einsum("tn,tnk->tk", weight, np.where(weight[:, :, None] > 0.0, t.contact_pos, 0.0))
+    return np.where(total > 0.0, moment / np.where(total > 0.0, total, 1.0), np.nan)
+
+
+def _signs(t: Trajectory, body: str | None) -> NDArray[np.float64]:
+    """What turns a contact's force into that on the body (or on what moves): 1, -1, or 0 where it does not count [n]."""
+    pairs = t.attrs.get(BODIES)
+    if pairs is None:
+        if body is not None or t.contact_force.shape[1]:
+            raise OptionError("the recording does not say which bodies touch: it is not of a run with hard contact")
+        return np.zeros(0)
+    known = sorted({name for pair in pairs for name in pair})
+    if body is not None and body not in known:
+        raise OptionError.unknown("body with contacts", body, known)
+    if body is None:
+        return np.array([1.0 if first == WORLD else -1.0 if second == WORLD else 0.0 for first, second in pairs])
+    return np.array([1.0 if second == body else -1.0 if first == body else 0.0 for first, second in pairs])
