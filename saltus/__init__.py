@@ -42,7 +42,7 @@ _HOME = {
     "RecordError": "saltus.errors",
 }
 
-__all__ = [*_HOME, "__version__"]
+__all__ = [*_HOME, "simulate", "__version__"]
 
 if TYPE_CHECKING:
     from saltus.errors import (
@@ -69,13 +69,14 @@ if TYPE_CHECKING:
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.control import PID, Controller, controller
     from saltus.simulate.dynamics import Dynamics
+    from saltus.simulate.humans import simulate
     from saltus.simulate.resume import resume
     from saltus.simulate.simulation import Simulation
     from saltus.symbolic.equations import Equations, derive
 
 
 def __getattr__(name: str):
-    if name in ("lab", "symbolic"):  # not one thing but a module, loaded on first use too
+    if name in ("lab", "simulate", "symbolic"):  # not one thing but a module, loaded on first use too
         return import_module(f"saltus.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'saltus' has no attribute {name!r}")

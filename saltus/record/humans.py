@@ -97,7 +97,7 @@ def _centre_of_pressure(t: Trajectory, body: str | None, normal: ArrayLike) -> N
 
 
 def _signs(t: Trajectory, body: str | None) -> NDArray[np.float64]:
-    """What turns a contact's force into that on the body (or on what moves): 1, -1, or 0 where it does not count [n]."""
+    """What makes a contact's force that on the body, or on what moves: 1, -1, or 0 where it does not count [n]."""
     pairs = t.attrs.get(BODIES)
     if pairs is None:
         if body is not None or t.contact_force.shape[1]:
