@@ -1,22 +1,59 @@
-"""Fields of the dense contact problem."""
+"""The fields of a dense complementarity problem in contact space, and the kinds of its blocks.
 
-from saltus.number.structs import Field
+    u = W r + q
+
+Each block of rows has a law between its forces (or impulses) r and its velocities (or accelerations) u:
+
+    BILATERAL   u = 0
+    UNILATERAL  one row:    0 ≤ u ⟂ r ≥ 0
+    COULOMB     three rows: 0 ≤ u_N ⟂ r_N ≥ 0,  |r_T| ≤ μ r_N,  and where u_T ≠ 0: r_T = -μ r_N u_T / |u_T|
+    BOUNDED     one row:    |r| ≤ μ,  and where u ≠ 0: r = -μ u / |u|
+
+The rows of a COULOMB block are the normal and two tangents at right angles. W [N, N] is kept flat, W[i, j] at i N + j.
+"""
+
+from saltus.number.structs import Field, Layout
 
 BILATERAL, UNILATERAL, COULOMB, BOUNDED = range(4)
 
+_BLOCK, _ROW, _SQUARE = ("nhardblock",), ("nhardrow",), ("nhardsquare",)
+
+
+def _all(kind, shape, *names):
+    return {f"hard_{name}": Field(kind, shape) for name in names}
+
+
 FIELDS = {
-    "hard_count": Field("int", ("nhardcount",)),
-    "hard_kind": Field("int", ("nhardblock",)),
-    "hard_row": Field("int", ("nhardblock",)),
-    "hard_dim": Field("int", ("nhardblock",)),
-    "hard_mu": Field("real", ("nhardblock",)),
-    "hard_restitution": Field("real", ("nhardblock",)),
-    "hard_W": Field("real", ("nhardsquare",)),
-    "hard_q": Field("real", ("nhardrow",)),
-    "hard_r": Field("real", ("nhardrow",)),
-    "hard_u": Field("real", ("nhardrow",)),
+    **{name: Field("int", ()) for name in ("nhardblock", "nhardrow", "nhardsquare")},
+    # the problem: numbers of blocks and of rows N; each block's kind, first row, number of rows, μ and restitution
+    **_all("int", (2,), "count"),
+    **_all("int", _BLOCK, "kind", "row", "dim"),
+    **_all("real", _BLOCK, "mu", "restitution"),
+    **_all("real", _SQUARE, "W"),
+    **_all("real", _ROW, "q"),
+    # its solution: force (N, N m) or impulse, acceleration or velocity
+    **_all("real", _ROW, "r", "u"),
+    # work, in scaled quantities A z + b = y (see `saltus.solve.cone`)
+    **_all("real", _SQUARE, "A", "J"),
+    **_all("real", _ROW, "scale", "b", "z", "y", "F", "step", "ystep", "best", "kept", "anchor"),
+    **_all("real", _BLOCK, "bound"),
+    **_all("real", ("nhardblock", 2), "rho"),
+    **_all("real", (), "proximal"),
+    # work of `saltus.solve.minimum_norm`
+    **_all("real", _SQUARE, "factor"),
+    **_all("real", _ROW, "rhs", "column", "tau"),
+    **_all("int", _ROW, "order"),
+    # and of `saltus.solve.cone_least`
+    **_all("int", _BLOCK, "case"),
+    **_all("real", _SQUARE, "basis"),
+    **_all("int", _ROW, "active"),
+    **_all("real", _ROW, "target", "lambda"),
+    **_all("real", ("nhardrow", 3), "slope"),
 }
+
+PROBLEM = Layout("ConeProblem", FIELDS)
 
 
 def cone_sizes(blocks, rows):
-    return {"nhardcount": 2 if blocks else 0, "nhardblock": blocks, "nhardrow": rows, "nhardsquare": rows * rows}
+    """The sizes of `FIELDS` for up to so many blocks and rows."""
+    return {"nhardblock": blocks, "nhardrow": rows, "nhardsquare": rows * rows}

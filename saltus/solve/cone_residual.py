@@ -1,0 +1,78 @@
+"""How far forces are from the laws of their blocks: the natural map of De Saxcé's form of Coulomb's law.
+
+    û = u + μ |u_T| n,   -û ∈ N_K(r)   ⇔   r = P_K(r - û),     K = {|r_T| ≤ μ r_N}
+
+(De Saxcé & Feng, The bipotential method: a constructive approach to design the complete contact law with friction and
+improved numerical algorithms, Math. Comput. Modelling 28 (1998); Acary, Brémond & Huber (2018), eqs. 12-17). The other
+kinds have the projection on their own set of forces.
+"""
+
+from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
+from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
+from saltus.number.kernels import kernel
+
+
+@kernel
+def velocity(p):
+    """hard_y ← A z + b, and the pull α (z - anchor) where there is a proximal term."""
+    n = p.hard_count[1]
+    for i in range(n):
+        total = p.hard_b[i]
+        for j in range(n):
+            total = total + p.hard_A[i * n + j] * p.hard_z[j]
+        p.hard_y[i] = total
+    if p.hard_proximal != 0.0:
+        for i in range(n):
+            p.hard_y[i] = p.hard_y[i] + p.hard_proximal * (p.hard_z[i] - p.hard_anchor[i])
+
+
+@kernel
+def residual(p):
+    """The largest |z - P(z - ŷ)| of all blocks at hard_z, hard_y; NaN where anything is."""
+    worst = 0.0
+    for k in range(p.hard_count[0]):
+        size = block_residual(p, k)
+        if not size <= worst:
+            worst = size
+            if size != size:
+                break
+    return worst
+
+
+@kernel
+def block_residual(p, k):
+    """|z - P(z - ŷ)| of block k."""
+    i, kind = p.hard_row[k], p.hard_kind[k]
+    if kind == BILATERAL:
+        size = 0.0
+        for row in range(i, i + p.hard_dim[k]):
+            size = size + p.hard_y[row] * p.hard_y[row]
+        return sqrt(size)
+    if kind == UNILATERAL:
+        return absolute(minimum(p.hard_z[i], p.hard_y[i]))
+    if kind == COULOMB:
+        return _coulomb_residual(p, k, i)
+    z, bound = p.hard_z[i], p.hard_bound[k]
+    return absolute(z - clip(z - p.hard_y[i], -bound, bound))
+
+
+@kernel
+def _coulomb_residual(p, k, i):
+    mu = p.hard_mu[k]
+    y1, y2 = p.hard_y[i + 1], p.hard_y[i + 2]
+    x0 = p.hard_z[i] - p.hard_y[i] - mu * sqrt(y1 * y1 + y2 * y2)
+    x1, x2 = p.hard_z[i + 1] - y1, p.hard_z[i + 2] - y2
+    c0, c1, c2 = project_on_cone(x0, x1, x2, mu)
+    d0, d1, d2 = p.hard_z[i] - c0, p.hard_z[i + 1] - c1, p.hard_z[i + 2] - c2
+    return sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+
+
+@kernel
+def project_on_cone(x0, x1, x2, mu):
+    """The nearest point to x in |x_T| ≤ μ x_N."""
+    length = sqrt(x1 * x1 + x2 * x2)
+    if length <= mu * x0:
+        return x0, x1, x2
+    normal = maximum((x0 + mu * length) / (1.0 + mu * mu), 0.0)
+    ratio = mu * normal / length if length > 0.0 else 0.0
+    return normal, ratio * x1, ratio * x2

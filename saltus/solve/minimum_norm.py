@@ -1,0 +1,213 @@
+"""The shortest of all z that come closest to A z = b, for a square A of any rank.
+
+    min |z|  over  argmin |A z - b|
+
+Elimination with row pivoting answers where A is clearly of full rank. Otherwise A P = Q R by Householder's reflections
+with column pivoting, and reflections from the right turn R's first rows into [T 0] Z, a complete orthogonal
+decomposition (Golub & Van Loan, Matrix Computations (2013), 5.4-5.5):
+
+    z = P Zᵀ [T⁻¹ (Qᵀ b)₁; 0]
+
+Matrices are flat, A[i, j] at i n + j.
+"""
+
+from saltus.number.functions import absolute, sqrt
+from saltus.number.kernels import kernel
+
+RANK = 1e-12  # length of what is left of a column, in parts of the longest column, from which it counts
+PIVOT = 1e-8  # least pivot of an elimination, in parts of the largest, that leaves no doubt about the rank
+
+
+@kernel
+def minimum_norm(p, n, a, b, x):
+    """x [n] ← the shortest z with the least |A z - b|; returns A's rank and that least length.
+
+    a [n, n] and b [n] are fields and stay as they are. Overwrites hard_factor, hard_rhs, hard_column, hard_tau and
+    hard_order of `p`.
+    """
+    _load(p, n, a, b)
+    if is_full_rank(p, n):
+        _substitute(p, n, x)
+        return n, 0.0
+    _load(p, n, a, b)
+    rank = orthogonal_decomposition(p, n)
+    missed = 0.0
+    for i in range(rank, n):
+        missed = missed + p.hard_rhs[i] * p.hard_rhs[i]
+    for i in range(rank - 1, -1, -1):
+        total = p.hard_rhs[i]
+        for j in range(i + 1, rank):
+            total = total - p.hard_factor[i * n + j] * p.hard_rhs[j]
+        p.hard_rhs[i] = total / p.hard_factor[i * n + i]
+    spread(p, n, rank, x)
+    return rank, sqrt(missed)
+
+
+@kernel
+def _load(p, n, a, b):
+    """hard_factor ← a, hard_rhs ← b."""
+    for k in range(n * n):
+        p.hard_factor[k] = a[k]
+    for i in range(n):
+        p.hard_rhs[i] = b[i]
+
+
+@kernel
+def is_full_rank(p, n):
+    """Gauss's elimination of hard_factor, and of hard_rhs with it; False, and left undone, where a pivot is small."""
+    least = largest = 0.0
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if absolute(p.hard_factor[i * n + k]) > absolute(p.hard_factor[pivot * n + k]):
+                pivot = i
+        size = absolute(p.hard_factor[pivot * n + k])
+        least = size if k == 0 or size < least else least
+        largest = size if size > largest else largest
+        if not least > PIVOT * largest:
+            return False
+        if pivot != k:
+            for j in range(k, n):
+                other = p.hard_factor[pivot * n + j]
+                p.hard_factor[pivot * n + j] = p.hard_factor[k * n + j]
+                p.hard_factor[k * n + j] = other
+            other = p.hard_rhs[pivot]
+            p.hard_rhs[pivot] = p.hard_rhs[k]
+            p.hard_rhs[k] = other
+        inverse = 1.0 / p.hard_factor[k * n + k]
+        for i in range(k + 1, n):
+            ratio = p.hard_factor[i * n + k] * inverse
+            if ratio != 0.0:
+                for j in range(k + 1, n):
+                    p.hard_factor[i * n + j] = p.hard_factor[i * n + j] - ratio * p.hard_factor[k * n + j]
+                p.hard_rhs[i] = p.hard_rhs[i] - ratio * p.hard_rhs[k]
+    return True
+
+
+@kernel
+def _substitute(p, n, x):
+    """x ← the solution, after elimination."""
+    for i in range(n - 1, -1, -1):
+        total = p.hard_rhs[i]
+        for j in range(i + 1, n):
+            total = total - p.hard_factor[i * n + j] * x[j]
+        x[i] = total / p.hard_factor[i * n + i]
+
+
+@kernel
+def orthogonal_decomposition(p, n):
+    """hard_factor ← T and the vectors of Z's reflections (their factors in hard_tau), hard_order ← P, hard_rhs ← Qᵀ
+    hard_rhs; returns the rank."""
+    for j in range(n):
+        p.hard_order[j] = j
+    rank, longest = n, 0.0
+    for k in range(n):
+        best = _longest_column(p, n, k)
+        size = sqrt(p.hard_column[best])
+        longest = size if k == 0 else longest
+        if not size > RANK * longest:
+            rank = k
+            break
+        _swap_columns(p, n, k, best)
+        _reflect_rows(p, n, k, size)
+    for i in range(rank - 1, -1, -1):
+        _reflect_columns(p, n, rank, i)
+    return rank
+
+
+@kernel
+def _longest_column(p, n, k):
+    """hard_column ← squared lengths of what is below row k of the columns from k on; returns the longest."""
+    for j in range(k, n):
+        p.hard_column[j] = 0.0
+    for i in range(k, n):
+        for j in range(k, n):
+            entry = p.hard_factor[i * n + j]
+            p.hard_column[j] = p.hard_column[j] + entry * entry
+    best = k
+    for j in range(k + 1, n):
+        if p.hard_column[j] > p.hard_column[best]:
+            best = j
+    return best
+
+
+@kernel
+def _swap_columns(p, n, k, best):
+    if best != k:
+        for i in range(n):
+            entry = p.hard_factor[i * n + k]
+            p.hard_factor[i * n + k] = p.hard_factor[i * n + best]
+            p.hard_factor[i * n + best] = entry
+        place = p.hard_order[k]
+        p.hard_order[k] = p.hard_order[best]
+        p.hard_order[best] = place
+
+
+@kernel
+def _reflect_rows(p, n, k, size):
+    """The reflection of the rows from k on that leaves of column k, of length `size`, only its first entry."""
+    first = p.hard_factor[k * n + k]
+    image = -size if first > 0.0 else size
+    tau = (image - first) / image
+    for i in range(k + 1, n):
+        p.hard_factor[i * n + k] = p.hard_factor[i * n + k] / (first - image)
+    along = p.hard_rhs[k]
+    for j in range(k + 1, n):
+        p.hard_column[j] = p.hard_factor[k * n + j]
+    for i in range(k + 1, n):
+        v = p.hard_factor[i * n + k]
+        along = along + v * p.hard_rhs[i]
+        for j in range(k + 1, n):
+            p.hard_column[j] = p.hard_column[j] + v * p.hard_factor[i * n + j]
+    p.hard_factor[k * n + k] = image
+    p.hard_rhs[k] = p.hard_rhs[k] - tau * along
+    for j in range(k + 1, n):
+        p.hard_factor[k * n + j] = p.hard_factor[k * n + j] - tau * p.hard_column[j]
+    for i in range(k + 1, n):
+        v = tau * p.hard_factor[i * n + k]
+        p.hard_rhs[i] = p.hard_rhs[i] - v * along
+        for j in range(k + 1, n):
+            p.hard_factor[i * n + j] = p.hard_factor[i * n + j] - v * p.hard_column[j]
+
+
+@kernel
+def _reflect_columns(p, n, rank, i):
+    """The reflection of column i with those from `rank` on that leaves of row i nothing in the latter."""
+    first = p.hard_factor[i * n + i]
+    rest = 0.0 * first
+    for j in range(rank, n):
+        rest = rest + p.hard_factor[i * n + j] * p.hard_factor[i * n + j]
+    p.hard_tau[i] = 0.0
+    if rest == 0.0:
+        return
+    size = sqrt(first * first + rest)
+    image = -size if first > 0.0 else size
+    tau = (image - first) / image
+    for j in range(rank, n):
+        p.hard_factor[i * n + j] = p.hard_factor[i * n + j] / (first - image)
+    for h in range(i):
+        along = p.hard_factor[h * n + i]
+        for j in range(rank, n):
+            along = along + p.hard_factor[i * n + j] * p.hard_factor[h * n + j]
+        p.hard_factor[h * n + i] = p.hard_factor[h * n + i] - tau * along
+        for j in range(rank, n):
+            p.hard_factor[h * n + j] = p.hard_factor[h * n + j] - tau * along * p.hard_factor[i * n + j]
+    p.hard_factor[i * n + i] = image
+    p.hard_tau[i] = tau
+
+
+@kernel
+def spread(p, n, rank, x):
+    """x ← P Zᵀ [w; 0], with w the first `rank` entries of hard_rhs, after `orthogonal_decomposition`."""
+    for j in range(rank, n):
+        p.hard_rhs[j] = 0.0
+    for i in range(rank):
+        along = p.hard_rhs[i]
+        for j in range(rank, n):
+            along = along + p.hard_factor[i * n + j] * p.hard_rhs[j]
+        along = p.hard_tau[i] * along
+        p.hard_rhs[i] = p.hard_rhs[i] - along
+        for j in range(rank, n):
+            p.hard_rhs[j] = p.hard_rhs[j] - along * p.hard_factor[i * n + j]
+    for j in range(n):
+        x[p.hard_order[j]] = p.hard_rhs[j]
