@@ -33,6 +33,7 @@ FIELDS = {
     **_all("real", _ROW, "q"),
     # its solution: force (N, N m) or impulse, acceleration or velocity
     **_all("real", _ROW, "r", "u"),
+    **_all("int", (1,), "iterations"),
     # work, in scaled quantities A z + b = y (see `saltus.solve.cone`)
     **_all("real", _SQUARE, "A", "J"),
     **_all("real", _ROW, "scale", "b", "z", "y", "F", "step", "ystep", "best", "kept", "anchor"),

@@ -11,7 +11,7 @@ where there is no solution, cannot hide in it.
 
 Newton's method from the warm start solves nearly all problems. What it does not solve is started again from sweeps over
 the blocks, and then by the proximal point method (Rockafellar, SIAM J. Control Optim. 14 (1976); Acary, Brémond & Huber
-(2018), sec. 7): y + α (z - z_k) in the place of y, z_k the last result, α falling while that works.
+(2018)): y + α (z - z_k) in the place of y, z_k the last result, α falling while that works.
 """
 
 from saltus.model.cones import BILATERAL, BOUNDED
@@ -24,7 +24,7 @@ from saltus.solve.cone_residual import residual, velocity
 
 NEWTON, INNER = 60, 30  # iterations from the start, and within a proximal step
 SWEEPS = 30
-PROXIMAL = 40  # proximal steps
+PROXIMAL = 60  # proximal steps
 FIRST, LARGEST, LEAST = 0.1, 10.0, 1e-8  # α
 FALLS, RISES = 0.2, 10.0
 FLAT = 1e-12  # a block's diagonal, in parts of the largest, from which it is its scale
@@ -36,12 +36,13 @@ def solve_cones(p, tolerance):
 
     Where there are many solutions with these velocities, it is that of least |r|. The residual is at most `tolerance`
     if the problem was solved; if not, as where there is no solution, the best forces found stay (for data that are not
-    finite: zeros, and the residual inf).
+    finite: zeros, and the residual inf). hard_iterations ← how many steps of Newton's method that took.
     """
     size = scale(p)
     if not size < 1e300:
         return _give_up(p)
     p.hard_proximal = 0.0
+    p.hard_iterations[0] = 0
     rest = newton(p, tolerance, NEWTON)
     if rest >= 1e300:
         return _give_up(p)
@@ -109,27 +110,40 @@ def _again(p, tolerance, rest):
         p.hard_kept[i] = p.hard_z[i]
         p.hard_z[i] = 0.0
     gauss_seidel(p, SWEEPS)
-    rest = _keep(p, newton(p, tolerance, NEWTON), rest)
+    size = newton(p, tolerance, NEWTON)
+    rest = _keep(p, size, rest)
     alpha = FIRST
     for _ in range(PROXIMAL):
         if rest <= tolerance:
             break
-        for i in range(n):
-            p.hard_anchor[i] = p.hard_z[i]
-        p.hard_proximal = alpha
-        inner = newton(p, 0.1 * tolerance, INNER)
-        p.hard_proximal = 0.0
-        if inner <= maximum(tolerance, 0.1 * rest):
-            alpha = maximum(FALLS * alpha, LEAST)
-        else:
-            alpha = minimum(RISES * alpha, LARGEST)
-            gauss_seidel(p, 10)
-        velocity(p)
-        rest = _keep(p, residual(p), rest)
+        size, solved = _proximal_step(p, tolerance, alpha, size)
+        rest = _keep(p, size, rest)
+        alpha = maximum(FALLS * alpha, LEAST) if solved else minimum(RISES * alpha, LARGEST)
     for i in range(n):
         p.hard_z[i] = p.hard_kept[i]
     velocity(p)
     return rest
+
+
+@kernel
+def _proximal_step(p, tolerance, alpha, size):
+    """hard_z, of residual `size`, ← the solution with α (z - hard_z) added to y, or after sweeps if that is not found.
+
+    Returns its residual, and whether it was found.
+    """
+    n = p.hard_count[1]
+    for i in range(n):
+        p.hard_anchor[i] = p.hard_z[i]
+    p.hard_proximal = alpha
+    inner = newton(p, 0.1 * tolerance, INNER)
+    p.hard_proximal = 0.0
+    solved = inner <= maximum(tolerance, 0.1 * size)
+    if not solved:
+        for i in range(n):
+            p.hard_z[i] = p.hard_anchor[i]
+        gauss_seidel(p, SWEEPS)
+    velocity(p)
+    return residual(p), solved
 
 
 @kernel

@@ -1,13 +1,13 @@
-"""Sweeps over the blocks, each solved by itself with the others held: nonlinear Gauss-Seidel (Acary, Brémond & Huber
-(2018), sec. 6).
+"""Sweeps over the blocks, each solved by itself with the others held: nonlinear Gauss-Seidel (Acary, Brémond & Huber,
+On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018)).
 
 A block of Coulomb friction is solved by going through its cases: it lifts off, sticks or slides. A sliding block has
 r = r_N (1, μ e) for a direction e, with r_N from u_N = 0, and e is where u_T is opposite to it: a zero of
 
     g(e) = u_T × e    with   u_T · e ≤ 0,  r_N > 0
 
-which, as a function of the angle, is a quartic in half its tangent (Bonnefon & Daviet, Quartic formulation of Coulomb 3D
-frictional contact (2011)): it is bracketed on the circle and bisected.
+which is a quartic in the tangent of half the angle (Bonnefon & Daviet, Quartic formulation of Coulomb 3D frictional
+contact (2011)): it is bracketed on the circle and bisected.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL

@@ -1,16 +1,16 @@
 """Newton's method on the equations of Alart & Curnier for forces in friction cones.
 
-With the augmented forces n = z_N - ρ_N y_N and v = z_T - ρ_T y_T, the Signorini-Coulomb law is (Alart & Curnier, A mixed
-formulation for frictional contact problems prone to Newton like solution methods, CMAME 92 (1991), eqs. 9-13)
+With the augmented forces n = z_N - ρ_N y_N and v = z_T - ρ_T y_T, the Signorini-Coulomb law is (Alart & Curnier, A
+mixed formulation for frictional contact problems prone to Newton like solution methods, CMAME 92 (1991))
 
     F_N = z_N - max(n, 0) = 0,    F_T = z_T - P(v) = 0,   P on the disk of radius μ max(n, 0)
 
 for any ρ > 0. F is piecewise smooth; its Jacobian on the piece that the iterate is in, with y = A z + b, gives the step
-(shortest where the Jacobian is singular), which is halved until |F|² falls. Of the methods compared by Acary, Brémond &
-Huber, On solving contact problems with Coulomb friction (2018), sec. 5, it is one of those that reach high accuracy.
+(shortest where the Jacobian is singular), which is halved until |F|² falls. Acary, Brémond & Huber, On solving
+contact problems with Coulomb friction: formulations and numerical comparisons (2018), compare it with others.
 """
 
-from saltus.model.cones import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone_residual import residual, velocity
@@ -44,6 +44,7 @@ def newton(p, tolerance, limit):
         if reached or best <= ROUNDING or size != size:
             break
         reached = best <= tolerance
+        p.hard_iterations[0] = p.hard_iterations[0] + 1
         merit = alart_curnier(p, 0.0)
         jacobian(p)
         for i in range(n):
@@ -100,7 +101,7 @@ def alart_curnier(p, t):
             _coulomb_value(p, k, i, t)
             continue
         for row in range(i, i + p.hard_dim[k]):
-            z, y = p.hard_z[row] + t * p.hard_step[row], p.hard_y[row] + t * p.hard_ystep[row]
+            z, y = _at(p, row, t)
             if kind == BILATERAL:
                 p.hard_F[row] = y if is_moved(p, row) else z
             elif kind == UNILATERAL:
@@ -113,6 +114,12 @@ def alart_curnier(p, t):
     return total
 
 
+@kernel(inline=True)
+def _at(p, row, t):
+    """z + t step and y + t ystep of a row."""
+    return p.hard_z[row] + t * p.hard_step[row], p.hard_y[row] + t * p.hard_ystep[row]
+
+
 @kernel
 def is_moved(p, row):
     """Whether the row's own force moves it. If not, and nothing couples it, the force is arbitrary: zero."""
@@ -123,10 +130,10 @@ def is_moved(p, row):
 def _coulomb_value(p, k, i, t):
     """F of a block of Coulomb friction whose first row is i."""
     normal, tangent = p.hard_rho[k]
-    z0, z1, z2 = (p.hard_z[i] + t * p.hard_step[i], p.hard_z[i + 1] + t * p.hard_step[i + 1],
-                  p.hard_z[i + 2] + t * p.hard_step[i + 2])  # fmt: skip
-    y1, y2 = p.hard_y[i + 1] + t * p.hard_ystep[i + 1], p.hard_y[i + 2] + t * p.hard_ystep[i + 2]
-    push = maximum(z0 - normal * (p.hard_y[i] + t * p.hard_ystep[i]), 0.0)
+    z0, y0 = _at(p, i, t)
+    z1, y1 = _at(p, i + 1, t)
+    z2, y2 = _at(p, i + 2, t)
+    push = maximum(z0 - normal * y0, 0.0)
     v1, v2 = z1 - tangent * y1, z2 - tangent * y2
     length, radius = sqrt(v1 * v1 + v2 * v2), p.hard_mu[k] * push
     p.hard_F[i] = z0 - push

@@ -3,8 +3,9 @@
     û = u + μ |u_T| n,   -û ∈ N_K(r)   ⇔   r = P_K(r - û),     K = {|r_T| ≤ μ r_N}
 
 (De Saxcé & Feng, The bipotential method: a constructive approach to design the complete contact law with friction and
-improved numerical algorithms, Math. Comput. Modelling 28 (1998); Acary, Brémond & Huber (2018), eqs. 12-17). The other
-kinds have the projection on their own set of forces.
+improved numerical algorithms, Math. Comput. Modelling 28 (1998); Acary, Brémond & Huber, On solving contact problems
+with Coulomb friction: formulations and numerical comparisons (2018)). The other kinds have the projection on their own
+set of forces.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
