@@ -16,7 +16,7 @@ from saltus.number.structs import Field, Layout
 
 BILATERAL, UNILATERAL, COULOMB, BOUNDED = range(4)
 
-_BLOCK, _ROW, _SQUARE = ("nhardblock",), ("nhardrow",), ("nhardsquare",)
+_BLOCK, _ROW, _SQUARE, _ONE = ("nhardblock",), ("nhardrow",), ("nhardsquare",), ("nhardone",)
 
 
 def _all(kind, shape, *names):
@@ -24,22 +24,21 @@ def _all(kind, shape, *names):
 
 
 FIELDS = {
-    **{name: Field("int", ()) for name in ("nhardblock", "nhardrow", "nhardsquare")},
     # the problem: numbers of blocks and of rows N; each block's kind, first row, number of rows, μ and restitution
-    **_all("int", (2,), "count"),
+    **_all("int", ("nhardcount",), "count"),
     **_all("int", _BLOCK, "kind", "row", "dim"),
     **_all("real", _BLOCK, "mu", "restitution"),
     **_all("real", _SQUARE, "W"),
     **_all("real", _ROW, "q"),
     # its solution: force (N, N m) or impulse, acceleration or velocity
     **_all("real", _ROW, "r", "u"),
-    **_all("int", (1,), "iterations"),
+    **_all("int", _ONE, "iterations"),
     # work, in scaled quantities A z + b = y (see `saltus.solve.cone`)
     **_all("real", _SQUARE, "A", "J"),
     **_all("real", _ROW, "scale", "b", "z", "y", "F", "step", "ystep", "best", "kept", "anchor"),
     **_all("real", _BLOCK, "bound"),
     **_all("real", ("nhardblock", 2), "rho"),
-    **_all("real", (), "proximal"),
+    **_all("real", _ONE, "proximal"),
     # work of `saltus.solve.minimum_norm`
     **_all("real", _SQUARE, "factor"),
     **_all("real", _ROW, "rhs", "column", "tau"),
@@ -56,5 +55,7 @@ PROBLEM = Layout("ConeProblem", FIELDS)
 
 
 def cone_sizes(blocks, rows):
-    """The sizes of `FIELDS` for up to so many blocks and rows."""
-    return {"nhardblock": blocks, "nhardrow": rows, "nhardsquare": rows * rows}
+    """The sizes of `FIELDS` for up to so many blocks and rows; nothing at all for no blocks."""
+    some = 1 if blocks else 0
+    sizes = {"nhardcount": 2 * some, "nhardone": some}
+    return sizes | {"nhardblock": blocks, "nhardrow": rows, "nhardsquare": rows * rows}

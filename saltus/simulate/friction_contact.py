@@ -88,10 +88,10 @@ def _array(name: str, value: ArrayLike, axes: int) -> NDArray[np.float64]:
 def _problem(W: NDArray[Any], q: NDArray[Any], mu: NDArray[Any]) -> Struct:
     """The problem as kernels see it, without a warm start."""
     n = len(mu)
-    problem = Struct(PROBLEM, cone_sizes(n, 3 * n))
+    problem = Struct(PROBLEM, cone_sizes(max(n, 1), 3 * n))
     problem.hard_count[:] = n, 3 * n
     problem.hard_kind[:] = COULOMB
     problem.hard_dim[:] = 3
-    problem.hard_row[:] = 3 * np.arange(n)
-    problem.hard_mu[:], problem.hard_W[:], problem.hard_q[:] = mu, W.ravel(), q
+    problem.hard_row[:n] = 3 * np.arange(n)
+    problem.hard_mu[:n], problem.hard_W[:], problem.hard_q[:] = mu, W.ravel(), q
     return problem

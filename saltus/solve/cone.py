@@ -41,7 +41,7 @@ def solve_cones(p, tolerance):
     size = scale(p)
     if not size < 1e300:
         return _give_up(p)
-    p.hard_proximal = 0.0
+    p.hard_proximal[0] = 0.0
     p.hard_iterations[0] = 0
     rest = newton(p, tolerance, NEWTON)
     if rest >= 1e300:
@@ -134,9 +134,9 @@ def _proximal_step(p, tolerance, alpha, size):
     n = p.hard_count[1]
     for i in range(n):
         p.hard_anchor[i] = p.hard_z[i]
-    p.hard_proximal = alpha
+    p.hard_proximal[0] = alpha
     inner = newton(p, 0.1 * tolerance, INNER)
-    p.hard_proximal = 0.0
+    p.hard_proximal[0] = 0.0
     solved = inner <= maximum(tolerance, 0.1 * size)
     if not solved:
         for i in range(n):

@@ -63,14 +63,14 @@ def parameters(p):
     n = p.hard_count[1]
     for k in range(p.hard_count[0]):
         i = p.hard_row[k]
-        first = absolute(p.hard_A[i * n + i]) + p.hard_proximal
+        first = absolute(p.hard_A[i * n + i]) + p.hard_proximal[0]
         second = first
         if p.hard_kind[k] == COULOMB:
             i += 1
             mean = 0.5 * (p.hard_A[i * n + i] + p.hard_A[(i + 1) * n + i + 1])
             half = 0.5 * (p.hard_A[i * n + i] - p.hard_A[(i + 1) * n + i + 1])
             cross = p.hard_A[i * n + i + 1]
-            second = absolute(mean) + sqrt(half * half + cross * cross) + p.hard_proximal
+            second = absolute(mean) + sqrt(half * half + cross * cross) + p.hard_proximal[0]
         p.hard_rho[k] = (1.0 / maximum(first, 1e-6), 1.0 / maximum(second, 1e-6))
 
 
@@ -79,7 +79,7 @@ def line_search(p, merit):
     """hard_z ← hard_z + t hard_step, with t halved from 1 until |F|² < merit by enough, or is hardly a step."""
     n = p.hard_count[1]
     for i in range(n):
-        total = p.hard_proximal * p.hard_step[i]
+        total = p.hard_proximal[0] * p.hard_step[i]
         for j in range(n):
             total = total + p.hard_A[i * n + j] * p.hard_step[j]
         p.hard_ystep[i] = total
@@ -123,7 +123,7 @@ def _at(p, row, t):
 @kernel
 def is_moved(p, row):
     """Whether the row's own force moves it. If not, and nothing couples it, the force is arbitrary: zero."""
-    return p.hard_A[row * p.hard_count[1] + row] + p.hard_proximal != 0.0
+    return p.hard_A[row * p.hard_count[1] + row] + p.hard_proximal[0] != 0.0
 
 
 @kernel
@@ -176,7 +176,7 @@ def fill_row(p, i, z, y):
     else:
         for j in range(n):
             p.hard_J[i * n + j] = y * p.hard_A[i * n + j]
-    p.hard_J[i * n + i] = p.hard_J[i * n + i] + z + y * p.hard_proximal
+    p.hard_J[i * n + i] = p.hard_J[i * n + i] + z + y * p.hard_proximal[0]
 
 
 @kernel
@@ -211,7 +211,7 @@ def _sliding_jacobian(p, k, i, e, ratio):
     n = p.hard_count[1]
     normal, tangent = p.hard_rho[k]
     e1, e2 = e
-    mu, alpha = p.hard_mu[k], p.hard_proximal
+    mu, alpha = p.hard_mu[k], p.hard_proximal[0]
     p11, p12, p22 = ratio * e2 * e2, -ratio * e1 * e2, ratio * e1 * e1
     for j in range(n):
         a0, a1, a2 = p.hard_A[i * n + j], p.hard_A[(i + 1) * n + j], p.hard_A[(i + 2) * n + j]

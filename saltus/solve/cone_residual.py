@@ -22,9 +22,9 @@ def velocity(p):
         for j in range(n):
             total = total + p.hard_A[i * n + j] * p.hard_z[j]
         p.hard_y[i] = total
-    if p.hard_proximal != 0.0:
+    if p.hard_proximal[0] != 0.0:
         for i in range(n):
-            p.hard_y[i] = p.hard_y[i] + p.hard_proximal * (p.hard_z[i] - p.hard_anchor[i])
+            p.hard_y[i] = p.hard_y[i] + p.hard_proximal[0] * (p.hard_z[i] - p.hard_anchor[i])
 
 
 @kernel

@@ -10,10 +10,11 @@ def cone_problem(W, q, mu, kinds=None, dims=None, r=None):
     """A problem's struct; the kinds are COULOMB if not given, `r` is the warm start."""
     kinds = [COULOMB] * len(mu) if kinds is None else kinds
     dims = [3 if kind == COULOMB else 1 for kind in kinds] if dims is None else dims
-    p = Struct(PROBLEM, cone_sizes(len(kinds), len(q)))
+    p = Struct(PROBLEM, cone_sizes(max(len(kinds), 1), len(q)))
     p.hard_count[:] = len(kinds), len(q)
-    p.hard_kind[:], p.hard_dim[:], p.hard_mu[:] = kinds, dims, mu
-    p.hard_row[:] = np.cumsum([0, *dims])[:-1]
+    n = len(kinds)
+    p.hard_kind[:n], p.hard_dim[:n], p.hard_mu[:n] = kinds, dims, mu
+    p.hard_row[:n] = np.cumsum([0, *dims])[:-1]
     p.hard_W[:], p.hard_q[:] = np.ravel(W), q
     if r is not None:
         p.hard_r[:] = r

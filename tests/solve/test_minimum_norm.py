@@ -22,7 +22,7 @@ SOLVE = Entry(
 
 
 def solve(A, b):
-    p = Struct(PROBLEM, cone_sizes(0, len(b)))
+    p = Struct(PROBLEM, cone_sizes(1, len(b)))
     p.hard_count[:] = 0, len(b)
     p.hard_W[:], p.hard_q[:] = A.ravel(), b
     rank, missed = SOLVE(p)
