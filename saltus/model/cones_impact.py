@@ -8,16 +8,30 @@ ENERGETIC, ROUNDS, LEFTOVER = 0, 1, 2  # places in impact_report
 
 IMPACT_FIELDS = {
     "impact_report": Field("int", (3,)),  # 1 if the energetic coefficient was used; impacts in a row; 1 if leftovers
-    "impact_member": Field("int", ("nhard",)),  # 1 for blocks that take part in the current impact
-    "impact_state": Field("int", ("nhard",)),  # how each block enters the problem being solved: ABSENT, FREE or GIVEN
-    "impact_aim": Field("real", ("nhard",)),  # m/s, least normal velocity after the impact
-    "impact_push": Field("real", ("nhard",)),  # N s, normal impulse of the expansion
-    "impact_given": Field("real", ("nhard",)),  # N s, normal impulse of GIVEN blocks
+    "impact_member": Field("int", ("nhardblock",)),  # 1 for blocks that take part in the current impact
+    "impact_state": Field(
+        "int", ("nhardblock",)
+    ),  # how each block enters the problem being solved: ABSENT, FREE or GIVEN
+    "impact_aim": Field("real", ("nhardblock",)),  # m/s, least normal velocity after the impact
+    "impact_push": Field("real", ("nhardblock",)),  # N s, normal impulse of the expansion
+    "impact_given": Field("real", ("nhardblock",)),  # N s, normal impulse of GIVEN blocks
     "impact_before": Field("real", ("nhardrow",)),  # m/s, u before all
     "impact_base": Field("real", ("nhardrow",)),  # m/s, u before the current one of a row of impacts
     "impact_sum": Field("real", ("nhardrow",)),  # N s, of a row of impacts
     "impact_mean": Field("real", ("nhardrow",)),  # N s, over rows of impacts
     "impact_pressed": Field("real", ("nhardrow",)),  # N s, impulse of the compression
     "impact_closed": Field("real", ("nhardrow",)),  # m/s, u at its end
-    "impact_W": Field("real", ("nhardW",)),  # 1/kg, the whole of W
+    "impact_r": Field("real", ("nhardrow",)),  # N s, of the current impact
+    "impact_u": Field("real", ("nhardrow",)),  # m/s, after it
+    # the whole problem, while the hard_ fields hold parts of it
+    "impact_count": Field("int", (2,)),
+    "impact_kind": Field("int", ("nhardblock",)),
+    "impact_row": Field("int", ("nhardblock",)),
+    "impact_dim": Field("int", ("nhardblock",)),
+    "impact_mu": Field("real", ("nhardblock",)),
+    "impact_W": Field("real", ("nhardsquare",)),
+    # of each row of such a part: its place in the whole, its block there, and 1 where its impulse is given
+    "impact_place": Field("int", ("nhardrow",)),
+    "impact_block": Field("int", ("nhardrow",)),
+    "impact_cut": Field("int", ("nhardrow",)),
 }

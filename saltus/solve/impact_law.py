@@ -4,7 +4,7 @@ The problem is that of `saltus.model.cones` at the level of velocities: hard_q =
 negative), hard_W = J M⁻¹ Jᵀ, hard_r impulses (N s), hard_u = u⁺ = W r + u⁻. Laws and treatments: `resolve_impact`.
 """
 
-from saltus.model.cones_impact import LEFTOVER, MOREAU, SEQUENTIAL
+from saltus.model.cones_impact import MOREAU, SEQUENTIAL
 from saltus.number.functions import maximum
 from saltus.number.kernels import kernel
 from saltus.solve.impact_problem import (
@@ -44,10 +44,6 @@ def resolve_impact(p, law, treatment, tolerance):
         residual = one_after_the_other(p, law, tolerance)
     else:
         residual = all_at_once(p, law, treatment, tolerance)
-    n = p.hard_count[1]
-    for i in range(n):
-        p.hard_r[i] = p.impact_sum[i]
-        p.hard_u[i] = p.impact_base[i]
     restore_problem(p)
     return residual
 
@@ -74,12 +70,12 @@ def all_at_once(p, law, treatment, tolerance):
 def count_contacts(p, approach):
     """How many contacts have e > 0 if any approaches, otherwise 0; and how many contacts there are."""
     approaching, rebound, contacts = 0, 0, 0
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         if is_contact(p, b):
             contacts += 1
             if p.hard_restitution[b] > 0.0:
                 rebound += 1
-            if p.impact_base[p.hard_row[b]] < -approach:
+            if p.impact_base[p.impact_row[b]] < -approach:
                 approaching += 1
     return (rebound if approaching > 0 else 0), contacts
 
@@ -87,9 +83,9 @@ def count_contacts(p, approach):
 @kernel
 def aim_by_contact(p):
     """What each contact would do by itself: -e u_N⁻ after, e times its compression as expansion."""
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         if is_contact(p, b):
-            row, e = p.hard_row[b], p.hard_restitution[b]
+            row, e = p.impact_row[b], p.hard_restitution[b]
             p.impact_aim[b] = maximum(-e * p.impact_base[row], 0.0)
             p.impact_push[b] = e * p.impact_pressed[row]
 
@@ -100,14 +96,14 @@ def aim_by_reflections(p, tolerance):
 
     A contact without impulse has nothing to aim at: it opens because of the others.
     """
-    n, largest = p.hard_count[1], 0.0
+    n, largest = p.impact_count[1], 0.0
     for i in range(n):
         p.impact_sum[i] = 0.0
-        p.hard_r[i] = p.impact_mean[i]
+        p.impact_r[i] = p.impact_mean[i]
         largest = maximum(largest, p.impact_mean[i])
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         if is_contact(p, b):
-            row = p.hard_row[b]
+            row = p.impact_row[b]
             u = p.impact_before[row]
             for j in range(n):
                 u = u + p.impact_W[row * n + j] * p.impact_mean[j]

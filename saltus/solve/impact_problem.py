@@ -1,9 +1,9 @@
 """Part of an impact as one cone problem: which contacts take part, from which velocities, to which.
 
-Every law of impact is a few problems of the form u = W r + q, 0 <= u_N - aim, r_N >= 0, ... on some of the contacts.
-A contact that is left out, or whose normal impulse is known beforehand, keeps its rows: they are cut off from the
-others, and their diagonal makes a trivial problem whose answer is that impulse. A Coulomb block with such a normal row
-has friction within a disk of given radius, which is what the expansion of Poisson's law needs.
+Every law of impact is a few problems u = W r + q, 0 <= u_N - aim ⟂ r_N >= 0 with friction, on some of the contacts.
+Where the normal impulse of a contact with friction is known beforehand, its normal row is cut off from the others and
+its own diagonal makes a trivial problem whose answer is that impulse: the block then has friction within a disk of
+given radius, which is what the expansion of Poisson's law needs.
 """
 
 from saltus.model.cones import BILATERAL, BOUNDED
@@ -19,30 +19,38 @@ SLACK = 100.0  # approach velocities and gains of energy below this many toleran
 @kernel
 def is_contact(p, b):
     """Whether block b is a contact: BILATERAL rows close always, BOUNDED forces have no impulse."""
-    return p.hard_kind[b] != BILATERAL and p.hard_kind[b] != BOUNDED
+    return p.impact_kind[b] != BILATERAL and p.impact_kind[b] != BOUNDED
 
 
 @kernel
 def keep_problem(p):
-    """Copy W and u⁻ aside, so that hard_W and hard_q can hold parts of the problem."""
-    n = p.hard_count[1]
+    """Copy the problem aside, so that the hard_ fields can hold parts of it."""
+    n, blocks = p.hard_count[1], p.hard_count[0]
+    p.impact_count[0], p.impact_count[1] = blocks, n
+    for b in range(blocks):
+        p.impact_kind[b], p.impact_row[b], p.impact_dim[b] = p.hard_kind[b], p.hard_row[b], p.hard_dim[b]
+        p.impact_mu[b] = p.hard_mu[b]
     for i in range(n):
         p.impact_before[i] = p.hard_q[i]
-        p.impact_base[i] = p.hard_q[i]
-        p.impact_sum[i] = 0.0
-        p.impact_mean[i] = 0.0
     for k in range(n * n):
         p.impact_W[k] = p.hard_W[k]
     for k in range(3):
         p.impact_report[k] = 0
+    from_before(p)
 
 
 @kernel
 def restore_problem(p):
-    """Put W and u⁻ back; hard_r and hard_u stay."""
-    n = p.hard_count[1]
+    """Put the problem back, with the impulses impact_sum and the velocities impact_base as its solution."""
+    n, blocks = p.impact_count[1], p.impact_count[0]
+    p.hard_count[0], p.hard_count[1] = blocks, n
+    for b in range(blocks):
+        p.hard_kind[b], p.hard_row[b], p.hard_dim[b] = p.impact_kind[b], p.impact_row[b], p.impact_dim[b]
+        p.hard_mu[b] = p.impact_mu[b]
     for i in range(n):
         p.hard_q[i] = p.impact_before[i]
+        p.hard_r[i] = p.impact_sum[i]
+        p.hard_u[i] = p.impact_base[i]
     for k in range(n * n):
         p.hard_W[k] = p.impact_W[k]
 
@@ -51,7 +59,7 @@ def restore_problem(p):
 def least_approach(p, tolerance):
     """Velocity (m/s) below which a contact does not approach: the part SLACK tolerance of the largest before."""
     speed = 0.0
-    for i in range(p.hard_count[1]):
+    for i in range(p.impact_count[1]):
         speed = maximum(speed, absolute(p.impact_before[i]))
     return SLACK * tolerance * speed
 
@@ -59,36 +67,36 @@ def least_approach(p, tolerance):
 @kernel
 def take_all(p):
     """Let all contacts take part, with no velocity to aim at, from no impulse."""
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         p.impact_member[b] = 1
         p.impact_aim[b] = 0.0
         p.impact_push[b] = 0.0
-    for i in range(p.hard_count[1]):
-        p.hard_r[i] = 0.0
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
 
 
 @kernel
 def solve_part(p, phase, tolerance):
-    """Impulses hard_r of the members in a phase, and the velocities hard_u of all rows after; returns the residual.
+    """Impulses impact_r of a phase, from those there, and the velocities impact_u of all rows after; its residual.
 
     Reads impact_state, impact_given; impact_base and impact_aim, or impact_closed.
     """
-    pose_rows(p, phase)
-    pose_matrix(p)
+    choose_blocks(p)
+    pose(p, phase)
     residual = solve_cones(p, tolerance)
-    for b in range(p.hard_count[0]):  # to the bit what is known beforehand
-        row = p.hard_row[b]
-        if p.impact_state[b] == ABSENT:
-            for k in range(p.hard_dim[b]):
-                p.hard_r[row + k] = 0.0
-        elif p.impact_state[b] == GIVEN:
-            p.hard_r[row] = p.impact_given[b]
-    n = p.hard_count[1]
+    n = p.impact_count[1]
+    for i in range(n):
+        p.impact_r[i] = 0.0
+    for k in range(p.hard_count[1]):
+        p.impact_r[p.impact_place[k]] = p.hard_r[k]
+    for b in range(p.impact_count[0]):
+        if p.impact_state[b] == GIVEN:  # to the bit
+            p.impact_r[p.impact_row[b]] = p.impact_given[b]
     for i in range(n):
         u = start_of(p, phase, i)
         for j in range(n):
-            u = u + p.impact_W[i * n + j] * p.hard_r[j]
-        p.hard_u[i] = u
+            u = u + p.impact_W[i * n + j] * p.impact_r[j]
+        p.impact_u[i] = u
     return residual
 
 
@@ -99,65 +107,56 @@ def start_of(p, phase, i):
 
 
 @kernel
-def joined(p, b, k):
-    """Whether row k of block b is coupled to the others in the problem being solved."""
-    return p.impact_state[b] == FREE or (p.impact_state[b] == GIVEN and k > 0)
+def choose_blocks(p):
+    """List in the hard_ fields the blocks that have unknown impulses, and where their rows are in the whole problem."""
+    blocks, rows = 0, 0
+    for b in range(p.impact_count[0]):
+        if p.impact_state[b] == FREE or (p.impact_state[b] == GIVEN and p.impact_dim[b] > 1):
+            p.hard_kind[blocks], p.hard_row[blocks], p.hard_dim[blocks] = p.impact_kind[b], rows, p.impact_dim[b]
+            p.hard_mu[blocks] = p.impact_mu[b]
+            for k in range(p.impact_dim[b]):
+                p.impact_place[rows] = p.impact_row[b] + k
+                p.impact_cut[rows] = 1 if k == 0 and p.impact_state[b] == GIVEN else 0
+                p.impact_block[rows] = b
+                rows += 1
+            blocks += 1
+    p.hard_count[0], p.hard_count[1] = blocks, rows
 
 
 @kernel
-def pose_rows(p, phase):
-    """Write hard_q: velocities before, with what the given impulses do to them and without the aims."""
-    n = p.hard_count[1]
-    for b in range(p.hard_count[0]):
-        row = p.hard_row[b]
-        for k in range(p.hard_dim[b]):
-            i = row + k
-            q = start_of(p, phase, i)
-            if k == 0 and phase == WHOLE and is_contact(p, b):
-                q = q - p.impact_aim[b]
-            for c in range(p.hard_count[0]):
-                if p.impact_state[c] == GIVEN:
-                    q = q + p.impact_W[i * n + p.hard_row[c]] * p.impact_given[c]
-            if not joined(p, b, k):
-                q = 0.0
-                p.hard_r[i] = 0.0
-                if k == 0 and p.impact_state[b] == GIVEN:
-                    q = -diagonal(p, i) * p.impact_given[b]
-                    p.hard_r[i] = p.impact_given[b]
-                elif k == 0 and is_contact(p, b):
-                    q = 1.0
-            p.hard_q[i] = q
+def pose(p, phase):
+    """Write hard_W, hard_q and the warm start of the listed rows.
 
-
-@kernel
-def pose_matrix(p):
-    """Write hard_W: W between joined rows, its diagonal alone in the others."""
-    n = p.hard_count[1]
-    for b in range(p.hard_count[0]):
-        for k in range(p.hard_dim[b]):
-            i = p.hard_row[b] + k
-            for c in range(p.hard_count[0]):
-                for h in range(p.hard_dim[c]):
-                    j = p.hard_row[c] + h
-                    together = joined(p, b, k) and joined(p, c, h)
-                    p.hard_W[i * n + j] = p.impact_W[i * n + j] if together else 0.0
-            if not joined(p, b, k):
-                p.hard_W[i * n + i] = diagonal(p, i)
-
-
-@kernel
-def diagonal(p, i):
-    """The diagonal of W in row i, or 1 where it is 0."""
-    w = p.impact_W[i * (p.hard_count[1] + 1)]
-    return w if w > 0.0 else 1.0
+    q is the velocity before, with what the given impulses do to it and without the aim.
+    """
+    n, rows = p.impact_count[1], p.hard_count[1]
+    for k in range(rows):
+        i, b = p.impact_place[k], p.impact_block[k]
+        q = start_of(p, phase, i)
+        if phase == WHOLE and is_contact(p, b) and i == p.impact_row[b]:
+            q = q - p.impact_aim[b]
+        for c in range(p.impact_count[0]):
+            if p.impact_state[c] == GIVEN:
+                q = q + p.impact_W[i * n + p.impact_row[c]] * p.impact_given[c]
+        p.hard_r[k] = p.impact_r[i]
+        for h in range(rows):
+            coupled = p.impact_cut[k] == 0 and p.impact_cut[h] == 0
+            p.hard_W[k * rows + h] = p.impact_W[i * n + p.impact_place[h]] if coupled else 0.0
+        if p.impact_cut[k] == 1:
+            own = p.impact_W[i * n + i]
+            own = own if own > 0.0 else 1.0
+            p.hard_W[k * rows + k] = own
+            p.hard_r[k] = p.impact_given[b]
+            q = -own * p.impact_given[b]
+        p.hard_q[k] = q
 
 
 @kernel
 def add_to_row(p):
-    """Add the impact in hard_r to impact_sum and go on from the velocities after."""
-    n = p.hard_count[1]
+    """Add the impact in impact_r to impact_sum and go on from the velocities after."""
+    n = p.impact_count[1]
     for i in range(n):
-        p.impact_sum[i] += p.hard_r[i]
+        p.impact_sum[i] += p.impact_r[i]
     for i in range(n):
         u = p.impact_before[i]
         for j in range(n):
@@ -168,16 +167,16 @@ def add_to_row(p):
 @kernel
 def from_before(p):
     """Begin a row of impacts at the velocities before all."""
-    for i in range(p.hard_count[1]):
+    for i in range(p.impact_count[1]):
         p.impact_base[i] = p.impact_before[i]
         p.impact_sum[i] = 0.0
 
 
 @kernel
 def gains_energy(p, tolerance):
-    """Whether the impact from impact_base to hard_u raises the kinetic energy, by ½ rᵀ(u⁺ + u⁻) > 0, beyond rounding."""
+    """Whether the impact from impact_base to impact_u gains kinetic energy: ½ rᵀ(u⁺ + u⁻) > 0 beyond rounding."""
     change, scale = 0.0, 0.0
-    for i in range(p.hard_count[1]):
-        change += p.hard_r[i] * (p.hard_u[i] + p.impact_base[i])
-        scale += absolute(p.hard_r[i]) * (absolute(p.hard_u[i]) + absolute(p.impact_base[i]))
+    for i in range(p.impact_count[1]):
+        change += p.impact_r[i] * (p.impact_u[i] + p.impact_base[i])
+        scale += absolute(p.impact_r[i]) * (absolute(p.impact_u[i]) + absolute(p.impact_base[i]))
     return change > SLACK * tolerance * scale

@@ -21,7 +21,7 @@ TIE = 1e-9  # relative difference below which two contacts approach equally fast
 @kernel
 def mean_of_reflections(p, law, tolerance):
     """The mean of rows of reflections and the plastic impact; writes the impulses impact_mean; returns the residual."""
-    n = p.hard_count[1]
+    n = p.impact_count[1]
     for i in range(n):
         p.impact_mean[i] = 0.0
     level, residual = 0.0, 0.0
@@ -45,7 +45,7 @@ def mean_of_reflections(p, law, tolerance):
 def next_level(p, level):
     """The least coefficient of restitution above level, or level if there is none."""
     top = level
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         e = clip(p.hard_restitution[b], 0.0, 1.0)
         if is_contact(p, b) and e > level:
             top = e if top == level else minimum(top, e)
@@ -57,7 +57,7 @@ def reflect(p, level, law, tolerance):
     """Reflections until nothing approaches, elastic for e above level, otherwise plastic; writes impact_sum."""
     from_before(p)
     approach, residual, rounds = least_approach(p, tolerance), 0.0, 0
-    while rounds < PATIENCE * (p.hard_count[0] + 1):
+    while rounds < PATIENCE * (p.impact_count[0] + 1):
         if choose_reflected(p, level, approach) == 0:
             break
         residual = maximum(residual, reflect_once(p, level, law, tolerance))
@@ -71,10 +71,10 @@ def reflect(p, level, law, tolerance):
 def choose_reflected(p, level, approach):
     """Let take part what approaches, and of plastic contacts what does not leave; returns how many approach."""
     count = 0
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         p.impact_member[b], p.impact_aim[b] = 0, 0.0
         if is_contact(p, b):
-            u = p.impact_base[p.hard_row[b]]
+            u = p.impact_base[p.impact_row[b]]
             elastic = p.hard_restitution[b] > level
             if u < -approach:
                 count += 1
@@ -87,14 +87,14 @@ def choose_reflected(p, level, approach):
 @kernel
 def reflect_once(p, level, law, tolerance):
     """One impact of the members with e = 1 or 0 each."""
-    for i in range(p.hard_count[1]):
-        p.hard_r[i] = 0.0
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
     if law == NEWTON:
         return impact_by(p, law, tolerance)
     residual = compress(p, tolerance)
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         elastic = is_contact(p, b) and p.hard_restitution[b] > level
-        p.impact_push[b] = p.impact_pressed[p.hard_row[b]] if elastic else 0.0
+        p.impact_push[b] = p.impact_pressed[p.impact_row[b]] if elastic else 0.0
     return maximum(residual, expand(p, 1.0, tolerance))
 
 
@@ -102,7 +102,7 @@ def reflect_once(p, level, law, tolerance):
 def end_plastically(p, approach, tolerance):
     """If contacts still approach, add to the row the plastic impact of all; returns its residual."""
     fastest = fastest_contact(p)
-    if fastest < 0 or p.impact_base[p.hard_row[fastest]] >= -approach:
+    if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
         return 0.0
     p.impact_report[LEFTOVER] = 1
     take_all(p)
@@ -115,9 +115,9 @@ def end_plastically(p, approach, tolerance):
 def fastest_contact(p):
     """The contact that approaches fastest, the first of equals; -1 if none approaches."""
     fastest, u = -1, 0.0
-    for b in range(p.hard_count[0]):
-        if is_contact(p, b) and p.impact_base[p.hard_row[b]] < u * (1.0 + TIE):
-            fastest, u = b, p.impact_base[p.hard_row[b]]
+    for b in range(p.impact_count[0]):
+        if is_contact(p, b) and p.impact_base[p.impact_row[b]] < u * (1.0 + TIE):
+            fastest, u = b, p.impact_base[p.impact_row[b]]
     return fastest
 
 
@@ -129,9 +129,9 @@ def one_after_the_other(p, law, tolerance):
     """
     from_before(p)
     approach, residual, rounds = least_approach(p, tolerance), 0.0, 0
-    while rounds < PATIENCE * (p.hard_count[0] + 1):
+    while rounds < PATIENCE * (p.impact_count[0] + 1):
         fastest = fastest_contact(p)
-        if fastest < 0 or p.impact_base[p.hard_row[fastest]] >= -approach:
+        if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
             break
         residual = maximum(residual, single_impact(p, fastest, law, tolerance))
         add_to_row(p)
@@ -143,12 +143,12 @@ def one_after_the_other(p, law, tolerance):
 @kernel
 def single_impact(p, contact, law, tolerance):
     """The impact of one contact alone, from impact_base."""
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         p.impact_member[b] = 0
-    for i in range(p.hard_count[1]):
-        p.hard_r[i] = 0.0
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
     p.impact_member[contact] = 1
-    row, e = p.hard_row[contact], p.hard_restitution[contact]
+    row, e = p.impact_row[contact], p.hard_restitution[contact]
     residual = compress(p, tolerance)
     p.impact_aim[contact] = -e * p.impact_base[row]
     p.impact_push[contact] = e * p.impact_pressed[row]

@@ -33,7 +33,7 @@ CLOSE = 1e-14  # relative error of the work at which the search ends
 def impact_by(p, law, tolerance):
     """One impact of the members: to impact_aim by Newton's law, with impact_push as expansion by Poisson's.
 
-    From impact_base; writes hard_r and hard_u and, by Poisson's law, what `compress` does. Returns the residual.
+    From impact_base; writes impact_r and impact_u and, by Poisson's law, what `compress` does. Returns the residual.
     """
     if law == NEWTON:
         free_members(p)
@@ -45,8 +45,8 @@ def impact_by(p, law, tolerance):
 @kernel
 def free_members(p):
     """Make all members, and the bilateral rows, free."""
-    for b in range(p.hard_count[0]):
-        free = p.hard_kind[b] == BILATERAL or (is_contact(p, b) and p.impact_member[b] == 1)
+    for b in range(p.impact_count[0]):
+        free = p.impact_kind[b] == BILATERAL or (is_contact(p, b) and p.impact_member[b] == 1)
         p.impact_state[b] = FREE if free else ABSENT
 
 
@@ -55,9 +55,9 @@ def compress(p, tolerance):
     """The plastic impact of the members: impulses impact_pressed (N s), velocities impact_closed (m/s) after."""
     free_members(p)
     residual = solve_part(p, COMPRESSION, tolerance)
-    for i in range(p.hard_count[1]):
-        p.impact_pressed[i] = p.hard_r[i]
-        p.impact_closed[i] = p.hard_u[i]
+    for i in range(p.impact_count[1]):
+        p.impact_pressed[i] = p.impact_r[i]
+        p.impact_closed[i] = p.impact_u[i]
     return residual
 
 
@@ -66,23 +66,24 @@ def expand(p, factor, tolerance):
     """Expansion after `compress` with normal impulses of at least factor impact_push, more only where it stays closed.
 
     0 <= u_N ⟂ r_N - push >= 0 and friction |r_T| <= mu r_N of the expansion's own. Which contacts stay closed is found
-    by trying: open ones that would approach are closed, closed ones with less than their push are opened. Writes hard_r
-    (of both phases) and hard_u.
+    by trying: open ones that would approach are closed, closed ones with less than their push are opened. Writes
+    impact_r, the sum of both phases, and impact_u.
     """
     free_members(p)
-    for b in range(p.hard_count[0]):
-        p.impact_given[b] = factor * p.impact_push[b]
-        if is_contact(p, b) and p.impact_member[b] == 1 and p.impact_given[b] > 0.0:
+    for b in range(p.impact_count[0]):
+        p.impact_given[b] = 0.0
+        if is_contact(p, b) and p.impact_member[b] == 1 and factor * p.impact_push[b] > 0.0:
+            p.impact_given[b] = factor * p.impact_push[b]
             p.impact_state[b] = GIVEN
     approach, residual = least_approach(p, tolerance), 0.0
-    for i in range(p.hard_count[1]):
-        p.hard_r[i] = 0.0
-    for _ in range(4 + 2 * p.hard_count[0]):
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
+    for _ in range(4 + 2 * p.impact_count[0]):
         residual = solve_part(p, EXPANSION, tolerance)
         if exchange(p, approach, tolerance) == 0:
             break
-    for i in range(p.hard_count[1]):
-        p.hard_r[i] += p.impact_pressed[i]
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] += p.impact_pressed[i]
     return residual
 
 
@@ -90,21 +91,21 @@ def expand(p, factor, tolerance):
 def exchange(p, approach, tolerance):
     """Close open contacts that approach and open closed ones that lack impulse; returns how many."""
     count = 0
-    for b in range(p.hard_count[0]):
-        row = p.hard_row[b]
-        if p.impact_state[b] == GIVEN and p.hard_u[row] < -approach:
+    for b in range(p.impact_count[0]):
+        row = p.impact_row[b]
+        lacks = p.impact_given[b] > 0.0 and p.impact_r[row] < p.impact_given[b] * (1.0 - SLACK * tolerance)
+        if p.impact_state[b] == GIVEN and p.impact_u[row] < -approach:
             p.impact_state[b] = FREE
             count += 1
-        elif p.impact_state[b] == FREE and is_contact(p, b):
-            if p.hard_r[row] < p.impact_given[b] * (1.0 - SLACK * tolerance):
-                p.impact_state[b] = GIVEN
-                count += 1
+        elif p.impact_state[b] == FREE and lacks:
+            p.impact_state[b] = GIVEN
+            count += 1
     return count
 
 
 @kernel
 def spare_energy(p, residual, tolerance):
-    """Where the impact in hard_r gains energy, replace it by one with the energetic coefficient; returns the residual.
+    """Replace the impact in impact_r, if it gains energy, by one with the energetic coefficient; returns the residual.
 
     Reads impact_push, whose multiple the expansion then is.
     """
@@ -135,9 +136,9 @@ def energetic_factor(p, tolerance):
     found by false position (Illinois), since the work is a quadratic function of it as long as no contact changes mode.
     """
     owed = 0.0
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         if is_contact(p, b) and p.impact_member[b] == 1:
-            i, e = p.hard_row[b], p.hard_restitution[b]
+            i, e = p.impact_row[b], p.hard_restitution[b]
             owed -= 0.5 * e * e * p.impact_pressed[i] * (p.impact_base[i] + p.impact_closed[i])
     if owed <= 0.0:
         return 0.0
@@ -164,8 +165,8 @@ def expansion_work(p, factor, tolerance):
     """Work (J) of the normal impulses in the expansion with factor impact_push; writes what `expand` does."""
     expand(p, factor, tolerance)
     work = 0.0
-    for b in range(p.hard_count[0]):
+    for b in range(p.impact_count[0]):
         if is_contact(p, b) and p.impact_member[b] == 1:
-            i = p.hard_row[b]
-            work += 0.5 * (p.hard_r[i] - p.impact_pressed[i]) * (p.impact_closed[i] + p.hard_u[i])
+            i = p.impact_row[b]
+            work += 0.5 * (p.impact_r[i] - p.impact_pressed[i]) * (p.impact_closed[i] + p.impact_u[i])
     return work
