@@ -60,8 +60,7 @@ def all_at_once(p, law, treatment, tolerance):
         else:
             residual = maximum(residual, mean_of_reflections(p, law, tolerance))
             aim_by_reflections(p, tolerance)
-        residual = maximum(residual, impact_by(p, law, tolerance))
-        residual = spare_energy(p, residual, tolerance)
+        residual = maximum(residual, spare_energy(p, impact_by(p, law, tolerance), tolerance))
     add_to_row(p)
     return maximum(residual, end_plastically(p, least_approach(p, tolerance), tolerance))
 

@@ -13,7 +13,7 @@ from saltus.solve.cone import solve_cones
 
 ABSENT, FREE, GIVEN = 0, 1, 2  # impact_state
 WHOLE, COMPRESSION, EXPANSION = 0, 1, 2  # phase: from impact_base to the aims; from there to 0; from impact_closed
-SLACK = 100.0  # approach velocities and gains of energy below this many tolerances, relative to all there is, are 0
+SLACK = 100.0  # tolerances of the largest velocity or impulse, below which one counts as zero
 
 
 @kernel
@@ -57,7 +57,7 @@ def restore_problem(p):
 
 @kernel
 def least_approach(p, tolerance):
-    """Velocity (m/s) below which a contact does not approach: the part SLACK tolerance of the largest before."""
+    """Velocity (m/s) below which a contact does not approach: SLACK tolerances of the largest before."""
     speed = 0.0
     for i in range(p.impact_count[1]):
         speed = maximum(speed, absolute(p.impact_before[i]))
@@ -173,10 +173,10 @@ def from_before(p):
 
 
 @kernel
-def gains_energy(p, tolerance):
-    """Whether the impact from impact_base to impact_u gains kinetic energy: ½ rᵀ(u⁺ + u⁻) > 0 beyond rounding."""
+def gains_energy(p, slack):
+    """Whether the impact from impact_base to impact_u gains energy: ½ rᵀ(u⁺ + u⁻) above slack times its terms."""
     change, scale = 0.0, 0.0
     for i in range(p.impact_count[1]):
         change += p.impact_r[i] * (p.impact_u[i] + p.impact_base[i])
         scale += absolute(p.impact_r[i]) * (absolute(p.impact_u[i]) + absolute(p.impact_base[i]))
-    return change > SLACK * tolerance * scale
+    return change > slack * scale

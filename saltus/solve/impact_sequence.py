@@ -11,7 +11,7 @@ are convex and what is feasible stays so: the mean keeps momentum, gains no ener
 from saltus.model.cones_impact import LEFTOVER, NEWTON, ROUNDS
 from saltus.number.functions import clip, maximum, minimum
 from saltus.number.kernels import kernel
-from saltus.solve.impact_problem import add_to_row, from_before, is_contact, least_approach, take_all
+from saltus.solve.impact_problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all
 from saltus.solve.restitution import compress, expand, impact_by, spare_energy
 
 PATIENCE = 20  # impacts in a row, for each contact, before the rest is resolved plastically
@@ -86,11 +86,13 @@ def choose_reflected(p, level, approach):
 
 @kernel
 def reflect_once(p, level, law, tolerance):
-    """One impact of the members with e = 1 or 0 each."""
+    """One impact of the members with e = 1 or 0 each; by Poisson's law too where Newton's has no solution."""
     for i in range(p.impact_count[1]):
         p.impact_r[i] = 0.0
     if law == NEWTON:
-        return impact_by(p, law, tolerance)
+        residual = impact_by(p, law, tolerance)
+        if residual <= SLACK * tolerance:
+            return residual
     residual = compress(p, tolerance)
     for b in range(p.impact_count[0]):
         elastic = is_contact(p, b) and p.hard_restitution[b] > level
@@ -128,7 +130,7 @@ def one_after_the_other(p, law, tolerance):
     Each gains no energy by itself (`spare_energy`). Returns the residual.
     """
     from_before(p)
-    approach, residual, rounds = least_approach(p, tolerance), 0.0, 0
+    approach, residual, rounds = least_approach(p, tolerance), close_loops(p, tolerance), 0
     while rounds < PATIENCE * (p.impact_count[0] + 1):
         fastest = fastest_contact(p)
         if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
@@ -138,6 +140,18 @@ def one_after_the_other(p, law, tolerance):
         rounds += 1
     p.impact_report[ROUNDS] = rounds
     return maximum(residual, end_plastically(p, approach, tolerance))
+
+
+@kernel
+def close_loops(p, tolerance):
+    """The impact of the bilateral rows alone; returns the residual."""
+    for b in range(p.impact_count[0]):
+        p.impact_member[b] = 0
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
+    residual = compress(p, tolerance)
+    add_to_row(p)
+    return residual
 
 
 @kernel
@@ -152,4 +166,4 @@ def single_impact(p, contact, law, tolerance):
     residual = compress(p, tolerance)
     p.impact_aim[contact] = -e * p.impact_base[row]
     p.impact_push[contact] = e * p.impact_pressed[row]
-    return spare_energy(p, maximum(residual, impact_by(p, law, tolerance)), tolerance)
+    return maximum(residual, spare_energy(p, impact_by(p, law, tolerance), tolerance))

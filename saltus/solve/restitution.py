@@ -107,20 +107,21 @@ def exchange(p, approach, tolerance):
 def spare_energy(p, residual, tolerance):
     """Replace the impact in impact_r, if it gains energy, by one with the energetic coefficient; returns the residual.
 
-    Reads impact_push, whose multiple the expansion then is.
+    So too an impact that was not solved (by its residual): with friction no impulses may lead to given velocities. Reads
+    impact_push, whose multiple the expansion then is.
     """
-    if not gains_energy(p, tolerance):
+    if residual <= SLACK * tolerance and not gains_energy(p, tolerance):
         return residual
     p.impact_report[ENERGETIC] = 1
     residual = compress(p, tolerance)
     factor = energetic_factor(p, tolerance)
     residual = maximum(residual, expand(p, factor, tolerance))
-    if gains_energy(p, tolerance):  # friction that turns within a phase: compression alone never gains
+    if gains_energy(p, 0.0):  # friction that turns within a phase: compression alone never gains
         low, high = 0.0, factor
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             expand(p, middle, tolerance)
-            if gains_energy(p, tolerance):
+            if gains_energy(p, 0.0):
                 high = middle
             else:
                 low = middle
