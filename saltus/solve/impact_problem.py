@@ -56,12 +56,18 @@ def restore_problem(p):
 
 
 @kernel
-def least_approach(p, tolerance):
-    """Velocity (m/s) below which a contact does not approach: SLACK tolerances of the largest before."""
+def speed_before(p):
+    """The largest velocity before the impact, of all rows."""
     speed = 0.0
     for i in range(p.impact_count[1]):
         speed = maximum(speed, absolute(p.impact_before[i]))
-    return SLACK * tolerance * speed
+    return speed
+
+
+@kernel
+def least_approach(p, tolerance):
+    """Velocity (m/s) below which a contact does not approach: SLACK tolerances of the largest before."""
+    return SLACK * tolerance * speed_before(p)
 
 
 @kernel
@@ -79,11 +85,15 @@ def take_all(p):
 def solve_part(p, phase, tolerance):
     """Impulses impact_r of a phase, from those there, and the velocities impact_u of all rows after; its residual.
 
-    Reads impact_state, impact_given; impact_base and impact_aim, or impact_closed.
+    The residual is relative to the velocities before the whole impact, where those of the phase are smaller. Reads
+    impact_state, impact_given; impact_base and impact_aim, or impact_closed.
     """
     choose_blocks(p)
-    pose(p, phase)
+    speed = speed_before(p)
+    rest = pose(p, phase, tolerance * speed)
     residual = solve_cones(p, tolerance)
+    if rest < speed:
+        residual = residual * rest / speed
     n = p.impact_count[1]
     for i in range(n):
         p.impact_r[i] = 0.0
@@ -124,11 +134,13 @@ def choose_blocks(p):
 
 
 @kernel
-def pose(p, phase):
-    """Write hard_W, hard_q and the warm start of the listed rows.
+def pose(p, phase, least):
+    """Write hard_W, hard_q and the warm start of the listed rows; returns the largest |q|.
 
-    q is the velocity before, with what the given impulses do to it and without the aim.
+    q is the velocity before, with what the given impulses do to it and without the aim; below `least` it is zero, since
+    what rounding leaves in dependent rows has no solution.
     """
+    largest = 0.0
     n, rows = p.impact_count[1], p.hard_count[1]
     for k in range(rows):
         i, b = p.impact_place[k], p.impact_block[k]
@@ -148,7 +160,11 @@ def pose(p, phase):
             p.hard_W[k * rows + k] = own
             p.hard_r[k] = p.impact_given[b]
             q = -own * p.impact_given[b]
+        elif absolute(q) < least:
+            q = 0.0
         p.hard_q[k] = q
+        largest = maximum(largest, absolute(q))
+    return largest
 
 
 @kernel

@@ -107,8 +107,8 @@ def exchange(p, approach, tolerance):
 def spare_energy(p, residual, tolerance):
     """Replace the impact in impact_r, if it gains energy, by one with the energetic coefficient; returns the residual.
 
-    So too an impact that was not solved (by its residual): with friction no impulses may lead to given velocities. Reads
-    impact_push, whose multiple the expansion then is.
+    So too an impact that was not solved (by its residual): there may be no impulses, with friction, that lead to given
+    velocities. Reads impact_push, whose multiple the expansion then is.
     """
     if residual <= SLACK * tolerance and not gains_energy(p, tolerance):
         return residual
@@ -147,8 +147,8 @@ def energetic_factor(p, tolerance):
     while above < 0.0 and high < LARGEST:
         low, below, high = high, above, 2.0 * high
         above = expansion_work(p, high, tolerance) - owed
-    if above < 0.0:
-        return high
+    if above < 0.0:  # jammed: no expansion does so much work, so that Poisson's has to do
+        return 1.0
     for _ in range(HALVINGS):
         factor = (low * above - high * below) / (above - below)
         error = expansion_work(p, factor, tolerance) - owed
