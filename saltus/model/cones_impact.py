@@ -1,17 +1,16 @@
 """What an impact is resolved in: fields beside those of the contact-space problem, and the laws by number."""
 
-from saltus.number.structs import Field
+from saltus.model.cones import FIELDS
+from saltus.number.structs import Field, Layout
 
-NEWTON, POISSON = 0, 1  # laws of restitution
-SIMULTANEOUS, SEQUENTIAL, MOREAU = 0, 1, 2  # treatments of several contacts
-ENERGETIC, ROUNDS, LEFTOVER = 0, 1, 2  # places in impact_report
+NEWTON, POISSON = range(2)  # laws of restitution
+SIMULTANEOUS, SEQUENTIAL, MOREAU = range(3)  # treatments of several contacts
+ENERGETIC, ROUNDS, LEFTOVER = range(3)  # places in impact_report
 
 IMPACT_FIELDS = {
     "impact_report": Field("int", (3,)),  # 1 if the energetic coefficient was used; impacts in a row; 1 if leftovers
     "impact_member": Field("int", ("nhardblock",)),  # 1 for blocks that take part in the current impact
-    "impact_state": Field(
-        "int", ("nhardblock",)
-    ),  # how each block enters the problem being solved: ABSENT, FREE or GIVEN
+    "impact_state": Field("int", ("nhardblock",)),  # how each block enters the problem: ABSENT, FREE or GIVEN
     "impact_aim": Field("real", ("nhardblock",)),  # m/s, least normal velocity after the impact
     "impact_push": Field("real", ("nhardblock",)),  # N s, normal impulse of the expansion
     "impact_given": Field("real", ("nhardblock",)),  # N s, normal impulse of GIVEN blocks
@@ -35,3 +34,5 @@ IMPACT_FIELDS = {
     "impact_block": Field("int", ("nhardrow",)),
     "impact_cut": Field("int", ("nhardrow",)),
 }
+
+IMPACT = Layout("ImpactProblem", FIELDS | IMPACT_FIELDS)  # its sizes are those of `saltus.model.cones.cone_sizes`
