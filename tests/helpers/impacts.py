@@ -53,7 +53,7 @@ def double_pendulum(first=20.0, second=30.0):
 def block(alpha, half_diagonal=1.0, mass=1.0):
     """M, and J of two corners (normal, tangent, tangent each) of a rectangle standing on them.
 
-    alpha is the angle of the diagonal with the vertical; velocities (x, y, angular counterclockwise); left corner first.
+    alpha is the angle of the diagonal with the vertical; velocities x, y, angular counterclockwise; left corner first.
     """
     b, h = half_diagonal * np.sin(alpha), half_diagonal * np.cos(alpha)
 
