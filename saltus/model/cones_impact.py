@@ -4,7 +4,7 @@ from saltus.model.cones import FIELDS
 from saltus.number.structs import Field, Layout
 
 NEWTON, POISSON = range(2)  # laws of restitution
-SIMULTANEOUS, SEQUENTIAL, MOREAU = range(3)  # treatments of several contacts
+SIMULTANEOUS, MOREAU, SEQUENTIAL = range(3)  # treatments of several contacts
 ENERGETIC, ROUNDS, LEFTOVER = range(3)  # places in impact_report
 
 IMPACT_FIELDS = {

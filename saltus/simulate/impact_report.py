@@ -17,10 +17,10 @@ from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL, cone_sizes
 from saltus.model.cones_impact import ENERGETIC, IMPACT, LEFTOVER, ROUNDS
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
+from saltus.simulate.contact import IMPACTS as LAWS
+from saltus.simulate.contact import TREATMENTS
 from saltus.solve.impact_law import resolve_impact
 
-LAWS = ("newton", "poisson")  # by the numbers of the kernels
-TREATMENTS = ("simultaneous", "sequential", "moreau")
 DIMENSION = {BILATERAL: 1, UNILATERAL: 1, COULOMB: 3}
 TOLERANCE = 1e-12  # of the cone problems
 SAME = 1e-9  # of the largest velocity: outcomes that differ by less are the same

@@ -9,8 +9,10 @@ import pytest
 from helpers.impacts import double_pendulum
 
 from saltus.errors import OptionError
+from saltus.model import cones_impact
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
-from saltus.simulate.impact_report import LAWS, TREATMENTS, impact_report
+from saltus.simulate.contact import IMPACTS, TREATMENTS
+from saltus.simulate.impact_report import impact_report
 
 J = np.diff(np.eye(5), axis=0)
 NAMES = ["a b", "b c", "c d", "d e"]
@@ -31,7 +33,7 @@ def test_it_says_where_treatments_differ(cradle):
 
 def test_its_table_has_every_outcome(cradle):
     table = cradle.table
-    assert len(table) == len(LAWS) * len(TREATMENTS) * 4
+    assert len(table) == len(IMPACTS) * len(TREATMENTS) * 4
     row = table[(table["law"] == "poisson") & (table["treatment"] == "moreau")]
     assert list(row["name"]) == NAMES
     np.testing.assert_allclose(row["impulse"], [1.6, 1.2, 0.8, 0.4], atol=1e-12)
@@ -84,3 +86,9 @@ def test_what_it_does_not_take(changed, what):
     given = dict(W=np.eye(2), before=[-1, -1], restitution=[0.5, 0.5]) | changed
     with pytest.raises(OptionError, match=what):
         impact_report(**given)
+
+
+def test_names_have_the_kernels_numbers():
+    assert IMPACTS.index("poisson") == cones_impact.POISSON
+    assert TREATMENTS.index("moreau") == cones_impact.MOREAU
+    assert TREATMENTS.index("sequential") == cones_impact.SEQUENTIAL
