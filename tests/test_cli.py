@@ -48,7 +48,7 @@ def process(*arguments, **options):
     [
         [],
         *([command] for command in ("run", "replay", "compare", "check", "lab", "warm", "bench")),
-        *(["bench", what] for what in ("smooth", "contact", "film", "orientations")),
+        *(["bench", what] for what in ("smooth", "contact", "film", "hybrid", "orientations")),
     ],
 )
 def test_every_command_has_help(saltus_command, arguments):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 RTOL, ATOL = 1e-8, 1e-10
 CLOSED = 1e-10  # m: a gap below it closes when another contact does
@@ -176,7 +176,8 @@ class Hybrid:
     def _events(self, dynamics: Dynamics, start: Array) -> tuple[list[tuple[str, int]], list[Callable[..., float]]]:
         """What may end the next piece: functions that fall through zero, and their names (kind, contact)."""
         nv = len(start) // 2
-        p, acceleration, _, _ = dynamics.at(start)
+        p, *_ = dynamics.at(start)
+        held = np.concatenate((p.normal[dynamics.closed], p.tangent[dynamics.stick]))
         names: list[tuple[str, int]] = []
         functions: list[Callable[..., float]] = []
 
@@ -200,14 +201,14 @@ class Hybrid:
             if mode == OPEN:
                 add("impact", i, lambda y, i=i: dynamics.at(y)[0].gap[i])
                 continue
-            add("liftoff", i, lambda y, k=dynamics.closed.index(i): dynamics.at(y)[2][k])
+            k = dynamics.closed.index(i)
+            add("liftoff", i, lambda y, k=k: dynamics.at(y)[2][k])
             if mode == STICK:
                 add("slip", i, lambda y, i=i: cone(y, i, 1.0))
                 add("slip", i, lambda y, i=i: cone(y, i, -1.0))
             else:
-                speed, rate = p.tangent[i] @ start[nv:], p.tangent[i] @ acceleration + p.tangent_bias[i]
-                if abs(speed) > STILL or abs(rate) > SAME:  # else other contacts keep it from slipping
-                    sign = DIRECTION[mode]
+                sign = DIRECTION[mode]
+                if not _depends(p.tangent[i], held):  # else other contacts keep it from slipping
                     add("stick", i, lambda y, i=i, s=sign: s * (dynamics.at(y)[0].tangent[i] @ y[nv:]))
         return names, functions
 
@@ -297,6 +298,12 @@ def _least(M: Array, J: Array, error: Array) -> Array:
     """The change x with J x = error that is least in the metric M."""
     step = np.linalg.solve(M, J.T)
     return step @ minimum_norm(J @ step, error)
+
+
+def _depends(row: Array, rows: Array) -> bool:
+    """Whether a row is a combination of others."""
+    rest = row - np.linalg.lstsq(rows.T, row, rcond=1e-12)[0] @ rows
+    return bool(np.linalg.norm(rest) < SAME * np.linalg.norm(row))
 
 
 def bounce(height: float, restitution: float, gravity: float, duration: float, still: float = 1e-9) -> History:

@@ -1,4 +1,4 @@
-"""The mechanisms of the hybrid benchmark, in NumPy: a planar tree of hinges with spheres that touch the floor."""
+"""The mechanisms of the hybrid benchmark: a ball, and a planar walker with spheres that touch the floor, in NumPy."""
 
 from __future__ import annotations
 
@@ -7,6 +7,53 @@ from typing import Any
 import numpy as np
 
 from saltus.bench.hybrid_scipy import Array, Parts
+
+LEG = """
+      <body name="{side}_thigh">
+        <joint name="{side}_hip" springref="{hip}"/>
+        <geom name="{side}_thigh" type="capsule" fromto="0 0 0 0 0 -0.42" size="0.045" mass="3"/>
+        <body name="{side}_shank" pos="0 0 -0.42">
+          <joint name="{side}_knee" springref="{knee}"/>
+          <geom name="{side}_shank" type="capsule" fromto="0 0 0 0 0 -0.4" size="0.035" mass="1.8"/>
+          <geom name="{side}_1" class="sole" pos="-0.08 0 -0.425"/>
+          <geom name="{side}_2" class="sole" pos="-0.03 0 -0.435"/>
+          <geom name="{side}_3" class="sole" pos="0.02 0 -0.438"/>
+          <geom name="{side}_4" class="sole" pos="0.07 0 -0.435"/>
+          <geom name="{side}_5" class="sole" pos="0.12 0 -0.425"/>
+        </body>
+      </body>"""
+
+FRICTION = 0.4
+# It falls on its soles at 0.9 m/s, slips, rolls over them, bounces from one foot to the other and comes to stand, with
+# one foot before the other; springs and dampers act in its joints.
+WALKER = f"""<mujoco model="walker">
+  <compiler angle="radian"/>
+  <option timestep="0.001" gravity="0 0 -9.81"/>
+  <default>
+    <joint type="hinge" axis="0 1 0" stiffness="400" damping="8"/>
+    <geom contype="0" conaffinity="0" rgba="0.55 0.6 0.65 1"/>
+    <default class="free"><joint stiffness="0" damping="0"/></default>
+    <default class="sole">
+      <geom type="sphere" size="0.012" mass="0.02" contype="1" condim="3" friction="{FRICTION} 0 0"
+            rgba="0.85 0.33 0.2 1"/>
+    </default>
+  </default>
+  <worldbody>
+    <light pos="0 -2 3"/>
+    <geom name="floor" type="plane" size="4 1 0.1" conaffinity="1" friction="{FRICTION} 0 0" rgba="0.3 0.33 0.37 1"/>
+    <body name="trunk" pos="0 0 0.9">
+      <joint name="x" class="free" type="slide" axis="1 0 0"/>
+      <joint name="z" class="free" type="slide" axis="0 0 1"/>
+      <joint name="pitch" class="free"/>
+      <geom name="trunk" type="capsule" fromto="0 0 0 0 0 0.45" size="0.07" mass="12"/>{
+    LEG.format(side="left", hip=-0.7, knee=0.3)
+}{LEG.format(side="right", hip=0.4, knee=0.3)}
+    </body>
+  </worldbody>
+  <keyframe>
+    <key name="falling" qpos="0 -0.049 0 -0.7 0.3 0.4 0.3" qvel="0.9 0 0 0 0 0 0"/>
+  </keyframe>
+</mujoco>"""
 
 
 class PlanarTree:
@@ -63,13 +110,13 @@ class PlanarTree:
         J[:, 0], J[:, 1], J[:, 2:] = 1.0, 1j, (-1j * turned) @ self.above
         centre, touch = J[:bodies], J[bodies:]
         heavy = self.mass[:, None] * centre.conj()
-        M = (heavy.T @ centre).real + self.armature
-        force = -(heavy.T @ (bias[:bodies] + 1j * self.gravity)).real
+        M = np.real(heavy.T @ centre) + self.armature
+        force = -np.real(heavy.T @ (bias[:bodies] + 1j * self.gravity))
         force -= self.damping * v + self.stiffness * (q - self.rest)
-        gap = (self.base + complex(q[0], q[1]) + turned[bodies:].sum(axis=1)).imag - self.radius
-        tangent = touch.real.copy()
+        gap = np.imag(self.base + complex(q[0], q[1]) + turned[bodies:].sum(axis=1)) - self.radius
+        tangent = np.real(touch).copy()
         tangent[:, 2:] += self.turning  # the lowest point of a sphere, not its centre
-        return Parts(M, force, gap, touch.imag, tangent, bias[bodies:].imag, bias[bodies:].real)
+        return Parts(M, force, gap, np.imag(touch), tangent, np.imag(bias[bodies:]), np.real(bias[bodies:]))
 
 
 def _place(vector: Any) -> complex:

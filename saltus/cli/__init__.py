@@ -335,6 +335,14 @@ def film(
 
 
 @bench_app.command()
+def hybrid(quick: Quick = False, json: Json = None) -> None:
+    """Hard contact with impacts, sticking and slipping, against the same written with SciPy, in the same process."""
+    from saltus.bench.hybrid import bench_hybrid
+
+    bench_hybrid(quick=quick, json_path=json)
+
+
+@bench_app.command()
 def orientations(
     links: Annotated[
         int | None, typer.Option(metavar="N", help="Up to so many links; without it, 10 (quick: 2).", min=1)
