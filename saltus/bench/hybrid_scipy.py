@@ -82,9 +82,8 @@ class Dynamics:
         self.state: Array | None = None
         self.found: tuple[Parts, Array, Array, Array]
 
-    def __call__(self, _: float, y: Array) -> Array:
-        _, acceleration, _, _ = self.at(y)
-        return np.concatenate((y[len(y) // 2 :], acceleration))
+    def __call__(self, time: float, y: Array) -> Array:
+        return np.concatenate((y[len(y) // 2 :], self.at(y)[1]))
 
     def at(self, y: Array) -> tuple[Parts, Array, Array, Array]:
         """Parts, v̇ [nv], normal forces of the closed contacts, tangential forces of the sticking ones."""
@@ -150,7 +149,7 @@ class Hybrid:
     """A hybrid simulation of `system` from (q, v), whose contacts are all open, at time 0."""
 
     def __init__(self, system: System, q: Array, v: Array, *, rtol: float = RTOL, atol: float = ATOL) -> None:
-        self.system, self.tolerances = system, {"rtol": rtol, "atol": atol}
+        self.system, self.rtol, self.atol = system, rtol, atol
         self.history = History(0.0, np.array(q, float), np.array(v, float))
         self.modes = [OPEN] * len(system.friction)
 
@@ -162,7 +161,7 @@ class Hybrid:
             start = np.concatenate((now.q, now.v))
             names, functions = self._events(dynamics, start)
             span = (now.time, duration)
-            piece = solve_ivp(dynamics, span, start, method="RK45", events=functions, **self.tolerances)
+            piece = solve_ivp(dynamics, span, start, "RK45", events=functions, rtol=self.rtol, atol=self.atol)
             if piece.status < 0:
                 raise ArithmeticError(piece.message)
             now.time, nv = float(piece.t[-1]), len(now.q)
