@@ -109,7 +109,7 @@ def _walker() -> tuple[Run, Callable[[], None], Run, int | None]:
     from saltus.bench.hybrid_systems import FRICTION, WALKER, PlanarTree
 
     model = saltus.load(WALKER)
-    sim = saltus.Simulation(model, "dopri5", contact=saltus.Hard(restitution=0.0))
+    sim = saltus.Simulation(model, "dopri5", contact=saltus.Hard(restitution=0.0, treatment="moreau"))
     system = PlanarTree(model, FRICTION, restitution=0.0)
     duration = DURATION["walker, 10 contacts"]
     sim.reset(key="falling")

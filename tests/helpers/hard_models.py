@@ -135,7 +135,7 @@ CRADLE_OF_TWO = row_of_balls([-0.25, -0.125, 0.25, 0.375, 0.5], [1.0] * 5)  # 1 
 TWO_BALLS = row_of_balls([0.0, 1.0], [1.0, 3.0])
 TWO_BALLS_AFTER = (-1.825, 0.275)
 
-# ------------------------------------------------------------ oblique impact of a solid sphere, e = 0.5, 1 m/s along, 2 m/s down
+# ------------------------------------------------------------ oblique impact: e = 0.5, 1 m/s along, 2 m/s down
 
 OBLIQUE = floor(SPHERE.replace(f"0 0 {RADIUS}", f"0 0 {RADIUS + 0.2}"), gravity=(0.0, 0.0, 0.0))
 OBLIQUE_STICKS_FROM = 2 / 21  # 2 vt/(7 (1 + e) vn)
@@ -188,7 +188,7 @@ def double_pendulum_on_floor(friction):
     impulses such a collision can gain energy.
     """
     height = sum(math.cos(a) for a in KANE_ANGLES)
-    rod = '<inertial pos="0 0 -0.5" mass="1" diaginertia="{i} {i} 1e-9"/>'.format(i=1 / 12)
+    rod = f'<inertial pos="0 0 -0.5" mass="1" diaginertia="{1 / 12!r} {1 / 12!r} 1e-9"/>'
     pendulum = f"""<body pos="0 0 {height!r}">
       <joint name="a" axis="0 -1 0"/>{rod}
       <body pos="0 0 -1">

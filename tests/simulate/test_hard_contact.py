@@ -32,22 +32,23 @@ def simulation(model, law=None, qpos=None, qvel=None):
 
 
 def times(trajectory, kind):
-    """Instants of events of a kind, s; those of one instant (the corners of a box) as one."""
+    """Instants after the start of events of a kind, s; those of one instant (the corners of a box) as one."""
     events = trajectory.events
     found = np.sort(events["time"][events["kind"] == kind])
-    return found[np.diff(found, prepend=-np.inf) > 1e-9]
+    return found[(np.diff(found, prepend=-np.inf) > 1e-9) & (found > 1e-6)]
 
 
 # ------------------------------------------------------------ the bouncing ball
 
 
-@pytest.mark.parametrize("restitution", [0.5, 0.8, 0.9])
-def test_a_ball_bounces_until_its_bounces_accumulate(restitution):
+@pytest.mark.parametrize("restitution, count", [(0.5, 10), (0.8, 20), (0.9, 20)])
+def test_a_ball_bounces_until_its_bounces_accumulate(restitution, count):
+    """Ten of e = 0.5 are 1e-6 m high: the law takes bounces below 1e-8 m as accumulated."""
     zeno = models.zeno_time(1.0, restitution)
     sim = simulation("bouncing_ball", saltus.Hard(restitution=restitution), [1.0])
     trajectory = sim.run(zeno + 1.0, sample=0.5)
-    expected = models.bounces(1.0, restitution, 20)
-    assert_allclose(times(trajectory, "impact")[:20], expected, rtol=1e-12)
+    expected = models.bounces(1.0, restitution, count)
+    assert_allclose(times(trajectory, "impact")[:count], expected, rtol=1e-12)
     assert_allclose(np.max(trajectory.events["time"]), zeno, rtol=1e-9)
     assert sim.qvel[0] == 0.0
     assert abs(sim.qpos[0]) < 1e-12
@@ -211,7 +212,7 @@ def test_an_impact_gains_no_energy_where_newtons_law_would(restitution, friction
     assert 0.5 * gained @ M @ gained > 1.1 * kinetic
     before = sum(sim.energy())
     trajectory = sim.run(1e-3, sample=1e-3)
-    assert len(times(trajectory, "impact")) >= 1
+    assert "impact" in trajectory.events["kind"].tolist()
     assert before - 0.9 * kinetic < sum(sim.energy()) <= before + 1e-9 * kinetic
 
 
@@ -237,7 +238,7 @@ def test_a_sliding_rod_follows_coulomb_below_the_paradox():
 def test_painleves_paradox_is_reported():
     """Above μ = 4/3 no force is consistent with the rod's sliding: the run ends and says so, with what it has."""
     sim = simulation(models.sliding_rod(1.5), qvel=[-1.0, 0.0, 0.0])
-    with pytest.raises(saltus.EventError, match="(?i)painlev") as caught:
+    with pytest.raises(saltus.EventError, match=r"(?i)painlev") as caught:
         sim.run(0.1, sample=0.01)
     assert caught.value.time is not None and caught.value.time < 0.1
 
