@@ -224,7 +224,7 @@ class Hybrid:
             self._project()
             self._choose_modes({i: kind for kind, i in fired})
         for i, (old, new) in enumerate(zip(before, self.modes, strict=True)):
-            if old != new and (i not in [j for _, j in fired] or (i in closing and new == OPEN)):
+            if old != new and i not in [j for _, j in fired]:  # changed by what happened to others
                 kind = {OPEN: "liftoff", STICK: "stick"}.get(new, "slip")
                 now.events.append((now.time, "impact" if old == OPEN else kind, i))
 

@@ -10,6 +10,8 @@ with four digits, from data of two, and a friction of 0.299 instead of 0.300 mov
 against hard, three times what stiffening by four changes, 1.2e-3.
 """
 
+import json
+
 import mujoco
 import numpy as np
 import pytest
@@ -97,3 +99,20 @@ def test_answers_that_differ_are_not_timed():
     for q, times in (((0.0, 1e-3), (0.1, 0.2)), ((0.0, 0.0), (0.1, 0.21)), ((0.0, 0.0), (0.1,))):
         with pytest.raises(saltus.SaltusError, match="not timed"):
             hybrid.differences("x", right, hybrid.Answer(np.array(q), np.array(times)))
+
+
+def test_the_table_names_the_ratio_and_the_differences(monkeypatch, tmp_path, capsys):
+    """Both sides the same program: nothing is apart, and neither is much faster."""
+
+    def run():
+        found = bounce(1.0, 0.5, 9.81, 2.0)
+        return hybrid.Answer(found.q, found.times("impact"))
+
+    monkeypatch.setattr(hybrid, "_ball", lambda: (run, lambda: None, run, 10))
+    path = tmp_path / "b.json"
+    hybrid.bench_hybrid(quick=True, json_path=path)
+    (row,) = json.loads(path.read_text())["rows"]
+    assert row["state_difference"] == row["time_difference"] == 0.0
+    assert 0.5 < row["ratio"] < 2.0 and row["scipy"] > 0.0
+    out = capsys.readouterr().out
+    assert "bouncing ball" in out and "faster" in out and "SciPy" in out
