@@ -26,6 +26,8 @@ _HOME = {
     "ContactLaw": "saltus.simulate.contact_law",
     "Soft": "saltus.simulate.contact",
     "Hard": "saltus.simulate.contact",
+    "friction_contact": "saltus.simulate.friction_contact",
+    "FrictionContact": "saltus.simulate.friction_contact",
     "Trajectory": "saltus.record.trajectory",
     "Certificate": "saltus.record.certificate",
     "ButcherTableau": "saltus.integrate.tableau",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.control import PID, Controller, controller
     from saltus.simulate.dynamics import Dynamics
+    from saltus.simulate.friction_contact import FrictionContact, friction_contact
     from saltus.simulate.humans import simulate
     from saltus.simulate.resume import resume
     from saltus.simulate.simulation import Simulation

@@ -154,11 +154,23 @@ class EventError(SaltusError):
     Attributes:
         time: s, or None.
         event: kind or name of the event, or None.
+        trajectory: the recording up to there (`saltus.Trajectory`), or None.
+        snapshot: the state there, modes included, for `Simulation.restore`, or None.
     """
 
-    def __init__(self, message: str, *, time: float | None = None, event: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        time: float | None = None,
+        event: str | None = None,
+        trajectory: Any = None,
+        snapshot: Any = None,
+    ) -> None:
         self.time = time
         self.event = event
+        self.trajectory = trajectory
+        self.snapshot = snapshot
         where = "" if event is None else f"event '{event}'"
         when = "" if time is None else f"at t = {time:.6g} s"
         prefix = " ".join(part for part in (where, when) if part)

@@ -10,8 +10,9 @@ import numpy as np
 from saltus.dynamics.activation import settle_activations
 from saltus.dynamics.history import record_controls
 from saltus.dynamics.kinematics import SLIDE
+from saltus.dynamics.manifold import displace
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.manifold import displace, save_state
+from saltus.integrate.manifold import save_state
 from saltus.integrate.runge_kutta import stage_state, store_slopes
 from saltus.integrate.status import bad_velocity
 from saltus.integrate.tableau import ButcherTableau

@@ -9,8 +9,8 @@ of second degree in sines and cosines, so that along the motion it has no faster
 
 from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
 from saltus.dynamics.factor import multiply
+from saltus.dynamics.manifold import displace
 from saltus.dynamics.momentum import momenta
-from saltus.integrate.manifold import displace
 from saltus.number.functions import absolute
 from saltus.number.kernels import kernel, only_with
 

@@ -12,11 +12,12 @@ import numpy as np
 from saltus.dynamics.activation import settle_activations
 from saltus.dynamics.joint_space import inertia_factor, inertia_solve
 from saltus.dynamics.kinematics import BALL, FREE
+from saltus.dynamics.manifold import displace
 from saltus.dynamics.motion import motion
 from saltus.dynamics.smooth import applied_forces, position_stage
 from saltus.integrate.given_momenta import joint_momenta
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.manifold import displace, save_state
+from saltus.integrate.manifold import save_state
 from saltus.integrate.runge_kutta import stage_state
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.functions import absolute, any_lane, maximum, where

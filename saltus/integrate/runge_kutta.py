@@ -11,8 +11,9 @@ the step's end.
 
 from saltus.dynamics.activation import settle_activations
 from saltus.dynamics.kinematics import BALL, FREE
+from saltus.dynamics.manifold import displace
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.manifold import displace, save_state
+from saltus.integrate.manifold import save_state
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration

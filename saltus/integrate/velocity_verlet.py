@@ -9,8 +9,9 @@ mean of both rates (Heun's method).
 """
 
 from saltus.dynamics.activation import settle_activations
+from saltus.dynamics.manifold import displace
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.manifold import displace, save_activations, save_state
+from saltus.integrate.manifold import save_activations, save_state
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 

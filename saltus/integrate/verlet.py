@@ -8,8 +8,8 @@ changed from outside, is the initial one. a' takes the velocity w' + h/2 a, whic
 depend on velocity; states of actuators as in `velocity_verlet`.
 """
 
+from saltus.dynamics.manifold import displace
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.manifold import displace
 from saltus.integrate.velocity_verlet import correct_activations, predict_activations
 from saltus.number.functions import where
 from saltus.number.kernels import kernel

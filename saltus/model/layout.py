@@ -6,7 +6,7 @@ actuation) is already zero in the kernels' Model, so that kernels need no switch
 
 import functools
 
-from saltus.model import cones, hill
+from saltus.model import cones, cones_impact, hill
 from saltus.number.structs import Field, Layout
 
 
@@ -128,7 +128,7 @@ MODEL = Layout(
         **_ints("collision_foreign", shape=("ncollision",)),  # by MuJoCo's functions
         # where events are located in time: the numbered points of each pair, and what has a mode: these points, both
         # ends of each limit, each dry friction
-        **_ints("nslot", "nmode"),
+        **_ints("nslot", "nmode", "nevent", "nevent_log", "nrow_event"),
         **_ints("slot_adr", "slot_num", shape=("nslotpair",)),
         # what moves two bodies against each other: degrees of freedom, 1 where they move the second, -1 the first;
         # chain_fill: they are not all on one way to the root, so that they couple what inertia does not
@@ -386,6 +386,8 @@ DATA = Layout(
         # distance of what has a mode (m, rad); rows: velocity J v, d(J v)/dt at constant v, and J M⁻¹ Jᵀ of them all
         **_ints("slot_contact", shape=("nslot",)),
         **_ints("block_item", shape=("nblock_event",)),
+        **_ints("mode_before", shape=("nmode",)),
+        **_ints("hard_block", "hard_place", shape=("nhardrow",)),  # of the rows of a problem: block, row among all
         **_reals("gap", shape=("nmode",)),
         **_reals("row_velocity", "row_drift", shape=("nrow_event",)),
         **_reals("row_A", shape=("nhardsquare",)),
@@ -395,8 +397,10 @@ DATA = Layout(
         **_reals("event_value", "event_before", "event_after", shape=("nevent",)),
         **_ints("event_hit", shape=("nevent",)),
         **_ints("event_count", shape=("nevent_count",)),
+        **_reals("event_error", shape=("nevent_state",)),  # of the step that is looked at, in parts of the tolerance
         **_reals("event_log", shape=("nevent_log", EVENT_WIDTH)),
         **cones.FIELDS,
+        **cones_impact.IMPACT_FIELDS,
         # of the cone at work: old forces, residuals; friction's matrix, its factor, right-hand side, solution
         **_reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
         **_reals("cone_A", "cone_L", shape=("ncone_work", 6)),
@@ -424,7 +428,7 @@ def data_sizes(
     nv = model_sizes["nv"]
     nact = model_sizes["nact"] + control_states
     unknowns = nstage * (nv + nact) if newton else 0
-    nv_constraint = nv if model_sizes["nblockmax"] else 0
+    nv_constraint = nv if model_sizes["nblockmax"] or model_sizes["nevent_state"] else 0
     nv_hessian = nv_constraint if tangents else model_sizes["nv_hessian"]
     return dict(
         model_sizes,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.dynamics.manifold import difference
 from saltus.errors import DivergenceError
-from saltus.integrate.manifold import difference
 from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import Entry
 from saltus.record.certificate import Certificate, certify_from_runs, energy_drift

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 IMPACTS = ("newton", "poisson")
-TREATMENTS = ("simultaneous", "moreau", "sequential")
+TREATMENTS = ("simultaneous", "sequential", "moreau")
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,6 @@ def hard_numbers(model: "Model", law: Soft | Hard, integrator: "Integrator") -> 
         if stepping:
             raise OptionError(f'{integrator.name} is for hard contact; give contact="hard" or saltus.Hard(...)')
         return None
-    if not stepping:
-        raise OptionError("contact='hard' is not available yet with this integrator")
+    if not stepping and not integrator.adaptive:
+        raise OptionError(f"contact='hard': {integrator.name} does not locate events; choose dopri5 or moreau_jean")
     return law.numbers(model, event=not stepping)

@@ -7,6 +7,7 @@ import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusWarning
+from saltus.simulate.hybrid import EVENT_STATUSES, event_error
 from saltus.simulate.stability import modes, stable_timestep
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
 
@@ -34,6 +35,8 @@ def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> No
         raise ModelError(
             f"more than {sim._model.nconmax} contacts at once at t = {sim.time:.6g} s; there is no room for them"
         )
+    elif status in EVENT_STATUSES:
+        raise event_error(sim, status)
     elif status in (DIVERGED, STEP_TOO_SMALL):
         bad = sim._struct.views["qvel"].copy()
         steps = taken - 1 if status == DIVERGED else 0

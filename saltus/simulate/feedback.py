@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.counts import NROW
+from saltus.dynamics.manifold import difference, displace
 from saltus.errors import SaltusWarning
-from saltus.integrate.manifold import difference, displace
 from saltus.number.kernels import Entry
 
 if TYPE_CHECKING:

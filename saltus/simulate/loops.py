@@ -7,7 +7,7 @@ from saltus.dynamics import smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
 from saltus.dynamics.hold import hold_control
-from saltus.integrate import dopri5
+from saltus.integrate import dopri5, event_driven, events
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_velocity
 from saltus.integrate.tangents import seed_state, store_tangents
@@ -16,7 +16,7 @@ from saltus.number.kernels import Entry
 from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.solve import acceleration, constrain
-from saltus.solve.status import DIVERGED, OK
+from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
 energy = Entry("energy", "", "energy_of_state(m, d)", energy_of_state=smooth.energy_of_state)
@@ -47,6 +47,15 @@ record = Entry(
     record=dopri5.record,
 )
 
+record_events = Entry(
+    "record_events",
+    "times, row, attempts, going, tableau, tolerance, out",
+    "return record(m, d, times, row, attempts, going, tableau, tolerance, out)",
+    record=event_driven.record,
+)
+settle = Entry("settle", "", "return begin(m, d)", begin=event_driven.begin)
+gaps = Entry("gaps", "", "positions(m, d)", positions=events.positions)
+
 
 # what surrounds every step: controls that are held for it, what delayed controls and sensors will read
 AROUND = dict(hold=hold_control, sample_sensors=sample_sensors, record_controls=record_controls)
@@ -73,9 +82,12 @@ for k in range(n):
     status = max(status, result)
     if rarely(not bad_velocity(m, d) < 0.5):
         return k + 1, DIVERGED
+    if log_is_full(m, d) or status > DIVERGED:
+        return k + 1, max(status, EVENTS_FULL)
 return n, status
 """
-    names = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, OK=OK, DIVERGED=DIVERGED)
+    names: dict[str, Any] = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, OK=OK)
+    names |= dict(DIVERGED=DIVERGED, log_is_full=event_driven.log_is_full, EVENTS_FULL=EVENTS_FULL)
     return Entry(f"advance_{label}", f"n, h{parameters}", body, **names)
 
 

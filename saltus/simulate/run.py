@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.errors import DivergenceError, OptionError, SaltusWarning
+from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
 from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import checkpoint, divergence, loops
@@ -18,6 +18,7 @@ from saltus.simulate.describe import attributes, names_and_units
 from saltus.simulate.feedback import warn_if_unstable
 from saltus.simulate.plan import ROUNDING, Plan, positive
 from saltus.simulate.rows import pair_names
+from saltus.solve.status import EVENTS_FULL
 
 if TYPE_CHECKING:
     from saltus.record.stream import Stream
@@ -125,6 +126,7 @@ class Run:
         self.done = 0  # whole steps taken
         self.controlled_step = -1
         self.failed = sim.unconverged  # before the run
+        self.seen = len(sim.events)  # events that the sink has, and those before the run
         self.chunk = 1  # steps to take before returning from compiled code
         self.most = 1 << 62  # that these may become
         self.progress = Progress(progress, plan.duration)
@@ -144,9 +146,9 @@ class Run:
                     self._record_free()
                 else:
                     self._record_stepwise()
-        except DivergenceError as error:
+        except (DivergenceError, EventError) as error:
             self._note_unconverged()
-            self.sink.attrs["diverged"] = str(error)
+            self.sink.attrs["diverged" if isinstance(error, DivergenceError) else "stopped"] = str(error)
             error.trajectory = self.sink.finish("diverged")
             raise
         except KeyboardInterrupt:
@@ -227,9 +229,17 @@ class Run:
         sim._prepare()
         before = sim._state.copy()
         taken, status = sim._advance(n, h)
+        self._note_events()
         if status:
             divergence.handle(sim, before, taken, status)
         sim._finish()
+
+    def _note_events(self):
+        """Give the sink the events since the last call."""
+        events = self.sim.events[self.seen :]
+        if len(events):
+            self.sink.events(events)
+            self.seen = len(self.sim.events)
 
     # ------------------------------------------------------------ samples
 
@@ -281,6 +291,7 @@ class Run:
                 self.chunk = self.most = max(1, self.chunk // 2)
                 continue
             self._append_rows(rows)
+            self._note_events()
             if status:
                 divergence.handle(sim, self._last_good(), 0, status)
             sim._finish()
@@ -295,17 +306,21 @@ class Run:
         times = plan.start + plan.times(self.next, last)
         if last < plan.count + plan.beyond:
             times = np.append(times, plan.start + plan.duration)  # where steps are to end
-        rows = np.zeros((len(times), 1 + sim.model.nq + sim.model.nv + len(sim.act)))
+        rows = np.zeros((len(times), 1 + sim.model.nq + sim.model.nv + len(sim.act) + sim._model.nmode))
         sim._computed = None
         arguments = (times, 0, self.chunk, sim.time > plan.start, *sim.integrator.parameters, rows)
-        reached, status = loops.record(sim._model, sim._struct, *arguments)
-        return rows[: min(reached, last - self.next)], status
+        loop = loops.record_events if sim._located else loops.record
+        reached, status = loop(sim._model, sim._struct, *arguments)
+        sim._read_events()
+        return rows[: min(reached, last - self.next)], 0 if status == EVENTS_FULL else status
 
     def _append_rows(self, rows):
         sim, nq, nv = self.sim, self.sim.model.nq, self.sim.model.nv
         after = sim._state.copy()
         for row in rows:
-            sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), *np.split(row[1:], [nq, nq + nv])
+            ends = np.cumsum([1, nq, nv, len(sim.act)])
+            sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), *np.split(row[: ends[-1]], ends[:-1])[1:]
+            sim._struct.views["mode"][:] = row[ends[-1] :]
             if self.next < self.plan.count:
                 self._append()
             else:

@@ -8,20 +8,24 @@ from saltus.contact.foreign import attach
 from saltus.contact.foreign_ray import attach_sense
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
+from saltus.integrate.event_driven import event_driven
 from saltus.integrate.registry import find_integrator
 from saltus.model.kernel_model import UserLaws
 from saltus.model.layout import DATA
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
+from saltus.record.events import EVENT_DTYPE
 from saltus.simulate import divergence, loops, rows
 from saltus.simulate.contact import find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
+from saltus.simulate.hybrid import EventReader, check_start
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.start import check_sampling, start_state
+from saltus.solve.status import EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
@@ -86,7 +90,10 @@ class Simulation:
         if "sensor_delay" in self._model.layout.features:
             attach_sense(self.model, self._struct)  # steps look, too
         self._state = self._struct.real[self._struct.span("time", "xfrc_applied")]
-        self._loop = loops.advance(self.integrator)
+        self._located = self._hard is not None and self._hard.event  # whether events are located in time
+        self._loop = loops.advance(event_driven(self.integrator) if self._located else self.integrator)
+        self._events = EventReader(self) if self._located else None
+        self.events = np.empty(0, EVENT_DTYPE)  # of steps since the last reset, see `saltus.record.events`
         self._remembers = self._struct.views["memory"].size > 0
         self._no_forces = bytes(self._struct.views["xfrc_applied"].nbytes)
         self._computed: np.ndarray | None = None  # the state that computed quantities belong to
@@ -179,6 +186,7 @@ class Simulation:
             (view[: len(value)] if view.ndim else view)[...] = value
         self._computed = self._left = None
         self.unconverged = 0
+        self.events = self.events[:0]
 
     def snapshot(self) -> np.ndarray:
         """A copy of the state and inputs, for `restore`."""
@@ -198,6 +206,8 @@ class Simulation:
         """Compute everything in `data` from the present state and inputs."""
         self._note_forces()
         before = self._state.copy()
+        if self._located:
+            self._settle()
         status = loops.forward(self._model, self._struct)
         if self._control is not None and not self._control.hold:
             rows = self._rows_of("ctrl")
@@ -226,7 +236,41 @@ class Simulation:
         self._computed = None
         if not self.integrator.adaptive:
             self._struct.views["timestep"][...] = h
+        if self._located:
+            return self._advance_located(n, h)
         return self._loop(self._model, self._struct, n, h, *self.integrator.parameters)
+
+    def _advance_located(self, n: int, h: float) -> tuple[int, int]:
+        """The same from event to event, reading the log of events in between."""
+        taken, status = 0, EVENTS_FULL
+        while status == EVENTS_FULL and taken < n:
+            more, status = self._loop(self._model, self._struct, n - taken, h, *self.integrator.parameters)
+            taken += more
+            self._read_events()
+        return taken, 0 if status == EVENTS_FULL else status
+
+    def _read_events(self) -> np.ndarray:
+        """Events since the last call; they are kept in `events` too."""
+        new = self._events.read() if self._events is not None else self.events[:0]
+        if len(new):
+            self.events = np.concatenate([self.events, new])
+        return new
+
+    def _settle(self) -> None:
+        """Find the modes of the present state, if they are not known."""
+        if self._modes_are_known():
+            return
+        check_start(self)
+        loops.settle(self._model, self._struct)
+        self._read_events()
+
+    def _modes_are_known(self) -> bool:
+        """Whether the modes belong to the state; forgets them if it was changed from outside."""
+        known = self._struct.views["modes_known"]
+        rows = self._rows_of("qpos"), self._rows_of("qvel")
+        if self._left is None or any(not np.array_equal(self._state[r], self._left[r]) for r in rows):
+            known[:] = 0.0
+        return bool(known[0])
 
     def _rows_of(self, name: str) -> slice:
         """Where a field lies in the state."""
@@ -240,6 +284,8 @@ class Simulation:
     def _prepare(self) -> None:
         """Before steps: an integrator forgets what it remembers if the state was changed from outside."""
         self._note_forces()
+        if self._located and not self._modes_are_known():
+            check_start(self)
         if self._remembers:
             moved = self._struct.span("time", "act")
             if self._left is None or not np.array_equal(self._state[moved], self._left[moved]):
@@ -247,7 +293,7 @@ class Simulation:
 
     def _finish(self) -> None:
         """After steps: keep the state that they left, to see later whether it was changed."""
-        if self._remembers:
+        if self._remembers or self._located:
             self._left = self._state.copy()
 
     def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False, save=None):

@@ -4,6 +4,7 @@ from saltus.contact.counts import NBLOCK
 from saltus.dynamics.factor import solve
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.number.kernels import kernel, only_with
+from saltus.solve.closed_motion import row_drifts
 from saltus.solve.constrain import constrain, grip
 
 
@@ -13,6 +14,7 @@ def forces(m, d, keep):
 
     If `keep`, also what only users and derivatives read.
     """
+    row_drifts(m, d)
     position_stage(m, d, keep)
     grip(m, d)
     force_stage(m, d, keep)
@@ -30,6 +32,7 @@ def acceleration(m, d):
 @kernel
 def forward(m, d):
     """Everything that Data holds, at the present state; accelerations by the factor of M. Returns a status."""
+    row_drifts(m, d)
     forward_grip(m, d)
     free_forward(m, d)
     return constrained_forward(m, d)
@@ -43,7 +46,7 @@ def forward_grip(m, d):
     grip(m, d)
 
 
-@only_with("constraint", otherwise="0")
+@only_with("constraint", "event", otherwise="0")
 @kernel
 def constrained_forward(m, d):
     """Constraint forces, and the accelerations with them."""

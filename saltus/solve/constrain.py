@@ -1,4 +1,4 @@
-"""Forces of soft constraints: found, weighed against each other, and added to those of free motion."""
+"""Forces of constraints: found, weighed against each other, and added to those of free motion."""
 
 from saltus.contact.adhesion import adhesion_moments
 from saltus.contact.blocks import clear_blocks
@@ -14,12 +14,13 @@ from saltus.dynamics.factor import factor, solve
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.choice import solve_constraints
+from saltus.solve.closed_motion import hold
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 
 
 @only_with("constraint", otherwise="0")
 @kernel
-def constrain(m, d):
+def constrain_softly(m, d):
     """Add the forces of constraints to those of `force_stage`; returns a status.
 
     Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_given. What follows then gives the constrained
@@ -43,6 +44,10 @@ def constrain(m, d):
         d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
         return UNSOLVED
     return OK
+
+
+# where events are located in time, what is closed is held
+constrain = only_with("event", otherwise=constrain_softly)(hold)
 
 
 @kernel

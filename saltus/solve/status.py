@@ -6,3 +6,7 @@ UNSOLVED = 2  # the constraint solver did so
 CONTACTS_FULL = 3  # more contacts than there is room for
 STEP_TOO_SMALL = 4  # step control asked for steps that rounding swallows
 DIVERGED = 5  # a velocity is not a number, or beyond saltus.integrate.status.LARGEST
+JAMMED = 6  # no accelerations satisfy the laws of contact at an event (Painlevé's paradox)
+UNRESOLVED = 7  # an impact could not be resolved
+CHATTER = 8  # events follow each other without time passing
+EVENTS_FULL = 9  # the log of events is full: go on after reading it

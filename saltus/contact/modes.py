@@ -1,0 +1,53 @@
+"""Modes of points of contact, limits and dry friction where events are located in time, and the log of events.
+
+What has a mode is numbered: points of contact (slots), both ends of each limit, dry friction.
+"""
+
+from saltus.number.kernels import kernel
+
+# a point of contact, or an end of a limit: open, closed (without slip), closed and slipping
+OPEN, STICK, SLIP = 0.0, 1.0, 2.0
+
+# kinds of events, and where their numbers lie in a row of the log
+KINDS = ("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "painleve", "user", "projection")
+IMPACT, LIFTOFF, TOUCHDOWN, STICKS, SLIPS, ZENO, PAINLEVE, USER, PROJECTION = range(9)
+TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER, NOTE = range(11)
+
+# places in event_count
+LOGGED = 0  # rows of the log in use
+LOST = 1  # events that there was no room for
+CLOSED = 2  # things that act now: closed points and limits, dry friction, equalities
+RECENT = 3  # events without time passing
+SHARED = 4  # whether what is closed shares its load in more than one way, and the least forces would not do
+
+
+@kernel(inline=True)
+def limit_item(m, k, end):
+    """What has the mode of limit k's lower (0) or upper (1) end."""
+    return m.nslot + 2 * k + end
+
+
+@kernel(inline=True)
+def friction_item(m, k):
+    """What has the mode of dry friction k."""
+    return m.nslot + 2 * m.nlimit + k
+
+
+@kernel
+def log_event(m, d, kind, item, gap, speed, impulse, before, after):
+    """Note an event at the present time: kind, what it is of, gap (m), speed (m/s), impulse (N s), energies (J)."""
+    row = d.event_count[LOGGED]
+    if row >= m.nevent_log:
+        d.event_count[LOST] = d.event_count[LOST] + 1
+        return
+    d.event_count[LOGGED] = row + 1
+    d.event_log[row, TIME] = d.time
+    d.event_log[row, KIND] = 0.0 * d.time + kind
+    d.event_log[row, ITEM] = 0.0 * d.time + item
+    d.event_log[row, GAP] = gap
+    d.event_log[row, SPEED] = speed
+    d.event_log[row, NORMAL] = impulse[0]
+    d.event_log[row, TANGENT1] = impulse[1]
+    d.event_log[row, TANGENT2] = impulse[2]
+    d.event_log[row, BEFORE] = before
+    d.event_log[row, AFTER] = after

@@ -1,0 +1,119 @@
+"""Points of contact with an identity, and how far each is from touching, however far that is.
+
+Each pair of geoms has numbered points, its slots: that of a sphere, both ends of a capsule on a plane, all corners
+of a box on a plane. A point that is there has a contact in Data's list; `slot_contact` says which.
+"""
+
+from saltus.contact.collide import collide_pair, collider_frames
+from saltus.contact.counts import NCON, NLOST
+from saltus.contact.found import add_contact
+from saltus.contact.modes import limit_item
+from saltus.contact.plane import height_over_plane, no_vector
+from saltus.dynamics.kinematics import BALL
+from saltus.number.functions import sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.fields import load4
+from saltus.spatial.quaternions import quat_log, quat_normalize
+from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector, sub3
+
+NEAR = 1.0  # m; where bounding spheres are farther apart, their distance stands for that of the points
+ABSENT = 1e10  # m: distance of a point that is not there
+PLANE_BOX = 6  # kind of a pair: ten times the first type and the second
+
+
+@kernel
+def gaps(m, d):
+    """Distance of all that can close: gap [nmode] (m, rad), negative where it is violated; contacts with their places.
+
+    Reads the poses of bodies and the lengths of tendons.
+    """
+    point_gaps(m, d)
+    limit_gaps(m, d)
+    tendon_limit_gaps(m, d)
+
+
+@only_with("contact")
+@kernel
+def point_gaps(m, d):
+    """Contacts of all points within reach, and the distances of all points less the margins of their laws."""
+    d.count[NLOST] = 0
+    collider_frames(m, d)
+    n = 0
+    for c in range(m.ncollision):
+        margin = m.law_margin[m.collision_law[c]]
+        first = m.slot_adr[c]
+        apart = bounding_distance(m, d, m.collision_geom1[c], m.collision_geom2[c])
+        for s in range(first, first + m.slot_num[c]):
+            d.slot_contact[s] = -1
+            d.gap[s] = apart - margin if apart > NEAR else 0.0 * apart + ABSENT
+        if apart <= NEAR:
+            before = n
+            n = pair_points(m, d, n, c, m.law_reach[m.collision_law[c]])
+            for k in range(before, min(n, before + m.slot_num[c])):
+                d.slot_contact[first + k - before] = k
+                d.gap[first + k - before] = d.contact_dist[k] - margin
+    d.count[NCON] = n
+
+
+@kernel(inline=True)
+def bounding_distance(m, d, g1, g2):
+    """Distance (m) of the geoms' bounding spheres, or of one from a plane."""
+    offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
+    if m.geom_type[g1] == 0:
+        mat = d.geom_xmat[g1]
+        return dot3(offset, (mat[2], mat[5], mat[8])) - m.geom_rbound[g2]
+    return sqrt(dot3(offset, offset)) - m.geom_rbound[g1] - m.geom_rbound[g2]
+
+
+@kernel
+def pair_points(m, d, n, c, reach):
+    """Contacts of pair c from number n on, in the order of its slots; returns their number then."""
+    if m.collision_kind[c] == PLANE_BOX:
+        return plane_box_corners(m, d, n, c, reach)
+    return collide_pair(m, d, n, c, reach)
+
+
+@only_with("box", otherwise="n")
+@kernel
+def plane_box_corners(m, d, n, c, reach):
+    """Contacts of a plane with all eight corners of a box; corner i is at positive x, y, z where bit 0, 1, 2 is set."""
+    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    size = m.geom_size[g2]
+    for i in range(8):
+        local = (
+            size[0] * (2.0 * (i & 1) - 1.0),
+            size[1] * (1.0 * (i & 2) - 1.0),
+            size[2] * (0.5 * (i & 4) - 1.0),
+        )
+        corner = add3(d.geom_xpos[g2], matrix_times_vector(d.geom_xmat[g2], local))
+        normal, dist = height_over_plane(d, g1, corner)
+        pos = add_scaled3(corner, -0.5 * dist, normal)
+        n = add_contact(m, d, n, c, reach, dist, pos, normal, no_vector(dist))
+    return n
+
+
+@kernel
+def limit_gaps(m, d):
+    """Distances of joints from both ends of their ranges, less the margins; of a ball joint from its largest angle."""
+    for k in range(m.njntlimit):
+        j = m.limit_obj[k]
+        a = m.jnt_qposadr[j]
+        high = 0.0 * d.time + ABSENT
+        if m.jnt_type[j] == BALL:
+            turn = quat_log(quat_normalize(load4(d.qpos, a)))
+            low = max(m.limit_range[k, 0], m.limit_range[k, 1]) - sqrt(dot3(turn, turn))
+        else:
+            low = d.qpos[a] - m.limit_range[k, 0]
+            high = m.limit_range[k, 1] - d.qpos[a] - m.limit_margin[k]
+        d.gap[limit_item(m, k, 0)] = low - m.limit_margin[k]
+        d.gap[limit_item(m, k, 1)] = high
+
+
+@only_with("tendon")
+@kernel
+def tendon_limit_gaps(m, d):
+    """Distances of tendons from both ends of their ranges, less the margins."""
+    for k in range(m.njntlimit, m.nlimit):
+        length = d.ten_length[m.limit_obj[k]]
+        d.gap[limit_item(m, k, 0)] = length - m.limit_range[k, 0] - m.limit_margin[k]
+        d.gap[limit_item(m, k, 1)] = m.limit_range[k, 1] - length - m.limit_margin[k]

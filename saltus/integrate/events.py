@@ -1,0 +1,238 @@
+"""Where something happens within a step: event functions, and the first place where one of them goes below zero.
+
+Event functions are above zero as long as modes stay as they are: the distance of what is open, the normal force of what
+is closed, for what sticks the room that is left in the cone of friction, for what slips the speed in the direction of
+its slip. They are looked at on the dense output of a step, in a few places and wherever one of them dips; a change of
+sign is located by bisection and inverse quadratic interpolation (Chandrupatla, A new hybrid quadratic/bisection
+algorithm for finding the zero of a nonlinear function without using derivatives (1997)).
+"""
+
+from saltus.contact.blocks import CONE, FRICTION, UNILATERAL
+from saltus.contact.counts import NBLOCK
+from saltus.contact.modes import CLOSED, OPEN, SHARED, SLIP
+from saltus.contact.points import gaps
+from saltus.dynamics.com import com_dof, com_inertia, tree_centre_of_mass
+from saltus.dynamics.kinematics import kinematics
+from saltus.dynamics.tendon import tendons
+from saltus.integrate.dopri5 import interpolate
+from saltus.number.functions import absolute, maximum, sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.acceleration import acceleration
+from saltus.solve.contact_space import BLOCKS, ROWS, contact_friction
+
+PARTS = 4  # of a step that are looked at
+HALVINGS = 60  # towards the beginning, for a function that is zero there
+ITERATIONS = 100
+NONE = 2.0  # a place beyond the step: no event
+EPSILON = 2.2e-16
+ROOM = 1e-9  # in parts of the cone's radius and of the largest force: nearer to zero is rounding
+
+
+@kernel
+def event_values(m, d):
+    """event_value [nevent] at the present state: of distances and forces [nmode], then of slip [nmode]."""
+    if d.event_count[CLOSED]:
+        acceleration(m, d)
+    else:
+        positions(m, d)
+    read_values(m, d)
+
+
+@kernel
+def positions(m, d):
+    """Distances of all that can close, at the present positions."""
+    kinematics(m, d, m.keep_bodies)
+    tendon_lengths(m, d)
+    gaps(m, d)
+
+
+@only_with("tendon")
+@kernel
+def tendon_lengths(m, d):
+    """Lengths of tendons at the present positions."""
+    tree_centre_of_mass(m, d)
+    com_inertia(m, d)
+    com_dof(m, d)
+    tendons(m, d)
+
+
+@kernel
+def read_values(m, d):
+    """event_value from distances, and from the forces of what is closed."""
+    one = 1.0 + 0.0 * d.time
+    for i in range(m.nmode):
+        d.event_value[i] = d.gap[i] if d.mode[i] == OPEN and i < m.nslot + 2 * m.nlimit else one
+        d.event_value[m.nmode + i] = one
+    if d.event_count[CLOSED]:
+        largest = 0.0 * d.time
+        for b in range(d.count[NBLOCK]):
+            largest = maximum(largest, absolute(d.row_force[d.block_row[b]]))
+        for b in range(d.count[NBLOCK]):
+            if d.block_item[b] >= 0:
+                read_block(m, d, b, ROOM * largest)
+        if d.event_count[SHARED]:
+            read_shared(m, d)
+
+
+@kernel
+def read_shared(m, d):
+    """Where loads are shared forces say nothing: instead, whether what is held begins to move."""
+    largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        largest = maximum(largest, absolute(d.hard_q[j]))
+    for k in range(d.hard_count[BLOCKS]):
+        j = d.hard_row[k]
+        item = d.block_item[d.hard_block[j]]
+        motion = 0.0 * largest
+        for r in range(j, j + d.hard_dim[k]):
+            motion = maximum(motion, absolute(d.hard_u[r]))
+        if item >= 0:
+            d.event_value[item] = ROOM * largest - motion
+
+
+@kernel
+def read_block(m, d, b, rounding):
+    """Event functions of one block; a force (N) counts as zero where it is nothing but rounding."""
+    item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
+    force = d.row_force[row]
+    if kind == UNILATERAL:
+        d.event_value[item] = force + rounding
+    elif kind == CONE and d.mode[item] == SLIP:
+        d.event_value[item] = force + rounding
+        frame, kept = d.contact_frame[d.slot_contact[item]], d.slip[item]
+        c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
+        c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
+        d.event_value[m.nmode + item] = c1 * d.row_velocity[row + 1] + c2 * d.row_velocity[row + 2]
+    elif kind == CONE:
+        across = sqrt(d.row_force[row + 1] ** 2 + d.row_force[row + 2] ** 2)
+        d.event_value[item] = contact_friction(m, d, b) * force * (1.0 + ROOM) + rounding - across
+    elif kind == FRICTION and d.mode[item] == SLIP:
+        d.event_value[m.nmode + item] = d.slip[item, 0] * d.row_velocity[row]
+    elif kind == FRICTION:
+        d.event_value[item] = d.row_loss[row] * (1.0 + ROOM) - absolute(force)
+
+
+@kernel
+def values_at(m, d, h, start, theta):
+    """Event functions at the fraction theta of the step of h seconds from `start` (s)."""
+    interpolate(m, d, h, start, theta)
+    event_values(m, d)
+
+
+@kernel
+def first_event(m, d, h, start):
+    """The fraction of the step where the first event function goes below zero, NONE if none does.
+
+    event_before [nevent] holds the functions at the step's start. Leaves the state there, and the functions that have
+    done so marked in event_hit.
+    """
+    for e in range(m.nevent):
+        d.event_hit[e] = 0
+    lower = 0.0
+    for part in range(PARTS):
+        upper = (part + 1.0) / PARTS
+        values_at(m, d, h, start, upper)
+        crossed = False
+        for e in range(m.nevent):
+            d.event_after[e] = d.event_value[e]
+            crossed = crossed or d.event_value[e] < 0.0
+        if crossed:
+            place = earliest(m, d, h, start, lower, upper)
+            if place < NONE:
+                return place
+            values_at(m, d, h, start, upper)
+        for e in range(m.nevent):
+            d.event_before[e] = d.event_value[e]
+        lower = upper
+    return NONE
+
+
+@kernel
+def earliest(m, d, h, start, lower, upper):
+    """The first zero in a part of a step of the functions that are negative at its end; marks what is zero there."""
+    best = NONE
+    for e in range(m.nevent):
+        if d.event_after[e] < 0.0:
+            place = zero_of(m, d, h, start, e, lower, min(upper, best))
+            if place < best:
+                best = place
+                for other in range(e):
+                    d.event_hit[other] = 0
+                d.event_hit[e] = 1
+            elif place == best < NONE:
+                d.event_hit[e] = 1
+    if best < NONE:
+        values_at(m, d, h, start, best)
+    return best
+
+
+@kernel
+def resolution(m, e):
+    """What counts as zero of an event function: at the start of its mode it begins there."""
+    if e < m.nmode:
+        return m.opt_gap_tolerance if e < m.nslot + 2 * m.nlimit else 0.0
+    return m.opt_speed_tolerance if e < 2 * m.nmode else 0.0
+
+
+@kernel
+def zero_of(m, d, h, start, e, lower, upper):
+    """The place between two in a step where event function e goes below zero; NONE if it does not go down.
+
+    A function that is zero at the lower one, for what has just begun, is first followed to where it is positive.
+    """
+    values_at(m, d, h, start, upper)
+    high, full = d.event_value[e], upper
+    if high >= 0.0:
+        return NONE
+    low = d.event_before[e]
+    least = resolution(m, e)
+    if low > least:
+        return bracket(m, d, h, start, e, 0.0, lower, low, upper, high)
+    place = upper
+    for _ in range(HALVINGS):
+        place = lower + 0.5 * (place - lower)
+        values_at(m, d, h, start, place)
+        if d.event_value[e] > least:
+            return bracket(m, d, h, start, e, 0.0, place, d.event_value[e], upper, high)
+        upper, high = place, d.event_value[e]
+    # it has not left zero: it counts from a little below
+    values_at(m, d, h, start, full)
+    high = d.event_value[e]
+    if high + 2.0 * least >= 0.0:
+        return NONE
+    if low + 2.0 * least <= 0.0:
+        return lower
+    return bracket(m, d, h, start, e, 2.0 * least, lower, low + 2.0 * least, full, high + 2.0 * least)
+
+
+@kernel
+def bracket(m, d, h, start, e, shift, a, fa, b, fb):
+    """The zero between a, where event function e plus `shift` is fa > 0, and b, where it is fb < 0, to rounding.
+
+    Returns the end of the last bracket where the function is not positive.
+    """
+    share = 0.5
+    c, fc = a, fa
+    for _ in range(ITERATIONS):
+        x = a + share * (b - a)
+        values_at(m, d, h, start, x)
+        f = d.event_value[e] + shift
+        if (f > 0.0) == (fa > 0.0):
+            c, fc = a, fa
+        else:
+            c, fc = b, fb
+            b, fb = a, fa
+        a, fa = x, f
+        if fa == 0.0:
+            return a
+        width = 2.0 * EPSILON * absolute(b) / absolute(b - c) if b != c else 1.0
+        if width >= 0.5 or absolute(b - a) <= EPSILON:
+            break
+        xi = (a - b) / (c - b)
+        phi = (fa - fb) / (fc - fb)
+        share = 0.5
+        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
+            # inverse quadratic interpolation
+            share = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        share = min(max(share, width), 1.0 - width)
+    return a if fa < 0.0 else b

@@ -1,0 +1,95 @@
+"""Event-driven runs as users see them: names of what has a mode, the log of events, why an event cannot be handled."""
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.contact import modes
+from saltus.contact.modes import KINDS, LOGGED, LOST
+from saltus.errors import EventError, SaltusWarning
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.record.events import EVENT_DTYPE
+from saltus.simulate import loops
+from saltus.solve.status import CHATTER, JAMMED, UNRESOLVED
+
+if TYPE_CHECKING:
+    from saltus.simulate.simulation import Simulation
+
+DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this at the start are refused
+WHY = {
+    JAMMED: "no accelerations satisfy the laws of contact and friction (Painlevé's paradox); "
+    "less friction, or time stepping (integrator='moreau_jean'), which lets velocities jump, may go on",
+    UNRESOLVED: "the impact could not be resolved to its tolerance",
+    CHATTER: "modes change again and again without time passing",
+}
+EVENT_STATUSES = tuple(WHY)
+
+
+def mode_names(model: Model, m: Struct) -> list[tuple[str, str]]:
+    """(name, other) of all that has a mode: contact points, ends of limits, dry friction."""
+    geoms, joints = model.names("geom"), model.names("joint")
+    names = []
+    for c in range(m.ncollision):
+        first, second = geoms[m.collision_geom1[c]], geoms[m.collision_geom2[c]]
+        count = int(m.slot_num[c])
+        names += [(second if count == 1 else f"{second}.{k}", first) for k in range(count)]
+    tendons = model.names("tendon")
+    for k in range(m.nlimit):
+        name = joints[m.limit_obj[k]] if k < m.njntlimit else tendons[m.limit_obj[k]]
+        names += [(name, "lower limit"), (name, "upper limit")]
+    dofs = model.dof_names()
+    for k in range(m.nfriction):
+        name = dofs[m.friction_obj[k]] if k < m.ndoffriction else tendons[m.friction_obj[k]]
+        names.append((name, "dry friction"))
+    return names
+
+
+class EventReader:
+    """Reads what kernels have logged."""
+
+    def __init__(self, sim: "Simulation"):
+        self._sim = sim
+        self.names = mode_names(sim.model, sim._model)
+
+    def read(self) -> NDArray[Any]:
+        """The events since the last call, in the order of time."""
+        struct = self._sim._struct
+        count = struct.views["event_count"]
+        rows = struct.views["event_log"][: count[LOGGED]]
+        if count[LOST]:
+            warnings.warn(f"{count[LOST]} events were too many for the log at once", SaltusWarning, stacklevel=6)
+        out = np.zeros(len(rows), EVENT_DTYPE)
+        item = rows[:, modes.ITEM].astype(int)
+        out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
+        out["kind"] = [KINDS[int(k)] for k in rows[:, modes.KIND]]
+        names = [self.names[i] if i >= 0 else ("", "") for i in item]
+        out["name"], out["other"] = [n for n, _ in names], [o for _, o in names]
+        impact = rows[:, modes.KIND] == modes.IMPACT
+        out["impulse"] = np.where(impact[:, None], rows[:, modes.NORMAL : modes.TANGENT2 + 1], np.nan)
+        for field, place in (("energy_before", modes.BEFORE), ("energy_after", modes.AFTER)):
+            out[field] = np.where(impact, rows[:, place], np.nan)
+        count[LOGGED] = count[LOST] = 0
+        return out
+
+
+def event_error(sim: "Simulation", status: int) -> EventError:
+    """The error for an event that could not be handled; the state is that of the event."""
+    return EventError(WHY[status], time=sim.time, snapshot=sim._state.copy())
+
+
+def check_start(sim: "Simulation") -> None:
+    """Before modes are found: EventError where bodies lie deep in each other, a warning where they do a little."""
+    loops.gaps(sim._model, sim._struct)
+    m, gap = sim._model, sim._struct.views["gap"]
+    gap = gap[: m.nslot + 2 * m.nlimit]
+    worst = int(np.argmin(gap)) if gap.size else -1
+    if worst < 0 or gap[worst] >= -sim.law.gap_tolerance:
+        return
+    name, other = mode_names(sim.model, m)[worst]
+    depth = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if worst < m.nslot else f"{name} is beyond its {other}"
+    if gap[worst] < -DEEP:
+        raise EventError(f"{depth}, which hard contact cannot start from", time=sim.time)
+    warnings.warn(f"{depth} at t = {sim.time:g} s; they are moved apart", SaltusWarning, stacklevel=5)

@@ -1,0 +1,91 @@
+"""Drift: what is closed is brought back to where it belongs, after a step whose errors have moved it.
+
+Positions and velocities move the shortest way in the metric of the inertia,
+
+    Δq = -M⁻¹ Jᵀ A⁺ gap,    Δv = -M⁻¹ Jᵀ A⁺ J v,    A = J M⁻¹ Jᵀ
+
+(Bauchau & Laulusa, Review of contemporary approaches for constraint enforcement in multibody systems (2008)).
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.modes import CLOSED
+from saltus.dynamics.equations import joint_inertia
+from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.manifold import displace
+from saltus.number.functions import absolute, maximum
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.closed_motion import rows_there
+from saltus.solve.contact_space import DRIFT, ROWS, assemble, row_matrix, spread
+from saltus.solve.minimum_norm import minimum_norm
+
+LEAST_GAP, LEAST_SPEED = 1e-14, 1e-18  # m, rad; m/s, rad/s: smaller errors are rounding
+ROUNDS = 4  # corrections of positions at most
+
+
+@only_with("event", otherwise="False")
+@kernel
+def project(m, d):
+    """Bring positions and velocities of what is closed back; returns whether anything moved."""
+    if not d.event_count[CLOSED]:
+        return False
+    moved = False
+    for _ in range(ROUNDS):
+        rows_there(m, d)
+        if d.count[NBLOCK] == 0:
+            return moved
+        inverse_inertia(m, d)
+        if position_errors(m, d) <= LEAST_GAP:
+            break
+        moved = True
+        correct(m, d, d.qstep)
+        for k in range(m.nq):
+            d.qpos_kept[k] = d.qpos[k]
+        displace(m, d.qpos_kept, 1.0, d.qstep, d.qpos)
+    if velocity_errors(m, d) > LEAST_SPEED:
+        moved = True
+        correct(m, d, d.qstep)
+        for i in range(m.nv):
+            d.qvel[i] = d.qvel[i] + d.qstep[i]
+    return moved
+
+
+@kernel
+def inverse_inertia(m, d):
+    """The factor of M, A of all rows, and the problem of drift; needs `rows_there`."""
+    joint_inertia(m, d)
+    factor(m, d)
+    row_matrix(m, d)
+    assemble(m, d, DRIFT)
+
+
+@kernel
+def position_errors(m, d):
+    """hard_q ← distances of what is closed, violations of equalities; returns the largest."""
+    worst = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        d.hard_q[j] = d.row_pos[d.hard_place[j]]
+        worst = maximum(worst, absolute(d.hard_q[j]))
+    return worst
+
+
+@kernel
+def velocity_errors(m, d):
+    """hard_q ← velocities of what is closed; returns the largest."""
+    worst = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        d.hard_q[j] = d.row_velocity[d.hard_place[j]]
+        worst = maximum(worst, absolute(d.hard_q[j]))
+    return worst
+
+
+@kernel
+def correct(m, d, change):
+    """change [nv] ← -M⁻¹ Jᵀ A⁺ hard_q."""
+    minimum_norm(d, d.hard_count[ROWS], d.hard_W, d.hard_q, d.hard_r)
+    for b in range(d.count[NBLOCK]):
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_force[r] = 0.0 * d.time
+    spread(m, d, DRIFT)
+    for i in range(m.nv):
+        change[i] = -d.qfrc_constraint[i]
+    solve(m, d, change)

@@ -1,0 +1,208 @@
+"""What happens at an event: impacts of what has met, then which contacts stay closed, stick and slip.
+
+Modes are those of the accelerations that follow: the complementarity problem of all that touches and does not part,
+with Coulomb's cone where nothing slips yet (Pfeiffer & Glocker, Multibody Dynamics with Unilateral Contacts (1996)).
+"""
+
+from saltus.contact.blocks import CONE, FRICTION, UNILATERAL
+from saltus.contact.closed import closed_rows
+from saltus.contact.counts import NBLOCK
+from saltus.contact.modes import (
+    CLOSED,
+    LIFTOFF,
+    OPEN,
+    SLIP,
+    SLIPS,
+    STICK,
+    STICKS,
+    TOUCHDOWN,
+    log_event,
+)
+from saltus.contact.points import gaps
+from saltus.dynamics.equations import joint_inertia
+from saltus.dynamics.factor import factor
+from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
+from saltus.model.cones import BOUNDED, COULOMB
+from saltus.model.cones import UNILATERAL as PUSHES
+from saltus.number.functions import absolute, sqrt
+from saltus.number.kernels import kernel
+from saltus.solve.closed_motion import free_motion, free_rows, row_drifts
+from saltus.solve.collision import approaching, collide_touching
+from saltus.solve.cone import solve_cones
+from saltus.solve.contact_space import BLOCKS, OPENING, ROWS, assemble, row_matrix
+from saltus.solve.drift import project
+from saltus.solve.status import JAMMED, OK
+
+TOLERANCE = 1e-12  # residual of the complementarity problem, in parts of its size
+SOLVED = 1e-9  # a residual with which it still counts as solved
+ON_EDGE = 1e-9  # of the cone's radius: nearer to the edge than this friction is at its limit
+
+
+@kernel
+def settle(m, d):
+    """Impacts and new modes at the present state, noted in the log; returns a status."""
+    touch(m, d)
+    position_stage(m, d, 0)
+    gaps(m, d)
+    closed_rows(m, d)
+    if approaching(m, d):
+        energy_of_state(m, d)
+        potential = d.energy[0]
+        closed_rows(m, d)
+        joint_inertia(m, d)
+        factor(m, d)
+        row_matrix(m, d)
+        status = collide_touching(m, d, potential)
+        if status != OK:
+            return status
+        closed_rows(m, d)
+    part(m, d)
+    count_closed(m, d)
+    project(m, d)
+    status = choose_modes(m, d)
+    note_changes(m, d)
+    count_closed(m, d)
+    d.modes_known[0] = 1.0 + 0.0 * d.time
+    return status
+
+
+@kernel
+def touch(m, d):
+    """Everything that is nearer than the tolerance counts as closed for now; mode_before remembers what was."""
+    position_stage(m, d, 0)
+    gaps(m, d)
+    for i in range(m.nmode):
+        d.mode_before[i] = int(d.mode[i])
+    for i in range(m.nslot + 2 * m.nlimit):
+        if d.mode[i] == OPEN and d.gap[i] <= m.opt_gap_tolerance:
+            d.mode[i] = STICK
+        if i < m.nslot and d.slot_contact[i] < 0:
+            d.mode[i] = OPEN
+
+
+@kernel
+def part(m, d):
+    """Open what moves apart; what stays sticks where it does not slide, and else slips in the direction it moves."""
+    for b in range(d.count[NBLOCK]):
+        item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
+        if kind == CONE or kind == UNILATERAL:
+            if d.row_velocity[row] > m.opt_speed_tolerance:
+                d.mode[item] = OPEN
+            elif kind == CONE:
+                slide(m, d, b, d.row_velocity[row + 1], d.row_velocity[row + 2])
+            else:
+                d.mode[item] = STICK
+        elif kind == FRICTION:
+            v = d.row_velocity[row]
+            if absolute(v) > m.opt_speed_tolerance:
+                d.mode[item] = SLIP
+                d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
+            else:
+                d.mode[item] = STICK
+
+
+@kernel
+def slide(m, d, b, v1, v2):
+    """The mode of a closed contact whose tangential velocity (m/s) is v1, v2; the direction of its slip."""
+    s = d.block_item[b]
+    speed = sqrt(v1 * v1 + v2 * v2)
+    if speed > m.opt_speed_tolerance:
+        d.mode[s] = SLIP
+        keep_direction(d, b, v1 / speed, v2 / speed)
+    else:
+        d.mode[s] = STICK
+
+
+@kernel
+def keep_direction(d, b, c1, c2):
+    """slip ← c1, c2 along the tangents of a contact, in world axes."""
+    s = d.block_item[b]
+    frame = d.contact_frame[d.slot_contact[s]]
+    d.slip[s] = (c1 * frame[3] + c2 * frame[6], c1 * frame[4] + c2 * frame[7], c1 * frame[5] + c2 * frame[8])
+
+
+@kernel
+def count_closed(m, d):
+    """Whether anything holds now: what is closed, dry friction, equalities."""
+    total = m.neq + m.nfriction
+    for i in range(m.nslot + 2 * m.nlimit):
+        if d.mode[i] != OPEN:
+            total += 1
+    d.event_count[CLOSED] = total
+
+
+@kernel
+def choose_modes(m, d):
+    """Modes of what is closed, from the accelerations that follow; returns a status."""
+    if not d.event_count[CLOSED]:
+        return OK
+    accelerations(m, d)
+    residual = solve_cones(d, TOLERANCE)
+    if not residual <= SOLVED:
+        return JAMMED
+    largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        largest = max(largest, absolute(d.hard_q[j]))
+    for k in range(d.hard_count[BLOCKS]):
+        choose_mode(m, d, k, SOLVED * largest)
+    return OK
+
+
+@kernel
+def accelerations(m, d):
+    """The complementarity problem of accelerations and forces of all that is closed."""
+    row_drifts(m, d)
+    position_stage(m, d, 0)
+    force_stage(m, d, 0)
+    gaps(m, d)
+    closed_rows(m, d)
+    free_motion(m, d)
+    row_matrix(m, d)
+    assemble(m, d, OPENING)
+    free_rows(m, d)
+    for j in range(d.hard_count[ROWS]):
+        d.hard_r[j] = 0.0 * d.time
+
+
+@kernel
+def choose_mode(m, d, k, rounding):
+    """The mode of what part k of the problem belongs to. rounding: accelerations (m/s²) below this count as zero."""
+    j = d.hard_row[k]
+    b = d.hard_block[j]
+    item, kind = d.block_item[b], d.hard_kind[k]
+    if kind == COULOMB or kind == PUSHES:
+        # a force that goes to zero, or has never been there
+        idle = d.hard_r[j] * d.hard_W[j * d.hard_count[ROWS] + j] <= rounding
+        if d.hard_u[j] > rounding or (idle and (d.event_hit[item] or d.mode_before[item] == 0)):
+            d.mode[item] = OPEN
+        elif kind == COULOMB:
+            force, limit = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2), d.hard_mu[k] * d.hard_r[j]
+            a1, a2 = d.hard_u[j + 1], d.hard_u[j + 2]
+            a = sqrt(a1 * a1 + a2 * a2)
+            if force >= (1.0 - ON_EDGE) * limit:
+                if a > rounding:
+                    d.mode[item] = SLIP
+                    keep_direction(d, b, a1 / a, a2 / a)
+                elif d.event_hit[item] and force > 0.0:  # the edge of the cone was reached from inside
+                    d.mode[item] = SLIP
+                    keep_direction(d, b, -d.hard_r[j + 1] / force, -d.hard_r[j + 2] / force)
+    elif kind == BOUNDED and absolute(d.hard_u[j]) > rounding:
+        d.mode[item] = SLIP
+        d.slip[item] = (1.0 if d.hard_u[j] > 0.0 else -1.0, 0.0, 0.0)
+
+
+@kernel
+def note_changes(m, d):
+    """Note in the log what changed its mode."""
+    zero = 0.0 * d.time
+    for i in range(m.nmode):
+        was, now = d.mode_before[i], int(d.mode[i])
+        if was != now and d.modes_known[0] > 0.5:
+            kind = SLIPS
+            if now == 0:
+                kind = LIFTOFF
+            elif was == 0:
+                kind = TOUCHDOWN
+            elif now == 1:
+                kind = STICKS
+            log_event(m, d, kind, i, d.gap[i], zero, (zero, zero, zero), zero, zero)
