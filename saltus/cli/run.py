@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from saltus.cli import INTERRUPTED, screen
+from saltus.cli.events import print_events
 from saltus.cli.outputs import Outputs
 from saltus.errors import DivergenceError
 
@@ -60,6 +61,8 @@ def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
     if done.warnings and not saved:
         trajectory.attrs["warnings"] = done.warnings
     screen.print_facts(summary(trajectory, done.why_unchecked))
+    if len(trajectory.events):
+        print_events(trajectory.events)
     with screen.Activity() as activity, screen.collected_warnings() as warned:
         written, errors = outputs.write(trajectory, activity, saved=saved)
     for warning in warned:
@@ -140,6 +143,7 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
 def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
     """What a recording is of, in two columns."""
     from saltus.integrate.registry import integrators
+    from saltus.record.events import counts
     from saltus.record.stored_model import readable_model
 
     attrs, (m, why) = trajectory.attrs, readable_model(trajectory)
@@ -165,7 +169,8 @@ def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, 
     if trajectory.certificate is None and not math.isnan(trajectory.energy_drift):
         facts.append(("energy drift", f"{trajectory.energy_drift:.2g} of the energy in play"))
     if len(trajectory.events):
-        facts.append(("events", str(len(trajectory.events))))
+        kinds = ", ".join(f"{number} {kind}" for kind, number in counts(trajectory.events).items())
+        facts.append(("events", f"{len(trajectory.events)}: {kinds}"))
     return facts + screen.ignored_facts(map(str, attrs.get("ignored") or []))
 
 

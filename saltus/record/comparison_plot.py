@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.record.certificate import energy_in_play
-from saltus.record.plot import COLOURS, GREY, figure_format, literal, rendered
+from saltus.record.labels import literal
+from saltus.record.plot import COLOURS, GREY, figure_format, rendered
 from saltus.record.whole import write_whole
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.record.plot import COLOURS, figure_format, literal, rendered
+from saltus.record.labels import literal
+from saltus.record.plot import COLOURS, figure_format, rendered
 from saltus.record.whole import write_whole
 
 if TYPE_CHECKING:

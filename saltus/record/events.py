@@ -40,6 +40,7 @@ UNITS = {
     "energy_after": "J",
 }
 
+TIME_DIGITS = 10  # in tables
 NO_IMPULSE = (np.nan, np.nan, np.nan)
 
 
@@ -170,8 +171,8 @@ def known_fields(events: NDArray[Any]) -> list[str]:
 
 
 def cells(event: Any, fields: Iterable[str], digits: int = 6) -> list[str]:
-    """Some fields of an event as text; "" for what is not known."""
-    return [_cell(event[field], digits) for field in fields]
+    """Some fields of an event as text; "" for what is not known. Times that accumulate need more digits."""
+    return [_cell(event[field], max(digits, TIME_DIGITS) if field == "time" else digits) for field in fields]
 
 
 def heading(field: str) -> str:

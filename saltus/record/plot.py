@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
+from saltus.record.contact_plot import SHOWN, draw_contacts, event_handle, mark_events, rows_of
+from saltus.record.labels import literal, with_unit
 from saltus.record.whole import write_whole
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ LABELLED = 12
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its yellow, too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 GREY = "#BBBBBB"
-EVENT_STYLE: dict[str, Any] = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zorder": 1}
 
 
 def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> Figure:
@@ -41,21 +42,25 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
 
 
 def draw(trajectory: Trajectory) -> Figure:
-    """The figure, with three panels above each other on one time axis."""
+    """The figure: three panels above each other on one time axis, and a strip of contacts where modes are recorded."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 8.0), dpi=150, layout="constrained")
-    positions, velocities, energies = figure.subplots(3, 1, sharex=True)
-    for axes, group, title in ((positions, "qpos", "position"), (velocities, "qvel", "velocity")):
+    rows = len(rows_of(trajectory)[:SHOWN]) if trajectory.contact_mode.shape[1] else 0
+    strip = [0.1 + 0.075 * rows] if rows else []
+    figure = Figure(figsize=(9.0, 8.0 + 2.4 * sum(strip)), dpi=150, layout="constrained")
+    panels = figure.subplots(3 + len(strip), 1, sharex=True, height_ratios=[1.0, 1.0, 1.0, *strip])
+    for axes, group, title in ((panels[0], "qpos", "position"), (panels[1], "qvel", "velocity")):
         units = trajectory.units[group]
         handles, labels = curves(axes, trajectory.time, getattr(trajectory, group), trajectory.names[group], units)
         legend(axes, handles, labels)
         axes.set_ylabel(with_unit(title, ", ".join(dict.fromkeys(filter(None, units)))))
-    energy_panel(energies, trajectory)
-    for axes in (positions, velocities, energies):
+    energy_panel(panels[2], trajectory)
+    if strip:
+        legend(panels[3], *draw_contacts(panels[3], trajectory))
+    for axes in panels:
         furnish(axes, trajectory)
-    energies.set_xlabel("time (s)")
-    figure.align_ylabels()
+    panels[-1].set_xlabel("time (s)")
+    figure.align_ylabels(panels[:3])
     figure.suptitle(_title(trajectory), fontsize=12)
     # lets a notebook show a figure that no plotting backend knows about
     vars(figure)["_repr_png_"] = partial(rendered, figure, "png")
@@ -91,9 +96,9 @@ def energy_panel(axes: Axes, trajectory: Trajectory) -> None:
         for value, colour in zip(values, (COLOURS[0], COLOURS[1], "black"), strict=True):
             handles += axes.plot(trajectory.time, value, color=colour, **weight)
     if len(trajectory.events):
-        # the dotted lines of all panels, explained once, here where there is room
-        handles.append(axes.axvline(trajectory.events["time"][0], **EVENT_STYLE))
-        labels.append("event")
+        # the marks of all panels, explained once, here where there is room
+        handles.append(event_handle())
+        labels.append(f"{len(trajectory.events)} events" if len(trajectory.events) > 1 else "event")
     drift = trajectory.energy_drift
     legend(axes, handles, labels, "" if math.isnan(drift) else f"drift {drift:.2g}")
 
@@ -125,9 +130,7 @@ def furnish(axes: Axes, trajectory: Trajectory) -> None:
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.0 if len(trajectory) > 1 else 0.05)
-    # more lines than this would hide the curves
-    for time in np.unique(trajectory.events["time"])[:100]:
-        axes.axvline(time, **EVENT_STYLE)
+    mark_events(axes, trajectory)
 
 
 def _title(trajectory: Trajectory) -> str:
@@ -136,16 +139,6 @@ def _title(trajectory: Trajectory) -> str:
     if isinstance(attrs.get("timestep"), float):
         parts.append(f"timestep {attrs['timestep']:.4g} s")
     return literal(", ".join(parts)) or "trajectory"
-
-
-def with_unit(label: str, unit: str) -> str:
-    return f"{label} ({unit})" if unit else label
-
-
-def literal(label: str) -> str:
-    """The label as it is: no mathematics between dollars, and not hidden for its underscore."""
-    text = label.replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
 
 
 def figure_format(path: str | os.PathLike[str]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.record.events import cells, counts, heading, known_fields
 from saltus.record.report_page import page
 from saltus.record.report_plots import plots
 from saltus.record.stored_model import readable_model
@@ -127,6 +128,8 @@ def _run(t: Trajectory) -> Rows:
         rows.append(("timestep", f"{attrs['timestep']:.6g} s"))
     if isinstance(attrs.get("sample"), float):
         rows.append(("sample every", f"{attrs['sample']:.6g} s"))
+    if attrs.get("tolerances"):
+        rows.append(("tolerances", tolerances_text(attrs["tolerances"])))
     for key, name in (("contact", "contact law"), ("control", "control"), ("dynamics", "equations")):
         if attrs.get(key):
             rows.append((name, str(attrs[key])))
@@ -138,6 +141,11 @@ def _run(t: Trajectory) -> Rows:
         total = t.total_energy
         rows.append(("energy", f"{total[0]:.6g} J at the start, {total[-1]:.6g} J at the end"))
     return rows
+
+
+def tolerances_text(tolerances: Any) -> str:
+    """Tolerances by name in a line."""
+    return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in dict(tolerances).items())
 
 
 def _model(t: Trajectory) -> Rows:
@@ -162,21 +170,19 @@ def _model(t: Trajectory) -> Rows:
 
 
 def _events(t: Trajectory) -> str:
-    """The first events as a table."""
+    """How many there are of each kind, and the first of them as a table, without columns that hold nothing."""
     if not len(t.events):
         return ""
-    names = t.events.dtype.names or ()
-    head = "".join(f"<th>{html.escape(name)}{' (s)' if name == 'time' else ''}</th>" for name in names)
+    summary = ", ".join(f"{number} {kind or 'without a kind'}" for kind, number in counts(t.events).items())
+    fields = known_fields(t.events)
+    head = "".join(f"<th>{html.escape(heading(field))}</th>" for field in fields)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(_cell(event[name]))}</td>" for name in names) + "</tr>"
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells(event, fields)) + "</tr>"
         for event in t.events[:EVENTS]
     )
     more = f"<p>and {len(t.events) - EVENTS} more</p>" if len(t.events) > EVENTS else ""
-    return f'<table class="wide"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}'
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float | np.floating) else str(value)
+    table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    return f"<p>{html.escape(summary)}</p>{table}{more}"
 
 
 def _details(t: Trajectory) -> list[tuple[str, str]]:
@@ -199,6 +205,7 @@ def _details(t: Trajectory) -> list[tuple[str, str]]:
         "timestep",
         "sample",
         "contact",
+        "tolerances",
         "control",
         "dynamics",
         "model_name",

@@ -39,6 +39,7 @@ th, td { padding: .3rem .75rem .3rem 0; border-bottom: 1px solid var(--line); te
 th[scope=row] { width: 9.5rem; font-weight: 400; color: var(--soft); }
 td { overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 thead th { font-weight: 600; }
+.wide { overflow-x: auto; }
 figure { margin: 0 0 1.5rem; }
 figcaption { margin: 0 0 .25rem; font-weight: 600; }
 figure svg { display: block; width: 100%; height: auto; color: var(--ink); fill: currentColor; }

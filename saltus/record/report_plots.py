@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.record.plot import COLOURS, curves, energy_panel, furnish, legend, literal, with_unit
+from saltus.record.contact_plot import SHOWN, draw_contacts, rows_of
+from saltus.record.labels import with_unit
+from saltus.record.plot import COLOURS, curves, energy_panel, furnish, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
 MOST = 20_000  # samples that a plot is drawn from
-SHOWN = 24  # pairs of geoms in the plot of contacts
 
 # what Matplotlib draws in these colours, the page draws in its own
 THEMED = {"#000000": "currentColor", "#e6e6e6": "var(--grid)", "#999999": "var(--faint)", "#bbbbbb": "var(--faint)"}
@@ -35,10 +36,10 @@ def plots(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         yield "Controls", _lines(t, "ctrl")
     if t.act.shape[1]:
         yield "States of actuators", _lines(t, "act")
-    if t.contact_state.any():
-        closed = int(t.contact_state.any(axis=0).sum())
-        rest = f" (the first {SHOWN} of {closed} pairs)" if closed > SHOWN else ""
-        yield f"Contacts{rest}", _figure(t, lambda axes: _contacts(axes, t), height=1.2 + 0.2 * min(closed, SHOWN))
+    if rows := len(rows_of(t)):
+        rest = f" (the first {SHOWN} of {rows})" if rows > SHOWN else ""
+        height = 1.2 + 0.2 * min(rows, SHOWN)
+        yield f"Contacts{rest}", _figure(t, lambda axes: legend(axes, *draw_contacts(axes, t)), height=height)
     if t.certificate is not None and np.isfinite(t.certificate.error).any():
         yield "Estimated error of the positions", _figure(t, lambda axes: _error(axes, t))
 
@@ -73,22 +74,6 @@ def _lines(t: Trajectory, group: str) -> str:
         axes.set_ylabel(with_unit("", ", ".join(dict.fromkeys(filter(None, units)))).strip().strip("()"))
 
     return _figure(t, draw)
-
-
-def _contacts(axes: Axes, t: Trajectory) -> None:
-    """A bar for each time that a pair of geoms touches."""
-    pairs = np.flatnonzero(t.contact_state.any(axis=0))[:SHOWN]
-    for row, pair in enumerate(pairs):
-        closed = np.concatenate([[False], t.contact_state[:, pair], [False]])
-        edges = np.flatnonzero(np.diff(closed.astype(int)))
-        spans = [
-            (float(t.time[a]), float(t.time[min(b, len(t) - 1)] - t.time[a]))
-            for a, b in zip(edges[::2], edges[1::2], strict=True)
-        ]
-        axes.broken_barh(spans, (row - 0.35, 0.7), color=COLOURS[0], linewidth=0)
-    axes.set_yticks(range(len(pairs)), [literal(t.names["contact"][pair]) for pair in pairs], fontsize=8)
-    axes.set_xlim(t.time[0], t.time[-1])
-    axes.set_ylim(len(pairs) - 0.5, -0.5)
 
 
 def _error(axes: Axes, t: Trajectory) -> None:

@@ -61,6 +61,7 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "integrator": sim.integrator.name,
         "integrator_reference": sim.integrator.reference,
         "contact": sim.contact,
+        "tolerances": tolerances(sim),
         "muscles": {name: dataclasses.asdict(law) for name, law in model.muscles.items()},
         "control": "" if sim.control is None else repr(sim.control),
         "dynamics": "" if sim.dynamics is None else repr(sim.dynamics),
@@ -72,6 +73,15 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "python_version": platform.python_version(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def tolerances(sim: "Simulation") -> dict[str, float]:
+    """What a run is accurate to, by name: the relative and absolute error of a step, the constraint solver's."""
+    found = {"constraint_solver": float(sim.model.opt.tolerance)}
+    if sim.integrator.adaptive:
+        relative, absolute = sim.integrator.parameters[1]
+        found |= {"step_relative": float(relative), "step_absolute": float(absolute)}
+    return found
 
 
 @functools.cache

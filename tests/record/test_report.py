@@ -9,7 +9,7 @@ from helpers.browser import launched
 
 import saltus
 from saltus.errors import OptionError, RecordError
-from saltus.record import Trajectory
+from saltus.record import EVENT_DTYPE, Trajectory
 from saltus.record.report import notes
 from saltus.record.report_plots import thinned
 
@@ -112,6 +112,33 @@ def test_contacts_are_drawn_as_bars(tmp_path):
     assert t.contact_state.any()
     page = Page(written(t, tmp_path, video=False))
     assert "Contacts" in page.text
+
+
+def test_events_are_counted_and_the_first_are_listed(tmp_path):
+    events = np.zeros(250, EVENT_DTYPE)
+    events["time"], events["kind"], events["name"] = np.arange(250) * 0.01 + 4.0637123456, "impact", "floor <ball>"
+    events["kind"][:30], events["impulse"] = "slip", [1.5, -2.0, np.pi]
+    for field in ("gap", "velocity", "energy_before"):
+        events[field] = np.nan
+    attrs = {"tolerances": {"step_relative": 1e-9, "event_time": 1e-12}}
+    t = Trajectory([0.0, 1.0], np.zeros((2, 1)), np.zeros((2, 1)), events=events, attrs=attrs)
+    page = Page(written(t, tmp_path))
+    assert "220 impact, 30 slip" in page.text and "and 50 more" in page.text
+    assert page.text.count("floor <ball>") == 200 and "ball" not in page.count
+    assert "1.5 -2 3.14159" in page.text and "impulse (N s)" in page.text and "energy after (J)" in page.text
+    assert "4.073712346" in page.text  # times near each other differ
+    assert not any(field in page.text for field in ("gap (m)", "velocity (m/s)", "energy before"))  # hold nothing
+    assert "step relative 1e-09, event time 1e-12" in page.text
+
+
+def test_modes_of_contacts_are_drawn_as_bars(tmp_path):
+    mode = np.array([[0, 0], [1, 0], [2, 0], [2, 0]])
+    points = {"contact_state": mode > 0, "contact_force": np.zeros((4, 2, 3)), "contact_pos": np.zeros((4, 2, 3))}
+    names = {"contact": ["floor foot", "floor hand"]}
+    t = Trajectory(np.arange(4.0), np.zeros((4, 1)), np.zeros((4, 1)), contact_mode=mode, names=names, **points)
+    content = written(t, tmp_path)
+    assert "Contacts" in Page(content).text
+    assert "#0072b2" in content.lower() and "#e69f00" in content.lower()  # sticking and slipping
 
 
 def test_long_recordings_are_thinned():
