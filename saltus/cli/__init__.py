@@ -156,6 +156,7 @@ def compare(
     integrators: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Names with commas between; without it, all.")
     ] = None,
+    contact: Annotated[str, typer.Option(metavar="A,B,...", help="Contact laws: soft, hard or soft,hard.")] = "soft",
     duration: Duration = 10.0,
     timestep: Timestep = None,
     sample: Annotated[float | None, typer.Option(metavar="S", help="Seconds between samples.")] = None,
@@ -165,7 +166,7 @@ def compare(
     """Run a model under several integrators and rank them by error, energy drift and cost."""
     from saltus.cli.compare import compare_integrators
 
-    compare_integrators(model, integrators, duration, timestep, sample, ignore or [], plot)
+    compare_integrators(model, integrators, contact, duration, timestep, sample, ignore or [], plot)
 
 
 @app.command()

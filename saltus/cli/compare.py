@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def compare_integrators(
     model: str,
     integrators: str | None,
+    contacts: str,
     duration: float,
     timestep: float | None,
     sample: float | None,
@@ -26,6 +27,7 @@ def compare_integrators(
     if plot is not None:
         check_figure(plot)
     names = None if integrators is None else names_in(integrators, "--integrators")
+    laws = names_in(contacts, "--contact")
     from saltus.model.load import load
     from saltus.simulate.compare import compare
 
@@ -36,7 +38,7 @@ def compare_integrators(
         def report(what: str, fraction: float) -> None:
             update(fraction)
 
-        comparison = compare(loaded, names, duration=duration, timestep=timestep, sample=sample, progress=report)
+        comparison = compare(loaded, names, laws, duration, timestep=timestep, sample=sample, progress=report)
     _print(comparison)
     if loaded.ignored:
         screen.print_facts(screen.ignored_facts(loaded.ignored))

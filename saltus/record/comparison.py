@@ -75,6 +75,8 @@ class Comparison:
         errors: [T] the position error at each sample (rad, m), by label.
         precision: [k, 3] timestep (s) or relative tolerance, error (rad, m) and cost (s/s) with finer steps, by label.
         references: what the errors are measured against, by contact law.
+        differences: [T] how far the positions of the references under two contact laws are apart (rad, m), by
+            "soft and hard".
     """
 
     model_name: str
@@ -87,6 +89,7 @@ class Comparison:
     errors: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     precision: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     references: dict[str, Reference] = field(default_factory=dict)
+    differences: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def best(self) -> ComparisonRow | None:
@@ -135,7 +138,13 @@ class Comparison:
         notes = [f"{label}: {row.note}" for label, row in zip(self.labels(), self.rows, strict=True) if row.note]
         several = len(self.references) > 1
         references = [f"{law}: {r.text}" if several else r.text for law, r in self.references.items()]
-        return [MEANING, *notes, *references]
+        return [MEANING, *notes, *references, *(self._apart(pair) for pair in self.differences)]
+
+    def _apart(self, pair: str) -> str:
+        """How far two contact laws lead apart, in words."""
+        difference = self.differences[pair]
+        last, largest = float(difference[-1]), float(difference.max())
+        return f"{pair}: positions differ by up to {largest:.3g} (rad, m), by {last:.3g} at the end"
 
     def table(self) -> str:
         """The ranking as text."""

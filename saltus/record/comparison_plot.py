@@ -35,16 +35,22 @@ def plot(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> 
 
 
 def draw(comparison: Comparison) -> Figure:
-    """The figure, with one colour and line style an integrator, in the order of the ranking."""
+    """The figure, with one colour and line style a run; of several contact laws each has its line style.
+
+    A fourth panel shows how far contact laws lead apart, where there are several.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.0, 9.5), dpi=150, layout="constrained")
-    errors, energies, precision = figure.subplots(3, 1, height_ratios=(1.0, 1.0, 1.15))
+    laws = [1.0] if comparison.differences else []
+    figure = Figure(figsize=(10.0, 9.5 + 3.0 * len(laws)), dpi=150, layout="constrained")
+    panels = figure.subplots(3 + len(laws), 1, height_ratios=(1.0, 1.0, 1.15, *laws))
     looks = _looks(comparison)
-    _error_panel(errors, comparison, looks)
-    _energy_panel(energies, comparison, looks)
-    _precision_panel(precision, comparison, looks)
-    for axes in (errors, energies, precision):
+    _error_panel(panels[0], comparison, looks)
+    _energy_panel(panels[1], comparison, looks)
+    _precision_panel(panels[2], comparison, looks)
+    if laws:
+        _law_panel(panels[3], comparison)
+    for axes in panels:
         axes.grid(True, color="0.9", linewidth=0.8)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
@@ -60,16 +66,24 @@ def draw(comparison: Comparison) -> Figure:
 
 
 def _looks(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    """Line style by label: colours first, then dashes; only of what left a trajectory."""
-    drawn = [label for label in comparison.labels() if label in comparison.trajectories]
-    return {
-        label: {
-            "color": COLOURS[i % len(COLOURS)],
-            "linestyle": STYLES[i // len(COLOURS) % len(STYLES)],
-            "marker": MARKERS[i // len(COLOURS) % len(MARKERS)],
+    """Line style by label, of what left a trajectory: colours first, then dashes; or a colour an integrator."""
+    drawn = [
+        (label, row)
+        for label, row in zip(comparison.labels(), comparison.rows, strict=True)
+        if label in comparison.trajectories
+    ]
+    names = list(dict.fromkeys(row.name for _, row in drawn))
+    looks = {}
+    for i, (label, row) in enumerate(drawn):
+        colour, style = i, i // len(COLOURS)
+        if len(comparison.contacts) > 1:
+            colour, style = names.index(row.name), comparison.contacts.index(row.contact)
+        looks[label] = {
+            "color": COLOURS[colour % len(COLOURS)],
+            "linestyle": STYLES[style % len(STYLES)],
+            "marker": MARKERS[style % len(MARKERS)],
         }
-        for i, label in enumerate(drawn)
-    }
+    return looks
 
 
 def _handle(look: dict[str, Any]) -> Any:
@@ -166,6 +180,25 @@ def _precision_panel(axes: Axes, comparison: Comparison, looks: dict[str, dict[s
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_title("accuracy against cost, with finer steps or tolerances", fontsize=9, color="0.3")
+
+
+def _law_panel(axes: Axes, comparison: Comparison) -> None:
+    axes.set_ylabel("contact laws apart (rad, m)")
+    axes.set_xlabel("time (s)")
+    for k, (pair, difference) in enumerate(comparison.differences.items()):
+        reference = comparison.references[pair.split(" and ")[0]].trajectory
+        assert reference is not None
+        axes.plot(
+            reference.time[1:],
+            np.maximum(difference[1:], LEAST),
+            color="0.2",
+            linestyle=STYLES[k % 3],
+            label=literal(pair),
+        )
+    axes.set_yscale("log")
+    _fit_logarithm(axes, list(comparison.differences.values()))
+    axes.margins(x=0.0)
+    axes.legend(loc="lower right", fontsize=8, framealpha=0.8, edgecolor="none")
 
 
 def _say(axes: Axes, text: str) -> None:

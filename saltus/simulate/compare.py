@@ -1,5 +1,6 @@
 """One model under many integrators: ranked by error against a converged reference, energy drift and cost."""
 
+import dataclasses
 import math
 import time as clock
 import warnings
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from saltus.errors import DivergenceError, OptionError, SaltusError, SaltusWarning
+from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
 from saltus.integrate.registry import integrators as known_integrators
@@ -20,6 +21,7 @@ from saltus.record.comparison import Comparison, ComparisonRow, Reference, rank
 from saltus.record.trajectory import Trajectory
 from saltus.simulate import loops
 from saltus.simulate.certify import state_difference
+from saltus.simulate.contact import find_contact_law
 from saltus.simulate.plan import positive
 from saltus.simulate.simulation import Simulation
 
@@ -32,6 +34,7 @@ ATTEMPTS = 10**9  # steps of an adaptive integrator
 SHORTEST = 2e-3  # s that a timing lasts at least
 BUDGET = 1.0  # s of compute that finer runs of one integrator may take
 FINER = (2, 4, 8)
+SOFT = "soft"
 TOLERANCES = (1e-4, 1e-6, 1e-10)  # relative, instead of finer steps
 
 Report = Callable[[str, float], None]
@@ -40,7 +43,7 @@ Report = Callable[[str, float], None]
 def compare(
     model: Any,
     integrators: Iterable[Any] | None = None,
-    contacts: Iterable[str] | str = ("soft",),
+    contacts: Any = ("soft",),
     duration: float = 10.0,
     *,
     timestep: float | None = None,
@@ -50,7 +53,8 @@ def compare(
 ) -> Comparison:
     """Run a model under several integrators from its start and rank them.
 
-    `integrators`: names, Integrators or ButcherTableaus (None: all). `contacts`: contact laws. `timestep` (s): None for
+    `integrators`: names, Integrators or ButcherTableaus (None: all). `contacts`: a contact law or several, by name or
+    as objects (`["soft", saltus.Hard(restitution=0.5)]`), each with a reference of its own. `timestep` (s): None for
     the file's. `sample` (s): where errors are taken (None: at some 400 steps' ends). `reference`: a trajectory at these
     times to measure against; None: dopri5 with tolerances of 1e-13, checked by a second run. `progress`: a function of
     what is being run and the fraction done.
@@ -62,7 +66,7 @@ def compare(
     model = load(model)
     h = positive("timestep", model.opt.timestep if timestep is None else timestep)
     duration = positive("duration", duration)
-    laws = list(dict.fromkeys([contacts] if isinstance(contacts, str) else contacts))
+    laws = law_labels(contacts)
     chosen = _chosen(integrators, model)
     report = _Report(progress, len(laws) * (len(chosen) + 1))
     comparison = Comparison(
@@ -72,10 +76,45 @@ def compare(
         duration=duration,
         sample=_default_sample(h, duration) if sample is None else positive("sample", sample),
     )
-    for law in laws:
-        _Law(model, law, comparison).compare(chosen, reference, report)
+    for label, law in laws.items():
+        _Law(model, label, law, comparison).compare(chosen, reference, report)
     comparison.rows.sort(key=rank)
+    comparison.differences.update(_differences(model, comparison))
     return comparison
+
+
+def law_labels(contacts: Any) -> dict[str, Any]:
+    """Contact laws by what the table calls them: their names, with what sets them apart where several share one."""
+    given = [contacts] if isinstance(contacts, str) or hasattr(contacts, "name") else list(contacts)
+    laws = [_law(contact) for contact in given]
+    laws = [law for k, law in enumerate(laws) if law not in laws[:k]]
+    if not laws:
+        raise OptionError("compare: no contact laws given")
+    names = [str(getattr(law, "name", law)) for law in laws]
+    labels: dict[str, Any] = {}
+    for law, name in zip(laws, names, strict=True):
+        label = name if names.count(name) == 1 else _told_apart(law, name)
+        if label in labels:
+            raise OptionError(f"compare: two contact laws are called {label!r}")
+        labels[label] = law
+    return labels
+
+
+def _law(contact: Any) -> Any:
+    """The law of a name; what there is no law of is left to be refused by the simulation."""
+    try:
+        return find_contact_law(contact)
+    except OptionError:
+        return contact
+
+
+def _told_apart(law: Any, name: str) -> str:
+    """A law's name with those of its numbers that are not the usual ones."""
+    if not dataclasses.is_dataclass(law):
+        return repr(law)
+    usual = type(law)()
+    changed = [f.name for f in dataclasses.fields(law) if getattr(law, f.name) != getattr(usual, f.name)]
+    return f"{name}({', '.join(f'{field}={getattr(law, field)!r}' for field in changed)})" if changed else name
 
 
 class _Report:
@@ -91,20 +130,20 @@ class _Report:
 
 
 class _Law:
-    """The comparison under one contact law; adds to `out`."""
+    """The comparison under one contact law, which the table calls `contact`; adds to `out`."""
 
-    def __init__(self, model: Model, contact: str, out: Comparison):
-        self.model, self.contact, self.out = model, contact, out
+    def __init__(self, model: Model, contact: str, law: Any, out: Comparison):
+        self.model, self.contact, self.law, self.out = model, contact, law, out
         self.timestep, self.duration, self.sample = out.timestep, out.duration, out.sample
 
     def compare(self, chosen: list[Integrator], given: Trajectory | None, report: _Report) -> None:
         report.begin("reference")
-        try:
-            self._simulation(chosen[0])
-        except OptionError as error:
-            # no integrator runs under this law
-            self.out.references[self.contact] = Reference(None, np.empty(0), 0.0, f"refused: {error}")
-            self.out.rows.extend(self._row(i, note=f"refused: {error}") for i in chosen)
+        refusals = [self._refusal(integrator) for integrator in chosen]
+        if all(refusals):
+            self.out.references[self.contact] = Reference(None, np.empty(0), 0.0, f"refused: {refusals[0]}")
+            self.out.rows.extend(
+                self._row(i, note=f"refused: {text}") for i, text in zip(chosen, refusals, strict=True)
+            )
             return
         self.reference = self._reference() if given is None else self._given(given)
         self.out.references[self.contact] = self.reference
@@ -112,8 +151,16 @@ class _Law:
             report.begin(integrator.name)
             self.out.rows.append(self._compare(integrator))
 
+    def _refusal(self, integrator: Integrator) -> str:
+        """Why an integrator does not run under this law; "" if it does."""
+        try:
+            self._simulation(integrator)
+        except OptionError as error:
+            return str(error)
+        return ""
+
     def _simulation(self, integrator: Integrator, timestep: float | None = None) -> Simulation:
-        return Simulation(self.model, integrator, self.contact, self.timestep if timestep is None else timestep)
+        return Simulation(self.model, integrator, self.law, self.timestep if timestep is None else timestep)
 
     def _run(self, sim: Simulation) -> Trajectory:
         trajectory = sim.run(self.duration, self.sample, progress=False)
@@ -132,7 +179,7 @@ class _Law:
                 self._run(self._simulation(find_integrator("dopri5", "", tolerance)))
                 for tolerance in (CHECK, REFERENCE)
             )
-        except DivergenceError as error:
+        except SaltusError as error:
             return Reference(None, np.empty(0), 0.0, f"no reference: dopri5 {error}")
         difference = self._position_error(first, second)
         horizon = _horizon(first.time - first.time[0], difference)
@@ -172,6 +219,10 @@ class _Law:
         except DivergenceError as error:
             self.out.trajectories[label] = error.trajectory
             return self._row(integrator, error=math.inf, energy_drift=math.inf, note=str(error))
+        except EventError as error:
+            if recorded := getattr(error, "trajectory", None):
+                self.out.trajectories[label] = recorded
+            return self._row(integrator, note=f"stopped: {error}")
         except SaltusError as error:
             return self._row(integrator, note=f"refused: {error}")
         self.out.trajectories[label] = trajectory
@@ -205,7 +256,7 @@ class _Law:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SaltusWarning)
                 trajectory = self._run(sim)
-        except DivergenceError:
+        except (DivergenceError, EventError):
             return []
         assert self.reference.trajectory is not None
         errors = self._position_error(trajectory, self.reference.trajectory)
@@ -249,6 +300,17 @@ def _reference_text(error: np.ndarray, horizon: float, duration: float) -> str:
     )
 
 
+def _differences(model: Model, comparison: Comparison) -> dict[str, np.ndarray]:
+    """How far the reference under each other law is from that under the first: largest of a position [T], by label."""
+    runs = {label: r.trajectory for label, r in comparison.references.items() if r.trajectory is not None}
+    first, *others = runs or [""]
+    return {
+        f"{first} and {other}": abs(state_difference(model, runs[other], runs[first])[:, : model.nv]).max(axis=1)
+        for other in others
+        if model.nv and len(runs[other]) == len(runs[first])
+    }
+
+
 def _cost(sim: Simulation, start: np.ndarray, duration: float) -> tuple[float, float]:
     """Seconds of compute for `duration` simulated seconds, the median of several repeats, and its steps."""
     first = _timed(sim, start, duration)
@@ -256,15 +318,21 @@ def _cost(sim: Simulation, start: np.ndarray, duration: float) -> tuple[float, f
     repeats = REPEATS if first < BUDGET else 3
     seconds = median(sum(_timed(sim, start, duration) for _ in range(calls)) / calls for _ in range(repeats))
     if sim.integrator.adaptive:
+        if sim.contact != SOFT:
+            return seconds, math.nan
         return seconds, float(sim._struct.views["memory"][2:4].sum())
     return seconds, max(1, round(duration / sim.timestep))
 
 
 def _timed(sim: Simulation, start: np.ndarray, duration: float) -> float:
-    """Seconds that the compiled loop takes from the snapshot `start`."""
+    """Seconds that the compiled loop takes from the snapshot `start`; with other laws than the soft one, the run."""
     sim.restore(start)
     sim._prepare()
-    if sim.integrator.adaptive:
+    if sim.contact != SOFT:
+        # a hybrid run is more than the loop of steps
+        begin = clock.perf_counter()
+        sim.run(duration, duration, progress=False)
+    elif sim.integrator.adaptive:
         rows = np.zeros((1, 1 + sim.model.nq + sim.model.nv))
         ends = np.array([sim.time + duration])
         begin = clock.perf_counter()

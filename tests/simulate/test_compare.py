@@ -115,19 +115,82 @@ def test_what_diverges_is_a_row():
 
 
 def test_what_is_refused_is_a_row():
-    result = saltus.compare(oscillator(), ["rk4", "euler"], contacts=("hard", "soft"), duration=1.0)
+    result = saltus.compare(oscillator(), ["rk4", "euler"], contacts=("sticky", "soft"), duration=1.0)
     assert [(row.name, row.contact) for row in result.rows[:2]] == [("rk4", "soft"), ("euler", "soft")]
-    refused = result["rk4, hard"]
-    assert math.isnan(refused.error) and "refused" in refused.note and "not available" in refused.note
+    refused = result["rk4, sticky"]
+    assert math.isnan(refused.error) and "refused: unknown contact law 'sticky'" in refused.note
     assert set(result.trajectories) == {"rk4, soft", "euler, soft"}
     assert result.best.contact == "soft"
 
 
 def test_only_refused_rows():
-    result = saltus.compare(oscillator(), ["rk4"], contacts="hard", duration=1.0)
+    result = saltus.compare(oscillator(), ["rk4"], contacts="sticky", duration=1.0)
     assert result.best is None and len(result) == 1
     assert "refused" in repr(result)
     assert result.plot() is not None
+
+
+class Named:
+    """A law by a name of its own."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return self.name
+
+
+@pytest.fixture
+def two_laws(monkeypatch):
+    """What "contact" does here is another spring, so that two laws have closed forms; rk4 does not know the second."""
+    from saltus.simulate.simulation import Simulation
+
+    def simulation(model, integrator, law, timestep):
+        if law.name != "soft" and integrator.name == "rk4":
+            raise OptionError("rk4 cannot find events")
+        return Simulation(oscillator(4 * K) if law.name != "soft" else model, integrator, "soft", timestep)
+
+    monkeypatch.setattr(module, "Simulation", simulation)
+
+
+def test_each_contact_law_has_a_reference_of_its_own(two_laws, tmp_path):
+    """|cos ωt - cos 2ωt| apart, as exactly as the references are: 1e-9."""
+    result = saltus.compare(oscillator(), ["rk4", "euler", "midpoint"], ["soft", Named("stiff")], 3.0)
+    assert result.contacts == ("soft", "stiff")
+    for law, omega in (("soft", OMEGA), ("stiff", 2 * OMEGA)):
+        time = result.references[law].trajectory.time
+        np.testing.assert_allclose(result.references[law].trajectory.qpos[:, 0], np.cos(omega * time), atol=1e-9)
+        trajectory = result.trajectories[f"euler, {law}"]
+        exact = np.cos(omega * trajectory.time)
+        np.testing.assert_allclose(result.errors[f"euler, {law}"], abs(trajectory.qpos[:, 0] - exact), atol=1e-9)
+    apart = abs(np.cos(OMEGA * time) - np.cos(2 * OMEGA * time))
+    np.testing.assert_allclose(result.differences["soft and stiff"], apart, atol=1e-9)
+    assert f"soft and stiff: positions differ by up to {apart.max():.3g} (rad, m), by {apart[-1]:.3g}" in repr(result)
+    # an integrator that one law refuses is no reason to refuse the law
+    assert result["rk4, stiff"].note == "refused: rk4 cannot find events"
+    assert math.isfinite(result["rk4, soft"].error) and math.isfinite(result["midpoint, stiff"].error)
+    figure = result.plot(tmp_path / "laws.png")
+    lines = {label: line for label, line in zip(result.trajectories, figure.axes[1].lines, strict=False)}
+    assert len(figure.axes) == 4 and len(lines) == 5
+    drawn = dict(
+        zip([t.get_text() for t in figure.legends[0].get_texts()], figure.legends[0].legend_handles, strict=True)
+    )
+    assert drawn["euler, soft"].get_color() == drawn["euler, stiff"].get_color() != drawn["midpoint, soft"].get_color()
+    assert drawn["euler, soft"].get_linestyle() != drawn["euler, stiff"].get_linestyle()
+    np.testing.assert_array_equal(figure.axes[3].lines[0].get_ydata(), result.differences["soft and stiff"][1:])
+
+
+def test_what_contact_laws_are_called():
+    labels = module.law_labels(["soft", saltus.Hard(restitution=0.5), saltus.Hard(0.8, friction=0.3), "hard"])
+    assert list(labels) == ["soft", "hard(restitution=0.5)", "hard(restitution=0.8, friction=0.3)", "hard"]
+    assert list(module.law_labels(saltus.Soft())) == list(module.law_labels("soft")) == ["soft"]
+    hard = saltus.Hard(pairs={("ball", "floor"): 0.8})
+    assert list(module.law_labels([hard, hard, saltus.Hard(pairs={("ball", "floor"): 0.8})])) == ["hard"]
+    with pytest.raises(OptionError, match="no contact laws"):
+        module.law_labels([])
+    assert list(module.law_labels(["hard", saltus.Hard(), "sticky"])) == ["hard", "sticky"]
+    with pytest.raises(OptionError, match="two contact laws are called 'soft'"):
+        module.law_labels([Named("soft"), Named("soft")])
 
 
 def test_chaos_is_said():
