@@ -14,7 +14,7 @@ import typer
 from saltus.cli import INTERRUPTED, screen
 from saltus.cli.events import print_events
 from saltus.cli.outputs import Outputs
-from saltus.errors import DivergenceError
+from saltus.errors import DivergenceError, EventError
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
@@ -88,7 +88,7 @@ class Done:
     """A run, as far as it came."""
 
     trajectory: Trajectory | None = None
-    error: DivergenceError | None = None
+    error: DivergenceError | EventError | None = None
     interrupted: bool = False
     why_unchecked: str = ""
     warnings: list[str] = field(default_factory=list)
@@ -100,8 +100,8 @@ def _recorded(run: Callable[[], Trajectory]) -> Done:
     with screen.collected_warnings() as done.warnings:
         try:
             done.trajectory = run()
-        except DivergenceError as error:
-            done.trajectory, done.error = error.trajectory, error
+        except (DivergenceError, EventError) as error:
+            done.trajectory, done.error = getattr(error, "trajectory", None), error
     if done.trajectory is not None:
         done.interrupted = "interrupted_at" in done.trajectory.attrs
     if done.error or done.interrupted:

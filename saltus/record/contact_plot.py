@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.record.columns import SLIPPING, STICKING
+from saltus.record.events import contact_labels
 from saltus.record.labels import literal
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ def _distinct(times: NDArray[Any]) -> NDArray[np.float64]:
 def rows_of(trajectory: Trajectory) -> list[int]:
     """The contacts that there is something to see of: closed at a sample, or part of an impact."""
     t = trajectory
-    hit = set(t.events["name"][t.events["kind"] == "impact"].tolist())
-    closed = np.flatnonzero(t.contact_state.any(axis=0)).tolist()
-    return [k for k, name in enumerate(t.names["contact"]) if k in closed or (name and name in hit)]
+    hit = set(contact_labels(t.events[t.events["kind"] == "impact"])) if t.contact_mode.shape[1] else set()
+    closed = set(np.flatnonzero(t.contact_state.any(axis=0)).tolist())
+    return [k for k, name in enumerate(t.names["contact"]) if k in closed or name in hit]
 
 
 def draw_contacts(axes: Axes, trajectory: Trajectory) -> tuple[list[Any], list[str]]:
@@ -102,7 +103,8 @@ def _spans(time: NDArray[Any], on: NDArray[np.bool_]) -> list[tuple[float, float
 
 def _impacts(t: Trajectory, contact: int) -> NDArray[np.float64]:
     """Times of the impacts of a contact, as far as they can be told apart."""
-    name = t.names["contact"][contact]
-    if not name or not t.contact_mode.shape[1]:
+    if not t.contact_mode.shape[1]:
         return np.empty(0)
-    return _distinct(t.events["time"][(t.events["kind"] == "impact") & (t.events["name"] == name)])
+    events = t.events[t.events["kind"] == "impact"]
+    own = np.array(contact_labels(events), dtype=np.str_) == t.names["contact"][contact]
+    return _distinct(events["time"][own])

@@ -159,6 +159,16 @@ def counts(events: NDArray[Any]) -> dict[str, int]:
     return {str(kinds[k]): int(numbers[k]) for k in order}
 
 
+def contact_label(name: str, other: str) -> str:
+    """What the column of a contact is called whose events have these names: the other first, as pairs of geoms are."""
+    return f"{other} {name}" if other else name
+
+
+def contact_labels(events: NDArray[Any]) -> list[str]:
+    """The columns of contacts that events belong to, by name."""
+    return [contact_label(name, other) for name, other in events[["name", "other"]].tolist()]
+
+
 def known_fields(events: NDArray[Any]) -> list[str]:
     """The fields that hold anything in any of the events; time and kind always."""
     found = []

@@ -64,6 +64,8 @@ def notes(t: Trajectory) -> list[tuple[str, str]]:
     attrs = t.attrs
     if attrs.get("diverged"):
         found.append(("warning", f"The run {attrs['diverged']}"))
+    if attrs.get("stopped"):
+        found.append(("warning", f"The run stopped: {attrs['stopped']}"))
     if "interrupted_at" in attrs:
         found.append(("warning", f"The run was interrupted at t = {float(attrs['interrupted_at']):.6g} s."))
     if attrs.get("unconverged"):
@@ -198,7 +200,7 @@ def _details(t: Trajectory) -> list[tuple[str, str]]:
     versions = [(k.removesuffix("_version"), str(v)) for k, v in attrs.items() if k.endswith("_version")]
     if versions:
         found.append(("Versions", _table(versions)))
-    known = ("options", "model_xml", "ignored", "warnings", "diverged", "interrupted_at", "unconverged")
+    known = ("options", "model_xml", "ignored", "warnings", "diverged", "stopped", "interrupted_at", "unconverged")
     shown = (
         "integrator",
         "integrator_reference",

@@ -50,3 +50,22 @@ def test_a_recording_with_events_says_so(saltus_command, tmp_path):
     code, out, _ = saltus_command("replay", tmp_path / "run.nc", "--plot", tmp_path / "run.png")
     assert code == 0
     assert "20: 19 impact, 1 zeno" in out and "floor [bold]ball" in out and "12 more" in out
+
+
+def test_a_run_that_an_event_stops_leaves_its_recording(saltus_command, tmp_path, monkeypatch):
+    from saltus.errors import EventError
+    from saltus.simulate.simulation import Simulation
+
+    def stopped(self, *_, **options):
+        recorded = run(self, 0.5, 0.05)
+        recorded.attrs["stopped"] = "a wall"
+        error = EventError("no way on", time=0.5, event="painleve")
+        error.trajectory = recorded
+        raise error
+
+    run = Simulation.run
+    monkeypatch.setattr(Simulation, "run", stopped)
+    code, out, err = saltus_command("run", "pendulum", "--save", tmp_path / "run.nc")
+    assert code == 1 and "event 'painleve' at t = 0.5 s: no way on" in err
+    assert "not checked: the run did not finish" in out
+    assert len(Trajectory.load(tmp_path / "run.nc")) == 11

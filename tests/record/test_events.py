@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from saltus.errors import OptionError
-from saltus.record.events import EVENT_DTYPE, EventLog, cells, completed, counts, heading, known_fields, narrowed
+from saltus.record.events import (
+    EVENT_DTYPE,
+    EventLog,
+    cells,
+    completed,
+    contact_labels,
+    counts,
+    heading,
+    known_fields,
+    narrowed,
+)
 
 
 def noted(count=5):
@@ -96,3 +106,10 @@ def test_counts_and_what_is_known():
     assert cells(events[1], known_fields(events)) == ["0.1", "slip", "foot1", "floor", "-1", "1 0 0"]
     assert cells(events[1], ["gap"]) == [""]
     assert [heading(field) for field in ("energy_before", "kind")] == ["energy before (J)", "kind"]
+
+
+def test_events_belong_to_contacts():
+    log = EventLog()
+    log.append(0.0, "impact", "ball", "floor")
+    log.append(0.0, "user", "mine")
+    assert contact_labels(log.array()) == ["floor ball", "mine"]

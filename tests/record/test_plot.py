@@ -128,7 +128,7 @@ def hybrid(count=31, **changes):
     mode = np.zeros((count, 3), int)
     mode[10:20, 0], mode[20:25, 0] = 1, 2
     events = many_events(3)
-    events["name"], events["time"] = ["floor heel", "floor toe", "floor toe"], [0.1, 0.2, 0.7]
+    events["name"], events["other"], events["time"] = ["heel", "toe", "toe"], "floor", [0.1, 0.2, 0.7]
     given = {
         "contact_state": mode > 0,
         "contact_mode": mode,
