@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from saltus.record.comparison import Comparison
 
 LEAST = 1e-16  # errors below are drawn there: a logarithm has no zero
+APART = 1e-6  # of their largest distance: where the scale of how far laws are apart begins
 STYLES = ("-", "--", ":")
 MARKERS = ("o", "s", "^")
 
@@ -106,10 +107,9 @@ def _error_panel(axes: Axes, comparison: Comparison, looks: dict[str, dict[str, 
         if np.isfinite(reference.error).all():
             name = "the reference's own error" if len(comparison.references) == 1 else f"the reference's own, {law}"
             axes.fill_between(time, LEAST, np.maximum(reference.error, LEAST), color=GREY, alpha=0.5, lw=0, label=name)
-        if reference.horizon < comparison.duration * (1 - 1e-9):
-            axes.axvline(
-                time[0] + reference.horizon, color="0.4", linewidth=0.9, linestyle=":", label="counted up to here"
-            )
+        if reference.horizon < (time[-1] - time[0]) * (1 - 1e-9):
+            name = "counted up to here" + (f", {law}" if len(comparison.references) > 1 else "")
+            axes.axvline(time[0] + reference.horizon, color="0.4", linewidth=0.9, linestyle=":", label=name)
     for label, look in looks.items():
         if label in comparison.errors:
             time = comparison.trajectories[label].time
@@ -196,7 +196,8 @@ def _law_panel(axes: Axes, comparison: Comparison) -> None:
             label=literal(pair),
         )
     axes.set_yscale("log")
-    _fit_logarithm(axes, list(comparison.differences.values()))
+    largest = max(float(difference.max()) for difference in comparison.differences.values())
+    axes.set_ylim(max(largest * APART, LEAST), max(largest * 3, 10 * LEAST))
     axes.margins(x=0.0)
     axes.legend(loc="lower right", fontsize=8, framealpha=0.8, edgecolor="none")
 

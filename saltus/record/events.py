@@ -195,7 +195,7 @@ def _cell(value: Any, digits: int) -> str:
     if isinstance(value, np.ndarray):
         return "" if value.dtype.kind == "f" and np.isnan(value).all() else " ".join(_cell(v, digits) for v in value)
     if isinstance(value, float | np.floating):
-        return "" if np.isnan(value) else f"{value:.{digits}g}"
+        return "" if np.isnan(value) else f"{value + 0.0:.{digits}g}"  # no -0
     return str(value)
 
 

@@ -53,11 +53,11 @@ def compare(
 ) -> Comparison:
     """Run a model under several integrators from its start and rank them.
 
-    `integrators`: names, Integrators or ButcherTableaus (None: all). `contacts`: a contact law or several, by name or
-    as objects (`["soft", saltus.Hard(restitution=0.5)]`), each with a reference of its own. `timestep` (s): None for
-    the file's. `sample` (s): where errors are taken (None: at some 400 steps' ends). `reference`: a trajectory at these
-    times to measure against; None: dopri5 with tolerances of 1e-13, checked by a second run. `progress`: a function of
-    what is being run and the fraction done.
+    `integrators`: names, Integrators or ButcherTableaus (None: all that run under a law). `contacts`: a contact law or
+    several, by name or as objects (`["soft", saltus.Hard(restitution=0.5)]`), each with a reference of its own.
+    `timestep` (s): None for the file's. `sample` (s): where errors are taken (None: at some 400 steps' ends).
+    `reference`: a trajectory at these times to measure against; None: dopri5 with tolerances of 1e-13, checked by a
+    second run. `progress`: a function of what is being run and the fraction done.
 
     An integrator that diverges or a contact law that is refused is a row that says so. Errors are differences of
     positions in the tangent space; where the reference itself does not converge to the end, as in chaotic motion, they
@@ -77,7 +77,7 @@ def compare(
         sample=_default_sample(h, duration) if sample is None else positive("sample", sample),
     )
     for label, law in laws.items():
-        _Law(model, label, law, comparison).compare(chosen, reference, report)
+        _Law(model, label, law, comparison).compare(chosen, reference, report, asked=integrators is not None)
     comparison.rows.sort(key=rank)
     comparison.differences.update(_differences(model, comparison))
     return comparison
@@ -136,7 +136,8 @@ class _Law:
         self.model, self.contact, self.law, self.out = model, contact, law, out
         self.timestep, self.duration, self.sample = out.timestep, out.duration, out.sample
 
-    def compare(self, chosen: list[Integrator], given: Trajectory | None, report: _Report) -> None:
+    def compare(self, chosen: list[Integrator], given: Trajectory | None, report: _Report, *, asked: bool) -> None:
+        """All rows. `asked`: whether somebody asked for these integrators, and is to know which ones are refused."""
         report.begin("reference")
         refusals = [self._refusal(integrator) for integrator in chosen]
         if all(refusals):
@@ -147,9 +148,10 @@ class _Law:
             return
         self.reference = self._reference() if given is None else self._given(given)
         self.out.references[self.contact] = self.reference
-        for integrator in chosen:
+        for integrator, refused in zip(chosen, refusals, strict=True):
             report.begin(integrator.name)
-            self.out.rows.append(self._compare(integrator))
+            if asked or not refused:
+                self.out.rows.append(self._compare(integrator))
 
     def _refusal(self, integrator: Integrator) -> str:
         """Why an integrator does not run under this law; "" if it does."""

@@ -20,7 +20,7 @@ from saltus.record.events import (
 def noted(count=5):
     log = EventLog()
     for k in range(count):
-        log.append(0.1 * k, ["impact", "slip"][k % 2], f"foot{k}", "floor", velocity=-k, impulse=(k, 0.0, 0.0))
+        log.append(0.1 * k, ["impact", "slip"][k % 2], f"foot{k}", "floor", velocity=-1.0 * k, impulse=(k, 0.0, 0.0))
     return log
 
 
@@ -105,6 +105,7 @@ def test_counts_and_what_is_known():
     assert known_fields(events[:0]) == ["time", "kind"]
     assert cells(events[1], known_fields(events)) == ["0.1", "slip", "foot1", "floor", "-1", "1 0 0"]
     assert cells(events[1], ["gap"]) == [""]
+    assert cells(events[0], ["velocity"]) == ["0"]  # not -0
     assert [heading(field) for field in ("energy_before", "kind")] == ["energy before (J)", "kind"]
 
 

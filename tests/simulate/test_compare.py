@@ -169,6 +169,8 @@ def test_each_contact_law_has_a_reference_of_its_own(two_laws, tmp_path):
     # an integrator that one law refuses is no reason to refuse the law
     assert result["rk4, stiff"].note == "refused: rk4 cannot find events"
     assert math.isfinite(result["rk4, soft"].error) and math.isfinite(result["midpoint, stiff"].error)
+    every = {(row.name, row.contact) for row in saltus.compare(oscillator(), None, ["soft", Named("stiff")], 0.1).rows}
+    assert ("rk4", "soft") in every and ("rk4", "stiff") not in every and ("euler", "stiff") in every  # nobody asked
     figure = result.plot(tmp_path / "laws.png")
     lines = {label: line for label, line in zip(result.trajectories, figure.axes[1].lines, strict=False)}
     assert len(figure.axes) == 4 and len(lines) == 5
