@@ -132,7 +132,9 @@ def _run(t: Trajectory) -> Rows:
         rows.append(("sample every", f"{attrs['sample']:.6g} s"))
     if attrs.get("tolerances"):
         rows.append(("tolerances", tolerances_text(attrs["tolerances"])))
-    for key, name in (("contact", "contact law"), ("control", "control"), ("dynamics", "equations")):
+    if attrs.get("contact"):
+        rows.append(("contact law", contact_text(str(attrs["contact"]), attrs.get("contact_law") or {})))
+    for key, name in (("control", "control"), ("dynamics", "equations")):
         if attrs.get(key):
             rows.append((name, str(attrs[key])))
     if t.certificate is not None:
@@ -148,6 +150,14 @@ def _run(t: Trajectory) -> Rows:
 def tolerances_text(tolerances: Any) -> str:
     """Tolerances by name in a line."""
     return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in dict(tolerances).items())
+
+
+def contact_text(name: str, numbers: Any) -> str:
+    """A contact law and its numbers in a line; those of pairs and what is not given are left out."""
+    shown = [f"{k.replace('_', ' ')} {v}" for k, v in dict(numbers).items() if v is not None and k != "pairs"]
+    if pairs := dict(numbers).get("pairs"):
+        shown.append(f"other numbers for {len(pairs)} pair{'s' if len(pairs) > 1 else ''} of geoms or bodies")
+    return f"{name}: {', '.join(shown)}" if shown else name
 
 
 def _model(t: Trajectory) -> Rows:
@@ -207,6 +217,7 @@ def _details(t: Trajectory) -> list[tuple[str, str]]:
         "timestep",
         "sample",
         "contact",
+        "contact_law",
         "tolerances",
         "control",
         "dynamics",

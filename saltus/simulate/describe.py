@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import platform
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import numpy as np
 
 import saltus
 from saltus.model.hill import FIBRE
+from saltus.simulate.contact import find_contact_law
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -61,6 +63,7 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "integrator": sim.integrator.name,
         "integrator_reference": sim.integrator.reference,
         "contact": sim.contact,
+        "contact_law": law_numbers(sim.law),
         "tolerances": tolerances(sim),
         "muscles": {name: dataclasses.asdict(law) for name, law in model.muscles.items()},
         "control": "" if sim.control is None else repr(sim.control),
@@ -73,6 +76,25 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "python_version": platform.python_version(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def law_numbers(law: Any) -> dict[str, Any]:
+    """The numbers of a contact law in plain values, from which `law_of` makes it again; {} where it has none."""
+    if not dataclasses.is_dataclass(law):
+        return {}
+    numbers = {f.name: getattr(law, f.name) for f in dataclasses.fields(law)}
+    if "pairs" in numbers:
+        pairs = numbers["pairs"].items()
+        numbers["pairs"] = [[*pair, dict(value) if isinstance(value, Mapping) else value] for pair, value in pairs]
+    return numbers
+
+
+def law_of(name: str, numbers: Mapping[str, Any]) -> Any:
+    """A contact law of such a name and numbers."""
+    if not numbers:
+        return name
+    pairs = {(first, second): value for first, second, value in numbers.get("pairs", [])}
+    return dataclasses.replace(find_contact_law(name), **{**numbers, "pairs": pairs})
 
 
 def tolerances(sim: "Simulation") -> dict[str, float]:

@@ -15,7 +15,7 @@ from saltus.record.store import COMPLETE, DIVERGED, Store, StreamedTrajectory
 from saltus.record.stream import Stream
 from saltus.simulate import checkpoint
 from saltus.simulate.control import PID, Controller
-from saltus.simulate.describe import versions
+from saltus.simulate.describe import law_numbers, law_of, versions
 from saltus.simulate.dynamics import Dynamics
 from saltus.simulate.plan import Plan
 from saltus.simulate.run import Run, control_function, controlled_by
@@ -65,7 +65,7 @@ def resume(
     sim = Simulation(
         stored.restore(),
         _integrator(path, setup),
-        setup["contact"],
+        law_of(setup["contact"], setup.get("contact_law", {})),
         setup["timestep"],
         tolerance=setup["tolerance"],
         control=own,
@@ -91,6 +91,7 @@ def setup_of(sim: "Simulation", plan: Plan, control: Any) -> dict[str, Any]:
         "tolerance": sim.integrator.parameters[1].tolist() if sim.integrator.adaptive else None,
         "timestep": sim.timestep,
         "contact": sim.contact,
+        "contact_law": law_numbers(sim.law),
         "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
         "dynamics": sim.dynamics.word if sim.dynamics else "",
         "control": _described(sim.control),

@@ -122,7 +122,8 @@ def test_events_are_counted_and_the_first_are_listed(tmp_path):
     events["kind"][:30], events["impulse"] = "slip", [1.5, -2.0, np.pi]
     for field in ("gap", "velocity", "energy_before"):
         events[field] = np.nan
-    attrs = {"tolerances": {"step_relative": 1e-9, "event_time": 1e-12}}
+    attrs = {"tolerances": {"step_relative": 1e-9, "event_time": 1e-12}, "contact": "hard"}
+    attrs["contact_law"] = {"restitution": 0.5, "friction": None, "pairs": [["a", "b", 0.1]], "gap_tolerance": 1e-10}
     t = Trajectory([0.0, 1.0], np.zeros((2, 1)), np.zeros((2, 1)), events=events, attrs=attrs)
     page = Page(written(t, tmp_path))
     assert "220 impact, 30 slip" in page.text and "and 50 more" in page.text
@@ -131,6 +132,7 @@ def test_events_are_counted_and_the_first_are_listed(tmp_path):
     assert "4.073712346" in page.text  # times near each other differ
     assert not any(field in page.text for field in ("gap (m)", "velocity (m/s)", "energy before"))  # hold nothing
     assert "step relative 1e-09, event time 1e-12" in page.text
+    assert "hard: restitution 0.5, gap tolerance 1e-10, other numbers for 1 pair of geoms or bodies" in page.text
 
 
 def test_modes_of_contacts_are_drawn_as_bars(tmp_path):
