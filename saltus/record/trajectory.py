@@ -46,7 +46,7 @@ class Trajectory(HumansNames):
             hard contact of contact points.
         contact_mode [T, n]: 0 open, 1 sticking, 2 slipping, int8; with hard contact only, otherwise [T, 0].
         contact_force [T, n, 3]: force on the second geom of each contact point, N, world axes; likewise.
-        contact_pos [T, n, 3]: where each contact point is, m, world axes; likewise.
+        contact_pos [T, n, 3]: where each closed contact point is, m, world axes, nan while it is open; likewise.
         actuation_state [T, k]: discrete state of actuation, where there is any.
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
