@@ -1,4 +1,4 @@
-"""Contact points and forces of recorded states, computed anew."""
+"""Contact points and forces of recorded states: computed anew, or with hard contact as they were recorded."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from saltus.solve import acceleration
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
+    from saltus.record.trajectory import Trajectory
 
 _forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
 
@@ -42,6 +43,17 @@ class ContactForces:
         views["qacc_warmstart"][...] = 0.0
         _forward(self._model, self._data)
         return contact_table(self._model, self._data)
+
+
+def recorded_contacts(trajectory: Trajectory, time: float) -> NDArray[np.float64]:
+    """Contacts [n, 7] as above that a recording of hard contact holds at its sample nearest to a time (s)."""
+    t = trajectory
+    after = int(np.clip(np.searchsorted(t.time, time), 1, max(len(t) - 1, 1)))
+    k = after - 1 if len(t) < 2 or time - t.time[after - 1] < t.time[after] - time else after
+    closed = np.flatnonzero(t.contact_mode[k])
+    table = np.zeros((len(closed), 7))
+    table[:, :3], table[:, 3:6] = t.contact_pos[k, closed], t.contact_force[k, closed]
+    return table
 
 
 def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:

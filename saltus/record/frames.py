@@ -114,7 +114,7 @@ class Film:
             rows = [motion.at(motion.start + after) for motion in motions]
             for k, seconds in enumerate(after):
                 state, *others = ({name: table[k] for name, table in row.items()} for row in rows)
-                touching = None if contacts is None else contacts(state)
+                touching = None if contacts is None else contacts(state, motions[0].start + seconds)
                 still = Still(state["qpos"], state["mocap_pos"], state["mocap_quat"], touching)
                 ghosts = tuple(Still(o["qpos"], o["mocap_pos"], o["mocap_quat"]) for o in others)
                 yield still, ghosts, self._caption(motions[0].start + seconds)
@@ -135,16 +135,20 @@ class Film:
             while pending:
                 yield pending.popleft().result()
 
-    def _contacts(self) -> Callable[[dict[str, Any]], NDArray[Any]] | None:
+    def _contacts(self) -> Callable[[dict[str, Any], float], NDArray[Any]] | None:
+        """A function of the state and the time (s, as in the recording); None where no contacts are drawn."""
         if not self.view.contacts:
             return None
+        from saltus.record.contact_forces import ContactForces, recorded_contacts
+
+        if self.trajectory.contact_mode.shape[1]:
+            return lambda state, time: recorded_contacts(self.trajectory, time)
         if self.trajectory.attrs.get("dynamics"):
             what = self.trajectory.attrs["dynamics"]
             raise OptionError(f"contacts: their forces follow from {what}, which is not part of the recording")
-        from saltus.record.contact_forces import ContactForces
-
         step = self.trajectory.attrs.get("timestep")
-        return ContactForces(self.model, None if self.adaptive or not isinstance(step, float) else step).at
+        forces = ContactForces(self.model, None if self.adaptive or not isinstance(step, float) else step)
+        return lambda state, time: forces.at(state)
 
     @property
     def adaptive(self) -> bool:

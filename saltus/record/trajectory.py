@@ -267,8 +267,8 @@ class Trajectory(HumansNames):
             ghosts: other recordings of the same model, drawn translucent.
             progress: True or False to show a bar or not, or a function of the fraction done; None: in a terminal.
             view: width, height (even for MP4 and WebM), camera, follow, contacts, com, ... of `saltus.draw.view.View`.
-                `contacts` are computed anew from the recorded states; forces that were applied from outside are not
-                recorded, and not in them.
+                `contacts` are computed anew from the recorded states (forces that were applied from outside are not
+                recorded, and not in them); with hard contact they are those of the nearest sample.
 
         Raises:
             OptionError: an argument that cannot be used.

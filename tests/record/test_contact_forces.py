@@ -9,7 +9,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.record.contact_forces import ContactForces, contact_table
+from saltus.record import Trajectory
+from saltus.record.contact_forces import ContactForces, contact_table, recorded_contacts
+from saltus.record.frames import Film
 from saltus.record.interpolate import Interpolator
 
 SLIDING = """
@@ -75,3 +77,26 @@ def test_no_contacts():
     sim = saltus.Simulation("pendulum")
     state = {k: v[0] for k, v in Interpolator(sim.run(0.1), sim.model).at([0.0]).items()}
     assert ContactForces(sim.model).at(state).shape == (0, 7)
+
+
+def test_with_hard_contact_they_are_those_that_were_recorded():
+    """Of the nearest sample, those that are closed; the model's soft law has no part in them."""
+    mode = np.array([[0, 0], [1, 0], [2, 1]])
+    force, place = np.arange(18.0).reshape(3, 2, 3), np.arange(18.0, 36.0).reshape(3, 2, 3)
+    columns = {"contact_state": mode > 0, "contact_mode": mode, "contact_force": force, "contact_pos": place}
+    t = Trajectory([0.0, 1.0, 2.0], np.zeros((3, 1)), np.zeros((3, 1)), **columns)
+    assert recorded_contacts(t, 0.4).shape == recorded_contacts(t, -1.0).shape == (0, 7)
+    for time in (0.6, 1.0, 1.4):
+        np.testing.assert_array_equal(recorded_contacts(t, time), [[*place[1, 0], *force[1, 0], 0.0]])
+    for time in (1.6, 2.0, 9.0):
+        both = [[*place[2, k], *force[2, k], 0.0] for k in range(2)]
+        np.testing.assert_array_equal(recorded_contacts(t, time), both)
+    assert recorded_contacts(Trajectory([0.0], [[0]], [[0]]), 0.0).shape == (0, 7)
+    film = Film.of(drawable(t), contacts=True)
+    assert [len(still.contacts) for still, _, _ in film.moments(np.array([0.0, 1.0, 2.0]))] == [0, 1, 2]
+
+
+def drawable(t):
+    """The same of a model that can be drawn."""
+    columns = {name: getattr(t, name) for name in ("contact_state", "contact_mode", "contact_force", "contact_pos")}
+    return Trajectory(t.time, np.zeros((3, 1)), np.zeros((3, 1)), **columns, model=saltus.load("bouncing_ball"))
