@@ -3,7 +3,7 @@
 What has a mode is numbered: points of contact (slots), both ends of each limit, dry friction.
 """
 
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
 # a point of contact, or an end of a limit: open, closed (without slip), closed and slipping
 OPEN, STICK, SLIP = 0.0, 1.0, 2.0
@@ -51,3 +51,14 @@ def log_event(m, d, kind, item, gap, speed, impulse, before, after):
     d.event_log[row, TANGENT2] = impulse[2]
     d.event_log[row, BEFORE] = before
     d.event_log[row, AFTER] = after
+
+
+@only_with("event")
+@kernel
+def count_closed(m, d):
+    """Whether anything holds now: what is closed, dry friction, equalities."""
+    total = m.neq + m.nfriction
+    for i in range(m.nslot + 2 * m.nlimit):
+        if d.mode[i] != OPEN:
+            total += 1
+    d.event_count[CLOSED] = total

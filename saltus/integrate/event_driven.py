@@ -7,7 +7,7 @@ events on its dense output. Where the first one is the step ends; what happens t
 
 from dataclasses import replace
 
-from saltus.contact.modes import CLOSED, LOGGED, RECENT
+from saltus.contact.modes import CLOSED, LOGGED, RECENT, count_closed
 from saltus.dynamics.history import record_controls
 from saltus.integrate import dopri5
 from saltus.integrate.dopri5 import STEP, accept, attempt, error_norm, first_slopes, interpolate
@@ -142,6 +142,7 @@ def record(m, d, times, row, attempts, going, tableau, tolerance, out):
     status = OK
     if not going or d.modes_known[0] < 0.5:
         status = begin(m, d)
+    count_closed(m, d)  # who looked at another state in between has left that one's
     for _ in range(attempts):
         while row < len(times) and times[row] <= d.time:
             write_row(m, d, times[row], out, row)

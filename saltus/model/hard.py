@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from saltus.model.collisions import LEAST_FRICTION
 from saltus.model.cones import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
+HARD_WORDS, EVENT_WORDS = frozenset({"hard"}), frozenset({"hard", "event"})  # features that kernels are compiled for
 LOG_ROWS = 512  # events that compiled code can note before it returns
 CORNERS = {6: 8}  # of a box, any of which may touch a plane
 POINTS = {3: 2, 5: 4, 33: 2, 36: 4, 66: 8}  # most contacts of a kind of pair (ten times the first type and the second)
@@ -51,12 +53,11 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     values = dict(base.views) | _laws(base, law)
     sizes = base.sizes | {"nlaw": len(values["law_dim"])}
     sizes |= {"opt_impact_law": law.impact_law, "opt_impact_treatment": law.impact_treatment}
-    words = {"hard"}
+    words = EVENT_WORDS if law.event else HARD_WORDS
     if law.event:
         sizes |= _event_sizes(base, law)
         slots = slot_counts(base)
         values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
-        words = {"hard", "event"}
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
@@ -76,6 +77,9 @@ def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
     values["law_restitution"][last:] = law.limit_restitution
     given = np.flatnonzero(~np.isnan(law.friction))
     values["law_friction"][first + given, :2] = np.array(law.friction)[given, None]
+    # MuJoCo's mixing keeps a least friction, where a file says none
+    none = values["law_friction"] <= LEAST_FRICTION
+    values["law_friction"][none] = 0.0
     if law.event:
         values["law_reach"][first:last] = np.inf  # every point has a distance, however far
     values["collision_law"] = np.arange(first, last)

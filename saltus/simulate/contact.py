@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 IMPACTS = ("newton", "poisson")
-TREATMENTS = ("simultaneous", "sequential", "moreau")
+TREATMENTS = ("simultaneous", "moreau", "sequential")
 
 
 @dataclass(frozen=True)

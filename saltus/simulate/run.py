@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
+from saltus.record.humans import BODIES
 from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import checkpoint, divergence, loops
+from saltus.simulate.contact_points import point_bodies, point_columns, point_names
 from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, names_and_units
 from saltus.simulate.feedback import warn_if_unstable
@@ -108,9 +110,13 @@ def _about(sim: "Simulation", plan: Plan) -> tuple[dict[str, int], dict[str, Any
     """Sizes of a recording's columns by the names of `row_shapes`, and what else it holds."""
     model, pairs = sim.model, pair_names(sim.model, sim._model)
     names, units = names_and_units(sim)
+    points = point_names(model, sim._model) if sim._located else []
+    pairs = points or pairs
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(sim.act), "nu": model.nu}
-    sizes |= {"ncontact": len(pairs), "nmocap": model.nmocap}
+    sizes |= {"ncontact": len(pairs), "nmocap": model.nmocap, "npoint": len(points)}
     attrs = attributes(sim, plan.duration, plan.sample)
+    if sim._located:
+        attrs[BODIES] = point_bodies(model, sim._model)
     return sizes, {"names": names | {"contact": pairs}, "units": units, "attrs": attrs, "model": model}
 
 
@@ -147,6 +153,7 @@ class Run:
                 else:
                     self._record_stepwise()
         except (DivergenceError, EventError) as error:
+            self._note_events()
             self._note_unconverged()
             self.sink.attrs["diverged" if isinstance(error, DivergenceError) else "stopped"] = str(error)
             error.trajectory = self.sink.finish("diverged")
@@ -191,6 +198,7 @@ class Run:
         if plan.rest:
             self._control_step()
             self._take(1, plan.rest)
+            self._note_events()
         if plan.beyond:
             self.sink.end(**self._row())
 
@@ -203,6 +211,7 @@ class Run:
                 n = 1
             began = clock.perf_counter()
             self._take(n, self.plan.h)
+            self._note_events()
             self.done += n
             self._pace(n, began)
             self.progress.update(self.done * self.plan.h)
@@ -229,7 +238,6 @@ class Run:
         sim._prepare()
         before = sim._state.copy()
         taken, status = sim._advance(n, h)
-        self._note_events()
         if status:
             divergence.handle(sim, before, taken, status)
         sim._finish()
@@ -246,7 +254,7 @@ class Run:
     def _append_ahead(self, ahead):
         """A sample inside a step: go there, record, come back."""
         sim = self.sim
-        here, left = sim.snapshot(), sim._left
+        here, left, events = sim.snapshot(), sim._left, len(sim.events)
         sim._struct.views["memory"][:] = 0.0
         try:
             self._take(1, ahead)
@@ -254,6 +262,7 @@ class Run:
         finally:
             sim._state[:] = here
             sim._left = left
+            sim.events = sim.events[:events]  # they come again with the step
 
     def _append(self):
         self.sink.append(**self._row())
@@ -266,7 +275,8 @@ class Run:
         energy, closed = sim._sample()
         state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
         poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
-        return state | poses | {"energy": energy, "contact_state": closed}
+        contacts = point_columns(sim) if sim._located else {"contact_state": closed}
+        return state | poses | {"energy": energy} | contacts
 
     # ------------------------------------------------------------ steps of their own length
 
@@ -282,11 +292,12 @@ class Run:
         while self.next < total:
             last = min(self.next + window, total)
             after = plan.start + plan.times(last, last + 1)[0] if last < total else np.inf
-            before = checkpoint.take(sim)
+            before, events = checkpoint.take(sim), len(sim.events)
             began = clock.perf_counter()
             rows, status = self._call_free(last)
             if sim.time > after:
                 checkpoint.put(sim, before)
+                sim.events = sim.events[:events]
                 window = window if self.chunk > 1 else 2 * window
                 self.chunk = self.most = max(1, self.chunk // 2)
                 continue

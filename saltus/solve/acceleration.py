@@ -1,6 +1,7 @@
 """From state and inputs to accelerations, constraints included."""
 
 from saltus.contact.counts import NBLOCK
+from saltus.contact.modes import count_closed
 from saltus.dynamics.factor import solve
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.number.kernels import kernel, only_with
@@ -32,6 +33,7 @@ def acceleration(m, d):
 @kernel
 def forward(m, d):
     """Everything that Data holds, at the present state; accelerations by the factor of M. Returns a status."""
+    count_closed(m, d)
     row_drifts(m, d)
     forward_grip(m, d)
     free_forward(m, d)

@@ -9,7 +9,7 @@ from saltus.contact.blocks import CONE, UNILATERAL
 from saltus.contact.counts import NBLOCK
 from saltus.contact.modes import IMPACT, ZENO, log_event
 from saltus.dynamics.factor import multiply, solve
-from saltus.number.functions import absolute
+from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.contact_space import IMPULSES, ROWS, assemble, spread
 from saltus.solve.impact_law import resolve_impact
@@ -17,6 +17,7 @@ from saltus.solve.status import OK, UNRESOLVED
 
 TOLERANCE = 1e-12  # residual of the complementarity problems, in parts of their size
 SOLVED = 1e-9  # a residual with which they still count as solved
+ROUNDING = 1e-12  # in parts of the largest impulse: smaller ones are none
 ALIKE = 0.05  # ratios of successive intervals count as the same if their difference is below this part of 1 - ρ
 
 
@@ -103,11 +104,14 @@ def time_to_limit(m, d, item, speed):
 @kernel
 def log_impacts(m, d, before, after):
     """Note each contact and limit that an impulse acted on, with the energies (J) before and after."""
+    largest = 0.0 * before
+    for j in range(d.hard_count[ROWS]):
+        largest = maximum(largest, absolute(d.hard_r[j]))
     for k in range(d.hard_count[0]):
         j = d.hard_row[k]
         b = d.hard_block[j]
         item = d.block_item[b]
-        if item >= 0 and d.hard_r[j] > 0.0:
+        if item >= 0 and d.hard_r[j] > ROUNDING * largest:
             speed = d.row_velocity[d.block_row[b]]
             zero = 0.0 * speed
             impulse = (d.hard_r[j], zero, zero)

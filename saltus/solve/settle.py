@@ -16,6 +16,7 @@ from saltus.contact.modes import (
     STICK,
     STICKS,
     TOUCHDOWN,
+    count_closed,
     log_event,
 )
 from saltus.contact.points import gaps
@@ -119,16 +120,6 @@ def keep_direction(d, b, c1, c2):
     s = d.block_item[b]
     frame = d.contact_frame[d.slot_contact[s]]
     d.slip[s] = (c1 * frame[3] + c2 * frame[6], c1 * frame[4] + c2 * frame[7], c1 * frame[5] + c2 * frame[8])
-
-
-@kernel
-def count_closed(m, d):
-    """Whether anything holds now: what is closed, dry friction, equalities."""
-    total = m.neq + m.nfriction
-    for i in range(m.nslot + 2 * m.nlimit):
-        if d.mode[i] != OPEN:
-            total += 1
-    d.event_count[CLOSED] = total
 
 
 @kernel

@@ -19,6 +19,14 @@ from numpy.testing import assert_allclose
 
 import saltus
 from saltus.bench.hybrid_scipy import consistent
+from saltus.model import hard
+
+
+@pytest.fixture(autouse=True)
+def one_layout(monkeypatch):
+    """All models need the same kernels, which are compiled once."""
+    words = hard.EVENT_WORDS | {"constraint", "contact", "box"}
+    monkeypatch.setattr(hard, "EVENT_WORDS", words)
 
 
 def simulation(model, law=None, qpos=None, qvel=None):
@@ -68,7 +76,7 @@ def test_a_ball_that_loses_nothing_keeps_its_height():
     trajectory = sim.run(duration, sample=duration)
     assert len(times(trajectory, "impact")) == 1000
     assert_allclose(sim.qpos[0], 1.0, atol=1e-9)
-    assert_allclose(sum(sim.energy()), G, rtol=1e-9)
+    assert_allclose(trajectory.energy.sum(axis=1), trajectory.energy[0].sum(), rtol=1e-9)
 
 
 # ------------------------------------------------------------ sliding, sticking, rolling
@@ -148,7 +156,7 @@ def test_a_slender_block_rocks_with_housners_ratio():
     first = times(trajectory, "impact")[0]
     angle = trajectory.qpos[:, 2]
     # the largest tilt lies at most half a sample from one: 5 rad/s² · (5e-4 s)²/2
-    other = angle[(trajectory.time > first) & (trajectory.time < first + 0.35)]
+    other = angle[(trajectory.time > first) & (trajectory.time < first + 0.48)]
     assert_allclose(-np.min(other), models.next_tilt(alpha, tilt), atol=1e-6)
     before, after = trajectory.energy.sum(axis=1)[[0, np.searchsorted(trajectory.time, first) + 1]]
     rest = G * math.cos(alpha)
