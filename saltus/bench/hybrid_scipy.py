@@ -112,14 +112,16 @@ def minimum_norm(matrix: Array, right: Array) -> Array:
 
 
 def consistent(
-    W: Array, q: Array, friction: Array, options: Sequence[Sequence[str]]
+    W: Array, q: Array, friction: Array, options: Sequence[Sequence[str]], moving: Sequence[bool] | None = None
 ) -> tuple[list[str], Array, Array] | None:
     """Modes of n contacts that satisfy u = W r + q with 0 ≤ u_N ⟂ r_N ≥ 0 and Coulomb's law for (u_T, r_T).
 
-    W [2n, 2n] and q [2n] have the normals first. `options`: the modes that each contact may have. Returns modes, u, r
-    of the first that fits, or None.
+    W [2n, 2n] and q [2n] have the normals first. `options`: the modes that each contact may have; `moving`: which of
+    them slip already, and go on doing so whatever their acceleration is. Returns modes, u, r of the first that fits, or
+    None.
     """
     n = len(friction)
+    moving = [False] * n if moving is None else moving
     small = SAME * max(1.0, float(np.max(np.abs(q), initial=0.0)))
     for modes in itertools.product(*options):
         closed = [i for i in range(n) if modes[i] != OPEN]
@@ -130,7 +132,8 @@ def consistent(
             spread[n + i, k] = -DIRECTION[modes[i]] * friction[i]
         r = spread @ minimum_norm(W[rows] @ spread, -q[rows]) if rows else np.zeros(2 * n)
         u = W @ r + q
-        if all(_fits(modes[i], u[i], r[i], u[n + i], r[n + i], friction[i], small) for i in range(n)):
+        across = [0.0 if moving[i] and modes[i] != OPEN else u[n + i] for i in range(n)]
+        if all(_fits(modes[i], u[i], r[i], across[i], r[n + i], friction[i], small) for i in range(n)):
             return list(modes), u, r
     return None
 
@@ -260,8 +263,15 @@ class Hybrid:
         bias = np.concatenate((p.normal_bias[closed], p.tangent_bias[closed]))
         x = np.linalg.solve(p.M, np.column_stack((p.force, J.T)))
         problem = (J @ x[:, 1:], bias + J @ x[:, 0], self.system.friction[closed])
+        speeds = p.tangent[closed] @ now.v
+        # what slips goes on slipping in its direction, unless it is just coming to rest
+        moving = [DIRECTION[self.modes[i]] * u > STILL for i, u in zip(closed, speeds, strict=True)]
         stays = [self._may_become(i, leaves.get(i)) for i in closed]
-        found = consistent(*problem, stays) or consistent(*problem, [(STICK, FORWARD, BACKWARD, OPEN)] * len(closed))
+        free = [
+            (self.modes[i], OPEN) if m else (STICK, FORWARD, BACKWARD, OPEN)
+            for i, m in zip(closed, moving, strict=True)
+        ]
+        found = consistent(*problem, stays, moving) or consistent(*problem, free, moving)
         if found is None:
             raise ArithmeticError(f"no consistent modes at {now.time} s")
         for i, mode in zip(closed, found[0], strict=True):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
+FIRST_FREE = 64  # steps of its own length that an adaptive integrator takes before it first returns
 WINDOW = 4096  # samples that one call of compiled code may write
 
 
@@ -288,6 +289,7 @@ class Run:
         """
         sim, plan = self.sim, self.plan
         total, window = plan.count + plan.beyond, WINDOW
+        self.chunk = FIRST_FREE
         sim._prepare()
         while self.next < total:
             last = min(self.next + window, total)

@@ -55,7 +55,7 @@ class WoodpeckerCycle:
     """What Leine, Glocker & van Campen print of the limit cycle, s, rad, Hz; `events` go from jam to jam."""
 
     period: float = 0.1452
-    accurate_period: float = 0.1447245  # from `hybrid_scipy` on the same data, at tolerances of 1e-10
+    accurate_period: float = 0.145976  # from `hybrid_scipy` on the same data, at tolerances of 1e-10
     lowest: float = -0.53  # of φ_S, while jammed
     equilibrium: float = -0.2216  # φ_S of the bird at rest on the jammed sleeve
     least_friction: float = 0.285  # for which it can rest there

@@ -255,9 +255,9 @@ def test_painleves_paradox_is_reported():
 
 
 def test_the_woodpecker_toy_runs_down_its_pole_in_its_published_cycle():
-    """The period as printed has four digits, from data of two: 0.5 %; the SciPy program's to what long levers neglect.
+    """The period as printed has four digits, from data of two (0.9 % of the spring): 1 %; SciPy's to what levers neglect.
 
-    Each return shrinks what is left of the start by a factor of -0.775; eight leave a tenth of it.
+    Each return shrinks what is left of the start by a factor of -0.84; nine leave a fifth of it.
     """
     toy, cycle = Woodpecker(), WOODPECKER_CYCLE
     law = saltus.Hard(pairs={("beak", "pole_at_beak"): 0.5}, treatment="moreau")
@@ -266,9 +266,9 @@ def test_the_woodpecker_toy_runs_down_its_pole_in_its_published_cycle():
     jams = times(trajectory, "stick")
     assert len(jams) >= 9
     periods = np.diff(jams[1:])
-    settled = periods[-1] + (periods[-2] - periods[-1]) * 0.775 / 1.775
+    settled = periods[-1] + (periods[-2] - periods[-1]) * 0.84 / 1.84
     assert_allclose(settled, cycle.accurate_period, atol=5e-5)
-    assert_allclose(settled, cycle.period, rtol=5e-3)
+    assert_allclose(settled, cycle.period, rtol=1e-2)
     # it sinks, jams with the bird at its lowest, and the beak meets the pole
     bird = LEVER * (trajectory.qpos[:, 1] + trajectory.qpos[:, 2])
     assert_allclose(bird[trajectory.time > 0.5].min(), cycle.lowest, atol=0.01)
