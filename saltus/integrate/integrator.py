@@ -13,7 +13,7 @@ class Integrator:
     """A way from one state to the next.
 
     `order`: the error at a fixed time shrinks like timestep**order. `kind`: "explicit", "semi-implicit", "implicit",
-    "symplectic" or "adaptive". `reference`: where it comes from.
+    "symplectic", "adaptive" or "time-stepping" (over impacts of hard contact). `reference`: where it comes from.
     """
 
     name: str

@@ -10,6 +10,7 @@ from saltus.integrate.implicit_runge_kutta import implicit_runge_kutta
 from saltus.integrate.implicitfast import IMPLICITFAST
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.midpoint import MIDPOINT
+from saltus.integrate.moreau_jean import moreau_jean
 from saltus.integrate.rk4 import RK4
 from saltus.integrate.runge_kutta import explicit_runge_kutta
 from saltus.integrate.tableau import ButcherTableau
@@ -27,6 +28,7 @@ _ALL = (
     RK4,
     dopri5(),
     IMPLICIT_MIDPOINT,
+    moreau_jean(),
 )
 
 

@@ -29,6 +29,7 @@ from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, m
 from saltus.model.changed import value_of
 from saltus.number.kernels import compile_progress
 from saltus.simulate.carry import carry
+from saltus.simulate.contact import suits_soft
 from saltus.simulate.touching import touching
 
 CONTACT_LAWS = ("soft",)
@@ -158,7 +159,7 @@ class LiveSession:
 
     def integrators(self) -> list[str]:
         """Names to choose from."""
-        names = list(integrators())
+        names = [i.name for i in integrators().values() if suits_soft(i, self.sim.model)]
         own = self.settings.integrator.name
         return names if own in names else [own, *names]
 

@@ -4,7 +4,7 @@ Where events are located in time, a point of contact has an identity: each pair 
 of which each is open or closed, whatever the others are.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from saltus.model.cones import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
-HARD_WORDS, EVENT_WORDS = frozenset({"hard"}), frozenset({"hard", "event"})  # features that kernels are compiled for
+# features that kernels are compiled for: where steps go over events, where these are located
+STEPPING_WORDS, EVENT_WORDS = frozenset({"hard", "stepping"}), frozenset({"hard", "event"})
 LOG_ROWS = 512  # events that compiled code can note before it returns
 CORNERS = {6: 8}  # of a box, any of which may touch a plane
 POINTS = {3: 2, 5: 4, 33: 2, 36: 4, 66: 8}  # most contacts of a kind of pair (ten times the first type and the second)
+LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
 FOREIGN_POINTS = 8  # of a pair that MuJoCo's functions collide
 
 
@@ -53,11 +55,15 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     values = dict(base.views) | _laws(base, law)
     sizes = base.sizes | {"nlaw": len(values["law_dim"])}
     sizes |= {"opt_impact_law": law.impact_law, "opt_impact_treatment": law.impact_treatment}
-    words = EVENT_WORDS if law.event else HARD_WORDS
+    words = EVENT_WORDS if law.event else STEPPING_WORDS
     if law.event:
         sizes |= _event_sizes(base, law)
         slots = slot_counts(base)
         values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
+    else:
+        supports, room = _stepping(base)
+        values |= supports
+        sizes |= room
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
@@ -82,6 +88,9 @@ def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
     values["law_friction"][none] = 0.0
     if law.event:
         values["law_reach"][first:last] = np.inf  # every point has a distance, however far
+    else:
+        values["law_reach"][first:last] += LOOKAHEAD * _smaller(base)
+        values["law_dim"][values["law_friction"][:, 0] == 0.0] = 1
     values["collision_law"] = np.arange(first, last)
     values["limit_law"] = np.arange(last, last + len(limit))
     return values
@@ -103,3 +112,32 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
         "nactuation_state": law.actuation_states,
         **cone_sizes(others + slots, rows),
     }
+
+
+def _smaller(base: Struct) -> np.ndarray:
+    """Bounding radius (m) of the smaller geom of each pair; a plane has none [ncollision]."""
+    radii = np.array([base.views["geom_rbound"][base.views[f"collision_geom{k}"]] for k in (1, 2)])
+    return np.where(radii > 0.0, radii, np.inf).min(axis=0, initial=np.inf)
+
+
+def _stepping(base: Struct) -> tuple[dict[str, Any], dict[str, int]]:
+    """What the iteration of a step of time works on: degrees of freedom and ancestors of each chain, and room."""
+    adr, num, dofs = (base.views[f"chain_{name}"] for name in ("adr", "num", "dof"))
+    row, entries, ancestors = (base.views[f"M_{name}"] for name in ("rowadr", "rownnz", "colind"))
+    supports = []
+    for first, count in zip(adr, num, strict=True):
+        ways = [ancestors[row[i] : row[i] + entries[i]] for i in dofs[first : first + count]]
+        supports.append(np.unique(np.concatenate(ways)) if ways else np.zeros(0, int))
+    length = np.array([len(s) for s in supports], int)
+    s = base.sizes
+    values = {
+        "support_adr": np.cumsum(length) - length,
+        "support_num": length,
+        "support_dof": np.concatenate([np.zeros(0, int), *supports]),
+    }
+    sizes = {
+        **{"nsupport": len(supports), "nsupportdof": int(length.sum()), "npast": s["nblockmax"]},
+        **{"nv_dual": s["nv"], "nblock_dual": s["nblockmax"], "nrow_dual": s["nrowmax"]},
+        "nG": s["nrowmax"] * int(length.max(initial=0)),
+    }
+    return values, sizes

@@ -244,7 +244,7 @@ def model_layout(features: frozenset[str]) -> Layout:
     "control_" or "hold_": a controller in the time loop (see `saltus.dynamics.control`); with "equations_": equations
     of motion that a user gave (see `saltus.dynamics.equations`); with "sense_": kinds of sensors; among those of
     geometry "rangefinder", "foreign_ray" (on what MuJoCo casts rays on), "camera", "distance"; "sensor_delay": sensors
-    that are late.
+    that are late; "hard": the hard law of contact, with "event": events are located, or "stepping": steps go over them.
     """
     if not features:
         return MODEL
@@ -270,6 +270,11 @@ DATA = Layout(
         **_reals("slip", shape=("nmode", 3)),
         **_reals("impact_time", shape=("nmode", 4)),
         **_reals("modes_known", shape=("nevent_state",)),
+        # where steps of time go over events: forces of the blocks of the step before (see `saltus.solve.past_forces`)
+        **_reals("past_count"),
+        **_reals("past_number", shape=("npast",)),
+        **_reals("past_place", shape=("npast", 3)),
+        **_reals("past_force", shape=("npast", 6)),
         **_reals("actuation_state", shape=("nactuation_state",)),  # discrete, changed by events alone
         **_reals("mocap_pos", shape=("nmocap", 3)),
         **_reals("mocap_quat", shape=("nmocap", 4)),
@@ -411,7 +416,7 @@ DATA = Layout(
 EVENT_SIZES = (
     "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nv_event nq_event"
 )
-NO_EVENTS = dict.fromkeys([*EVENT_SIZES.split(), "nactuation_state"], 0) | cones.cone_sizes(0, 0)
+NO_EVENTS = dict.fromkeys([*EVENT_SIZES.split(), "nactuation_state", "npast"], 0) | cones.cone_sizes(0, 0)
 
 
 def data_sizes(

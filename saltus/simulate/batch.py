@@ -22,6 +22,7 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate import loops
+from saltus.simulate.contact import suits_soft
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.plan import positive
@@ -85,6 +86,8 @@ class Batch:
         self.threads = _threads(threads)
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
         check_sampling(self.model, self.integrator)
+        if not suits_soft(self.integrator, self.model):
+            raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not have; choose another")
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         self._laws = user_laws(self.model, control, equations_word(dynamics, self.model))
         self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep, self._laws)

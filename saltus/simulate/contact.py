@@ -152,11 +152,16 @@ def find_contact_law(contact: Any) -> Soft | Hard:
     raise OptionError.unknown("contact law", contact, ["soft", "hard"])
 
 
+def suits_soft(integrator: "Integrator", model: "Model") -> bool:
+    """Whether an integrator can step a model under the soft law; without constraints there is no law to follow."""
+    return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
+
+
 def hard_numbers(model: "Model", law: Soft | Hard, integrator: "Integrator") -> HardLaw | None:
     """The hard law for a model under an integrator; None for the soft one. OptionError if that cannot be."""
     stepping = integrator.kind == "time-stepping"
     if isinstance(law, Soft):
-        if stepping:
+        if not suits_soft(integrator, model):
             raise OptionError(f'{integrator.name} is for hard contact; give contact="hard" or saltus.Hard(...)')
         return None
     if not stepping and not integrator.adaptive:

@@ -359,8 +359,10 @@ class Simulation:
         """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
 
         In the tangent space, (dq, dv, dw)' = A (dq, dv, dw) + B du with w the states of actuators, and of a controller,
-        as `mjd_transitionFD` defines them; by dual numbers.
+        as `mjd_transitionFD` defines them; by dual numbers. Hard contact has no derivatives: OptionError.
         """
+        if self._hard is not None:
+            raise OptionError("linearize: steps under the hard law of contact have no derivatives; use contact='soft'")
         if self._linearization is None:
             from saltus.simulate.linearize import Linearization
 

@@ -7,6 +7,9 @@ from saltus.dynamics.smooth import force_stage, free_forward, position_stage, so
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.closed_motion import row_drifts
 from saltus.solve.constrain import constrain, grip
+from saltus.solve.stepping import accelerate
+
+TOLERANCE = 1e-9  # of forces where steps of time go over events; see `saltus.integrate.moreau_jean`
 
 
 @kernel
@@ -50,7 +53,7 @@ def forward_grip(m, d):
 
 @only_with("constraint", "event", otherwise="0")
 @kernel
-def constrained_forward(m, d):
+def soft_forward(m, d):
     """Constraint forces, and the accelerations with them."""
     status = constrain(m, d)
     if d.count[NBLOCK] > 0:
@@ -58,3 +61,10 @@ def constrained_forward(m, d):
             d.qacc[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
         solve(m, d, d.qacc)
     return status
+
+
+@only_with("stepping", otherwise=soft_forward)
+@kernel
+def constrained_forward(m, d):
+    """The same, as means over a step of time from the present state under the hard law."""
+    return accelerate(m, d, d.timestep, 0.0, TOLERANCE)

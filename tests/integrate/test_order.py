@@ -109,8 +109,8 @@ def test_every_integrator_is_tested_and_says_what_it_is():
     for name, integrator in saltus.integrators().items():
         assert integrator.name == name
         assert integrator.order >= 1 and integrator.reference
-        assert integrator.kind in ("explicit", "semi-implicit", "implicit", "symplectic", "adaptive")
+        assert integrator.kind in ("explicit", "semi-implicit", "implicit", "symplectic", "adaptive", "time-stepping")
     assert list(saltus.integrators()) == [
         "explicit_euler", "euler", "implicit", "implicitfast", "verlet", "velocity_verlet", "midpoint", "rk4", "dopri5",
-        "implicit_midpoint",
+        "implicit_midpoint", "moreau_jean",
     ]  # fmt: skip
