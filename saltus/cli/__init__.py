@@ -344,6 +344,14 @@ def hybrid(quick: Quick = False, json: Json = None) -> None:
 
 
 @bench_app.command()
+def pile(quick: Quick = False, json: Json = None) -> None:
+    """A pile of boxes by Moreau-Jean time stepping under hard contact, beside the soft law's steps."""
+    from saltus.bench.pile import bench_pile
+
+    bench_pile(quick=quick, json_path=json)
+
+
+@bench_app.command()
 def orientations(
     links: Annotated[
         int | None, typer.Option(metavar="N", help="Up to so many links; without it, 10 (quick: 2).", min=1)

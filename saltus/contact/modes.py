@@ -18,6 +18,7 @@ LOGGED = 0  # rows of the log in use
 LOST = 1  # events that there was no room for
 CLOSED = 2  # things that act now: closed points and limits, dry friction, equalities
 RECENT = 3  # events without time passing
+PAUSED = 5  # 1: stop before the next impact is resolved
 SHARED = 4  # whether what is closed shares its load in more than one way, and the least forces would not do
 
 

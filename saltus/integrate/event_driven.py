@@ -53,7 +53,8 @@ def begin(m, d):
         for e in range(m.nevent):
             d.event_hit[e] = 0
         status = settle(m, d)
-    start_step(m, d)
+    if status == OK:
+        start_step(m, d)
     return status
 
 
@@ -127,7 +128,8 @@ def happen(m, d, start, passed):
     if d.event_count[RECENT] > MOST_AT_ONCE:
         return CHATTER
     status = settle(m, d)
-    start_step(m, d)
+    if status == OK:
+        start_step(m, d)
     return status
 
 

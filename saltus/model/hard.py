@@ -108,7 +108,7 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
         **{"nblockmax": others + slots, "nblock_event": others + slots, "nrowmax": rows, "nrow_event": rows},
         "nJmax": rows * longest,
         **{"nv_event": s["nv"], "nq_event": s["nq"]},
-        **{"nevent": 2 * modes + law.user_events, "nevent_state": 1, "nevent_count": 5, "nevent_log": LOG_ROWS},
+        **{"nevent": 2 * modes + law.user_events, "nevent_state": 1, "nevent_count": 6, "nevent_log": LOG_ROWS},
         "nactuation_state": law.actuation_states,
         **cone_sizes(others + slots, rows),
     }

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import saltus
+from saltus.integrate.events import EPSILON
 from saltus.model.hill import FIBRE
 from saltus.simulate.contact import find_contact_law
+from saltus.solve.settle import TOLERANCE
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -98,11 +100,17 @@ def law_of(name: str, numbers: Mapping[str, Any]) -> Any:
 
 
 def tolerances(sim: "Simulation") -> dict[str, float]:
-    """What a run is accurate to, by name: the relative and absolute error of a step, the constraint solver's."""
+    """What a run is accurate to, by name.
+
+    The relative and absolute error of a step, the constraint solver's; where events are located in time their place
+    in a step, the residual of complementarity problems, and the gap (m) that counts as closed.
+    """
     found = {"constraint_solver": float(sim.model.opt.tolerance)}
     if sim.integrator.adaptive:
         relative, absolute = sim.integrator.parameters[1]
         found |= {"step_relative": float(relative), "step_absolute": float(absolute)}
+    if sim._located:
+        found |= {"event_place": EPSILON, "cone_problem": TOLERANCE, "gap": float(sim.law.gap_tolerance)}
     return found
 
 

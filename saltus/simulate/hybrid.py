@@ -7,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact import modes
-from saltus.contact.modes import KINDS, LOGGED, LOST
-from saltus.errors import EventError, SaltusWarning
+from saltus.contact.modes import KINDS, LOGGED, LOST, PAUSED
+from saltus.errors import EventError, OptionError, SaltusWarning
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.events import EVENT_DTYPE
+from saltus.record.events import EVENT_DTYPE, contact_label
 from saltus.simulate import loops
-from saltus.solve.status import CHATTER, JAMMED, UNRESOLVED
+from saltus.solve.status import AT_IMPACT, CHATTER, JAMMED, UNRESOLVED
 
 if TYPE_CHECKING:
+    from saltus.simulate.impact_report import ImpactReport
     from saltus.simulate.simulation import Simulation
 
 DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this at the start are refused
@@ -93,3 +94,39 @@ def check_start(sim: "Simulation") -> None:
     if gap[worst] < -DEEP:
         raise EventError(f"{depth}, which hard contact cannot start from", time=sim.time)
     warnings.warn(f"{depth} at t = {sim.time:g} s; they are moved apart", SaltusWarning, stacklevel=5)
+
+
+def report_of_next_impact(sim: "Simulation", duration: float) -> "ImpactReport":
+    """What all laws and treatments make of the next impact; the simulation stays where it is."""
+    from saltus.simulate.impact_report import impact_report
+
+    if not sim._located:
+        raise OptionError("impact_report: impacts are located in event-driven runs alone (contact='hard', dopri5)")
+    before, left, events = sim._state.copy(), sim._left, sim.events
+    count = sim._struct.views["event_count"]
+    count[PAUSED] = 1
+    try:
+        sim._prepare()
+        _, status = sim._advance(1, duration)
+        if status != AT_IMPACT:
+            raise OptionError(f"impact_report: there is no impact within {duration:g} s")
+        return impact_report(**_posed(sim))
+    finally:
+        count[PAUSED] = 0
+        sim._state[:], sim._left, sim.events, sim._computed = before, left, events, None
+
+
+def _posed(sim: "Simulation") -> dict[str, Any]:
+    """The impact that is posed in Data, for `impact_report`."""
+    d = sim._struct.views
+    blocks, rows = (int(n) for n in d["hard_count"])
+    items = d["block_item"][d["hard_block"][d["hard_row"][:blocks]]]
+    names = mode_names(sim.model, sim._model)
+    return {
+        "W": d["hard_W"][: rows * rows].reshape(rows, rows).copy(),
+        "before": d["hard_q"][:rows].copy(),
+        "restitution": d["hard_restitution"][:blocks].copy(),
+        "friction": d["hard_mu"][:blocks].copy(),
+        "names": [contact_label(*names[i]) if i >= 0 else "equality" for i in items],
+        "kinds": d["hard_kind"][:blocks].tolist(),
+    }

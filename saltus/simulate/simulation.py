@@ -308,6 +308,16 @@ class Simulation:
 
         return picture(self, path, **options)
 
+    def impact_report(self, within: float = 10.0) -> Any:
+        """What all laws and treatments make of the next impact, at most `within` s away: an `ImpactReport`.
+
+        Its text says where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment differ.
+        The simulation stays where it is. OptionError if there is no impact, or events are not located in time.
+        """
+        from saltus.simulate.hybrid import report_of_next_impact
+
+        return report_of_next_impact(self, positive("within", within))
+
     # ------------------------------------------------------------ quantities
 
     def _refresh(self, name: str) -> np.ndarray | None:

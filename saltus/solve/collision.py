@@ -32,15 +32,20 @@ def approaching(m, d):
 
 
 @kernel
-def collide_touching(m, d, potential):
-    """Resolve the impact of all that touches: qvel jumps. Returns a status.
-
-    Needs `closed_rows`, the factor of M and `row_matrix`. potential: the potential energy (J), for the log.
-    """
+def pose_impact(m, d):
+    """The problem of the impact of all that touches; needs `closed_rows`, the factor of M and `row_matrix`."""
     assemble(m, d, IMPULSES)
     for j in range(d.hard_count[ROWS]):
         d.hard_q[j] = d.row_velocity[d.hard_place[j]]
         d.hard_r[j] = 0.0 * d.time
+
+
+@kernel
+def collide_touching(m, d, potential):
+    """Resolve the impact that `pose_impact` has posed: qvel jumps. Returns a status.
+
+    potential: the potential energy (J), for the log.
+    """
     close_accumulated(m, d)
     before = kinetic_energy(m, d)
     residual = resolve_impact(d, m.opt_impact_law, m.opt_impact_treatment, TOLERANCE)

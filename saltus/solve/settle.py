@@ -11,6 +11,7 @@ from saltus.contact.modes import (
     CLOSED,
     LIFTOFF,
     OPEN,
+    PAUSED,
     SLIP,
     SLIPS,
     STICK,
@@ -28,11 +29,11 @@ from saltus.model.cones import UNILATERAL as PUSHES
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.closed_motion import free_motion, free_rows, row_drifts
-from saltus.solve.collision import approaching, collide_touching
+from saltus.solve.collision import approaching, collide_touching, pose_impact
 from saltus.solve.cone import solve_cones
 from saltus.solve.contact_space import BLOCKS, OPENING, ROWS, assemble, row_matrix
 from saltus.solve.drift import project
-from saltus.solve.status import JAMMED, OK
+from saltus.solve.status import AT_IMPACT, JAMMED, OK
 
 TOLERANCE = 1e-12  # residual of the complementarity problem, in parts of its size
 SOLVED = 1e-9  # a residual with which it still counts as solved
@@ -53,6 +54,9 @@ def settle(m, d):
         joint_inertia(m, d)
         factor(m, d)
         row_matrix(m, d)
+        pose_impact(m, d)
+        if d.event_count[PAUSED]:
+            return AT_IMPACT
         status = collide_touching(m, d, potential)
         if status != OK:
             return status

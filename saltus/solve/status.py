@@ -10,3 +10,4 @@ JAMMED = 6  # no accelerations satisfy the laws of contact at an event (Painlev√
 UNRESOLVED = 7  # an impact could not be resolved
 CHATTER = 8  # events follow each other without time passing
 EVENTS_FULL = 9  # the log of events is full: go on after reading it
+AT_IMPACT = 10  # an impact is about to happen, and someone wants to look at it first

@@ -255,7 +255,7 @@ def test_painleves_paradox_is_reported():
 
 
 def test_the_woodpecker_toy_runs_down_its_pole_in_its_published_cycle():
-    """The period as printed has four digits, from data of two (0.9 % of the spring): 1 %; SciPy's to what levers neglect.
+    """The period as printed has four digits, from data of two (0.9 % of the spring): 1 %; SciPy's: long levers.
 
     Each return shrinks what is left of the start by a factor of -0.84; nine leave a fifth of it.
     """
