@@ -166,4 +166,7 @@ def hard_numbers(model: "Model", law: Soft | Hard, integrator: "Integrator") -> 
         return None
     if not stepping and not integrator.adaptive:
         raise OptionError(f"contact='hard': {integrator.name} does not locate events; choose dopri5 or moreau_jean")
+    sizes = model.struct().sizes
+    if not any(sizes[name] for name in ("ncollision", "nlimit", "nfriction", "neq")):
+        return None  # nothing touches, nothing is held
     return law.numbers(model, event=not stepping)

@@ -81,6 +81,8 @@ def touch(m, d):
     for i in range(m.nslot + 2 * m.nlimit):
         if d.mode[i] == OPEN and d.gap[i] <= m.opt_gap_tolerance:
             d.mode[i] = STICK
+        elif d.gap[i] > m.opt_gap_tolerance and d.modes_known[0] < 0.5:
+            d.mode[i] = OPEN  # the state was changed from outside
         if i < m.nslot and d.slot_contact[i] < 0:
             d.mode[i] = OPEN
 

@@ -19,14 +19,8 @@ from numpy.testing import assert_allclose
 
 import saltus
 from saltus.bench.hybrid_scipy import consistent
-from saltus.model import hard
 
-
-@pytest.fixture(autouse=True)
-def one_layout(monkeypatch):
-    """All models need the same kernels, which are compiled once."""
-    words = hard.EVENT_WORDS | {"constraint", "contact", "box"}
-    monkeypatch.setattr(hard, "EVENT_WORDS", words)
+pytestmark = pytest.mark.usefixtures("one_hard_layout")
 
 
 def simulation(model, law=None, qpos=None, qvel=None):
