@@ -1,12 +1,13 @@
 """The laws of contact that a simulation can follow."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.errors import OptionError
+from saltus.errors import OptionError, SaltusWarning
 from saltus.model.hard import HardLaw
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Hard:
         """The law for a model; OptionError where `pairs` names what it does not have."""
         base = model.struct()
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
+        if event:
+            _say_what_is_left_out(model)
         restitution = np.full(len(first), float(self.restitution))
         friction = np.full(len(first), np.nan if self.friction is None else float(self.friction))
         for pair, value in self.pairs.items():
@@ -139,6 +142,22 @@ def _geoms(model: "Model", name: str) -> list[int]:
     if name in bodies:
         return np.flatnonzero(model.geom_bodyid == bodies.index(name)).tolist()
     raise OptionError.unknown("geom or body in Hard's pairs", name, [*geoms, *bodies])
+
+
+def _say_what_is_left_out(model: "Model") -> None:
+    """Warn of friction in the model that the located hard law does not have, naming the first pair of geoms."""
+    base, names = model.struct(), model.names("geom")
+    law, friction = base.views["collision_law"], base.views["law_friction"]
+    pair = lambda k: " and ".join(names[base.views[f"collision_geom{i}"][k]] for i in (1, 2))  # noqa: E731
+    turning = np.flatnonzero(base.views["law_dim"][law] > 3)
+    if turning.size:
+        more = f", and in {turning.size - 1} more pairs" if turning.size > 1 else ""
+        text = f"contact='hard': torsional and rolling friction between {pair(turning[0])}{more} is left out"
+        warnings.warn(text, SaltusWarning, stacklevel=6)
+    uneven = np.flatnonzero(friction[law, 0] != friction[law, 1])
+    if uneven.size:
+        text = f"contact='hard': the friction between {pair(uneven[0])} is the first tangent's in all directions"
+        warnings.warn(text, SaltusWarning, stacklevel=6)
 
 
 def find_contact_law(contact: Any) -> Soft | Hard:

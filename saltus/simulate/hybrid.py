@@ -87,7 +87,7 @@ def check_start(sim: "Simulation") -> None:
     m, gap = sim._model, sim._struct.views["gap"]
     gap = gap[: m.nslot + 2 * m.nlimit]
     worst = int(np.argmin(gap)) if gap.size else -1
-    if worst < 0 or gap[worst] >= -sim.law.gap_tolerance:
+    if worst < 0 or gap[worst] >= -float(m.opt_gap_tolerance):
         return
     name, other = mode_names(sim.model, m)[worst]
     depth = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if worst < m.nslot else f"{name} is beyond its {other}"

@@ -74,3 +74,8 @@ def test_numbers_that_cannot_be(given, message):
 def test_pairs_that_are_not_there(pair, message):
     with pytest.raises(saltus.OptionError, match=message):
         saltus.Simulation(TWO, contact=saltus.Hard(pairs={pair: 0.5}))
+
+
+def test_friction_that_is_left_out_is_said():
+    with pytest.warns(saltus.SaltusWarning, match="torsional and rolling friction between floor and ball"):
+        saltus.Simulation(TWO.replace('name="ball"', 'name="ball" condim="4"'), contact="hard")
