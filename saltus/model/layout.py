@@ -249,7 +249,7 @@ def model_layout(features: frozenset[str]) -> Layout:
     if not features:
         return MODEL
     fields = MODEL.fields | (hill.FIELDS if "hill" in features else {})
-    return Layout("_".join(["Model", *sorted(features)]), fields, frozen=True, features=features)
+    return Layout("_".join(["Model", *sorted(features)]), fields, frozen=True, features=features, plain="Model")
 
 
 DATA = Layout(

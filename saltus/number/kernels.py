@@ -42,7 +42,43 @@ def kernel(function=None, *, strict=False, inline=False):
     )(function)
     if not inline:
         dispatcher._cache = PartCache(function)
+    dispatcher.get_call_template = functools.partial(_shared_template, dispatcher)
     return dispatcher
+
+
+def _shared_template(dispatcher, args, kws):
+    """Numba's look-up of a kernel for argument types: structs with features count as plain where features do not matter.
+
+    So all models share what is compiled once for the plain layout.
+    """
+    if _sees_features(dispatcher):
+        return Dispatcher.get_call_template(dispatcher, args, kws)
+    plain = [getattr(t, "plain", t) for t in args]
+    return Dispatcher.get_call_template(dispatcher, plain, {k: getattr(t, "plain", t) for k, t in kws.items()})
+
+
+def _sees_features(function) -> bool:
+    """Whether what a kernel does may depend on its structs' features: not if all that it refers to is known not to."""
+    known = _FEATURED.get(function.py_func)
+    if known is None:
+        _FEATURED[function.py_func] = False  # while a kernel that calls itself is looked at
+        code, names = function.py_func.__code__, function.py_func.__globals__
+        inside = any(inspect.iscode(x) for x in code.co_consts) or bool(function.py_func.__closure__)
+        known = inside or any(_may_see(names[name]) for name in code.co_names if name in names)
+        _FEATURED[function.py_func] = known
+    return known
+
+
+def _may_see(value) -> bool:
+    if isinstance(value, int | float | str | tuple | _Intrinsic):
+        return False
+    if isinstance(value, Dispatcher):
+        return _sees_features(value)
+    featured = hasattr(value, "py_func") or not inspect.isfunction(value)
+    return featured or value.__module__ != "saltus.number.functions"
+
+
+_FEATURED: dict = {}  # by a kernel's Python function
 
 
 class Entry:

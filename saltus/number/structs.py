@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
-from numba.core.imputils import lower_builtin
+from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, lower_getattr_generic, lower_setattr_generic, register_model
 
@@ -44,7 +44,8 @@ class Layout:
     struct of this layout does not need (see `saltus.number.kernels.only_with`).
     """
 
-    def __init__(self, name, fields, frozen=False, features=frozenset()):
+    def __init__(self, name, fields, frozen=False, features=frozenset(), plain=None):
+        self.plain = plain  # name of the layout without features, whose fields are the first of this one's
         self.name, self.fields, self.frozen, self.features = name, fields, frozen, frozenset(features)
         self.slot = {f: i for i, f in enumerate(fields)}  # place of each field's offset (or value) in the head
         self.digest = hashlib.sha256(repr((fields, frozen, sorted(features))).encode()).hexdigest()[:8]
@@ -143,6 +144,11 @@ class StructType(types.Type):
     def layout(self):
         return LAYOUTS[self.layout_name]
 
+    @property
+    def plain(self):
+        """The type of the layout without features, which begins with the same fields."""
+        return StructType(self.layout.plain, self.real) if self.layout.plain else self
+
     def field_type(self, name):
         """The type of an attribute in a kernel, or None."""
         field = self.layout.fields.get(name)
@@ -171,6 +177,11 @@ class FieldType(types.Type):
 class _StructModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("real", types.voidptr), ("ints", types.CPointer(types.int64))])
+
+
+@lower_cast(StructType, StructType)
+def _as_plain(context, builder, fromty, toty, value):
+    return value  # the same two pointers
 
 
 @register_model(FieldType)
