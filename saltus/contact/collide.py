@@ -24,13 +24,18 @@ def collider_frames(m, d):
     Reads xpos [nbody, 3], xmat [nbody, 9]. Writes geom_xpos [ngeom, 3] (m) and geom_xmat [ngeom, 9], world axes.
     """
     for k in range(m.ncollider):
-        g = m.collider[k]
-        b = m.geom_bodyid[g]
-        mat = d.xmat[b]
-        d.geom_xpos[g] = add3(d.xpos[b], matrix_times_vector(mat, m.geom_pos[g]))
-        if m.geom_turned[g]:
-            mat = matrix_times_matrix(mat, m.geom_mat[g])
-        d.geom_xmat[g] = mat
+        collider_frame(m, d, m.collider[k])
+
+
+@kernel
+def collider_frame(m, d, g):
+    """The pose of a geom that may touch."""
+    b = m.geom_bodyid[g]
+    mat = d.xmat[b]
+    d.geom_xpos[g] = add3(d.xpos[b], matrix_times_vector(mat, m.geom_pos[g]))
+    if m.geom_turned[g]:
+        mat = matrix_times_matrix(mat, m.geom_mat[g])
+    d.geom_xmat[g] = mat
 
 
 @kernel

@@ -4,10 +4,10 @@ Each pair of geoms has numbered points, its slots: that of a sphere, both ends o
 of a box on a plane. A point that is there has a contact in Data's list; `slot_contact` says which.
 """
 
-from saltus.contact.collide import collide_pair, collider_frames
+from saltus.contact.collide import collide_pair, collider_frame, collider_frames
 from saltus.contact.counts import NCON, NLOST
 from saltus.contact.found import add_contact
-from saltus.contact.modes import limit_item
+from saltus.contact.modes import OPEN, limit_item
 from saltus.contact.plane import height_over_plane, no_vector
 from saltus.dynamics.kinematics import BALL
 from saltus.number.functions import sqrt
@@ -32,6 +32,32 @@ def gaps(m, d):
     tendon_limit_gaps(m, d)
 
 
+@kernel
+def closed_gaps(m, d):
+    """The same of what is closed, and of no other points; the list has contacts of pairs that touch alone."""
+    closed_point_gaps(m, d)
+    limit_gaps(m, d)
+    tendon_limit_gaps(m, d)
+
+
+@only_with("contact")
+@kernel
+def closed_point_gaps(m, d):
+    """Contacts of all points of pairs of geoms of which any is closed, and their distances less the margins."""
+    d.count[NLOST] = 0
+    n = 0
+    for c in range(m.ncollision):
+        first, closed = m.slot_adr[c], False
+        for s in range(first, first + m.slot_num[c]):
+            closed = closed or d.mode[s] != OPEN
+            d.slot_contact[s] = -1
+        if closed:
+            collider_frame(m, d, m.collision_geom1[c])
+            collider_frame(m, d, m.collision_geom2[c])
+            n = numbered_points(m, d, n, c)
+    d.count[NCON] = n
+
+
 @only_with("contact")
 @kernel
 def point_gaps(m, d):
@@ -47,12 +73,19 @@ def point_gaps(m, d):
             d.slot_contact[s] = -1
             d.gap[s] = apart - margin if apart > NEAR else 0.0 * apart + ABSENT
         if apart <= NEAR:
-            before = n
-            n = pair_points(m, d, n, c, m.law_reach[m.collision_law[c]])
-            for k in range(before, min(n, before + m.slot_num[c])):
-                d.slot_contact[first + k - before] = k
-                d.gap[first + k - before] = d.contact_dist[k] - margin
+            n = numbered_points(m, d, n, c)
     d.count[NCON] = n
+
+
+@kernel
+def numbered_points(m, d, before, c):
+    """Contacts of pair c from number `before` on, and the distances of its slots; returns their number then."""
+    n = pair_points(m, d, before, c, m.law_reach[m.collision_law[c]])
+    for k in range(before, min(n, before + m.slot_num[c])):
+        s = m.slot_adr[c] + k - before
+        d.slot_contact[s] = k
+        d.gap[s] = d.contact_dist[k] - m.law_margin[m.collision_law[c]]
+    return n
 
 
 @kernel(inline=True)

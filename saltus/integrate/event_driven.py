@@ -8,17 +8,19 @@ events on its dense output. Where the first one is the step ends; what happens t
 from dataclasses import replace
 
 from saltus.contact.modes import CLOSED, LOGGED, RECENT, count_closed
+from saltus.contact.points import gaps
 from saltus.dynamics.history import record_controls
 from saltus.integrate import dopri5
-from saltus.integrate.dopri5 import STEP, accept, attempt, error_norm, first_slopes, interpolate
-from saltus.integrate.events import NONE, event_values, first_event, read_values
+from saltus.integrate.dopri5 import STEP, accept, error_norm, first_slopes, interpolate
+from saltus.integrate.events import NONE, first_event, read_values, watch
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
-from saltus.integrate.runge_kutta import stage_state
+from saltus.integrate.runge_kutta import stage_state, store_slopes
 from saltus.integrate.status import bad_velocity
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.drift import project
+from saltus.solve.acceleration import acceleration
+from saltus.solve.drift import project_near
 from saltus.solve.settle import settle
 from saltus.solve.status import CHATTER, DIVERGED, EVENTS_FULL, OK, STEP_TOO_SMALL
 
@@ -63,10 +65,17 @@ def start_step(m, d):
     """Slopes and event functions at the present state, from which the next step goes."""
     save_state(m, d)
     first_slopes(m, d)
-    if d.event_count[CLOSED]:
-        read_values(m, d)
-    else:
-        event_values(m, d)
+    gaps(m, d)
+    read_values(m, d)
+    keep_values(m, d)
+
+
+@kernel
+def go_on(m, d):
+    """What `start_step` does where the state is that of the last stage, but for a correction of its errors."""
+    save_state(m, d)
+    for i in range(m.nv):
+        d.stage_qvel[i] = d.qvel[i]
     keep_values(m, d)
 
 
@@ -101,6 +110,19 @@ def look_ahead(m, d, end, tableau, tolerance):
 
 
 @kernel
+def attempt(m, d, h, tableau):
+    """As `saltus.integrate.dopri5.attempt`, with an eye on the event functions at the stages."""
+    start = d.time
+    for s in range(1, dopri5.STAGES):
+        d.time = start + h * tableau[s, 0]
+        stage_state(m, d, h, tableau, s, s)
+        acceleration(m, d)
+        store_slopes(m, d, s)
+        watch(m, d, s == 1)
+    d.time = start
+
+
+@kernel
 def take(m, d, start, size, place, end, tableau):
     """Go to the end of the step that began at `start`, or to its first event and through it. Returns a status."""
     if place < NONE:
@@ -114,10 +136,10 @@ def take(m, d, start, size, place, end, tableau):
     if absolute(end - d.time) <= 1e-15 * (1.0 + absolute(end)):
         d.time = end
     d.event_count[RECENT] = 0
-    if project(m, d):
+    if project_near(m, d):
         start_step(m, d)
     else:
-        keep_values(m, d)
+        go_on(m, d)
     return OK
 
 

@@ -15,7 +15,7 @@ from saltus.dynamics.com import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.kinematics import kinematics
 from saltus.dynamics.tendon import tendons
 from saltus.integrate.dopri5 import interpolate
-from saltus.number.functions import absolute, maximum, sqrt
+from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.contact_space import BLOCKS, ROWS, contact_friction
@@ -33,6 +33,7 @@ def event_values(m, d):
     """event_value [nevent] at the present state: of distances and forces [nmode], then of slip [nmode]."""
     if d.event_count[CLOSED]:
         acceleration(m, d)
+        gaps(m, d)
     else:
         positions(m, d)
     read_values(m, d)
@@ -120,6 +121,49 @@ def values_at(m, d, h, start, theta):
 
 
 @kernel
+def watch(m, d, first):
+    """event_after ← the least of each event function of forces at the stages of a step; at the `first` they begin."""
+    if d.event_count[CLOSED]:
+        read_values(m, d)
+        for e in range(m.nevent):
+            d.event_after[e] = d.event_value[e] if first else minimum(d.event_after[e], d.event_value[e])
+
+
+@kernel
+def looks_crossed(m, d, h, start):
+    """Whether an event function may go below zero within a step.
+
+    It is negative at the end, or falls, at a stage or for distances in the middle, to less than half of what it is at
+    both ends. Reads what `watch` has seen, and is called with the state and the accelerations of the step's end, whose
+    event functions it leaves in event_value.
+    """
+    gaps(m, d)
+    read_values(m, d)
+    for e in range(m.nevent):
+        ends = minimum(d.event_before[e], d.event_value[e])
+        if d.event_value[e] < 0.0 or (d.event_count[CLOSED] and d.event_after[e] < 0.5 * ends):
+            return True
+    if nothing_open(m, d):
+        return False
+    interpolate(m, d, h, start, 0.5)
+    positions(m, d)
+    for i in range(m.nslot + 2 * m.nlimit):
+        if d.mode[i] == OPEN and d.gap[i] < 0.5 * minimum(d.event_before[i], d.event_value[i]):
+            return True
+    return False
+
+
+@kernel
+def nothing_open(m, d):
+    """Whether no distance may come to zero."""
+    count = 0
+    for i in range(m.nslot + 2 * m.nlimit):
+        if d.mode[i] == OPEN:
+            count += 1
+    return count == 0
+
+
+@kernel
 def first_event(m, d, h, start):
     """The fraction of the step where the first event function goes below zero, NONE if none does.
 
@@ -128,6 +172,8 @@ def first_event(m, d, h, start):
     """
     for e in range(m.nevent):
         d.event_hit[e] = 0
+    if not looks_crossed(m, d, h, start):
+        return NONE
     lower = 0.0
     for part in range(PARTS):
         upper = (part + 1.0) / PARTS

@@ -47,7 +47,7 @@ def kernel(function=None, *, strict=False, inline=False):
 
 
 def _shared_template(dispatcher, args, kws):
-    """Numba's look-up of a kernel for argument types: structs with features count as plain where features do not matter.
+    """Numba's look-up of a kernel for argument types, where a struct with features is plain if they do not matter.
 
     So all models share what is compiled once for the plain layout.
     """

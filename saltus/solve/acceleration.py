@@ -26,11 +26,29 @@ def forces(m, d, keep):
 
 
 @kernel
+def free_stage(m, d):
+    """qacc [nv] from the forces, without a factor of M."""
+    solve_stage(m, d, 0.0, d.qfrc_damper_slope)
+
+
+@kernel
 def acceleration(m, d):
     """Accelerations qacc [nv] of the present state; returns a status."""
     status = forces(m, d, 0)
-    solve_stage(m, d, 0.0, d.qfrc_damper_slope)
+    held_stage(m, d)
     return status
+
+
+@only_with("event", otherwise=free_stage)
+@kernel
+def held_stage(m, d):
+    """qacc [nv] from the forces, by the factor of M where `saltus.solve.closed_motion` has made it."""
+    if d.count[NBLOCK] == 0:
+        free_stage(m, d)
+        return
+    for i in range(m.nv):
+        d.qacc[i] = d.qfrc_given[i] - d.qfrc_bias[i]
+    solve(m, d, d.qacc)
 
 
 @kernel

@@ -9,8 +9,8 @@ from saltus.contact.blocks import times_block
 from saltus.contact.closed import closed_rows
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.modes import CLOSED, SHARED
-from saltus.contact.points import gaps
-from saltus.dynamics.com import com_dof, com_inertia, tree_centre_of_mass
+from saltus.contact.points import closed_gaps
+from saltus.dynamics.com import com_dof, tree_centre_of_mass
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.factor import factor, solve
 from saltus.dynamics.kinematics import kinematics
@@ -64,10 +64,9 @@ def rows_there(m, d):
     """Rows of what is closed at the present positions, from the beginning."""
     kinematics(m, d, m.keep_bodies)
     tree_centre_of_mass(m, d)
-    com_inertia(m, d)
     com_dof(m, d)
     tendons(m, d)
-    gaps(m, d)
+    closed_gaps(m, d)
     closed_rows(m, d)
 
 
@@ -79,7 +78,7 @@ def hold(m, d):
     """
     for i in range(m.nv):
         d.qfrc_constraint[i] = 0.0 * d.time
-    gaps(m, d)
+    closed_gaps(m, d)
     closed_rows(m, d)
     if d.count[NBLOCK] == 0:
         return OK

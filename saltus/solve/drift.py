@@ -9,6 +9,7 @@ Positions and velocities move the shortest way in the metric of the inertia,
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.modes import CLOSED
+from saltus.dynamics.com import com_inertia
 from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.factor import factor, solve
 from saltus.dynamics.manifold import displace
@@ -19,6 +20,7 @@ from saltus.solve.contact_space import DRIFT, ROWS, assemble, row_matrix, spread
 from saltus.solve.minimum_norm import minimum_norm
 
 LEAST_GAP, LEAST_SPEED = 1e-14, 1e-18  # m, rad; m/s, rad/s: smaller errors are rounding
+NEAR = 1e-9  # m, rad; m/s, rad/s: with smaller errors rows and accelerations stay as they are, but for rounding
 ROUNDS = 4  # corrections of positions at most
 
 
@@ -49,9 +51,31 @@ def project(m, d):
     return moved
 
 
+@only_with("event", otherwise="False")
+@kernel
+def project_near(m, d):
+    """The same with the rows and their matrix that the last accelerations left, which were those of this state.
+
+    Returns whether the correction is large enough for accelerations to feel.
+    """
+    if not d.event_count[CLOSED] or d.count[NBLOCK] == 0:
+        return False
+    assemble(m, d, DRIFT)
+    if not position_errors(m, d) <= NEAR or not velocity_errors(m, d) <= NEAR:
+        return project(m, d)
+    correct(m, d, d.qstep)
+    for i in range(m.nv):
+        d.qvel[i] = d.qvel[i] + d.qstep[i]
+    if position_errors(m, d) > LEAST_GAP:
+        correct(m, d, d.qstep)
+        displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+    return False
+
+
 @kernel
 def inverse_inertia(m, d):
     """The factor of M, A of all rows, and the problem of drift; needs `rows_there`."""
+    com_inertia(m, d)
     joint_inertia(m, d)
     factor(m, d)
     row_matrix(m, d)
