@@ -107,7 +107,7 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
         **{"nconmax": slots, "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
         **{"nblockmax": others + slots, "nblock_event": others + slots, "nrowmax": rows, "nrow_event": rows},
         "nJmax": rows * longest,
-        **{"nv_event": s["nv"], "nq_event": s["nq"]},
+        **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
         **{"nevent": 2 * modes + law.user_events, "nevent_state": 1, "nevent_count": 6, "nevent_log": LOG_ROWS},
         "nactuation_state": law.actuation_states,
         **cone_sizes(others + slots, rows),

@@ -20,6 +20,7 @@ from saltus.model.cones import BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone import solve_cones
+from saltus.solve.contact_drift import is_simple, simple_drifts
 from saltus.solve.contact_space import BLOCKS, HELD, ROWS, assemble, begin_forces, row_matrix, spread
 from saltus.solve.minimum_norm import minimum_norm
 from saltus.solve.status import OK
@@ -40,6 +41,8 @@ def row_drifts(m, d):
     speed = 0.0 * d.time
     for i in range(m.nv):
         speed = maximum(speed, absolute(d.qvel[i]))
+    if is_simple(m, d):
+        return  # `free_rows` finds them
     if not d.event_count[CLOSED] or not speed > 0.0:
         for r in range(m.nrow_event):
             d.row_drift[r] = 0.0 * d.time
@@ -150,6 +153,8 @@ def free_motion(m, d):
 @kernel
 def free_rows(m, d):
     """hard_q ← J a₀ + J̇ v of a problem's rows."""
+    if is_simple(m, d):
+        simple_drifts(m, d)
     for b in range(d.count[NBLOCK]):
         times_block(m, d, b, d.qacc_smooth, d.row_residual)
     for j in range(d.hard_count[ROWS]):
