@@ -1,21 +1,27 @@
-"""The Python samples of docs/lagrange.md run as they stand, and print what they say."""
+"""The Python samples of docs/lagrange.md and docs/hard_contact.md run as they stand, and print what they say."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "lagrange.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCUMENT = DOCS / "lagrange.md"
+
+
+def run_samples(document, folder):
+    """All samples, one after another in a process of their own, as a reader would try them."""
+    samples = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.S)
+    assert len(samples) >= 4
+    result = subprocess.run(
+        [sys.executable, "-c", "\n".join(samples)], capture_output=True, text=True, cwd=folder, timeout=600
+    )
+    assert result.returncode == 0, result.stderr
+    return result
 
 
 def test_the_samples_run(tmp_path):
-    """All of them, one after another in a process of their own, as a reader would try them."""
-    samples = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.S)
-    assert len(samples) >= 6
-    result = subprocess.run(
-        [sys.executable, "-c", "\n".join(samples)], capture_output=True, text=True, cwd=tmp_path, timeout=300
-    )
-    assert result.returncode == 0, result.stderr
+    result = run_samples(DOCUMENT, tmp_path)
     assert "Matrix([[-tau, tau]]) Matrix([[0, tau]])" in result.stdout
     assert "[-6.01  9.57] [-11.65  16.11]" in result.stdout
     assert "Matrix([[tau1 - tau2, tau2]])" in result.stdout
@@ -38,3 +44,12 @@ def test_the_commands_exist():
 def test_files_that_it_names_exist():
     for link in re.findall(r"\]\(([^)#:]+)\)", DOCUMENT.read_text(encoding="utf-8")):
         assert (DOCUMENT.parent / link).exists(), link
+
+
+def test_the_samples_on_hard_contact_run(tmp_path):
+    """The table of the cradle is the one in the text."""
+    result = run_samples(DOCS / "hard_contact.md", tmp_path)
+    text = (DOCS / "hard_contact.md").read_text(encoding="utf-8")
+    table = re.search(r"```\n(newton .*?)```", text, re.S)
+    assert table is not None and table[1] in result.stdout
+    assert "(101,) (1, 101) (101, 1) (101, 3)" in result.stdout

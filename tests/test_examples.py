@@ -21,7 +21,7 @@ def output(name, *arguments, folder):
 
 def test_every_example_is_tested():
     known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
-    known |= {"film.py", "lagrange.py"}
+    known |= {"film.py", "lagrange.py", "hard_contact.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -136,3 +136,14 @@ def test_lagrange(tmp_path):
         np.linalg.solve(M, [0, 5])
     )
     assert "void double_pendulum(" in (tmp_path / "pendulum.c").read_text()
+
+
+def test_hard_contact(tmp_path):
+    """Closed forms: times of impacts to 1e-12, the limit of all to 1e-9; one ball in, one out."""
+    out = output("hard_contact.py", "ball.png", folder=tmp_path)
+    assert float(re.search(r"off by (\S+) of their times", out)[1]) < 1e-12
+    assert abs(float(re.search(r"s, (\S+) s from the closed form", out)[1])) < 1e-9
+    assert "moreau: differs from simultaneous at ball0 ball1, ball3 ball4" in out
+    after = [float(x) for x in re.search(r"velocities after: \[(.*)\] m/s", out)[1].split()]
+    np.testing.assert_allclose(after, [0, 0, 0, 0, 1], atol=1e-10)
+    assert (tmp_path / "ball.png").read_bytes().startswith(b"\x89PNG")
