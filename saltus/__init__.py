@@ -18,6 +18,8 @@ _HOME = {
     "Controller": "saltus.simulate.control",
     "Dynamics": "saltus.simulate.dynamics",
     "controller": "saltus.simulate.control",
+    "Event": "saltus.simulate.events",
+    "Actuation": "saltus.simulate.events",
     "resume": "saltus.simulate.resume",
     "compare": "saltus.simulate.compare",
     "Comparison": "saltus.record.comparison",
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.control import PID, Controller, controller
     from saltus.simulate.dynamics import Dynamics
+    from saltus.simulate.events import Actuation, Event
     from saltus.simulate.friction_contact import FrictionContact, friction_contact
     from saltus.simulate.humans import simulate
     from saltus.simulate.resume import resume

@@ -9,8 +9,8 @@ from saltus.number.kernels import kernel, only_with
 OPEN, STICK, SLIP = 0.0, 1.0, 2.0
 
 # kinds of events, and where their numbers lie in a row of the log
-KINDS = ("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "painleve", "user", "projection")
-IMPACT, LIFTOFF, TOUCHDOWN, STICKS, SLIPS, ZENO, PAINLEVE, USER, PROJECTION = range(9)
+KINDS = ("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "painleve", "user", "projection", "actuator")
+IMPACT, LIFTOFF, TOUCHDOWN, STICKS, SLIPS, ZENO, PAINLEVE, USER, PROJECTION, ACTUATOR = range(10)
 TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER, NOTE = range(11)
 
 # places in event_count

@@ -1,7 +1,7 @@
 """Steps from event to event: smooth motion with error control between, modes that change where something happens.
 
-As long as modes stay as they are the motion is smooth and any step of dopri5 holds; each accepted step is searched for
-events on its dense output. Where the first one is the step ends; what happens there is settled (see
+As long as modes stay as they are the motion is smooth and any step holds, free ones of dopri5 or fixed ones of another
+method; each is searched for events on its dense output. Where the first one is the step ends; what happens there is settled (see
 `saltus.solve.settle`), and the next step begins. After each step what is closed is brought back from its drift.
 """
 
@@ -11,18 +11,20 @@ from saltus.contact.modes import CLOSED, LOGGED, RECENT, count_closed
 from saltus.contact.points import gaps
 from saltus.dynamics.history import record_controls
 from saltus.integrate import dopri5
-from saltus.integrate.dopri5 import STEP, accept, error_norm, first_slopes, interpolate
-from saltus.integrate.events import NONE, first_event, read_values, watch
+from saltus.integrate.dopri5 import STEP, accept, error_norm, first_slopes
+from saltus.integrate.events import NONE, event_values, first_event, read_values, watch
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.runge_kutta import stage_state, store_slopes
 from saltus.integrate.status import bad_velocity
+from saltus.integrate.trial import FIXED, keep_start, method_word, state_at
+from saltus.integrate.user_events import EVENTS, act, first_sides, sides_after
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
-from saltus.solve.drift import project_near
+from saltus.solve.drift import project, project_near
 from saltus.solve.settle import settle
-from saltus.solve.status import CHATTER, DIVERGED, EVENTS_FULL, OK, STEP_TOO_SMALL
+from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, NOT_CONVERGED, OK, STEP_TOO_SMALL
 
 LONGEST = 0.05  # s: of a step with anything closed, so that rounding errors of accelerations do not add up
 MOST_AT_ONCE = 200  # events without time passing
@@ -31,52 +33,97 @@ INSTANT = 1e-12  # s: no time passes in less, in parts of 1 s and of the time
 
 
 @kernel
-def step(m, d, h, tableau, tolerance):
+def step(m, d, h, *method):
     """Go h seconds on, through all events; returns a status."""
     end = d.time + h
-    status = begin(m, d)
+    worst = begin(m, d)
     for _ in range(dopri5.ATTEMPTS):
-        if status > OK or not end - d.time > 1e-14 * (1.0 + absolute(end)):
+        if worst > NOT_CONVERGED or not end - d.time > 1e-14 * (1.0 + absolute(end)):
             break
         start = d.time
-        status, size, place = look_ahead(m, d, end, tableau, tolerance)
+        status, size, place = look_ahead(m, d, end, method)
         if place >= 0.0:
-            status = take(m, d, start, size, place, end, tableau)
-    if status == OK:
+            status = take(m, d, start, size, place, end, method)
+        worst = max(worst, status)
+    if worst <= NOT_CONVERGED:
         d.time = end
-    return status
+    return worst
 
 
 @kernel
 def begin(m, d):
     """Modes, if they are not known, and slopes at the present state. Returns a status."""
     status = OK
-    if d.modes_known[0] < 0.5:
-        for e in range(m.nevent):
-            d.event_hit[e] = 0
+    known = d.modes_known[0] > 0.5
+    for e in range(m.nevent):
+        d.event_hit[e] = 0
+    if not known:
         status = settle(m, d)
     if status == OK:
         start_step(m, d)
+        if not known:
+            first_sides(m, d)
     return status
 
 
 @kernel
 def start_step(m, d):
-    """Slopes and event functions at the present state, from which the next step goes."""
-    save_state(m, d)
-    first_slopes(m, d)
-    gaps(m, d)
-    read_values(m, d)
+    """What the next step goes from: the present state, with its slopes and event functions."""
+    keep_slopes(m, d)
+    keep_start(m, d)
+    first_values(m, d)
+    sides_after(m, d)
     keep_values(m, d)
 
 
 @kernel
-def go_on(m, d):
-    """What `start_step` does where the state is that of the last stage, but for a correction of its errors."""
+def values_of_slopes(m, d):
+    """Event functions with the forces that `first_slopes` has found."""
+    gaps(m, d)
+    read_values(m, d)
+
+
+@only_with(FIXED, EVENTS, otherwise=values_of_slopes)
+@kernel
+def first_values(m, d):
+    """Event functions at the start of a step."""
+    event_values(m, d)
+
+
+@kernel
+def free_slopes(m, d):
+    """Slopes at the present state, with which dopri5 goes on."""
     save_state(m, d)
-    for i in range(m.nv):
-        d.stage_qvel[i] = d.qvel[i]
-    keep_values(m, d)
+    first_slopes(m, d)
+
+
+@only_with(FIXED, otherwise=free_slopes)
+@kernel
+def keep_slopes(m, d):
+    """Nothing for methods of fixed steps, which begin anew."""
+
+
+@kernel
+def go_on_freely(m, d):
+    """`go_on` for dopri5, whose last stage is the state but for a correction of its errors."""
+    if project_near(m, d):
+        start_step(m, d)
+    else:
+        save_state(m, d)
+        for i in range(m.nv):
+            d.stage_qvel[i] = d.qvel[i]
+        keep_values(m, d)
+
+
+@only_with(FIXED, otherwise=go_on_freely)
+@kernel
+def go_on(m, d):
+    """What the next step goes from after one without events, whose end has been looked at."""
+    if project(m, d):
+        start_step(m, d)
+    else:
+        keep_start(m, d)
+        keep_values(m, d)
 
 
 @kernel
@@ -87,26 +134,23 @@ def keep_values(m, d):
 
 
 @kernel
-def look_ahead(m, d, end, tableau, tolerance):
-    """Try a step towards `end` (s): a status, its length (s), and where in it the first event is.
-
-    That is NONE without an event, and REJECTED if the step is not accurate enough, after which the state is back.
-    """
+def look_ahead_freely(m, d, end, method):
+    """`look_ahead` by steps of dopri5 of their own length."""
     start = d.time
     left = end - start
     size = minimum(d.memory[STEP], left)
     if d.event_count[CLOSED]:
         size = minimum(size, LONGEST + 0.0 * size)
     size = left if size > 0.999999 * left else size
-    attempt(m, d, size, tableau)
-    error = error_norm(m, d, size, tolerance)
+    attempt(m, d, size, method[0])
+    error = error_norm(m, d, size, method[1])
     if not error <= 1.0:
         accept(m, d, size, True, error)
         return OK if size >= 1e-13 * (1.0 + absolute(end)) else STEP_TOO_SMALL, size, REJECTED
     if not bad_velocity(m, d) < 0.5:
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
-    return OK, size, first_event(m, d, size, start)
+    return OK, size, first_event(m, d, size, start, method)
 
 
 @kernel
@@ -122,25 +166,54 @@ def attempt(m, d, h, tableau):
     d.time = start
 
 
+@only_with(FIXED, otherwise=look_ahead_freely)
 @kernel
-def take(m, d, start, size, place, end, tableau):
+def look_ahead(m, d, end, method):
+    """Try a step towards `end` (s): a status, its length (s), and where in it the first event is.
+
+    That is NONE without an event, and REJECTED if the step is not accurate enough, after which the state is back.
+    """
+    left = end - d.time
+    return OK, left, first_event(m, d, left, d.time, method)
+
+
+@kernel
+def take(m, d, start, size, place, end, method):
     """Go to the end of the step that began at `start`, or to its first event and through it. Returns a status."""
     if place < NONE:
-        interpolate(m, d, size, start, place)
+        status = state_at(m, d, size, start, place, method)
+        event_values(m, d)
         record_controls(m, d, start)
-        return happen(m, d, start, place * size)
-    stage_state(m, d, size, tableau, dopri5.STAGES, dopri5.STAGES)
-    d.time = start
-    record_controls(m, d, start)
-    accept(m, d, size, True, d.event_error[0])
+        return max(status, happen(m, d, start, place * size))
+    status = finish(m, d, start, size, method)
+    if status >= DIVERGED:
+        return status
     if absolute(end - d.time) <= 1e-15 * (1.0 + absolute(end)):
         d.time = end
     d.event_count[RECENT] = 0
-    if project_near(m, d):
-        start_step(m, d)
-    else:
-        go_on(m, d)
+    go_on(m, d)
+    return status
+
+
+@kernel
+def finish_freely(m, d, start, size, method):
+    """`finish` by dopri5."""
+    stage_state(m, d, size, method[0], dopri5.STAGES, dopri5.STAGES)
+    d.time = start
+    record_controls(m, d, start)
+    accept(m, d, size, True, d.event_error[0])
     return OK
+
+
+@only_with(FIXED, otherwise=finish_freely)
+@kernel
+def finish(m, d, start, size, method):
+    """Go to the end of a step without events; returns a status. event_value is that of there already."""
+    status = state_at(m, d, size, start, 1.0, method)
+    if not bad_velocity(m, d) < 0.5:
+        return DIVERGED
+    record_controls(m, d, start)
+    return status
 
 
 @kernel
@@ -149,17 +222,18 @@ def happen(m, d, start, passed):
     d.event_count[RECENT] = d.event_count[RECENT] + 1 if passed <= INSTANT * (1.0 + absolute(start)) else 0
     if d.event_count[RECENT] > MOST_AT_ONCE:
         return CHATTER
+    ended = act(m, d)
     status = settle(m, d)
     if status == OK:
         start_step(m, d)
-    return status
+    return ENDED if ended and status == OK else status
 
 
 @kernel
-def record(m, d, times, row, attempts, going, tableau, tolerance, out):
+def record(m, d, times, row, attempts, going, method, out):
     """Go on towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
 
-    A row has the modes [nmode] too, after the states. Returns EVENTS_FULL, to be called again, where the log of events
+    A row has the modes [nmode] and the discrete states of actuation too, after the states. Returns EVENTS_FULL, to be called again, where the log of events
     is to be read first.
     """
     end = times[-1]
@@ -176,13 +250,13 @@ def record(m, d, times, row, attempts, going, tableau, tolerance, out):
         if log_is_full(m, d):
             return row, EVENTS_FULL
         start = d.time
-        status, size, place = look_ahead(m, d, end, tableau, tolerance)
+        status, size, place = look_ahead(m, d, end, method)
         if place >= 0.0:
             while row < len(times) and times[row] < start + minimum(place, 1.0) * size:
-                interpolate(m, d, size, start, (times[row] - start) / size)
+                state_at(m, d, size, start, (times[row] - start) / size, method)
                 write_row(m, d, times[row], out, row)
                 row += 1
-            status = take(m, d, start, size, place, end, tableau)
+            status = take(m, d, start, size, place, end, method)
     return row, status
 
 
@@ -200,8 +274,15 @@ def write_row(m, d, time, out, row):
     first = 1 + m.nq + m.nv + m.nact
     for i in range(m.nmode):
         out[row, first + i] = d.mode[i]
+    for i in range(m.nactuation_state):
+        out[row, first + m.nmode + i] = d.actuation_state[i]
 
 
 def event_driven(integrator: Integrator) -> Integrator:
     """The same method, from event to event."""
     return replace(integrator, step=step)
+
+
+def step_word(integrator: Integrator) -> str:
+    """The word by which a Model's layout tells the method of fixed steps; "" for dopri5."""
+    return "" if integrator.adaptive else method_word(integrator.step)

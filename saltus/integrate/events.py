@@ -14,24 +14,30 @@ from saltus.contact.points import gaps
 from saltus.dynamics.com import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.kinematics import kinematics
 from saltus.dynamics.tendon import tendons
-from saltus.integrate.dopri5 import interpolate
+from saltus.integrate.trial import PARTS, state_at
+from saltus.integrate.user_events import find_sides, level, observe, pass_sides, user_values
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.contact_space import BLOCKS, ROWS, contact_friction
 
-PARTS = 4  # of a step that are looked at
 HALVINGS = 60  # towards the beginning, for a function that is zero there
 ITERATIONS = 100
 NONE = 2.0  # a place beyond the step: no event
 EPSILON = 2.2e-16
+STEEPER = 1.2  # than between looks a function may be
+GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+SECTIONS = 30  # of a part of a step
+DEEPER = 2.0  # than its values differ a function is not below them
 ROOM = 1e-9  # in parts of the cone's radius and of the largest force: nearer to zero is rounding
 
 
 @kernel
 def event_values(m, d):
-    """event_value [nevent] at the present state: of distances and forces [nmode], then of slip [nmode]."""
-    if d.event_count[CLOSED]:
+    """event_value [nevent] at the present state: of distances and forces [nmode], of slip [nmode], the user's."""
+    if observe(m, d):
+        gaps(m, d)
+    elif d.event_count[CLOSED]:
         acceleration(m, d)
         gaps(m, d)
     else:
@@ -73,6 +79,7 @@ def read_values(m, d):
                 read_block(m, d, b, ROOM * largest)
         if d.event_count[SHARED]:
             read_shared(m, d)
+    user_values(m, d)
 
 
 @kernel
@@ -114,9 +121,9 @@ def read_block(m, d, b, rounding):
 
 
 @kernel
-def values_at(m, d, h, start, theta):
+def values_at(m, d, h, start, theta, method):
     """Event functions at the fraction theta of the step of h seconds from `start` (s)."""
-    interpolate(m, d, h, start, theta)
+    state_at(m, d, h, start, theta, method)
     event_values(m, d)
 
 
@@ -130,12 +137,12 @@ def watch(m, d, first):
 
 
 @kernel
-def looks_crossed(m, d, h, start):
-    """Whether an event function may go below zero within a step.
+def may_cross(m, d, h, start):
+    """`looks_crossed` after a step of dopri5.
 
-    It is negative at the end, or falls, at a stage or for distances in the middle, to less than half of what it is at
-    both ends. Reads what `watch` has seen, and is called with the state and the accelerations of the step's end, whose
-    event functions it leaves in event_value.
+    A force is negative at the end, or falls at a stage to less than half of what it is at both ends; a distance is
+    negative at the end or in the middle, or falls so fast that it may be in between. Reads what `watch` has seen, and
+    is called with the state and the accelerations of the step's end, whose event functions it leaves in event_value.
     """
     gaps(m, d)
     read_values(m, d)
@@ -148,9 +155,20 @@ def looks_crossed(m, d, h, start):
     interpolate(m, d, h, start, 0.5)
     positions(m, d)
     for i in range(m.nslot + 2 * m.nlimit):
-        if d.mode[i] == OPEN and d.gap[i] < 0.5 * minimum(d.event_before[i], d.event_value[i]):
-            return True
+        if d.mode[i] == OPEN:
+            low, middle, high = d.event_before[i], d.gap[i], d.event_value[i]
+            slope = STEEPER * maximum(absolute(middle - low), absolute(high - middle))
+            begun = low <= m.opt_gap_tolerance
+            if middle < 0.0 or middle + high < slope or (not begun and low + middle < slope):
+                return True
     return False
+
+
+@only_with(FIXED, EVENTS, otherwise=may_cross)
+@kernel
+def looks_crossed(m, d, h, start):
+    """Whether an event function may go below zero within a step."""
+    return True
 
 
 @kernel
@@ -164,42 +182,126 @@ def nothing_open(m, d):
 
 
 @kernel
-def first_event(m, d, h, start):
+def first_event(m, d, h, start, method):
     """The fraction of the step where the first event function goes below zero, NONE if none does.
 
     event_before [nevent] holds the functions at the step's start. Leaves the state there, and the functions that have
     done so marked in event_hit.
     """
-    for e in range(m.nevent):
-        d.event_hit[e] = 0
+    if at_once(m, d):
+        state_at(m, d, h, start, 0.0, method)
+        return 0.0
     if not looks_crossed(m, d, h, start):
         return NONE
-    lower = 0.0
+    find_sides(m, d, h, start, method)
+    for e in range(m.nevent):
+        d.event_look[e] = d.event_before[e]
     for part in range(PARTS):
-        upper = (part + 1.0) / PARTS
-        values_at(m, d, h, start, upper)
-        crossed = False
+        values_at(m, d, h, start, (part + 1.0) / PARTS, method)
         for e in range(m.nevent):
-            d.event_after[e] = d.event_value[e]
-            crossed = crossed or d.event_value[e] < 0.0
-        if crossed:
-            place = earliest(m, d, h, start, lower, upper)
-            if place < NONE:
-                return place
-            values_at(m, d, h, start, upper)
+            d.event_look[(part + 1) * m.nevent + e] = d.event_value[e]
+    for part in range(PARTS):
+        place = event_in_part(m, d, h, start, method, part)
+        if place < NONE:
+            return place
         for e in range(m.nevent):
-            d.event_before[e] = d.event_value[e]
-        lower = upper
+            d.event_value[e] = d.event_look[(part + 1) * m.nevent + e]
+        pass_sides(m, d)
     return NONE
 
 
 @kernel
-def earliest(m, d, h, start, lower, upper):
+def at_once(m, d):
+    """Whether functions of the user's are beyond their events already, after a jump of others; marks them."""
+    found = False
+    for e in range(m.nevent):
+        beyond = e >= 2 * m.nmode and level(m, d, e, d.event_before[e]) < 0.0
+        d.event_hit[e] = 1 if beyond else 0
+        found = found or beyond
+    return found
+
+
+@kernel
+def event_in_part(m, d, h, start, method, part):
+    """The first event in a part of a step whose looks are in event_look; NONE without one."""
+    upper = dip(m, d, h, start, method, part)
+    if upper >= NONE:
+        crossed = False
+        for e in range(m.nevent):
+            crossed = crossed or look(m, d, part + 1, e) < 0.0
+        if not crossed:
+            return NONE
+        upper = (part + 1.0) / PARTS
+    values_at(m, d, h, start, upper, method)
+    for e in range(m.nevent):
+        d.event_before[e] = d.event_look[part * m.nevent + e]
+        d.event_after[e] = d.event_value[e]
+    return earliest(m, d, h, start, method, part / PARTS, upper)
+
+
+@kernel
+def dip(m, d, h, start, method, part):
+    """A place within a part of a step where a function is below zero that is above it at both ends; NONE without one.
+
+    Looked for where the function may have its least value in between, as far as the looks around tell, and where its
+    slope there would take it to zero.
+    """
+    found = NONE
+    for e in range(m.nevent):
+        low, high = look(m, d, part, e), look(m, d, part + 1, e)
+        before = look(m, d, part - 1, e) if part > 0 else low
+        after = look(m, d, part + 2, e) if part + 2 <= PARTS else high
+        if low > resolution(m, e) and high > 0.0 and before >= low and after >= high:
+            slope = STEEPER * maximum(absolute(high - low), maximum(before - low, after - high))
+            if low + high < slope:
+                place = deepest(m, d, h, start, method, e, part / PARTS, low, (part + 1.0) / PARTS, high)
+                found = min(found, place)
+    return found
+
+
+@kernel
+def deepest(m, d, h, start, method, e, a, fa, b, fb):
+    """A place between a and b where event function e is below zero, by the golden section; NONE if it stays above."""
+    x, y = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
+    fx, fy = level_at(m, d, h, start, method, e, x), level_at(m, d, h, start, method, e, y)
+    for _ in range(SECTIONS):
+        if fx < 0.0:
+            return x
+        if fy < 0.0:
+            return y
+        if min(fx, fy) > DEEPER * (max(fa, fb, fx, fy) - min(fx, fy)):
+            return NONE  # what is left of the way down is less than what is left below
+        if fx < fy:
+            b, fb, y, fy = y, fy, x, fx
+            x = b - GOLDEN * (b - a)
+            fx = level_at(m, d, h, start, method, e, x)
+        else:
+            a, fa, x, fx = x, fx, y, fy
+            y = a + GOLDEN * (b - a)
+            fy = level_at(m, d, h, start, method, e, y)
+    return NONE
+
+
+@kernel
+def level_at(m, d, h, start, method, e, theta):
+    """Event function e at the fraction theta of the step."""
+    values_at(m, d, h, start, theta, method)
+    return level(m, d, e, d.event_value[e])
+
+
+@kernel(inline=True)
+def look(m, d, place, e):
+    """How far event function e is from its event at the end of so many parts of the step."""
+    return level(m, d, e, d.event_look[place * m.nevent + e])
+
+
+@kernel
+def earliest(m, d, h, start, method, lower, upper):
     """The first zero in a part of a step of the functions that are negative at its end; marks what is zero there."""
     best = NONE
     for e in range(m.nevent):
-        if d.event_after[e] < 0.0:
-            place = zero_of(m, d, h, start, e, lower, min(upper, best))
+        if level(m, d, e, d.event_after[e]) < 0.0:
+            place = zero_of(m, d, h, start, method, e, lower, min(upper, best))
             if place < best:
                 best = place
                 for other in range(e):
@@ -208,7 +310,7 @@ def earliest(m, d, h, start, lower, upper):
             elif place == best < NONE:
                 d.event_hit[e] = 1
     if best < NONE:
-        values_at(m, d, h, start, best)
+        values_at(m, d, h, start, best, method)
     return best
 
 
@@ -221,38 +323,39 @@ def resolution(m, e):
 
 
 @kernel
-def zero_of(m, d, h, start, e, lower, upper):
+def zero_of(m, d, h, start, method, e, lower, upper):
     """The place between two in a step where event function e goes below zero; NONE if it does not go down.
 
     A function that is zero at the lower one, for what has just begun, is first followed to where it is positive.
     """
-    values_at(m, d, h, start, upper)
-    high, full = d.event_value[e], upper
+    values_at(m, d, h, start, upper, method)
+    high, full = level(m, d, e, d.event_value[e]), upper
     if high >= 0.0:
         return NONE
-    low = d.event_before[e]
+    low = level(m, d, e, d.event_before[e])
     least = resolution(m, e)
     if low > least:
-        return bracket(m, d, h, start, e, 0.0, lower, low, upper, high)
+        return bracket(m, d, h, start, method, e, 0.0, lower, low, upper, high)
     place = upper
     for _ in range(HALVINGS):
         place = lower + 0.5 * (place - lower)
-        values_at(m, d, h, start, place)
-        if d.event_value[e] > least:
-            return bracket(m, d, h, start, e, 0.0, place, d.event_value[e], upper, high)
-        upper, high = place, d.event_value[e]
+        values_at(m, d, h, start, place, method)
+        value = level(m, d, e, d.event_value[e])
+        if value > least:
+            return bracket(m, d, h, start, method, e, 0.0, place, value, upper, high)
+        upper, high = place, value
     # it has not left zero: it counts from a little below
-    values_at(m, d, h, start, full)
-    high = d.event_value[e]
+    values_at(m, d, h, start, full, method)
+    high = level(m, d, e, d.event_value[e])
     if high + 2.0 * least >= 0.0:
         return NONE
     if low + 2.0 * least <= 0.0:
         return lower
-    return bracket(m, d, h, start, e, 2.0 * least, lower, low + 2.0 * least, full, high + 2.0 * least)
+    return bracket(m, d, h, start, method, e, 2.0 * least, lower, low + 2.0 * least, full, high + 2.0 * least)
 
 
 @kernel
-def bracket(m, d, h, start, e, shift, a, fa, b, fb):
+def bracket(m, d, h, start, method, e, shift, a, fa, b, fb):
     """The zero between a, where event function e plus `shift` is fa > 0, and b, where it is fb < 0, to rounding.
 
     Returns the end of the last bracket where the function is not positive.
@@ -261,8 +364,8 @@ def bracket(m, d, h, start, e, shift, a, fa, b, fb):
     c, fc = a, fa
     for _ in range(ITERATIONS):
         x = a + share * (b - a)
-        values_at(m, d, h, start, x)
-        f = d.event_value[e] + shift
+        values_at(m, d, h, start, x, method)
+        f = level(m, d, e, d.event_value[e]) + shift
         if (f > 0.0) == (fa > 0.0):
             c, fc = a, fa
         else:

@@ -19,6 +19,7 @@ LOG_ROWS = 512  # events that compiled code can note before it returns
 CORNERS = {6: 8}  # of a box, any of which may touch a plane
 POINTS = {3: 2, 5: 4, 33: 2, 36: 4, 66: 8}  # most contacts of a kind of pair (ten times the first type and the second)
 LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
+LOOKS = 5  # at event functions in a step (see `saltus.integrate.events`)
 FOREIGN_POINTS = 8  # of a pair that MuJoCo's functions collide
 
 
@@ -27,7 +28,8 @@ class HardLaw(NamedTuple):
 
     restitution, friction: for each pair of geoms that may touch; a friction of nan is the model's. limit_restitution:
     for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), impact_law and impact_treatment: see
-    `saltus.Hard`. event: events are located in time; actuation_states: room for discrete states.
+    `saltus.Hard`. event: events are located in time; actuation_states: room for discrete states; user_events: of each
+    event of the user's the side that it is watched towards, whether the run ends there, its kind in the log.
     """
 
     restitution: tuple[float, ...]
@@ -40,7 +42,7 @@ class HardLaw(NamedTuple):
     impact_treatment: int
     event: bool
     actuation_states: int = 0
-    user_events: int = 0
+    user_events: tuple[tuple[int, int, int], ...] = ()
 
 
 def slot_counts(base: Struct) -> np.ndarray:
@@ -60,6 +62,8 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         sizes |= _event_sizes(base, law)
         slots = slot_counts(base)
         values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
+        about = np.array(law.user_events, int).reshape(-1, 3)
+        values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
     else:
         supports, room = _stepping(base)
         values |= supports
@@ -103,13 +107,15 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
     others_rows = others  # or are counted by rows
     rows, modes = others_rows + 3 * slots, slots + 2 * s["nlimit"] + s["nfriction"]
     longest = int(base.views["chain_num"].max(initial=0))
+    users = len(law.user_events)
+    events = 2 * modes + users
     return {
         **{"nconmax": slots, "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
         **{"nblockmax": others + slots, "nblock_event": others + slots, "nrowmax": rows, "nrow_event": rows},
         "nJmax": rows * longest,
         **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
-        **{"nevent": 2 * modes + law.user_events, "nevent_state": 1, "nevent_count": 6, "nevent_log": LOG_ROWS},
-        "nactuation_state": law.actuation_states,
+        **{"nevent": events, "nevent_state": 1, "nevent_count": 6, "nevent_log": LOG_ROWS},
+        **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},
         **cone_sizes(others + slots, rows),
     }
 

@@ -76,6 +76,8 @@ class UserLaws(NamedTuple):
     controller: str = ""  # its word
     states: int = 0  # of the controller
     equations: str = ""  # their word
+    events: str = ""  # the word of functions and actions of events
+    method: str = ""  # the word of a method of fixed steps with which events are located
     hard: HardLaw | None = None  # numbers of the hard law of contact
 
 
@@ -87,7 +89,7 @@ def with_laws(base: Struct, laws: UserLaws) -> Struct:
     if laws.hard is not None:
         base = with_hard(base, laws.hard)
     words = {laws.controller, "actuation"} if laws.controller else set()
-    words |= ({"act"} if laws.states else set()) | ({laws.equations} if laws.equations else set())
+    words |= ({"act"} if laws.states else set()) | ({laws.equations, laws.events, laws.method} - {""})
     sizes = base.sizes | {"nact": base.sizes["nact"] + laws.states, "ncontrol_state": laws.states}
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():

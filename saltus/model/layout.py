@@ -130,6 +130,10 @@ MODEL = Layout(
         # ends of each limit, each dry friction
         **_ints("nslot", "nmode", "nevent", "nevent_log", "nrow_event"),
         **_ints("slot_adr", "slot_num", shape=("nslotpair",)),
+        # events that users define: the side that they are watched towards (1, -1, 0 for both), whether the run ends,
+        # the kind that the log says; discrete states of actuation
+        **_ints("nuserevent", "nactuation_state"),
+        **_ints("event_direction", "event_terminal", "event_kind", shape=("nuserevent",)),
         # what moves two bodies against each other: degrees of freedom, 1 where they move the second, -1 the first;
         # chain_fill: they are not all on one way to the root, so that they couple what inertia does not
         **_ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
@@ -275,6 +279,7 @@ DATA = Layout(
         **_reals("past_number", shape=("npast",)),
         **_reals("past_place", shape=("npast", 3)),
         **_reals("past_force", shape=("npast", 6)),
+        **_reals("event_side", shape=("nuserevent",)),  # where functions of the user's are: 1 above zero, -1 below
         **_reals("actuation_state", shape=("nactuation_state",)),  # discrete, changed by events alone
         **_reals("mocap_pos", shape=("nmocap", 3)),
         **_reals("mocap_quat", shape=("nmocap", 4)),
@@ -398,8 +403,15 @@ DATA = Layout(
         **_reals("row_A", shape=("nhardsquare",)),
         **_reals("row_inverse", shape=("nv_event",)),  # M⁻¹ Jᵀ of the row at work
         **_reals("qpos_kept", shape=("nq_event",)),
+        # where a step of a method of fixed steps begins
+        **_ints("nmemory"),
+        **_reals("qpos_start", shape=("nq_event",)),
+        **_reals("qvel_start", shape=("nv_event",)),
+        **_reals("act_start", shape=("nact_event",)),
         # event functions now, and where the part of a step that is searched begins and ends; the log of what happened
         **_reals("event_value", "event_before", "event_after", shape=("nevent",)),
+        **_reals("event_look", shape=("nevent_look",)),  # at the ends of all parts of a step
+        **_reals("event_seen", shape=("nuserevent", 2)),  # the user's, at places before
         **_ints("event_hit", shape=("nevent",)),
         **_ints("event_count", shape=("nevent_count",)),
         **_reals("event_error", shape=("nevent_state",)),  # of the step that is looked at, in parts of the tolerance
@@ -414,7 +426,8 @@ DATA = Layout(
 
 
 EVENT_SIZES = (
-    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nv_event nq_event"
+    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nv_event nq_event "
+    "nevent_look nuserevent"
 )
 NO_EVENTS = dict.fromkeys([*EVENT_SIZES.split(), "nactuation_state", "npast"], 0) | cones.cone_sizes(0, 0)
 
@@ -446,6 +459,7 @@ def data_sizes(
         nstage_nv=nstage * nv,
         nstage_nact=nstage * nact,
         nact_room=nact,
+        nact_event=nact if model_sizes["nevent_state"] else 0,
         ncontrol_prm=control_prm,
         nbody_implicit=model_sizes["nbody"] if implicit else 0,
         nv_implicit=nv if implicit else 0,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 # steps of dopri5 that follow each other freely begin with what the last one has left
-FREE = ("qpos_saved", "qvel_saved", "act_saved", "stage_qvel", "stage_qacc", "stage_act")
+FREE = ("qpos_saved", "qvel_saved", "act_saved", "stage_qvel", "stage_qacc", "stage_act", "event_before", "event_count")
 
 
 def take(sim: "Simulation") -> dict[str, np.ndarray]:

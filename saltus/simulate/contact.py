@@ -13,6 +13,7 @@ from saltus.model.hard import HardLaw
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.model.model import Model
+    from saltus.simulate.events import UserEvents
 
 IMPACTS = ("newton", "poisson")
 TREATMENTS = ("simultaneous", "moreau", "sequential")
@@ -160,8 +161,21 @@ def _say_what_is_left_out(model: "Model") -> None:
         warnings.warn(text, SaltusWarning, stacklevel=6)
 
 
-def find_contact_law(contact: Any) -> Soft | Hard:
-    """The law of a name or a law itself; None is the soft one."""
+def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Soft | Hard:
+    """The law of a name or a law itself; None is the soft one.
+
+    `with_events`: a model whose events are to be located. Without anything that touches or constrains both laws are the
+    same, and the hard one is taken; else OptionError for the soft one.
+    """
+    law = _find_contact_law(contact)
+    if with_events is None or isinstance(law, Hard):
+        return law
+    if "constraint" in with_events.struct().layout.features:
+        raise OptionError('events are located in time under hard contact; give contact="hard" or saltus.Hard(...)')
+    return Hard()
+
+
+def _find_contact_law(contact: Any) -> Soft | Hard:
     if contact is None or contact == "soft":
         return Soft()
     if contact == "hard":
@@ -176,16 +190,22 @@ def suits_soft(integrator: "Integrator", model: "Model") -> bool:
     return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
 
 
-def hard_numbers(model: "Model", law: Soft | Hard, integrator: "Integrator") -> HardLaw | None:
-    """The hard law for a model under an integrator; None for the soft one. OptionError if that cannot be."""
+def hard_numbers(
+    model: "Model", law: Soft | Hard, integrator: "Integrator", events: "UserEvents", states: tuple[float, ...]
+) -> HardLaw | None:
+    """The hard law for a model under an integrator; None for the soft one. OptionError if that cannot be.
+
+    `events`: the user's; `states`: discrete ones of actuation.
+    """
     stepping = integrator.kind == "time-stepping"
     if isinstance(law, Soft):
         if not suits_soft(integrator, model):
             raise OptionError(f'{integrator.name} is for hard contact; give contact="hard" or saltus.Hard(...)')
         return None
-    if not stepping and not integrator.adaptive:
-        raise OptionError(f"contact='hard': {integrator.name} does not locate events; choose dopri5 or moreau_jean")
+    if stepping and (events.all or states):
+        raise OptionError(f"{integrator.name} steps over events; choose another integrator, such as dopri5")
     sizes = model.struct().sizes
-    if not any(sizes[name] for name in ("ncollision", "nlimit", "nfriction", "neq")):
-        return None  # nothing touches, nothing is held
-    return law.numbers(model, event=not stepping)
+    if not (events.all or states or any(sizes[name] for name in ("ncollision", "nlimit", "nfriction", "neq"))):
+        return None  # nothing touches, nothing is held, nothing happens
+    numbers = law.numbers(model, event=not stepping)
+    return numbers._replace(user_events=events.numbers, actuation_states=len(states))

@@ -29,6 +29,7 @@ def names_and_units(sim: "Simulation") -> tuple[dict[str, list[str]], dict[str, 
     ctrl = [label for k, name in enumerate(actuators) for label in _several(name, int(model.actuator_ctrlnum[k]))]
     names = {"qpos": model.qpos_names(), "qvel": model.dof_names(), "act": _act_names(sim, actuators), "ctrl": ctrl}
     bodies, mocap = model.names("body"), model.body_mocapid
+    names["actuation"] = [f"state {i}" for i in range(len(sim.actuation_state))]
     names["mocap"] = [bodies[b] for b in sorted(np.flatnonzero(mocap >= 0), key=lambda b: mocap[b])]
     return names, {"qpos": qpos, "qvel": qvel, "act": [""] * len(names["act"]), "ctrl": [""] * model.nu}
 

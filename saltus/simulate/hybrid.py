@@ -53,7 +53,7 @@ class EventReader:
 
     def __init__(self, sim: "Simulation"):
         self._sim = sim
-        self.names = mode_names(sim.model, sim._model)
+        self.names = mode_names(sim.model, sim._model) + [(name, "") for name in sim.user_events.names]
 
     def read(self) -> NDArray[Any]:
         """The events since the last call, in the order of time."""

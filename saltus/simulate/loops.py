@@ -50,7 +50,7 @@ record = Entry(
 record_events = Entry(
     "record_events",
     "times, row, attempts, going, tableau, tolerance, out",
-    "return record(m, d, times, row, attempts, going, tableau, tolerance, out)",
+    "return record(m, d, times, row, attempts, going, (tableau, tolerance), out)",
     record=event_driven.record,
 )
 settle = Entry("settle", "", "return begin(m, d)", begin=event_driven.begin)
@@ -82,8 +82,10 @@ for k in range(n):
     status = max(status, result)
     if rarely(not bad_velocity(m, d) < 0.5):
         return k + 1, DIVERGED
-    if log_is_full(m, d) or status > DIVERGED:
-        return k + 1, max(status, EVENTS_FULL)
+    if status > DIVERGED:
+        return k + 1, status
+    if log_is_full(m, d):
+        return k + 1, EVENTS_FULL
 return n, status
 """
     names: dict[str, Any] = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, OK=OK)

@@ -20,7 +20,7 @@ from saltus.simulate.describe import attributes, names_and_units
 from saltus.simulate.feedback import warn_if_unstable
 from saltus.simulate.plan import ROUNDING, Plan, positive
 from saltus.simulate.rows import pair_names
-from saltus.solve.status import EVENTS_FULL
+from saltus.solve.status import ENDED, EVENTS_FULL
 
 if TYPE_CHECKING:
     from saltus.record.stream import Stream
@@ -115,10 +115,15 @@ def _about(sim: "Simulation", plan: Plan) -> tuple[dict[str, int], dict[str, Any
     pairs = points or pairs
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(sim.act), "nu": model.nu}
     sizes |= {"ncontact": len(pairs), "nmocap": model.nmocap, "npoint": len(points)}
+    sizes |= {"nactuation": len(sim.actuation_state)}
     attrs = attributes(sim, plan.duration, plan.sample)
     if sim._located:
         attrs[BODIES] = point_bodies(model, sim._model)
     return sizes, {"names": names | {"contact": pairs}, "units": units, "attrs": attrs, "model": model}
+
+
+class _Ended(Exception):
+    """An event has ended the run."""
 
 
 class Run:
@@ -159,6 +164,10 @@ class Run:
             self.sink.attrs["diverged" if isinstance(error, DivergenceError) else "stopped"] = str(error)
             error.trajectory = self.sink.finish("diverged")
             raise
+        except _Ended:
+            self._note_events()
+            self.sink.attrs["ended_by"] = str(self.sim.events["name"][-1])
+            self.sink.end(**self._row())
         except KeyboardInterrupt:
             status = "interrupted"
             self.sink.attrs["interrupted_at"] = self.sim.time
@@ -239,9 +248,11 @@ class Run:
         sim._prepare()
         before = sim._state.copy()
         taken, status = sim._advance(n, h)
-        if status:
+        if status and status != ENDED:
             divergence.handle(sim, before, taken, status)
         sim._finish()
+        if status == ENDED:
+            raise _Ended
 
     def _note_events(self):
         """Give the sink the events since the last call."""
@@ -253,13 +264,15 @@ class Run:
     # ------------------------------------------------------------ samples
 
     def _append_ahead(self, ahead):
-        """A sample inside a step: go there, record, come back."""
+        """A sample inside a step: go there, record, come back. No sample where the run ends before it."""
         sim = self.sim
         here, left, events = sim.snapshot(), sim._left, len(sim.events)
         sim._struct.views["memory"][:] = 0.0
         try:
             self._take(1, ahead)
             self._append()
+        except _Ended:
+            pass  # the step itself will find it
         finally:
             sim._state[:] = here
             sim._left = left
@@ -277,7 +290,7 @@ class Run:
         state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
         poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
         contacts = point_columns(sim) if sim._located else {"contact_state": closed}
-        return state | poses | {"energy": energy} | contacts
+        return state | poses | {"energy": energy, "actuation_state": sim.actuation_state} | contacts
 
     # ------------------------------------------------------------ steps of their own length
 
@@ -305,9 +318,11 @@ class Run:
                 continue
             self._append_rows(rows)
             self._note_events()
-            if status:
+            if status and status != ENDED:
                 divergence.handle(sim, self._last_good(), 0, status)
             sim._finish()
+            if status == ENDED:
+                raise _Ended
             self._pace(self.chunk, began)
             self.progress.update(sim.time - plan.start)
             if self.sink.due:
@@ -319,27 +334,31 @@ class Run:
         times = plan.start + plan.times(self.next, last)
         if last < plan.count + plan.beyond:
             times = np.append(times, plan.start + plan.duration)  # where steps are to end
-        rows = np.zeros((len(times), 1 + sim.model.nq + sim.model.nv + len(sim.act) + sim._model.nmode))
+        numbers = 1 + sim.model.nq + sim.model.nv + len(sim.act) + sim._model.nmode + len(sim.actuation_state)
+        rows = np.zeros((len(times), numbers))
         sim._computed = None
         arguments = (times, 0, self.chunk, sim.time > plan.start, *sim.integrator.parameters, rows)
         loop = loops.record_events if sim._located else loops.record
-        reached, status = loop(sim._model, sim._struct, *arguments)
+        reached, status = loop(sim._stepped, sim._struct, *arguments)
         sim._read_events()
         return rows[: min(reached, last - self.next)], 0 if status == EVENTS_FULL else status
 
     def _append_rows(self, rows):
         sim, nq, nv = self.sim, self.sim.model.nq, self.sim.model.nv
-        after = sim._state.copy()
+        after, left = sim._state.copy(), sim._left
         for row in rows:
             ends = np.cumsum([1, nq, nv, len(sim.act)])
             sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), *np.split(row[: ends[-1]], ends[:-1])[1:]
-            sim._struct.views["mode"][:] = row[ends[-1] :]
+            modes = ends[-1] + sim._model.nmode
+            sim._struct.views["mode"][:], sim.actuation_state = row[ends[-1] : modes], row[modes:]
+            sim._left = sim._state.copy()  # modes are known: looking at the sample need not find them
             if self.next < self.plan.count:
                 self._append()
             else:
                 self.sink.end(**self._row())
             self.next += 1
         sim._state[:] = after
+        sim._left = left
 
     def _last_good(self):
         """The state at the end of the last good step of a free run."""

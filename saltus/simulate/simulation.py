@@ -1,5 +1,7 @@
 """One mechanism in motion."""
 
+import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,10 @@ from saltus.contact.foreign import attach
 from saltus.contact.foreign_ray import attach_sense
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
-from saltus.integrate.event_driven import event_driven
+from saltus.integrate.event_driven import event_driven, step_word
 from saltus.integrate.registry import find_integrator
 from saltus.model.kernel_model import UserLaws
-from saltus.model.layout import DATA
+from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
@@ -21,11 +23,12 @@ from saltus.simulate.contact import find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
+from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.start import check_sampling, start_state
-from saltus.solve.status import EVENTS_FULL
+from saltus.solve.status import ENDED, EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
@@ -54,11 +57,13 @@ class Simulation:
     saltus.Hard(...).
     `tolerance`: (relative, absolute) error per step of adaptive integrators. `control`: a controller in the time loop
     (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
-    `saltus.Dynamics`).
+    `saltus.Dynamics`). `events`: functions of the state whose sign changes are located in time, and what happens there
+    (`saltus.Event`), under hard contact or where nothing can touch. `actuation_states`: how many discrete states there
+    are, or their first values; with `saltus.Actuation` as control they are its own.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
-    `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4] and `userdata` [nuserdata] are views to
-    read and write; `data` holds what is computed from them.
+    `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `userdata` [nuserdata] and
+    `actuation_state` [n] are views to read and write; `data` holds what is computed from them.
     """
 
     def __init__(
@@ -71,14 +76,19 @@ class Simulation:
         tolerance: tuple[float, float] | None = None,
         control: Controller | None = None,
         dynamics: Dynamics | None = None,
+        events: Sequence[Event] = (),
+        actuation_states: int | Sequence[float] | None = None,
     ):
         self.model: Model = load(model)
-        self.law = find_contact_law(contact)
+        self.user_events = UserEvents(events, control)
+        self._start_values = start_values(actuation_states, control)
+        discrete = bool(self.user_events.all or self._start_values)
+        self.law = find_contact_law(contact, self.model if discrete else None)
         if integrator is None and self.law.name == "hard":
             integrator = "dopri5"  # what events are located with
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
         check_sampling(self.model, self.integrator)
-        self._hard = hard_numbers(self.model, self.law, self.integrator)
+        self._hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self._start_values)
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self._law_timestep = None if self.integrator.adaptive else self.timestep
@@ -92,6 +102,7 @@ class Simulation:
         self._state = self._struct.real[self._struct.span("time", "xfrc_applied")]
         self._located = self._hard is not None and self._hard.event  # whether events are located in time
         self._loop = loops.advance(event_driven(self.integrator) if self._located else self.integrator)
+        self._method = step_word(self.integrator) if self._located else ""
         self._events = EventReader(self) if self._located else None
         self.events = np.empty(0, EVENT_DTYPE)  # of steps since the last reset, see `saltus.record.events`
         self._remembers = self._struct.views["memory"].size > 0
@@ -129,6 +140,8 @@ class Simulation:
     mocap_quat = state_property("mocap_quat", "quaternions")
     userdata = state_property("userdata", "whatever they mean to a controller")
 
+    actuation_state = state_property("actuation_state", "discrete, changed by events")
+
     @property
     def act(self) -> np.ndarray:
         """States of actuators [na], then those of a controller: a view to read and write."""
@@ -158,8 +171,14 @@ class Simulation:
         if control is not None and not _fits(self._struct.sizes, _room(self.model, control)):
             raise OptionError("there is no room for this controller; give it to Simulation(..., control=...)")
         self._control, self._linearization = control, None
+        if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
+            raise OptionError("this Actuation has events; give it to Simulation(..., control=...)")
         self._laws = user_laws(self.model, control, self._equations)._replace(hard=self._hard)
         self._model = self.model.struct(timestep=self._law_timestep, laws=self._laws)
+        # what steps are compiled with and looking at a state is not
+        words = {self.user_events.word, self._method} - {""}
+        self._stepped = copy.copy(self._model)
+        self._stepped.layout = model_layout(self._model.layout.features | words)
         if control is not None:
             parameters = control.parameters(self.model)
             self._struct.views["control_prm"][: len(parameters)] = parameters
@@ -184,6 +203,7 @@ class Simulation:
         for name, value in start_state(self.model, key, self.timestep).items():
             view = self._struct.views[name]
             (view[: len(value)] if view.ndim else view)[...] = value
+        self.actuation_state[:] = self._start_values
         self._computed = self._left = None
         self.unconverged = 0
         self.events = self.events[:0]
@@ -218,7 +238,7 @@ class Simulation:
             divergence.handle(self, before, 0, status)
 
     def step(self, n: int = 1) -> None:
-        """Take n steps with the present inputs.
+        """Take n steps with the present inputs, or fewer where an event ends the run.
 
         Raises DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
         """
@@ -227,7 +247,7 @@ class Simulation:
         before = self._state.copy()
         self._prepare()
         taken, status = self._advance(int(n), self.timestep)
-        if status:
+        if status and status != ENDED:
             divergence.handle(self, before, taken, status)
         self._finish()
 
@@ -238,13 +258,13 @@ class Simulation:
             self._struct.views["timestep"][...] = h
         if self._located:
             return self._advance_located(n, h)
-        return self._loop(self._model, self._struct, n, h, *self.integrator.parameters)
+        return self._loop(self._stepped, self._struct, n, h, *self.integrator.parameters)
 
     def _advance_located(self, n: int, h: float) -> tuple[int, int]:
         """The same from event to event, reading the log of events in between."""
         taken, status = 0, EVENTS_FULL
         while status == EVENTS_FULL and taken < n:
-            more, status = self._loop(self._model, self._struct, n - taken, h, *self.integrator.parameters)
+            more, status = self._loop(self._stepped, self._struct, n - taken, h, *self.integrator.parameters)
             taken += more
             self._read_events()
         return taken, 0 if status == EVENTS_FULL else status
@@ -261,7 +281,7 @@ class Simulation:
         if self._modes_are_known():
             return
         check_start(self)
-        loops.settle(self._model, self._struct)
+        loops.settle(self._stepped, self._struct)
         self._read_events()
 
     def _modes_are_known(self) -> bool:

@@ -11,3 +11,4 @@ UNRESOLVED = 7  # an impact could not be resolved
 CHATTER = 8  # events follow each other without time passing
 EVENTS_FULL = 9  # the log of events is full: go on after reading it
 AT_IMPACT = 10  # an impact is about to happen, and someone wants to look at it first
+ENDED = 11  # an event at which the run is to end
