@@ -1,8 +1,9 @@
 """Steps from event to event: smooth motion with error control between, modes that change where something happens.
 
 As long as modes stay as they are the motion is smooth and any step holds, free ones of dopri5 or fixed ones of another
-method; each is searched for events on its dense output. Where the first one is the step ends; what happens there is settled (see
-`saltus.solve.settle`), and the next step begins. After each step what is closed is brought back from its drift.
+method; each is searched for events on its dense output. Where the first one is the step ends; what happens there is
+settled (see `saltus.solve.settle`), and the next step begins, or what is left of a fixed one. After each step what is
+closed is brought back from its drift.
 """
 
 from dataclasses import replace
@@ -18,7 +19,7 @@ from saltus.integrate.manifold import save_state
 from saltus.integrate.runge_kutta import stage_state, store_slopes
 from saltus.integrate.status import bad_velocity
 from saltus.integrate.trial import FIXED, keep_start, method_word, state_at
-from saltus.integrate.user_events import EVENTS, act, first_sides, sides_after
+from saltus.integrate.user_events import EVENTS, act, first_sides, pass_sides, sides_after
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
@@ -73,6 +74,7 @@ def start_step(m, d):
     keep_start(m, d)
     first_values(m, d)
     sides_after(m, d)
+    pass_sides(m, d, False)
     keep_values(m, d)
 
 
@@ -233,8 +235,8 @@ def happen(m, d, start, passed):
 def record(m, d, times, row, attempts, going, method, out):
     """Go on towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
 
-    A row has the modes [nmode] and the discrete states of actuation too, after the states. Returns EVENTS_FULL, to be called again, where the log of events
-    is to be read first.
+    A row has the modes [nmode] and the discrete states of actuation too, after the states. Returns EVENTS_FULL, to be
+    called again, where the log of events is to be read first.
     """
     end = times[-1]
     status = OK

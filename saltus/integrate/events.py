@@ -14,8 +14,9 @@ from saltus.contact.points import gaps
 from saltus.dynamics.com import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.kinematics import kinematics
 from saltus.dynamics.tendon import tendons
-from saltus.integrate.trial import PARTS, state_at
-from saltus.integrate.user_events import find_sides, level, observe, pass_sides, user_values
+from saltus.integrate.dopri5 import interpolate
+from saltus.integrate.trial import FIXED, PARTS, state_at
+from saltus.integrate.user_events import EVENTS, above, find_sides, level, observe, pass_sides, user_values
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
@@ -206,7 +207,8 @@ def first_event(m, d, h, start, method):
             return place
         for e in range(m.nevent):
             d.event_value[e] = d.event_look[(part + 1) * m.nevent + e]
-        pass_sides(m, d)
+        pass_sides(m, d, True)
+    values_at(m, d, h, start, 1.0, method)
     return NONE
 
 
@@ -224,19 +226,33 @@ def at_once(m, d):
 @kernel
 def event_in_part(m, d, h, start, method, part):
     """The first event in a part of a step whose looks are in event_look; NONE without one."""
-    upper = dip(m, d, h, start, method, part)
-    if upper >= NONE:
-        crossed = False
-        for e in range(m.nevent):
-            crossed = crossed or look(m, d, part + 1, e) < 0.0
-        if not crossed:
-            return NONE
-        upper = (part + 1.0) / PARTS
-    values_at(m, d, h, start, upper, method)
     for e in range(m.nevent):
         d.event_before[e] = d.event_look[part * m.nevent + e]
+    lower = part / PARTS
+    inside = dip(m, d, h, start, method, part)
+    if inside < NONE:
+        place = search(m, d, h, start, method, lower, inside)
+        if place < NONE:
+            return place
+        # one that is not watched has passed
+        values_at(m, d, h, start, inside, method)
+        pass_sides(m, d, True)
+        for e in range(m.nevent):
+            d.event_before[e] = d.event_value[e]
+        lower = inside
+    crossed = False
+    for e in range(m.nevent):
+        crossed = crossed or look(m, d, part + 1, e) < 0.0
+    return search(m, d, h, start, method, lower, (part + 1.0) / PARTS) if crossed else NONE
+
+
+@kernel
+def search(m, d, h, start, method, lower, upper):
+    """The first event between two places in a step; event_before holds the functions at the lower one."""
+    values_at(m, d, h, start, upper, method)
+    for e in range(m.nevent):
         d.event_after[e] = d.event_value[e]
-    return earliest(m, d, h, start, method, part / PARTS, upper)
+    return earliest(m, d, h, start, method, lower, upper)
 
 
 @kernel
@@ -248,9 +264,9 @@ def dip(m, d, h, start, method, part):
     """
     found = NONE
     for e in range(m.nevent):
-        low, high = look(m, d, part, e), look(m, d, part + 1, e)
-        before = look(m, d, part - 1, e) if part > 0 else low
-        after = look(m, d, part + 2, e) if part + 2 <= PARTS else high
+        low, high = seen(m, d, part, e), seen(m, d, part + 1, e)
+        before = seen(m, d, part - 1, e) if part > 0 else low
+        after = seen(m, d, part + 2, e) if part + 2 <= PARTS else high
         if low > resolution(m, e) and high > 0.0 and before >= low and after >= high:
             slope = STEEPER * maximum(absolute(high - low), maximum(before - low, after - high))
             if low + high < slope:
@@ -284,9 +300,15 @@ def deepest(m, d, h, start, method, e, a, fa, b, fb):
 
 @kernel
 def level_at(m, d, h, start, method, e, theta):
-    """Event function e at the fraction theta of the step."""
+    """How far event function e is from zero at the fraction theta of the step."""
     values_at(m, d, h, start, theta, method)
-    return level(m, d, e, d.event_value[e])
+    return above(m, d, e, d.event_value[e])
+
+
+@kernel(inline=True)
+def seen(m, d, place, e):
+    """How far event function e is from zero at the end of so many parts of the step."""
+    return above(m, d, e, d.event_look[place * m.nevent + e])
 
 
 @kernel(inline=True)

@@ -77,15 +77,21 @@ def user_values(m, d):
 
 
 @kernel
+def above(m, d, e, value):
+    """How far event function e with a value is from zero, on the side where it is."""
+    if e < 2 * m.nmode:
+        return value
+    side = d.event_side[e - 2 * m.nmode]
+    return 1.0 + 0.0 * value if side == 0.0 else side * value
+
+
+@kernel
 def level(m, d, e, value):
     """How far event function e with a value is from its event: above zero as long as nothing happens."""
     u = e - 2 * m.nmode
-    if u < 0:
-        return value
-    side = d.event_side[u]
-    if side == 0.0 or m.event_direction[u] * side > 0.0:
+    if u >= 0 and m.event_direction[u] * d.event_side[u] > 0.0:
         return 1.0 + 0.0 * value
-    return side * value
+    return above(m, d, e, value)
 
 
 @only_with(EVENTS)
@@ -104,11 +110,12 @@ def sign(x):
 
 @only_with(EVENTS)
 @kernel
-def pass_sides(m, d):
-    """Go over to the other side where nobody watches, and to any where there is none yet; needs event_value."""
+def pass_sides(m, d, any_side):
+    """Go over to the other side where nobody watches, and if `any_side` to any from zero; needs event_value."""
     for u in range(m.nuserevent):
         e = 2 * m.nmode + u
-        if d.event_side[u] == 0.0 or m.event_direction[u] * d.event_side[u] > 0.0:
+        free = any_side if d.event_side[u] == 0.0 else m.event_direction[u] * d.event_side[u] > 0.0
+        if free:
             side = sign(d.event_value[e])
             if side != 0.0:
                 d.event_side[u] = side
@@ -149,7 +156,7 @@ def grows(now, before):
 @only_with(EVENTS, otherwise="False")
 @kernel
 def act(m, d):
-    """The actions of the user's events that are marked in event_hit, noted in the log; returns whether one ends the run.
+    """The actions of the user's events that are marked in event_hit, noted in the log; whether one ends the run.
 
     Keeps the functions' values there in event_seen.
     """

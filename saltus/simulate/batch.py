@@ -25,6 +25,7 @@ from saltus.simulate import loops
 from saltus.simulate.contact import suits_soft
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.dynamics import Dynamics, equations_word
+from saltus.simulate.events import Actuation
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_sampling, start_state
@@ -88,6 +89,8 @@ class Batch:
         check_sampling(self.model, self.integrator)
         if not suits_soft(self.integrator, self.model):
             raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not have; choose another")
+        if isinstance(control, Actuation):
+            raise OptionError("an Actuation has events, which batches do not locate; give it to saltus.Simulation")
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         self._laws = user_laws(self.model, control, equations_word(dynamics, self.model))
         self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep, self._laws)

@@ -25,8 +25,8 @@ class Event:
     Afterwards impacts and modes of contacts are found anew. A function that an action takes beyond its own event has
     that event at once.
 
-    `direction`: "up" from negative to positive, "down", or "any". `terminal`: a run ends there, with the event's name in
-    `trajectory.attrs["ended_by"]`, and so does `Simulation.step`. `name`: in the log of events.
+    `direction`: "up" from negative to positive, "down", or "any". `terminal`: a run ends there, with the event's name
+    in `trajectory.attrs["ended_by"]`, and so does `Simulation.step`. `name`: in the log of events.
 
     Both are plain functions of numbers, loops and branches, which are compiled; what they refer to by name belongs to
     their code, as of `saltus.controller`. For `saltus.Simulation(..., events=[...])`.
@@ -114,9 +114,7 @@ class UserEvents:
         given = control.events if isinstance(control, Actuation) else ()
         self.own = check_events(own)
         self.all = (*given, *self.own)
-        self.numbers = tuple(
-            event.numbers(ACTUATOR if k < len(given) else USER) for k, event in enumerate(self.all)
-        )
+        self.numbers = tuple(event.numbers(ACTUATOR if k < len(given) else USER) for k, event in enumerate(self.all))
 
     @property
     def word(self) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from saltus.simulate import checkpoint
 from saltus.simulate.control import PID, Controller
 from saltus.simulate.describe import law_numbers, law_of, versions
 from saltus.simulate.dynamics import Dynamics
+from saltus.simulate.events import Actuation, Event, UserEvents
 from saltus.simulate.plan import Plan
 from saltus.simulate.run import Run, control_function, controlled_by
 
@@ -34,17 +36,18 @@ def resume(
     *,
     model: Any = None,
     dynamics: Dynamics | None = None,
+    events: Sequence[Event] = (),
 ) -> "Trajectory":
     """Go on with a run that was streamed to a Zarr store, to its full duration.
 
     The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. All that
-    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller`, and
-    `dynamics`, must be given again (one that remembers anything must be as it was then). `model`, if given, is checked
+    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller`, `dynamics`
+    and `events` must be given again (one that remembers anything must be as it was then). `model`, if given, is checked
     to be the one in the store. Ctrl-C ends the run again. A run that is complete is returned as it is.
 
     Raises:
         RecordError: there is no such store, or the run diverged, so that there is nothing to go on with.
-        OptionError: the control or the dynamics are missing, not wanted or other ones; or the model is another one.
+        OptionError: control, dynamics or events are missing, not wanted or other ones; or the model is another one.
     """
     from saltus.model.load import load
     from saltus.simulate.simulation import Simulation
@@ -61,6 +64,9 @@ def resume(
         raise OptionError(f"'{os.fspath(path)}' is a run of another model, {stored.name}; resume takes it from there")
     own, given = _control(setup, control)
     _check_dynamics(setup, dynamics)
+    if UserEvents(events, None).word != setup.get("events", ""):
+        names = setup.get("event_names", [])
+        raise OptionError(f"the events of the run are {', '.join(names) or 'none'}; give them: events=[...]")
     _compare_versions(path, store.header["attrs"])
     sim = Simulation(
         stored.restore(),
@@ -70,6 +76,8 @@ def resume(
         tolerance=setup["tolerance"],
         control=own,
         dynamics=dynamics,
+        events=events,
+        actuation_states=setup.get("actuation_states"),
     )
     plan = Plan(**setup["plan"])
     stream, committed = Stream.reopen(path)
@@ -94,6 +102,9 @@ def setup_of(sim: "Simulation", plan: Plan, control: Any) -> dict[str, Any]:
         "contact_law": law_numbers(sim.law),
         "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
         "dynamics": sim.dynamics.word if sim.dynamics else "",
+        "events": UserEvents(sim.user_events.own, None).word,
+        "event_names": [event.name for event in sim.user_events.own],
+        "actuation_states": None if isinstance(sim.control, Actuation) else len(sim.actuation_state),
         "control": _described(sim.control),
         "run_control": _described(None if isinstance(control, Controller) and control is sim.control else control),
     }

@@ -1,0 +1,175 @@
+"""Events of the user's, and actuation with discrete states, against closed forms.
+
+A relay that pushes a mass m = 1 towards the origin with force 1 lets it swing with x = 1 - t²/2 from x = 1: it passes
+the origin at √2 (2 k + 1). A ball that is struck downwards with v₀ at each apex and bounces with restitution e comes
+back to h = e² v₀² / (2 g (1 - e²)); with the speed w = √(v₀² + 2 g h) it falls for (w - v₀)/g and rises for e w/g.
+
+Tolerance: all paths are polynomials of second degree, so that rounding alone counts: 1e-12, and 1e-10 where errors of
+the time are handed on.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import saltus
+from saltus.errors import OptionError
+
+G = 9.81
+CART = """<mujoco model="cart">
+  <option gravity="0 0 0" timestep="0.01"/><size nuserdata="3"/>
+  <worldbody><body><joint name="x" type="slide" axis="1 0 0"/><geom size="0.1" mass="1"/></body></worldbody>
+  <actuator><motor name="push" joint="x"/></actuator>
+</mujoco>"""
+BALL = """<mujoco model="struck ball">
+  <option timestep="0.01"/><size nuserdata="2"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 0.1"/>
+    <body pos="0 0 0.1"><joint name="z" type="slide" axis="0 0 1"/><geom name="ball" size="0.1" mass="1"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+def push(m, d, z):
+    d.ctrl[0] = -d.actuation_state[0]
+
+
+def origin(m, d):
+    return d.qpos[0]
+
+
+def switch(m, d):
+    d.actuation_state[0] = -d.actuation_state[0]
+
+
+def speed(m, d):
+    return d.qvel[0]
+
+
+def count(m, d):
+    d.userdata[0] += 1.0
+
+
+def clock(m, d):
+    return d.time - d.userdata[1]
+
+
+RELAY = saltus.Actuation(push, start=[1.0], events=[saltus.Event(origin, switch, name="relay")])
+COUNTED = [
+    saltus.Event(speed, count, name="left turn", direction="up"),
+    saltus.Event(clock, name="end", terminal=True, direction="up"),
+]
+
+
+def cart(x=1.0, **options):
+    """The relay's cart; its clock has no end until it is set."""
+    sim = saltus.Simulation(CART, control=RELAY, events=COUNTED, **options)
+    sim.qpos[0] = x
+    sim.userdata[1] = 1e9
+    return sim
+
+
+def test_a_relay_switches_when_it_should():
+    sim = cart()
+    trajectory = sim.run(20.0, sample=0.1)
+    events = trajectory.events
+    relay = events[events["name"] == "relay"]
+    assert set(relay["kind"]) == {"actuator"}
+    assert_allclose(relay["time"], math.sqrt(2) * (2 * np.arange(7) + 1), rtol=1e-12)
+    switched = np.searchsorted(relay["time"], trajectory.time)
+    assert_array_equal(trajectory.actuation_state[:, 0], np.where(switched % 2, -1.0, 1.0))
+    assert trajectory.names["actuation"] == ["state 0"]
+
+
+def test_events_are_of_the_direction_asked_for_and_act_on_the_state():
+    sim = cart()
+    events = sim.run(20.0, sample=20.0).events
+    turns = events[events["name"] == "left turn"]
+    # at x = -1, once in each period of 4 √2
+    assert_allclose(turns["time"], 2 * math.sqrt(2) * (2 * np.arange(len(turns)) + 1), rtol=1e-12)
+    assert len(turns) == sim.userdata[0] == 4
+    assert set(turns["kind"]) == {"user"}
+
+
+@pytest.mark.parametrize("sample", [0.3, 2.0])
+def test_a_terminal_event_ends_the_run(sample):
+    sim = cart()
+    sim.userdata[1] = 1.25
+    trajectory = sim.run(5.0, sample=sample)
+    assert_allclose(sim.time, 1.25, rtol=1e-15)
+    assert trajectory.attrs["ended_by"] == "end"
+    assert trajectory.time[-1] <= 1.25 < trajectory.time[-1] + sample
+    assert_allclose(trajectory.end["qpos"], 1 - 1.25**2 / 2, rtol=1e-12)
+    # and it goes on from there
+    sim.run(1.0, sample=1.0)
+    assert_allclose(sim.time, 2.25)
+
+
+def test_steps_go_through_events_as_runs_do():
+    sim, other = cart(), cart()
+    sim.step(500)
+    events = other.run(5.0, sample=5.0).events
+    assert_allclose(sim.events["time"], events["time"], rtol=1e-12)
+    assert_allclose(sim.qpos, other.qpos, atol=1e-12)
+    assert_array_equal(sim.actuation_state, other.actuation_state)
+
+
+def test_a_snapshot_holds_where_events_are():
+    sim = cart()
+    sim.step(300)
+    here = sim.snapshot()
+    sim.step(200)
+    there = sim.qpos.copy(), sim.actuation_state.copy()
+    sim.restore(here)
+    sim.step(200)
+    assert_array_equal(sim.qpos, there[0])
+    assert_array_equal(sim.actuation_state, there[1])
+
+
+# ------------------------------------------------------------ beside contact
+
+
+def strike(m, d):
+    d.qvel[0] = -d.userdata[0]
+
+
+def test_what_an_event_changes_goes_on_to_impacts():
+    restitution, strength = 0.5, 2.0
+    height = restitution**2 * strength**2 / (2 * G * (1 - restitution**2))
+    fast = math.sqrt(strength**2 + 2 * G * height)
+    period = (fast - strength) / G + restitution * fast / G
+    apex = saltus.Event(speed, strike, name="apex", direction="down")
+    sim = saltus.Simulation(BALL, contact=saltus.Hard(restitution=restitution), events=[apex])
+    sim.qpos[0], sim.qvel[0], sim.userdata[0] = height, -strength, strength
+    events = sim.run(20.5 * period, sample=20.5 * period).events
+    impacts, strikes = (events["time"][events["kind"] == kind] for kind in ("impact", "user"))
+    assert_allclose(strikes, period * np.arange(1, 21), rtol=1e-10)
+    assert_allclose(impacts, (fast - strength) / G + period * np.arange(21), rtol=1e-10)
+
+
+# ------------------------------------------------------------ what cannot be
+
+
+def test_events_need_a_law_that_locates_them():
+    with pytest.raises(OptionError, match="hard"):
+        saltus.Simulation(BALL, events=COUNTED)
+    with pytest.raises(OptionError, match="moreau_jean"):
+        saltus.Simulation(BALL, "moreau_jean", contact="hard", events=COUNTED)
+
+
+def test_what_events_are_is_checked():
+    with pytest.raises(OptionError, match="direction"):
+        saltus.Event(origin, direction="sideways")
+    with pytest.raises(OptionError, match="function"):
+        saltus.Event(3.0)
+    with pytest.raises(OptionError, match="Event"):
+        saltus.Simulation(CART, events=[origin])
+    with pytest.raises(OptionError, match="start"):
+        saltus.Actuation(push, start="on")
+    with pytest.raises(OptionError, match="actuation_states"):
+        saltus.Simulation(CART, control=RELAY, actuation_states=2)
+    sim = saltus.Simulation(CART)
+    with pytest.raises(OptionError, match="events"):
+        sim.control = RELAY
