@@ -81,9 +81,9 @@ class Actuation(Controller):
         parameters: Any = None,
     ):
         function = getattr(law, "torques", law)
-        states = getattr(law, "states", 0) if states is None else states
+        count: int = getattr(law, "states", 0) if states is None else states
         parameters = getattr(law, "parameters", ()) if parameters is None else parameters
-        super().__init__(_kernel("law", function, inline=True), states=states, parameters=parameters)
+        super().__init__(_kernel("law", function, inline=True), states=count, parameters=parameters)
         given = getattr(law, "start", ()) if start is None else start
         try:
             self.start = tuple(float(x) for x in given)
