@@ -25,24 +25,34 @@ def row_matrix(m, d):
     n = d.count[NROW]
     for b in range(d.count[NBLOCK]):
         for k in range(d.block_dim[b]):
-            inverse_row(m, d, b, k)
-            for other in range(d.count[NBLOCK]):
-                times_block(m, d, other, d.row_inverse, d.row_residual)
             r = d.block_row[b] + k
-            for c in range(n):
+            end = d.block_row[b] + d.block_dim[b]
+            if inverse_row(m, d, b, k):
+                for other in range(b + 1):
+                    times_block(m, d, other, d.row_inverse, d.row_residual)
+            else:  # as of a direction across a planar motion
+                for c in range(end):
+                    d.row_residual[c] = 0.0 * d.time
+            for c in range(end):
                 d.row_A[r * n + c] = d.row_residual[c]
+                d.row_A[c * n + r] = d.row_residual[c]
 
 
 @kernel
 def inverse_row(m, d, b, k):
-    """row_inverse [nv] = M⁻¹ Jᵀ of row k of block b."""
+    """row_inverse [nv] = M⁻¹ Jᵀ of row k of block b; returns whether anything moves the row."""
     for i in range(m.nv):
         d.row_inverse[i] = 0.0 * d.time
     first = m.chain_adr[d.block_chain[b]]
     dim = d.block_dim[b]
+    moves = False
     for c in range(d.block_num[b]):
-        d.row_inverse[m.chain_dof[first + c]] = d.row_J[d.block_J[b] + c * dim + k]
-    solve(m, d, d.row_inverse)
+        entry = d.row_J[d.block_J[b] + c * dim + k]
+        d.row_inverse[m.chain_dof[first + c]] = entry
+        moves = moves or entry != 0.0
+    if moves:
+        solve(m, d, d.row_inverse)
+    return moves
 
 
 @kernel

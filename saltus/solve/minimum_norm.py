@@ -2,9 +2,9 @@
 
     min |z|  over  argmin |A z - b|
 
-Elimination with row pivoting answers where A is clearly of full rank. Otherwise A P = Q R by Householder's reflections
-with column pivoting, and reflections from the right turn R's first rows into [T 0] Z, a complete orthogonal
-decomposition (Golub & Van Loan, Matrix Computations (2013), 5.4-5.5):
+Elimination with row pivoting answers where A, but for rows and columns of zeros, is clearly of full rank. Otherwise
+A P = Q R by Householder's reflections with column pivoting, and reflections from the right turn R's first rows into
+[T 0] Z, a complete orthogonal decomposition (Golub & Van Loan, Matrix Computations (2013), 5.4-5.5):
 
     z = P Zᵀ [T⁻¹ (Qᵀ b)₁; 0]
 
@@ -25,10 +25,14 @@ def minimum_norm(p, n, a, b, x):
     a [n, n] and b [n] are fields and stay as they are. Overwrites hard_factor, hard_rhs, hard_column, hard_tau and
     hard_order of `p`.
     """
-    _load(p, n, a, b)
-    if is_full_rank(p, n):
-        _substitute(p, n, x)
-        return n, 0.0
+    count, missed = _load_moved(p, n, a, b)
+    if is_full_rank(p, count):
+        _substitute(p, count)
+        for i in range(n):
+            x[i] = 0.0
+        for i in range(count):
+            x[p.hard_order[i]] = p.hard_rhs[i]
+        return count, sqrt(missed)
     _load(p, n, a, b)
     rank = orthogonal_decomposition(p, n)
     missed = 0.0
@@ -41,6 +45,31 @@ def minimum_norm(p, n, a, b, x):
         p.hard_rhs[i] = total / p.hard_factor[i * n + i]
     spread(p, n, rank, x)
     return rank, sqrt(missed)
+
+
+@kernel
+def _load_moved(p, n, a, b):
+    """hard_factor ← a, hard_rhs ← b without what is zero, row and column; hard_order ← what is left.
+
+    Returns how much is left, and the sum of b² of the rest.
+    """
+    count, missed = 0, 0.0
+    for i in range(n):
+        moved = a[i * n + i] != 0.0
+        if not moved:
+            for j in range(n):
+                moved = moved or a[i * n + j] != 0.0 or a[j * n + i] != 0.0
+        if moved:
+            p.hard_order[count] = i
+            count += 1
+        else:
+            missed = missed + b[i] * b[i]
+    for i in range(count):
+        row = p.hard_order[i] * n
+        for j in range(count):
+            p.hard_factor[i * count + j] = a[row + p.hard_order[j]]
+        p.hard_rhs[i] = b[p.hard_order[i]]
+    return count, missed
 
 
 @kernel
@@ -85,13 +114,13 @@ def is_full_rank(p, n):
 
 
 @kernel
-def _substitute(p, n, x):
-    """x ← the solution, after elimination."""
+def _substitute(p, n):
+    """hard_rhs ← the solution, after elimination."""
     for i in range(n - 1, -1, -1):
         total = p.hard_rhs[i]
         for j in range(i + 1, n):
-            total = total - p.hard_factor[i * n + j] * x[j]
-        x[i] = total / p.hard_factor[i * n + i]
+            total = total - p.hard_factor[i * n + j] * p.hard_rhs[j]
+        p.hard_rhs[i] = total / p.hard_factor[i * n + i]
 
 
 @kernel
