@@ -40,8 +40,7 @@ def kernel(function=None, *, strict=False, inline=False):
         no_cfunc_wrapper=True,
         pipeline_class=PartCompiler,
     )(function)
-    if not inline:
-        dispatcher._cache = PartCache(function)
+    dispatcher._cache = PartCache(function)
     dispatcher.get_call_template = functools.partial(_shared_template, dispatcher)
     return dispatcher
 
