@@ -11,10 +11,17 @@ from numpy.typing import NDArray
 from saltus.draw.camera import Eye
 from saltus.draw.items import Items, balls, joined, rods
 from saltus.draw.resolve import HIDDEN
+from saltus.draw.still import NO_MODE, OPEN, SLIPPING, STICKING
 from saltus.draw.stock import Stock
 from saltus.model.model import Model
 
-POINT, FORCE = (0.93, 0.12, 0.42, 1.0), (0.56, 0.93, 0.24, 1.0)
+FORCE = (0.56, 0.93, 0.24, 1.0)
+POINTS = {  # colours of contact points by mode
+    NO_MODE: (0.93, 0.12, 0.42, 1.0),
+    STICKING: (0.0, 0.447, 0.698, 1.0),
+    SLIPPING: (0.835, 0.369, 0.0, 1.0),
+    OPEN: (0.97, 0.97, 0.95, 1.0),
+}
 DARK, BRIGHT = (0.10, 0.10, 0.12, 1.0), (0.98, 0.86, 0.20, 1.0)
 THROUGH = 0.6  # opacity behind other things
 SIZE = 0.009  # radius of a contact point, of the picture's height
@@ -36,10 +43,14 @@ def metres_per_newton(model: Model) -> float:
 
 
 def contact_marks(stock: Stock, contacts: NDArray[np.float64], eye: Eye, height: int, scale: float, extent: float):
-    """Items for contacts [n, 7] (position, force on the second geom, distance); scale: m/N."""
+    """Items for contacts [n, 8] (position, force on the second geom, distance, mode); scale: m/N."""
     points, forces = contacts[:, :3], contacts[:, 3:6]
     radius = _seen_size(points, eye, height)
-    parts = [balls(stock, points, radius, POINT)]
+    parts = []
+    for mode, colour in POINTS.items():
+        those = contacts[:, 7] == mode
+        if those.any():
+            parts.append(balls(stock, points[those], radius[those], colour))
     strength = np.linalg.norm(forces, axis=1)
     length = np.minimum(strength * scale, LONGEST * extent)
     long = length > 1.5 * radius

@@ -125,7 +125,7 @@ class MujocoRenderer:
     def _marks(self, still: Still, pose: Pose) -> None:
         """Contact points, their forces and the centre of mass."""
         size = MARK * (self._camera.distance if self._viewpoint.number is None else 1.5 * self._scene.extent)
-        contacts = still.contacts if self._view.contacts and still.contacts is not None else np.zeros((0, 7))
+        contacts = still.contacts if self._view.contacts and still.contacts is not None else np.zeros((0, 8))
         for contact in contacts:
             start, force = contact[:3], contact[3:6]
             self._add(mujoco.mjtGeom.mjGEOM_SPHERE, size, start, start, POINT)

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from saltus.errors import OptionError
 
+OPEN, STICKING, SLIPPING = 0, 1, 2  # modes of contacts, as `saltus.contact.modes` has them
+NO_MODE = -1  # of a contact of which no mode is known, as under soft contact
+
 
 @dataclass(frozen=True, eq=False)
 class Still:
@@ -17,8 +20,8 @@ class Still:
 
     qpos: [nq], m and rad.
     mocap_pos: [nmocap, 3], m, mocap_quat: [nmocap, 4]; None: where the model has its mocap bodies.
-    contacts: [n, 7], for each contact its position (m), the force on the second geom in world axes (N) and the
-        distance (m); None: no contacts.
+    contacts: [n, 8], for each contact its position (m), the force on the second geom in world axes (N), the distance
+        (m) and the mode; without modes [n, 7]. None: no contacts.
     """
 
     qpos: NDArray[Any]
@@ -27,10 +30,19 @@ class Still:
     contacts: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
-        for name, width in (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 7)):
+        if self.contacts is not None:
+            object.__setattr__(self, "contacts", _with_modes(self.contacts))
+        for name, width in (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 8)):
             value = getattr(self, name)
             if value is not None or name == "qpos":
                 object.__setattr__(self, name, _table(name, value, width))
+
+
+def _with_modes(contacts) -> NDArray[Any]:
+    """Contacts [n, 8] of those without modes [n, 7]; whatever else as it is."""
+    if np.ndim(contacts) == 2 and np.shape(contacts)[1] == 7:
+        return np.insert(np.asarray(contacts), 7, NO_MODE, axis=1)
+    return contacts
 
 
 def _table(name: str, value, width: int | None) -> NDArray[np.float64]:

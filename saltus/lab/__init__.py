@@ -152,7 +152,7 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
     name = name if name not in scenes() else f"{name} (yours)"
     given: dict[str, Any] = {"ghosts": GHOSTS if model.nbody < 10 else ()}
     if source is not None:
-        given |= {"integrator": source.integrator, "contact": source.contact, "timestep": source.timestep}
+        given |= {"integrator": source.integrator, "contact": source.law, "timestep": source.timestep}
         given |= {"control": source.control, "source": source}
     return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
 

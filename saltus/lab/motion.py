@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.errors import DivergenceError
+from saltus.errors import DivergenceError, EventError
 from saltus.lab.drag import Drag
 from saltus.lab.recording import Recorder
 
@@ -103,7 +103,7 @@ class Motion:
     def advance(self, n: int) -> int:
         """Take n steps, or as many as there is time for; returns how many were taken.
 
-        Raises DivergenceError with the state at the last good step.
+        Raises DivergenceError or EventError with the state at the last good step.
         """
         began = clock = time.perf_counter()
         taken = 0
@@ -115,7 +115,7 @@ class Motion:
                 now = time.perf_counter()
                 self._cost = 0.8 * self._cost + 0.2 * (now - clock) / k
                 clock = now
-        except DivergenceError:
+        except (DivergenceError, EventError):
             self.snap()
             raise
         return taken
@@ -149,7 +149,7 @@ class Motion:
         np.copyto(ghost.before_rate, ghost.sim.qvel)
         try:
             ghost.sim.step(k)
-        except DivergenceError as error:
+        except (DivergenceError, EventError) as error:
             ghost.alive = False
             self._warn("warning", f"The ghost {ghost.name} is gone: {error}")
 

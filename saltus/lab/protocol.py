@@ -13,14 +13,15 @@ Server to page, as JSON with the key `type`:
 Server to page, binary: a frame, little endian, at most 60 a second, and no more than UNACKNOWLEDGED ahead of what the
 page has acknowledged. A newer frame takes the place of one that was not sent.
 
-    u8 version = 1, u8 flags (1 playing, 2 replay), u16 contacts, u32 number, f64 time (s), then f32:
+    u8 version = 2, u8 flags (1 playing, 2 replay), u16 contacts, u32 number, f64 time (s), then f32:
     energy: potential, kinetic (J, nan where unknown); the same of each ghost
     bodies: x y z (m), w x y z of each, the world first; the same of each ghost, nan of one that has left
     dofs: position and velocity of each of the scene's; the same of each ghost
     tendons: of each the number of its points, then x y z of as many as it has at most
     flexes: x y z of each vertex
     centre of mass: x y z
-    contacts: x y z, force on the second geom in world axes (N), distance (m) of each
+    contacts: x y z, force on the second geom in world axes (N), distance (m), mode of each: 0 open,
+        1 sticking, 2 slipping, -1 not known
 
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
 commands in COMMANDS. Whatever else comes closes the connection with a code and the reason.
@@ -38,7 +39,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-VERSION = 1
+VERSION = 2
 MESSAGE_BYTES = 65536
 MESSAGES_A_SECOND = 600
 UNACKNOWLEDGED = 3  # frames
@@ -193,7 +194,7 @@ class Frame:
     ghost_dofs: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 0, 2)))
     tendons: Sequence[NDArray[Any]] = ()  # [1 + 3 points] of each: how many points there are now, then all of them
     flexes: Sequence[NDArray[Any]] = ()  # [nvert, 3] of each
-    contacts: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 7)))
+    contacts: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 8)))
     replay: bool = False
 
     def encode(self, number: int) -> bytes:

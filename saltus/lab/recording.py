@@ -13,8 +13,8 @@ from saltus.errors import SaltusError
 from saltus.lab.answers import Refused
 from saltus.lab.job import Job
 from saltus.record.recorder import TrajectoryBuilder
-from saltus.simulate.describe import attributes, names_and_units
-from saltus.simulate.rows import pair_names
+from saltus.simulate.describe import names_and_units
+from saltus.simulate.run import about_run, sample_row
 
 if TYPE_CHECKING:
     from saltus.lab.motion import Ghost
@@ -36,6 +36,7 @@ class Recorder:
         self._most = max(2, min(MOST_SAMPLES, MOST_BYTES // (8 * width * len(self._builders))))
         self._changes: list[str] = []
         self.stopped = False
+        self._seen = len(sim.events)  # those before are not recorded
         self.restart(sim)
         self._append(sim, ghosts)
 
@@ -58,6 +59,7 @@ class Recorder:
     def note(self, sim: Simulation, change: str) -> None:
         """Something has changed that the recording should tell."""
         self._changes.append(f"t = {sim.time:.6g} s: {change}")
+        self._seen = len(sim.events)
         self.restart(sim)
 
     def after(self, sim: Simulation, ghosts: list[Ghost], steps: int) -> bool:
@@ -70,10 +72,13 @@ class Recorder:
         return len(self._builders[""]) < self._most
 
     def _append(self, sim: Simulation, ghosts: list[Ghost]) -> None:
-        _sample(self._builders[""], sim)
+        builder = self._builders[""]
+        builder.append(**sample_row(sim))
+        builder.events(sim.events[self._seen :])
+        self._seen = len(sim.events)
         for ghost in ghosts:
             if ghost.alive and ghost.name in self._builders:
-                _sample(self._builders[ghost.name], ghost.sim)
+                self._builders[ghost.name].append(**sample_row(ghost.sim))
 
     def finish(self, sim: Simulation) -> tuple[Trajectory, list[Trajectory]]:
         """The recording, and those of the ghosts."""
@@ -84,20 +89,8 @@ class Recorder:
 
 
 def _builder(sim: Simulation) -> TrajectoryBuilder:
-    m = sim.model
-    names, units = names_and_units(sim)
-    names["contact"] = pair_names(m, sim._model)
-    sizes = {"ncontact": len(names["contact"]), "nmocap": m.nmocap, "expected": 1024}
-    about: dict[str, Any] = dict(names=names, units=units, attrs=attributes(sim, 0.0, 0.0), model=m)
-    return TrajectoryBuilder(m.nq, m.nv, len(sim.act), m.nu, **sizes, **about)
-
-
-def _sample(builder: TrajectoryBuilder, sim: Simulation) -> None:
-    if sim.control is not None and not sim.control.hold:
-        sim.forward()  # the controls that belong to this state
-    energy, closed = sim._sample()
-    state = (sim.time, sim.qpos, sim.qvel, sim.act, sim.ctrl, energy, closed)
-    builder.append(*state, sim.mocap_pos, sim.mocap_quat)
+    sizes, about = about_run(sim, 0.0, 0.0)
+    return TrajectoryBuilder(**sizes, **about, expected=1024)
 
 
 class Downloads:

@@ -7,15 +7,18 @@ that runs, which goes on until the other is compiled; that then takes over its s
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.draw.scene import not_drawn
-from saltus.errors import OptionError, SaltusError
+from saltus.errors import OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.drag import Drag, grabbed, point_mass
 from saltus.lab.job import Job
@@ -29,10 +32,9 @@ from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, m
 from saltus.model.changed import value_of
 from saltus.number.kernels import compile_progress
 from saltus.simulate.carry import carry
-from saltus.simulate.contact import suits_soft
 from saltus.simulate.touching import touching
 
-CONTACT_LAWS = ("soft",)
+CONTACT_LAWS = ("soft", "hard")
 COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
 LATE = 0.1  # of the time, by which the simulation may be late before the user is told
 LATE_AFTER = 2.0  # s
@@ -136,9 +138,18 @@ class LiveSession:
             ghost_energy=stack([g[0] for g in ghosts], (2,)),
             ghost_bodies=stack([g[1] for g in ghosts], (sim.model.nbody, 7)),
             ghost_dofs=stack([g[2] for g in ghosts], (len(self.show.dofs), 2)),
-            contacts=touching(sim) if known else np.zeros((0, 7)),
+            contacts=self._touching(),
             **self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat),
         )
+
+    def _touching(self) -> NDArray[Any]:
+        """Contacts now, if they can be told."""
+        if self.ready:
+            # what cannot be computed here stops the next step, which tells why
+            with suppress(SaltusError), warnings.catch_warnings():
+                warnings.simplefilter("ignore", SaltusWarning)
+                return touching(self.sim)
+        return np.zeros((0, 8))
 
     def _ghost(self, name: str) -> tuple[Any, Any, Any]:
         """Energy, poses and coordinates of a ghost; nan where it is not there."""
@@ -159,7 +170,7 @@ class LiveSession:
 
     def integrators(self) -> list[str]:
         """Names to choose from."""
-        names = [i.name for i in integrators().values() if suits_soft(i, self.sim.model)]
+        names = [i.name for i in integrators().values()]
         own = self.settings.integrator.name
         return names if own in names else [own, *names]
 
@@ -273,6 +284,9 @@ class LiveSession:
 
     def _take_over(self, built: Built) -> None:
         old, before = self.sim, self.settings
+        if self.motion.recorder is not None and built.sim.contact != old.contact:
+            self._stop_recording()
+            self.notify("info", "The recording ended with the contact law.")
         lost = carry(old, built.sim)
         ghosts = [
             self._haunt(name, sim, built.sim) for name, sim in zip(built.settings.ghosts, built.ghosts, strict=True)
@@ -341,6 +355,8 @@ class LiveSession:
     def do_integrator(self, name: str) -> None:
         own = self.setup.integrator
         known = own if getattr(own, "name", None) == name else find_integrator(name, "")
+        if self.setup.suited(known, self.wanted.contact) is not known:
+            raise OptionError(f"{name} does not go with {self.wanted.contact} contact")
         self.want(integrator=known)
 
     def do_timestep(self, value: float) -> None:
@@ -349,7 +365,12 @@ class LiveSession:
     def do_contact(self, name: str) -> None:
         if name not in CONTACT_LAWS:
             raise OptionError.unknown("contact law", name, CONTACT_LAWS)
-        self.want(contact=name)
+        integrator = self.setup.suited(self.wanted.integrator, name)
+        if integrator is not self.wanted.integrator:
+            self.notify("info", f"{integrator.name} goes with {name} contact; {self.wanted.integrator.name} does not.")
+        if name == "hard" and self.wanted.ghosts:
+            self.notify("info", "Ghosts do not go with hard contact.")
+        self.want(contact=name, integrator=integrator, ghosts=() if name == "hard" else self.wanted.ghosts)
 
     def do_gravity(self, value: tuple[float, float, float]) -> None:
         self.want(**self.wanted.with_changes({f"opt.gravity[{i}]": g for i, g in enumerate(value)}))
@@ -410,6 +431,8 @@ class LiveSession:
     def do_ghosts(self, on: bool) -> None:
         if not self.setup.ghosts:
             raise OptionError("there are no ghosts in this scene")
+        if on and self.wanted.contact == "hard":
+            raise OptionError("ghosts do not go with hard contact")
         self.want(ghosts=self.setup.ghosts if on else ())
 
     def do_follow(self, body: str | None) -> None:

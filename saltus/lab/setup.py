@@ -7,11 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from saltus.errors import DivergenceError
+from saltus.errors import DivergenceError, EventError, OptionError
+from saltus.integrate.registry import find_integrator
 from saltus.simulate.carry import carry
+from saltus.simulate.contact import Hard, Soft, find_contact_law, hard_numbers
 from saltus.simulate.simulation import Simulation
 
 if TYPE_CHECKING:
+    from saltus.integrate.integrator import Integrator
     from saltus.model.model import Model
     from saltus.simulate.control import Controller
 
@@ -50,6 +53,20 @@ class Setup:
             carry(self.source, sim)
         return sim
 
+    def law(self, name: str) -> Soft | Hard:
+        """The contact law of a name; where that is the setup's own, with its numbers."""
+        own = find_contact_law(self.contact)
+        return own if own.name == name else find_contact_law(name)
+
+    def suited(self, integrator: Integrator, contact: str) -> Integrator:
+        """The integrator, or another where it does not go with a contact law."""
+        law = self.law(contact)
+        try:
+            hard_numbers(self.model, law, integrator)
+        except OptionError:
+            return find_integrator("dopri5" if contact == "hard" else None, self.model.opt.integrator)
+        return integrator
+
     def reset(self, sim: Simulation, key: int | str | None) -> None:
         """Put a simulation into its starting state, or that of a keyframe."""
         sim.reset(key)
@@ -84,9 +101,10 @@ class Built:
 def build(setup: Setup, settings: Settings) -> Built:
     """The simulations of some settings; takes seconds where something has to be compiled."""
     model = setup.model.changed(dict(settings.changes)) if settings.changes else setup.model
+    contact = setup.law(settings.contact)
 
     def make(integrator: Any) -> Simulation:
-        sim = Simulation(model, integrator, settings.contact, settings.timestep, control=setup.control)
+        sim = Simulation(model, integrator, contact, settings.timestep, control=setup.control)
         _compile(sim)
         return sim
 
@@ -96,10 +114,10 @@ def build(setup: Setup, settings: Settings) -> Built:
 
 def _compile(sim: Simulation) -> None:
     """Have everything compiled that a session calls, and be as before."""
-    with suppress(DivergenceError):
+    with suppress(DivergenceError, EventError):
         sim.step()
     sim.energy()
-    with suppress(DivergenceError):
+    with suppress(DivergenceError, EventError):
         sim.forward()
     if sim.model.nbody > 1:
         sim.jacobian(1)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
 from saltus.contact.foreign import attach
+from saltus.draw.still import NO_MODE
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
@@ -34,7 +35,7 @@ class ContactForces:
         attach(model, self._data)
 
     def at(self, state: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """Contacts [n, 7] at one state, fields as those of `Interpolator.at`; see `contact_table`."""
+        """Contacts [n, 8] at one state, fields as those of `Interpolator.at`; see `contact_table`."""
         views = self._data.views
         for name in ("qpos", "qvel", "ctrl", "mocap_pos", "mocap_quat"):
             views[name][...] = state[name]
@@ -46,23 +47,25 @@ class ContactForces:
 
 
 def recorded_contacts(trajectory: Trajectory, time: float) -> NDArray[np.float64]:
-    """Contacts [n, 7] as above that a recording of hard contact holds at its sample nearest to a time (s)."""
+    """Contacts [n, 8] as above that a recording of hard contact holds at its sample nearest to a time (s)."""
     t = trajectory
     after = int(np.clip(np.searchsorted(t.time, time), 1, max(len(t) - 1, 1)))
     k = after - 1 if len(t) < 2 or time - t.time[after - 1] < t.time[after] - time else after
     closed = np.flatnonzero(t.contact_mode[k])
-    table = np.zeros((len(closed), 7))
+    table = np.zeros((len(closed), 8))
     table[:, :3], table[:, 3:6] = t.contact_pos[k, closed], t.contact_force[k, closed]
+    table[:, 7] = t.contact_mode[k, closed]
     return table
 
 
 def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
-    """Contacts [n, 7] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance.
+    """Contacts [n, 8] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance,
+    mode (see `saltus.draw.still`).
 
-    Those in the gap carry no force.
+    Those in the gap carry no force. Modes are known where events are located in time.
     """
     n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
-    table = np.zeros((n, 7))
+    table = np.zeros((n, 8))
     if n == 0:
         return table
     block = d.views["contact_block"][:n]
@@ -78,4 +81,9 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
     table[:, :3] = d.views["contact_pos"][:n]
     table[:, 3:6] = np.einsum("ni,nij->nj", force, frame)
     table[:, 6] = d.views["contact_dist"][:n]
+    table[:, 7] = NO_MODE
+    if "event" in m.layout.features:
+        contact = d.views["slot_contact"][: m.nslot]
+        there = (contact >= 0) & (contact < n)
+        table[contact[there], 7] = d.views["mode"][: m.nslot][there]
     return table

@@ -91,7 +91,7 @@ def controlled_by(sim, control):
 
 def _builder(sim: "Simulation", plan: Plan) -> TrajectoryBuilder:
     """What records in memory."""
-    sizes, about = _about(sim, plan)
+    sizes, about = about_run(sim, plan.duration, plan.sample)
     return TrajectoryBuilder(**sizes, **about, expected=plan.count)
 
 
@@ -103,11 +103,11 @@ def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike
 
     if not os.fspath(path).endswith(".zarr"):
         raise OptionError(f"save must be a Zarr store (.zarr), got '{os.fspath(path)}'; Trajectory.save writes netCDF")
-    sizes, about = _about(sim, plan)
+    sizes, about = about_run(sim, plan.duration, plan.sample)
     return Stream.create(path, row_shapes(**sizes), plan.count, **about, setup=setup_of(sim, plan, control))
 
 
-def _about(sim: "Simulation", plan: Plan) -> tuple[dict[str, int], dict[str, Any]]:
+def about_run(sim: "Simulation", duration: float, sample: float) -> tuple[dict[str, int], dict[str, Any]]:
     """Sizes of a recording's columns by the names of `row_shapes`, and what else it holds."""
     model, pairs = sim.model, pair_names(sim.model, sim._model)
     names, units = names_and_units(sim)
@@ -116,10 +116,21 @@ def _about(sim: "Simulation", plan: Plan) -> tuple[dict[str, int], dict[str, Any
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(sim.act), "nu": model.nu}
     sizes |= {"ncontact": len(pairs), "nmocap": model.nmocap, "npoint": len(points)}
     sizes |= {"nactuation": len(sim.actuation_state)}
-    attrs = attributes(sim, plan.duration, plan.sample)
+    attrs = attributes(sim, duration, sample)
     if sim._located:
         attrs[BODIES] = point_bodies(model, sim._model)
     return sizes, {"names": names | {"contact": pairs}, "units": units, "attrs": attrs, "model": model}
+
+
+def sample_row(sim: "Simulation") -> dict[str, Any]:
+    """The present state as a sample."""
+    if sim.control is not None and not sim.control.hold:
+        sim.forward()  # the controls that belong to this state
+    energy, closed = sim._sample()
+    state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
+    poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
+    contacts = point_columns(sim) if sim._located else {"contact_state": closed}
+    return state | poses | {"energy": energy, "actuation_state": sim.actuation_state} | contacts
 
 
 class _Ended(Exception):
@@ -167,7 +178,7 @@ class Run:
         except _Ended:
             self._note_events()
             self.sink.attrs["ended_by"] = str(self.sim.events["name"][-1])
-            self.sink.end(**self._row())
+            self.sink.end(**sample_row(self.sim))
         except KeyboardInterrupt:
             status = "interrupted"
             self.sink.attrs["interrupted_at"] = self.sim.time
@@ -210,7 +221,7 @@ class Run:
             self._take(1, plan.rest)
             self._note_events()
         if plan.beyond:
-            self.sink.end(**self._row())
+            self.sink.end(**sample_row(self.sim))
 
     def _advance_to(self, steps):
         """Take whole steps until `steps` are taken, returning now and then."""
@@ -279,18 +290,7 @@ class Run:
             sim.events = sim.events[:events]  # they come again with the step
 
     def _append(self):
-        self.sink.append(**self._row())
-
-    def _row(self) -> dict[str, Any]:
-        """The present state as a sample."""
-        sim = self.sim
-        if sim.control is not None and not sim.control.hold:
-            sim.forward()  # the controls that belong to this state
-        energy, closed = sim._sample()
-        state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
-        poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
-        contacts = point_columns(sim) if sim._located else {"contact_state": closed}
-        return state | poses | {"energy": energy, "actuation_state": sim.actuation_state} | contacts
+        self.sink.append(**sample_row(self.sim))
 
     # ------------------------------------------------------------ steps of their own length
 
@@ -355,7 +355,7 @@ class Run:
             if self.next < self.plan.count:
                 self._append()
             else:
-                self.sink.end(**self._row())
+                self.sink.end(**sample_row(self.sim))
             self.next += 1
         sim._state[:] = after
         sim._left = left

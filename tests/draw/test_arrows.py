@@ -83,3 +83,13 @@ def test_the_centre_of_mass_is_marked_where_it_is():
     plain, image = (Rasteriser(model, View(camera=camera, com=com)).draw(Still(model.qpos0)) for com in (False, True))
     rows, columns = np.nonzero((plain != image).any(axis=2))
     np.testing.assert_allclose((columns.mean() + 0.5, rows.mean() + 0.5), (320, 240), atol=0.6)
+
+
+@pytest.mark.parametrize("mode, stronger, weaker", [(1, 2, 0), (2, 0, 2)])
+def test_modes_have_colours(mode, stronger, weaker):
+    """What sticks is blue, what slips red."""
+    model = saltus.load(BALL)
+    renderer = Rasteriser(model, View(camera=CAMERA, contacts=True))
+    image = renderer.draw(Still(model.qpos0, contacts=[[0, 0, 0, 0, 0, 0, 0, mode]])).astype(int)
+    x, y, _ = renderer._viewpoint.at(renderer._poses.at(model.qpos0)).pixels([0.0, 0.0, 0.0])
+    assert image[int(y), int(x), stronger] > image[int(y), int(x), weaker] + 60

@@ -54,13 +54,13 @@ def notices(session):
 def decoded(data, scene):
     """A frame's bytes as arrays, by the text of `saltus.lab.protocol` alone."""
     version, flags, ncontact, number, at = struct.unpack_from("<BBHId", data)
-    assert version == 1
+    assert version == 2
     numbers = np.frombuffer(data, "<f4", offset=16).astype(float)
     runs, bodies, dofs = 1 + len(scene["ghosts"]), len(scene["bodies"]), len(scene["dofs"])
     shapes = [("energy", (runs, 2)), ("bodies", (runs, bodies, 7)), ("dofs", (runs, dofs, 2))]
     shapes += [(f"tendon {i}", (1 + 3 * t["points"],)) for i, t in enumerate(scene["tendons"])]
     shapes += [(f"flex {i}", (f["nvert"], 3)) for i, f in enumerate(scene["flexes"])]
-    shapes += [("com", (3,)), ("contacts", (ncontact, 7))]
+    shapes += [("com", (3,)), ("contacts", (ncontact, 8))]
     found, place = {"playing": bool(flags & 1), "replay": bool(flags & 2), "number": number, "time": at}, 0
     for name, shape in shapes:
         found[name] = numbers[place : place + math.prod(shape)].reshape(shape)

@@ -71,7 +71,7 @@ def frame(number=1, bodies=1, extra=([0, 0, 0],), ncontact=0, time=0.25, quat=(1
     """A frame with these bodies where `places` says, energies 1 and 2; extra: what follows."""
     poses = np.hstack([np.vstack([np.zeros(3), places(bodies)]), np.tile(quat, (bodies + 1, 1))])
     numbers = np.concatenate([[1.0, 2.0], poses.ravel(), *map(np.ravel, extra)]).astype("<f4")
-    return struct.pack("<BBHId", 1, 1, ncontact, number, time) + numbers.tobytes()
+    return struct.pack("<BBHId", 2, 1, ncontact, number, time) + numbers.tobytes()
 
 
 @contextmanager
@@ -180,7 +180,7 @@ def test_frames_are_read_as_they_were_written(browser):
     dofs = [{"name": "turn", "unit": "rad", "kind": "hinge"}]
     one = scene(tendons=[tendon], flexes=[flex, cable], dofs=dofs)
     rope = [2, 0, 0, 1, 0, 0.5, 1, 0, 0, 0]
-    contact = [0.1, 0.2, 0.0, 1.0, 2.0, 30.0, -0.001]
+    contact = [0.1, 0.2, 0.0, 1.0, 2.0, 30.0, -0.001, -1]
     extra = ([0.5, -0.25], rope, np.ones((3, 3)), np.ones((2, 3)), [7, 8, 9], contact)
     with shown(browser, one, STATUS, frame(number=41, extra=extra, ncontact=1)) as (page, _):
         page.opened()
@@ -192,6 +192,20 @@ def test_frames_are_read_as_they_were_written(browser):
         page.tab.check("#show-contacts")
         assert page.tab.inner_text("#view-note").startswith("1 contact; an arrow of ")
         assert page.tab.inner_text("#time") == "0.25 s"
+        assert page.complaints == []
+
+
+def test_modes_of_contacts_are_told(browser):
+    """How many stick, slip and are open; and an arrow's length."""
+    contacts = [[0.1 * k, 0, 0, 0, 0, 5.0 * (mode > 0), 0, mode] for k, mode in enumerate((1, 2, 1, 0))]
+    with shown(browser, scene(), STATUS, frame(extra=([0, 0, 0], contacts), ncontact=4)) as (page, _):
+        page.opened()
+        page.unfolded("view-section")
+        page.tab.check("#show-contacts")
+        note = page.tab.locator("#view-note")
+        assert note.inner_text().startswith("2 sticking; 1 slipping; 1 open; an arrow of ")
+        colours = [dot.evaluate("e => getComputedStyle(e).backgroundColor") for dot in note.locator("i").all()]
+        assert colours == ["rgb(0, 114, 178)", "rgb(213, 94, 0)", "rgb(244, 244, 238)"]
         assert page.complaints == []
 
 

@@ -117,10 +117,10 @@ def test_a_frame_says_what_it_was_given():
         ghost_dofs=rng.normal(size=(2, 1, 2)),
         tendons=[tendon],
         flexes=[rng.normal(size=(5, 3))],
-        contacts=rng.normal(size=(6, 7)),
+        contacts=rng.normal(size=(6, 8)),
     )
     data = frame.encode(2**32 + 7)
-    assert data[0] == 1 and data[1] == 1 and struct.unpack_from("<HI", data, 2) == (6, 7)
+    assert data[0] == 2 and data[1] == 1 and struct.unpack_from("<HI", data, 2) == (6, 7)
     found = decoded(data, scene)
     assert found["time"] == frame.time and found["playing"] and not found["replay"]
     same = lambda a, b: np.testing.assert_array_equal(a, np.asarray(b, np.float32))  # noqa: E731
@@ -134,7 +134,7 @@ def test_a_frame_says_what_it_was_given():
 
 
 def test_of_too_many_contacts_the_strongest_are_told():
-    contacts = np.zeros((protocol.MOST_CONTACTS + 10, 7))
+    contacts = np.zeros((protocol.MOST_CONTACTS + 10, 8))
     contacts[:, 5] = np.arange(len(contacts))[::-1]
     frame = Frame(0.0, False, np.zeros(2), np.zeros((1, 7)), np.zeros((0, 2)), np.zeros(3), contacts=contacts)
     scene = {"bodies": ["world"], "ghosts": [], "dofs": [], "tendons": [], "flexes": []}

@@ -229,7 +229,7 @@ def test_what_comes_while_something_is_built_is_not_lost():
     ("type", "fields", "message"),
     [
         ("integrator", {"name": "rk5"}, "unknown integrator"),
-        ("contact", {"name": "hard"}, "unknown contact law"),
+        ("contact", {"name": "rubber"}, "unknown contact law"),
         ("slider", {"id": "ctrl[moter]", "value": 1.0}, "did you mean 'ctrl"),
         ("drag", {"body": 7, "point": (0, 0, 0), "target": (0, 0, 0)}, "there is no body 7"),
         ("drag", {"body": 0, "point": (0, 0, 0), "target": (0, 0, 0)}, "this point of 'world' cannot move"),
@@ -423,7 +423,7 @@ def test_the_scene_message_describes_the_model():
     scene = opened("double_pendulum").scene()
     assert scene["bodies"] == ["world", "upper", "lower"] and scene["kind"] == "live" and scene["duration"] is None
     assert scene["dofs"] == [{"name": f"theta{i}", "unit": "rad", "kind": "hinge"} for i in (1, 2)]
-    assert scene["keys"] == ["release", "horizontal"] and scene["contacts"] == ["soft"]
+    assert scene["keys"] == ["release", "horizontal"] and scene["contacts"] == ["soft", "hard"]
     assert scene["integrators"] == list(saltus.integrators()) and scene["extent"] > 0
     kinds = {shape["name"]: (shape["kind"], shape["body"]) for shape in scene["shapes"]}
     assert kinds["upper_bob"] == ("sphere", 1) and kinds["lower_rod"] == ("capsule", 2)
@@ -443,3 +443,57 @@ def test_a_simulation_is_gone_on_from():
     np.testing.assert_array_equal(sim.snapshot(), before)
     sim.step(20)
     assert_same_state(session.sim, sim)
+
+
+# ---------------------------------------------------------------- hard contact
+
+
+def test_the_contact_law_changes_and_the_ball_goes_on():
+    """Over to hard contact in flight, with what locates events; it lands, bounces no more, and is told to stick."""
+    session = run(session_of("bouncing_ball"), 0.1)
+    qpos, qvel, time = session.sim.qpos.copy(), session.sim.qvel.copy(), session.sim.time
+    do(session, "contact", name="hard")
+    sim = session.sim
+    assert sim.contact == "hard" and sim.integrator.name == "dopri5"
+    assert any("dopri5 goes with hard contact" in text for text in notices(session))
+    np.testing.assert_array_equal([*sim.qpos, *sim.qvel, sim.time], [*qpos, *qvel, time])
+    do(session, "record", on=True)
+    run(session, 1.0)
+    ((*_, gap, mode),) = seen(session)["contacts"]
+    assert mode == 1 and abs(gap) < 1e-6 and abs(session.sim.qvel[0]) < 1e-9
+    do(session, "contact", name="soft")
+    assert session.sim.contact == "soft" and any("recording ended" in text for text in notices(session))
+    trajectory = session.downloads._trajectory
+    assert "impact" in trajectory.events["kind"] and trajectory.contact_mode[-1] == 1
+
+
+def test_what_does_not_go_with_hard_contact_is_told():
+    session = session_of("bouncing_ball", contact="hard", ghosts=("rk4",))
+    session.handle(Command("integrator", {"name": "rk4"}))
+    session.handle(Command("ghosts", {"on": True}))
+    assert notices(session) == ["rk4 does not go with hard contact", "ghosts do not go with hard contact"]
+    do(session, "contact", name="soft")
+    do(session, "integrator", name="rk4")
+    assert session.sim.integrator.name == "rk4" and notices(session) == []
+
+
+def test_a_law_keeps_its_numbers():
+    session = session_of("bouncing_ball", contact=saltus.Hard(restitution=0.5))
+    do(session, "timestep", value=0.02)
+    assert session.sim.law.restitution == 0.5
+    do(session, "contact", name="soft")
+    do(session, "contact", name="hard")
+    assert session.sim.law.restitution == 0.5
+
+
+def test_a_state_that_hard_contact_cannot_start_from_is_told():
+    session = session_of("bouncing_ball", contact="hard")
+    session.sim.qpos[:] = -0.05  # deep in the floor
+    assert len(seen(session)["contacts"]) == 0
+    run(session, 0.1)
+    assert not session.playing
+    assert any("overlap by" in text for text in notices(session))
+    session.handle(Command("reset", {"key": None}))
+    session.handle(Command("play"))
+    run(session, 0.1)
+    assert session.playing and notices(session) == []

@@ -49,7 +49,7 @@ def compare(model, duration):
     expected = by_mujoco(sim)
     state = {k: v[0] for k, v in Interpolator(trajectory, sim.model).at([sim.time]).items()}
     found = in_order(ContactForces(sim.model, sim.timestep).at(state))
-    assert found.shape == expected.shape and len(found) > 2
+    assert len(found) == len(expected) > 2 and (found[:, 7] == -1).all()
     assert_allclose(found[:, :3], expected[:, :3], rtol=0, atol=1e-9)
     assert_allclose(found[:, 3:6], expected[:, 3:6], rtol=0, atol=1e-6 * np.abs(expected).max())
     assert_allclose(found[:, 6], expected[:, 6], rtol=0, atol=1e-11)
@@ -76,7 +76,7 @@ def test_the_table_of_a_simulation_is_the_same():
 def test_no_contacts():
     sim = saltus.Simulation("pendulum")
     state = {k: v[0] for k, v in Interpolator(sim.run(0.1), sim.model).at([0.0]).items()}
-    assert ContactForces(sim.model).at(state).shape == (0, 7)
+    assert ContactForces(sim.model).at(state).shape == (0, 8)
 
 
 def test_with_hard_contact_they_are_those_that_were_recorded():
@@ -85,13 +85,13 @@ def test_with_hard_contact_they_are_those_that_were_recorded():
     force, place = np.arange(18.0).reshape(3, 2, 3), np.arange(18.0, 36.0).reshape(3, 2, 3)
     columns = {"contact_state": mode > 0, "contact_mode": mode, "contact_force": force, "contact_pos": place}
     t = Trajectory([0.0, 1.0, 2.0], np.zeros((3, 1)), np.zeros((3, 1)), **columns)
-    assert recorded_contacts(t, 0.4).shape == recorded_contacts(t, -1.0).shape == (0, 7)
+    assert recorded_contacts(t, 0.4).shape == recorded_contacts(t, -1.0).shape == (0, 8)
     for time in (0.6, 1.0, 1.4):
-        np.testing.assert_array_equal(recorded_contacts(t, time), [[*place[1, 0], *force[1, 0], 0.0]])
+        np.testing.assert_array_equal(recorded_contacts(t, time), [[*place[1, 0], *force[1, 0], 0.0, 1]])
     for time in (1.6, 2.0, 9.0):
-        both = [[*place[2, k], *force[2, k], 0.0] for k in range(2)]
+        both = [[*place[2, k], *force[2, k], 0.0, 2 - k] for k in range(2)]
         np.testing.assert_array_equal(recorded_contacts(t, time), both)
-    assert recorded_contacts(Trajectory([0.0], [[0]], [[0]]), 0.0).shape == (0, 7)
+    assert recorded_contacts(Trajectory([0.0], [[0]], [[0]]), 0.0).shape == (0, 8)
     film = Film.of(drawable(t), contacts=True)
     assert [len(still.contacts) for still, _, _ in film.moments(np.array([0.0, 1.0, 2.0]))] == [0, 1, 2]
 

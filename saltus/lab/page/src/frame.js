@@ -1,8 +1,9 @@
 /** What one binary message says. Its layout follows from the scene. Little endian, as the machines that run browsers. */
 
+const VERSION = 2;
 const HEADER = 16;  // bytes: version u8, flags u8, contacts u16, number u32, time f64
 export const POSE = 7;  // numbers: position, quaternion w x y z
-export const CONTACT = 7;  // numbers: position, force, distance
+export const CONTACT = 8;  // numbers: position, force, distance, mode
 
 /** Base64 as an array of the type; throws where it is no multiple of the type's size. */
 export function unpack(base64, Type) {
@@ -40,7 +41,7 @@ function fixedLength(scene) {
 export function decode(buffer, scene) {
   if (buffer.byteLength < HEADER) throw new Error(`a frame of ${buffer.byteLength} bytes`);
   const head = new DataView(buffer);
-  if (head.getUint8(0) !== 1) throw new Error(`a frame of version ${head.getUint8(0)}; this page knows version 1`);
+  if (head.getUint8(0) !== VERSION) throw new Error(`a frame of version ${head.getUint8(0)}; this page knows version ${VERSION}`);
   const flags = head.getUint8(1);
   const ncontact = head.getUint16(2, true);
   const expected = HEADER + 4 * (fixedLength(scene) + CONTACT * ncontact);

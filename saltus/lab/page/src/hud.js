@@ -5,6 +5,17 @@ import { byId, element } from './dom.js';
 /** The text of blocks [[title, [line, ...]], ...], an empty line between two. */
 export const hudText = (blocks) => blocks.map(([title, lines]) => [title, ...lines].join('\n')).join('\n\n');
 
+/** What the colours in the view mean: [color, text] of each part; the colour is empty where there is none. */
+export function showNote(parts) {
+  const note = byId('view-note');
+  const text = parts.map(([, words]) => words).join('; ');
+  if (note.dataset.text === text) return;
+  note.dataset.text = text;
+  note.replaceChildren(...parts.flatMap(([color, words], i) => [
+    i ? '; ' : '', ...(color ? [element('i', { style: `background: ${color}` })] : []), words,
+  ]));
+}
+
 export function showHud(blocks) {
   const pre = byId('hud');
   const text = hudText(blocks);

@@ -4,7 +4,7 @@ import { Connection } from './connection.js';
 import { Controls } from './controls.js';
 import { byId, keepKeyboardFree } from './dom.js';
 import { checkScene, decode } from './frame.js';
-import { hudText } from './hud.js';
+import { hudText, showNote } from './hud.js';
 import { listenToKeys } from './keyboard.js';
 import { banner, notice } from './notices.js';
 import { Plots } from './plots.js';
@@ -107,7 +107,7 @@ function frame(buffer) {
   drawSpring();
   plots.push(made);
   controls.time(made.time);
-  if (lab.stage) byId('view-note').textContent = lab.stage.note;
+  if (lab.stage) showNote(lab.stage.note);
   send('ack', { frame: made.number });
 }
 
@@ -177,7 +177,7 @@ function applyView() {
   stage.main.showSites(checked('show-sites'));
   stage.sun.castShadow = checked('show-shadow');
   stage.refresh();
-  byId('view-note').textContent = stage.note;
+  showNote(stage.note);
   stage.ask();
 }
 

@@ -5,7 +5,12 @@ import { CONTACT } from './frame.js';
 import { Rods } from './strands.js';
 
 const MOST = 1000;  // contacts in a frame
-const POINT = '#e8a33d';
+const MODES = [  // colour and name of a contact's mode: not known, open, sticking, slipping
+  { mode: -1, color: '#e8a33d', name: '' },
+  { mode: 1, color: '#0072b2', name: 'sticking' },
+  { mode: 2, color: '#d55e00', name: 'slipping' },
+  { mode: 0, color: '#f4f4ee', name: 'open' },
+];
 const FORCE = '#3fa34d';
 const SPRING = '#e4572e';
 const a = new Vector3();
@@ -19,23 +24,24 @@ export function roundDown(value) {
   return power * (lead >= 5 ? 5 : lead >= 2 ? 2 : 1);
 }
 
-/** Discs and arrows. The arrows' scale follows the largest force of late, in round steps. */
+/** Discs, coloured by mode, and arrows. The arrows' scale follows the largest force of late, in round steps. */
 export class Contacts {
   constructor(extent) {
     this.extent = extent;
     this.largest = 0;
     this.group = new Group();
     this.group.visible = false;
-    this.points = new Rods(MOST, new MeshPhongMaterial({ color: POINT }), new CylinderGeometry(1, 1, 1, 16));
+    const disc = new CylinderGeometry(1, 1, 1, 16);
+    this.points = new Map(MODES.map(({ mode, color }) => [mode, new Rods(MOST, new MeshPhongMaterial({ color }), disc)]));
     this.shafts = new Rods(MOST, new MeshPhongMaterial({ color: FORCE }));
     this.heads = new Rods(MOST, new MeshPhongMaterial({ color: FORCE }), new ConeGeometry(1, 1, 14));
-    this.group.add(this.points.mesh, this.shafts.mesh, this.heads.mesh);
+    this.parts = [...this.points.values(), this.shafts, this.heads];
+    this.group.add(...this.parts.map((part) => part.mesh));
   }
 
-  /** @returns {string} what the arrows' length means */
+  /** @returns {[color, text][]} what colours and lengths mean; the colour is empty where there is none */
   update(contacts) {
-    const parts = [this.points, this.shafts, this.heads];
-    for (const part of parts) part.clear();
+    for (const part of this.parts) part.clear();
     let most = 0;
     for (let i = 0; i < contacts.length; i += CONTACT) {
       most = Math.max(most, Math.hypot(contacts[i + 3], contacts[i + 4], contacts[i + 5]));
@@ -50,21 +56,29 @@ export class Contacts {
       const force = c.length();
       const direction = force > 0 ? c.divideScalar(force) : c.set(0, 0, 1);
       b.copy(a).addScaledVector(direction, 0.5 * thick);
-      this.points.add(a.addScaledVector(direction, -0.5 * thick), b, 2.2 * thick);
+      this.points.get(Math.round(contacts[i + 7])).add(a.addScaledVector(direction, -0.5 * thick), b, 2.2 * thick);
       const length = force * scale;
       if (length < 2 * thick) continue;
       const neck = Math.max(length - 4 * thick, 0);
       this.shafts.add(a, b.copy(a).addScaledVector(direction, neck), 0.6 * thick);
       this.heads.add(b, a.addScaledVector(direction, length), 1.6 * thick);
     }
-    if (!contacts.length || !scale) return '';
-    const metres = Number((reach / this.largest * roundDown(this.largest)).toPrecision(2));
-    const count = contacts.length / CONTACT;
-    return `${count} contact${count === 1 ? '' : 's'}; an arrow of ${metres} m is ${roundDown(this.largest)} N`;
+    return this.legend(contacts.length / CONTACT, scale);
+  }
+
+  legend(count, scale) {
+    if (!count) return [];
+    const known = MODES.filter(({ mode }) => mode >= 0 && this.points.get(mode).mesh.count > 0);
+    const parts = known.map(({ mode, color, name }) => [color, `${this.points.get(mode).mesh.count} ${name}`]);
+    if (!parts.length) parts.push(['', `${count} contact${count === 1 ? '' : 's'}`]);
+    if (!scale) return parts;
+    const newtons = roundDown(this.largest);
+    const metres = Number((newtons * scale).toPrecision(2));
+    return [...parts, ['', `an arrow of ${metres} m is ${newtons} N`]];
   }
 
   dispose() {
-    for (const part of [this.points, this.shafts, this.heads]) part.dispose();
+    for (const part of this.parts) part.dispose();
     this.group.removeFromParent();
   }
 }

@@ -32,7 +32,7 @@ export class Stage {
     this.frame = null;
     this.following = null;
     this.drawn = 0;
-    this.note = '';
+    this.note = [];
     this.asked = false;
     this.covered = 0;
     this.raycaster = new Raycaster();
@@ -92,7 +92,7 @@ export class Stage {
     this.tendons.forEach((tendon, i) => tendon.update(frame.tendons[i]));
     this.flexes.forEach((flex, i) => flex.update(frame.flexes[i]));
     this.com.update(frame.com);
-    this.note = this.contacts.group.visible ? this.contacts.update(frame.contacts) : '';
+    this.note = this.contacts.group.visible ? this.contacts.update(frame.contacts) : [];
     this.follow();
     this.ask();
   }
