@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.arrows import FORCE, LONGEST, POINT, metres_per_newton
+from saltus.draw.arrows import FORCE, LONGEST, POINTS, metres_per_newton
 from saltus.draw.camera import Viewpoint
 from saltus.draw.poses import Pose, Poses
 from saltus.draw.scene import scene
@@ -128,7 +128,7 @@ class MujocoRenderer:
         contacts = still.contacts if self._view.contacts and still.contacts is not None else np.zeros((0, 8))
         for contact in contacts:
             start, force = contact[:3], contact[3:6]
-            self._add(mujoco.mjtGeom.mjGEOM_SPHERE, size, start, start, POINT)
+            self._add(mujoco.mjtGeom.mjGEOM_SPHERE, size, start, start, POINTS[int(contact[7])])
             length = min(float(np.linalg.norm(force)) * self._arrow_scale, LONGEST * self._scene.extent)
             if length > 2 * size:
                 end = start + force * (length / np.linalg.norm(force))

@@ -11,6 +11,7 @@ from saltus.errors import DivergenceError, EventError, OptionError
 from saltus.integrate.registry import find_integrator
 from saltus.simulate.carry import carry
 from saltus.simulate.contact import Hard, Soft, find_contact_law, hard_numbers
+from saltus.simulate.events import UserEvents, start_values
 from saltus.simulate.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class Setup:
         """The integrator, or another where it does not go with a contact law."""
         law = self.law(contact)
         try:
-            hard_numbers(self.model, law, integrator)
+            events = UserEvents((), self.control)
+            hard_numbers(self.model, law, integrator, events, start_values(None, self.control))
         except OptionError:
             return find_integrator("dopri5" if contact == "hard" else None, self.model.opt.integrator)
         return integrator

@@ -111,7 +111,7 @@ def tolerances(sim: "Simulation") -> dict[str, float]:
         relative, absolute = sim.integrator.parameters[1]
         found |= {"step_relative": float(relative), "step_absolute": float(absolute)}
     if sim._located:
-        found |= {"event_place": EPSILON, "cone_problem": TOLERANCE, "gap": float(sim.law.gap_tolerance)}
+        found |= {"event_place": EPSILON, "cone_problem": TOLERANCE, "gap": float(sim._model.opt_gap_tolerance)}
     return found
 
 

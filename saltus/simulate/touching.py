@@ -18,8 +18,8 @@ NEAR = 0.03  # of the model's extent: how near an open point is shown
 def touching(sim: "Simulation") -> NDArray[Any]:
     """Contacts [n, 8] at the present state: position (m), force on the second geom (N, world axes), distance (m), mode.
 
-    The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise. Open points
-    are among them while they are near: nearer than 0.03 of the model's extent.
+    The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise. Open
+    points are among them while they are near: nearer than 0.03 of the model's extent.
     """
     if not sim._model.nconmax:
         return np.zeros((0, 8))
