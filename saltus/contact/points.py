@@ -1,12 +1,14 @@
 """Points of contact with an identity, and how far each is from touching, however far that is.
 
 Each pair of geoms has numbered points, its slots: that of a sphere, both ends of a capsule on a plane, all corners
-of a box on a plane. A point that is there has a contact in Data's list; `slot_contact` says which.
+of a box on a plane; of others see `saltus.contact.identity`. A point that is there has a contact in Data's list;
+`slot_contact` says which.
 """
 
 from saltus.contact.collide import collide_pair, collider_frame, collider_frames
 from saltus.contact.counts import NCON, NLOST
 from saltus.contact.found import add_contact
+from saltus.contact.identity import match_points
 from saltus.contact.modes import OPEN, limit_item
 from saltus.contact.plane import height_over_plane, no_vector
 from saltus.dynamics.kinematics import BALL
@@ -81,10 +83,15 @@ def point_gaps(m, d):
 def numbered_points(m, d, before, c):
     """Contacts of pair c from number `before` on, and the distances of its slots; returns their number then."""
     n = pair_points(m, d, before, c, m.law_reach[m.collision_law[c]])
-    for k in range(before, min(n, before + m.slot_num[c])):
-        s = m.slot_adr[c] + k - before
-        d.slot_contact[s] = k
-        d.gap[s] = d.contact_dist[k] - m.law_margin[m.collision_law[c]]
+    first, count = m.slot_adr[c], min(n - before, m.slot_num[c])
+    if m.slot_varies[c]:
+        match_points(m, d, before, before + count, c)
+    else:
+        for k in range(count):
+            d.slot_contact[first + k] = before + k
+    for s in range(first, first + m.slot_num[c]):
+        if d.slot_contact[s] >= 0:
+            d.gap[s] = d.contact_dist[d.slot_contact[s]] - m.law_margin[m.collision_law[c]]
     return n
 
 

@@ -8,6 +8,7 @@ closed is brought back from its drift.
 
 from dataclasses import replace
 
+from saltus.contact.identity import remember_points
 from saltus.contact.modes import CLOSED, LOGGED, RECENT, count_closed
 from saltus.contact.points import gaps
 from saltus.dynamics.history import record_controls
@@ -130,9 +131,10 @@ def go_on(m, d):
 
 @kernel
 def keep_values(m, d):
-    """Event functions that the next step begins with."""
+    """Event functions and points of contact that the next step begins with."""
     for e in range(m.nevent):
         d.event_before[e] = d.event_value[e]
+    remember_points(m, d)
 
 
 @kernel

@@ -70,6 +70,8 @@ def read_values(m, d):
     one = 1.0 + 0.0 * d.time
     for i in range(m.nmode):
         d.event_value[i] = d.gap[i] if d.mode[i] == OPEN and i < m.nslot + 2 * m.nlimit else one
+        if i < m.nslot and d.mode[i] != OPEN and d.slot_contact[i] < 0:
+            d.event_value[i] = -one  # its point is gone
         d.event_value[m.nmode + i] = one
     if d.event_count[CLOSED]:
         largest = 0.0 * d.time

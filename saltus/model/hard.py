@@ -19,6 +19,7 @@ LOG_ROWS = 512  # events that compiled code can note before it returns
 CORNERS = {6: 8}  # of a box, any of which may touch a plane
 POINTS = {3: 2, 5: 4, 33: 2, 36: 4, 66: 8}  # most contacts of a kind of pair (ten times the first type and the second)
 LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
+FIXED_ORDER = (3, 6)  # kinds of pairs whose points are always all there, in one order
 LOOKS = 5  # at event functions in a step (see `saltus.integrate.events`)
 FOREIGN_POINTS = 8  # of a pair that MuJoCo's functions collide
 
@@ -62,6 +63,8 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         sizes |= _event_sizes(base, law)
         slots = slot_counts(base)
         values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
+        ordered = np.isin(base.views["collision_kind"], FIXED_ORDER) & ~base.views["collision_foreign"].astype(bool)
+        values["slot_varies"] = (slots > 1) & ~ordered
         about = np.array(law.user_events, int).reshape(-1, 3)
         values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
     else:

@@ -129,7 +129,8 @@ MODEL = Layout(
         # where events are located in time: the numbered points of each pair, and what has a mode: these points, both
         # ends of each limit, each dry friction
         **_ints("nslot", "nmode", "nevent", "nevent_log", "nrow_event"),
-        **_ints("slot_adr", "slot_num", shape=("nslotpair",)),
+        # slot_varies: number and order of a pair's points change as it moves
+        **_ints("slot_adr", "slot_num", "slot_varies", shape=("nslotpair",)),
         # events that users define: the side that they are watched towards (1, -1, 0 for both), whether the run ends,
         # the kind that the log says; discrete states of actuation
         **_ints("nuserevent", "nactuation_state"),
@@ -272,6 +273,7 @@ DATA = Layout(
         # for dry friction), times of the last impacts (s), and whether all this belongs to the state
         **_reals("mode", shape=("nmode",)),
         **_reals("slip", shape=("nmode", 3)),
+        **_reals("slot_place", shape=("nslot", 3)),  # of closed points, in the axes of the second geom (m)
         **_reals("impact_time", shape=("nmode", 4)),
         **_reals("modes_known", shape=("nevent_state",)),
         # where steps of time go over events: forces of the blocks of the step before (see `saltus.solve.past_forces`)

@@ -7,6 +7,7 @@ with Coulomb's cone where nothing slips yet (Pfeiffer & Glocker, Multibody Dynam
 from saltus.contact.blocks import CONE, FRICTION, UNILATERAL
 from saltus.contact.closed import closed_rows
 from saltus.contact.counts import NBLOCK
+from saltus.contact.identity import remember_points
 from saltus.contact.modes import (
     CLOSED,
     LIFTOFF,
@@ -85,6 +86,7 @@ def touch(m, d):
             d.mode[i] = OPEN  # the state was changed from outside
         if i < m.nslot and d.slot_contact[i] < 0:
             d.mode[i] = OPEN
+    remember_points(m, d)
 
 
 @kernel
