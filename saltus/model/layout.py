@@ -253,8 +253,13 @@ def model_layout(features: frozenset[str]) -> Layout:
     """
     if not features:
         return MODEL
-    fields = MODEL.fields | (hill.FIELDS if "hill" in features else {})
-    return Layout("_".join(["Model", *sorted(features)]), fields, frozen=True, features=features, plain="Model")
+    fields, plain = MODEL.fields, MODEL
+    if "hill" in features:
+        fields = MODEL.fields | hill.FIELDS
+        # what does not look at features shares a layout with these fields
+        plain = None if features == {"hill"} else model_layout(frozenset({"hill"}))
+    name = "_".join(["Model", *sorted(features)])
+    return Layout(name, fields, frozen=True, features=features, plain=plain.name if plain else None)
 
 
 DATA = Layout(
