@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
-FIRST_FREE = 64  # steps of its own length that an adaptive integrator takes before it first returns
+FIRST_FREE = 8  # steps of its own length that an adaptive integrator takes before it first returns
 WINDOW = 4096  # samples that one call of compiled code may write
 
 
