@@ -23,11 +23,9 @@ import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 from saltus.errors import OptionError
-from saltus.number.fingerprint import PACKAGE, fingerprint
+from saltus.number.fingerprint import KERNEL_ROOMS, PACKAGE, fingerprint
 from saltus.number.kinds import cpu_name
 from saltus.number.parts import rebuild_part
-
-KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "sense", "simulate")
 
 
 @functools.cache

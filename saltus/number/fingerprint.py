@@ -3,7 +3,7 @@
 Compiled code takes what a function refers to as constants. So its fingerprint is made of its bytecode and constants,
 its defaults, the cells of its closure and the globals that it loads, and so on through all functions that it calls:
 numbers and text as they are, arrays by type, shape and bytes. Anything else, whose value cannot be told, is refused.
-The package's own functions count by their names and closures: their sources are part of the cache's key.
+The package's own functions count by their names and closures where their sources are part of the cache's key.
 """
 
 import dis
@@ -22,6 +22,8 @@ from numba.extending import _Intrinsic
 from saltus.errors import OptionError
 
 PACKAGE = Path(__file__).resolve().parent.parent
+# rooms whose sources are part of the cache's key
+KERNEL_ROOMS = ("number", "spatial", "model", "dynamics", "contact", "solve", "integrate", "sense", "simulate")
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 KNOWN = {
     "builtins",
@@ -47,7 +49,9 @@ def fingerprint(function: Any) -> str:
 
 
 def _is_ours(function) -> bool:
-    return Path(function.__code__.co_filename).is_relative_to(PACKAGE)
+    """Whether the cache's key covers the source of a function."""
+    path = Path(function.__code__.co_filename)
+    return any(path.is_relative_to(PACKAGE / room) for room in KERNEL_ROOMS)
 
 
 class _Walk:
