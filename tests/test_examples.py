@@ -21,7 +21,7 @@ def output(name, *arguments, folder):
 
 def test_every_example_is_tested():
     known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
-    known |= {"film.py", "lagrange.py", "hard_contact.py"}
+    known |= {"film.py", "lagrange.py", "hard_contact.py", "sit_to_stand.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -147,3 +147,20 @@ def test_hard_contact(tmp_path):
     after = [float(x) for x in re.search(r"velocities after: \[(.*)\] m/s", out)[1].split()]
     np.testing.assert_allclose(after, [0, 0, 0, 0, 1], atol=1e-10)
     assert (tmp_path / "ball.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_sit_to_stand(tmp_path):
+    """Seat and floor carry the weight before, the floor alone after; he stands still; five seconds of film."""
+    out = output("sit_to_stand.py", "s.mp4", folder=tmp_path)
+    weight = float(re.search(r"weight ([\d.]+) N", out).group(1))
+    assert weight == pytest.approx(75 * 9.81, abs=0.1)
+    forces = {
+        float(t): (float(s), float(f)) for t, s, f in re.findall(r"([\d.]+) s: seat +(\S+) N, floor +(\S+) N", out)
+    }
+    assert sum(forces[0.1]) == pytest.approx(weight, rel=0.01) and forces[0.1][0] > 0.8 * weight
+    assert forces[5.0] == (0.0, pytest.approx(weight, rel=0.01))
+    off = float(re.search(r"([\d.]+) s +liftoff +buttock seat\n.*off the seat", out).group(1))
+    assert 0.7 < off < 1.5 and "standing" in out
+    assert float(re.search(r"moves by at most ([\d.]+) mm", out).group(1)) < 5
+    with av.open(str(tmp_path / "s.mp4")) as film:
+        assert sum(1 for _ in film.decode(video=0)) == 150

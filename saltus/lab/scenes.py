@@ -17,6 +17,7 @@ from saltus.lab.recording import Downloads
 from saltus.lab.servo import Knob, Servo, ServoSession, pid_servo
 from saltus.lab.session import LiveSession
 from saltus.lab.setup import Setup
+from saltus.lab.sit_to_stand import clocked
 from saltus.lab.stage import Session
 from saltus.model.load import BUNDLED, load, models
 from saltus.number.functions import clip, where
@@ -152,8 +153,16 @@ def _muscle(downloads: Downloads, options: dict[str, Any]) -> Session:
     return LiveSession(Setup("muscle", MUSCLE, model, **{"start": start, **options}), downloads)
 
 
+def _sit_to_stand(downloads: Downloads, options: dict[str, Any]) -> Session:
+    setup = Setup(
+        "sit_to_stand", STANDING_UP, load("sit_to_stand"), **{"control": clocked, "contact": "hard", **options}
+    )
+    return LiveSession(setup, downloads)
+
+
 EXCITATION = 0.3  # of the muscle, at the start
 MUSCLE = "A muscle with an elastic tendon"
+STANDING_UP = "Standing up by eight muscles, hard contact"
 FREE_BODY = "A free body about its middle axis"
 HUMANOID = "Humanoid on the floor"
 CRADLE = "Newton's cradle"
@@ -168,4 +177,5 @@ SCENES = (
     Scene("humanoid", HUMANOID, SCENES_GROUP, lambda d, o: plain("humanoid", HUMANOID, d, o)),
     Scene("newtons_cradle", CRADLE, SCENES_GROUP, lambda d, o: plain("newtons_cradle", CRADLE, d, o)),
     Scene("muscle", MUSCLE, SCENES_GROUP, _muscle),
+    Scene("sit_to_stand", STANDING_UP, SCENES_GROUP, _sit_to_stand),
 )

@@ -23,7 +23,8 @@ from saltus.model.n_link import n_link
 BUNDLED = files("saltus") / "model" / "bundled"
 NAMES = sorted(entry.name.removesuffix(".xml") for entry in BUNDLED.iterdir() if entry.name.endswith(".xml"))
 FREE = ["arm", "cart_pole", "chain", "double_pendulum", "free_body", "pendulum", "spring", "top"]
-TOUCHING = ["bouncing_ball", "humanoid", "newtons_cradle"]
+TOUCHING = ["bouncing_ball", "humanoid", "newtons_cradle", "sit_to_stand"]
+LIMITED = ["humanoid", "sit_to_stand"]
 G = 9.81
 
 
@@ -77,7 +78,7 @@ def test_masses_are_given_and_only_some_touch(name):
     assert text(name).count("<inertial") == (0 if name == "humanoid" else model.nbody - 1)
     assert (name in TOUCHING) == bool(model.geom_contype.any() or model.geom_conaffinity.any())
     assert model.nkey >= 1 and model.key(0).name
-    assert model.neq == 0 and (name == "humanoid") == bool(model.jnt_limited.any()) and not model.dof_frictionloss.any()
+    assert model.neq == 0 and (name in LIMITED) == bool(model.jnt_limited.any()) and not model.dof_frictionloss.any()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -484,3 +485,62 @@ def test_the_humanoid_stands_if_its_ankles_are_stiff_enough(share, stands):
     data.qvel[0] = -0.05  # a push
     mujoco.mj_step(model, data, 2500)
     assert (data.subtree_com[0, 2] > 0.9) == stands
+
+
+# sit_to_stand
+
+
+def test_the_man_on_the_seat_is_built_by_the_table():
+    """Winter's fractions of 75 kg and 1.75 m, both legs as one; radii of gyration of segments about their centres."""
+    model, data = start("sit_to_stand")
+    mass, height = 75.0, 1.75
+    share = {"trunk": 0.678, "thigh": 0.2, "shank": 0.093, "foot": 0.029}
+    length = {"trunk": 0.288, "thigh": 0.245, "shank": 0.246, "foot": 0.152}
+    centre = {"trunk": 0.626, "thigh": 0.433, "shank": 0.433}
+    gyration = {"trunk": 0.496, "thigh": 0.323, "shank": 0.302, "foot": 0.475}
+    for name, part in share.items():
+        body = model.body(name)
+        assert_allclose(body.mass, part * mass, rtol=1e-9)
+        # the file has four digits
+        assert_allclose(
+            body.inertia[1 if name != "foot" else 2],
+            body.mass * (gyration[name] * length[name] * height) ** 2,
+            rtol=1e-3,
+        )
+        if name in centre:
+            assert_allclose(abs(body.ipos[2]), centre[name] * length[name] * height, rtol=1e-3)
+    assert_allclose(-model.body("shank").pos[2], length["thigh"] * height, rtol=1e-4)
+    assert_allclose(-model.body("foot").pos[2], length["shank"] * height, rtol=1e-4)
+    assert_allclose(data.geom("heel").xpos[2], model.geom("heel").size[0], atol=1e-12)
+
+
+def test_he_sits_with_four_points_that_touch():
+    """Heel and toe on the floor, buttock and thigh on the seat, to rounding; nothing touches else."""
+    model, data = start("sit_to_stand")
+    assert data.ncon == 4
+    assert_allclose(data.contact.dist, 0, atol=1e-12)
+    pairs = {tuple(sorted((model.geom(a).name, model.geom(b).name))) for a, b in data.contact.geom}
+    assert pairs == {("floor", "heel"), ("floor", "toe"), ("buttock", "seat"), ("seat", "thigh_point")}
+    assert_allclose(data.contact.friction[:, 0], 0.8)
+
+
+def test_muscles_pull_as_they_should():
+    """Moment arms of a few centimetres, of the sign that their names tell, in the whole range of motion."""
+    model, data = start("sit_to_stand")
+    signs = {  # hip and knee in flexion, ankle in dorsiflexion: +1 the muscle pulls that way
+        **{"tibialis_anterior": (0, 0, 1), "soleus": (0, 0, -1), "gastrocnemius": (0, 1, -1), "vasti": (0, -1, 0)},
+        **{"hamstrings": (-1, 1, 0), "rectus_femoris": (1, -1, 0), "gluteus": (-1, 0, 0), "iliopsoas": (1, 0, 0)},
+    }
+    for bend in np.linspace(0, 1, 12):
+        data.qpos[:] = [0, 0, 0, 1.75 * bend, 1.92 * bend, 0.35 * bend]
+        mujoco.mj_forward(model, data)
+        for k, sign in enumerate(signs.values()):
+            assert list(signs)[k] == model.actuator(k).name
+            moment = np.zeros((model.nu, model.nv))
+            mujoco.mju_sparse2dense(
+                moment, data.actuator_moment, data.moment_rownnz, data.moment_rowadr, data.moment_colind
+            )
+            arm = -moment[k, 3:]  # a muscle's force is negative
+            assert (np.abs(arm) < 0.13).all()
+            for value, expected in zip(arm, sign, strict=True):
+                assert abs(value) < 1e-9 if expected == 0 else value * expected > 0.005, (list(signs)[k], bend, arm)
