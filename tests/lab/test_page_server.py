@@ -307,7 +307,7 @@ NONSENSE = {
         scene(("mesh",)) | {"meshes": [{"vertices": packed([[0, 0, 0]], "<f4"), "faces": packed([[0, 1, 2]], "<u4")}]}
     ],
     "a frame that is too short": [scene(), STATUS, frame()[:-4]],
-    "a frame of another version": [scene(), STATUS, b"\x02" + frame()[1:]],
+    "a frame of another version": [scene(), STATUS, b"\x03" + frame()[1:]],
     "an empty frame": [scene(), STATUS, b""],
 }
 

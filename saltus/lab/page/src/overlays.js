@@ -1,6 +1,6 @@
 /** Drawn over the mechanism: contact points and forces, the centre of mass, the spring of a pull. */
 
-import { ConeGeometry, CylinderGeometry, Group, Mesh, MeshBasicMaterial, MeshPhongMaterial, SphereGeometry, Vector3 } from 'three';
+import { ConeGeometry, Group, Mesh, MeshBasicMaterial, MeshPhongMaterial, SphereGeometry, Vector3 } from 'three';
 import { CONTACT } from './frame.js';
 import { Rods } from './strands.js';
 
@@ -24,15 +24,17 @@ export function roundDown(value) {
   return power * (lead >= 5 ? 5 : lead >= 2 ? 2 : 1);
 }
 
-/** Discs, coloured by mode, and arrows. The arrows' scale follows the largest force of late, in round steps. */
+/** Balls, coloured by mode and seen through everything, and arrows. The arrows' scale follows the largest force of late, in round steps. */
 export class Contacts {
   constructor(extent) {
     this.extent = extent;
     this.largest = 0;
     this.group = new Group();
     this.group.visible = false;
-    const disc = new CylinderGeometry(1, 1, 1, 16);
-    this.points = new Map(MODES.map(({ mode, color }) => [mode, new Rods(MOST, new MeshPhongMaterial({ color }), disc)]));
+    const ball = new SphereGeometry(1, 16, 12);
+    const look = (color) => new MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.9 });
+    this.points = new Map(MODES.map(({ mode, color }) => [mode, new Rods(MOST, look(color), ball)]));
+    for (const part of this.points.values()) part.mesh.renderOrder = 2;
     this.shafts = new Rods(MOST, new MeshPhongMaterial({ color: FORCE }));
     this.heads = new Rods(MOST, new MeshPhongMaterial({ color: FORCE }), new ConeGeometry(1, 1, 14));
     this.parts = [...this.points.values(), this.shafts, this.heads];
@@ -55,8 +57,8 @@ export class Contacts {
       c.fromArray(contacts, i + 3);
       const force = c.length();
       const direction = force > 0 ? c.divideScalar(force) : c.set(0, 0, 1);
-      b.copy(a).addScaledVector(direction, 0.5 * thick);
-      this.points.get(Math.round(contacts[i + 7])).add(a.addScaledVector(direction, -0.5 * thick), b, 2.2 * thick);
+      b.copy(a).addScaledVector(direction, 0.6 * thick);
+      this.points.get(Math.round(contacts[i + 7])).add(a.addScaledVector(direction, -0.6 * thick), b, 1.2 * thick);
       const length = force * scale;
       if (length < 2 * thick) continue;
       const neck = Math.max(length - 4 * thick, 0);
