@@ -368,9 +368,7 @@ class LiveSession:
         integrator = self.setup.suited(self.wanted.integrator, name)
         if integrator is not self.wanted.integrator:
             self.notify("info", f"{integrator.name} goes with {name} contact; {self.wanted.integrator.name} does not.")
-        if name == "hard" and self.wanted.ghosts:
-            self.notify("info", "Ghosts do not go with hard contact.")
-        self.want(contact=name, integrator=integrator, ghosts=() if name == "hard" else self.wanted.ghosts)
+        self.want(contact=name, integrator=integrator)
 
     def do_gravity(self, value: tuple[float, float, float]) -> None:
         self.want(**self.wanted.with_changes({f"opt.gravity[{i}]": g for i, g in enumerate(value)}))
@@ -431,8 +429,6 @@ class LiveSession:
     def do_ghosts(self, on: bool) -> None:
         if not self.setup.ghosts:
             raise OptionError("there are no ghosts in this scene")
-        if on and self.wanted.contact == "hard":
-            raise OptionError("ghosts do not go with hard contact")
         self.want(ghosts=self.setup.ghosts if on else ())
 
     def do_follow(self, body: str | None) -> None:

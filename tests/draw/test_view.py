@@ -87,4 +87,4 @@ def test_a_still_keeps_what_it_was_given():
     qpos = np.zeros(2)
     still = Still(qpos, contacts=[])
     qpos[:] = 1.0
-    assert still.qpos.tolist() == [0.0, 0.0] and still.contacts is not None and still.contacts.shape == (0, 7)
+    assert still.qpos.tolist() == [0.0, 0.0] and still.contacts is not None and still.contacts.shape == (0, 8)

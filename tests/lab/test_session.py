@@ -449,13 +449,12 @@ def test_a_simulation_is_gone_on_from():
 
 
 def test_the_contact_law_changes_and_the_ball_goes_on():
-    """Over to hard contact in flight, with what locates events; it lands, bounces no more, and is told to stick."""
+    """Over to hard contact in flight; it lands, bounces no more, and is told to stick."""
     session = run(session_of("bouncing_ball"), 0.1)
     qpos, qvel, time = session.sim.qpos.copy(), session.sim.qvel.copy(), session.sim.time
     do(session, "contact", name="hard")
     sim = session.sim
-    assert sim.contact == "hard" and sim.integrator.name == "dopri5"
-    assert any("dopri5 goes with hard contact" in text for text in notices(session))
+    assert sim.contact == "hard"
     np.testing.assert_array_equal([*sim.qpos, *sim.qvel, sim.time], [*qpos, *qvel, time])
     do(session, "record", on=True)
     run(session, 1.0)
@@ -467,14 +466,26 @@ def test_the_contact_law_changes_and_the_ball_goes_on():
     assert "impact" in trajectory.events["kind"] and trajectory.contact_mode[-1] == 1
 
 
-def test_what_does_not_go_with_hard_contact_is_told():
-    session = session_of("bouncing_ball", contact="hard", ghosts=("rk4",))
-    session.handle(Command("integrator", {"name": "rk4"}))
-    session.handle(Command("ghosts", {"on": True}))
-    assert notices(session) == ["rk4 does not go with hard contact", "ghosts do not go with hard contact"]
+def test_an_integrator_that_does_not_go_with_a_law_is_told():
+    """Time stepping has no soft law: there the model's own integrator takes over."""
+    session = session_of("bouncing_ball")
+    own = session.sim.integrator.name
+    session.handle(Command("integrator", {"name": "moreau_jean"}))
+    assert notices(session) == ["moreau_jean does not go with soft contact"]
+    do(session, "contact", name="hard")
+    do(session, "integrator", name="moreau_jean")
     do(session, "contact", name="soft")
-    do(session, "integrator", name="rk4")
-    assert session.sim.integrator.name == "rk4" and notices(session) == []
+    assert session.sim.integrator.name == own
+    assert f"{own} goes with soft contact; moreau_jean does not." in notices(session)
+
+
+def test_ghosts_under_hard_contact():
+    session = session_of("bouncing_ball", contact="hard", integrator="dopri5", ghosts=("rk4",))
+    do(session, "ghosts", on=True)
+    run(session, 1.0)
+    (ghost,) = session.motion.ghosts
+    assert ghost.alive and ghost.sim.contact == "hard"
+    np.testing.assert_allclose(ghost.sim.qpos, session.sim.qpos, atol=1e-9)  # on the floor, both
 
 
 def test_a_law_keeps_its_numbers():
