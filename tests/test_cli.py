@@ -261,7 +261,6 @@ def test_bad_models(saltus_command, tmp_path, command, name, text, said):
         (["--timestep", "nan"], ["timestep must be positive and finite"]),
         (["--duration", "-3"], ["duration must be positive", "-3 s"]),
         (["--sample", "0"], ["sample must be positive"]),
-        (["--contact", "hard"], ["'hard'", "not available yet"]),
         (["--contact", "sotf"], ["unknown contact law 'sotf'", "did you mean 'soft'?"]),
         (["--key", "releas"], ["unknown keyframe 'releas'", "did you mean 'release'?"]),
         (["--key", "7"], ["no keyframe 7"]),

@@ -138,7 +138,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> None:
-    """A table on stdout; columns with headers in `left` are flush left."""
+    """A table on stdout; columns with headers in `left` are flush left. No figure is cut off, however long a line."""
     from rich.table import Table
 
     from saltus.cli import screen
@@ -148,7 +148,9 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], left: Seq
         table.add_column(header, justify="left" if header in left else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    screen.console().print(table)
+    screen.console(sum(max(len(cell) for cell in column) + 2 for column in zip(headers, *rows, strict=True))).print(
+        table
+    )
 
 
 def _plain(value: Any) -> Any:

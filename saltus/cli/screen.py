@@ -38,12 +38,14 @@ OTHERS = {
 }
 
 
-def console() -> Console:
-    """For results, on stdout."""
+def console(at_least: int = 0) -> Console:
+    """For results, on stdout; `at_least`: columns that it has, even if lines then go on in the terminal's next."""
     from rich.console import Console
 
     fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
-    return Console(width=fixed, highlight=False, emoji=False, markup=False)
+    found = Console(width=fixed, highlight=False, emoji=False, markup=False)
+    found.width = max(found.width, at_least)
+    return found
 
 
 def print_facts(facts: list[tuple[str, str]]) -> None:

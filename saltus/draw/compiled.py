@@ -32,7 +32,7 @@ def entry(function) -> Any:
         nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True, _nrt=False
     )
     dispatcher: Any = njit(**options)(function)
-    dispatcher._cache = EntryCache(function, also=sources())
+    dispatcher._cache = EntryCache(function, also=sources(), room=ROOM)
     return dispatcher
 
 

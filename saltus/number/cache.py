@@ -101,14 +101,14 @@ class _PartImplementation(_Implementation):
 class _Files(IndexDataCacheFile):
     """Compiled functions as files that are named by their key; Numba's index of numbers may mix up two writers."""
 
-    def __init__(self, cache_path, filename_base, py_func, also):
+    def __init__(self, cache_path, filename_base, py_func, also="", room=None):
         super().__init__(cache_path, filename_base, cache_key())
-        self._base, self._py_func, self._also = filename_base, py_func, also
+        self._base, self._py_func, self._also, self._room = filename_base, py_func, also, room
 
     @functools.cached_property
     def _depends(self):
         # not before the first use: what a function calls may be defined after it
-        return self._source_stamp, fingerprint(self._py_func), self._also
+        return self._source_stamp, fingerprint(self._py_func, self._room), self._also
 
     def save(self, key, data):
         # a full disk, or code that no key can tell from others, costs the next run its time, no more
@@ -127,13 +127,16 @@ class _Files(IndexDataCacheFile):
 
 
 class _KernelCache(FunctionCache):
-    def __init__(self, py_func, also=""):
+    def __init__(self, py_func, also="", room=None):
         super().__init__(py_func)
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, py_func, also)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, py_func, also, room)
 
 
 class EntryCache(_KernelCache):
-    """Numba's function cache on `cache_directory()`, for machine code. `also`: what else the code depends on."""
+    """Numba's function cache on `cache_directory()`, for machine code. `also`: what else the code depends on.
+
+    `room`: a folder whose sources `also` tells, so that its functions are told by their names.
+    """
 
     _impl_class = _Implementation
 

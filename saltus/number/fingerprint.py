@@ -38,29 +38,34 @@ KNOWN = {
 MISSING = object()
 
 
-def fingerprint(function: Any) -> str:
+def fingerprint(function: Any, room: Path | None = None) -> str:
     """Hash of a Python function and of all that it calls; empty for the package's own functions without a closure.
+
+    `room`: a folder whose sources the caller's key covers, beside the kernels' own.
 
     Raises OptionError, which names what the function refers to, where that cannot be told or is not defined yet.
     """
-    if _is_ours(function) and not function.__closure__:
+    walk = _Walk(function, room)
+    if walk.is_ours(function) and not function.__closure__:
         return ""
-    return hashlib.sha256(repr(_Walk(function).described).encode()).hexdigest()
-
-
-def _is_ours(function) -> bool:
-    """Whether the cache's key covers the source of a function."""
-    path = Path(function.__code__.co_filename)
-    return any(path.is_relative_to(PACKAGE / room) for room in KERNEL_ROOMS)
+    return hashlib.sha256(repr(walk.described()).encode()).hexdigest()
 
 
 class _Walk:
-    """A function and what it refers to, as nested tuples of numbers and text in `described`."""
+    """A function and what it refers to, as nested tuples of numbers and text."""
 
-    def __init__(self, function):
-        self._name = function.__name__
+    def __init__(self, function, room: Path | None):
+        self._whole, self._name = function, function.__name__
         self._seen: dict[Any, int] = {}
-        self.described = self._function(function)
+        self._covered = [PACKAGE / name for name in KERNEL_ROOMS] + ([] if room is None else [room])
+
+    def described(self) -> tuple:
+        return self._function(self._whole)
+
+    def is_ours(self, function) -> bool:
+        """Whether the cache's key covers the source of a function."""
+        path = Path(function.__code__.co_filename)
+        return any(path.is_relative_to(folder) for folder in self._covered)
 
     def _function(self, function) -> tuple:
         if function in self._seen:
@@ -72,7 +77,7 @@ class _Walk:
             for name, value in nonlocals.items()
             if value is not MISSING  # one that refers to itself before it is there
         ]
-        if _is_ours(function):
+        if self.is_ours(function):
             return function.__module__, function.__qualname__, *cells
         defaults = [self._value("a default", x) for x in (function.__defaults__, function.__kwdefaults__)]
         code = self._code(function.__code__, function.__builtins__ | function.__globals__, nonlocals)
@@ -139,7 +144,7 @@ class _Walk:
             return "kernel", self._function(value)
         if isinstance(value, _Intrinsic):
             function = value._defn
-            inside = () if _is_ours(function) else self._function(function)  # views: their layouts are keys, too
+            inside = () if self.is_ours(function) else self._function(function)  # views: their layouts are keys, too
             return "intrinsic", function.__module__, function.__qualname__, *inside
         if isinstance(value, types.Type):
             return "type", repr(value)

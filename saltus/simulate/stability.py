@@ -52,7 +52,8 @@ def amplification(integrator: Integrator, pair: Sequence[complex], h: Any) -> An
         return np.maximum(*growth)
     # x'' = -k x - b x'
     k, b = (one * other).real, -(one + other).real
-    return abs(np.linalg.eigvals(_step_matrix(name, k, b, np.asarray(h)[..., None]))).max(axis=-1)
+    theta = integrator.parameters[0][0] if name == "moreau_jean" else None
+    return abs(np.linalg.eigvals(_step_matrix(name, k, b, np.asarray(h)[..., None], theta))).max(axis=-1)
 
 
 def _stability_function(table: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -63,7 +64,7 @@ def _stability_function(table: np.ndarray, z: np.ndarray) -> np.ndarray:
     return 1 + z * (slopes @ b)
 
 
-def _step_matrix(name: str, k: float, b: float, h: np.ndarray) -> np.ndarray:
+def _step_matrix(name: str, k: float, b: float, h: np.ndarray, theta: float | None) -> np.ndarray:
     """Matrices of one step on (x, v), for steps h [..., 1]; `verlet` remembers a mean velocity beside."""
     force = np.array([-k, -b])
     x, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
@@ -80,6 +81,10 @@ def _step_matrix(name: str, k: float, b: float, h: np.ndarray) -> np.ndarray:
         x1 = x + h * v + h * h / 2 * force
         a1 = -k * x1 - b * (v + h * force)
         return np.stack([x1, v + h / 2 * (force + a1)], axis=-2)
+    if name == "moreau_jean" and theta is not None:
+        x_mid = x + (1 - theta) * h * v
+        v1 = v + h * (-k * x_mid - b * v) / (1 + theta * h * b)
+        return np.stack([x_mid + theta * h * v1, v1], axis=-2)
     raise ValueError(f"no linear analysis of {name}")
 
 

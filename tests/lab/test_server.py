@@ -342,8 +342,8 @@ def test_what_cannot_be_shown_is_said_at_once():
         lab.open("no_such_model", browser=False)
     with pytest.raises(OptionError, match="unknown integrator"):
         lab.open("pendulum", browser=False, integrator="rk5")
-    with pytest.raises(OptionError, match="not available yet"):
-        lab.open("pendulum", browser=False, contact="hard")
+    with pytest.raises(OptionError, match="unknown contact law"):
+        lab.open("pendulum", browser=False, contact="sotf")
     with pytest.raises(OptionError, match="did you mean 'pendulum'"):
         lab.open("pendulum", browser=False, parameters=["body_mass[pendulun]=1:2"])
     with pytest.raises(OptionError, match="speed"):

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import saltus
+from saltus.draw.still import NO_MODE
 from saltus.errors import OptionError
 from saltus.record.frames import Film, frame_count, frame_rate
 
@@ -123,9 +124,10 @@ def test_contacts_are_those_of_the_state():
     sim.reset("resting")
     film = Film.of(sim.run(0.1), contacts=True)
     for still, _, _ in film.moments():
-        assert still.contacts.shape == (1, 7)
+        assert still.contacts.shape == (1, 8)
         assert_allclose(still.contacts[0, 3:6], [0, 0, 9.81], rtol=0, atol=1e-6)
         assert_allclose(still.contacts[0, 6], -1.962e-4, rtol=1e-4)
+        assert still.contacts[0, 7] == NO_MODE  # soft contact neither sticks nor slips
     assert next(Film.of(sim.run(0.1)).moments())[0].contacts is None
 
 

@@ -1,10 +1,10 @@
 """The stability limits of the integrators on springs and dampers.
 
 Law: on x'' = -ω² x a step multiplies the state by a matrix whose largest eigenvalue must not exceed one; on a decay
-x' = -λ x Runge-Kutta methods by their stability function R(-λ h). Closed forms: semi-implicit Euler and Verlet grow
-beyond h ω = 2; explicit Euler and the midpoint rule grow on every oscillation, and beyond h λ = 2 on every decay; rk4
-beyond h ω = 2 √2 and h λ = 2.785293563405282, the root of |R| = 1 (Hairer & Wanner, Solving Ordinary Differential
-Equations II (1996), IV.2); implicit midpoint never.
+x' = -λ x Runge-Kutta methods by their stability function R(-λ h). Closed forms: semi-implicit Euler and Verlet, which
+Moreau-Jean is without contacts, grow beyond h ω = 2; explicit Euler and the midpoint rule grow on every oscillation,
+and beyond h λ = 2 on every decay; rk4 beyond h ω = 2 √2 and h λ = 2.785293563405282, the root of |R| = 1 (Hairer &
+Wanner, Solving Ordinary Differential Equations II (1996), IV.2); implicit midpoint never.
 
 Tolerance: growth below 1e-9 a step counts as none, which moves a limit by its root: 1e-4 at the most; with simulations,
 a step 5 % below a limit stays bounded and one 5 % above it grows, by at least a factor 1.0009 a step.
@@ -31,6 +31,7 @@ UNDAMPED = {
     "rk4": 2 * 2**0.5,
     "implicit_midpoint": np.inf,
     "dopri5": np.inf,
+    "moreau_jean": 2.0,
 }
 # x'' = -(1 + s) x' - s x: decays with 1/s and s/s, here s = 5
 FAST = 5.0
@@ -89,6 +90,7 @@ def test_decays(integrator):
         ("explicit_euler", 49.0, 2.0),
         ("explicit_euler", 5.0, 6.0),
         ("implicit", 49.0, 1.0),
+        ("moreau_jean", 49.0, 1.0),
     ],
 )
 def test_simulations_agree(integrator, stiffness, damping):
