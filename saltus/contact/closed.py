@@ -5,7 +5,7 @@ first alone without friction; the end of a limit has one.
 """
 
 from saltus.contact.blocks import CONE, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
-from saltus.contact.contacts import add_surface_velocity, side_rows
+from saltus.contact.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.counts import NBLOCK
 from saltus.contact.equality import equality_rows
 from saltus.contact.modes import OPEN, friction_item, limit_item
@@ -134,9 +134,7 @@ def closed_contact(m, d, s, k):
     d.row_pos[row] = d.gap[s]
     for r in range(1, dim):
         d.row_pos[row + r] = 0.0 * d.time
-    side_rows(m, d, k, b, dim, 1.0)
-    if m.chain_body1[chain] > 0:
-        side_rows(m, d, k, b, dim, -1.0)
+    contact_jacobian(m, d, k, b, dim)
 
 
 @only_with("contact")

@@ -27,13 +27,25 @@ def contact_rows(m, d):
             kind = UNILATERAL if dim == 1 else CONE if m.opt_cone else PYRAMID
             b = add_block(m, d, kind, dim, m.collision_chain[c], law, k, active)
             d.contact_block[k] = b
-            side_rows(m, d, k, b, dim, 1.0)
-            if m.chain_body1[m.collision_chain[c]] > 0:
-                side_rows(m, d, k, b, dim, -1.0)
-            times_block(m, d, b, d.qvel, d.row_aref)
-            if m.collision_moves[c]:
-                add_surface_velocity(m, d, k, d.block_row[b], dim)
+            contact_jacobian(m, d, k, b, dim)
+            contact_velocity(m, d, k, b, dim)
             weights_and_references(m, d, b, kind, r, active)
+
+
+@kernel
+def contact_jacobian(m, d, k, b, dim):
+    """The Jacobian of block b, the first `dim` motions of contact k: of the second geom against the first."""
+    side_rows(m, d, k, b, dim, 1.0)
+    if m.chain_body1[d.block_chain[b]] > 0:
+        side_rows(m, d, k, b, dim, -1.0)
+
+
+@kernel
+def contact_velocity(m, d, k, b, dim):
+    """row_aref of block b ← the velocities of contact k (m/s, rad/s), surfaces that move by themselves included."""
+    times_block(m, d, b, d.qvel, d.row_aref)
+    if m.collision_moves[d.contact_collision[k]]:
+        add_surface_velocity(m, d, k, d.block_row[b], dim)
 
 
 @kernel

@@ -9,17 +9,19 @@ from saltus.number.kernels import kernel, only_with
 OPEN, STICK, SLIP = 0.0, 1.0, 2.0
 
 # kinds of events, and where their numbers lie in a row of the log
-KINDS = ("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "painleve", "user", "projection", "actuator")
-IMPACT, LIFTOFF, TOUCHDOWN, STICKS, SLIPS, ZENO, PAINLEVE, USER, PROJECTION, ACTUATOR = range(10)
-TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER, NOTE = range(11)
+KINDS = ("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "user", "actuator", "energetic", "leftover")
+IMPACT, LIFTOFF, TOUCHDOWN, STICKS, SLIPS, ZENO, USER, ACTUATOR, ENERGETIC, LEFTOVER = range(10)
+TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER = range(10)
+NOTHING = -1  # in place of an item, where an event is of the whole system
 
 # places in event_count
 LOGGED = 0  # rows of the log in use
 LOST = 1  # events that there was no room for
 CLOSED = 2  # things that act now: closed points and limits, dry friction, equalities
 RECENT = 3  # events without time passing
+SHARED = 4  # 1: what is closed shares its load in more than one way, and the least forces would not do; or:
+ROUGHLY = 2  # the forces that would do are not found to their tolerance
 PAUSED = 5  # 1: stop before the next impact is resolved
-SHARED = 4  # whether what is closed shares its load in more than one way, and the least forces would not do
 
 
 @kernel(inline=True)

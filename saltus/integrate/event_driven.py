@@ -8,8 +8,9 @@ closed is brought back from its drift.
 
 from dataclasses import replace
 
+from saltus.contact.counts import NUNSOLVED
 from saltus.contact.identity import remember_points
-from saltus.contact.modes import CLOSED, LOGGED, RECENT, count_closed
+from saltus.contact.modes import CLOSED, LOGGED, RECENT, ROUGHLY, SHARED, count_closed
 from saltus.contact.points import gaps
 from saltus.dynamics.history import record_controls
 from saltus.integrate import dopri5
@@ -131,10 +132,12 @@ def go_on(m, d):
 
 @kernel
 def keep_values(m, d):
-    """Event functions and points of contact that the next step begins with."""
+    """Event functions and points of contact that the next step begins with; steps with rough forces are counted."""
     for e in range(m.nevent):
         d.event_before[e] = d.event_value[e]
     remember_points(m, d)
+    if d.event_count[SHARED] == ROUGHLY:
+        d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
 
 
 @kernel

@@ -76,9 +76,9 @@ def _by_type(m, g1, g2, explicit) -> Pair:
     return Pair(g2, g1, explicit) if m.geom_type[g1] > m.geom_type[g2] else Pair(g1, g2, explicit)
 
 
-def most_contacts(m: mujoco.MjModel, pair: Pair) -> int:
-    """How many contacts two geoms have at most."""
-    kinds = int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2])
+def most_contacts(kind: int) -> int:
+    """How many contacts two geoms have at most; kind: ten times the type of the first and the type of the second."""
+    kinds = divmod(kind, 10)
     if HFIELD in kinds or SDF in kinds:
         return 50  # MuJoCo's limit for a pair
     if SPHERE in kinds or ELLIPSOID in kinds:

@@ -217,5 +217,5 @@ def _collisions(m, laws, chains, safe, out) -> int:
     if found:
         out.features.add("contact")
     out.features |= {_feature(k) for k in kinds} - {""}
-    room = sum(collisions.most_contacts(m, pair) for pair, _, _ in found)
+    room = sum(map(collisions.most_contacts, kinds))
     return min(room, CONTACTS_AT_LEAST + CONTACTS_PER_GEOM * len(colliders))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from saltus.model.collisions import LEAST_FRICTION
+from saltus.model.collisions import LEAST_FRICTION, most_contacts
 from saltus.model.cones import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
@@ -16,12 +16,10 @@ from saltus.number.structs import Struct
 # features that kernels are compiled for: where steps go over events, where these are located
 STEPPING_WORDS, EVENT_WORDS = frozenset({"hard", "stepping"}), frozenset({"hard", "event"})
 LOG_ROWS = 512  # events that compiled code can note before it returns
-CORNERS = {6: 8}  # of a box, any of which may touch a plane
-POINTS = {3: 2, 5: 4, 33: 2, 36: 4, 66: 8}  # most contacts of a kind of pair (ten times the first type and the second)
+PLANE_BOX, CORNERS = 6, 8  # a kind of pair (ten times the first type and the second), and its points
 LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
 FIXED_ORDER = (3, 6)  # kinds of pairs whose points are always all there, in one order
 LOOKS = 5  # at event functions in a step (see `saltus.integrate.events`)
-FOREIGN_POINTS = 8  # of a pair that MuJoCo's functions collide
 
 
 class HardLaw(NamedTuple):
@@ -48,9 +46,8 @@ class HardLaw(NamedTuple):
 
 def slot_counts(base: Struct) -> np.ndarray:
     """How many points of contact each pair of geoms has at most [ncollision]."""
-    kinds, foreign = base.views["collision_kind"], base.views["collision_foreign"]
-    known = np.array([CORNERS.get(int(k), POINTS.get(int(k), 1)) for k in kinds], int)
-    return np.where(foreign.astype(bool), FOREIGN_POINTS, known)
+    kinds = [int(k) for k in base.views["collision_kind"]]
+    return np.array([CORNERS if k == PLANE_BOX else most_contacts(k) for k in kinds], int)
 
 
 def with_hard(base: Struct, law: HardLaw) -> Struct:
@@ -106,9 +103,9 @@ def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
 def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
     """Room for all points at once."""
     s = base.sizes
-    slots, others = int(slot_counts(base).sum()), s["nblockmax"] - s["nconmax"]  # beside contacts blocks have one row,
-    others_rows = others  # or are counted by rows
-    rows, modes = others_rows + 3 * slots, slots + 2 * s["nlimit"] + s["nfriction"]
+    # beside contacts there are as many blocks as there may be rows
+    slots, others = int(slot_counts(base).sum()), s["nblockmax"] - s["nconmax"]
+    rows, modes = others + 3 * slots, slots + 2 * s["nlimit"] + s["nfriction"]
     longest = int(base.views["chain_num"].max(initial=0))
     users = len(law.user_events)
     events = 2 * modes + users

@@ -20,7 +20,7 @@ def _reals(*names, shape=()):
 
 BITS = 62  # of an integer that hold flags
 NPRM = 10  # parameters of an actuator's dynamics, gain or bias
-EVENT_WIDTH = 12  # numbers of an event in the log (see `saltus.contact.modes`)
+EVENT_WIDTH = 10  # numbers of an event in the log (see `saltus.contact.modes`)
 NPOLY = 2  # coefficients of polynomial springs and dampers beyond the linear one
 
 MODEL = Layout(

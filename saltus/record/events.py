@@ -12,8 +12,10 @@ from saltus.errors import OptionError
 
 #: What an event holds; numbers that are not known are nan, and names "".
 #:
-#: time: s. kind: "impact", "liftoff", "touchdown", "stick", "slip", "zeno", "limit", "actuator", "user", "painleve",
-#: "projection", ... name: of the contact point, joint, actuator or function. other: what else takes part.
+#: time: s. kind: "impact", "liftoff", "touchdown", "stick", "slip", "zeno" (impacts without end are over), "user",
+#: "actuator"; beside impacts "energetic" (an energetic coefficient took the place of the law, which would have gained
+#: energy or has no solution) and "leftover" (what still approached after many impacts met without restitution).
+#: name: of the contact point, joint, tendon or event. other: what else takes part.
 #: gap: signed distance, m. velocity: relative velocity along the normal before, m/s (a joint's: rad/s or m/s).
 #: impulse: along the normal and two tangents, N s. energy_before, energy_after: of the whole system, J.
 EVENT_DTYPE = np.dtype(

@@ -55,12 +55,25 @@ def matches(m, d, s, k):
     c = d.contact_collision[k]
     if side_of(m, s, m.collision_geom1[c], m.collision_geom2[c]) == 0:
         return zero
-    there = where(d.contact_dist[k] <= m.law_reach[m.collision_law[c]], zero + 1.0, zero)
+    there = where(touches(m, d, k, c), zero + 1.0, zero)
     if m.sensor_objtype[s] == SITE:
         site = m.sensor_objid[s]
         local = transpose_times_vector(d.site_xmat[site], sub3(d.contact_pos[k], d.site_xpos[site]))
         there = there * inside(m.site_type[site], m.site_size[site], local)
     return there
+
+
+@kernel
+def within_reach(m, d, k, c):
+    """Whether contact k of pair c is one in a lane."""
+    return d.contact_dist[k] <= m.law_reach[m.collision_law[c]]
+
+
+@only_with("event", otherwise=within_reach)
+@kernel
+def touches(m, d, k, c):
+    """The same where distances of all points are known, however far: whether it is closed."""
+    return d.contact_block[k] >= 0
 
 
 @kernel

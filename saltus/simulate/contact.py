@@ -83,6 +83,11 @@ class Hard:
         base = model.struct()
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
         if event:
+            if "adhere" in base.layout.features:
+                raise OptionError(
+                    f"contact='hard': {model.name!r} has adhesion, for which events are not located; "
+                    "step over them with integrator='moreau_jean'"
+                )
             _say_what_is_left_out(model)
         restitution = np.full(len(first), float(self.restitution))
         friction = np.full(len(first), np.nan if self.friction is None else float(self.friction))

@@ -25,8 +25,8 @@ def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> No
     failed = int(sim._struct.views["count"][NUNSOLVED])
     if failed:
         sim._struct.views["count"][NUNSOLVED] = 0
-        stepping = sim.integrator.kind == "time-stepping"  # whose iterations depend on the number of contacts
-        most = "" if stepping else f" in {sim.model.opt.iterations} iterations"
+        # the hard law's iterations depend on the number of contacts
+        most = "" if sim.contact == "hard" else f" in {sim.model.opt.iterations} iterations"
         _warn_once(sim, f"the constraint solver did not reach its tolerance{most}")
         sim.unconverged += failed
     if status == NOT_CONVERGED:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact import modes
+from saltus.contact.counts import NBLOCK
 from saltus.contact.modes import KINDS, LOGGED, LOST, PAUSED
 from saltus.errors import EventError, OptionError, SaltusWarning
 from saltus.model.model import Model
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from saltus.simulate.impact_report import ImpactReport
     from saltus.simulate.simulation import Simulation
 
-DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this at the start are refused
+DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this, or loops that gape wider, are refused
 WHY = {
     JAMMED: "no accelerations satisfy the laws of contact and friction (Painlevé's paradox); "
     "less friction, or time stepping (integrator='moreau_jean'), which lets velocities jump, may go on",
@@ -65,6 +66,7 @@ class EventReader:
         out = np.zeros(len(rows), EVENT_DTYPE)
         item = rows[:, modes.ITEM].astype(int)
         out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
+        out["gap"][item < 0] = out["velocity"][item < 0] = np.nan
         out["kind"] = [KINDS[int(k)] for k in rows[:, modes.KIND]]
         names = [self.names[i] if i >= 0 else ("", "") for i in item]
         out["name"], out["other"] = [n for n, _ in names], [o for _, o in names]
@@ -82,18 +84,44 @@ def event_error(sim: "Simulation", status: int) -> EventError:
 
 
 def check_start(sim: "Simulation") -> None:
-    """Before modes are found: EventError where bodies lie deep in each other, a warning where they do a little."""
+    """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little."""
     loops.gaps(sim._model, sim._struct)
     m, gap = sim._model, sim._struct.views["gap"]
     gap = gap[: m.nslot + 2 * m.nlimit]
     worst = int(np.argmin(gap)) if gap.size else -1
-    if worst < 0 or gap[worst] >= -float(m.opt_gap_tolerance):
-        return
-    name, other = mode_names(sim.model, m)[worst]
-    depth = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if worst < m.nslot else f"{name} is beyond its {other}"
-    if gap[worst] < -DEEP:
-        raise EventError(f"{depth}, which hard contact cannot start from", time=sim.time)
-    warnings.warn(f"{depth} at t = {sim.time:g} s; they are moved apart", SaltusWarning, stacklevel=5)
+    if worst >= 0:
+        name, other = mode_names(sim.model, m)[worst]
+        overlap = worst < m.nslot
+        what = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if overlap else f"{name} is beyond its {other}"
+        _check(
+            sim, -gap[worst], f"{what} at t = {sim.time:g} s", "they are moved apart" if overlap else "it is moved back"
+        )
+    if m.neq:
+        error, name = _worst_equality(sim)
+        _check(
+            sim, error, f"equality {name} is violated by {error:.3g} at t = {sim.time:g} s", "positions are moved to it"
+        )
+
+
+def _worst_equality(sim: "Simulation") -> tuple[float, str]:
+    """The largest violation of an equality (m, rad), and its name."""
+    loops.closed_rows(sim._model, sim._struct)
+    d = sim._struct.views
+    blocks = [b for b in range(d["count"][NBLOCK]) if d["block_item"][b] < 0]
+    errors = [np.abs(d["row_pos"][d["block_row"][b] :][: d["block_dim"][b]]).max() for b in blocks]
+    if not errors:
+        return 0.0, ""
+    worst = int(np.argmax(errors))
+    k = sim._model.eq_id[d["block_id"][blocks[worst]]]
+    return float(errors[worst]), sim.model.names("equality")[k]
+
+
+def _check(sim: "Simulation", error: float, what: str, remedy: str) -> None:
+    """Refuse a state with a large error (m, rad), warn of a small one."""
+    if error > DEEP:
+        raise EventError(f"{what}, which hard contact cannot start from", time=sim.time)
+    if error > float(sim._model.opt_gap_tolerance):
+        warnings.warn(f"{what}; {remedy}", SaltusWarning, stacklevel=6)
 
 
 def report_of_next_impact(sim: "Simulation", duration: float) -> "ImpactReport":

@@ -16,6 +16,7 @@ from saltus.number.kernels import Entry
 from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.solve import acceleration, constrain
+from saltus.solve.closed_motion import rows_there
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
@@ -55,6 +56,7 @@ record_events = Entry(
 )
 settle = Entry("settle", "", "return begin(m, d)", begin=event_driven.begin)
 gaps = Entry("gaps", "", "positions(m, d)", positions=events.positions)
+closed_rows = Entry("closed_rows", "", "rows_there(m, d)", rows_there=rows_there)
 
 
 # what surrounds every step: controls that are held for it, what delayed controls and sensors will read

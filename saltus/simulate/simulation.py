@@ -277,12 +277,13 @@ class Simulation:
         return new
 
     def _settle(self) -> None:
-        """Find the modes of the present state, if they are not known."""
+        """Find the modes of the present state to look at it, if they are not known; the next step finds them again."""
         if self._modes_are_known():
             return
         check_start(self)
         loops.settle(self._stepped, self._struct)
-        self._read_events()
+        if self._events is not None:
+            self._events.read()  # that step's
 
     def _modes_are_known(self) -> bool:
         """Whether the modes belong to the state; forgets them if it was changed from outside."""

@@ -32,9 +32,9 @@ def touching(sim: "Simulation") -> NDArray[Any]:
 def _located(sim: "Simulation") -> NDArray[Any]:
     """The table where events are located in time; with modes that are found now, if they are not known.
 
-    Looking changes nothing, so that such modes and their events are forgotten again.
+    Looking changes nothing, so that such modes are forgotten again.
     """
-    before, events = sim._state.copy(), sim.events
+    before = sim._state.copy()
     sim._note_forces()
     sim._settle()
     status = loops.forward(sim._model, sim._struct)
@@ -44,5 +44,5 @@ def _located(sim: "Simulation") -> NDArray[Any]:
     table = contact_table(sim._model, sim._struct)
     near = table[(table[:, 7] == OPEN) & (table[:, 6] < NEAR * sim.model.stat.extent)]
     near[:, 3:6] = 0.0
-    sim._state[:], sim._computed, sim.events = before, None, events
+    sim._state[:], sim._computed = before, None
     return np.concatenate([closed, near])

@@ -8,7 +8,7 @@ multipliers are the forces: A f = -(J a₀ + J̇ v). Where the rows depend on ea
 from saltus.contact.blocks import times_block
 from saltus.contact.closed import closed_rows
 from saltus.contact.counts import NBLOCK, NROW
-from saltus.contact.modes import CLOSED, SHARED
+from saltus.contact.modes import CLOSED, ROUGHLY, SHARED
 from saltus.contact.points import closed_gaps
 from saltus.dynamics.com import com_dof, tree_centre_of_mass
 from saltus.dynamics.equations import bias_force, joint_inertia
@@ -19,14 +19,12 @@ from saltus.dynamics.tendon import tendons
 from saltus.model.cones import BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone import solve_cones
+from saltus.solve.cone import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.contact_drift import is_simple, simple_drifts
 from saltus.solve.contact_space import BLOCKS, HELD, ROWS, assemble, begin_forces, row_matrix, spread
 from saltus.solve.minimum_norm import minimum_norm
 from saltus.solve.status import OK
 
-TOLERANCE = 1e-12  # residual of the complementarity problem, in parts of its size
-ROUNDING = 1e-9  # of forces, in parts of the largest
 MOVE = 2e-5  # rad, m: how far positions go for the differences that give J̇ v
 
 
@@ -127,8 +125,8 @@ def share(d):
 
     Where none hold everything these are the forces of the motion that begins, and hard_u is not zero.
     """
-    solve_cones(d, TOLERANCE)
-    d.event_count[SHARED] = 1
+    residual = solve_cones(d, TOLERANCE)
+    d.event_count[SHARED] = 1 if residual <= SOLVED else ROUGHLY
 
 
 @kernel

@@ -7,17 +7,17 @@ interval τ and the ratio ρ; once the bounces are low enough the contact closes
 
 from saltus.contact.blocks import CONE, UNILATERAL
 from saltus.contact.counts import NBLOCK
-from saltus.contact.modes import IMPACT, ZENO, log_event
+from saltus.contact.modes import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO, log_event
 from saltus.dynamics.factor import multiply, solve
+from saltus.model import cones_impact
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
+from saltus.solve.cone import SOLVED, TOLERANCE
 from saltus.solve.contact_space import IMPULSES, ROWS, assemble, spread
 from saltus.solve.impact_law import resolve_impact
 from saltus.solve.status import OK, UNRESOLVED
 
-TOLERANCE = 1e-12  # residual of the complementarity problems, in parts of their size
-SOLVED = 1e-9  # a residual with which they still count as solved
-ROUNDING = 1e-12  # in parts of the largest impulse: smaller ones are none
+LEAST = 1e-12  # in parts of the largest impulse: smaller ones are none
 ALIKE = 0.05  # ratios of successive intervals count as the same if their difference is below this part of 1 - ρ
 
 
@@ -57,7 +57,18 @@ def collide_touching(m, d, potential):
         d.qvel[i] = d.qvel[i] + d.row_inverse[i]
     after = kinetic_energy(m, d)
     log_impacts(m, d, potential + before, potential + after)
+    log_remedies(m, d)
     return OK if residual <= SOLVED else UNRESOLVED
+
+
+@kernel
+def log_remedies(m, d):
+    """Note where the law of impact alone would not do."""
+    zero = 0.0 * d.time
+    if d.impact_report[cones_impact.ENERGETIC]:
+        log_event(m, d, ENERGETIC, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
+    if d.impact_report[cones_impact.LEFTOVER]:
+        log_event(m, d, LEFTOVER, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
 
 
 @kernel
@@ -116,7 +127,7 @@ def log_impacts(m, d, before, after):
         j = d.hard_row[k]
         b = d.hard_block[j]
         item = d.block_item[b]
-        if item >= 0 and d.hard_r[j] > ROUNDING * largest:
+        if item >= 0 and d.hard_r[j] > LEAST * largest:
             speed = d.row_velocity[d.block_row[b]]
             zero = 0.0 * speed
             impulse = (d.hard_r[j], zero, zero)

@@ -22,6 +22,9 @@ from saltus.solve.cone_local import gauss_seidel
 from saltus.solve.cone_newton import newton
 from saltus.solve.cone_residual import residual, velocity
 
+# what users of the solver ask of it, what they still accept, and how much of the largest force or acceleration of a
+# solution is nothing but rounding
+TOLERANCE, SOLVED, ROUNDING = 1e-12, 1e-10, 1e-9
 NEWTON, INNER = 60, 30  # iterations from the start, and within a proximal step
 SWEEPS = 30
 PROXIMAL = 60  # proximal steps

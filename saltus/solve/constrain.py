@@ -64,6 +64,14 @@ def forget_start(m, d):
 @kernel
 def find_rows(m, d):
     """All constraint rows at the present state, in MuJoCo's order: equalities, dry friction, limits, contacts."""
+    rows_without_contacts(m, d)
+    find_contacts_anew(m, d)
+    contact_rows(m, d)
+
+
+@kernel
+def rows_without_contacts(m, d):
+    """Rows of equalities, dry friction and limits."""
     clear_blocks(m, d)
     equality_rows(m, d)
     tendon_equality_rows(m, d)
@@ -71,8 +79,6 @@ def find_rows(m, d):
     tendon_friction_rows(m, d)
     limit_rows(m, d)
     tendon_limit_rows(m, d)
-    find_contacts_anew(m, d)
-    contact_rows(m, d)
 
 
 @only_with("contact")

@@ -36,14 +36,14 @@ def project(m, d):
         if d.count[NBLOCK] == 0:
             return moved
         inverse_inertia(m, d)
-        if position_errors(m, d) <= LEAST_GAP:
+        if errors(d, d.row_pos) <= LEAST_GAP:
             break
         moved = True
         correct(m, d, d.qstep)
         for k in range(m.nq):
             d.qpos_kept[k] = d.qpos[k]
         displace(m, d.qpos_kept, 1.0, d.qstep, d.qpos)
-    if velocity_errors(m, d) > LEAST_SPEED:
+    if errors(d, d.row_velocity) > LEAST_SPEED:
         moved = True
         correct(m, d, d.qstep)
         for i in range(m.nv):
@@ -61,12 +61,12 @@ def project_near(m, d):
     if not d.event_count[CLOSED] or d.count[NBLOCK] == 0:
         return False
     assemble(m, d, DRIFT)
-    if not position_errors(m, d) <= NEAR or not velocity_errors(m, d) <= NEAR:
+    if not errors(d, d.row_pos) <= NEAR or not errors(d, d.row_velocity) <= NEAR:
         return project(m, d)
     correct(m, d, d.qstep)
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + d.qstep[i]
-    if position_errors(m, d) > LEAST_GAP:
+    if errors(d, d.row_pos) > LEAST_GAP:
         correct(m, d, d.qstep)
         displace(m, d.qpos, 1.0, d.qstep, d.qpos)
     return False
@@ -83,21 +83,11 @@ def inverse_inertia(m, d):
 
 
 @kernel
-def position_errors(m, d):
-    """hard_q ← distances of what is closed, violations of equalities; returns the largest."""
+def errors(d, rows):
+    """hard_q ← row_pos or row_velocity of what is closed, which should be zero; returns the largest."""
     worst = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
-        d.hard_q[j] = d.row_pos[d.hard_place[j]]
-        worst = maximum(worst, absolute(d.hard_q[j]))
-    return worst
-
-
-@kernel
-def velocity_errors(m, d):
-    """hard_q ← velocities of what is closed; returns the largest."""
-    worst = 0.0 * d.time
-    for j in range(d.hard_count[ROWS]):
-        d.hard_q[j] = d.row_velocity[d.hard_place[j]]
+        d.hard_q[j] = rows[d.hard_place[j]]
         worst = maximum(worst, absolute(d.hard_q[j]))
     return worst
 

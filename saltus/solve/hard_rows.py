@@ -15,16 +15,12 @@ fall makes, |g| h: without that, a contact at rest would bounce for ever, lower 
 J a ← row_aref = (u⁺ - u⁻)/h. A gap is closed up to `CLOSED` h².
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
-from saltus.contact.contacts import add_surface_velocity, side_rows
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, times_block
+from saltus.contact.contacts import contact_jacobian, contact_velocity
 from saltus.contact.counts import NBLOCK, NCON
-from saltus.contact.equality import equality_rows
-from saltus.contact.friction import friction_rows
-from saltus.contact.limits import limit_rows
-from saltus.contact.tendon_rows import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.constrain import find_contacts_anew
+from saltus.solve.constrain import find_contacts_anew, rows_without_contacts
 
 RESTING = 4.0
 CLOSED = 1.0  # m/s², rad/s²; all corners of a box that lies are closed, whatever rounding does to their gaps
@@ -37,13 +33,7 @@ def find_hard_rows(m, d, h):
     Writes the blocks, row_aref (m/s², rad/s²), row_pos (m, rad: violation or gap), and row_D: 0 where a block is not to
     act, 1 elsewhere.
     """
-    clear_blocks(m, d)
-    equality_rows(m, d)
-    tendon_equality_rows(m, d)
-    friction_rows(m, d)
-    tendon_friction_rows(m, d)
-    limit_rows(m, d)
-    tendon_limit_rows(m, d)
+    rows_without_contacts(m, d)
     for b in range(d.count[NBLOCK]):
         times_block(m, d, b, d.qvel, d.row_aref)
     find_contacts_anew(m, d)
@@ -65,12 +55,8 @@ def nearby_contacts(m, d):
         gap = d.contact_dist[k] - m.law_margin[law]
         b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, m.collision_chain[c], law, k, gap == gap)
         d.contact_block[k] = b
-        side_rows(m, d, k, b, dim, 1.0)
-        if m.chain_body1[m.collision_chain[c]] > 0:
-            side_rows(m, d, k, b, dim, -1.0)
-        times_block(m, d, b, d.qvel, d.row_aref)
-        if m.collision_moves[c]:
-            add_surface_velocity(m, d, k, d.block_row[b], dim)
+        contact_jacobian(m, d, k, b, dim)
+        contact_velocity(m, d, k, b, dim)
         d.row_pos[d.block_row[b]] = gap
 
 

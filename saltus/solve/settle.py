@@ -31,13 +31,11 @@ from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.closed_motion import free_motion, free_rows, row_drifts
 from saltus.solve.collision import approaching, collide_touching, pose_impact
-from saltus.solve.cone import solve_cones
+from saltus.solve.cone import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.contact_space import BLOCKS, OPENING, ROWS, assemble, row_matrix
 from saltus.solve.drift import project
 from saltus.solve.status import AT_IMPACT, JAMMED, OK
 
-TOLERANCE = 1e-12  # residual of the complementarity problem, in parts of its size
-SOLVED = 1e-9  # a residual with which it still counts as solved
 ON_EDGE = 1e-9  # of the cone's radius: nearer to the edge than this friction is at its limit
 
 
@@ -45,13 +43,10 @@ ON_EDGE = 1e-9  # of the cone's radius: nearer to the edge than this friction is
 def settle(m, d):
     """Impacts and new modes at the present state, noted in the log; returns a status."""
     touch(m, d)
-    position_stage(m, d, 0)
-    gaps(m, d)
     closed_rows(m, d)
     if approaching(m, d):
         energy_of_state(m, d)
         potential = d.energy[0]
-        closed_rows(m, d)
         joint_inertia(m, d)
         factor(m, d)
         row_matrix(m, d)
@@ -143,7 +138,7 @@ def choose_modes(m, d):
     for j in range(d.hard_count[ROWS]):
         largest = max(largest, absolute(d.hard_q[j]))
     for k in range(d.hard_count[BLOCKS]):
-        choose_mode(m, d, k, SOLVED * largest)
+        choose_mode(m, d, k, ROUNDING * largest)
     return OK
 
 

@@ -165,4 +165,5 @@ def test_room_for_contacts():
                 mujoco.mj_forward(m, d)
                 most = max(most, d.ncon)
             (pair,) = collisions.pairs(m)
-            assert 0 < most <= collisions.most_contacts(m, pair)
+            kind = int(10 * m.geom_type[pair.geom1] + m.geom_type[pair.geom2])
+            assert 0 < most <= collisions.most_contacts(kind)

@@ -76,6 +76,13 @@ def test_pairs_that_are_not_there(pair, message):
         saltus.Simulation(TWO, contact=saltus.Hard(pairs={pair: 0.5}))
 
 
+def test_adhesion_is_refused_where_events_are_located():
+    sticky = TWO.replace("</mujoco>", '<actuator><adhesion body="a" ctrlrange="0 1"/></actuator></mujoco>')
+    with pytest.raises(saltus.OptionError, match="adhesion, for which events are not located"):
+        saltus.Simulation(sticky, contact="hard")
+    saltus.Simulation(sticky, "moreau_jean", contact="hard")
+
+
 def test_friction_that_is_left_out_is_said():
     with pytest.warns(saltus.SaltusWarning, match="torsional and rolling friction between floor and ball"):
         saltus.Simulation(TWO.replace('name="ball"', 'name="ball" condim="4"'), contact="hard")

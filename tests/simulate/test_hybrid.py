@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers import hard_models as models
 from helpers.hard_models import CRADLE, G, floor
+from scipy.special import ellipk
 
 import saltus
 
@@ -90,6 +91,43 @@ def test_bodies_in_each_other_are_refused_or_moved_apart():
     np.testing.assert_allclose(sim.qpos[2], 0.1, atol=1e-12)
 
 
+GEARED = """<mujoco><option gravity="0 0 0"/><worldbody>
+  <body pos="0 0 1"><joint name="a" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0" mass="1"/></body>
+  <body pos="2 0 1"><joint name="b" axis="0 1 0"/><geom size="0.1" pos="0.5 0 0" mass="1"/></body></worldbody>
+  <equality><joint name="gear" joint1="a" joint2="b" polycoef="0 -1 0 0 0"/></equality></mujoco>"""
+
+
+def test_equalities_that_are_violated_are_refused_or_met():
+    """q_a = -q_b of equal wheels: each turns back by half of what is too much."""
+    sim = saltus.Simulation(GEARED, contact="hard")
+    sim.qpos[0] = 0.01
+    with pytest.raises(saltus.EventError, match=r"equality gear is violated by 0\.01 "):
+        sim.step()
+    sim.qpos[0] = 1e-5
+    with pytest.warns(saltus.SaltusWarning, match="equality gear is violated by 1e-05 .*moved to it"):
+        sim.step()
+    np.testing.assert_allclose(sim.qpos, [5e-6, -5e-6], rtol=1e-12)
+
+
+def test_looking_notes_no_events():
+    """A ball that strikes the floor at the start: looking at forces finds the impact, and the step finds it again."""
+    sim = saltus.Simulation(DROP, contact=saltus.Hard(restitution=0.5))
+    sim.qpos[2], sim.qvel[2] = 0.1, -1.0
+    sim.forward()
+    assert len(sim.events) == 0 and sim.qvel[2] == -1.0
+    sim.step()
+    assert sim.events["kind"].tolist() == ["impact"]
+
+
+def test_a_contact_sensor_sees_what_is_closed():
+    """Not points at a distance, of which the law knows, too."""
+    sensor = '<sensor><contact geom1="ball" num="2" data="found"/></sensor></mujoco>'
+    sim = saltus.Simulation(DROP.replace("</mujoco>", sensor), contact="hard")
+    assert sim.sensordata.tolist() == [0, 0]
+    sim.qpos[2] = 0.1
+    assert sim.sensordata.tolist() == [1, 0]
+
+
 def test_a_run_that_stops_keeps_what_it_has():
     """Painlevé's rod has no motion above μ = 4/3: the recording, the modes and a snapshot stay."""
     sim = saltus.Simulation(models.sliding_rod(1.5), contact="hard")
@@ -125,13 +163,43 @@ def test_no_impact_to_report():
         saltus.Simulation(DROP).impact_report()
 
 
-def test_soft_and_hard_side_by_side():
-    """A block on a slope below the friction angle: the hard law holds it, the soft one lets it creep."""
-    result = saltus.compare(
-        models.slope(models.BLOCK, math.atan(0.25), 0.3),
-        integrators=["dopri5"],
-        contacts=["soft", "hard"],
-        duration=0.5,
-    )
+def side_by_side(model, hard, duration):
+    """Final positions under the soft and the hard law, and how far they are apart at most, of one comparison."""
+    result = saltus.compare(model, integrators=["dopri5"], contacts=["soft", hard], duration=duration)
     assert {row.contact for row in result.rows} == {"soft", "hard"}
-    assert all(row.error is not None for row in result.rows)
+    assert all(math.isfinite(row.error) for row in result.rows)
+    soft, rigid = (result.references[law].trajectory.qpos[-1] for law in ("soft", "hard"))
+    (apart,) = result.differences.values()
+    return soft, rigid, apart
+
+
+def test_a_ball_under_both_laws():
+    """Until it touches the two are the same; then the soft one dips in, the hard one does not."""
+    soft, rigid, apart = side_by_side(DROP, "hard", 0.44)
+    np.testing.assert_allclose(soft, rigid, atol=1e-9)
+    soft, rigid, apart = side_by_side(DROP, "hard", 0.47)
+    assert rigid[2] == pytest.approx(0.1, abs=1e-12) and soft[2] < 0.1 - 1e-3
+    np.testing.assert_allclose(apart[-1], rigid[2] - soft[2], rtol=1e-6)
+
+
+def test_a_box_on_a_slope_under_both_laws():
+    """Below the friction angle the hard law holds it where it is; the soft one, regularised, lets it creep down."""
+    model = models.slope(models.BLOCK, math.atan(0.25), 0.3)
+    start = saltus.load(model).qpos0
+    soft, rigid, _ = side_by_side(model, "hard", 0.5)
+    np.testing.assert_allclose(rigid, start, atol=1e-14)
+    assert 1e-4 < np.linalg.norm(soft[:3] - start[:3]) < 1e-2
+
+
+def test_a_cradle_under_both_laws():
+    """One ball falls from 0.5 rad, the last one rises as high: half a period and four gaps of 2 mm later.
+
+    Springs between the balls hand on all but 1e-3 of the height; around the highest point times matter little: 1 ms of
+    them g sin(0.5)/(2 l) 1e-6 = 5e-6 rad.
+    """
+    half = 2 * math.sqrt(0.5 / G) * ellipk(math.sin(0.25) ** 2)
+    duration = half + 4 * 0.002 / 1.0959
+    soft, rigid, _ = side_by_side("newtons_cradle", saltus.Hard(restitution=1.0), duration)
+    np.testing.assert_allclose(rigid[-1], 0.5, atol=1e-4)
+    np.testing.assert_allclose(rigid[:-1], 0.0, atol=1e-2)
+    np.testing.assert_allclose(soft[-1], 0.5, atol=1e-3)
