@@ -6,12 +6,16 @@ rates it puts into act_dot[z:].
 
 from numba.extending import overload
 
+from saltus.dynamics.com import centre_of_mass
+from saltus.dynamics.kinematics import attached_frames
 from saltus.dynamics.user_laws import INLINE, laws_of, register
 from saltus.number.functions import clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
 PID_PARAMETERS = 8  # of each actuator, see `pid`
 AT_STAGES, AT_STEPS = "control_", "hold_"  # how the words begin: evaluated with every acceleration, or once a step
+# words for what a law reads and steps alone would not compute; with any of them those of bodies are all kept
+READS_BODIES, READS_FRAMES, READS_CENTRES = "reads_bodies", "reads_frames", "reads_centres"
 
 
 def _at_stages(m, d, z):
@@ -40,9 +44,25 @@ def _choose_at_steps(m, d, z):
     return _choose(m, AT_STEPS)
 
 
+@only_with(READS_FRAMES)
+@kernel
+def read_frames(m, d):
+    """Poses of geoms, sites and axes of inertia, which steps else do not need."""
+    attached_frames(m, d)
+
+
+@only_with(READS_CENTRES)
+@kernel
+def read_centres(m, d):
+    """Centres of mass of all subtrees, of which steps else need those of whole trees."""
+    centre_of_mass(m, d)
+
+
 @kernel
 def control(m, d):
     """ctrl [nu] and the rates of the controller's states, at the present positions, velocities and time."""
+    read_frames(m, d)
+    read_centres(m, d)
     _at_stages(m, d, m.nact - m.ncontrol_state)
 
 
@@ -50,6 +70,8 @@ def control(m, d):
 @kernel
 def held_control(m, d):
     """The same for a controller that is evaluated once a step."""
+    read_frames(m, d)
+    read_centres(m, d)
     _at_steps(m, d, m.nact - m.ncontrol_state)
 
 

@@ -3,6 +3,7 @@
 from saltus.dynamics.control import AT_STEPS, held_control
 from saltus.dynamics.motion import motion
 from saltus.dynamics.smooth import position_stage
+from saltus.dynamics.tendon import tendon_velocities
 from saltus.dynamics.transmission import output
 from saltus.number.kernels import kernel, only_with
 
@@ -15,6 +16,7 @@ def hold_control(m, d, h):
     motion(m, d, d, 0, 1)
     for o in range(m.nout):
         output(m, d, o)
+    tendon_velocities(m, d)
     held_control(m, d)
     for k in range(m.nact - m.ncontrol_state, m.nact):
         d.act[k] = d.act[k] + h * d.act_dot[k]

@@ -10,6 +10,7 @@ from typing import Any
 from numba.extending import overload
 
 from saltus.contact.modes import log_event
+from saltus.dynamics.com import centre_of_mass
 from saltus.dynamics.kinematics import attached_frames
 from saltus.dynamics.user_laws import INLINE, laws_of
 from saltus.integrate.trial import PARTS, state_at
@@ -66,6 +67,7 @@ def observe(m, d):
     status = forces(m, d, 1)
     held_stage(m, d)
     attached_frames(m, d)
+    centre_of_mass(m, d)
     return status == status
 
 

@@ -51,12 +51,20 @@ def fingerprint(function: Any, room: Path | None = None) -> str:
     return hashlib.sha256(repr(walk.described()).encode()).hexdigest()
 
 
+def names_in(function: Any) -> frozenset[str]:
+    """All names that a function and what it calls, but for the package's own functions, load or take from objects."""
+    walk = _Walk(function, None)
+    walk.described()
+    return frozenset(walk.names)
+
+
 class _Walk:
     """A function and what it refers to, as nested tuples of numbers and text."""
 
     def __init__(self, function, room: Path | None):
         self._whole, self._name = function, function.__name__
         self._seen: dict[Any, int] = {}
+        self.names: set[str] = set()
         self._covered = [PACKAGE / name for name in KERNEL_ROOMS] + ([] if room is None else [room])
 
     def described(self) -> tuple:
@@ -85,6 +93,7 @@ class _Walk:
 
     def _code(self, code: CodeType, names: dict[str, Any], nonlocals: dict[str, Any]) -> tuple:
         """Bytecode, constants and functions inside, and the globals that it loads."""
+        self.names |= set(code.co_names)
         constants = [
             self._code(x, names, nonlocals) if inspect.iscode(x) else self._value("a constant", x)
             for x in code.co_consts

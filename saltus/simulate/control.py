@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, pid
+from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
 from saltus.dynamics.user_laws import register
 from saltus.errors import OptionError
 from saltus.model.kernel_model import UserLaws
+from saltus.number.fingerprint import names_in
 from saltus.number.kernels import kernel
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
+# what a law may read and steps compute for it alone, and what belongs to a state that is looked at, not to a step
+READS = {
+    READS_BODIES: frozenset({"xquat", "cvel", "cacc", "cdof_dot"}),
+    READS_FRAMES: frozenset({"ximat", "geom_xpos", "geom_xmat", "site_xpos", "site_xmat"}),
+    READS_CENTRES: frozenset({"subtree_com"}),
+}
+NOT_IN_STEPS = {"sensordata", "energy", "qLD", "qLDiagInv", "crb", "cfrc_ext", "cfrc_int", "qfrc_inverse"}
+NOT_IN_STEPS |= {"subtree_linvel", "subtree_angmom"}
 _TRN = mujoco.mjtTrn
 _OF_JOINTS = (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
 
@@ -23,10 +32,10 @@ class Controller:
     """A kernel law(m, d, z) that sets the controls d.ctrl from the state, compiled into the step.
 
     `m` and `d` are the kernels' Model and Data (fields by MuJoCo's names: `d.time`, `d.qpos[i]`, `d.qvel[i]`,
-    `d.actuator_length[k]`, `d.xpos[b]`, ...), `z` the place of its first state: state i is d.act[z + i], its rate,
-    which the law must set, d.act_dot[z + i]. `d.control_prm` holds the parameters. It is evaluated with every
-    acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a step, at the state and with the
-    quantities of its start, its states by Euler's method.
+    `d.actuator_length[k]`, `d.xpos[b]`, `d.site_xpos[s]`, `d.subtree_com[b]`, ...), `z` the place of its first state:
+    state i is d.act[z + i], its rate, which the law must set, d.act_dot[z + i]. `d.control_prm` holds the parameters.
+    It is evaluated with every acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a step,
+    at the state and with the quantities of its start, its states by Euler's method.
 
     What the law refers to by name (numbers, tuples, NumPy arrays, kernels) belongs to its code and must not change once
     a simulation has used it; anything else that it refers to is an OptionError. What is to change are parameters.
@@ -64,7 +73,16 @@ def user_laws(model: "Model", control: Controller | None, equations: str) -> Use
     """What the kernels' Model needs to know of a controller, and of equations of motion, told by their word."""
     if control is None:
         return UserLaws(equations=equations)
-    return UserLaws(control.word, control.states_of(model), equations)
+    return UserLaws(control.word, control.states_of(model), equations, reads=_reads(control, model))
+
+
+def _reads(control: Controller, model: "Model") -> frozenset[str]:
+    """Words for what a controller reads and steps alone would not compute; OptionError for what they cannot."""
+    names = names_in(control.law.py_func)
+    sampled = {"sensordata"} if "sensor_delay" in model.struct().layout.features else set()
+    for name in sorted(names & NOT_IN_STEPS - sampled):
+        raise OptionError(f"the controller {control.law.py_func.__name__} reads d.{name}, which steps do not compute")
+    return frozenset(word for word, fields in READS.items() if names & fields)
 
 
 def controller(

@@ -8,6 +8,7 @@ within 0.2; SciPy's DOP853 at 1e-12 is the reference of trajectories; lanes and 
 
 import warnings
 
+import mujoco
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -228,6 +229,52 @@ def test_a_kernel_that_changes_is_compiled_anew():
         sim.control = saltus.controller(of_called_kernel(gain))
         sim.step(2)
         assert sim.ctrl[0] == pytest.approx(0.01 * gain)
+
+
+LOOKED_AT = """<mujoco><worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.1" pos="1 0.1 0" mass="1"/>
+    <site pos="1 0 0.1"/><body pos="1 0 0"><joint axis="0 1 0"/><geom size="0.1" pos="1 0.1 0" mass="1"/></body></body>
+  </worldbody><tendon><fixed name="t"><joint joint="j" coef="2"/></fixed></tendon>
+  <actuator><motor joint="j"/><motor tendon="t"/></actuator></mujoco>"""
+
+
+def looks(m, d, z):
+    seen = d.xpos[2][0], d.xquat[2][2], d.xmat[2][2], d.xipos[2][0], d.geom_xpos[1][0], d.site_xpos[0][0]
+    for i in range(6):
+        d.control_prm[i] = seen[i]
+    d.control_prm[6] = d.subtree_com[0][0]
+    d.control_prm[7] = d.cvel[2][1]
+    d.control_prm[8] = d.ten_length[0]
+    d.control_prm[9] = d.ten_velocity[0]
+    d.control_prm[10] = d.actuator_length[0]
+    d.control_prm[11] = d.actuator_velocity[0]
+    d.ctrl[0] = 0.0
+
+
+@pytest.mark.parametrize("hold", [False, True])
+def test_a_law_reads_what_belongs_to_the_state(hold):
+    """Against mj_forward at the step's start: also what steps would not compute but for the law."""
+    model = saltus.load(LOOKED_AT, ignore=["contact"])
+    sim = saltus.Simulation(
+        model, "euler", timestep=0.01, control=saltus.controller(looks, parameters=[0.0] * 12, hold=hold)
+    )
+    sim.qpos[:], sim.qvel[:] = [0.3, 0.2], [1.0, 0.5]
+    sim.step(10)
+    m = mujoco.MjModel.from_xml_string(LOOKED_AT)
+    d = mujoco.MjData(m)
+    d.qpos[:], d.qvel[:] = sim.qpos, sim.qvel
+    mujoco.mj_forward(m, d)
+    sim.step()
+    poses = d.xpos[2, 0], d.xquat[2, 2], d.xmat[2, 2], d.xipos[2, 0], d.geom_xpos[1, 0], d.site_xpos[0, 0]
+    rates = d.cvel[2, 1], d.ten_length[0], d.ten_velocity[0], d.actuator_length[0], d.actuator_velocity[0]
+    np.testing.assert_allclose(sim.control_prm[:12], [*poses, d.subtree_com[0, 0], *rates], rtol=1e-12, atol=1e-13)
+
+
+def test_what_steps_do_not_compute_is_refused():
+    def law(m, d, z):
+        d.ctrl[0] = -d.sensordata[0]
+
+    with pytest.raises(saltus.OptionError, match=r"law reads d\.sensordata, which steps do not compute"):
+        saltus.Simulation("arm", control=saltus.controller(law))
 
 
 def test_what_a_law_refers_to_must_not_change():
