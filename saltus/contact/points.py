@@ -20,7 +20,7 @@ from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector,
 
 NEAR = 1.0  # m; where bounding spheres are farther apart, their distance stands for that of the points
 ABSENT = 1e10  # m: distance of a point that is not there
-PLANE_BOX = 6  # kind of a pair: ten times the first type and the second
+PLANE_SPHERE, PLANE_BOX, SPHERE_SPHERE = 2, 6, 22  # kinds of pairs: ten times the first type and the second
 
 
 @kernel
@@ -49,14 +49,40 @@ def closed_point_gaps(m, d):
     d.count[NLOST] = 0
     n = 0
     for c in range(m.ncollision):
-        first, closed = m.slot_adr[c], False
-        for s in range(first, first + m.slot_num[c]):
-            closed = closed or d.mode[s] != OPEN
+        closed = touches(m, d, c)
+        for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
             d.slot_contact[s] = -1
+            if closed:
+                d.gap[s] = 0.0 * d.time + ABSENT
         if closed:
             collider_frame(m, d, m.collision_geom1[c])
             collider_frame(m, d, m.collision_geom2[c])
             n = numbered_points(m, d, n, c)
+    d.count[NCON] = n
+
+
+@kernel(inline=True)
+def touches(m, d, c):
+    """Whether any point of pair c is closed."""
+    closed = False
+    for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+        closed = closed or d.mode[s] != OPEN
+    return closed
+
+
+@only_with("contact")
+@kernel
+def open_gaps(m, d):
+    """What `closed_gaps` has left out, at the same positions: distances of pairs that do not touch.
+
+    Spheres are listed with no contact, since their bounding spheres are themselves.
+    """
+    collider_frames(m, d)
+    n = d.count[NCON]
+    for c in range(m.ncollision):
+        if not touches(m, d, c):
+            kind = m.collision_kind[c]
+            n = pair_gaps(m, d, n, c, kind == PLANE_SPHERE or kind == SPHERE_SPHERE)
     d.count[NCON] = n
 
 
@@ -68,15 +94,23 @@ def point_gaps(m, d):
     collider_frames(m, d)
     n = 0
     for c in range(m.ncollision):
-        margin = m.law_margin[m.collision_law[c]]
-        first = m.slot_adr[c]
-        apart = bounding_distance(m, d, m.collision_geom1[c], m.collision_geom2[c])
-        for s in range(first, first + m.slot_num[c]):
-            d.slot_contact[s] = -1
-            d.gap[s] = apart - margin if apart > NEAR else 0.0 * apart + ABSENT
-        if apart <= NEAR:
-            n = numbered_points(m, d, n, c)
+        n = pair_gaps(m, d, n, c, False)
     d.count[NCON] = n
+
+
+@kernel
+def pair_gaps(m, d, n, c, spheres):
+    """Contacts of pair c from number n on, where bounding spheres are near and not all that there is; all distances.
+
+    `spheres`: the geoms are their bounding spheres, or one and a plane. Returns the number of contacts then.
+    """
+    margin = m.law_margin[m.collision_law[c]]
+    apart = bounding_distance(m, d, m.collision_geom1[c], m.collision_geom2[c])
+    known = spheres or apart > NEAR
+    for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+        d.slot_contact[s] = -1
+        d.gap[s] = apart - margin if known else 0.0 * apart + ABSENT
+    return n if known else numbered_points(m, d, n, c)
 
 
 @kernel

@@ -11,7 +11,7 @@ from dataclasses import replace
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.identity import remember_points
 from saltus.contact.modes import CLOSED, LOGGED, RECENT, ROUGHLY, SHARED, count_closed
-from saltus.contact.points import gaps
+from saltus.contact.points import open_gaps
 from saltus.dynamics.history import record_controls
 from saltus.integrate import dopri5
 from saltus.integrate.dopri5 import STEP, accept, error_norm, first_slopes
@@ -83,7 +83,7 @@ def start_step(m, d):
 @kernel
 def values_of_slopes(m, d):
     """Event functions with the forces that `first_slopes` has found."""
-    gaps(m, d)
+    open_gaps(m, d)
     read_values(m, d)
 
 
@@ -189,7 +189,7 @@ def take(m, d, start, size, place, end, method):
     """Go to the end of the step that began at `start`, or to its first event and through it. Returns a status."""
     if place < NONE:
         status = state_at(m, d, size, start, place, method)
-        event_values(m, d)
+        values_for_actions(m, d)
         record_controls(m, d, start)
         return max(status, happen(m, d, start, place * size))
     status = finish(m, d, start, size, method)
@@ -200,6 +200,13 @@ def take(m, d, start, size, place, end, method):
     d.event_count[RECENT] = 0
     go_on(m, d)
     return status
+
+
+@only_with(EVENTS)
+@kernel
+def values_for_actions(m, d):
+    """Event functions, where users have some: what is to be compared with what their actions make of them."""
+    event_values(m, d)
 
 
 @kernel

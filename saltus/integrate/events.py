@@ -10,7 +10,7 @@ algorithm for finding the zero of a nonlinear function without using derivatives
 from saltus.contact.blocks import CONE, FRICTION, UNILATERAL
 from saltus.contact.counts import NBLOCK
 from saltus.contact.modes import CLOSED, OPEN, SHARED, SLIP
-from saltus.contact.points import gaps
+from saltus.contact.points import closed_gaps, gaps, open_gaps
 from saltus.dynamics.com import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.kinematics import kinematics
 from saltus.dynamics.tendon import tendons
@@ -22,7 +22,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.contact_space import BLOCKS, ROWS, contact_friction
 
-HALVINGS = 60  # towards the beginning, for a function that is zero there
+NEARER, SHORTER = 20, 0.125  # looks towards the beginning, for a function that is zero there; each in how much less
 ITERATIONS = 100
 NONE = 2.0  # a place beyond the step: no event
 EPSILON = 2.2e-16
@@ -37,10 +37,10 @@ ROOM = 1e-9  # in parts of the cone's radius and of the largest force: nearer to
 def event_values(m, d):
     """event_value [nevent] at the present state: of distances and forces [nmode], of slip [nmode], the user's."""
     if observe(m, d):
-        gaps(m, d)
+        open_gaps(m, d)
     elif d.event_count[CLOSED]:
         acceleration(m, d)
-        gaps(m, d)
+        open_gaps(m, d)
     else:
         positions(m, d)
     read_values(m, d)
@@ -49,6 +49,15 @@ def event_values(m, d):
 @kernel
 def positions(m, d):
     """Distances of all that can close, at the present positions."""
+    kinematics(m, d, m.keep_bodies)
+    tendon_lengths(m, d)
+    closed_gaps(m, d)
+    open_gaps(m, d)
+
+
+@kernel
+def points(m, d):
+    """The same with contacts of all points within reach."""
     kinematics(m, d, m.keep_bodies)
     tendon_lengths(m, d)
     gaps(m, d)
@@ -131,6 +140,17 @@ def values_at(m, d, h, start, theta, method):
 
 
 @kernel
+def value_at(m, d, h, start, theta, method, e):
+    """Event function e alone at the fraction theta of the step: a distance takes no forces."""
+    state_at(m, d, h, start, theta, method)
+    if e < m.nslot + 2 * m.nlimit and d.mode[e] == OPEN:
+        positions(m, d)
+        return d.gap[e]
+    event_values(m, d)
+    return d.event_value[e]
+
+
+@kernel
 def watch(m, d, first):
     """event_after ← the least of each event function of forces at the stages of a step; at the `first` they begin."""
     if d.event_count[CLOSED]:
@@ -147,7 +167,7 @@ def may_cross(m, d, h, start):
     negative at the end or in the middle, or falls so fast that it may be in between. Reads what `watch` has seen, and
     is called with the state and the accelerations of the step's end, whose event functions it leaves in event_value.
     """
-    gaps(m, d)
+    open_gaps(m, d)
     read_values(m, d)
     for e in range(m.nevent):
         ends = minimum(d.event_before[e], d.event_value[e])
@@ -188,11 +208,10 @@ def nothing_open(m, d):
 def first_event(m, d, h, start, method):
     """The fraction of the step where the first event function goes below zero, NONE if none does.
 
-    event_before [nevent] holds the functions at the step's start. Leaves the state there, and the functions that have
-    done so marked in event_hit.
+    event_before [nevent] holds the functions at the step's start. Leaves the functions that have done so marked in
+    event_hit, and the state of the step's end where none has.
     """
     if at_once(m, d):
-        state_at(m, d, h, start, 0.0, method)
         return 0.0
     if not looks_crossed(m, d, h, start):
         return NONE
@@ -233,7 +252,10 @@ def event_in_part(m, d, h, start, method, part):
     lower = part / PARTS
     inside = dip(m, d, h, start, method, part)
     if inside < NONE:
-        place = search(m, d, h, start, method, lower, inside)
+        values_at(m, d, h, start, inside, method)
+        for e in range(m.nevent):
+            d.event_after[e] = d.event_value[e]
+        place = earliest(m, d, h, start, method, lower, inside)
         if place < NONE:
             return place
         # one that is not watched has passed
@@ -242,19 +264,9 @@ def event_in_part(m, d, h, start, method, part):
         for e in range(m.nevent):
             d.event_before[e] = d.event_value[e]
         lower = inside
-    crossed = False
     for e in range(m.nevent):
-        crossed = crossed or look(m, d, part + 1, e) < 0.0
-    return search(m, d, h, start, method, lower, (part + 1.0) / PARTS) if crossed else NONE
-
-
-@kernel
-def search(m, d, h, start, method, lower, upper):
-    """The first event between two places in a step; event_before holds the functions at the lower one."""
-    values_at(m, d, h, start, upper, method)
-    for e in range(m.nevent):
-        d.event_after[e] = d.event_value[e]
-    return earliest(m, d, h, start, method, lower, upper)
+        d.event_after[e] = d.event_look[(part + 1) * m.nevent + e]
+    return earliest(m, d, h, start, method, lower, (part + 1.0) / PARTS)
 
 
 @kernel
@@ -303,8 +315,7 @@ def deepest(m, d, h, start, method, e, a, fa, b, fb):
 @kernel
 def level_at(m, d, h, start, method, e, theta):
     """How far event function e is from zero at the fraction theta of the step."""
-    values_at(m, d, h, start, theta, method)
-    return above(m, d, e, d.event_value[e])
+    return above(m, d, e, value_at(m, d, h, start, theta, method, e))
 
 
 @kernel(inline=True)
@@ -313,15 +324,12 @@ def seen(m, d, place, e):
     return above(m, d, e, d.event_look[place * m.nevent + e])
 
 
-@kernel(inline=True)
-def look(m, d, place, e):
-    """How far event function e is from its event at the end of so many parts of the step."""
-    return level(m, d, e, d.event_look[place * m.nevent + e])
-
-
 @kernel
 def earliest(m, d, h, start, method, lower, upper):
-    """The first zero in a part of a step of the functions that are negative at its end; marks what is zero there."""
+    """The first event between two places in a step, NONE without one; marks what is zero there.
+
+    event_before and event_after hold the functions at both.
+    """
     best = NONE
     for e in range(m.nevent):
         if level(m, d, e, d.event_after[e]) < 0.0:
@@ -333,8 +341,6 @@ def earliest(m, d, h, start, method, lower, upper):
                 d.event_hit[e] = 1
             elif place == best < NONE:
                 d.event_hit[e] = 1
-    if best < NONE:
-        values_at(m, d, h, start, best, method)
     return best
 
 
@@ -352,8 +358,7 @@ def zero_of(m, d, h, start, method, e, lower, upper):
 
     A function that is zero at the lower one, for what has just begun, is first followed to where it is positive.
     """
-    values_at(m, d, h, start, upper, method)
-    high, full = level(m, d, e, d.event_value[e]), upper
+    high, full = level(m, d, e, value_at(m, d, h, start, upper, method, e)), upper
     if high >= 0.0:
         return NONE
     low = level(m, d, e, d.event_before[e])
@@ -361,16 +366,14 @@ def zero_of(m, d, h, start, method, e, lower, upper):
     if low > least:
         return bracket(m, d, h, start, method, e, 0.0, lower, low, upper, high)
     place = upper
-    for _ in range(HALVINGS):
-        place = lower + 0.5 * (place - lower)
-        values_at(m, d, h, start, place, method)
-        value = level(m, d, e, d.event_value[e])
+    for _ in range(NEARER):
+        place = lower + SHORTER * (place - lower)
+        value = level(m, d, e, value_at(m, d, h, start, place, method, e))
         if value > least:
             return bracket(m, d, h, start, method, e, 0.0, place, value, upper, high)
         upper, high = place, value
     # it has not left zero: it counts from a little below
-    values_at(m, d, h, start, full, method)
-    high = level(m, d, e, d.event_value[e])
+    high = level(m, d, e, value_at(m, d, h, start, full, method, e))
     if high + 2.0 * least >= 0.0:
         return NONE
     if low + 2.0 * least <= 0.0:
@@ -388,8 +391,7 @@ def bracket(m, d, h, start, method, e, shift, a, fa, b, fb):
     c, fc = a, fa
     for _ in range(ITERATIONS):
         x = a + share * (b - a)
-        values_at(m, d, h, start, x, method)
-        f = level(m, d, e, d.event_value[e]) + shift
+        f = level(m, d, e, value_at(m, d, h, start, x, method, e)) + shift
         if (f > 0.0) == (fa > 0.0):
             c, fc = a, fa
         else:

@@ -55,7 +55,7 @@ record_events = Entry(
     record=event_driven.record,
 )
 settle = Entry("settle", "", "return begin(m, d)", begin=event_driven.begin)
-gaps = Entry("gaps", "", "positions(m, d)", positions=events.positions)
+gaps = Entry("gaps", "", "points(m, d)", points=events.points)
 closed_rows = Entry("closed_rows", "", "rows_there(m, d)", rows_there=rows_there)
 
 

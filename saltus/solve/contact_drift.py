@@ -11,13 +11,11 @@ not turn.
 
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.modes import CLOSED, OPEN
-from saltus.contact.points import PLANE_BOX
+from saltus.contact.points import PLANE_BOX, PLANE_SPHERE
 from saltus.dynamics.kinematics import BALL
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at
 from saltus.spatial.vectors import add3, cross, dot3, scale3, sub3
-
-PLANE_SPHERE = 2  # kind of a pair
 
 
 @kernel
