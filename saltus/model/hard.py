@@ -112,7 +112,7 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
     return {
         **{"nconmax": slots, "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
         **{"nblockmax": others + slots, "nblock_event": others + slots, "nrowmax": rows, "nrow_event": rows},
-        "nJmax": rows * longest,
+        **{"nJmax": rows * longest, "nrow_half": (rows + 1) * s["nv"]},
         **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
         **{"nevent": events, "nevent_state": 1, "nevent_count": 6, "nevent_log": LOG_ROWS},
         **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},

@@ -408,7 +408,9 @@ DATA = Layout(
         **_reals("gap", shape=("nmode",)),
         **_reals("row_velocity", "row_drift", shape=("nrow_event",)),
         **_reals("row_A", shape=("nhardsquare",)),
-        **_reals("row_inverse", shape=("nv_event",)),  # M⁻¹ Jᵀ of the row at work
+        # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, and after them L⁻ᵀ of the forces without those of rows; one over D
+        **_reals("row_half", shape=("nrow_half",)),
+        **_reals("row_inverse", shape=("nv_event",)),
         **_reals("qpos_kept", shape=("nq_event",)),
         # where a step of a method of fixed steps begins
         **_ints("nmemory"),
@@ -433,8 +435,8 @@ DATA = Layout(
 
 
 EVENT_SIZES = (
-    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nv_event nq_event "
-    "nevent_look nuserevent"
+    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
+    "nq_event nevent_look nuserevent"
 )
 NO_EVENTS = dict.fromkeys([*EVENT_SIZES.split(), "nactuation_state", "npast"], 0) | cones.cone_sizes(0, 0)
 

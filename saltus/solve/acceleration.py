@@ -5,7 +5,7 @@ from saltus.contact.modes import count_closed
 from saltus.dynamics.factor import solve
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.closed_motion import row_drifts
+from saltus.solve.closed_motion import held_motion, row_drifts
 from saltus.solve.constrain import constrain, grip
 from saltus.solve.stepping import accelerate
 
@@ -45,10 +45,8 @@ def held_stage(m, d):
     """qacc [nv] from the forces, by the factor of M where `saltus.solve.closed_motion` has made it."""
     if d.count[NBLOCK] == 0:
         free_stage(m, d)
-        return
-    for i in range(m.nv):
-        d.qacc[i] = d.qfrc_given[i] - d.qfrc_bias[i]
-    solve(m, d, d.qacc)
+    else:
+        held_motion(m, d)
 
 
 @kernel

@@ -5,14 +5,14 @@ one nearest to the free motion in the metric of the inertia, ½ (a - a₀)ᵀ M 
 multipliers are the forces: A f = -(J a₀ + J̇ v). Where the rows depend on each other they are those of least norm.
 """
 
-from saltus.contact.blocks import times_block
+from saltus.contact.blocks import CONE
 from saltus.contact.closed import closed_rows
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.modes import CLOSED, ROUGHLY, SHARED
 from saltus.contact.points import closed_gaps
 from saltus.dynamics.com import com_dof, tree_centre_of_mass
 from saltus.dynamics.equations import bias_force, joint_inertia
-from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.factor import factor, solve_half, solve_rest
 from saltus.dynamics.kinematics import kinematics
 from saltus.dynamics.manifold import displace
 from saltus.dynamics.tendon import tendons
@@ -21,7 +21,7 @@ from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.contact_drift import is_simple, simple_drifts
-from saltus.solve.contact_space import BLOCKS, HELD, ROWS, assemble, begin_forces, row_matrix, spread
+from saltus.solve.contact_space import BLOCKS, HELD, ROWS, along, assemble, begin_forces, row_matrix, slips, spread
 from saltus.solve.minimum_norm import minimum_norm
 from saltus.solve.status import OK
 
@@ -138,14 +138,18 @@ def turn_round(d):
 
 @kernel
 def free_motion(m, d):
-    """qacc_smooth [nv]: accelerations without the forces that are sought, but with dry friction that slips."""
+    """The factor of M = Lᵀ D L, and in row_half after the rows L⁻ᵀ of the forces of motion without those of rows.
+
+    They are without the forces that are sought, but with dry friction that slips.
+    """
     joint_inertia(m, d)
     bias_force(m, d, d)
     factor(m, d)
     begin_forces(m, d)
+    free = m.nrow_event * m.nv
     for i in range(m.nv):
-        d.qacc_smooth[i] = d.qfrc_given[i] - d.qfrc_bias[i] + d.qfrc_constraint[i]
-    solve(m, d, d.qacc_smooth)
+        d.row_half[free + i] = d.qfrc_given[i] - d.qfrc_bias[i] + d.qfrc_constraint[i]
+    solve_half(m, d, d.row_half, free)
 
 
 @kernel
@@ -153,8 +157,24 @@ def free_rows(m, d):
     """hard_q ← J a₀ + J̇ v of a problem's rows."""
     if is_simple(m, d):
         simple_drifts(m, d)
-    for b in range(d.count[NBLOCK]):
-        times_block(m, d, b, d.qacc_smooth, d.row_residual)
+    for i in range(m.nv):
+        d.row_inverse[i] = d.row_half[m.nrow_event * m.nv + i] * d.qLDiagInv[i]
     for j in range(d.hard_count[ROWS]):
         place = d.hard_place[j]
-        d.hard_q[j] = d.row_residual[place] + d.row_drift[place]
+        d.hard_q[j] = along(m, d, place) + d.row_drift[place]
+
+
+@kernel
+def held_motion(m, d):
+    """qacc [nv] with the forces that `hold` has found."""
+    for i in range(m.nv):
+        d.qacc[i] = d.row_half[m.nrow_event * m.nv + i]
+    for j in range(d.hard_count[ROWS]):
+        b = d.hard_block[j]
+        # of a contact that slips the friction too
+        last = d.hard_place[j] + (3 if d.block_kind[b] == CONE and slips(d, b) else 1)
+        for r in range(d.hard_place[j], last):
+            force = d.row_force[r]
+            for i in range(m.nv):
+                d.qacc[i] = d.qacc[i] + force * d.row_half[r * m.nv + i]
+    solve_rest(m, d, d.qacc)

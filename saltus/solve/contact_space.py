@@ -6,10 +6,10 @@ for accelerations u and forces f, or velocities and impulses. A slipping contact
 with the force f_N (n - μ t) along it and against the slip t.
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, add_transpose_block, times_block
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION, add_transpose_block
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.modes import SLIP
-from saltus.dynamics.factor import solve
+from saltus.dynamics.factor import solve_half
 from saltus.model.cones import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
@@ -21,38 +21,47 @@ HELD, OPENING, DRIFT, IMPULSES = range(4)
 
 @kernel
 def row_matrix(m, d):
-    """row_A [nrow, nrow] = J M⁻¹ Jᵀ of all rows; needs the factor of M."""
+    """row_A [nrow, nrow] = J M⁻¹ Jᵀ of all rows; needs the factor of M = Lᵀ D L.
+
+    It is Y D⁻¹ Yᵀ with Y = J L⁻¹, whose rows are kept in row_half.
+    """
     n = d.count[NROW]
     for b in range(d.count[NBLOCK]):
         for k in range(d.block_dim[b]):
             r = d.block_row[b] + k
-            end = d.block_row[b] + d.block_dim[b]
-            if inverse_row(m, d, b, k):
-                for other in range(b + 1):
-                    times_block(m, d, other, d.row_inverse, d.row_residual)
-            else:  # as of a direction across a planar motion
-                for c in range(end):
-                    d.row_residual[c] = 0.0 * d.time
-            for c in range(end):
-                d.row_A[r * n + c] = d.row_residual[c]
-                d.row_A[c * n + r] = d.row_residual[c]
+            moves = half_row(m, d, b, k, r * m.nv)
+            for i in range(m.nv):
+                d.row_inverse[i] = d.row_half[r * m.nv + i] * d.qLDiagInv[i]
+            for c in range(r + 1):
+                total = along(m, d, c) if moves else 0.0 * d.time
+                d.row_A[r * n + c] = total
+                d.row_A[c * n + r] = total
 
 
 @kernel
-def inverse_row(m, d, b, k):
-    """row_inverse [nv] = M⁻¹ Jᵀ of row k of block b; returns whether anything moves the row."""
+def half_row(m, d, b, k, at):
+    """row_half from `at` on ← L⁻ᵀ Jᵀ of row k of block b; returns whether anything moves the row."""
     for i in range(m.nv):
-        d.row_inverse[i] = 0.0 * d.time
+        d.row_half[at + i] = 0.0 * d.time
     first = m.chain_adr[d.block_chain[b]]
     dim = d.block_dim[b]
     moves = False
     for c in range(d.block_num[b]):
         entry = d.row_J[d.block_J[b] + c * dim + k]
-        d.row_inverse[m.chain_dof[first + c]] = entry
+        d.row_half[at + m.chain_dof[first + c]] = entry
         moves = moves or entry != 0.0
-    if moves:
-        solve(m, d, d.row_inverse)
+    if moves:  # as nothing does where a direction lies across a planar motion
+        solve_half(m, d, d.row_half, at)
     return moves
+
+
+@kernel(inline=True)
+def along(m, d, r):
+    """How row r moves under what row_inverse holds, D⁻¹ L⁻ᵀ of forces."""
+    total = 0.0 * d.time
+    for i in range(m.nv):
+        total = total + d.row_half[r * m.nv + i] * d.row_inverse[i]
+    return total
 
 
 @kernel
