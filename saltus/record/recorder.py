@@ -94,7 +94,7 @@ class SampleBuffer:
 class TrajectoryBuilder(SampleBuffer):
     """Grows a trajectory sample by sample."""
 
-    due = False  # what is held in memory has no checkpoints
+    resumable = due = False  # what is held in memory has no checkpoints
 
     def __init__(
         self,

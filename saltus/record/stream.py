@@ -39,6 +39,8 @@ CHUNK_BYTES = 2**18  # of the samples of all columns together
 class Stream(SampleBuffer):
     """A sink of samples like `TrajectoryBuilder`, on disk. Made by `create` or `reopen`."""
 
+    resumable = True
+
     def __init__(self, path: str, header: Mapping[str, Any], arrays: Mapping[str, Any], checkpoint: Checkpoint):
         super().__init__({name: tuple(shape) for name, shape in header["shapes"].items()}, header["rows"])
         self.path, self.header = path, header

@@ -381,9 +381,11 @@ def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(name: str, value: Any) -> Any:
     """The value in plain Python types, which a file brings back as they are."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
-    if value is None or isinstance(value, bool | int | float | str):
+    if isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, list | tuple):
         return [_plain(f"{name}[{i}]", item) for i, item in enumerate(value)]

@@ -14,7 +14,10 @@ import numpy as np
 import saltus
 from saltus.integrate.events import EPSILON
 from saltus.model.hill import FIBRE
+from saltus.record.humans import BODIES
 from saltus.simulate.contact import find_contact_law
+from saltus.simulate.contact_points import point_bodies, point_names
+from saltus.simulate.rows import pair_names
 from saltus.solve.settle import TOLERANCE
 
 if TYPE_CHECKING:
@@ -54,7 +57,30 @@ def _act_names(sim: "Simulation", actuators: list[str]) -> list[str]:
     return names
 
 
+def description(sim: "Simulation") -> dict[str, Any]:
+    """What all recordings of a simulation with its controller say: `names`, `units` and `attrs`."""
+    names, units = names_and_units(sim)
+    attrs = model_attributes(sim)
+    if sim._located:
+        names["contact"] = point_names(sim.model, sim._model)
+        attrs[BODIES] = point_bodies(sim.model, sim._model)
+    if not names.get("contact"):
+        names["contact"] = pair_names(sim.model, sim._model)
+    return {"names": names, "units": units, "attrs": attrs}
+
+
 def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, Any]:
+    """What belongs to one run."""
+    return {
+        "control": "" if sim.control is None else repr(sim.control),
+        "timestep": sim.timestep,
+        "duration": duration,
+        "sample": sample,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def model_attributes(sim: "Simulation") -> dict[str, Any]:
     """Model text, options, method and versions."""
     model = sim.model
     return {
@@ -69,15 +95,10 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "contact_law": law_numbers(sim.law),
         "tolerances": tolerances(sim),
         "muscles": {name: dataclasses.asdict(law) for name, law in model.muscles.items()},
-        "control": "" if sim.control is None else repr(sim.control),
         "dynamics": "" if sim.dynamics is None else repr(sim.dynamics),
-        "timestep": sim.timestep,
-        "duration": duration,
-        "sample": sample,
         "saltus_version": saltus.__version__,
         **versions(),
         "python_version": platform.python_version(),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 

@@ -54,7 +54,11 @@ class EventReader:
 
     def __init__(self, sim: "Simulation"):
         self._sim = sim
-        self.names = mode_names(sim.model, sim._model) + [(name, "") for name in sim.user_events.names]
+        names = [*mode_names(sim.model, sim._model), *((name, "") for name in sim.user_events.names), ("", "")]
+        text = EVENT_DTYPE["name"]
+        self.names = np.array([n for n, _ in names], text)  # the last, "", of what has none
+        self.others = np.array([n for _, n in names], text)
+        self.kinds = np.array(KINDS, EVENT_DTYPE["kind"])
 
     def read(self) -> NDArray[Any]:
         """The events since the last call, in the order of time."""
@@ -64,13 +68,11 @@ class EventReader:
         if count[LOST]:
             warnings.warn(f"{count[LOST]} events were too many for the log at once", SaltusWarning, stacklevel=6)
         out = np.zeros(len(rows), EVENT_DTYPE)
-        item = rows[:, modes.ITEM].astype(int)
+        item, kind = rows[:, modes.ITEM].astype(int), rows[:, modes.KIND].astype(int)
         out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
         out["gap"][item < 0] = out["velocity"][item < 0] = np.nan
-        out["kind"] = [KINDS[int(k)] for k in rows[:, modes.KIND]]
-        names = [self.names[i] if i >= 0 else ("", "") for i in item]
-        out["name"], out["other"] = [n for n, _ in names], [o for _, o in names]
-        impact = rows[:, modes.KIND] == modes.IMPACT
+        out["kind"], out["name"], out["other"] = self.kinds[kind], self.names[item], self.others[item]
+        impact = kind == modes.IMPACT
         out["impulse"] = np.where(impact[:, None], rows[:, modes.NORMAL : modes.TANGENT2 + 1], np.nan)
         for field, place in (("energy_before", modes.BEFORE), ("energy_after", modes.AFTER)):
             out[field] = np.where(impact, rows[:, place], np.nan)
@@ -89,7 +91,7 @@ def check_start(sim: "Simulation") -> None:
     m, gap = sim._model, sim._struct.views["gap"]
     gap = gap[: m.nslot + 2 * m.nlimit]
     worst = int(np.argmin(gap)) if gap.size else -1
-    if worst >= 0:
+    if worst >= 0 and gap[worst] < -float(m.opt_gap_tolerance):
         name, other = mode_names(sim.model, m)[worst]
         overlap = worst < m.nslot
         what = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if overlap else f"{name} is beyond its {other}"

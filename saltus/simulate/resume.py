@@ -85,6 +85,7 @@ def resume(
     with controlled_by(sim, given):
         apply = control_function(sim, given, plan.steps)
         checkpoint.put(sim, committed.part("state"))
+        sim._prepare()
         sim.unconverged = committed.position["unconverged"]
         run = Run(sim, plan, stream, apply, progress)
         run.resume(committed.position)

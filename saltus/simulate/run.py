@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
-from saltus.record.humans import BODIES
 from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import checkpoint, divergence, loops
-from saltus.simulate.contact_points import point_bodies, point_columns, point_names
+from saltus.simulate.contact_points import point_columns
 from saltus.simulate.control import Controller
-from saltus.simulate.describe import attributes, names_and_units
+from saltus.simulate.describe import attributes, description
 from saltus.simulate.feedback import warn_if_unstable
 from saltus.simulate.plan import ROUNDING, Plan, positive
-from saltus.simulate.rows import pair_names
 from saltus.solve.status import ENDED, EVENTS_FULL
 
 if TYPE_CHECKING:
@@ -28,7 +26,8 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
-FIRST_FREE = 8  # steps of its own length that an adaptive integrator takes before it first returns
+GROWTH = 8  # times more steps before it returns again, as long as it returns more often than that
+FIRST_FREE = 16  # steps of its own length that an adaptive integrator takes before it first returns
 WINDOW = 4096  # samples that one call of compiled code may write
 
 
@@ -109,27 +108,28 @@ def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike
 
 def about_run(sim: "Simulation", duration: float, sample: float) -> tuple[dict[str, int], dict[str, Any]]:
     """Sizes of a recording's columns by the names of `row_shapes`, and what else it holds."""
-    model, pairs = sim.model, pair_names(sim.model, sim._model)
-    names, units = names_and_units(sim)
-    points = point_names(model, sim._model) if sim._located else []
-    pairs = points or pairs
+    model = sim.model
+    if sim._about is None:
+        sim._about = description(sim)
+    about = {**sim._about, "attrs": sim._about["attrs"] | attributes(sim, duration, sample)}
+    pairs = len(about["names"]["contact"])
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(sim.act), "nu": model.nu}
-    sizes |= {"ncontact": len(pairs), "nmocap": model.nmocap, "npoint": len(points)}
+    sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": sim._model.nslot if sim._located else 0}
     sizes |= {"nactuation": len(sim.actuation_state)}
-    attrs = attributes(sim, duration, sample)
-    if sim._located:
-        attrs[BODIES] = point_bodies(model, sim._model)
-    return sizes, {"names": names | {"contact": pairs}, "units": units, "attrs": attrs, "model": model}
+    return sizes, about | {"model": model}
 
 
 def sample_row(sim: "Simulation") -> dict[str, Any]:
     """The present state as a sample."""
     if sim.control is not None and not sim.control.hold:
         sim.forward()  # the controls that belong to this state
-    energy, closed = sim._sample()
+    if sim._located:
+        energy, contacts = sim.energy(), point_columns(sim)
+    else:
+        energy, closed = sim._sample()
+        contacts = {"contact_state": closed}
     state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
     poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
-    contacts = point_columns(sim) if sim._located else {"contact_state": closed}
     return state | poses | {"energy": energy, "actuation_state": sim.actuation_state} | contacts
 
 
@@ -163,7 +163,8 @@ class Run:
         """All samples; what was recorded if interrupted."""
         status = "complete"
         try:
-            self._commit()
+            if self.sink.resumable:
+                self._commit()
             with self.progress:
                 if self.sim.integrator.adaptive and self.control is None:
                     self._record_free()
@@ -176,7 +177,6 @@ class Run:
             error.trajectory = self.sink.finish("diverged")
             raise
         except _Ended:
-            self._note_events()
             self.sink.attrs["ended_by"] = str(self.sim.events["name"][-1])
             self.sink.end(**sample_row(self.sim))
         except KeyboardInterrupt:
@@ -184,6 +184,7 @@ class Run:
             self.sink.attrs["interrupted_at"] = self.sim.time
             text = f"interrupted at t = {self.sim.time:.6g} s; returning the {len(self.sink)} samples recorded so far"
             warnings.warn(text, SaltusWarning, stacklevel=4)
+        self._note_events()
         self._note_unconverged()
         return self.sink.finish(status)
 
@@ -194,6 +195,7 @@ class Run:
     def _commit(self):
         """Let the sink keep the state to go on from."""
         unconverged = self.sim.unconverged - self.failed
+        self._note_events()
         position = {"next": self.next, "done": self.done, "controlled_step": self.controlled_step}
         position |= {"time": self.sim.time, "unconverged": unconverged}
         self.sink.commit(position, checkpoint.take(self.sim))
@@ -219,7 +221,6 @@ class Run:
         if plan.rest:
             self._control_step()
             self._take(1, plan.rest)
-            self._note_events()
         if plan.beyond:
             self.sink.end(**sample_row(self.sim))
 
@@ -232,7 +233,6 @@ class Run:
                 n = 1
             began = clock.perf_counter()
             self._take(n, self.plan.h)
-            self._note_events()
             self.done += n
             self._pace(n, began)
             self.progress.update(self.done * self.plan.h)
@@ -242,8 +242,8 @@ class Run:
     def _pace(self, n, began):
         """Choose how many steps to take before returning again, from the time that n steps took."""
         spent = clock.perf_counter() - began
-        if n == self.chunk and spent < 0.5 * CHUNK_SECONDS:
-            self.chunk = min(2 * self.chunk, self.most)
+        if n == self.chunk and spent < CHUNK_SECONDS / GROWTH:
+            self.chunk = min(GROWTH * self.chunk, self.most)
         elif spent > 2 * CHUNK_SECONDS:
             self.chunk = max(1, self.chunk // 2)
 
@@ -303,11 +303,10 @@ class Run:
         sim, plan = self.sim, self.plan
         total, window = plan.count + plan.beyond, WINDOW
         self.chunk = FIRST_FREE
-        sim._prepare()
         while self.next < total:
             last = min(self.next + window, total)
             after = plan.start + plan.times(last, last + 1)[0] if last < total else np.inf
-            before, events = checkpoint.take(sim), len(sim.events)
+            before, events = checkpoint.take(sim) if last < total else {}, len(sim.events)
             began = clock.perf_counter()
             rows, status = self._call_free(last)
             if sim.time > after:
@@ -317,7 +316,6 @@ class Run:
                 self.chunk = self.most = max(1, self.chunk // 2)
                 continue
             self._append_rows(rows)
-            self._note_events()
             if status and status != ENDED:
                 divergence.handle(sim, self._last_good(), 0, status)
             sim._finish()
@@ -346,11 +344,10 @@ class Run:
     def _append_rows(self, rows):
         sim, nq, nv = self.sim, self.sim.model.nq, self.sim.model.nv
         after, left = sim._state.copy(), sim._left
+        _, v, a, mode, discrete = np.cumsum([1, nq, nv, len(sim.act), sim._model.nmode]).tolist()
         for row in rows:
-            ends = np.cumsum([1, nq, nv, len(sim.act)])
-            sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), *np.split(row[: ends[-1]], ends[:-1])[1:]
-            modes = ends[-1] + sim._model.nmode
-            sim._struct.views["mode"][:], sim.actuation_state = row[ends[-1] : modes], row[modes:]
+            sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), row[1:v], row[v:a], row[a:mode]
+            sim._struct.views["mode"][:], sim.actuation_state = row[mode:discrete], row[discrete:]
             sim._left = sim._state.copy()  # modes are known: looking at the sample need not find them
             if self.next < self.plan.count:
                 self._append()

@@ -100,6 +100,7 @@ class Simulation:
         if "sensor_delay" in self._model.layout.features:
             attach_sense(self.model, self._struct)  # steps look, too
         self._state = self._struct.real[self._struct.span("time", "xfrc_applied")]
+        self._motion = self._rows_of("qpos", "qvel")  # places in the state
         self._located = self._hard is not None and self._hard.event  # whether events are located in time
         self._loop = loops.advance(event_driven(self.integrator) if self._located else self.integrator)
         self._method = step_word(self.integrator) if self._located else ""
@@ -110,6 +111,7 @@ class Simulation:
         self._computed: np.ndarray | None = None  # the state that computed quantities belong to
         self._left: np.ndarray | None = None  # the state that the last step left
         self._linearization: Any = None  # made when first needed
+        self._about: dict[str, Any] | None = None  # what recordings say about it, made when first needed
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self._dynamics, self._equations = dynamics, equations_word(dynamics, self.model)
         self._control: Controller | None = None
@@ -182,7 +184,7 @@ class Simulation:
         if control is not None:
             parameters = control.parameters(self.model)
             self._struct.views["control_prm"][: len(parameters)] = parameters
-        self._computed = None
+        self._computed = self._about = None
         self.data = Data(self.model, self._model, self._struct, self._refresh)
 
     @property
@@ -273,7 +275,7 @@ class Simulation:
         """Events since the last call; they are kept in `events` too."""
         new = self._events.read() if self._events is not None else self.events[:0]
         if len(new):
-            self.events = np.concatenate([self.events, new])
+            self.events = np.concatenate([self.events, new]) if len(self.events) else new
         return new
 
     def _settle(self) -> None:
@@ -288,14 +290,14 @@ class Simulation:
     def _modes_are_known(self) -> bool:
         """Whether the modes belong to the state; forgets them if it was changed from outside."""
         known = self._struct.views["modes_known"]
-        rows = self._rows_of("qpos"), self._rows_of("qvel")
-        if self._left is None or any(not np.array_equal(self._state[r], self._left[r]) for r in rows):
+        rows = self._motion
+        if self._left is None or not np.array_equal(self._state[rows], self._left[rows]):
             known[:] = 0.0
         return bool(known[0])
 
-    def _rows_of(self, name: str) -> slice:
-        """Where a field lies in the state."""
-        rows, first = self._struct.span(name, name), self._struct.span("time", "time").start
+    def _rows_of(self, name: str, last: str | None = None) -> slice:
+        """Where a field lies in the state, with all fields up to the `last`."""
+        rows, first = self._struct.span(name, last or name), self._struct.span("time", "time").start
         return slice(rows.start - first, rows.stop - first)
 
     def _note_forces(self) -> None:
