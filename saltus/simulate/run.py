@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
-GROWTH = 8  # times more steps before it returns again, as long as it returns more often than that
+GROWTH = 4  # times more steps before it returns again, as long as it returns more often than that
 FIRST_FREE = 16  # steps of its own length that an adaptive integrator takes before it first returns
 WINDOW = 4096  # samples that one call of compiled code may write
 
