@@ -218,11 +218,13 @@ def first_event(m, d, h, start, method):
     find_sides(m, d, h, start, method)
     for e in range(m.nevent):
         d.event_look[e] = d.event_before[e]
+    looks, ahead = 0, PARTS if m.nuserevent else 2  # one farther than the part's end
     for part in range(PARTS):
-        values_at(m, d, h, start, (part + 1.0) / PARTS, method)
-        for e in range(m.nevent):
-            d.event_look[(part + 1) * m.nevent + e] = d.event_value[e]
-    for part in range(PARTS):
+        while looks < min(part + ahead, PARTS):
+            looks += 1
+            values_at(m, d, h, start, looks / PARTS, method)
+            for e in range(m.nevent):
+                d.event_look[looks * m.nevent + e] = d.event_value[e]
         place = event_in_part(m, d, h, start, method, part)
         if place < NONE:
             return place
@@ -332,8 +334,12 @@ def earliest(m, d, h, start, method, lower, upper):
     """
     best = NONE
     for e in range(m.nevent):
-        if level(m, d, e, d.event_after[e]) < 0.0:
-            place = zero_of(m, d, h, start, method, e, lower, min(upper, best))
+        high = level(m, d, e, d.event_after[e])
+        if high < 0.0:
+            end = upper
+            if best < upper:
+                end, high = best, level(m, d, e, value_at(m, d, h, start, best, method, e))
+            place = zero_of(m, d, h, start, method, e, lower, end, high)
             if place < best:
                 best = place
                 for other in range(e):
@@ -353,19 +359,19 @@ def resolution(m, e):
 
 
 @kernel
-def zero_of(m, d, h, start, method, e, lower, upper):
+def zero_of(m, d, h, start, method, e, lower, upper, high):
     """The place between two in a step where event function e goes below zero; NONE if it does not go down.
 
-    A function that is zero at the lower one, for what has just begun, is first followed to where it is positive.
+    `high` is the function at the upper one. A function that is zero at the lower one, for what has just begun, is
+    first followed to where it is positive.
     """
-    high, full = level(m, d, e, value_at(m, d, h, start, upper, method, e)), upper
     if high >= 0.0:
         return NONE
     low = level(m, d, e, d.event_before[e])
     least = resolution(m, e)
     if low > least:
         return bracket(m, d, h, start, method, e, 0.0, lower, low, upper, high)
-    place = upper
+    place = full = upper
     for _ in range(NEARER):
         place = lower + SHORTER * (place - lower)
         value = level(m, d, e, value_at(m, d, h, start, place, method, e))

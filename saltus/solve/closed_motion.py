@@ -36,12 +36,12 @@ def row_drifts(m, d):
     By central differences of J(q ⊕ ε v) v, which hold for any shape that touches, with what its point of contact moves.
     The positions are as before afterwards; what was computed from them is not.
     """
+    if not d.event_count[CLOSED] or is_simple(m, d):
+        return  # there are none, or `free_rows` finds them
     speed = 0.0 * d.time
     for i in range(m.nv):
         speed = maximum(speed, absolute(d.qvel[i]))
-    if is_simple(m, d):
-        return  # `free_rows` finds them
-    if not d.event_count[CLOSED] or not speed > 0.0:
+    if not speed > 0.0:
         for r in range(m.nrow_event):
             d.row_drift[r] = 0.0 * d.time
         return

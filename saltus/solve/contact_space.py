@@ -188,7 +188,11 @@ def begin_forces(m, d):
         if d.block_kind[b] == FRICTION and slips(d, b):
             r = d.block_row[b]
             d.row_force[r] = -d.row_loss[r] * d.slip[d.block_item[b], 0]
-    gather(m, d)
+    if m.nfriction:
+        gather(m, d)
+    else:
+        for i in range(m.nv):
+            d.qfrc_constraint[i] = 0.0 * d.time
 
 
 @kernel
