@@ -22,6 +22,7 @@ RECENT = 3  # events without time passing
 SHARED = 4  # 1: what is closed shares its load in more than one way, and the least forces would not do; or:
 ROUGHLY = 2  # the forces that would do are not found to their tolerance
 PAUSED = 5  # 1: stop before the next impact is resolved
+UNDONE = 6  # 1 and the status so far: a step has been begun, and waits for the log to be read
 
 
 @kernel(inline=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.identity import remember_points
-from saltus.contact.modes import CLOSED, LOGGED, RECENT, ROUGHLY, SHARED, count_closed
+from saltus.contact.modes import CLOSED, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE, count_closed
 from saltus.contact.points import open_gaps
 from saltus.dynamics.history import record_controls
 from saltus.integrate import dopri5
@@ -37,12 +37,22 @@ INSTANT = 1e-12  # s: no time passes in less, in parts of 1 s and of the time
 
 @kernel
 def step(m, d, h, *method):
-    """Go h seconds on, through all events; returns a status."""
-    end = d.time + h
-    worst = begin(m, d)
+    """Go h seconds on, through all events; returns a status.
+
+    EVENTS_FULL where the log of events is to be read before the step goes on, when it is called again.
+    """
+    end, worst = d.time + h, OK
+    if goes_on(m, d):
+        end, worst = d.event_end[0], d.event_count[UNDONE] - 1
+        d.event_count[UNDONE] = 0
+    worst = max(worst, begin(m, d))
     for _ in range(dopri5.ATTEMPTS):
         if worst > NOT_CONVERGED or not end - d.time > 1e-14 * (1.0 + absolute(end)):
             break
+        if log_is_full(m, d):
+            d.event_end[0] = end
+            d.event_count[UNDONE] = 1 + worst
+            return EVENTS_FULL
         start = d.time
         status, size, place = look_ahead(m, d, end, method)
         if place >= 0.0:
@@ -51,6 +61,13 @@ def step(m, d, h, *method):
     if worst <= NOT_CONVERGED:
         d.time = end
     return worst
+
+
+@only_with("event", otherwise="False")
+@kernel
+def goes_on(m, d):
+    """Whether a step has been begun and waits for the log of events to be read."""
+    return d.event_count[UNDONE] > 0
 
 
 @kernel

@@ -16,6 +16,7 @@ from saltus.number.structs import Struct
 # features that kernels are compiled for: where steps go over events, where these are located
 STEPPING_WORDS, EVENT_WORDS = frozenset({"hard", "stepping"}), frozenset({"hard", "event"})
 LOG_ROWS = 512  # events that compiled code can note before it returns
+EVENT_COUNTS = 7  # see `saltus.contact.modes`
 PLANE_BOX, CORNERS = 6, 8  # a kind of pair (ten times the first type and the second), and its points
 LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
 FIXED_ORDER = (3, 6)  # kinds of pairs whose points are always all there, in one order
@@ -114,7 +115,7 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
         **{"nblockmax": others + slots, "nblock_event": others + slots, "nrowmax": rows, "nrow_event": rows},
         **{"nJmax": rows * longest, "nrow_half": (rows + 1) * s["nv"]},
         **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
-        **{"nevent": events, "nevent_state": 1, "nevent_count": 6, "nevent_log": LOG_ROWS},
+        **{"nevent": events, "nevent_state": 1, "nevent_count": EVENT_COUNTS, "nevent_log": LOG_ROWS},
         **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},
         **cone_sizes(others + slots, rows),
     }

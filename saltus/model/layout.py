@@ -424,6 +424,7 @@ DATA = Layout(
         **_ints("event_hit", shape=("nevent",)),
         **_ints("event_count", shape=("nevent_count",)),
         **_reals("event_error", shape=("nevent_state",)),  # of the step that is looked at, in parts of the tolerance
+        **_reals("event_end", shape=("nevent_state",)),  # time (s) to which a step that has been begun goes
         **_reals("event_log", shape=("nevent_log", EVENT_WIDTH)),
         **cones.FIELDS,
         **cones_impact.IMPACT_FIELDS,

@@ -76,11 +76,14 @@ def _advance(step, label, parameters) -> Entry:
     body = f"""
 status = OK
 for k in range(n):
-    hold(m, d, h)
-    sample_sensors(m, d)
+    if not goes_on(m, d):
+        hold(m, d, h)
+        sample_sensors(m, d)
     start = d.time
     result = step(m, d, h{parameters})
     record_controls(m, d, start)
+    if result == EVENTS_FULL:
+        return k, EVENTS_FULL
     status = max(status, result)
     if rarely(not bad_velocity(m, d) < 0.5):
         return k + 1, DIVERGED
@@ -91,7 +94,8 @@ for k in range(n):
 return n, status
 """
     names: dict[str, Any] = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, OK=OK)
-    names |= dict(DIVERGED=DIVERGED, log_is_full=event_driven.log_is_full, EVENTS_FULL=EVENTS_FULL)
+    names |= dict(DIVERGED=DIVERGED, EVENTS_FULL=EVENTS_FULL)
+    names |= dict(log_is_full=event_driven.log_is_full, goes_on=event_driven.goes_on)
     return Entry(f"advance_{label}", f"n, h{parameters}", body, **names)
 
 

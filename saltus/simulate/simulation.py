@@ -8,6 +8,7 @@ import numpy as np
 
 from saltus.contact.foreign import attach
 from saltus.contact.foreign_ray import attach_sense
+from saltus.contact.modes import UNDONE
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
 from saltus.integrate.event_driven import event_driven, step_word
@@ -265,6 +266,7 @@ class Simulation:
     def _advance_located(self, n: int, h: float) -> tuple[int, int]:
         """The same from event to event, reading the log of events in between."""
         taken, status = 0, EVENTS_FULL
+        self._struct.views["event_count"][UNDONE] = 0
         while status == EVENTS_FULL and taken < n:
             more, status = self._loop(self._stepped, self._struct, n - taken, h, *self.integrator.parameters)
             taken += more

@@ -12,6 +12,7 @@ from helpers.hard_models import CRADLE, G, floor
 from scipy.special import ellipk
 
 import saltus
+from saltus.model.hard import LOG_ROWS
 
 pytestmark = pytest.mark.usefixtures("one_hard_layout")
 
@@ -42,6 +43,16 @@ def test_steps_and_runs_come_to_the_same_place():
     other.step(700)
     np.testing.assert_allclose(other.qpos, one.qpos, atol=1e-12)
     np.testing.assert_allclose(other.events["time"], one.events["time"], rtol=1e-12)
+
+
+def test_one_step_may_hold_any_number_of_events():
+    """More impacts than compiled code has room to note, at √(2h/g) (2k - 1); each hands its rounding on."""
+    fall = math.sqrt(2 / G)
+    sim = saltus.Simulation(DROP, contact=saltus.Hard(restitution=1.0), timestep=1200 * fall)
+    sim.step()
+    assert len(sim.events) == 600 > LOG_ROWS
+    np.testing.assert_allclose(sim.events["time"], fall * (2 * np.arange(1, 601) - 1), rtol=1e-10)
+    assert sim.time == 1200 * fall
 
 
 def test_a_snapshot_holds_the_modes():
