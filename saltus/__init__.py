@@ -27,6 +27,7 @@ _HOME = {
     "contact_parameters": "saltus.simulate.contact_law",
     "ContactLaw": "saltus.simulate.contact_law",
     "Soft": "saltus.simulate.contact",
+    "Compliant": "saltus.simulate.contact",
     "Hard": "saltus.simulate.contact",
     "friction_contact": "saltus.simulate.friction_contact",
     "FrictionContact": "saltus.simulate.friction_contact",
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.batch import Batch
     from saltus.simulate.compare import compare
-    from saltus.simulate.contact import Hard, Soft
+    from saltus.simulate.contact import Compliant, Hard, Soft
     from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
     from saltus.simulate.control import PID, Controller, controller
     from saltus.simulate.dynamics import Dynamics

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from saltus.errors import DivergenceError, EventError, OptionError
 from saltus.integrate.registry import find_integrator
 from saltus.simulate.carry import carry
-from saltus.simulate.contact import Hard, Soft, find_contact_law, hard_numbers
+from saltus.simulate.contact import Law, find_contact_law, hard_numbers
 from saltus.simulate.events import UserEvents, start_values
 from saltus.simulate.simulation import Simulation
 
@@ -54,7 +54,7 @@ class Setup:
             carry(self.source, sim)
         return sim
 
-    def law(self, name: str) -> Soft | Hard:
+    def law(self, name: str) -> Law:
         """The contact law of a name; where that is the setup's own, with its numbers."""
         own = find_contact_law(self.contact)
         return own if own.name == name else find_contact_law(name)

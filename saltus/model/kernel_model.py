@@ -79,6 +79,7 @@ class UserLaws(NamedTuple):
     events: str = ""  # the word of functions and actions of events
     method: str = ""  # the word of a method of fixed steps with which events are located
     hard: HardLaw | None = None  # numbers of the hard law of contact
+    touch: str = ""  # the word of a law of contact
     reads: frozenset[str] = frozenset()  # words for what the controller reads and steps alone would not compute
 
 
@@ -90,8 +91,11 @@ def with_laws(base: Struct, laws: UserLaws) -> Struct:
     if laws.hard is not None:
         base = with_hard(base, laws.hard)
     words = {laws.controller, "actuation"} if laws.controller else set()
-    words |= ({"act"} if laws.states else set()) | ({laws.equations, laws.events, laws.method} - {""}) | laws.reads
+    words |= {"act"} if laws.states else set()
+    words |= laws.reads | ({laws.equations, laws.events, laws.method, laws.touch} - {""})
     sizes = base.sizes | {"nact": base.sizes["nact"] + laws.states, "ncontrol_state": laws.states}
+    if laws.touch:
+        sizes |= {"ntouch": base.sizes["nconmax"], "nv_touch": base.sizes["nv"]}
     sizes["keep_bodies"] = max(sizes["keep_bodies"], int(bool(laws.reads)))
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():

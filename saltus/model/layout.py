@@ -36,6 +36,7 @@ MODEL = Layout(
         **_ints("implicit_damping", "has_gravcomp", "has_freebody", "has_actuation"),
         # whether forces read orientations and velocities of all bodies
         **_ints("keep_bodies"),
+        **_ints("ntouch", "nv_touch"),  # room for the forces of contacts that follow a law of the user's
         # bodies
         **_ints(
             *["body_parentid", "body_rootid", "body_jntadr", "body_jntnum", "body_dofadr", "body_dofnum"],
@@ -357,6 +358,9 @@ DATA = Layout(
         **_reals("contact_dist", shape=("nconmax",)),
         **_reals("contact_pos", shape=("nconmax", 3)),
         **_reals("contact_frame", shape=("nconmax", 9)),
+        # where contacts follow a law of the user's: force on the second geom along the contact's axes, N; on the joints
+        **_reals("contact_touch", shape=("ntouch", 3)),
+        **_reals("qfrc_touch", shape=("nv_touch",)),
         # collision by MuJoCo: addresses and each lane's number of contacts (see `saltus.contact.foreign`)
         **_ints("foreign_functions", "foreign_model", "foreign_data"),
         **_ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
@@ -439,7 +443,8 @@ EVENT_SIZES = (
     "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
     "nq_event nevent_look nuserevent"
 )
-NO_EVENTS = dict.fromkeys([*EVENT_SIZES.split(), "nactuation_state", "npast"], 0) | cones.cone_sizes(0, 0)
+NO_ROOM = [*EVENT_SIZES.split(), "nactuation_state", "npast", "ntouch", "nv_touch"]
+NO_EVENTS = dict.fromkeys(NO_ROOM, 0) | cones.cone_sizes(0, 0)
 
 
 def data_sizes(

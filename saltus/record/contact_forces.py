@@ -77,6 +77,8 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
         there = dim > min(axis, 1)
         places = np.where(there, row + axis, row)
         force[acts, axis] = np.where(there, d.views["row_force"][places], 0.0)
+    if m.ntouch:
+        force = d.views["contact_touch"][:n]
     frame = d.views["contact_frame"][:n].reshape(n, 3, 3)
     table[:, :3] = d.views["contact_pos"][:n]
     table[:, 3:6] = np.einsum("ni,nij->nj", force, frame)

@@ -9,6 +9,7 @@ spatial tendons; what actuators on joints and sites, gravity compensation and a 
 from saltus.contact.blocks import EQUALITY, FRICTION, UNILATERAL
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.equality import CONNECT, TENDON, WELD, anchors, orientations, turned
+from saltus.contact.given import GIVEN, has_law
 from saltus.dynamics.kinematics import site_position
 from saltus.dynamics.motion import motion
 from saltus.dynamics.tendon import distance_direction, way_around
@@ -63,7 +64,7 @@ def add_force(m, d, b, point, torque, force, sign):
 
 
 @kernel
-def contact_force(m, d, k):
+def row_contact_force(m, d, k):
     """Force (N) and torque (N m) of contact k on its second geom along the contact's own axes; zero where it acts not.
 
     In lanes within the gap, or beyond, rows that act in others may hold a zero of either sign.
@@ -85,12 +86,20 @@ def contact_force(m, d, k):
     return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
 
 
+@only_with(GIVEN, otherwise=row_contact_force)
+@kernel
+def contact_force(m, d, k):
+    """The same where contacts follow a law of the user's."""
+    zero = 0.0 * d.time
+    return d.contact_touch[k], (zero, zero, zero)
+
+
 @only_with("contact")
 @kernel
 def add_contact_forces(m, d):
     """Add the forces of contacts to cfrc_ext of both bodies."""
     for k in range(d.count[NCON]):
-        if d.contact_block[k] >= 0:
+        if d.contact_block[k] >= 0 or has_law(m):
             force, torque = contact_force(m, d, k)
             frame, point = d.contact_frame[k], d.contact_pos[k]
             force = transpose_times_vector(frame, force)

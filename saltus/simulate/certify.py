@@ -11,6 +11,7 @@ from saltus.errors import DivergenceError
 from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import Entry
 from saltus.record.certificate import Certificate, certify_from_runs, energy_drift
+from saltus.simulate.events import Actuation
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
@@ -114,8 +115,11 @@ def _without_error_bar(sim, first, reason) -> Certificate:
 def _repeat(sim, start, duration, sample, control, progress, **changes):
     from saltus.simulate.simulation import Simulation
 
-    options = {"integrator": sim.integrator, "contact": sim.contact, "timestep": sim.timestep}
-    options |= {"control": sim.control, "dynamics": sim.dynamics} | changes
+    options = {"integrator": sim.integrator, "contact": sim.law, "timestep": sim.timestep, "control": sim.control}
+    options |= {"dynamics": sim.dynamics, "events": sim.user_events.own}
+    if not isinstance(sim.control, Actuation):
+        options["actuation_states"] = sim._start_values
+    options |= changes
     other = Simulation(sim.model, **options)
     other.restore(start)
     return other.run(duration, sample, control, progress)

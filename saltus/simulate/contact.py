@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 
+from saltus.contact.given import GIVEN
+from saltus.dynamics.user_laws import register
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.hard import HardLaw
+from saltus.number.kernels import kernel
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
@@ -113,6 +117,43 @@ class Hard:
         )
 
 
+class Compliant:
+    """Contact by forces of a law of one's own, in the place of the soft one: `contact=saltus.Compliant(force)`.
+
+    `force(m, d, gap, velocity)` gives the force on the second geom of a contact (N), a tuple along the normal, which
+    points to it, and two tangents. `gap` is the signed distance (m), below zero: how deep the geoms are in each other,
+    less their margin; `velocity` (m/s) that of the second geom against the first along the same axes. It acts at every
+    contact of the model, whose `solref`, `solimp` and friction count for nothing; a contact of dimension 1 has the
+    force along the normal alone. Limits, equalities and dry friction follow the soft law.
+
+    A plain function of numbers, which is compiled into the step as a controller is (see `saltus.controller`): each
+    number may stand for many simulations, so that branches on it are `where` of `saltus.number.functions`. What it
+    refers to by name belongs to its code; what is to change between runs are `d.userdata[i]`. Every integrator takes
+    the force as it is, the implicit ones without its derivatives; stiff laws need small or controlled steps.
+    """
+
+    name = "compliant"
+
+    def __init__(self, force: Any):
+        if not isinstance(force, Dispatcher) and not hasattr(force, "__code__"):
+            kind = type(force).__name__
+            raise OptionError(f"Compliant: force must be a function force(m, d, gap, velocity), got {kind}")
+        self.force: Any = force if isinstance(force, Dispatcher) else kernel(force)
+        self._word = ""
+
+    def __repr__(self) -> str:
+        return f"Compliant({self.force.py_func.__name__})"
+
+    @property
+    def word(self) -> str:
+        """What tells its kernel from others among the features of a layout."""
+        self._word = register((self.force,), self._word)
+        return GIVEN + self._word
+
+
+Law = Soft | Hard | Compliant
+
+
 def _number(name: str, value: Any) -> float:
     try:
         return float(value)
@@ -166,7 +207,7 @@ def _say_what_is_left_out(model: "Model") -> None:
         warnings.warn(text, SaltusWarning, stacklevel=6)
 
 
-def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Soft | Hard:
+def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
     """The law of a name or a law itself; None is the soft one.
 
     `with_events`: a model whose events are to be located. Without anything that touches or constrains both laws are the
@@ -180,12 +221,12 @@ def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Soft |
     return Hard()
 
 
-def _find_contact_law(contact: Any) -> Soft | Hard:
+def _find_contact_law(contact: Any) -> Law:
     if contact is None or contact == "soft":
         return Soft()
     if contact == "hard":
         return Hard()
-    if isinstance(contact, Soft | Hard):
+    if isinstance(contact, Law):
         return contact
     raise OptionError.unknown("contact law", contact, ["soft", "hard"])
 
@@ -196,14 +237,14 @@ def suits_soft(integrator: "Integrator", model: "Model") -> bool:
 
 
 def hard_numbers(
-    model: "Model", law: Soft | Hard, integrator: "Integrator", events: "UserEvents", states: tuple[float, ...]
+    model: "Model", law: Law, integrator: "Integrator", events: "UserEvents", states: tuple[float, ...]
 ) -> HardLaw | None:
-    """The hard law for a model under an integrator; None for the soft one. OptionError if that cannot be.
+    """The hard law for a model under an integrator; None for another one. OptionError if that cannot be.
 
     `events`: the user's; `states`: discrete ones of actuation.
     """
     stepping = integrator.kind == "time-stepping"
-    if isinstance(law, Soft):
+    if not isinstance(law, Hard):
         if not suits_soft(integrator, model):
             raise OptionError(f'{integrator.name} is for hard contact; give contact="hard" or saltus.Hard(...)')
         return None

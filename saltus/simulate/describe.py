@@ -118,7 +118,8 @@ def law_of(name: str, numbers: Mapping[str, Any]) -> Any:
     if not numbers:
         return name
     pairs = {(first, second): value for first, second, value in numbers.get("pairs", [])}
-    return dataclasses.replace(find_contact_law(name), **{**numbers, "pairs": pairs})
+    law: Any = find_contact_law(name)
+    return dataclasses.replace(law, **{**numbers, "pairs": pairs})
 
 
 def tolerances(sim: "Simulation") -> dict[str, float]:

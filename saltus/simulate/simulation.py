@@ -20,7 +20,7 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.events import EVENT_DTYPE
 from saltus.simulate import divergence, loops, rows
-from saltus.simulate.contact import find_contact_law, hard_numbers
+from saltus.simulate.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
@@ -54,8 +54,8 @@ class Simulation:
     """A model, its state, and an integrator that moves it.
 
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
-    says. `timestep` (s): None for the file's. `contact`: the contact law, "soft", "hard", saltus.Soft() or
-    saltus.Hard(...).
+    says. `timestep` (s): None for the file's. `contact`: the contact law, "soft", "hard", saltus.Soft(),
+    saltus.Hard(...), or one's own, saltus.Compliant(force).
     `tolerance`: (relative, absolute) error per step of adaptive integrators. `control`: a controller in the time loop
     (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
     `saltus.Dynamics`). `events`: functions of the state whose sign changes are located in time, and what happens there
@@ -89,11 +89,12 @@ class Simulation:
             integrator = "dopri5"  # what events are located with
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
         check_sampling(self.model, self.integrator)
+        self._touch = self.law.word if isinstance(self.law, Compliant) and self.model.struct().nconmax else ""
         self._hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self._start_values)
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self._law_timestep = None if self.integrator.adaptive else self.timestep
-        self._model = self.model.struct(timestep=self._law_timestep, laws=UserLaws(hard=self._hard))
+        self._model = self.model.struct(timestep=self._law_timestep, laws=UserLaws(hard=self._hard, touch=self._touch))
         room = _room(self.model, control)
         self._struct = Struct(DATA, self.integrator.data_sizes(self._model.sizes, **room))
         self._struct.fill("timestep", self.timestep)
@@ -176,7 +177,7 @@ class Simulation:
         self._control, self._linearization = control, None
         if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
             raise OptionError("this Actuation has events; give it to Simulation(..., control=...)")
-        self._laws = user_laws(self.model, control, self._equations)._replace(hard=self._hard)
+        self._laws = user_laws(self.model, control, self._equations)._replace(hard=self._hard, touch=self._touch)
         self._model = self.model.struct(timestep=self._law_timestep, laws=self._laws)
         # what steps are compiled with and looking at a state is not
         words = {self.user_events.word, self._method} - {""}

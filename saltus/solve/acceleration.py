@@ -1,6 +1,7 @@
 """From state and inputs to accelerations, constraints included."""
 
 from saltus.contact.counts import NBLOCK
+from saltus.contact.given import has_law
 from saltus.contact.modes import count_closed
 from saltus.dynamics.factor import solve
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
@@ -72,7 +73,7 @@ def forward_grip(m, d):
 def soft_forward(m, d):
     """Constraint forces, and the accelerations with them."""
     status = constrain(m, d)
-    if d.count[NBLOCK] > 0:
+    if d.count[NBLOCK] > 0 or has_law(m):
         for i in range(m.nv):
             d.qacc[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
         solve(m, d, d.qacc)

@@ -7,6 +7,7 @@ from saltus.contact.contacts import contact_rows
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.contact.equality import equality_rows
 from saltus.contact.friction import friction_rows
+from saltus.contact.given import GIVEN, given_forces
 from saltus.contact.limits import limit_rows
 from saltus.contact.tendon_rows import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
 from saltus.dynamics.equations import bias_force, joint_inertia
@@ -26,6 +27,33 @@ def constrain_softly(m, d):
     Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_given. What follows then gives the constrained
     accelerations as it would give free ones. Lanes on which no row acts are left as they are, to the bit.
     """
+    touch_by_law(m, d)
+    status = weigh_rows(m, d)
+    add_touch(m, d)
+    return status
+
+
+@only_with(GIVEN)
+@kernel
+def touch_by_law(m, d):
+    """Contact forces of a law of the user's, added to qfrc_given."""
+    find_contacts_anew(m, d)
+    given_forces(m, d)
+    for i in range(m.nv):
+        d.qfrc_given[i] = d.qfrc_given[i] + d.qfrc_touch[i]
+
+
+@only_with(GIVEN)
+@kernel
+def add_touch(m, d):
+    """Count them among the forces of constraints."""
+    for i in range(m.nv):
+        d.qfrc_constraint[i] = d.qfrc_constraint[i] + d.qfrc_touch[i]
+
+
+@kernel
+def weigh_rows(m, d):
+    """Forces of all rows that follow the soft law; returns a status."""
     find_rows(m, d)
     if d.count[NBLOCK] == 0:
         for i in range(m.nv):
@@ -65,8 +93,20 @@ def forget_start(m, d):
 def find_rows(m, d):
     """All constraint rows at the present state, in MuJoCo's order: equalities, dry friction, limits, contacts."""
     rows_without_contacts(m, d)
+    soft_contacts(m, d)
+
+
+@kernel
+def rows_of_contacts(m, d):
+    """Contacts and their rows."""
     find_contacts_anew(m, d)
     contact_rows(m, d)
+
+
+@only_with(GIVEN, otherwise=rows_of_contacts)
+@kernel
+def soft_contacts(m, d):
+    """Nothing, where contacts follow another law."""
 
 
 @kernel
