@@ -12,6 +12,8 @@ import typer
 
 from saltus.cli import screen
 
+CLOSING = 5.0  # s at most, for telling the pages and ending all threads
+
 
 def open_lab(what: Any, *, browser: bool, **options: Any) -> None:
     """Open the lab, say where it is, and wait."""
@@ -22,11 +24,16 @@ def open_lab(what: Any, *, browser: bool, **options: Any) -> None:
     for warning in warned:
         screen.say(f"warning: {warning}")
     with opened:
-        typer.echo(f"lab: {opened.url}")
-        screen.say("Only this machine can open it. Ctrl-C ends it.")
         with contextlib.suppress(KeyboardInterrupt):
+            typer.echo(f"lab: {opened.url}")
+            screen.say("Only this machine can open it. Ctrl-C ends it.")
             opened.wait()
+        # compilers that take all there is of this computer must not hold up the end
+        latest = threading.Timer(CLOSING, os._exit, (0,))
+        latest.daemon = True
+        latest.start()
     _end_what_is_left()
+    latest.cancel()
 
 
 def _end_what_is_left() -> None:
