@@ -18,9 +18,13 @@ from saltus.lab.scenes import scenes
 
 @contextmanager
 def started(*arguments):
-    """The process and its first line."""
+    """The process and its first line. It hears Ctrl-C also where these tests run in the background and do not."""
     command = [sys.executable, "-m", "saltus", "lab", *arguments, "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     try:
         yield process, process.stdout.readline()
     finally:
