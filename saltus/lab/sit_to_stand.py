@@ -35,7 +35,7 @@ TRUNK, FOOT = 1, 4  # bodies
 OFF_SEAT = -0.4517  # m: z when the hip is 3 mm higher than on the seat
 # discrete states: the phase, and when he began to rise and was off the seat
 PHASE, ROSE, OFF = 0, 1, 2
-LEANS_FORWARDS, RISES, STANDS = 0.0, 1.0, 2.0
+LEANS_FORWARDS, RISES = 0.0, 1.0  # phases, of which the last is 2, standing
 NEVER = 1e9  # s
 
 
@@ -66,11 +66,17 @@ def leans_enough(m, d):
     return d.qpos[2] - LEAN
 
 
+@kernel(inline=True)
+def go_on(m, d, phase, clock):
+    """The next phase after this one, and when it began; nothing in another one."""
+    if d.actuation_state[PHASE] == phase:
+        d.actuation_state[PHASE] = phase + 1.0
+        d.actuation_state[clock] = d.time
+
+
 def rise(m, d):
     """He begins to rise, if he sat."""
-    if d.actuation_state[PHASE] == LEANS_FORWARDS:
-        d.actuation_state[PHASE] = RISES
-        d.actuation_state[ROSE] = d.time
+    go_on(m, d, LEANS_FORWARDS, ROSE)
 
 
 @kernel(inline=True)
@@ -81,9 +87,7 @@ def off_seat(m, d):
 
 def stand(m, d):
     """He balances from now on, if he was rising."""
-    if d.actuation_state[PHASE] == RISES:
-        d.actuation_state[PHASE] = STANDS
-        d.actuation_state[OFF] = d.time
+    go_on(m, d, RISES, OFF)
 
 
 def phases(m, d, z):
