@@ -23,6 +23,8 @@ _HOME = {
     "resume": "saltus.simulate.resume",
     "compare": "saltus.simulate.compare",
     "Comparison": "saltus.record.comparison",
+    "sweep": "saltus.simulate.sweep",
+    "Sweep": "saltus.record.sweep",
     "contact_law": "saltus.simulate.contact_law",
     "contact_parameters": "saltus.simulate.contact_law",
     "ContactLaw": "saltus.simulate.contact_law",
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.certificate import Certificate
     from saltus.record.comparison import Comparison
+    from saltus.record.sweep import Sweep
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.batch import Batch
     from saltus.simulate.compare import compare
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
     from saltus.simulate.humans import simulate
     from saltus.simulate.resume import resume
     from saltus.simulate.simulation import Simulation
+    from saltus.simulate.sweep import sweep
     from saltus.symbolic.equations import Equations, derive
 
 

@@ -1,0 +1,110 @@
+"""What a sweep gives other values: paths to anything of a run, from the model's file to the integrator.
+
+flexcomp[sheet]/elasticity/young    an attribute of the model's file, see `saltus.model.edited`
+body_mass[bob]   opt.timestep       a value of the compiled model, see `saltus.model.changed`
+qpos[hinge]   qvel[ball.vz]         the state at the start, by joint or by coordinate
+ctrl[motor]                         a control, held
+integrator   contact                what moves it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from saltus.errors import OptionError
+from saltus.model.changed import changed
+from saltus.model.edited import edited
+from saltus.model.load import load
+from saltus.model.model import Model
+from saltus.simulate.simulation import Simulation
+
+RUN = ("integrator", "contact")
+STATE = re.compile(r"(qpos|qvel|ctrl)\[([^\[\]]*)\]$")
+
+
+@dataclass
+class Setup:
+    """How runs of a model begin; one for all of a sweep.
+
+    `source`, `ignore`: as `saltus.load` takes them. `integrator`, `contact`, `timestep`: as `Simulation`. `key`: the
+    keyframe to start from. What a model's file makes is kept for the next run with the same file.
+    """
+
+    source: Any
+    ignore: tuple[str, ...] = ()
+    integrator: Any = None
+    contact: Any = "soft"
+    timestep: float | None = None
+    key: int | str | None = None
+    _last: tuple[Any, Model] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": None}
+
+    def model(self, values: Mapping[str, Any]) -> Model:
+        """The model with other values. OptionError, ModelError: it cannot have them."""
+        in_file = {path: value for path, value in values.items() if "/" in path}
+        what = repr(sorted(in_file.items()))
+        if self._last is None or self._last[0] != what:
+            made = (
+                edited(self.source, in_file, ignore=self.ignore) if in_file else load(self.source, ignore=self.ignore)
+            )
+            self._last = what, made
+        fields = {path: value for path, value in values.items() if _is_field(path)}
+        return changed(self._last[1], fields) if fields else self._last[1]
+
+    def simulation(self, values: Mapping[str, Any]) -> Simulation:
+        """A simulation with other values, at its start. OptionError, ModelError: it cannot have them."""
+        model = self.model(values)
+        integrator = values.get("integrator", self.integrator)
+        sim = Simulation(model, integrator, values.get("contact", self.contact), self.timestep)
+        if self.key is not None:
+            sim.reset(self.key)
+        for path, value in values.items():
+            if found := STATE.match(path):
+                _put(sim, path, found[1], found[2], value)
+        return sim
+
+
+def check_path(path: Any) -> str:
+    """The path, if it may name something. OptionError: it is none of the kinds above."""
+    if not (isinstance(path, str) and path.strip()):
+        raise OptionError(f"a sweep's path must be text, got {path!r}")
+    if not ("/" in path or path in RUN or "[" in path or path.startswith("opt.")):
+        known = (
+            "element[name]/attribute, field[name], opt.name, qpos[name], qvel[name], ctrl[name], integrator, contact"
+        )
+        raise OptionError(f"{path!r} names nothing that a sweep can give another value; expected one of: {known}")
+    return path
+
+
+def takes_text(path: str) -> bool:
+    """Whether values of a path are text as they stand, rather than numbers."""
+    return "/" in path or path in RUN
+
+
+def _is_field(path: str) -> bool:
+    return not ("/" in path or path in RUN or STATE.match(path))
+
+
+def _put(sim: Simulation, path: str, name: str, label: str, value: Any) -> None:
+    """Give a part of the state at the start another value."""
+    model = sim.model
+    labels = {"qpos": model.qpos_names, "qvel": model.dof_names, "ctrl": lambda: model.names("actuator")}[name]()
+    places = [i for i, own in enumerate(labels) if own == label or own.rpartition(".")[0] == label]
+    if not places:
+        raise OptionError.unknown(f"{'actuator' if name == 'ctrl' else 'joint'} in {path}:", label, labels)
+    try:
+        new = np.asarray(value, float).reshape(-1)
+    except (TypeError, ValueError):
+        raise OptionError(f"{path} must be a number, got {value!r}") from None
+    if len(new) != len(places):
+        raise OptionError(f"{path} takes {len(places)} numbers, got {len(new)}")
+    if not np.isfinite(new).all():
+        raise OptionError(f"{path} must be finite, got {value}")
+    getattr(sim, name)[places] = new
