@@ -96,7 +96,7 @@ def newton_flops(m: Any, d: Any) -> float:
     dim, n = d.views["block_dim"][:blocks], d.views["block_num"][:blocks]
     c, nC = d.views["hessian_num"], len(m.views["M_colind"])
     rows = int((2 * dim * n).sum())
-    inertia = 4 * nC - 2 * len(c)
+    inertia = 4 * nC - 3 * len(c)
     hessian = int((dim * (2 * dim - 1) * n + dim * n * (n + 1)).sum())
     factor = int((c * (c + 2)).sum())
     solve = int((4 * c + 1).sum())

@@ -26,6 +26,8 @@ def adhesion_moments(m, d):
             touching = zero
             for n in range(d.count[NCON]):
                 c = d.contact_collision[n]
+                if m.collision_geom2[c] < 0:
+                    continue  # as in MuJoCo, deformable bodies are not pulled on
                 b1, b2 = m.geom_bodyid[m.collision_geom1[c]], m.geom_bodyid[m.collision_geom2[c]]
                 if b1 == m.out_obj1[o] or b2 == m.out_obj1[o]:
                     found = d.contact_dist[n] < m.law_reach[m.collision_law[c]]

@@ -10,6 +10,7 @@ capsule counts as lying along the face, and has it.
 
 from saltus.contact.box_choice import by_precision, component, cycled, half_sizes, largest3, pick3
 from saltus.contact.found import add_contact
+from saltus.contact.round import capsule_of
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
@@ -21,7 +22,6 @@ from saltus.spatial.vectors import (
     sub3,
     transpose_times_vector,
     where3,
-    z_axis,
 )
 
 TINY = 1e-15  # m: nearer to the box's surface than this, a sphere's centre counts as inside
@@ -35,18 +35,16 @@ def sphere_box(m, d, n, c, reach):
     """The contact of a sphere with a box; appends contacts of pair c from number n on, returns their number then."""
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     centre = transpose_times_vector(d.geom_xmat[g2], sub3(d.geom_xpos[g1], d.geom_xpos[g2]))
-    return sphere_on_box(m, d, n, c, reach, centre, centre[0] == centre[0])
+    return sphere_on_box(m, d, n, c, reach, centre, m.geom_size[g1, 0], g2, 1.0, centre[0] == centre[0])
 
 
 @kernel
-def sphere_on_box(m, d, n, c, reach, centre, there):
-    """The contact of pair c's box with a sphere of its first geom's radius about `centre` (m, in the box's axes).
+def sphere_on_box(m, d, n, c, reach, centre, radius, box, sign, there):
+    """The contact of a sphere about `centre` (m, in the box's axes) with the geom `box`, as one of pair c.
 
-    In lanes that are not `there` it has none. The normal is the direction from the centre to the nearest point of the
-    box; for a centre inside the box, the inward normal of the nearest face.
+    In lanes that are not `there` it has none. The normal is `sign` times the direction from the centre to the nearest
+    point of the box; for a centre inside the box, times the inward normal of the nearest face.
     """
-    box = m.collision_geom2[c]
-    radius = m.geom_size[m.collision_geom1[c], 0]
     size = m.geom_size[box]
     zero = 0.0 * centre[0]
     nearest = (
@@ -65,7 +63,7 @@ def sphere_on_box(m, d, n, c, reach, centre, there):
     pos = add_scaled3(centre, 0.5 * (radius + dist), normal)
     frame = d.geom_xmat[box]
     pos = add3(d.geom_xpos[box], matrix_times_vector(frame, pos))
-    normal = matrix_times_vector(frame, normal)
+    normal = matrix_times_vector(frame, scale3(sign, normal))
     dist = where(there, dist - radius, zero + (reach + 1.0))
     return add_contact(m, d, n, c, reach, dist, pos, normal, (zero, zero, zero))
 
@@ -92,17 +90,24 @@ def nearest_face(point, size):
 
 @kernel
 def capsule_box(m, d, n, c, reach):
-    """The contacts of a capsule with a box, two at most.
+    """The contacts of a geom that is a capsule with a box."""
+    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    return capsule_on_box(m, d, n, c, reach, capsule_of(m, d, g1), g2, 1.0)
+
+
+@kernel
+def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
+    """The contacts of a capsule with the geom `box`, two at most, their normals `sign` times those into the box.
 
     Points of the capsule's axis are centre + s half, -1 <= s <= 1, in the box's axes. Appends contacts of pair c from
     number n on, returns their number then.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
-    frame, turn = d.geom_xmat[g2], d.geom_xmat[g1]
-    centre = transpose_times_vector(frame, sub3(d.geom_xpos[g1], d.geom_xpos[g2]))
-    axis = transpose_times_vector(frame, z_axis(turn))
+    centre, axis, length, radius = capsule
+    frame = d.geom_xmat[box]
+    centre = transpose_times_vector(frame, sub3(centre, d.geom_xpos[box]))
+    axis = transpose_times_vector(frame, axis)
     zero = 0.0 * centre[0]
-    length, size = m.geom_size[g1, 1], half_sizes(m, g2, zero)
+    size = half_sizes(m, box, zero)
     half = scale3(length, axis)
     square, s, face = nearest_end(centre, half, size)
     s, feature, edge, along, corner = nearest_edge(centre, half, size, length, square, s)
@@ -112,8 +117,10 @@ def capsule_box(m, d, n, c, reach):
     on_face, on_corner = feature < 0.5, (feature > 0.5) & (feature < 1.5)
     step = where(on_face, step1, where(on_corner, step2, step3))
     second = where(on_face, there1, where(on_corner, there2, there3)) > 0.5
-    n = sphere_on_box(m, d, n, c, reach, add_scaled3(centre, s, half), zero == zero)
-    return sphere_on_box(m, d, n, c, reach, add_scaled3(centre, s + where(second, step, zero), half), second)
+    at = add_scaled3(centre, s, half)
+    n = sphere_on_box(m, d, n, c, reach, at, radius, box, sign, zero == zero)
+    at = add_scaled3(centre, s + where(second, step, zero), half)
+    return sphere_on_box(m, d, n, c, reach, at, radius, box, sign, second)
 
 
 @kernel

@@ -9,6 +9,9 @@ from saltus.contact.box import capsule_box, sphere_box
 from saltus.contact.box_box import box_box
 from saltus.contact.convex import convex
 from saltus.contact.counts import NCON
+from saltus.contact.flex_collide import collide_flex
+from saltus.contact.flex_few import keep_few
+from saltus.contact.flex_near import flex_boxes
 from saltus.contact.foreign import foreign
 from saltus.contact.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.round import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
@@ -45,10 +48,13 @@ def collide(m, d):
     Reads geom_xpos, geom_xmat. Writes count[NCON], contact_collision (the pair), contact_dist (m), contact_pos (m) and
     contact_frame [ncon, 9] in the order of the pairs.
     """
+    flex_boxes(m, d)
     n = 0
     for c in range(m.ncollision):
         reach = m.law_reach[m.collision_law[c]]
-        if near(m, d, m.collision_geom1[c], m.collision_geom2[c], reach):
+        if m.collision_flex2[c] >= 0:
+            n = keep_few(m, d, n, collide_flex(m, d, n, c, reach), c, reach)
+        elif near(m, d, m.collision_geom1[c], m.collision_geom2[c], reach):
             n = collide_pair(m, d, n, c, reach)
     d.count[NCON] = n
 

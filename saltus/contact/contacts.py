@@ -2,10 +2,11 @@
 
 from saltus.contact.blocks import CONE, PYRAMID, UNILATERAL, add_block, times_block
 from saltus.contact.counts import NCON
+from saltus.contact.flex_rows import flex_block, flex_inverse, flex_jacobian
 from saltus.contact.law import impedance, reference, regularisation
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.motions import dot6
+from saltus.spatial.motions import dot6, unit_wrench
 from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
 
 
@@ -25,16 +26,37 @@ def contact_rows(m, d):
         if any_lane(active):
             dim = m.law_dim[law]
             kind = UNILATERAL if dim == 1 else CONE if m.opt_cone else PYRAMID
-            b = add_block(m, d, kind, dim, m.collision_chain[c], law, k, active)
+            b = contact_block(m, d, kind, dim, law, k, active)
             d.contact_block[k] = b
             contact_jacobian(m, d, k, b, dim)
             contact_velocity(m, d, k, b, dim)
-            weights_and_references(m, d, b, kind, r, active)
+            weights_and_references(m, d, b, kind, r, active, contact_inverse(m, d, k))
+
+
+@kernel
+def contact_block(m, d, kind, dim, law, k, active):
+    """A block for contact k that acts in the lanes where `active` holds; returns its number."""
+    chain = m.collision_chain[d.contact_collision[k]]
+    if chain < 0:
+        return flex_block(m, d, kind, dim, law, k, active)
+    return add_block(m, d, kind, dim, chain, law, k, active)
+
+
+@kernel
+def contact_inverse(m, d, k):
+    """Inverse inertia (1/kg) that contact k feels, as constraints are weighed by it."""
+    chain = m.collision_chain[d.contact_collision[k]]
+    if chain < 0:
+        return flex_inverse(m, d, k)
+    return m.chain_translation[chain] + 0.0 * d.time
 
 
 @kernel
 def contact_jacobian(m, d, k, b, dim):
-    """The Jacobian of block b, the first `dim` motions of contact k: of the second geom against the first."""
+    """The Jacobian of block b, the first `dim` motions of contact k: of the second object against the first."""
+    if m.collision_chain[d.contact_collision[k]] < 0:
+        flex_jacobian(m, d, k, b, dim)
+        return
     side_rows(m, d, k, b, dim, 1.0)
     if m.chain_body1[d.block_chain[b]] > 0:
         side_rows(m, d, k, b, dim, -1.0)
@@ -80,22 +102,16 @@ def side_rows(m, d, k, b, dim, side):
         place += dim
 
 
-@kernel(inline=True)
-def unit_wrench(arm, direction):
-    """The force `direction` at `arm` from the reference point, as (torque, force)."""
-    torque = cross(arm, direction)
-    return torque[0], torque[1], torque[2], direction[0], direction[1], direction[2]
-
-
 @kernel
-def weights_and_references(m, d, b, kind, r, active):
+def weights_and_references(m, d, b, kind, r, active, inverse):
     """Weights and reference accelerations of a contact's rows, from their velocities in row_aref.
+
+    `inverse` (1/kg): see `contact_inverse`.
 
     The regularisation of a cone's rows is such that friction has the same softness in all directions; a pyramid's
     edges share one that matches the cone's (MuJoCo documentation, Computation: Constraint model).
     """
     law = d.block_law[b]
-    chain = d.block_chain[b]
     row = d.block_row[b]
     dim = d.block_dim[b]
     imp = impedance(m.law_impedance[law], r)
@@ -106,7 +122,6 @@ def weights_and_references(m, d, b, kind, r, active):
     for k in range(1, dim):
         d.row_pos[row + k] = zero
         d.row_aref[row + k] = -tangential * d.row_aref[row + k]
-    inverse = m.chain_translation[chain]
     sliding = m.law_friction[law, 0]
     if kind == PYRAMID:
         mu = m.law_mu[law]
@@ -126,7 +141,10 @@ def weights_and_references(m, d, b, kind, r, active):
 def add_surface_velocity(m, d, k, row, dim):
     """Add to the velocities of contact k, in row_aref, those of surfaces that move by themselves: sliding and spin."""
     c = d.contact_collision[k]
-    linear, angular = surface_velocity(m, d, m.collision_geom2[c], d.contact_pos[k])
+    zero = 0.0 * d.time
+    linear = angular = (zero, zero, zero)
+    if m.collision_geom2[c] >= 0:
+        linear, angular = surface_velocity(m, d, m.collision_geom2[c], d.contact_pos[k])
     linear1, angular1 = surface_velocity(m, d, m.collision_geom1[c], d.contact_pos[k])
     frame = d.contact_frame[k]
     sliding = matrix_times_vector(frame, sub3(linear, linear1))

@@ -12,7 +12,8 @@ f = -∂s/∂u and the curvature W = ∂²s/∂u² of each kind of block:
 (MuJoCo documentation, Computation: Constraint model: Primal problem.)
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, PYRAMID
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION, PYRAMID, add_transpose_rows, times_rows
+from saltus.contact.counts import NBLOCK, NEQUALITY, NROW
 from saltus.number.functions import absolute, clip, sqrt, where
 from saltus.number.kernels import kernel
 
@@ -20,17 +21,45 @@ TINY = 1e-30
 
 
 @kernel
+def row_residuals(m, d, a):
+    """row_residual ← J a - a_ref for a field a [nv]."""
+    times_rows(m, d, a, d.row_residual)
+    for r in range(d.count[NROW]):
+        d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+
+
+@kernel
+def constraint_forces(m, d):
+    """row_force and qfrc_constraint [nv] (N, N m) from row_residual."""
+    for i in range(m.nv):
+        d.qfrc_constraint[i] = 0.0 * d.time
+    row_forces(m, d)
+    add_transpose_rows(m, d, d.row_force, d.qfrc_constraint)
+
+
+@kernel
+def row_forces(m, d):
+    """Forces row_force of all blocks from row_residual; the first of them are equalities, sometimes hundreds."""
+    equalities = d.count[NEQUALITY]
+    for r in range(d.block_row[equalities - 1] + d.block_dim[equalities - 1] if equalities > 0 else 0):
+        d.row_force[r] = -d.row_D[r] * d.row_residual[r]
+    for b in range(equalities, d.count[NBLOCK]):
+        if d.block_kind[b] == EQUALITY:
+            for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+                d.row_force[r] = -d.row_D[r] * d.row_residual[r]
+        else:
+            block_force(m, d, b)
+
+
+@kernel
 def block_force(m, d, b):
-    """Forces row_force of block b from row_residual."""
+    """The same of block b, which is no equality."""
     kind = d.block_kind[b]
     row = d.block_row[b]
     if kind == PYRAMID:
         pyramid_force(m, d, b, row)
     elif kind == CONE:
         cone_force(m, d, b, row)
-    elif kind == EQUALITY:
-        for r in range(row, row + d.block_dim[b]):
-            d.row_force[r] = -d.row_D[r] * d.row_residual[r]
     else:
         u = d.row_residual[row]
         force = -d.row_D[row] * u

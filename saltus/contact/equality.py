@@ -9,12 +9,12 @@ from saltus.spatial.quaternions import quat_conjugate, quat_multiply
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
 
 TINY = 1e-30  # under a root that must have a derivative
-CONNECT, WELD, JOINT, TENDON = range(4)  # MuJoCo's equality types
+CONNECT, WELD, JOINT, TENDON, FLEX = range(5)  # MuJoCo's equality types
 
 
 @kernel
 def equality_rows(m, d):
-    """Rows of all equality constraints.
+    """Rows of all equality constraints but those of tendons and deformable bodies.
 
     Reads poses, cvel and cacc [nbody, 6] of all bodies (`keep` in `saltus.dynamics.smooth`).
     """
@@ -22,7 +22,7 @@ def equality_rows(m, d):
         kind = m.eq_type[k]
         if kind == JOINT:
             joint_equality(m, d, k)
-        elif kind != TENDON:
+        elif kind == CONNECT or kind == WELD:
             body_equality(m, d, k, 3 if kind == CONNECT else 6)
 
 

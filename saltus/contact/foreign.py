@@ -28,23 +28,17 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from saltus.contact.carried import fixed_to, with_tangents
 from saltus.contact.counts import NLOST
+from saltus.contact.flex_foreign import FlexForeign
 from saltus.contact.found import add_contact
 from saltus.errors import ModelError
 from saltus.model.layout import DATA
-from saltus.number.functions import absolute, chain, epsilon_of, frozen, lane_count, lane_get, lane_set, value_of, where
+from saltus.number.functions import absolute, chain, epsilon_of, lane_count, lane_get, lane_set, value_of, where
 from saltus.number.kernels import kernel
 from saltus.number.kinds import dual, lane32
 from saltus.spatial.quaternions import quat_multiply
-from saltus.spatial.vectors import (
-    add3,
-    add_scaled3,
-    dot3,
-    matrix_times_vector,
-    scale3,
-    sub3,
-    transpose_times_vector,
-)
+from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
 TYPES = 9  # of geoms in MuJoCo's table
 MOST = 50  # contacts of a pair that MuJoCo's functions may return (mjMAXCONPAIR)
@@ -83,9 +77,13 @@ def attach(model, struct) -> Foreign | None:
 
     To be called once for each Data, before kernels run on it; returns None if the model has no pairs for MuJoCo. The
     result is kept as `struct.foreign`: it must live as long as kernels run on the struct's buffers, and belongs to this
-    struct alone. ModelError if MuJoCo could not collide this model without an error.
+    struct alone. ModelError if MuJoCo could not collide this model without an error. What finds contacts of deformable
+    bodies is kept in the same way, as `struct.flex_foreign`.
     """
-    struct.foreign = None
+    struct.foreign = struct.flex_foreign = None
+    if "flexforeign" in model.struct().layout.features:
+        struct.flex_foreign = FlexForeign(model._mj, model.struct(), struct)
+        struct.ints[DATA.slot["flexforeign_call"]] = struct.flex_foreign.address
     if "foreign" in model.struct().layout.features:
         _check(model._mj)
         struct.foreign = Foreign(model._mj)
@@ -309,17 +307,3 @@ def carried_dual(m, d, g1, g2, dist, pos, normal):
     moved = dot3(normal, sub3(p2, p1))
     middle = scale3(0.5, add3(p1, p2))
     return chain(value_of(dist), 1.0, moved), with_tangents(pos, middle), normal
-
-
-@kernel
-def fixed_to(d, g, point):
-    """A point with the tangents of one that is fixed to geom g."""
-    x, mat = d.geom_xpos[g], d.geom_xmat[g]
-    local = transpose_times_vector(mat, sub3(point, x))
-    return add3(x, matrix_times_vector(mat, (frozen(local[0]), frozen(local[1]), frozen(local[2]))))
-
-
-@kernel
-def with_tangents(a, b):
-    """The vector a with the tangents of b."""
-    return chain(value_of(a[0]), 1.0, b[0]), chain(value_of(a[1]), 1.0, b[1]), chain(value_of(a[2]), 1.0, b[2])

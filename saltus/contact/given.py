@@ -8,8 +8,8 @@ force on the second geom along the same axes (N). A word that begins with `GIVEN
 
 from numba.extending import overload
 
-from saltus.contact.blocks import CONE, UNILATERAL, add_block, add_transpose_block, clear_blocks
-from saltus.contact.contacts import contact_jacobian, contact_velocity
+from saltus.contact.blocks import CONE, UNILATERAL, add_transpose_block, clear_blocks
+from saltus.contact.contacts import contact_block, contact_jacobian, contact_velocity
 from saltus.contact.counts import NCON
 from saltus.dynamics.user_laws import INLINE, laws_of
 from saltus.number.functions import where
@@ -38,9 +38,10 @@ def has_law(m):
 @only_with(GIVEN)
 @kernel
 def given_forces(m, d):
-    """Forces of all contacts that are within their margin: contact_touch [nconmax, 3] (N) along their own axes.
+    """Forces of all contacts that are within their margin, and what they are on the joints.
 
-    Adds them to qfrc_touch [nv] (N, N m). Reads the contacts and qvel; leaves no blocks.
+    Writes contact_touch [nconmax, 3] (N), along their own axes, and qfrc_touch [nv] (N, N m). Reads the contacts and
+    qvel; leaves no blocks.
     """
     zero = 0.0 * d.time
     for i in range(m.nv):
@@ -58,8 +59,7 @@ def given_force(m, d, k, law, gap, active):
     zero = 0.0 * d.time
     dim = 1 if m.law_dim[law] == 1 else 3
     clear_blocks(m, d)
-    chain = m.collision_chain[d.contact_collision[k]]
-    b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, chain, law, k, active)
+    b = contact_block(m, d, UNILATERAL if dim == 1 else CONE, dim, law, k, active)
     contact_jacobian(m, d, k, b, dim)
     contact_velocity(m, d, k, b, dim)
     row = d.block_row[b]

@@ -16,29 +16,42 @@ PARALLEL = 1e-4  # sine of the angle of axes that count as parallel, as in MuJoC
 def sphere_sphere(m, d, n, c, reach):
     """Contact of two spheres."""
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
-    return add_touch(m, d, n, c, reach, d.geom_xpos[g1], d.geom_xpos[g2])
+    axis1, axis2 = z_axis(d.geom_xmat[g1]), z_axis(d.geom_xmat[g2])
+    radius1, radius2 = m.geom_size[g1, 0], m.geom_size[g2, 0]
+    return add_spheres(m, d, n, c, reach, d.geom_xpos[g1], radius1, axis1, d.geom_xpos[g2], radius2, axis2)
 
 
 @kernel
 def sphere_capsule(m, d, n, c, reach):
-    """Contact of a sphere with a capsule: with the sphere around the nearest point of its segment."""
+    """Contact of a sphere with a capsule."""
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
-    p1, p2 = d.geom_xpos[g1], d.geom_xpos[g2]
-    half = m.geom_size[g2, 1]
-    axis = z_axis(d.geom_xmat[g2])
-    along = clip(dot3(axis, sub3(p1, p2)), -half, half)
-    return add_touch(m, d, n, c, reach, p1, add_scaled3(p2, along, axis))
+    axis1 = z_axis(d.geom_xmat[g1])
+    return sphere_to_capsule(m, d, n, c, reach, d.geom_xpos[g1], m.geom_size[g1, 0], axis1, capsule_of(m, d, g2))
+
+
+@kernel(inline=True)
+def capsule_of(m, d, g):
+    """Centre (m), direction, half length and radius (m) of a geom that is a capsule."""
+    return d.geom_xpos[g], z_axis(d.geom_xmat[g]), m.geom_size[g, 1], m.geom_size[g, 0]
 
 
 @kernel
-def add_touch(m, d, n, c, reach, q1, q2):
-    """Contact of the sphere around q1 with the sphere around q2, points (m) of the two geoms of pair c.
+def sphere_to_capsule(m, d, n, c, reach, centre, radius, axis, capsule):
+    """Contact of a sphere with a capsule: with the sphere around the nearest point of its segment.
 
-    Their radii are the geoms' first sizes. Where the points are the same, the normal is perpendicular to both geoms'
-    z-axes, or x if these are parallel.
+    The sphere has an axis, which is of use where it is on the capsule's.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
-    radius1, radius2 = m.geom_size[g1, 0], m.geom_size[g2, 0]
+    p2, a2, half, radius2 = capsule
+    along = clip(dot3(a2, sub3(centre, p2)), -half, half)
+    return add_spheres(m, d, n, c, reach, centre, radius, axis, add_scaled3(p2, along, a2), radius2, a2)
+
+
+@kernel
+def add_spheres(m, d, n, c, reach, q1, radius1, axis1, q2, radius2, axis2):
+    """Contact of the spheres with these radii (m) around the points q1 and q2 (m), as one of pair c.
+
+    Where the points are the same, the normal is axis1 × axis2, or x if that is nothing.
+    """
     bound = radius1 + radius2 + reach
     offset = sub3(q2, q1)
     square = dot3(offset, offset)
@@ -50,7 +63,7 @@ def add_touch(m, d, n, c, reach, q1, q2):
     normal = scale3(1.0 / length, offset)
     if any_lane(same):
         length = where(same, zero, length)
-        normal = where3(same, unit_or_x(cross(z_axis(d.geom_xmat[g1]), z_axis(d.geom_xmat[g2]))), normal)
+        normal = where3(same, unit_or_x(cross(axis1, axis2)), normal)
     dist = length - radius1 - radius2
     pos = add_scaled3(q1, radius1 + 0.5 * dist, normal)
     return add_contact(m, d, n, c, reach, dist, pos, normal, (zero, zero, zero))
@@ -58,16 +71,21 @@ def add_touch(m, d, n, c, reach, q1, q2):
 
 @kernel
 def capsule_capsule(m, d, n, c, reach):
+    """Contacts of two geoms that are capsules."""
+    first = capsule_of(m, d, m.collision_geom1[c])
+    return capsule_to_capsule(m, d, n, c, reach, first, capsule_of(m, d, m.collision_geom2[c]))
+
+
+@kernel
+def capsule_to_capsule(m, d, n, c, reach, first, second):
     """Contacts of two capsules: of the spheres where the segments are nearest; two if they are parallel.
 
     The points p1 + s a1 and p2 + t a2 are nearest where s = u + b t and t = v + b s, with b = a1·a2, u = a1·(p2 - p1),
     v = -a2·(p2 - p1). s is limited to the first segment, then t to the second; s is found again if t was limited
     (Ericson, Real-Time Collision Detection, 5.1.9).
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
-    p1, p2 = d.geom_xpos[g1], d.geom_xpos[g2]
-    a1, a2 = z_axis(d.geom_xmat[g1]), z_axis(d.geom_xmat[g2])
-    half1, half2 = m.geom_size[g1, 1], m.geom_size[g2, 1]
+    p1, a1, half1, radius1 = first
+    p2, a2, half2, radius2 = second
     offset = sub3(p2, p1)
     b, u, v = dot3(a1, a2), dot3(a1, offset), -dot3(a2, offset)
     # 1 - b² and u + b v without their cancellation: sin² and the offset along the common perpendicular
@@ -81,22 +99,20 @@ def capsule_capsule(m, d, n, c, reach):
     s = where(t == wanted, s, clip(u + b * t, -half1, half1))
     q1, q2 = add_scaled3(p1, s, a1), add_scaled3(p2, t, a2)
     if any_lane(parallel):
-        return add_parallel(m, d, n, c, reach, q1, q2, parallel)
-    return add_touch(m, d, n, c, reach, q1, q2)
+        return add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel)
+    return add_spheres(m, d, n, c, reach, q1, radius1, a1, q2, radius2, a2)
 
 
 @kernel
-def add_parallel(m, d, n, c, reach, q1, q2, parallel):
+def add_parallel(m, d, n, c, reach, first, second, q1, q2, parallel):
     """Contacts of two capsules, parallel in some lanes: there at both ends of what the segments have side by side.
 
     Each is where the second segment ends beside the first, or else at the end of the first; the lower one on the first
     comes first. Not side by side at all, they touch twice in one place. q1 and q2 (m) are the nearest points in the
     other lanes.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
-    p1, p2 = d.geom_xpos[g1], d.geom_xpos[g2]
-    a1, a2 = z_axis(d.geom_xmat[g1]), z_axis(d.geom_xmat[g2])
-    half1, half2 = m.geom_size[g1, 1], m.geom_size[g2, 1]
+    p1, a1, half1, radius1 = first
+    p2, a2, half2, radius2 = second
     offset = sub3(p2, p1)
     b, u, v = dot3(a1, a2), dot3(a1, offset), -dot3(a2, offset)
     zero = zero_like(b)
@@ -105,10 +121,12 @@ def add_parallel(m, d, n, c, reach, q1, q2, parallel):
     first1, first2 = add_scaled3(p1, s, a1), add_scaled3(p2, t, a2)
     s, t = side_by_side(b, u, v, -lower, half1, half2)
     last1, last2 = add_scaled3(p1, s, a1), add_scaled3(p2, t, a2)
-    n = add_touch(m, d, n, c, reach, where3(parallel, first1, q1), where3(parallel, first2, q2))
+    first1, first2 = where3(parallel, first1, q1), where3(parallel, first2, q2)
+    n = add_spheres(m, d, n, c, reach, first1, radius1, a1, first2, radius2, a2)
     # the other lanes have no second contact: points out of reach
-    away = zero + 2.0 * (m.geom_size[g1, 0] + m.geom_size[g2, 0] + absolute(reach)) + 1.0
-    return add_touch(m, d, n, c, reach, last1, where3(parallel, last2, (last1[0] + away, last1[1], last1[2])))
+    away = zero + 2.0 * (radius1 + radius2 + absolute(reach)) + 1.0
+    last2 = where3(parallel, last2, (last1[0] + away, last1[1], last1[2]))
+    return add_spheres(m, d, n, c, reach, last1, radius1, a1, last2, radius2, a2)
 
 
 @kernel(inline=True)

@@ -6,6 +6,7 @@ are eliminated one at a time, tips to base, so that joints of several degrees of
 own.
 """
 
+from saltus.dynamics.particles import particle_factor, particle_solve
 from saltus.number.kernels import kernel
 from saltus.spatial.articulated import (
     symmetric_add,
@@ -25,12 +26,14 @@ def articulated_factor(m, d, h, slope):
     armature + h slope), with I the inertia felt at the joint.
     """
     nothing = symmetric_zero(d.time)
-    for b in range(1, m.nbody):
+    for k in range(1, m.ntree_body):
+        b = m.tree_body[k]
         if m.body_branches[b]:
             d.artic_inertia[b] = nothing
     inertia = nothing
     chained = 0
-    for b in range(m.nbody - 1, 0, -1):
+    for k in range(m.ntree_body - 1, 0, -1):
+        b = m.tree_body[k]
         # the body's own inertia and what its children feel like
         if not chained:
             inertia = nothing
@@ -52,6 +55,7 @@ def articulated_factor(m, d, h, slope):
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
             d.artic_inertia[parent] = symmetric_add(d.artic_inertia[parent], inertia)
+    particle_factor(m, d, h, slope)
 
 
 @kernel
@@ -63,13 +67,15 @@ def articulated_solve(m, p, d, force, moving, x):
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
-    for b in range(m.nbody):
+    for k in range(m.ntree_body):
+        b = m.tree_body[k]
         if m.body_branches[b]:
             d.artic_force[b] = nothing
     # tips to base: what is left of each joint's force
     f = nothing
     chained = 0
-    for b in range(m.nbody - 1, 0, -1):
+    for k in range(m.ntree_body - 1, 0, -1):
+        b = m.tree_body[k]
         if not chained:
             f = nothing
         if moving:
@@ -88,7 +94,8 @@ def articulated_solve(m, p, d, force, moving, x):
     # base to tips: accelerations; artic_force now holds those of bodies with several children
     d.artic_force[0] = nothing
     a = nothing
-    for b in range(1, m.nbody):
+    for k in range(1, m.ntree_body):
+        b = m.tree_body[k]
         if not m.body_chained[b]:
             a = d.artic_force[m.body_parentid[b]]
         first = m.body_dofadr[b]
@@ -98,3 +105,4 @@ def articulated_solve(m, p, d, force, moving, x):
             a = add_scaled6(a, xi, p.cdof[i])
         if m.body_branches[b]:
             d.artic_force[b] = a
+    particle_solve(m, p, d, force, moving, x)

@@ -1,6 +1,7 @@
 """Joint forces of motion: the second loop of the recursive Newton-Euler algorithm."""
 
 from saltus.dynamics.motion import motion
+from saltus.dynamics.particles import particle_forces
 from saltus.dynamics.tendon_inertia import add_fixed_tendon_forces, add_path_forces
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import add6, dot6
@@ -15,12 +16,14 @@ def joint_forces(m, p, d, qfrc):
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
-    for b in range(m.nbody):
+    for k in range(m.ntree_body):
+        b = m.tree_body[k]
         if m.body_branches[b]:
             d.artic_force[b] = nothing
     force = nothing
     chained = 0
-    for b in range(m.nbody - 1, 0, -1):
+    for k in range(m.ntree_body - 1, 0, -1):
+        b = m.tree_body[k]
         if not chained:
             force = nothing
         force = add6(force, d.cfrc_body[b])
@@ -33,6 +36,7 @@ def joint_forces(m, p, d, qfrc):
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
             d.artic_force[parent] = add6(d.artic_force[parent], force)
+    particle_forces(m, p, d, qfrc)
     add_path_forces(m, p, d, qfrc)
 
 

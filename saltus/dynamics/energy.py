@@ -1,5 +1,6 @@
 """Potential and kinetic energy."""
 
+from saltus.dynamics.flex_energy import elastic_energies
 from saltus.dynamics.kinematics import BALL, FREE
 from saltus.dynamics.passive import spring_rotation, spring_translation
 from saltus.dynamics.tendon_force import tendon_spring_energy
@@ -11,20 +12,52 @@ from saltus.spatial.vectors import dot3, length3
 
 @kernel
 def energy(m, d):
-    """Energy of gravity and springs, and of motion.
+    """Energy of gravity, springs and deformable bodies, and of motion.
 
-    Reads xipos [nbody, 3], cinert [nbody, 10], cvel [nbody, 6], qpos, qvel, ten_length and ten_velocity [ntendon].
-    Writes energy = (potential, kinetic) (J).
+    Reads xpos, xmat, xipos [nbody, 3], cinert [nbody, 10], cvel [nbody, 6], qpos, qvel, ten_length and ten_velocity
+    [ntendon]. Writes energy = (potential, kinetic) (J). Elastic energy is potential; MuJoCo's leaves that of elements
+    and bending out.
     """
-    potential = 0.0 * d.time
+    stretch, bending = elastic_energies(m, d)
+    d.energy[0] = gravity_energy(m, d) + spring_energy(m, d) + (stretch + bending)
+    d.energy[1] = kinetic_energy(m, d)
+
+
+@kernel
+def energy_parts(m, d, out):
+    """The same by kinds, into out [5] (J): of motion, gravity, springs, stretch and bending of deformable bodies."""
+    out[0] = kinetic_energy(m, d)
+    out[1] = gravity_energy(m, d)
+    out[2] = spring_energy(m, d)
+    out[3], out[4] = elastic_energies(m, d)
+
+
+@kernel
+def kinetic_energy(m, d):
+    """Of bodies, armatures and tendons (J)."""
     kinetic = 0.0 * d.time
     for b in range(1, m.nbody):
-        potential = potential - m.body_mass[b] * dot3(m.opt_gravity[0], d.xipos[b])
         v = d.cvel[b]
         kinetic = kinetic + 0.5 * dot6(v, inertia_times_motion(d.cinert[b], v))
     for i in range(m.nv):
         v = d.qvel[i]
         kinetic = kinetic + 0.5 * m.dof_armature[i] * v * v
+    return kinetic + tendon_kinetic_energy(m, d)
+
+
+@kernel
+def gravity_energy(m, d):
+    """Of all weights, zero at the world's origin (J)."""
+    potential = 0.0 * d.time
+    for b in range(1, m.nbody):
+        potential = potential - m.body_mass[b] * dot3(m.opt_gravity[0], d.xipos[b])
+    return potential
+
+
+@kernel
+def spring_energy(m, d):
+    """Of the springs of joints and tendons (J)."""
+    potential = 0.0 * d.time
     for j in range(m.njnt):
         if m.jnt_spring[j]:
             a = m.jnt_qposadr[j]
@@ -38,8 +71,7 @@ def energy(m, d):
                 potential = potential + _spring_energy(k, poly, length3(spring_rotation(m, d, a)))
             else:
                 potential = potential + _spring_energy(k, poly, d.qpos[a] - m.qpos_spring[a])
-    d.energy[0] = potential + tendon_spring_energy(m, d)
-    d.energy[1] = kinetic + tendon_kinetic_energy(m, d)
+    return potential + tendon_spring_energy(m, d)
 
 
 @kernel(inline=True)

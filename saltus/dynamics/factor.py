@@ -12,11 +12,17 @@ def factor(m, d):
     """
     for k in range(m.nC):
         d.qLD[k] = d.M[k]
-    for k in range(m.nv - 1, -1, -1):
+    factor_in_place(m, d)
+
+
+@kernel
+def factor_in_place(m, d):
+    """The same of a matrix that qLD [nC] holds already."""
+    for r in range(m.ncoupled - 1, -1, -1):
+        k = m.M_coupled[r]
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
         inverse = 1.0 / d.qLD[row + count]
-        d.qLDiagInv[k] = inverse
         for c in range(count - 1, -1, -1):
             i = m.M_colind[row + c]
             t = d.qLD[row + c] * inverse
@@ -24,23 +30,21 @@ def factor(m, d):
             for j in range(c + 1):
                 d.qLD[target + j] = d.qLD[target + j] - t * d.qLD[row + j]
             d.qLD[row + c] = t
+    for i in range(m.nv):
+        d.qLDiagInv[i] = 1.0 / d.qLD[m.M_rowadr[i] + m.M_rownnz[i] - 1]
 
 
 @kernel
 def solve(m, d, x):
     """x ← (Lᵀ D L)⁻¹ x for a field x [nv]."""
-    for i in range(m.nv - 1, -1, -1):
+    for r in range(m.ncoupled - 1, -1, -1):
+        i = m.M_coupled[r]
         row = m.M_rowadr[i]
         xi = x[i]
         for k in range(m.M_rownnz[i] - 1):
             j = m.M_colind[row + k]
             x[j] = x[j] - d.qLD[row + k] * xi
-    for i in range(m.nv):
-        row = m.M_rowadr[i]
-        xi = x[i] * d.qLDiagInv[i]
-        for k in range(m.M_rownnz[i] - 1):
-            xi = xi - d.qLD[row + k] * x[m.M_colind[row + k]]
-        x[i] = xi
+    solve_rest(m, d, x)
 
 
 @kernel
@@ -59,8 +63,11 @@ def solve_half(m, d, x, at):
 def solve_rest(m, d, x):
     """x ← (D L)⁻¹ x for a field x [nv]: with `solve_half` before it that is `solve`."""
     for i in range(m.nv):
+        x[i] = x[i] * d.qLDiagInv[i]
+    for r in range(m.ncoupled):
+        i = m.M_coupled[r]
         row = m.M_rowadr[i]
-        xi = x[i] * d.qLDiagInv[i]
+        xi = x[i]
         for k in range(m.M_rownnz[i] - 1):
             xi = xi - d.qLD[row + k] * x[m.M_colind[row + k]]
         x[i] = xi
@@ -70,13 +77,13 @@ def solve_rest(m, d, x):
 def multiply(m, d, x, y):
     """y ← M x for fields x, y [nv]."""
     for i in range(m.nv):
-        y[i] = 0.0 * x[i]
-    for i in range(m.nv):
+        y[i] = d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1] * x[i]
+    for r in range(m.ncoupled):
+        i = m.M_coupled[r]
         row = m.M_rowadr[i]
-        last = m.M_rownnz[i] - 1
-        total = d.M[row + last] * x[i]
-        for k in range(last):
+        total = y[i]
+        for k in range(m.M_rownnz[i] - 1):
             j = m.M_colind[row + k]
             total = total + d.M[row + k] * x[j]
             y[j] = y[j] + d.M[row + k] * x[i]
-        y[i] = y[i] + total
+        y[i] = total

@@ -1,5 +1,6 @@
 """The joint-space inertia matrix."""
 
+from saltus.dynamics.particles import particle_inertia
 from saltus.dynamics.tendon_inertia import add_tendon_inertia
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import add10, dot6, inertia_times_motion
@@ -20,11 +21,20 @@ def composite_inertia(m, d):
         parent = m.body_parentid[b]
         if parent > 0:
             d.crb[parent] = add10(d.crb[parent], d.crb[b])
-    for i in range(m.nv):
-        momentum = inertia_times_motion(d.crb[m.dof_bodyid[i]], d.cdof[i])
-        first = m.M_rowadr[i]
-        last = first + m.M_rownnz[i] - 1
-        for k in range(first, last):
-            d.M[k] = dot6(d.cdof[m.M_colind[k]], momentum)
-        d.M[last] = m.dof_armature[i] + dot6(d.cdof[i], momentum)
+    for t in range(1, m.ntree_body):
+        b = m.tree_body[t]
+        for i in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
+            inertia_row(m, d, i)
+    particle_inertia(m, d)
     add_tendon_inertia(m, d)
+
+
+@kernel(inline=True)
+def inertia_row(m, d, i):
+    """M of degree of freedom i with its ancestors."""
+    momentum = inertia_times_motion(d.crb[m.dof_bodyid[i]], d.cdof[i])
+    first = m.M_rowadr[i]
+    last = first + m.M_rownnz[i] - 1
+    for k in range(first, last):
+        d.M[k] = dot6(d.cdof[m.M_colind[k]], momentum)
+    d.M[last] = m.dof_armature[i] + dot6(d.cdof[i], momentum)

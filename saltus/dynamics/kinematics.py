@@ -1,5 +1,6 @@
 """Where bodies are: forward kinematics of the tree."""
 
+from saltus.dynamics.particles import place_particles
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load3, load4
 from saltus.spatial.quaternions import (
@@ -29,7 +30,8 @@ def kinematics(m, d, keep):
     d.xpos[0] = d.xipos[0] = pos
     d.xquat[0] = quat
     d.xmat[0] = mat
-    for b in range(1, m.nbody):
+    for k in range(1, m.ntree_body):
+        b = m.tree_body[k]
         first = m.body_jntadr[b]
         last = first + m.body_jntnum[b] - 1
         if first == last and m.jnt_type[first] == FREE:
@@ -55,6 +57,7 @@ def kinematics(m, d, keep):
             d.xquat[b] = quat
         d.xmat[b] = mat
         d.xipos[b] = add3(pos, matrix_times_vector(mat, m.body_ipos[b]))
+    place_particles(m, d)
 
 
 @kernel(inline=True)

@@ -1,5 +1,6 @@
 """How bodies move and what force that takes, base to tips: the first loop of the recursive Newton-Euler algorithm."""
 
+from saltus.dynamics.particles import particle_motion
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import add6, add_scaled6, cross_force, cross_motion, inertia_times_motion
 
@@ -25,7 +26,8 @@ def motion(m, p, d, acceleration, keep):
     d.cvel[0] = v
     d.cacc[0] = a
     d.cfrc_body[0] = v
-    for b in range(1, m.nbody):
+    for k in range(1, m.ntree_body):
+        b = m.tree_body[k]
         if not m.body_chained[b]:
             parent = m.body_parentid[b]
             v, a = d.cvel[parent], d.cacc[parent]
@@ -48,3 +50,4 @@ def motion(m, p, d, acceleration, keep):
         inertia = p.cinert[b]
         force = inertia_times_motion(inertia, a)
         d.cfrc_body[b] = add6(force, cross_force(v, inertia_times_motion(inertia, v)))
+    particle_motion(m, p, d, acceleration, keep)

@@ -1,6 +1,7 @@
 """Forces without drive: springs, dampers, gravity compensation, and those of a medium."""
 
 from saltus.dynamics.applied import add_body_force
+from saltus.dynamics.flex import add_flex_forces
 from saltus.dynamics.fluid import fluid_forces
 from saltus.dynamics.kinematics import BALL, FREE
 from saltus.dynamics.tendon_force import add_tendon_forces
@@ -93,9 +94,22 @@ def passive(m, d):
 
     Writes qfrc_passive [nv] (N, N m) and its parts.
     """
+    joint_and_tendon_forces(m, d)
+    add_flex_forces(m, d)
+    sum_passive(m, d)
+
+
+@kernel
+def joint_and_tendon_forces(m, d):
+    """Springs and dampers of joints and tendons: qfrc_spring, qfrc_damper, qfrc_damper_slope [nv]."""
     springs(m, d)
     dampers(m, d)
     add_tendon_forces(m, d)
+
+
+@kernel
+def sum_passive(m, d):
+    """qfrc_passive [nv] from springs and dampers, gravity compensation and the medium."""
     gravity_compensation(m, d)
     for i in range(m.nv):
         d.qfrc_passive[i] = d.qfrc_spring[i] + d.qfrc_damper[i]

@@ -3,9 +3,10 @@
 from saltus.dynamics.actuation import actuation
 from saltus.dynamics.applied import add_cartesian_forces
 from saltus.dynamics.com import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
-from saltus.dynamics.energy import energy
+from saltus.dynamics.energy import energy, energy_parts
 from saltus.dynamics.equations import bias_force, given_inertia
 from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.flex import flex_positions
 from saltus.dynamics.inertia import composite_inertia
 from saltus.dynamics.joint_space import inertia_factor, inertia_solve
 from saltus.dynamics.kinematics import attached_frames, kinematics
@@ -23,6 +24,7 @@ def position_stage(m, d, keep):
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
     com_dof(m, d)
+    flex_positions(m, d)
     tendons(m, d)
     transmissions(m, d)
 
@@ -44,6 +46,12 @@ def applied_forces(m, d):
     """Forces on the joints but those of motion: qfrc_given [nv] = passive + actuator + applied (N, N m)."""
     tendon_velocities(m, d)
     passive(m, d)
+    add_driving_forces(m, d)
+
+
+@kernel
+def add_driving_forces(m, d):
+    """qfrc_given [nv] = passive + actuator + applied (N, N m), after `passive`."""
     actuation(m, d)
     for i in range(m.nv):
         d.qfrc_given[i] = d.qfrc_passive[i] + d.qfrc_actuator[i] + d.qfrc_applied[i]
@@ -93,3 +101,12 @@ def energy_of_state(m, d):
     motion(m, d, d, 0, 1)
     tendon_velocities(m, d)
     energy(m, d)
+
+
+@kernel
+def energies_of_state(m, d, out):
+    """Energy at the present state by kinds, into out [5] (J), as `energy_parts` has them."""
+    position_stage(m, d, 1)
+    motion(m, d, d, 0, 1)
+    tendon_velocities(m, d)
+    energy_parts(m, d, out)

@@ -10,6 +10,13 @@ from saltus.number.kernels import kernel
 @kernel
 def unsymmetric_solve(m, d, x):
     """x ← A⁻¹ x for a field x [nv]; overwrites lower and upper [nC]."""
+    unsymmetric_factor(m, d)
+    solve_factored(m, d, x)
+
+
+@kernel
+def unsymmetric_factor(m, d):
+    """lower, upper [nC] ← what `solve_factored` needs."""
     for k in range(m.nv - 1, -1, -1):
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
@@ -27,7 +34,17 @@ def unsymmetric_solve(m, d, x):
             for j in range(c):
                 s = d.upper[row + j] * inverse
                 d.upper[target + j] = d.upper[target + j] - s * u
-            x[i] = x[i] - t * x[k]
+
+
+@kernel
+def solve_factored(m, d, x):
+    """x ← A⁻¹ x for a field x [nv], after `unsymmetric_factor`."""
+    for k in range(m.nv - 1, -1, -1):
+        row = m.M_rowadr[k]
+        count = m.M_rownnz[k] - 1
+        for c in range(count):
+            i = m.M_colind[row + c]
+            x[i] = x[i] - d.upper[row + c] * d.lower[row + count] * x[k]
     for i in range(m.nv):
         row = m.M_rowadr[i]
         count = m.M_rownnz[i] - 1

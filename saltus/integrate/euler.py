@@ -86,5 +86,6 @@ EULER = Integrator(
     kind="semi-implicit",
     reference="MuJoCo documentation, Computation: Numerical integration; Hairer, Lubich & Wanner (2006), VI.3",
     step=step,
+    leaves="damped",
     tangent_step=(tangent_step, keep_for_tangents),
 )

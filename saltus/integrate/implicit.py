@@ -3,33 +3,37 @@
     (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v',   D = df/dv
 
 One linear solve: the first Newton step of the implicit equation. D holds dampers, actuators, the medium and the bias,
-as far as the inertia couples joints; its sign is that of the force, so that damping makes it negative.
+as far as the inertia couples joints, and all damping of deformable bodies; its sign is that of the force, so that
+damping makes it negative. MuJoCo 4.0 has no elastic bodies under this method.
 """
 
 from saltus.dynamics.derivative import clear_derivative
 from saltus.dynamics.equations import bias_force, joint_inertia, velocity_derivative
+from saltus.dynamics.flex_tangent import flex_damping_tangent, has_flex_damping
 from saltus.dynamics.fluid_derivative import fluid_derivative
 from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
 from saltus.dynamics.tree_rows import keep_to_branches
 from saltus.dynamics.unsymmetric import unsymmetric_solve
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import forces
+from saltus.solve.bicgstab import bicgstab
+from saltus.solve.status import NOT_CONVERGED, OK
 
 
 @kernel
 def step(m, d, h):
     """One step of h seconds."""
     status = forces(m, d, 1)
-    solve_with_derivative(m, d, h, 0)
+    status = max(status, solve_with_derivative(m, d, h, 0))
     advance(m, d, h)
     return status
 
 
 @kernel
 def solve_with_derivative(m, d, h, fast):
-    """qacc [nv] = (M - h D)⁻¹ f after `force_stage`; D of `implicitfast` if `fast`."""
+    """qacc [nv] = (M - h D)⁻¹ f after `force_stage`; D of `implicitfast` if `fast`. Returns a status."""
     joint_inertia(m, d)
     derivative(m, d, fast)
     for k in range(m.nC):
@@ -41,7 +45,24 @@ def solve_with_derivative(m, d, h, fast):
     bias_force(m, d, d)
     for i in range(m.nv):
         d.qacc[i] = d.qfrc_given[i] - d.qfrc_bias[i]
-    unsymmetric_solve(m, d, d.qacc)
+    return flex_solve(m, d, h, d.qacc)
+
+
+@kernel
+def tree_solve(m, d, h, x):
+    """x ← A⁻¹ x with A in lower and upper; returns a status."""
+    unsymmetric_solve(m, d, x)
+    return OK
+
+
+@only_with("flex", otherwise=tree_solve)
+@kernel
+def flex_solve(m, d, h, x):
+    """The same where deformable bodies add to A what has no place in lower and upper."""
+    if not has_flex_damping(m):
+        return tree_solve(m, d, h, x)
+    flex_damping_tangent(m, d, h)
+    return NOT_CONVERGED if bicgstab(m, d, x) else OK
 
 
 @kernel
@@ -79,5 +100,6 @@ IMPLICIT = Integrator(
     kind="implicit",
     reference="MuJoCo documentation, Computation: Numerical integration (implicit-in-velocity)",
     step=step,
-    needs={"implicit": True},
+    leaves="implicit",
+    needs={"implicit": True, "pcg": "flex"},
 )

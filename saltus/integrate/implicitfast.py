@@ -4,9 +4,10 @@
 
 D leaves out the derivative of Coriolis and centrifugal forces, so that M - h D is symmetric and as sparse as M,
 except for free bodies that nothing is attached to: they keep their gyroscopic term. Where forces couple joints, D has
-the pattern of M, and is a diagonal where MuJoCo knows M to be one.
+the pattern of M, and is a diagonal where MuJoCo knows M to be one. Damping of deformable bodies is all there.
 """
 
+from saltus.dynamics.flex_tangent import has_flex_damping
 from saltus.dynamics.force_derivative import actuation_derivative, couples
 from saltus.dynamics.smooth import solve_stage
 from saltus.integrate.implicit import solve_with_derivative
@@ -20,8 +21,8 @@ from saltus.solve.acceleration import forces
 def step(m, d, h):
     """One step of h seconds."""
     status = forces(m, d, m.has_freebody)
-    if m.has_freebody or couples(m):
-        solve_with_derivative(m, d, h, 1)
+    if m.has_freebody or couples(m) or has_flex_damping(m):
+        status = max(status, solve_with_derivative(m, d, h, 1))
     else:
         actuation_derivative(m, d)
         for i in range(m.nv):
@@ -37,5 +38,6 @@ IMPLICITFAST = Integrator(
     kind="implicit",
     reference="MuJoCo documentation, Computation: Numerical integration (fast implicit-in-velocity)",
     step=step,
-    needs={"implicit": True},
+    leaves="implicit",
+    needs={"implicit": True, "pcg": "flex"},
 )

@@ -14,6 +14,9 @@ class Integrator:
 
     `order`: the error at a fixed time shrinks like timestep**order. `kind`: "explicit", "semi-implicit", "implicit",
     "symplectic", "adaptive" or "time-stepping" (over impacts of hard contact). `reference`: where it comes from.
+    `leaves`: what it says of the forces that have made v' of v: "" nothing; "damped" they are in the Data, but what it
+    took of joint dampers with the inertia; "implicit" those at v are, which it took implicitly; "middle" they are found
+    again by `saltus.integrate.energy_momentum.middle`.
     """
 
     name: str
@@ -25,6 +28,13 @@ class Integrator:
     needs: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # for `data_sizes`
     tangent_step: Any = field(default=None, repr=False, compare=False)  # two kernels for derivatives, see `euler`
     adaptive: bool = field(default=False, repr=False)
+    leaves: str = field(default="", repr=False, compare=False)
+    # its steps bring soft constraints to rest whatever their time constants are
+    authored_laws: bool = field(default=False, repr=False, compare=False)
+
+    def law_timestep(self, h: float) -> float | None:
+        """What bounds the time constants of soft constraints in steps of h seconds; None: the file's step."""
+        return None if self.adaptive else 0.0 if self.authored_laws else h
 
     def memory(self, nv: int) -> int:
         """How many numbers it remembers between steps, for a model with nv degrees of freedom."""

@@ -78,4 +78,5 @@ def moreau_jean(theta: float = 0.5, tolerance: float = 1e-9) -> Integrator:
         "(2008), chapter 10",
         step=step,
         parameters=(np.array([float(theta), float(tolerance)]),),
+        leaves="damped",
     )

@@ -1,7 +1,9 @@
 """The integrators by name."""
 
 from saltus.errors import OptionError
+from saltus.integrate.discrete import DISCRETE
 from saltus.integrate.dopri5 import dopri5
+from saltus.integrate.energy_momentum import ENERGY_MOMENTUM
 from saltus.integrate.euler import EULER
 from saltus.integrate.explicit_euler import EXPLICIT_EULER
 from saltus.integrate.implicit import IMPLICIT
@@ -22,12 +24,14 @@ _ALL = (
     EULER,
     IMPLICIT,
     IMPLICITFAST,
+    DISCRETE,
     VERLET,
     VELOCITY_VERLET,
     MIDPOINT,
     RK4,
     dopri5(),
     IMPLICIT_MIDPOINT,
+    ENERGY_MOMENTUM,
     moreau_jean(),
 )
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 import mujoco
 import numpy as np
 
+from saltus.model.particles import uncoupled
+
 
 @dataclass
 class ChainTable:
@@ -53,6 +55,7 @@ class ChainTable:
     def values(self) -> dict[str, object]:
         """The Model's fields."""
         m = self.m
+        parents = uncoupled(m, m.dof_parentid)
         bodies = np.array([e[0] for e in self.entries], int).reshape(-1, 2)
         count = np.array([len(e[1]) for e in self.entries], int)
         inverse = m.body_invweight0[bodies[:, 0]] + m.body_invweight0[bodies[:, 1]]
@@ -61,20 +64,20 @@ class ChainTable:
             "chain_num": count,
             "chain_body1": bodies[:, 0],
             "chain_body2": bodies[:, 1],
-            "chain_fill": [not self._on_one_way(e[1]) for e in self.entries],
+            "chain_fill": [not _on_one_way(parents, e[1]) for e in self.entries],
             "chain_dof": [i for e in self.entries for i in e[1]],
             "chain_sign": [s for e in self.entries for s in e[2]],
             "chain_translation": inverse[:, 0],
             "chain_rotation": inverse[:, 1],
         }
 
-    def _on_one_way(self, dofs) -> bool:
-        """Whether each is an ancestor of the next, so that the inertia matrix couples them already."""
-        parents = self.m.dof_parentid
-        for lower, upper in itertools.pairwise(dofs):
-            i = upper
-            while i > lower:
-                i = parents[i]
-            if i != lower:
-                return False
-        return True
+
+def _on_one_way(parents, dofs) -> bool:
+    """Whether each is an ancestor of the next, so that the inertia matrix couples them already."""
+    for lower, upper in itertools.pairwise(dofs):
+        i = upper
+        while i > lower:
+            i = parents[i]
+        if i != lower:
+            return False
+    return True

@@ -5,6 +5,7 @@ See its documentation, Computation: Collision. All of it is worked out once, whe
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -101,15 +102,19 @@ def most_contacts(kind: int) -> int:
 
 
 def law_of(m: mujoco.MjModel, pair: Pair, safe_timestep: float) -> Law:
-    """The law of contact of a pair."""
-    values = parameters(m, pair)
-    margin, gap = float(values.pop("margin")), float(values.pop("gap"))
-    friction = np.maximum(values.pop("friction"), LEAST_FRICTION)
+    """The law of contact of a pair of geoms."""
+    return law(m, parameters(m, pair), safe_timestep)
+
+
+def law(m: mujoco.MjModel, values: dict, safe_timestep: float) -> Law:
+    """The law of contact with given dim, solref, solimp, friction, solreffriction, margin, gap."""
+    margin, gap = float(values["margin"]), float(values["gap"])
+    friction = np.maximum(values["friction"], LEAST_FRICTION)
     return soft_law(
-        values.pop("solref"),
-        values.pop("solimp"),
+        values["solref"],
+        values["solimp"],
         safe_timestep,
-        solreffriction=values.pop("solreffriction"),
+        solreffriction=values["solreffriction"],
         dim=values["dim"],
         margin=margin,
         reach=margin + gap,
@@ -121,45 +126,59 @@ def law_of(m: mujoco.MjModel, pair: Pair, safe_timestep: float) -> Law:
 def parameters(m: mujoco.MjModel, pair: Pair) -> dict:
     """dim, solref, solimp, friction, solreffriction, margin, gap of a pair as the file says: its own, or mixed."""
     k = pair.explicit
-    if k >= 0:
-        values = dict(
-            dim=int(m.pair_dim[k]),
-            solref=m.pair_solref[k],
-            solimp=m.pair_solimp[k],
-            friction=m.pair_friction[k],
-            solreffriction=m.pair_solreffriction[k],
-            margin=m.pair_margin[k],
-            gap=m.pair_gap[k],
-        )
-    else:
-        values = mixed(m, pair.geom1, pair.geom2)
+    if k < 0:
+        return overridden(m, mixed(surface(m, "geom", pair.geom1), surface(m, "geom", pair.geom2)))
+    values = dict(
+        dim=int(m.pair_dim[k]),
+        solref=m.pair_solref[k],
+        solimp=m.pair_solimp[k],
+        friction=m.pair_friction[k],
+        solreffriction=m.pair_solreffriction[k],
+        margin=m.pair_margin[k],
+        gap=m.pair_gap[k],
+    )
+    return overridden(m, values)
+
+
+def overridden(m: mujoco.MjModel, values: dict) -> dict:
+    """Parameters of contact, with those that the file's options put in the place of all."""
     if m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE.value:
         values |= dict(solref=m.opt.o_solref, solimp=m.opt.o_solimp, friction=m.opt.o_friction, margin=m.opt.o_margin)
         values["solreffriction"] = m.opt.o_solref
     return values
 
 
-def mixed(m: mujoco.MjModel, g1: int, g2: int) -> dict:
-    """Parameters of two geoms mixed: those of the higher priority, else averages weighted by solmix and maxima."""
-    priority = m.geom_priority[g1] - m.geom_priority[g2]
-    both = dict(
-        margin=m.geom_margin[g1] + m.geom_margin[g2],
-        gap=m.geom_gap[g1] + m.geom_gap[g2],
-        solreffriction=np.zeros(2),
-    )
-    if priority:
-        g = g1 if priority > 0 else g2
-        sliding, torsional, rolling = m.geom_friction[g]
-        own = dict(dim=int(m.geom_condim[g]), solref=m.geom_solref[g], solimp=m.geom_solimp[g])
-        return both | own | dict(friction=_five(sliding, torsional, rolling))
-    share = _share(m.geom_solmix[g1], m.geom_solmix[g2])
-    solref1, solref2 = m.geom_solref[g1], m.geom_solref[g2]
-    standard = solref1[0] > 0 and solref2[0] > 0
+class Surface(NamedTuple):
+    """What a geom or a deformable body brings to the law of its contacts."""
+
+    condim: int
+    priority: int
+    solmix: float
+    solref: np.ndarray
+    solimp: np.ndarray
+    friction: np.ndarray  # sliding, torsional (m), rolling (m)
+    margin: float  # m
+    gap: float  # m
+
+
+def surface(m: mujoco.MjModel, kind: str, k: int) -> Surface:
+    """The surface of geom or flex k."""
+    return Surface(*[getattr(m, f"{kind}_{name}")[k] for name in Surface._fields])
+
+
+def mixed(a: Surface, b: Surface) -> dict:
+    """Parameters of two surfaces mixed: those of the higher priority, else averages weighted by solmix and maxima."""
+    both = dict(margin=a.margin + b.margin, gap=a.gap + b.gap, solreffriction=np.zeros(2))
+    if a.priority != b.priority:
+        own = a if a.priority > b.priority else b
+        return both | dict(dim=int(own.condim), solref=own.solref, solimp=own.solimp, friction=_five(*own.friction))
+    share = _share(a.solmix, b.solmix)
+    standard = a.solref[0] > 0 and b.solref[0] > 0
     return both | dict(
-        dim=int(max(m.geom_condim[g1], m.geom_condim[g2])),
-        solref=share * solref1 + (1 - share) * solref2 if standard else np.minimum(solref1, solref2),
-        solimp=share * m.geom_solimp[g1] + (1 - share) * m.geom_solimp[g2],
-        friction=_five(*np.maximum(m.geom_friction[g1], m.geom_friction[g2])),
+        dim=int(max(a.condim, b.condim)),
+        solref=share * a.solref + (1 - share) * b.solref if standard else np.minimum(a.solref, b.solref),
+        solimp=share * a.solimp + (1 - share) * b.solimp,
+        friction=_five(*np.maximum(a.friction, b.friction)),
     )
 
 

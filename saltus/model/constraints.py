@@ -6,14 +6,16 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from saltus.model import collisions
+from saltus.model import collisions, flex_contacts, flex_foreign
 from saltus.model.chains import ChainTable
+from saltus.model.flexes import edge_address
 from saltus.model.laws import LawTable, soft_law
+from saltus.model.particles import particles
 from saltus.model.solver import solver_features, solver_sizes, solver_values
 from saltus.number.functions import MINVAL
 
-CONNECT, WELD, JOINT, TENDON = range(4)  # MuJoCo's equality types
-EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1}
+CONNECT, WELD, JOINT, TENDON, FLEX = range(5)  # MuJoCo's equality types
+EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
 CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
 
 
@@ -37,19 +39,24 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float) ->
     rows = 0
     if have("equality", flags.mjDSBL_EQUALITY):
         rows += _equalities(m, laws, chains, safe, out.values)
+        rows += _edges(m, chains, out)
     if have("frictionloss", flags.mjDSBL_FRICTIONLOSS):
         rows += _friction(m, laws, chains, safe, out.values)
     if have("limit", flags.mjDSBL_LIMIT):
         rows += _limits(m, laws, chains, safe, out.values)
     contacts = 0
     if have("contact", flags.mjDSBL_CONTACT):
-        contacts = _collisions(m, laws, chains, safe, out)
+        contacts = _collisions(m, laws, chains, safe, out, left_out)
     out.values |= laws.values() | chains.values() | _options(m) | solver_values(m, chains, left_out)
     longest = max((len(e[1]) for e in chains.entries), default=0)
+    longest = max(longest, out.sizes.pop("longest", 0))
     dims = max([law.dim for law in laws.place], default=1)
     if rows or contacts:
         out.features |= {"constraint", *solver_features(m, left_out)}
     out.sizes = {
+        **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
+        **flex_foreign.NO_FOREIGN,
+        **out.sizes,
         **{f"n{kind}": len(out.values.get(f"{first}", ())) for kind, first in _COUNTED.items()},
         **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},
         "nchaindof": len(out.values["chain_dof"]),
@@ -74,12 +81,13 @@ def _feature(kind: int) -> str:
 
 _COUNTED = {
     "collider": "collider",
-    "collision": "collision_geom1",
+    "collision": "collision_law",
     "law": "law_dim",
     "chain": "chain_num",
     "limit": "limit_obj",
     "friction": "friction_law",
     "eq": "eq_type",
+    "edgerow": "edgerow_eq",
 }
 
 
@@ -146,6 +154,8 @@ def simulated_equalities(m: mujoco.MjModel) -> list[int]:
 
 def _can_move(m, i) -> bool:
     """Whether an equality constraint has any degree of freedom."""
+    if m.eq_type[i] == FLEX:
+        return not m.flex_rigid[m.eq_obj1id[i]]
     objects = [int(k) for k in (m.eq_obj1id[i], m.eq_obj2id[i]) if k >= 0]
     if m.eq_type[i] == JOINT:
         return True
@@ -174,12 +184,45 @@ def _equalities(m, laws, chains, safe, values) -> int:
     return sum(EQUALITY_ROWS[int(m.eq_type[i])] for i in active)
 
 
+def _edges(m, chains, out) -> int:
+    """Edges of deformable bodies whose length is held, in the order of the equalities; returns their number."""
+    rows = []
+    for k, i in enumerate(out.values["eq_id"]):
+        if m.eq_type[i] == FLEX:
+            f = int(m.eq_obj1id[i])
+            bodies = m.flex_vertbodyid[m.flex_vertadr[f] :]
+            for place, e in enumerate(range(m.flex_edgeadr[f], m.flex_edgeadr[f] + m.flex_edgenum[f])):
+                first, second = (int(bodies[v]) for v in m.flex_edge[e])
+                chain = chains.of_bodies(first, second, skip_common=False)
+                if not m.flexedge_rigid[e] and chains.dofs(chain):
+                    rows.append((k, edge_address(m, f) + place, chain, float(m.flexedge_invweight0[e])))
+    if rows:
+        out.features.add("flexequality")
+    out.values |= _edge_dofs(m, [chains.dofs(chain) for _, _, chain, _ in rows])
+    out.sizes["edgerows_alike"] = int(out.values.pop("edgerows_alike"))
+    out.values |= {
+        f"edgerow_{name}": [r[c] for r in rows] for c, name in enumerate(("eq", "edge", "chain", "invweight"))
+    }
+    return len(rows)
+
+
+def _edge_dofs(m, dofs: list[list[int]]) -> dict[str, Any]:
+    """Whether all edges join particles or what stands still; then their first degrees of freedom, -1 for none."""
+    first = set(m.body_dofadr[particles(m)].tolist())
+    alike = all(len(d) in (3, 6) and set(d[::3]) <= first for d in dofs)
+    count = np.array([len(d) for d in dofs], int)
+    pairs = [[*d[::3], -1][:2] if alike else [-1, -1] for d in dofs]
+    return {"edgerows_alike": alike, "edgerow_dof": pairs, "edgerow_J": np.cumsum(count) - count}
+
+
 def _equality(m, i, chains) -> tuple[int, list[float]]:
     """Chain and inverse inertias of an equality constraint."""
     first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
     if m.eq_type[i] == JOINT:
         dofs = sorted(int(m.jnt_dofadr[j]) for j in (first, second) if j >= 0)
         return chains.of_dofs(dofs), [float(m.dof_invweight0[dofs].sum()), 0.0]
+    if m.eq_type[i] == FLEX:
+        return chains.of_dofs([]), [0.0, 0.0]
     if m.eq_type[i] == TENDON:
         tendons = [t for t in (first, second) if t >= 0]
         dofs = sorted({i for t in tendons for i in _tendon_dofs(m, t)})
@@ -191,31 +234,71 @@ def _equality(m, i, chains) -> tuple[int, list[float]]:
     return chains.of_bodies(second, first, skip_common=False), [float(w) for w in weight]
 
 
-def _collisions(m, laws, chains, safe, out) -> int:
-    """Pairs of geoms that may touch; returns how many contacts there is room for."""
+@dataclass(frozen=True)
+class _Collision:
+    """A row of the table of what may touch; -1 for what does not apply."""
+
+    order: tuple[int, int]
+    law: int
+    room: int
+    geom1: int = -1
+    geom2: int = -1
+    kind: int = -1
+    chain: int = -1
+    flex1: int = -1
+    flex2: int = -1
+    foreign: bool = False  # by MuJoCo's functions
+
+
+def _collisions(m, laws, chains, safe, out, left_out) -> int:
+    """What may touch, in MuJoCo's order; returns how many contacts there is room for."""
+    found = _pairs_of_geoms(m, laws, chains, safe)
+    room = min(sum(c.room for c in found), CONTACTS_AT_LEAST + CONTACTS_PER_GEOM * len(_colliders(found)))
+    flexible = [] if "flex" in left_out else flex_contacts.flex_pairs(m)
+    for pair in flexible:
+        law = laws.index(flex_contacts.flex_law(m, pair, safe))
+        order = flex_contacts.order_of(m, pair)
+        foreign = flex_foreign.is_foreign(m, pair)
+        found.append(_Collision(order, law, 0, pair.geom, flex1=pair.flex1, flex2=pair.flex2, foreign=foreign))
+    found.sort(key=lambda c: c.order)
+    moving = np.flatnonzero((m.geom_surfacevel != 0).any(axis=1))
+    column = lambda name: [getattr(c, name) for c in found]  # noqa: E731
+    out.values |= {f"collision_{name}": column(name) for name in ("geom1", "geom2", "kind", "law", "chain")}
+    out.values |= {f"collision_{name}": column(name) for name in ("flex1", "flex2")}
+    out.values |= {
+        "collider": _colliders(found),
+        "collision_foreign": column("foreign"),
+        "collision_moves": [c.geom1 in moving or c.geom2 in moving for c in found],
+    }
+    if found:
+        out.features.add("contact")
+    out.features |= {_feature(c.kind) for c in found if c.kind >= 0} - {""}
+    if flexible:
+        out.features |= flex_contacts.words(m, flexible) | flex_foreign.foreign_words(m, flexible)
+        own = flex_contacts.room(m, flexible)
+        longest = flex_contacts.longest(m, chains, flexible)
+        out.sizes |= {"nflexcon": room + own, "nflexdof": (room + own) * longest, "longest": longest}
+        out.sizes |= flex_foreign.foreign_sizes(m, flexible, own)
+        out.sizes |= {"nside": flex_contacts.sides(m, flexible), "nflexfew": (room + own) * ("flexfew" in out.features)}
+        room += own
+    return room
+
+
+def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
+    """Pairs of geoms that may touch and that anything moves."""
     found = []
     for pair in collisions.pairs(m):
         b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
         chain = chains.of_bodies(b1, b2, skip_common=True)
         if chains.dofs(chain):
-            found.append((pair, chain, laws.index(collisions.law_of(m, pair, safe))))
-    first = [pair.geom1 for pair, _, _ in found]
-    second = [pair.geom2 for pair, _, _ in found]
-    colliders = sorted({*first, *second})
-    kinds = [int(10 * m.geom_type[a] + m.geom_type[b]) for a, b in zip(first, second, strict=True)]
-    moving = (m.geom_surfacevel != 0).any(axis=1)
-    out.values |= {
-        "collider": colliders,
-        "collision_geom1": first,
-        "collision_geom2": second,
-        "collision_kind": kinds,
-        "collision_law": [law for _, _, law in found],
-        "collision_chain": [chain for _, chain, _ in found],
-        "collision_foreign": [_feature(k) == "foreign" for k in kinds],
-        "collision_moves": [bool(moving[a] or moving[b]) for a, b in zip(first, second, strict=True)],
-    }
-    if found:
-        out.features.add("contact")
-    out.features |= {_feature(k) for k in kinds} - {""}
-    room = sum(map(collisions.most_contacts, kinds))
-    return min(room, CONTACTS_AT_LEAST + CONTACTS_PER_GEOM * len(colliders))
+            kind = int(10 * m.geom_type[pair.geom1] + m.geom_type[pair.geom2])
+            law = laws.index(collisions.law_of(m, pair, safe))
+            order = min(b1, b2), max(b1, b2)
+            most, foreign = collisions.most_contacts(kind), _feature(kind) == "foreign"
+            found.append(_Collision(order, law, most, pair.geom1, pair.geom2, kind=kind, chain=chain, foreign=foreign))
+    return found
+
+
+def _colliders(found: list[_Collision]) -> list[int]:
+    """Geoms that may touch anything."""
+    return sorted({g for c in found for g in (c.geom1, c.geom2)} - {-1})

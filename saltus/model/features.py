@@ -7,12 +7,13 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, OptionError
-from saltus.model import collisions, medium
+from saltus.model import collisions, flex_contacts, flexes, medium
 from saltus.model.constraints import EQUALITY_ROWS
 from saltus.model.tendons import CYLINDER, SPHERE, parameters
 
 DISABLE = mujoco.mjtDisableBit
 ENABLE = mujoco.mjtEnableBit
+PGS = mujoco.mjtSolver.mjSOL_PGS.value
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def _solver(m) -> list[Feature]:
     found += [Feature("adhesion", "pair", name_of(m, "PAIR", k), "adhesion") for k in np.flatnonzero(m.pair_adhesion)]
     if m.opt.noslip_iterations > 0:
         found.append(Feature("noslip", "option", "noslip_iterations", "the pass against slip", simulated=True))
+    if flex_contacts.touches(m) and (m.opt.noslip_iterations > 0 or int(m.opt.solver) == PGS):
+        found.append(Feature("flex", "option", "solver, noslip_iterations", "the dual problem with deformable bodies"))
     if m.opt.enableflags & ENABLE.mjENBL_DIAGEXACT.value:
         found.append(Feature("diagexact", "flag", "diagexact", "the exact diagonal"))
     if m.opt.enableflags & ENABLE.mjENBL_SPECULATIVE.value:
@@ -196,7 +199,10 @@ def _medium(m) -> list[Feature]:
 
 
 def _others(m) -> list[Feature]:
-    found = [Feature("flex", "flex", name_of(m, "FLEX", f), "elasticity") for f in range(m.nflex)]
+    found = []
+    for f in range(m.nflex):
+        missing = flexes.unsupported(m, f)
+        found.append(Feature("flex", "flex", name_of(m, "FLEX", f), missing or "elasticity", simulated=not missing))
     touches = np.flatnonzero(m.sensor_type == mujoco.mjtSensor.mjSENS_TACTILE.value) if m.nsensor else []
     found += [Feature("tactile", "sensor", name_of(m, "SENSOR", s), "its reading") for s in touches]
     found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]

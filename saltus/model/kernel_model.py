@@ -8,10 +8,12 @@ import numpy as np
 
 from saltus.model.actuators import actuators
 from saltus.model.constraints import constraints
+from saltus.model.flexes import flexes
 from saltus.model.hard import HardLaw, with_hard
 from saltus.model.hill import HillMuscle
 from saltus.model.layout import MODEL, NO_EVENTS, model_layout
 from saltus.model.medium import medium
+from saltus.model.particles import particles, uncoupled
 from saltus.model.sensors import sensors
 from saltus.model.sight import sight
 from saltus.model.tendons import inertia_parents, tendons
@@ -53,16 +55,20 @@ def kernel_model(
         "tendons": tendons(m, left_out),
         "actuators": actuators(m, muscles),
         "medium": medium(m, poses, left_out),
+        "flexes": flexes(m, left_out),
         "sensors": sensors(m),
         "sight": sight(m),
     }
-    values = _copied(m) | _bodies(m, poses) | poses | _joints(m) | _dofs(m) | _coupled(inertia_parents(m, left_out))
+    values = _copied(m) | _bodies(m, poses) | poses | _joints(m) | _dofs(m)
+    values |= _coupled(uncoupled(m, inertia_parents(m, left_out)))
     values["opt_gravity"] = (np.zeros(3) if _off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
     sizes = {name: int(getattr(m, name)) for name in COUNTS} | NO_EVENTS
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes
-    sizes |= _options(m) | _switches(m, values) | {"nC": len(values["M_colind"]), "keep_bodies": _keeps_bodies(parts)}
+    counted = {"ntree_body": "tree_body", "nparticle": "particle_body", "ncoupled": "M_coupled", "nC": "M_colind"}
+    sizes |= {size: len(values[name]) for size, name in counted.items()}
+    sizes |= _options(m) | _switches(m, values) | {"keep_bodies": _keeps_bodies(parts)}
     struct = Struct(model_layout(_features(m, parts)), sizes, kind)
     for name, view in struct.views.items():
         if view.size:
@@ -116,6 +122,7 @@ def _options(m) -> dict[str, int]:
         "opt_cone": int(m.opt.cone),
         "opt_iterations": int(m.opt.iterations),
         "opt_ls_iterations": int(m.opt.ls_iterations),
+        "opt_refsafe": int(not _off(m, FLAGS.mjDSBL_REFSAFE)),
         "opt_warmstart": int(not _off(m, FLAGS.mjDSBL_WARMSTART)),
     }
 
@@ -133,16 +140,17 @@ def _switches(m, values) -> dict[str, int]:
 def _keeps_bodies(parts) -> int:
     """Whether forces read orientations and velocities of all bodies, which steps else keep only where bodies need them.
 
-    Equalities do, actuators between two places, tendons with inertia, and a medium.
+    Equalities do, actuators between two places, tendons with inertia, a medium, and deformable bodies.
     """
     between = (parts["actuators"].values["out_obj2"] >= 0).any()
     armed, moved = "tendon_armature" in parts["tendons"].features, "fluid" in parts["medium"].features
-    return int(bool(parts["constraints"].sizes["neq"]) or bool(between) or armed or moved)
+    soft = bool(parts["flexes"].features)
+    return int(bool(parts["constraints"].sizes["neq"]) or bool(between) or armed or moved or soft)
 
 
 def _features(m, parts) -> frozenset[str]:
     """Words for what steps need compiled."""
-    read = ["constraints", "tendons", "actuators", "medium"]
+    read = ["constraints", "tendons", "actuators", "medium", "flexes"]
     if "sensor_delay" in parts["sight"].features:  # steps read such sensors
         read += ["sensors", "sight"]
     words = set().union(*[parts[name].features for name in read])
@@ -164,7 +172,10 @@ def _bodies(m, poses) -> dict[str, Any]:
     previous = np.arange(m.nbody) - 1
     inertia = _body_inertia(m, poses["body_iquat"])
     forceless = _off(m, FLAGS.mjDSBL_SPRING) and _off(m, FLAGS.mjDSBL_DAMPER)
+    alone = particles(m)
     return {
+        "tree_body": np.setdiff1d(np.arange(m.nbody), alone),
+        "particle_body": alone,
         "body_lastdof": _last_dofs(m),
         "body_treeend": [int(np.flatnonzero(m.body_rootid == m.body_rootid[b])[-1]) + 1 for b in range(m.nbody)],
         "body_chained": (previous == m.body_parentid) & (m.body_parentid > 0),
@@ -206,14 +217,15 @@ def _dofs(m) -> dict[str, Any]:
 
 
 def _coupled(parents):
-    """M's rows: each dof's parents on the way to the root in ascending order, itself last."""
+    """M's rows: each dof's parents on the way to the root in ascending order, itself last; which have more."""
     rows: list[list[int]] = []
     for parent in parents:
         i = len(rows)
         rows.append(([] if parent < 0 else rows[parent]) + [i])
     count = np.array([len(r) for r in rows], int)
     start = np.concatenate([[0], np.cumsum(count)[:-1]]) if rows else count
-    return {"M_rownnz": count, "M_rowadr": start, "M_colind": np.array([j for r in rows for j in r], int)}
+    columns = np.array([j for r in rows for j in r], int)
+    return {"M_rownnz": count, "M_rowadr": start, "M_colind": columns, "M_coupled": np.flatnonzero(count > 1)}
 
 
 def _last_dofs(m):

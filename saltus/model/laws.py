@@ -31,6 +31,7 @@ class Law:
     friction: tuple[float, ...] = (0.0,) * 5
     mu: float = 0.0
     restitution: float = 0.0  # of the hard law
+    direct: bool = False  # stiffness and damping are given, not a time constant and a damping ratio
 
 
 @dataclass
@@ -45,7 +46,7 @@ class LawTable:
     def values(self) -> dict[str, list]:
         """The Model's fields."""
         fields = (
-            "stiffness damping damping_tangent impedance dim margin reach friction mu restitution".split()  # noqa: SIM905
+            "stiffness damping damping_tangent impedance dim margin reach friction mu restitution direct".split()  # noqa: SIM905
         )
         return {f"law_{name}": [getattr(law, name) for law in self.place] for name in fields}
 
@@ -85,4 +86,5 @@ def soft_law(solref, solimp, safe_timestep: float, **contact) -> Law:
         tangent = np.asarray(tangent) if (tangent[0] > 0) == (tangent[1] > 0) else np.zeros(2)
         if np.any(tangent):
             damping_tangent = reference(tangent, impedance[1], safe_timestep)[1]
-    return Law(stiffness, damping, impedance, damping_tangent, **contact)
+    direct = solref[0] <= 0 and solref[1] <= 0
+    return Law(stiffness, damping, impedance, damping_tangent, **contact, direct=bool(direct))

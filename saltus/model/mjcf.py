@@ -57,7 +57,6 @@ COMPILED = "by MuJoCo's compiler, before anything is simulated"
 SEEN = "only seen"
 NAMED = "names and the user's own numbers"
 PLUGINS = "engine plugins"
-FLEXIBLE = "deformable bodies"
 SENSORS = (
     "touch accelerometer velocimeter gyro force torque magnetometer camprojection rangefinder jointpos jointvel"
     " tendonpos"
@@ -73,6 +72,8 @@ def _under(section: str, names: str) -> str:
     return " ".join(f"{section}/{name}" for name in names.split())
 
 
+ELASTICITY = "body/flexcomp/elasticity deformable/flex/elasticity"
+TOUCH = "body/flexcomp/contact deformable/flex/contact"
 PLUGIN = "asset/mesh/plugin body/plugin body/geom/plugin body/flexcomp/plugin"
 ACTUATED = _under("actuator", " ".join(ACTUATORS))
 
@@ -105,8 +106,8 @@ TABLE = (
         "option",
         "integrator",
         SIMULATED,
-        'Euler, RK4, implicit and implicitfast, unless the simulation has its own; "discrete" is refused: choose'
-        " another",
+        "Euler, RK4, implicit, implicitfast and discrete, unless the simulation has its own; discrete not with fluids,"
+        " noslip, servos and tendons that pull",
     ),
     Row("option", "density viscosity wind", SIMULATED, "the medium", "fluid"),
     Row("option", "actuatorgroupdisable", SIMULATED, ""),
@@ -134,7 +135,7 @@ TABLE = (
     Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
     Row("option/flag", "speculative", REFUSED, "contacts of bodies that will touch within the step", "speculative"),
     Row("option/flag", "sleep", REFUSED, "putting resting bodies to sleep", "sleep"),
-    Row("option/flag", "ipc", REFUSED, "a mode of the integrator discrete, which is refused"),
+    Row("option/flag", "ipc", REFUSED, "a mode of the integrator discrete"),
     Row("option/flag", "energy fwdinv invdiscrete", IRRELEVANT, "what is computed beside"),
     Row("option/flag", "midphase", IRRELEVANT, "how pairs are found, not which"),
     Row("option/flag", "autoreset", IRRELEVANT, "a simulation that diverges is stopped, never reset"),
@@ -271,38 +272,35 @@ TABLE = (
     # what bends
     Row(
         "body/flexcomp",
-        f"{POSE} cellcount count dim dof element file flatskin group inertiabox mass material mesh name origin"
-        f" point radius"
-        " rgba rigid scale spacing texcoord type",
-        REFUSED,
-        FLEXIBLE,
+        f"{POSE} cellcount count dim dof element file inertiabox mass mesh origin point radius rigid"
+        " scale spacing type",
+        SIMULATED,
+        "shells on interpolated nodes are refused",
         "flex",
     ),
-    Row("body/flexcomp/edge", f"damping equality stiffness {SOFT}", REFUSED, FLEXIBLE, "flex"),
-    Row("deformable/flex/edge", "damping stiffness", REFUSED, FLEXIBLE, "flex"),
+    Row("body/flexcomp", "flatskin group material name rgba texcoord", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row(
-        "body/flexcomp/elasticity deformable/flex/elasticity",
-        "damping elastic2d poisson section sectionsize shear thickness yield young",
-        REFUSED,
-        FLEXIBLE,
+        "body/flexcomp/edge",
+        f"damping equality stiffness {SOFT}",
+        SIMULATED,
+        "constraints of strain are refused",
         "flex",
     ),
+    Row("deformable/flex/edge", "damping stiffness", SIMULATED, "", "flex"),
+    Row(ELASTICITY, "damping elastic2d poisson thickness young", SIMULATED, "twist of rods is refused", "flex"),
+    Row(ELASTICITY, "section sectionsize shear", REFUSED, "bending and twist of rods", "flex"),
+    Row(ELASTICITY, "yield", REFUSED, "plasticity", "flex"),
     Row(
-        "body/flexcomp/contact deformable/flex/contact",
-        f"activelayers conaffinity condim contype friction gap margin passive priority selfcollide solmix {SOFT}",
-        REFUSED,
-        FLEXIBLE,
+        TOUCH,
+        f"activelayers conaffinity condim contype friction gap margin priority selfcollide solmix {SOFT}",
+        SIMULATED,
+        "",
         "flex",
     ),
-    Row("body/flexcomp/pin", "grid gridrange id range", REFUSED, FLEXIBLE, "flex"),
-    Row(
-        "deformable/flex",
-        "body cellcount dim dof element elemtexcoord flatskin group material name node nodecoord radius rgba texcoord"
-        " vertex",
-        REFUSED,
-        FLEXIBLE,
-        "flex",
-    ),
+    Row(TOUCH, "passive", REFUSED, "contact by penalties", "flex"),
+    Row("body/flexcomp/pin", "grid gridrange id range", SIMULATED, "", "flex"),
+    Row("deformable/flex", "body cellcount dim dof element node nodecoord radius vertex", SIMULATED, "", "flex"),
+    Row("deformable/flex", "elemtexcoord flatskin group material name rgba texcoord", IRRELEVANT, f"{SEEN}, {NAMED}"),
     # contact
     Row("contact/pair", f"geom1 geom2 condim friction margin gap solreffriction {SOFT} class", SIMULATED, ""),
     Row("contact/exclude", "body1 body2", SIMULATED, ""),
@@ -328,9 +326,9 @@ TABLE = (
     Row("equality/weld", f"body1 body2 site1 site2 anchor relpose torquescale active {SOFT} class", SIMULATED, ""),
     Row("equality/joint", f"joint1 joint2 polycoef active {SOFT} class", SIMULATED, ""),
     Row("equality/tendon", f"tendon1 tendon2 polycoef active {SOFT} class", SIMULATED, ""),
-    Row("equality/flex", f"flex name active {SOFT} class", REFUSED, FLEXIBLE, "equality"),
-    Row("equality/flexstrain", f"flex cell name active {SOFT} class", REFUSED, FLEXIBLE, "equality"),
-    Row(_under("equality", "connect weld joint tendon"), "name", IRRELEVANT, NAMED),
+    Row("equality/flex", f"flex active {SOFT} class", SIMULATED, ""),
+    Row("equality/flexstrain", f"flex cell name active {SOFT} class", REFUSED, "constraints of strain", "equality"),
+    Row(_under("equality", "connect weld joint tendon flex"), "name", IRRELEVANT, NAMED),
     # actuators
     Row(
         ACTUATED.replace("actuator/muscle ", ""),
@@ -487,6 +485,13 @@ digits: see [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only write othe
   order of the method. MuJoCo puts the mean slope into the formula of one stage for exact filters and the windings and
   bristles of motors, and is of first order in them.
 - Delayed sensors under RK4 remember what they read at the start of a step, where MuJoCo mixes in the last stage.
+- Potential energy counts what deformable bodies hold by stretch and bending; MuJoCo counts springs of their edges.
+- Conjugate gradients (`solver="CG"`) are Newton's method where deformable bodies of up to 3000 degrees of freedom touch
+  and no edges hold their lengths: the same minimum, in less time.
+- `implicit` and `implicitfast` take deformable bodies, with their damping implicit; MuJoCo 4.0 refuses them.
+- Forces on the nodes of interpolated deformable bodies also move the joints of the bodies that carry these; MuJoCo
+  leaves that part out, though it counts what acts on pinned nodes. Of more than fifty contacts of such a body with a
+  geom the same fifty are kept, but where several are equally far from the others rounding chooses.
 
 Written by `python -m saltus.model.mjcf > docs/mjcf.md`; a test sees to it that it is up to date with MuJoCo.
 """

@@ -23,15 +23,16 @@ from saltus.number.parts import PartCompiler
 FASTMATH = frozenset({"contract", "nsz", "arcp"})
 
 
-def kernel(function=None, *, strict=False, inline=False):
+def kernel(function=None, *, strict=False, inline=False, sums=False):
     """Compile `function` for the types that it is called with from other kernels, when an `Entry` needs it.
 
     `strict` keeps the order of floating-point operations as written (for code that relies on rounding). `inline` is for
-    small functions: they always become part of their callers.
+    small functions: they always become part of their callers. `sums` is for long sums: their terms are added in any
+    order, several at once.
     """
     if function is None:
-        return functools.partial(kernel, strict=strict, inline=inline)
-    fastmath = False if strict else set(FASTMATH)
+        return functools.partial(kernel, strict=strict, inline=inline, sums=sums)
+    fastmath = False if strict else {*FASTMATH, *(["reassoc"] if sums else [])}
     dispatcher = njit(
         error_model="numpy",
         fastmath=fastmath,

@@ -37,6 +37,16 @@ _ELEMENT_SHAPE = {
 }
 
 
+def ints(*names, shape=()):
+    """Fields of these names, of whole numbers."""
+    return {name: Field("int", shape) for name in names}
+
+
+def reals(*names, shape=()):
+    """Fields of these names, of real numbers."""
+    return {name: Field("real", shape) for name in names}
+
+
 class Layout:
     """Named fields in order: `fields` maps a name to `Field`.
 

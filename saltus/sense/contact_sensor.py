@@ -6,6 +6,7 @@ the component along the second tangent. Contacts come in the order in which they
 """
 
 from saltus.contact.counts import NCON
+from saltus.contact.flex_found import contact_bodies
 from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
@@ -53,7 +54,7 @@ def matches(m, d, s, k):
     """1 in lanes where contact k is there and matches sensor s, else 0."""
     zero = 0.0 * d.time
     c = d.contact_collision[k]
-    if side_of(m, s, m.collision_geom1[c], m.collision_geom2[c]) == 0:
+    if side_of(m, d, s, k) == 0:
         return zero
     there = where(touches(m, d, k, c), zero + 1.0, zero)
     if m.sensor_objtype[s] == SITE:
@@ -77,33 +78,34 @@ def touches(m, d, k, c):
 
 
 @kernel
-def side_of(m, s, g1, g2):
-    """Whether two geoms are those of sensor s: 1 if the first is its first object, -1 if the second is, 0 if not."""
+def side_of(m, d, s, k):
+    """Whether contact k is of sensor s's objects: 1 if the first is its first, -1 if the second is, 0 if not.
+
+    So it is -1 if the sensor sees the contact from its second geom.
+    """
+    c = d.contact_collision[k]
+    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    b1, b2 = contact_bodies(m, d, k)
     kind1, id1, kind2, id2 = m.sensor_objtype[s], m.sensor_objid[s], m.sensor_reftype[s], m.sensor_refid[s]
-    straight = is_part(m, g1, kind1, id1) and is_part(m, g2, kind2, id2)
-    crossed = is_part(m, g2, kind1, id1) and is_part(m, g1, kind2, id2)
+    straight = is_part(m, g1, b1, kind1, id1) and is_part(m, g2, b2, kind2, id2)
+    crossed = is_part(m, g2, b2, kind1, id1) and is_part(m, g1, b1, kind2, id2)
     return 1 if straight else -1 if crossed else 0
 
 
 @kernel
-def is_part(m, g, kind, i):
-    """Whether geom g is an object, on it, or on what it carries; everything is part of nothing and of a site."""
+def is_part(m, g, b, kind, i):
+    """Whether geom g of body b is an object, on it, or on what it carries; all is part of nothing and of a site.
+
+    A deformable body has geom -1.
+    """
     if kind == GEOM:
         return g == i
-    b = m.geom_bodyid[g]
     if kind == BODY:
         while b > i:
             b = m.body_parentid[b]
     if kind == INERTIA or kind == BODY:
         return b == i
     return True
-
-
-@kernel
-def flips(m, d, s, k):
-    """-1 if sensor s sees contact k from its second geom, else 1."""
-    c = d.contact_collision[k]
-    return side_of(m, s, m.collision_geom1[c], m.collision_geom2[c])
 
 
 # ---------------------------------------------------------------- contacts one by one
@@ -151,8 +153,8 @@ def criterion(m, d, k, way):
 @kernel
 def contact_velocity(m, d, k):
     """Velocity (m/s) and angular velocity (rad/s) of contact k's second body against its first, in its frame."""
-    c, frame, point = d.contact_collision[k], d.contact_frame[k], d.contact_pos[k]
-    b1, b2 = m.geom_bodyid[m.collision_geom1[c]], m.geom_bodyid[m.collision_geom2[c]]
+    frame, point = d.contact_frame[k], d.contact_pos[k]
+    b1, b2 = contact_bodies(m, d, k)
     v1, v2 = d.cvel[b1], d.cvel[b2]
     linear1 = velocity_at(v1, sub3(point, d.subtree_com[m.body_rootid[b1]]))
     linear2 = velocity_at(v2, sub3(point, d.subtree_com[m.body_rootid[b2]]))
@@ -164,7 +166,7 @@ def contact_velocity(m, d, k):
 def write_contact(m, d, s, k, at, chosen, count):
     """Write what sensor s wants of contact k from place `at` on, in the lanes where it is chosen."""
     wanted = m.sensor_intprm[s, 0]
-    side = 1.0 * flips(m, d, s, k)
+    side = 1.0 * side_of(m, d, s, k)
     frame = d.contact_frame[k]
     force, torque = contact_force(m, d, k)
     if wanted & FOUND:
@@ -222,7 +224,7 @@ def net_contact(m, d, s):
         point = where3(there > 0.5, add_scaled3(point, strength, d.contact_pos[k]), point)
     point = scale3(1.0 / maximum(weight, MINVAL * one), point)
     for k in range(d.count[NCON]):
-        there, side = matches(m, d, s, k) > 0.5, 1.0 * flips(m, d, s, k)
+        there, side = matches(m, d, s, k) > 0.5, 1.0 * side_of(m, d, s, k)
         own, turning = contact_force(m, d, k)
         pushed = scale3(side, transpose_times_vector(d.contact_frame[k], own))
         turned = scale3(side, transpose_times_vector(d.contact_frame[k], turning))

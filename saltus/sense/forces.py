@@ -97,9 +97,10 @@ def contact_force(m, d, k):
 @only_with("contact")
 @kernel
 def add_contact_forces(m, d):
-    """Add the forces of contacts to cfrc_ext of both bodies."""
+    """Add the forces of contacts to cfrc_ext of both bodies; as in MuJoCo not those with deformable bodies."""
     for k in range(d.count[NCON]):
-        if d.contact_block[k] >= 0 or has_law(m):
+        rigid = m.collision_geom2[d.contact_collision[k]] >= 0
+        if rigid and (d.contact_block[k] >= 0 or has_law(m)):
             force, torque = contact_force(m, d, k)
             frame, point = d.contact_frame[k], d.contact_pos[k]
             force = transpose_times_vector(frame, force)
@@ -214,7 +215,7 @@ def equality_slope(m, d, k):
 def is_limit(m, d, b):
     """Whether a unilateral block is a limit: a contact moves bodies against each other."""
     chain = d.block_chain[b]
-    return m.chain_body1[chain] == 0 and m.chain_body2[chain] == 0
+    return chain < m.nchain and m.chain_body1[chain] == 0 and m.chain_body2[chain] == 0
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Touch: the normal forces of contacts in a zone."""
 
 from saltus.contact.counts import NCON
+from saltus.contact.flex_found import contact_bodies
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
@@ -22,9 +23,9 @@ def zone_force(m, d, site, body):
     zero = 0.0 * d.time
     total = zero
     for k in range(d.count[NCON]):
-        c = d.contact_collision[k]
-        second = m.geom_bodyid[m.collision_geom2[c]] == body
-        if d.contact_block[k] >= 0 and (second or m.geom_bodyid[m.collision_geom1[c]] == body):
+        b1, b2 = contact_bodies(m, d, k)
+        second = b2 == body
+        if d.contact_block[k] >= 0 and (second or b1 == body):
             force, _ = contact_force(m, d, k)
             frame = d.contact_frame[k]
             normal = (frame[0], frame[1], frame[2])

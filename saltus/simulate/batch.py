@@ -28,7 +28,7 @@ from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import batch_sensordata
-from saltus.simulate.start import check_sampling, start_state
+from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
@@ -87,13 +87,14 @@ class Batch:
         self.threads = _threads(threads)
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
         check_sampling(self.model, self.integrator)
+        check_discrete(self.model, self.integrator)
         if not suits_soft(self.integrator, self.model):
             raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not have; choose another")
         if isinstance(control, Actuation):
             raise OptionError("an Actuation has events, which batches do not locate; give it to saltus.Simulation")
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         self._laws = user_laws(self.model, control, equations_word(dynamics, self.model))
-        self._model = self.model.struct(precision, None if self.integrator.adaptive else self.timestep, self._laws)
+        self._model = self.model.struct(precision, self.integrator.law_timestep(self.timestep), self._laws)
         self._width = LANES[precision].width
         self._groups = -(-self.n // self._width)
         kind = "lane64" if precision == "float64" else "lane32"

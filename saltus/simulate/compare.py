@@ -24,6 +24,7 @@ from saltus.simulate.certify import state_difference
 from saltus.simulate.contact import find_contact_law
 from saltus.simulate.plan import positive
 from saltus.simulate.simulation import Simulation
+from saltus.simulate.start import missing_in_discrete
 
 SAMPLES = 400  # about as many where none are asked for
 REFERENCE = (1e-13, 1e-14)  # relative and absolute tolerance of the reference
@@ -268,7 +269,7 @@ class _Law:
 
 def _chosen(integrators: Iterable[Any] | None, model: Model) -> list[Integrator]:
     if integrators is None:
-        return list(known_integrators().values())
+        return [i for i in known_integrators().values() if i.name != "discrete" or not missing_in_discrete(model)]
     choices = [integrators] if isinstance(integrators, str | Integrator | ButcherTableau) else list(integrators)
     if not choices:
         raise OptionError("compare: no integrators given")

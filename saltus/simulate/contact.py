@@ -13,6 +13,7 @@ from saltus.dynamics.user_laws import register
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.hard import HardLaw
 from saltus.number.kernels import kernel
+from saltus.simulate.control import NOT_IN_STEPS, READS, check_reads
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
@@ -86,6 +87,11 @@ class Hard:
         """The law for a model; OptionError where `pairs` names what it does not have."""
         base = model.struct()
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
+        if base.layout.features & {"flexcontact", "flexequality"}:
+            raise OptionError(
+                f"contact='hard': {model.name!r} has deformable bodies that touch or keep lengths, which follow "
+                "the soft law"
+            )
         if event:
             if "adhere" in base.layout.features:
                 raise OptionError(
@@ -148,6 +154,7 @@ class Compliant:
     def word(self) -> str:
         """What tells its kernel from others among the features of a layout."""
         self._word = register((self.force,), self._word)
+        check_reads(self.force, "the law of contact", NOT_IN_STEPS.union(*READS.values()))
         return GIVEN + self._word
 
 

@@ -1,6 +1,6 @@
 """Controllers that run inside the time loop, with states that the integrator integrates."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import mujoco
@@ -76,12 +76,17 @@ def user_laws(model: "Model", control: Controller | None, equations: str) -> Use
     return UserLaws(control.word, control.states_of(model), equations, reads=_reads(control, model))
 
 
+def check_reads(kernel: Any, what: str, names: Collection[str]) -> None:
+    """OptionError where a kernel of the user's reads any of these fields, which nobody computes for it."""
+    for name in sorted(names_in(kernel.py_func) & set(names)):
+        raise OptionError(f"{what} {kernel.py_func.__name__} reads d.{name}, which steps do not compute")
+
+
 def _reads(control: Controller, model: "Model") -> frozenset[str]:
     """Words for what a controller reads and steps alone would not compute; OptionError for what they cannot."""
-    names = names_in(control.law.py_func)
     sampled = {"sensordata"} if "sensor_delay" in model.struct().layout.features else set()
-    for name in sorted(names & NOT_IN_STEPS - sampled):
-        raise OptionError(f"the controller {control.law.py_func.__name__} reads d.{name}, which steps do not compute")
+    check_reads(control.law, "the controller", NOT_IN_STEPS - sampled)
+    names = names_in(control.law.py_func)
     return frozenset(word for word, fields in READS.items() if names & fields)
 
 

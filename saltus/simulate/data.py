@@ -20,7 +20,7 @@ SHOWN = (
     "geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv ten_length ten_J ten_velocity cvel cacc "
     "cfrc_ext cfrc_int subtree_linvel subtree_angmom cfrc_body qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp "
     "qfrc_fluid qfrc_passive qfrc_actuator act_dot actuator_length actuator_velocity actuator_force mocap_pos "
-    "mocap_quat userdata qfrc_smooth qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
+    "mocap_quat userdata flexvert_xpos qfrc_smooth qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
 )
 HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
 CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *rows.FIELDS)
@@ -54,6 +54,8 @@ class Data:
             view = view[: self._kernel_model.nact]
         if name in STATE:
             return view
+        if name == "flexvert_xpos":
+            view = view[: self._model.nflexvert]  # without nodes
         self._refresh(name)
         if name in ("M", "qLD") and not np.array_equal(self._model.M_colind, self._kernel_model.M_colind):
             view = view[self._sparse_rows()]

@@ -54,10 +54,12 @@ class EventReader:
 
     def __init__(self, sim: "Simulation"):
         self._sim = sim
+        fields = EVENT_DTYPE.fields or {}
         names = [*mode_names(sim.model, sim._model), *((name, "") for name in sim.user_events.names), ("", "")]
-        text = EVENT_DTYPE["name"]
-        self.names = np.array([n for n, _ in names], text)  # the last, "", of what has none
-        self.others = np.array([n for _, n in names], text)
+        self.names = np.array([n for n, _ in names])  # the last, "", of what has none
+        self.others = np.array([n for _, n in names])
+        text = np.result_type(EVENT_DTYPE["name"], self.names, self.others)  # wide enough for all
+        self.dtype = np.dtype([(f, text if f in ("name", "other") else kind) for f, (kind, *_) in fields.items()])
         self.kinds = np.array(KINDS, EVENT_DTYPE["kind"])
 
     def read(self) -> NDArray[Any]:
@@ -67,7 +69,7 @@ class EventReader:
         rows = struct.views["event_log"][: count[LOGGED]]
         if count[LOST]:
             warnings.warn(f"{count[LOST]} events were too many for the log at once", SaltusWarning, stacklevel=6)
-        out = np.zeros(len(rows), EVENT_DTYPE)
+        out = np.zeros(len(rows), self.dtype)
         item, kind = rows[:, modes.ITEM].astype(int), rows[:, modes.KIND].astype(int)
         out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
         out["gap"][item < 0] = out["velocity"][item < 0] = np.nan

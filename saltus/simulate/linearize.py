@@ -26,6 +26,12 @@ class Linearization:
             raise OptionError(
                 f"linearize: the steps of {integrator.name} depend on the state; choose a fixed-step integrator"
             )
+        solved = integrator.needs.get("pcg", False)
+        if solved is True or (solved and "flex" in sim._model.layout.features):
+            of = "" if solved is True else " of deformable bodies"
+            raise OptionError(
+                f"linearize: steps of {integrator.name}{of} have no derivatives here; choose euler or implicit_midpoint"
+            )
         tangent_parameters: list[Any] = list(integrator.parameters)
         if integrator.needs.get("newton"):
             tangent_parameters[1] = np.int64(POLISH)

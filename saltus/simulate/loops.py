@@ -7,7 +7,7 @@ from saltus.dynamics import smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
 from saltus.dynamics.hold import hold_control
-from saltus.integrate import dopri5, event_driven, events
+from saltus.integrate import dopri5, event_driven, events, work
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_velocity
 from saltus.integrate.tangents import seed_state, store_tangents
@@ -21,6 +21,15 @@ from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
 energy = Entry("energy", "", "energy_of_state(m, d)", energy_of_state=smooth.energy_of_state)
+energies = Entry("energies", "out", "energies_of_state(m, d, out)", energies_of_state=smooth.energies_of_state)
+work_of_step = Entry(
+    "work_of_step",
+    "h, damped, anew, before, work",
+    "work_of_step(m, d, h, damped, anew, before, work)",
+    work_of_step=work.work_of_step,
+)
+work_in_middle = Entry("work_in_middle", "h, work", "work_in_middle(m, d, h, work)", work_in_middle=work.work_in_middle)
+add_work = Entry("add_work", "h, work", "add_work(m, d, h, work)", add_work=work.add_work)
 sample = Entry(
     "sample",
     "",

@@ -17,6 +17,9 @@ CONTACT = np.dtype(
     [
         ("geom1", int),
         ("geom2", int),
+        ("flex", int, 2),  # deformable bodies, -1 for geoms; which of their elements or vertices, -1 for none
+        ("elem", int, 2),
+        ("vert", int, 2),
         ("dim", int),
         ("dist", float),
         ("pos", float, 3),
@@ -33,13 +36,22 @@ FIELDS = ("efc_J", "efc_pos", "efc_D", "efc_R", "efc_aref", "efc_force", "efc_fr
 def contacts(m: Struct, d: Struct) -> np.ndarray:
     """All contacts, those in the gap included, as a structured array: dist (m), pos (m), frame [3, 3], ... .
 
-    geom1 is the one of the lower type; the frame's first row is the normal from geom1 to geom2, in world axes.
+    geom1 is the one of the lower type; the frame's first row is the normal from geom1 to geom2, in world axes. Where a
+    deformable body takes part the geom is -1, and elements and vertices have their numbers in it, as in MuJoCo.
     """
     n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
     pairs = d.views["contact_collision"][:n]
     law = m.views["collision_law"][pairs]
     out = np.zeros(n, CONTACT)
     out["geom1"], out["geom2"] = m.views["collision_geom1"][pairs], m.views["collision_geom2"][pairs]
+    out["flex"] = np.stack([m.views["collision_flex1"][pairs], m.views["collision_flex2"][pairs]], axis=1)
+    out["elem"] = out["vert"] = -1
+    if m.nflexcon:
+        elements, vertex, flex = d.views["contact_elem"][:n], d.views["contact_vert"][:n], out["flex"]
+        soft = flex >= 0
+        first_element, first_vertex = m.views["flex_elemadr"][flex], m.views["flex_vertadr"][flex]
+        out["elem"] = np.where(soft & (elements >= 0), elements - first_element, -1)
+        out["vert"][:, 1] = np.where(soft[:, 1] & (vertex >= 0), vertex - first_vertex[:, 1], -1)
     out["dim"], out["friction"] = m.views["law_dim"][law], m.views["law_friction"][law]
     out["dist"], out["pos"] = d.views["contact_dist"][:n], d.views["contact_pos"][:n]
     out["frame"] = d.views["contact_frame"][:n].reshape(n, 3, 3)
@@ -61,10 +73,11 @@ def closed_pairs(m: Struct, d: Struct) -> np.ndarray:
 
 
 def pair_names(model: Model, m: Struct) -> list[str]:
-    """Names of the pairs of geoms that may touch, the lower type first."""
-    names = model.names("geom")
-    first, second = m.views["collision_geom1"], m.views["collision_geom2"]
-    return [f"{names[a]} {names[b]}" for a, b in zip(first, second, strict=True)]
+    """Names of the pairs of geoms and deformable bodies that may touch, the lower type of geom first."""
+    geoms, flexes = model.names("geom"), model.names("flex")
+    sides = [zip(m.views[f"collision_geom{k}"], m.views[f"collision_flex{k}"], strict=True) for k in (1, 2)]
+    first, second = ([geoms[g] if g >= 0 else flexes[f] for g, f in side] for side in sides)
+    return [f"{a} {b}" for a, b in zip(first, second, strict=True)]
 
 
 def row_counts(d: Struct) -> np.ndarray:
@@ -95,8 +108,7 @@ def _rows_of(model: Model, m: Struct, d: Struct, b: int) -> dict[str, Any]:
     """Rows of one block."""
     get = lambda name: int(d.views[f"block_{name}"][b])  # noqa: E731
     kind, dim, first, law = get("kind"), get("dim"), get("row"), get("law")
-    chain = slice(int(m.views["chain_adr"][get("chain")]), None)
-    dofs = m.views["chain_dof"][chain][: get("num")]
+    dofs = np.concatenate([m.views["chain_dof"], d.views["flex_dof"]])[get("dofs") :][: get("num")]
     own = slice(first, first + dim)
     J = np.zeros((dim, model.nv))
     J[:, dofs] = d.views["row_J"][get("J") :][: dim * len(dofs)].reshape(len(dofs), dim).T
@@ -166,4 +178,6 @@ def _id(m: Struct, kind: int, index: int, chain: int) -> int:
 
 def _of_bodies(m: Struct, chain: int) -> bool:
     """Whether a chain is that of a contact, not of a limit."""
+    if chain >= len(m.views["chain_body1"]):  # of deformable bodies
+        return True
     return bool(m.views["chain_body1"][chain] or m.views["chain_body2"][chain])

@@ -28,7 +28,7 @@ from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
-from saltus.simulate.start import check_sampling, start_state
+from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.solve.status import ENDED, EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
@@ -89,11 +89,12 @@ class Simulation:
             integrator = "dopri5"  # what events are located with
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
         check_sampling(self.model, self.integrator)
+        check_discrete(self.model, self.integrator, self.law.name == "hard")
         self._touch = self.law.word if isinstance(self.law, Compliant) and self.model.struct().nconmax else ""
         self._hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self._start_values)
         self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
-        self._law_timestep = None if self.integrator.adaptive else self.timestep
+        self._law_timestep = self.integrator.law_timestep(self.timestep)
         self._model = self.model.struct(timestep=self._law_timestep, laws=UserLaws(hard=self._hard, touch=self._touch))
         room = _room(self.model, control)
         self._struct = Struct(DATA, self.integrator.data_sizes(self._model.sizes, **room))
@@ -322,11 +323,11 @@ class Simulation:
         if self._remembers or self._located:
             self._left = self._state.copy()
 
-    def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False, save=None):
+    def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False, save=None, ledger=False):
         """Simulate `duration` seconds and record; see `saltus.simulate.run.run`."""
         from saltus.simulate.run import run
 
-        return run(self, duration, sample, control, progress, certify=certify, save=save)
+        return run(self, duration, sample, control, progress, certify=certify, save=save, ledger=ledger)
 
     def picture(self, path: Any = None, **options: Any) -> Any:
         """Draw the present state: a Pillow image, written to `path` too (.png, .jpg); see `Trajectory.picture`."""
@@ -366,7 +367,11 @@ class Simulation:
         return reading(self, name)
 
     def energy(self) -> np.ndarray:
-        """(potential, kinetic) energy in J at the present state."""
+        """(potential, kinetic) energy in J at the present state.
+
+        The potential is that of weights, of springs and of deformable bodies, stretch and bending included (which
+        MuJoCo's own energy leaves out).
+        """
         loops.energy(self._model, self._struct)
         self._computed = None
         return self._struct.views["energy"].copy()

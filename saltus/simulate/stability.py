@@ -68,8 +68,14 @@ def _step_matrix(name: str, k: float, b: float, h: np.ndarray, theta: float | No
     """Matrices of one step on (x, v), for steps h [..., 1]; `verlet` remembers a mean velocity beside."""
     force = np.array([-k, -b])
     x, v = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    if name == "energy_momentum":
+        half = h[..., None] / 2 * np.array([v, force])
+        return np.linalg.solve(np.eye(2) - half, np.eye(2) + half)
     if name in ("euler", "implicit_velocity"):
         v1 = v + h * force / (1 + h * b)
+        return np.stack([x + h * v1, v1], axis=-2)
+    if name == "discrete":
+        v1 = v + h * (force - h * k * v) / (1 + h * b + h * h * k)
         return np.stack([x + h * v1, v1], axis=-2)
     if name == "verlet":
         x, v, w = np.eye(3)

@@ -10,6 +10,8 @@ from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
 from saltus.model.model import Model
 
+IPC = 64  # MuJoCo's bit of the flag
+
 
 def start_state(model: Model, key: int | str | None, timestep: float) -> dict[str, Any]:
     """State and inputs at a keyframe by name or number, or at the model's start: its `initial_key`, or qpos0 at rest.
@@ -53,3 +55,30 @@ def check_sampling(model: Model, integrator: Integrator) -> None:
             f"{integrator.name} chooses its own steps, but the model has sensors with a delay or an interval, which "
             "are sampled once a step; choose a fixed-step integrator"
         )
+
+
+def check_discrete(model: Model, integrator: Integrator, hard: bool = False) -> None:
+    """Raise OptionError for what the integrator `discrete` does not have; `hard`: the law of contact is."""
+    if integrator.name == "discrete":
+        what = "hard contact" if hard else missing_in_discrete(model)
+        if what:
+            raise OptionError(f"discrete: {what}: not simulated; choose another integrator, such as energy_momentum")
+
+
+def missing_in_discrete(model: Model) -> str:
+    """The first thing in a model that `discrete` does not have here, or that MuJoCo's refuses; "" if there is none."""
+    m = model.struct()
+    words = m.layout.features
+    laws = np.any(m.actuator_gainprm[:, 1:]) or np.any(m.actuator_biasprm[:, 1:])
+    missing = {
+        "springs and dampers along the edges of deformable bodies": np.any(m.flexedge_stiffness)
+        or np.any(m.flexedge_damping),
+        "the flag ipc": model.mujoco.opt.enableflags & IPC,
+        "noslip": m.opt_noslip_iterations > 0,
+        "elastic bodies with the solver PGS": "pgs" in words and m.ntriangle + m.ntetrahedron + m.nbend > 0,
+        "springs, dampers and inertia of tendons": words & {"tendon_force", "tendon_armature"},
+        "actuators whose forces depend on positions or velocities": laws or words & {"actuation", "transmission"},
+        "forces of a medium": "fluid" in words,
+        "surfaces that move by themselves": np.any(m.collision_moves),
+    }
+    return next((what for what, there in missing.items() if there), "")

@@ -58,7 +58,7 @@ def cg(m, d):
     return 1 if any_lane(live) else 0
 
 
-@kernel
+@kernel(sums=True)
 def precondition(m, d):
     """solve_Mgradient ← M⁻¹ gradient; returns the product of the two."""
     for i in range(m.nv):
@@ -70,7 +70,7 @@ def precondition(m, d):
     return total
 
 
-@kernel
+@kernel(sums=True)
 def turn(m, d, size):
     """solve_search ← the next direction, for a gradient of length `size`."""
     zero = 0.0 * size

@@ -6,6 +6,7 @@ from saltus.contact.collide import collide, collider_frames
 from saltus.contact.contacts import contact_rows
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.contact.equality import equality_rows
+from saltus.contact.flex_equality import edge_rows
 from saltus.contact.friction import friction_rows
 from saltus.contact.given import GIVEN, given_forces
 from saltus.contact.limits import limit_rows
@@ -28,27 +29,26 @@ def constrain_softly(m, d):
     accelerations as it would give free ones. Lanes on which no row acts are left as they are, to the bit.
     """
     touch_by_law(m, d)
+    add_touch(m, d, d.qfrc_given)
     status = weigh_rows(m, d)
-    add_touch(m, d)
-    return status
+    add_touch(m, d, d.qfrc_constraint)
+    return CONTACTS_FULL if d.count[NLOST] > 0 else status
 
 
 @only_with(GIVEN)
 @kernel
 def touch_by_law(m, d):
-    """Contact forces of a law of the user's, added to qfrc_given."""
+    """qfrc_touch [nv] ← contact forces of a law of the user's (N, N m)."""
     find_contacts_anew(m, d)
     given_forces(m, d)
-    for i in range(m.nv):
-        d.qfrc_given[i] = d.qfrc_given[i] + d.qfrc_touch[i]
 
 
 @only_with(GIVEN)
 @kernel
-def add_touch(m, d):
-    """Count them among the forces of constraints."""
+def add_touch(m, d, force):
+    """Add them to a field force [nv]."""
     for i in range(m.nv):
-        d.qfrc_constraint[i] = d.qfrc_constraint[i] + d.qfrc_touch[i]
+        force[i] = force[i] + d.qfrc_touch[i]
 
 
 @kernel
@@ -66,8 +66,6 @@ def weigh_rows(m, d):
     unconverged = solve_constraints(m, d)
     for i in range(m.nv):
         d.qfrc_given[i] = d.qfrc_given[i] + d.qfrc_constraint[i]
-    if d.count[NLOST] > 0:
-        return CONTACTS_FULL
     if unconverged:
         d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
         return UNSOLVED
@@ -114,6 +112,7 @@ def rows_without_contacts(m, d):
     """Rows of equalities, dry friction and limits."""
     clear_blocks(m, d)
     equality_rows(m, d)
+    edge_rows(m, d)
     tendon_equality_rows(m, d)
     friction_rows(m, d)
     tendon_friction_rows(m, d)

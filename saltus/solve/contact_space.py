@@ -6,7 +6,7 @@ for accelerations u and forces f, or velocities and impulses. A slipping contact
 with the force f_N (n - μ t) along it and against the slip t.
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, add_transpose_block
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.modes import SLIP
 from saltus.dynamics.factor import solve_half
@@ -200,5 +200,4 @@ def gather(m, d):
     """qfrc_constraint [nv] ← Jᵀ row_force."""
     for i in range(m.nv):
         d.qfrc_constraint[i] = 0.0 * d.time
-    for b in range(d.count[NBLOCK]):
-        add_transpose_block(m, d, b, d.row_force, d.qfrc_constraint)
+    add_transpose_rows(m, d, d.row_force, d.qfrc_constraint)

@@ -14,7 +14,7 @@ entries of a field.
 """
 
 from saltus.contact.blocks import CONE, PYRAMID, add_transpose_block, times_block
-from saltus.contact.cost import block_force
+from saltus.contact.cost import row_forces, row_residuals
 from saltus.contact.counts import NBLOCK
 from saltus.dynamics.factor import factor, solve
 from saltus.number.functions import lane_get, lane_set, sqrt, where
@@ -39,8 +39,8 @@ def put(field, i, lane, value):
 @kernel
 def unfold_forces(m, d):
     """dual_force: the forces that belong to row_residual."""
+    row_forces(m, d)
     for b in range(d.count[NBLOCK]):
-        block_force(m, d, b)
         row = d.block_row[b]
         if d.block_kind[b] == PYRAMID:
             weight = d.row_D[row]
@@ -134,10 +134,7 @@ def finish_dual(m, d):
     solve(m, d, d.dual_y)
     for i in range(m.nv):
         d.qacc_warmstart[i] = where(acts, d.qacc_smooth[i] + d.dual_y[i], d.qacc_warmstart[i])
-    for b in range(d.count[NBLOCK]):
-        times_block(m, d, b, d.qacc_warmstart, d.row_residual)
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+    row_residuals(m, d, d.qacc_warmstart)
 
 
 # ---------------------------------------------------------------- one lane

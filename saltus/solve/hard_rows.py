@@ -15,7 +15,7 @@ fall makes, |g| h: without that, a contact at rest would bounce for ever, lower 
 J a ← row_aref = (u⁺ - u⁻)/h. A gap is closed up to `CLOSED` h².
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, times_block
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add_block, times_rows
 from saltus.contact.contacts import contact_jacobian, contact_velocity
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.number.functions import sqrt
@@ -34,8 +34,7 @@ def find_hard_rows(m, d, h):
     act, 1 elsewhere.
     """
     rows_without_contacts(m, d)
-    for b in range(d.count[NBLOCK]):
-        times_block(m, d, b, d.qvel, d.row_aref)
+    times_rows(m, d, d.qvel, d.row_aref)
     find_contacts_anew(m, d)
     nearby_contacts(m, d)
     g = m.opt_gravity[0]

@@ -4,6 +4,7 @@ Kept as a lower triangle, row by row with all places, of which only those of `sa
 Factored as Lᵀ D L, eliminating from the tips of the tree, so that branches stay apart (Featherstone 2008, 6.5).
 """
 
+from saltus.contact.blocks import chained_dof
 from saltus.contact.cost import block_weight
 from saltus.contact.counts import NBLOCK
 from saltus.number.kernels import kernel
@@ -35,13 +36,13 @@ def add_one_row(m, d, b):
     """hessian += w j jᵀ."""
     weight = d.block_weight[0]
     place = d.block_J[b]
-    first = m.chain_adr[d.block_chain[b]]
+    first = d.block_dofs[b]
     for c in range(d.block_num[b]):
-        i = m.chain_dof[first + c]
+        i = chained_dof(m, d, first + c)
         target = i * (i + 1) // 2
         t = weight * d.row_J[place + c]
         for e in range(c + 1):
-            j = m.chain_dof[first + e]
+            j = chained_dof(m, d, first + e)
             d.hessian[target + j] = d.hessian[target + j] + t * d.row_J[place + e]
 
 
@@ -51,9 +52,9 @@ def add_three_rows(m, d, b):
     w = d.block_weight
     w00, w01, w02, w11, w12, w22 = w[0], w[1], w[2], w[4], w[5], w[8]
     place = d.block_J[b]
-    first = m.chain_adr[d.block_chain[b]]
+    first = d.block_dofs[b]
     for c in range(d.block_num[b]):
-        i = m.chain_dof[first + c]
+        i = chained_dof(m, d, first + c)
         target = i * (i + 1) // 2
         j0, j1, j2 = d.row_J[place + 3 * c], d.row_J[place + 3 * c + 1], d.row_J[place + 3 * c + 2]
         t0 = w00 * j0 + w01 * j1 + w02 * j2
@@ -61,7 +62,7 @@ def add_three_rows(m, d, b):
         t2 = w02 * j0 + w12 * j1 + w22 * j2
         for e in range(c + 1):
             k = place + 3 * e
-            at = target + m.chain_dof[first + e]
+            at = target + chained_dof(m, d, first + e)
             d.hessian[at] = d.hessian[at] + (t0 * d.row_J[k] + t1 * d.row_J[k + 1] + t2 * d.row_J[k + 2])
 
 
@@ -69,16 +70,16 @@ def add_three_rows(m, d, b):
 def add_rows(m, d, b, dim):
     """hessian += Jᵀ W J for any number of rows."""
     place = d.block_J[b]
-    first = m.chain_adr[d.block_chain[b]]
+    first = d.block_dofs[b]
     for c in range(d.block_num[b]):
-        i = m.chain_dof[first + c]
+        i = chained_dof(m, d, first + c)
         target = i * (i + 1) // 2
         for r in range(dim):
             t = 0.0 * d.time
             for s in range(dim):
                 t = t + d.block_weight[r * dim + s] * d.row_J[place + c * dim + s]
             for e in range(c + 1):
-                at = target + m.chain_dof[first + e]
+                at = target + chained_dof(m, d, first + e)
                 d.hessian[at] = d.hessian[at] + t * d.row_J[place + e * dim + r]
 
 

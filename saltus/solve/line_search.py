@@ -5,9 +5,9 @@ zero of the slope is found by Newton's method, kept between the points where the
 positive.
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, PYRAMID
+from saltus.contact.blocks import CONE, FRICTION, PYRAMID
 from saltus.contact.cost import TINY
-from saltus.contact.counts import NBLOCK
+from saltus.contact.counts import NBLOCK, NEQUALITY
 from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
@@ -22,9 +22,20 @@ def line_search(m, d, live, start_slope):
     start_slope: of the cost at α = 0, negative. Reads solve_Msearch, row_residual and its change along the direction,
     row_search.
     """
-    zero = 0.0 * start_slope
     gauss, curvature, tolerance = inertia_slope(m, d)
-    tolerance = maximum(tolerance, -PRECISION * start_slope)
+    return least_cost(m, d, live, gauss, curvature, maximum(tolerance, -PRECISION * start_slope))
+
+
+@kernel
+def least_cost(m, d, live, gauss, curvature, tolerance):
+    """Step length in the lanes that are live, 0 in the others: where the cost's slope is within `tolerance` of zero.
+
+    gauss, curvature: slope at α = 0 and curvature of the cost without that of constraints, which reads row_residual
+    and row_search.
+    """
+    zero = 0.0 * gauss
+    slope, bend = equalities_slope(m, d)
+    gauss, curvature = gauss + slope, curvature + bend
     alpha = zero + 1.0
     low, high = zero, zero + LARGE
     seeking = live
@@ -44,7 +55,7 @@ def line_search(m, d, live, start_slope):
     return where(live, alpha, zero)
 
 
-@kernel
+@kernel(sums=True)
 def inertia_slope(m, d):
     """Slope at α = 0 and curvature of ½ (a - a₀)ᵀ M (a - a₀) along the search direction, and the model's tolerance."""
     slope = 0.0 * d.time
@@ -60,18 +71,16 @@ def inertia_slope(m, d):
 
 @kernel
 def constraint_slope(m, d, alpha):
-    """First and second derivative of the constraints' cost in α."""
+    """First and second derivative in α of the cost of all constraints but equalities."""
     slope = 0.0 * alpha
     bend = slope
-    for b in range(d.count[NBLOCK]):
+    for b in range(d.count[NEQUALITY], d.count[NBLOCK]):
         kind = d.block_kind[b]
         row = d.block_row[b]
         if kind == PYRAMID:
             first, second = pyramid_slope(m, d, b, row, alpha)
         elif kind == CONE:
             first, second = cone_slope(m, d, b, row, alpha)
-        elif kind == EQUALITY:
-            first, second = equality_slope(m, d, b, row, alpha)
         else:
             first, second = single_slope(m, d, kind, row, alpha)
         slope = slope + first
@@ -94,15 +103,17 @@ def single_slope(m, d, kind, row, alpha):
     return where(inside, stress * v, 0.0 * v), where(inside, d.row_D[row] * v * v, 0.0 * v)
 
 
-@kernel
-def equality_slope(m, d, b, row, alpha):
-    """Derivatives of an equality's rows."""
-    slope = 0.0 * alpha
+@kernel(sums=True)
+def equalities_slope(m, d):
+    """Slope at α = 0 and curvature of the cost of equalities, which is quadratic; they are the first blocks."""
+    slope = 0.0 * d.time
     bend = slope
-    for r in range(row, row + d.block_dim[b]):
-        v = d.row_search[r]
-        slope = slope + d.row_D[r] * v * (d.row_residual[r] + alpha * v)
-        bend = bend + d.row_D[r] * v * v
+    if d.count[NEQUALITY] > 0:
+        last = d.count[NEQUALITY] - 1
+        for r in range(d.block_row[last] + d.block_dim[last]):
+            v = d.row_search[r]
+            slope = slope + d.row_D[r] * v * d.row_residual[r]
+            bend = bend + d.row_D[r] * v * v
     return slope, bend
 
 

@@ -10,7 +10,7 @@ problem (see `saltus.solve.dual`) and y = Gᵀ f, a row costs two products of sh
 step before (see `saltus.solve.past_forces`).
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, add_transpose_block
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.contact.counts import NBLOCK, NITER, NROW
 from saltus.dynamics.factor import solve
 from saltus.number.functions import MINVAL, absolute, clip, sqrt
@@ -204,8 +204,7 @@ def effect_of_forces(m, d, f, qfrc, x):
     """Forces on the joints qfrc = Jᵀ f, and what they alone accelerate, x = M⁻¹ Jᵀ f, for fields [nrow], [nv], [nv]."""
     for i in range(m.nv):
         qfrc[i] = 0.0 * d.time
-    for b in range(d.count[NBLOCK]):
-        add_transpose_block(m, d, b, f, qfrc)
+    add_transpose_rows(m, d, f, qfrc)
     for i in range(m.nv):
         x[i] = qfrc[i]
     solve(m, d, x)

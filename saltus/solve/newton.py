@@ -5,9 +5,9 @@ M a - f - Jᵀ force and whose Hessian M + Jᵀ W J; f are the forces without co
 state on the way, one step is exact.
 """
 
-from saltus.contact.blocks import add_transpose_block, times_block
-from saltus.contact.cost import block_force
-from saltus.contact.counts import NBLOCK, NITER
+from saltus.contact.blocks import times_rows
+from saltus.contact.cost import constraint_forces, row_residuals
+from saltus.contact.counts import NITER, NROW
 from saltus.dynamics.factor import multiply
 from saltus.number.functions import absolute, any_lane, epsilon_of, has_tangents, maximum, sqrt
 from saltus.number.kernels import kernel
@@ -64,38 +64,30 @@ def newton(m, d):
 def begin(m, d):
     """M a and residuals at the start."""
     multiply(m, d, d.qacc_warmstart, d.solve_Ma)
-    for b in range(d.count[NBLOCK]):
-        times_block(m, d, b, d.qacc_warmstart, d.row_residual)
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+    row_residuals(m, d, d.qacc_warmstart)
 
 
-@kernel
+@kernel(sums=True)
 def decrease_by_rounding(m, d):
     """What residuals' rounding errors make of the cost: Σ D (ε a_ref)², for errors of some units in the last place.
 
     Where stiff rows make forces of it, the gradient never gets below its own rounding.
     """
     total = 0.0 * d.time
-    for b in range(d.count[NBLOCK]):
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            total = total + d.row_D[r] * d.row_aref[r] * d.row_aref[r]
+    for r in range(d.count[NROW]):
+        total = total + d.row_D[r] * d.row_aref[r] * d.row_aref[r]
     error = 8.0 * epsilon_of(total)
     return error * error * total
 
 
-@kernel
+@kernel(sums=True)
 def gradient(m, d):
     """Forces at the present accelerations; returns the length of the cost's gradient, and what of it is rounding.
 
     Writes row_force, qfrc_constraint and solve_gradient [nv].
     """
     zero = 0.0 * d.time
-    for i in range(m.nv):
-        d.qfrc_constraint[i] = zero
-    for b in range(d.count[NBLOCK]):
-        block_force(m, d, b)
-        add_transpose_block(m, d, b, d.row_force, d.qfrc_constraint)
+    constraint_forces(m, d)
     square = zero
     largest = zero
     for i in range(m.nv):
@@ -103,6 +95,8 @@ def gradient(m, d):
         g = d.solve_Ma[i] - smooth - d.qfrc_constraint[i]
         d.solve_gradient[i] = g
         square = square + g * g
+    for i in range(m.nv):
+        smooth = d.qfrc_given[i] - d.qfrc_bias[i]
         largest = maximum(largest, absolute(d.solve_Ma[i]) + absolute(smooth) + absolute(d.qfrc_constraint[i]))
     return sqrt(square), 4.0 * epsilon_of(zero) * largest
 
@@ -119,12 +113,11 @@ def search_direction(m, d):
     return along_search(m, d)
 
 
-@kernel
+@kernel(sums=True)
 def along_search(m, d):
     """What the direction solve_search changes; returns the slope of the cost along it."""
     multiply(m, d, d.solve_search, d.solve_Msearch)
-    for b in range(d.count[NBLOCK]):
-        times_block(m, d, b, d.solve_search, d.row_search)
+    times_rows(m, d, d.solve_search, d.row_search)
     slope = 0.0 * d.time
     for i in range(m.nv):
         slope = slope + d.solve_gradient[i] * d.solve_search[i]
@@ -137,6 +130,5 @@ def step(m, d, alpha):
     for i in range(m.nv):
         d.qacc_warmstart[i] = d.qacc_warmstart[i] + alpha * d.solve_search[i]
         d.solve_Ma[i] = d.solve_Ma[i] + alpha * d.solve_Msearch[i]
-    for b in range(d.count[NBLOCK]):
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            d.row_residual[r] = d.row_residual[r] + alpha * d.row_search[r]
+    for r in range(d.count[NROW]):
+        d.row_residual[r] = d.row_residual[r] + alpha * d.row_search[r]

@@ -6,6 +6,7 @@ The pattern of the factor is found by symbolic elimination on sets of bits (Geor
 Sparse Positive Definite Systems (1981), chapter 5), and kept while the same constraints act.
 """
 
+from saltus.contact.blocks import chained_dof
 from saltus.contact.counts import NBLOCK, NFILL, NPATTERN
 from saltus.model.layout import BITS
 from saltus.number.functions import trailing_zeros
@@ -37,7 +38,7 @@ def same_chains(m, d):
     if d.count[NFILL] > 0:
         for b in range(d.count[NBLOCK]):
             chain = d.block_chain[b]
-            if m.chain_fill[chain]:
+            if d.block_fill[b]:
                 if d.hessian_chain[n] != chain:
                     same = False
                     d.hessian_chain[n] = chain
@@ -56,15 +57,21 @@ def mark_entries(m, d):
             j = m.M_colind[m.M_rowadr[i] + c]
             d.hessian_bits[i * words + j // BITS] = d.hessian_bits[i * words + j // BITS] | (1 << (j % BITS))
     before = m.nv * words
-    for n in range(d.count[NFILL]):
-        chain = d.hessian_chain[n]
+    for b in range(d.count[NBLOCK]):
+        if d.block_fill[b]:
+            mark_pairs(m, d, b, before, words)
+
+
+@kernel
+def mark_pairs(m, d, b, before, words):
+    """Bits of all pairs of degrees of freedom of block b; `before`: where there is room for a row of bits."""
+    for w in range(words):
+        d.hessian_bits[before + w] = 0
+    for c in range(d.block_num[b]):
+        i = chained_dof(m, d, d.block_dofs[b] + c)
         for w in range(words):
-            d.hessian_bits[before + w] = 0
-        for c in range(m.chain_num[chain]):
-            i = m.chain_dof[m.chain_adr[chain] + c]
-            for w in range(words):
-                d.hessian_bits[i * words + w] = d.hessian_bits[i * words + w] | d.hessian_bits[before + w]
-            d.hessian_bits[before + i // BITS] = d.hessian_bits[before + i // BITS] | (1 << (i % BITS))
+            d.hessian_bits[i * words + w] = d.hessian_bits[i * words + w] | d.hessian_bits[before + w]
+        d.hessian_bits[before + i // BITS] = d.hessian_bits[before + i // BITS] | (1 << (i % BITS))
 
 
 @kernel

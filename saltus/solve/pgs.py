@@ -11,7 +11,8 @@ Where MuJoCo ends at forces that are not the minimum, elliptic cones that their 
 goes on (see `release_cones`). It needs many iterations where Newton's method needs a few.
 """
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, times_block
+from saltus.contact.blocks import CONE, EQUALITY, FRICTION
+from saltus.contact.cost import row_residuals
 from saltus.contact.counts import NBLOCK, NITER
 from saltus.number.functions import MINVAL, clip, lane_count, lane_get, maximum, sqrt
 from saltus.number.kernels import kernel
@@ -46,10 +47,7 @@ def pgs(m, d):
     row acts on. Reads M, qfrc_given, qfrc_bias, the blocks. Writes dual_force, row_force, qfrc_constraint [nv] (N,
     N m).
     """
-    for b in range(d.count[NBLOCK]):
-        times_block(m, d, b, d.qacc_warmstart, d.row_residual)
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+    row_residuals(m, d, d.qacc_warmstart)
     unfold_forces(m, d)
     dual_problem(m, d)
     d.count[NITER] = 0

@@ -5,7 +5,7 @@ follow at the cost of one path through the elimination tree (Gill, Golub, Murray
 matrix factorizations (1974), method C1). Elliptic cones change continuously; for them the Hessian is assembled anew.
 """
 
-from saltus.contact.blocks import EQUALITY, PYRAMID
+from saltus.contact.blocks import EQUALITY, PYRAMID, chained_dof
 from saltus.contact.cost import single_weight
 from saltus.contact.counts import NBLOCK
 from saltus.number.functions import any_lane, epsilon_of, maximum, where
@@ -56,9 +56,9 @@ def load_edge(m, d, b, k, slope):
     """solve_edge ← row 0 of block b plus slope times row k; marks where it is not zero."""
     dim = d.block_dim[b]
     place = d.block_J[b]
-    first = m.chain_adr[d.block_chain[b]]
+    first = d.block_dofs[b]
     for c in range(d.block_num[b]):
-        i = m.chain_dof[first + c]
+        i = chained_dof(m, d, first + c)
         d.edge_mark[i] = 1
         if k > 0:
             d.solve_edge[i] = d.row_J[place] + slope * d.row_J[place + k]

@@ -113,3 +113,10 @@ def inertia_times_motion(i, v):
         i[6] * v[2] - i[8] * v[0] + i[9] * v[4],
         i[7] * v[0] - i[6] * v[1] + i[9] * v[5],
     )
+
+
+@kernel(inline=True)
+def unit_wrench(arm, direction):
+    """The force `direction` at `arm` from the reference point, as (torque, force)."""
+    torque = cross(arm, direction)
+    return torque[0], torque[1], torque[2], direction[0], direction[1], direction[2]

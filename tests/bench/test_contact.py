@@ -122,14 +122,17 @@ def counted_structs(blocks, below):
     columns = [[*range(i - c, i)] for i, c in enumerate(below)]
     m = SimpleNamespace(
         nv=nv,
+        layout=SimpleNamespace(features=frozenset()),
         chain_adr=[0] * len(blocks),
         chain_dof=list(range(nv)),
         M_rownnz=[c + 1 for c in below],
         M_rowadr=M_rowadr,
+        ncoupled=sum(c > 0 for c in below),
+        M_coupled=[i for i, c in enumerate(below) if c > 0],
         M_colind=[j for i, row in enumerate(columns) for j in [*row, i]],
     )
     col = {i * (i + 1) // 2 + k: j for i, row in enumerate(columns) for k, j in enumerate(row)}
-    fields = dict.fromkeys(("block_row", "block_J", "block_chain"), [0] * len(blocks))
+    fields = dict.fromkeys(("block_row", "block_J", "block_dofs"), [0] * len(blocks))
     numbers = {f: Matrix() for f in ("row_J", "hessian", "block_weight", "M", "x", "y")}
     return m, SimpleNamespace(
         time=Counted(), block_dim=dim, block_num=n, hessian_num=below, hessian_col=col, **fields, **numbers

@@ -114,9 +114,9 @@ def put(sim, d):
 
 
 def matched(found, contacts):
-    """For each of MuJoCo's contacts the place of ours: the same geoms, and the nearest position."""
-    wanted = [tuple(map(int, c.geom)) for c in contacts]
-    got = [(int(c["geom1"]), int(c["geom2"])) for c in found]
+    """For each of MuJoCo's contacts the place of ours: the same geoms or elements, and the nearest position."""
+    wanted = [tuple(map(int, (*c.geom, *c.flex, *c.elem, *c.vert))) for c in contacts]
+    got = [tuple(map(int, (c["geom1"], c["geom2"], *c["flex"], *c["elem"], *c["vert"]))) for c in found]
     assert sorted(got) == sorted(wanted)
     place = np.full(len(wanted), -1)
     for pair in set(wanted):

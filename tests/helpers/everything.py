@@ -59,9 +59,15 @@ XML = """
     <body name="pin" pos="3 0 1"><joint name="door" axis="0 0 1"/><joint name="bolt" type="slide" axis="0 0 1"
       range="-1 1"/><geom name="leaf" type="ellipsoid" size="0.2 0.05 0.3" contype="0" conaffinity="0"/><site
       name="knob" pos="0.2 0 0"/></body>
+    <body name="rack" pos="4 -4 1"><flexcomp name="cloth" type="grid" dim="2" count="3 3 1" spacing="10 10 10"
+      radius="0.01" mass="90"><edge damping="1"/><elasticity young="2000" poisson="0.1" thickness="0.01"
+      damping="0.001" elastic2d="both"/><contact selfcollide="none" contype="0" conaffinity="0"/><pin
+      id="0 2"/></flexcomp></body>
   </worldbody>
   <deformable><skin name="coat" vertex="0 0 0 0.1 0 0 0 0.1 0" face="0 1 2"><bone body="hand" bindpos="0 0 0"
-     bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin></deformable>
+     bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin>
+    <flex name="badge" dim="2" body="arm" vertex="0 0 0 0.1 0 0 0 0.1 0" element="0 1 2"><contact selfcollide="none"
+     contype="0" conaffinity="0"/></flex></deformable>
   <contact><pair name="pair" geom1="floor" geom2="tin" condim="3"/><exclude name="apart" body1="arm"
      body2="hand"/></contact>
   <tendon>

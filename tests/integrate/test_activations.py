@@ -54,7 +54,7 @@ SMOOTH = """<mujoco><option gravity="0 0 -9.81"/><worldbody><body><joint name="j
   <general joint="j" dyntype="filter" dynprm=".2" gainprm="9"/><general joint="j" dyntype="integrator" gainprm="2"/>
   </actuator></mujoco>"""
 ORDERS = {"explicit_euler": 1, "euler": 1, "implicit": 1, "implicitfast": 1, "midpoint": 2, "velocity_verlet": 2}
-ORDERS |= {"verlet": 2, "rk4": 4, "implicit_midpoint": 2}
+ORDERS |= {"verlet": 2, "rk4": 4, "implicit_midpoint": 2, "energy_momentum": 2}
 
 
 @pytest.mark.parametrize(("integrator", "order"), ORDERS.items())

@@ -47,7 +47,9 @@ def spring(name, h, restitution=0.8):
     return sim
 
 
-@pytest.mark.parametrize("name, order", [("rk4", 4), ("midpoint", 2), ("verlet", 2), ("implicit_midpoint", 2)])
+@pytest.mark.parametrize(
+    "name, order", [("rk4", 4), ("midpoint", 2), ("verlet", 2), ("implicit_midpoint", 2), ("energy_momentum", 2)]
+)
 def test_methods_of_fixed_steps_keep_their_order_through_impacts(name, order):
     duration, steps, errors = 4.0, [0.08, 0.04, 0.02, 0.01], []
     phase = duration + math.pi / 4

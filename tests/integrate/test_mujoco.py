@@ -155,12 +155,3 @@ def test_the_shared_humanoid_falls_as_in_mujoco(integrator):
     m.opt.integrator = INTEGRATORS[integrator]
     ctrl = 0.3 * np.sin(np.arange(m.nu))
     assert_same_motion(m, m.key_qpos[0], m.key_qvel[0], 40, ctrl=ctrl, ignore=EVERYTHING)
-
-
-def test_discrete_is_refused():
-    """MuJoCo's fifth integrator is not there yet; another can be chosen."""
-    m = with_integrator(bundled("chain"), "Euler")
-    m.opt.integrator = 4
-    with pytest.raises(saltus.OptionError, match=r"discrete.*not simulated yet.*rk4"):
-        saltus.Simulation(m)
-    saltus.Simulation(m, "rk4").step()

@@ -111,6 +111,6 @@ def test_every_integrator_is_tested_and_says_what_it_is():
         assert integrator.order >= 1 and integrator.reference
         assert integrator.kind in ("explicit", "semi-implicit", "implicit", "symplectic", "adaptive", "time-stepping")
     assert list(saltus.integrators()) == [
-        "explicit_euler", "euler", "implicit", "implicitfast", "verlet", "velocity_verlet", "midpoint", "rk4", "dopri5",
-        "implicit_midpoint", "moreau_jean",
+        "explicit_euler", "euler", "implicit", "implicitfast", "discrete", "verlet", "velocity_verlet", "midpoint",
+        "rk4", "dopri5", "implicit_midpoint", "energy_momentum", "moreau_jean",
     ]  # fmt: skip

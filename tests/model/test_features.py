@@ -51,9 +51,12 @@ CASES = {
     ),
     "sleep": (document(body(""), option="<flag sleep='enable'/>"), "flag", "sleep"),
     "flex": (
-        document("<flexcomp name='cloth' type='grid' count='3 3 1' spacing='.1 .1 .1' radius='.01' dim='2' mass='1'/>"),
+        document(
+            "<flexcomp name='shell' type='grid' count='3 3 3' spacing='.1 .1 .1' radius='.01' dim='3' mass='1'"
+            " dof='trilinear'><elasticity young='1e5' thickness='.01' elastic2d='both'/></flexcomp>"
+        ),
         "flex",
-        "cloth",
+        "shell",
     ),
     "plasticity": (
         document(f"<body><joint name='bent' type='hinge' stiffness='2' springyield='.1'/>{GEOM}</body>"),

@@ -72,4 +72,4 @@ def test_the_same_parameters_are_one_law():
     table = LawTable()
     laws = [soft_law(solref, SOLIMP[0], 0.004) for solref in ((0.02, 1), (0.3, 0.5), (0.02, 1), (0.001, 1), (0.004, 1))]
     assert [table.index(law) for law in laws] == [0, 1, 0, 2, 2]
-    assert [len(column) for column in table.values().values()] == [3] * 10
+    assert {len(column) for column in table.values().values()} == {3}

@@ -27,7 +27,7 @@ TREE = """
 </worldbody><actuator><motor joint="j" gear="2"/></actuator></mujoco>""".replace(
     "<joint axis", '<joint name="j" axis', 1
 )
-INTEGRATORS = ["euler", "rk4", "verlet", "implicit_midpoint", "dopri5"]
+INTEGRATORS = ["euler", "rk4", "verlet", "implicit_midpoint", "energy_momentum", "dopri5"]
 
 
 def states(model, n, seed=0):

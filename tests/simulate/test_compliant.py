@@ -15,6 +15,7 @@ from helpers.hard_models import BLOCK, G, floor
 from numpy.testing import assert_allclose
 
 import saltus
+from saltus.model.layout import MODEL
 from saltus.number.functions import sqrt, where
 from saltus.record.contact_forces import contact_table
 
@@ -65,7 +66,9 @@ def test_hertz_gives_all_of_it_back():
     assert_allclose(deepest, (5 * 2 / (4 * 1e6)) ** 0.4, rtol=1e-4)  # samples are 1e-5 s apart
 
 
-@pytest.mark.parametrize("integrator", ["euler", "rk4", "implicitfast", "implicit_midpoint"])
+@pytest.mark.parametrize(
+    "integrator", ["euler", "rk4", "implicitfast", "implicit_midpoint", "energy_momentum", "discrete"]
+)
 def test_every_integrator_follows_the_law(integrator):
     """At a hundredth of a millisecond: an error of first order, of ω h = 7e-4, at the most."""
     zeta = C / (2 * math.sqrt(2 * K))
@@ -113,6 +116,42 @@ def test_what_cannot_be():
         saltus.Simulation(BALL, "moreau_jean", contact=SPRING)
     with pytest.raises(saltus.OptionError, match="under hard contact"):
         saltus.Simulation(BALL, contact=SPRING, events=[saltus.Event(lambda m, d: d.qpos[0])])
+
+
+def test_contacts_without_room_are_no_silent_loss():
+    """Two balls on the floor, room for one contact."""
+    pair = BALL.replace(
+        "</worldbody>", '<body pos="1 0 0.1"><freejoint/><geom size="0.1" mass="2"/></body></worldbody>'
+    )
+    sim = saltus.Simulation(pair, "euler", contact=SPRING)
+    sim._model.ints[MODEL.slot["nconmax"]] = 1
+    sim.qpos[2] = sim.qpos[9] = 0.099
+    with pytest.raises(saltus.ModelError, match="more than 1 contacts at once"):
+        sim.step()
+
+
+def test_what_contact_does_not_compute_cannot_be_read():
+    def force(m, d, gap, velocity):
+        return d.site_xpos[0][2], 0.0, 0.0
+
+    with pytest.raises(saltus.OptionError, match=r"law of contact force reads d\.site_xpos"):
+        saltus.Simulation(BALL, contact=saltus.Compliant(force))
+
+
+def test_an_interrupted_run_goes_on_with_the_law_given_again(tmp_path):
+    def stop(progress):
+        if progress > 0.5:
+            raise KeyboardInterrupt
+
+    whole = thrown(SPRING, "rk4", 1e-4).run(0.1, sample=0.01)
+    path = tmp_path / "run.zarr"
+    with pytest.warns(saltus.SaltusWarning, match="interrupted"):
+        thrown(SPRING, "rk4", 1e-4).run(0.1, sample=0.01, save=path, progress=stop)
+    with pytest.raises(saltus.OptionError, match=r"forces of contact of its own, touch_spring.*contact=\.\.\."):
+        saltus.resume(path)
+    with pytest.raises(saltus.OptionError, match="not touch_hertz"):
+        saltus.resume(path, contact=HERTZ)
+    np.testing.assert_array_equal(saltus.resume(path, contact=SPRING).qpos, whole.qpos)
 
 
 def test_a_certificate_repeats_the_law():

@@ -35,6 +35,12 @@ def test_events_have_names_velocities_impulses_and_energies():
     assert len(sim.events) == 0
 
 
+def test_long_names_are_whole_in_the_log():
+    name = "b" * 80
+    sim = saltus.Simulation(DROP.replace('<geom name="ball"', f'<geom name="{name}"'), contact="hard")
+    assert set(sim.run(0.5, sample=0.5).events["name"]) == {name} == set(sim.events["name"])
+
+
 def test_steps_and_runs_come_to_the_same_place():
     """A run takes steps of its own; 700 steps of 1 ms end each: the motion between impacts is exact for both."""
     law = saltus.Hard(restitution=0.5)

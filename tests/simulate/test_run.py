@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import saltus
 
-INTEGRATORS = ["euler", "rk4", "verlet", "implicit_midpoint", "dopri5"]
+INTEGRATORS = ["euler", "rk4", "verlet", "implicit_midpoint", "energy_momentum", "dopri5"]
 STIFF = """
 <mujoco><option gravity="0 0 0" timestep="0.03"/><worldbody><body>
   <joint name="stiff" type="slide" stiffness="1e4"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>

@@ -26,16 +26,19 @@ UNDAMPED = {
     "euler": 2.0,
     "implicit": 2.0,
     "implicitfast": 2.0,
+    "discrete": np.inf,
     "verlet": 2.0,
     "velocity_verlet": 2.0,
     "rk4": 2 * 2**0.5,
     "implicit_midpoint": np.inf,
+    "energy_momentum": np.inf,
     "dopri5": np.inf,
     "moreau_jean": 2.0,
 }
 # x'' = -(1 + s) x' - s x: decays with 1/s and s/s, here s = 5
 FAST = 5.0
 DECAY = {"explicit_euler": 2.0, "midpoint": 2.0, "rk4": RK4_REAL, "implicit_midpoint": np.inf}
+DECAY["energy_momentum"] = np.inf
 
 
 def oscillator(stiffness, damping):

@@ -13,7 +13,7 @@ import pytest
 from helpers.constraints import complete, near
 
 import saltus
-from saltus.contact.cost import block_force
+from saltus.contact.cost import row_forces
 from saltus.contact.counts import NBLOCK, NFILL, NPATTERN, NROW
 from saltus.number.kernels import Entry
 from saltus.solve.hessian import factor_hessian, hessian, solve_hessian
@@ -22,7 +22,7 @@ from saltus.solve.pattern import hessian_pattern
 KERNELS = dict(hessian_pattern=hessian_pattern, hessian=hessian, factor=factor_hessian, solve=solve_hessian)
 ASSEMBLE = Entry("hessian_assemble", "", "hessian_pattern(m, d)\nhessian(m, d)", **KERNELS)
 SOLVE = Entry("hessian_solve", "", "factor(m, d)\nsolve(m, d, d.solve_search)", **KERNELS)
-FORCES = Entry("hessian_forces", "", "for b in range(d.count[1]):\n    block_force(m, d, b)", block_force=block_force)
+FORCES = Entry("hessian_forces", "", "row_forces(m, d)", row_forces=row_forces)
 OFF = 'contype="0" conaffinity="0"'
 
 

@@ -1,0 +1,45 @@
+"""Which bodies are particles: moved by three slides across each other, on what stands still, and nothing hangs on them.
+
+Deformable bodies have very many. Nothing turns a particle, and its rows of the inertia matrix are diagonal, so that it
+need not take part in the loops over the tree.
+"""
+
+import mujoco
+import numpy as np
+
+SLIDE = mujoco.mjtJoint.mjJNT_SLIDE.value
+ORTHOGONAL = 1e-12  # cosines of angles between axes, at most
+
+
+def particles(m: mujoco.MjModel) -> np.ndarray:
+    """Numbers of the bodies that are particles, ascending."""
+    if not m.nflex:
+        return np.zeros(0, int)
+    joints = np.minimum(m.body_jntadr[:, None] + np.arange(3), max(m.njnt - 1, 0))
+    slides = (
+        (m.body_jntnum == 3) & (m.jnt_type[joints] == SLIDE).all(axis=1) & (m.jnt_pos[joints] == 0).all(axis=(1, 2))
+    )
+    axes = m.jnt_axis[joints]
+    cosines = np.abs(axes @ axes.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    bare = ~np.isin(np.arange(m.nbody), m.body_parentid[1:])
+    return np.flatnonzero(slides & (cosines < ORTHOGONAL) & bare & _on_what_stands_still(m))
+
+
+def _on_what_stands_still(m) -> np.ndarray:
+    """For each body, whether neither joints nor anybody from outside move its parent."""
+    moved = m.body_weldid > 0
+    for b in range(1, m.nbody):
+        moved[b] |= m.body_mocapid[b] >= 0 or moved[m.body_parentid[b]]
+    still = ~moved[m.body_parentid]
+    still[0] = False
+    return still
+
+
+def uncoupled(m: mujoco.MjModel, parents: np.ndarray) -> np.ndarray:
+    """For each degree of freedom the last one before it that M couples it with, if `parents` are those in the tree."""
+    out = np.array(parents)
+    for b in particles(m):
+        first = int(m.body_dofadr[b])
+        own = range(first, first + 3)
+        out[list(own)] = [p if p not in own else -1 for p in out[list(own)]]
+    return out
