@@ -19,6 +19,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "contact_force": ("contact_name", "axis"),
     "contact_pos": ("contact_name", "axis"),
     "actuation_state": ("actuation_name",),
+    "ledger": ("account",),
 }
 
 #: What only runs with hard contact have: a column is empty elsewhere.
@@ -37,11 +38,12 @@ def row_shapes(
     nmocap: int = 0,
     npoint: int = 0,
     nactuation: int = 0,
+    nledger: int = 0,
 ) -> dict[str, tuple]:
     """The shape of a sample in each column.
 
     `npoint`: contact points with a mode and a force, which are `ncontact` in runs with hard contact and 0 in others.
-    `nactuation`: discrete states of actuation.
+    `nactuation`: discrete states of actuation. `nledger`: accounts of a ledger of energy, where one is kept.
     """
     return {
         "time": (),
@@ -57,6 +59,7 @@ def row_shapes(
         "contact_force": (npoint, 3),
         "contact_pos": (npoint, 3),
         "actuation_state": (nactuation,),
+        "ledger": (nledger,),
     }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from saltus.record.columns import DIMENSIONS, OPEN, POINTS, SLIPPING, STICKING
 from saltus.record.events import UNITS
+from saltus.record.ledger import ACCOUNTS
 
 if TYPE_CHECKING:
     import xarray
@@ -28,6 +29,7 @@ LONG_NAMES = {
     "contact_force": "contact force on the second geom, in world axes",
     "contact_pos": "position of the contact point",
     "actuation_state": "discrete state of actuation",
+    "ledger": "energies, and work since the start",
     "certificate_error": "estimated error of the generalized positions",
 }
 
@@ -92,7 +94,7 @@ def _mocap_variables(trajectory: Trajectory, coordinates: dict[str, Any]) -> dic
 
 
 def _hybrid_variables(trajectory: Trajectory, coordinates: dict[str, Any]) -> dict[str, Any]:
-    """Contact points and discrete states of actuation, where there are any."""
+    """Contact points, discrete states of actuation and a ledger of energy, where there are any."""
     variables = {}
     if trajectory.contact_mode.shape[1]:
         # as the CF conventions tell the meaning of numbers
@@ -110,6 +112,9 @@ def _hybrid_variables(trajectory: Trajectory, coordinates: dict[str, Any]) -> di
         name = "actuation_state"
         variables[name] = (("time", *DIMENSIONS[name]), trajectory.actuation_state, _about(name, "1"))
         coordinates["actuation_name"] = ("actuation_name", _text(trajectory.names["actuation"]))
+    if trajectory.ledger.shape[1]:
+        variables["ledger"] = (("time", "account"), trajectory.ledger, _about("ledger", "J"))
+        coordinates["account"] = ("account", _text(list(ACCOUNTS)))
     return variables
 
 

@@ -45,12 +45,13 @@ class SampleBuffer:
         contact_force: ArrayLike = (),
         contact_pos: ArrayLike = (),
         actuation_state: ArrayLike = (),
+        ledger: ArrayLike = (),
     ) -> None:
         """Copy one sample.
 
         time s, qpos [nq], qvel [nv], act [na], ctrl [nu], energy [2] J, contact_state [n], mocap_pos [nmocap, 3] m,
         mocap_quat [nmocap, 4]; where there are such columns contact_mode [n], contact_force [n, 3] N, contact_pos
-        [n, 3] m and actuation_state [k].
+        [n, 3] m, actuation_state [k] and ledger [n] J.
         """
         if self._count == len(self._columns["time"]):
             self._make_room()
@@ -71,6 +72,8 @@ class SampleBuffer:
             columns["contact_pos"][row] = contact_pos
         if columns["actuation_state"].shape[1]:
             columns["actuation_state"][row] = actuation_state
+        if columns["ledger"].shape[1]:
+            columns["ledger"][row] = ledger
         # the sample counts only once it is complete
         self._count = row + 1
 
@@ -107,6 +110,7 @@ class TrajectoryBuilder(SampleBuffer):
         nmocap: int = 0,
         npoint: int = 0,
         nactuation: int = 0,
+        nledger: int = 0,
         expected: int = 64,
         names: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, Sequence[str]] | None = None,
@@ -121,7 +125,7 @@ class TrajectoryBuilder(SampleBuffer):
             OptionError: a size is negative.
         """
         sizes = {"nq": nq, "nv": nv, "na": na, "nu": nu, "ncontact": ncontact, "nmocap": nmocap}
-        sizes |= {"npoint": npoint, "nactuation": nactuation}
+        sizes |= {"npoint": npoint, "nactuation": nactuation, "nledger": nledger}
         for name, size in {**sizes, "expected": expected}.items():
             if size < 0:
                 raise OptionError(f"{name} cannot have a negative size, got {size}")

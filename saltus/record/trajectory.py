@@ -15,6 +15,7 @@ from saltus.record.certificate import Certificate, energy_drift
 from saltus.record.columns import POINTS, dtype_of
 from saltus.record.events import EVENT_DTYPE, completed
 from saltus.record.humans import HumansNames
+from saltus.record.ledger import ACCOUNTS, EnergyReport
 from saltus.record.stored_model import StoredModel, described
 
 if TYPE_CHECKING:
@@ -29,7 +30,19 @@ _GROUPS = {
     **{group: group for group in ("qpos", "qvel", "act", "ctrl")},
     **{"contact": "contact_state", "mocap": "mocap_pos", "actuation": "actuation_state"},
 }
-_END = ("time", "qpos", "qvel", "act", "ctrl", "energy", "mocap_pos", "mocap_quat", *POINTS, "actuation_state")
+_END = (
+    "time",
+    "qpos",
+    "qvel",
+    "act",
+    "ctrl",
+    "energy",
+    "mocap_pos",
+    "mocap_quat",
+    *POINTS,
+    "actuation_state",
+    "ledger",
+)
 
 
 class Trajectory(HumansNames):
@@ -48,6 +61,8 @@ class Trajectory(HumansNames):
         contact_force [T, n, 3]: force on the second geom of each contact point, N, world axes; likewise.
         contact_pos [T, n, 3]: where each closed contact point is, m, world axes, nan while it is open; likewise.
         actuation_state [T, k]: discrete state of actuation, where there is any.
+        ledger [T, n]: energies and work since the start, J, in the order of `saltus.record.ledger.ACCOUNTS`; in runs
+            that keep a ledger (`sim.run(..., ledger=True)`), otherwise [T, 0]. See `energy_report`.
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",
@@ -77,6 +92,7 @@ class Trajectory(HumansNames):
         contact_force: ArrayLike | None = None,
         contact_pos: ArrayLike | None = None,
         actuation_state: ArrayLike | None = None,
+        ledger: ArrayLike | None = None,
         end: Mapping[str, Any] | None = None,
         events: NDArray[Any] | None = None,
         names: Mapping[str, Sequence[str]] | None = None,
@@ -110,6 +126,9 @@ class Trajectory(HumansNames):
         self.contact_pos: NDArray[np.float64] = points[2]
         discrete = nothing if actuation_state is None else actuation_state
         self.actuation_state: NDArray[np.float64] = _table("actuation_state", discrete, count)
+        self.ledger: NDArray[np.float64] = _table("ledger", nothing if ledger is None else ledger, count)
+        if self.ledger.shape[1] not in (0, len(ACCOUNTS)):
+            raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
         self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(end)
         self.events: NDArray[Any] = completed(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)
@@ -175,6 +194,14 @@ class Trajectory(HumansNames):
     def energy_drift(self) -> float:
         """Largest relative change of the energy over the run, work of motors and dampers included; nan if unknown."""
         return energy_drift(self.energy)
+
+    def energy_report(self) -> EnergyReport:
+        """Where the energy is and where it went, of a run that kept a ledger.
+
+        Raises:
+            OptionError: it did not.
+        """
+        return EnergyReport(self)
 
     @property
     def duration(self) -> float:

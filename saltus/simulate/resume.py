@@ -15,10 +15,12 @@ from saltus.integrate.tableau import ButcherTableau
 from saltus.record.store import COMPLETE, DIVERGED, Store, StreamedTrajectory
 from saltus.record.stream import Stream
 from saltus.simulate import checkpoint
+from saltus.simulate.contact import Compliant
 from saltus.simulate.control import PID, Controller
 from saltus.simulate.describe import law_numbers, law_of, versions
 from saltus.simulate.dynamics import Dynamics
 from saltus.simulate.events import Actuation, Event, UserEvents
+from saltus.simulate.ledger import Ledger
 from saltus.simulate.plan import Plan
 from saltus.simulate.run import Run, control_function, controlled_by
 
@@ -37,17 +39,20 @@ def resume(
     model: Any = None,
     dynamics: Dynamics | None = None,
     events: Sequence[Event] = (),
+    contact: Compliant | None = None,
 ) -> "Trajectory":
     """Go on with a run that was streamed to a Zarr store, to its full duration.
 
     The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. All that
-    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller`, `dynamics`
-    and `events` must be given again (one that remembers anything must be as it was then). `model`, if given, is checked
-    to be the one in the store. Ctrl-C ends the run again. A run that is complete is returned as it is.
+    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller`, `dynamics`,
+    `events` and a `contact` of one's own must be given again (what remembers anything must be as it was then). `model`,
+    if given, is checked to be the one in the store. Ctrl-C ends the run again. A run that is complete is returned as it
+    is.
 
     Raises:
         RecordError: there is no such store, or the run diverged, so that there is nothing to go on with.
-        OptionError: control, dynamics or events are missing, not wanted or other ones; or the model is another one.
+        OptionError: control, dynamics, events or contact are missing, not wanted or other ones; or the model is another
+            one.
     """
     from saltus.model.load import load
     from saltus.simulate.simulation import Simulation
@@ -63,7 +68,8 @@ def resume(
     if model is not None and not stored.same_as(load(model)):
         raise OptionError(f"'{os.fspath(path)}' is a run of another model, {stored.name}; resume takes it from there")
     own, given = _control(setup, control)
-    _check_dynamics(setup, dynamics)
+    _check_word("dynamics", "equations of motion", setup.get("dynamics", ""), dynamics)
+    _check_word("contact", "forces of contact", setup.get("contact_word", ""), contact)
     if UserEvents(events, None).word != setup.get("events", ""):
         names = setup.get("event_names", [])
         raise OptionError(f"the events of the run are {', '.join(names) or 'none'}; give them: events=[...]")
@@ -71,7 +77,7 @@ def resume(
     sim = Simulation(
         stored.restore(),
         _integrator(path, setup),
-        law_of(setup["contact"], setup.get("contact_law", {})),
+        contact or law_of(setup["contact"], setup.get("contact_law", {})),
         setup["timestep"],
         tolerance=setup["tolerance"],
         control=own,
@@ -87,7 +93,8 @@ def resume(
         checkpoint.put(sim, committed.part("state"))
         sim._prepare()
         sim.unconverged = committed.position["unconverged"]
-        run = Run(sim, plan, stream, apply, progress)
+        book = Ledger(sim) if setup.get("ledger") else None
+        run = Run(sim, plan, stream, apply, progress, book)
         run.resume(committed.position)
         return run.record()
 
@@ -101,6 +108,7 @@ def setup_of(sim: "Simulation", plan: Plan, control: Any) -> dict[str, Any]:
         "timestep": sim.timestep,
         "contact": sim.contact,
         "contact_law": law_numbers(sim.law),
+        "contact_word": sim.law.word if isinstance(sim.law, Compliant) else "",
         "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
         "dynamics": sim.dynamics.word if sim.dynamics else "",
         "events": UserEvents(sim.user_events.own, None).word,
@@ -145,13 +153,13 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
     return made[0], made[1]
 
 
-def _check_dynamics(setup: dict[str, Any], given: Dynamics | None) -> None:
-    """OptionError unless the given equations of motion are those of the run."""
-    was, now = setup.get("dynamics", ""), given.word if given else ""
+def _check_word(name: str, what: str, was: str, given: Dynamics | Compliant | None) -> None:
+    """OptionError unless the argument `name` holds the kernels of the run, whose word was `was`; `what` they are."""
+    now = given.word if given else ""
     if was != now:
         if not now:
-            raise OptionError(f"the run has equations of motion of its own, {was}; give them: dynamics=...")
-        raise OptionError(f"the equations of motion of the run are {was or 'those of the engine'}, not {now}")
+            raise OptionError(f"the run has {what} of its own, {was}; give them: {name}=...")
+        raise OptionError(f"the {what} of the run are {was or 'those of the engine'}, not {now}")
 
 
 def _made(about: dict[str, Any]) -> Any:

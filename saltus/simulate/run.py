@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
+from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
 from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import checkpoint, divergence, loops
@@ -17,6 +18,7 @@ from saltus.simulate.contact_points import point_columns
 from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, description
 from saltus.simulate.feedback import warn_if_unstable
+from saltus.simulate.ledger import Ledger
 from saltus.simulate.plan import ROUNDING, Plan, positive
 from saltus.solve.status import ENDED, EVENTS_FULL
 
@@ -40,6 +42,7 @@ def run(
     *,
     certify: bool = False,
     save: str | os.PathLike[str] | None = None,
+    ledger: bool = False,
 ) -> "Trajectory":
     """Simulate `duration` seconds from the present state and record every `sample` seconds.
 
@@ -57,6 +60,10 @@ def run(
     does not grow with it; the trajectory that is returned reads its columns from there when they are first looked at.
     A process that is killed leaves there what was committed, every two seconds, and `saltus.resume` goes on from it.
 
+    `ledger`: keep an account of energy: what is held where, and the work of all kinds of forces, summed up over every
+    step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, with methods of
+    more than one stage several times as long. dopri5 then steps to every multiple of the timestep.
+
     Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in `trajectory`.
     """
     duration, sample = positive("duration", duration), positive("sample", sample)
@@ -64,8 +71,9 @@ def run(
     start = sim.snapshot()
     with controlled_by(sim, control):
         apply = control_function(sim, control, plan.steps)
-        sink = _builder(sim, plan) if save is None else _stream(sim, plan, control, save)
-        trajectory = Run(sim, plan, sink, apply, progress).record()
+        book = Ledger(sim) if ledger else None
+        sink = _builder(sim, plan, book) if save is None else _stream(sim, plan, control, save, book)
+        trajectory = Run(sim, plan, sink, apply, progress, book).record()
     if certify and "interrupted_at" not in trajectory.attrs:
         from saltus.simulate.certify import certify_run
 
@@ -88,13 +96,13 @@ def controlled_by(sim, control):
             sim.control = before
 
 
-def _builder(sim: "Simulation", plan: Plan) -> TrajectoryBuilder:
+def _builder(sim: "Simulation", plan: Plan, book: Ledger | None) -> TrajectoryBuilder:
     """What records in memory."""
-    sizes, about = about_run(sim, plan.duration, plan.sample)
+    sizes, about = about_run(sim, plan.duration, plan.sample, book)
     return TrajectoryBuilder(**sizes, **about, expected=plan.count)
 
 
-def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike[str]) -> "Stream":
+def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike[str], book: Ledger | None) -> "Stream":
     """What records to a Zarr store."""
     from saltus.record.columns import row_shapes
     from saltus.record.stream import Stream
@@ -102,11 +110,14 @@ def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike
 
     if not os.fspath(path).endswith(".zarr"):
         raise OptionError(f"save must be a Zarr store (.zarr), got '{os.fspath(path)}'; Trajectory.save writes netCDF")
-    sizes, about = about_run(sim, plan.duration, plan.sample)
-    return Stream.create(path, row_shapes(**sizes), plan.count, **about, setup=setup_of(sim, plan, control))
+    sizes, about = about_run(sim, plan.duration, plan.sample, book)
+    setup = setup_of(sim, plan, control) | {"ledger": book is not None}
+    return Stream.create(path, row_shapes(**sizes), plan.count, **about, setup=setup)
 
 
-def about_run(sim: "Simulation", duration: float, sample: float) -> tuple[dict[str, int], dict[str, Any]]:
+def about_run(
+    sim: "Simulation", duration: float, sample: float, book: Ledger | None = None
+) -> tuple[dict[str, int], dict[str, Any]]:
     """Sizes of a recording's columns by the names of `row_shapes`, and what else it holds."""
     model = sim.model
     if sim._about is None:
@@ -116,6 +127,9 @@ def about_run(sim: "Simulation", duration: float, sample: float) -> tuple[dict[s
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(sim.act), "nu": model.nu}
     sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": sim._model.nslot if sim._located else 0}
     sizes |= {"nactuation": len(sim.actuation_state)}
+    if book is not None:
+        sizes["nledger"] = len(ACCOUNTS)
+        about["attrs"][ATTRIBUTE] = book.rule
     return sizes, about | {"model": model}
 
 
@@ -140,10 +154,20 @@ class _Ended(Exception):
 class Run:
     """The time loop: where it is in its plan, and where the samples go.
 
-    `sink`: a TrajectoryBuilder or a Stream. `control`: a function (sim, step), or None where controls are held.
+    `sink`: a TrajectoryBuilder or a Stream. `control`: a function (sim, step), or None where controls are held. `book`:
+    a ledger to keep, or None.
     """
 
-    def __init__(self, sim: "Simulation", plan: Plan, sink: "TrajectoryBuilder | Stream", control, progress):
+    def __init__(
+        self,
+        sim: "Simulation",
+        plan: Plan,
+        sink: "TrajectoryBuilder | Stream",
+        control,
+        progress,
+        book: Ledger | None = None,
+    ):
+        self.book = book
         self.sim, self.plan, self.sink, self.control = sim, plan, sink, control
         self.next = 0  # sample to record next
         self.done = 0  # whole steps taken
@@ -158,6 +182,8 @@ class Run:
         """Go on from a position; the state is the simulation's."""
         self.next, self.done, self.controlled_step = (position[name] for name in ("next", "done", "controlled_step"))
         self.failed = self.sim.unconverged - position["unconverged"]
+        if self.book is not None:
+            self.book.work[:] = position["work"]
 
     def record(self) -> "Trajectory":
         """All samples; what was recorded if interrupted."""
@@ -166,7 +192,7 @@ class Run:
             if self.sink.resumable:
                 self._commit()
             with self.progress:
-                if self.sim.integrator.adaptive and self.control is None:
+                if self.sim.integrator.adaptive and self.control is None and self.book is None:
                     self._record_free()
                 else:
                     self._record_stepwise()
@@ -178,7 +204,7 @@ class Run:
             raise
         except _Ended:
             self.sink.attrs["ended_by"] = str(self.sim.events["name"][-1])
-            self.sink.end(**sample_row(self.sim))
+            self.sink.end(**self._row())
         except KeyboardInterrupt:
             status = "interrupted"
             self.sink.attrs["interrupted_at"] = self.sim.time
@@ -198,6 +224,8 @@ class Run:
         self._note_events()
         position = {"next": self.next, "done": self.done, "controlled_step": self.controlled_step}
         position |= {"time": self.sim.time, "unconverged": unconverged}
+        if self.book is not None:
+            position["work"] = self.book.work.tolist()
         self.sink.commit(position, checkpoint.take(self.sim))
 
     # ------------------------------------------------------------ steps of one length
@@ -222,7 +250,7 @@ class Run:
             self._control_step()
             self._take(1, plan.rest)
         if plan.beyond:
-            self.sink.end(**sample_row(self.sim))
+            self.sink.end(**self._row())
 
     def _advance_to(self, steps):
         """Take whole steps until `steps` are taken, returning now and then."""
@@ -255,6 +283,15 @@ class Run:
             self.control(self.sim, self.done)
 
     def _take(self, n, h):
+        if self.book is None:
+            ended = self._steps(n, h)
+        else:
+            ended = any(self.book.step(self._steps, h) for _ in range(n))
+        if ended:
+            raise _Ended
+
+    def _steps(self, n, h):
+        """Take n steps; whether an event has ended the run."""
         sim = self.sim
         sim._prepare()
         before = sim._state.copy()
@@ -262,8 +299,7 @@ class Run:
         if status and status != ENDED:
             divergence.handle(sim, before, taken, status)
         sim._finish()
-        if status == ENDED:
-            raise _Ended
+        return status == ENDED
 
     def _note_events(self):
         """Give the sink the events since the last call."""
@@ -278,6 +314,7 @@ class Run:
         """A sample inside a step: go there, record, come back. No sample where the run ends before it."""
         sim = self.sim
         here, left, events = sim.snapshot(), sim._left, len(sim.events)
+        work = None if self.book is None else self.book.work.copy()
         sim._struct.views["memory"][:] = 0.0
         try:
             self._take(1, ahead)
@@ -288,9 +325,15 @@ class Run:
             sim._state[:] = here
             sim._left = left
             sim.events = sim.events[:events]  # they come again with the step
+            if self.book is not None:
+                self.book.work[:] = work
 
     def _append(self):
-        self.sink.append(**sample_row(self.sim))
+        self.sink.append(**self._row())
+
+    def _row(self) -> dict[str, Any]:
+        row = sample_row(self.sim)
+        return row if self.book is None else row | {"ledger": self.book.accounts()}
 
     # ------------------------------------------------------------ steps of their own length
 
