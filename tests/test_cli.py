@@ -47,7 +47,7 @@ def process(*arguments, **options):
     "arguments",
     [
         [],
-        *([command] for command in ("run", "replay", "compare", "check", "lab", "warm", "bench")),
+        *([command] for command in ("run", "replay", "compare", "sweep", "study", "check", "lab", "warm", "bench")),
         *(["bench", what] for what in ("smooth", "contact", "film", "hybrid", "orientations")),
     ],
 )

@@ -1,4 +1,4 @@
-"""The Python samples of docs/lagrange.md and docs/hard_contact.md run as they stand, and print what they say."""
+"""The Python samples of docs/lagrange.md, docs/hard_contact.md, docs/sweep.md and docs/energy.md run as they stand."""
 
 import re
 import subprocess
@@ -9,10 +9,10 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 DOCUMENT = DOCS / "lagrange.md"
 
 
-def run_samples(document, folder):
+def run_samples(document, folder, least=4):
     """All samples, one after another in a process of their own, as a reader would try them."""
     samples = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.S)
-    assert len(samples) >= 4
+    assert len(samples) >= least
     result = subprocess.run(
         [sys.executable, "-c", "\n".join(samples)], capture_output=True, text=True, cwd=folder, timeout=600
     )
@@ -53,3 +53,27 @@ def test_the_samples_on_hard_contact_run(tmp_path):
     table = re.search(r"```\n(newton .*?)```", text, re.S)
     assert table is not None and table[1] in result.stdout
     assert "(101,) (1, 101) (101, 1) (101, 3)" in result.stdout
+
+
+def test_the_samples_on_sweeps_run(tmp_path):
+    """And the page names all quantities, reductions and numbers that there are."""
+    from saltus.simulate.measures import NUMBERS, QUANTITIES, REDUCTIONS
+
+    result = run_samples(DOCS / "sweep.md", tmp_path, least=1)
+    assert "('opt.timestep', 'qpos[height]', 'height[ball].apex', 'penetration.max', 'status')" in result.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"drops.csv", "drops.png"}
+    text = (DOCS / "sweep.md").read_text(encoding="utf-8")
+    for name in (*QUANTITIES, *REDUCTIONS, *NUMBERS):
+        assert re.search(rf"`{name}\b", text), name
+
+
+def test_the_sample_on_energy_runs(tmp_path):
+    """Its balance is the one in the text but for the residual's digits, and the page names all accounts."""
+    from saltus.record.ledger import ACCOUNTS
+
+    result = run_samples(DOCS / "energy.md", tmp_path, least=1)
+    text = (DOCS / "energy.md").read_text(encoding="utf-8")
+    table = re.search(r"```\n(energy \(J\).*?)\nresidual", text, re.S)
+    assert table is not None and table[1] in result.stdout
+    for name in ACCOUNTS:
+        assert name in text

@@ -1,4 +1,4 @@
-"""The command line: `saltus run | replay | compare | check | derive | lab | bench | warm`.
+"""The command line: `saltus run | replay | compare | sweep | study | check | derive | lab | bench | warm`.
 
 Nothing heavy is imported here, so that `saltus --help` answers at once; each command imports what it needs.
 """
@@ -28,6 +28,11 @@ app.add_typer(bench_app, name="bench")
 ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.xml, .urdf) or a bundled name.")]
 Duration = Annotated[float, typer.Option(metavar="S", help="Seconds to simulate.")]
 Timestep = Annotated[float | None, typer.Option(metavar="H", help="Step in s; without it, the model file's.")]
+IntegratorName = Annotated[
+    str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the model file's.")
+]
+Law = Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.")]
+Key = Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name or number.")]
 Sample = Annotated[float, typer.Option(metavar="S", help="Seconds between samples.", show_default="1/60")]
 Ignore = Annotated[
     list[str] | None,
@@ -44,6 +49,11 @@ CameraName = Annotated[str | None, typer.Option("--camera", metavar="NAME", help
 Follow = Annotated[str | None, typer.Option(metavar="BODY", help="A body that the camera keeps looking at.")]
 DrawContacts = Annotated[bool, typer.Option("--contacts", help="Draw contact points and forces.")]
 Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the video in pixels.")]
+Workers = Annotated[int | None, typer.Option(metavar="N", help="Processes; without it, one a processor.")]
+Results = Annotated[
+    Path | None, typer.Option(metavar="F.json", help="Keep results there as they come, and go on from them.")
+]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="F", help="Write the table (.csv).")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads of batches; without it, all that there are.")]
 
 
@@ -63,15 +73,17 @@ def run(
         str | None, typer.Argument(metavar="MODEL", help="A model file (.xml, .urdf) or a bundled name.")
     ] = None,
     duration: Duration = 10.0,
-    integrator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the model file's.")
-    ] = None,
-    contact: Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.")] = "soft",
+    integrator: IntegratorName = None,
+    contact: Law = "soft",
     timestep: Timestep = None,
     sample: Sample = 1 / 60,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name or number.")] = None,
+    key: Key = None,
     ignore: Ignore = None,
     certify: Annotated[bool, typer.Option(help="Repeat with finer steps and say how accurate the run is.")] = True,
+    energy: Annotated[
+        bool,
+        typer.Option("--energy", help="Say where the energy is, where it went, and what the integrator made of it."),
+    ] = False,
     plot: Plot = None,
     save: Annotated[
         Path | None, typer.Option(metavar="F", help="Save the recording: netCDF, or .zarr, written as the run goes on.")
@@ -99,7 +111,8 @@ def run(
 
     film = Film(fps, renderer, camera, follow, contacts, size)
     if resume is not None:
-        _alone(context, "resume", ("duration", "integrator", "contact", "timestep", "sample", "key", "ignore", "save"))
+        others = ("duration", "integrator", "contact", "timestep", "sample", "key", "ignore", "save", "energy")
+        _alone(context, "resume", others)
         resume_run(resume, Outputs(plot, None, video, report, film), model)
         return
     if model is None:
@@ -115,6 +128,7 @@ def run(
         key=key,
         ignore=ignore or [],
         certify=certify,
+        energy=energy,
     )
 
 
@@ -167,6 +181,62 @@ def compare(
     from saltus.cli.compare import compare_integrators
 
     compare_integrators(model, integrators, contact, duration, timestep, sample, ignore or [], plot)
+
+
+@app.command()
+def sweep(
+    model: ModelArgument,
+    set_: Annotated[
+        list[str],
+        typer.Option("--set", metavar="PATH=A,B,...", help="Other values, as 'body_mass[bob]=1,2,4'; repeatable."),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="What to measure, as 'height[ball].apex'; repeatable. See docs/sweep.md."),
+    ] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="First values together, then second ones; else all combinations.")
+    ] = False,
+    duration: Duration = 10.0,
+    integrator: IntegratorName = None,
+    contact: Law = "soft",
+    timestep: Timestep = None,
+    sample: Annotated[float | None, typer.Option(metavar="S", help="Seconds between samples.")] = None,
+    key: Key = None,
+    ignore: Ignore = None,
+    workers: Workers = None,
+    save: Results = None,
+    csv: Csv = None,
+    plot: Plot = None,
+) -> None:
+    """Run a model with many values, in parallel, and measure each run.
+
+    PATH is a value of the model (body_mass[bob], opt.timestep), an attribute of its file (geom[ball]/size), of the
+    state at the start (qpos[hinge]), integrator or contact. Ctrl-C ends the sweep early; with --save the same command
+    goes on.
+    """
+    from saltus.cli.sweep import Files, sweep_model
+
+    options = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample, "key": key}
+    more = {"together": together, "ignore": ignore or [], "workers": workers}
+    sweep_model(model, set_, measure or [], duration, Files(save, csv, plot), **options, **more)
+
+
+@app.command()
+def study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="trampoline: what makes it bounce.")],
+    integrator: IntegratorName = None,
+    timestep: Timestep = None,
+    workers: Workers = None,
+    save: Results = None,
+    csv: Csv = None,
+    plot: Plot = None,
+) -> None:
+    """What each change of a model does, alone and all together: a table, and a figure."""
+    from saltus.cli.study import run_study
+    from saltus.cli.sweep import Files
+
+    run_study(name, integrator, timestep, workers, Files(save, csv, plot))
 
 
 @app.command()
@@ -333,6 +403,21 @@ def film(
     from saltus.bench.film import bench_film
 
     bench_film(quick=quick, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def flex(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="MODEL", help="Measure this model too; repeatable.")
+    ] = None,
+) -> None:
+    """Deformable bodies: single runs and batches against MuJoCo in the same process, and sheets of growing size."""
+    from saltus.bench.flex import bench_flex
+
+    bench_flex(quick=quick, threads=threads, json_path=json, extra=model or [])
 
 
 @bench_app.command()

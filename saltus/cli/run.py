@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 
-def simulate(model: str, outputs: Outputs, *, duration, integrator, contact, timestep, sample, key, ignore, certify):
+def simulate(
+    model: str, outputs: Outputs, *, duration, integrator, contact, timestep, sample, key, ignore, certify, energy
+):
     """Run, report, write."""
     outputs.check()
     from saltus.model.load import load
@@ -31,7 +33,7 @@ def simulate(model: str, outputs: Outputs, *, duration, integrator, contact, tim
     outputs.check_model(sim.model)
     if key is not None:
         sim.reset(_key(sim, key))
-    finish(_run(sim, duration, sample, certify, outputs.store), outputs, saved=outputs.store is not None)
+    finish(_run(sim, duration, sample, certify, outputs.store, energy), outputs, saved=outputs.store is not None)
 
 
 def resume(store: Path, outputs: Outputs, model: str | None) -> None:
@@ -61,6 +63,8 @@ def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
     if done.warnings and not saved:
         trajectory.attrs["warnings"] = done.warnings
     screen.print_facts(summary(trajectory, done.why_unchecked))
+    if trajectory.ledger.shape[1]:
+        typer.echo(f"\n{trajectory.energy_report()}")
     if len(trajectory.events):
         print_events(trajectory.events)
     with screen.Activity() as activity, screen.collected_warnings() as warned:
@@ -109,11 +113,11 @@ def _recorded(run: Callable[[], Trajectory]) -> Done:
     return done
 
 
-def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: Path | None) -> Done:
+def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: Path | None, energy: bool) -> Done:
     start = sim.snapshot()
     with screen.Activity() as activity:
         progress = activity.progress("simulating")
-        done = _recorded(lambda: sim.run(duration, sample, progress=progress, save=store))
+        done = _recorded(lambda: sim.run(duration, sample, progress=progress, save=store, ledger=energy))
         activity.end("simulating")
         if certify and not done.why_unchecked:
             _certify(sim, start, duration, sample, done, activity)

@@ -30,6 +30,7 @@ PURPOSES = {
 OTHERS = {
     "energy": "energy",
     "sample": "energy and contacts of samples",
+    **dict.fromkeys(("energies", "add_work", "work_of_step", "work_in_middle"), "ledger of energy"),
     "difference": "comparison of runs",
     "record": "integrator dopri5, dense output",
     "forward": "forward dynamics",

@@ -1,0 +1,18 @@
+"""`saltus study`: what each change of a model does, alone and all together."""
+
+from __future__ import annotations
+
+from saltus.cli import screen
+from saltus.cli.sweep import Files, show
+
+
+def run_study(name: str, integrator: str | None, timestep: float | None, workers: int | None, files: Files) -> None:
+    """Run the study, print its table, write the files."""
+    files.check()
+    from saltus.simulate.study import study
+
+    with screen.Activity() as activity, screen.collected_warnings() as warned:
+        update = activity.progress(f"studying {name}")
+        options = {"integrator": integrator, "timestep": timestep, "workers": workers}
+        table = study(name, save=files.save, progress=update, **options)
+    show(table, files, warned)

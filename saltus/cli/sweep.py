@@ -1,0 +1,147 @@
+"""`saltus sweep`: one model with many values, measured."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from saltus.cli import INTERRUPTED, screen
+from saltus.cli.outputs import check_figure
+from saltus.errors import OptionError
+
+if TYPE_CHECKING:
+    from saltus.record.sweep import Sweep
+
+SPACED = re.compile(r"(linspace|geomspace)\(([^(),]+),([^(),]+),([^(),]+)\)$")
+LONG = 18  # characters of a header that stays in one line
+USUAL = ("energy_drift", "wall_time")  # measured where nothing is asked for
+
+
+class Files(NamedTuple):
+    """Where results go; None: nowhere."""
+
+    save: Path | None = None
+    csv: Path | None = None
+    plot: Path | None = None
+
+    def check(self) -> None:
+        """Raise the error that writing would raise, before there is anything to write."""
+        from saltus.record.whole import check_writable
+
+        given = [path.resolve() for path in self if path is not None]
+        if len(set(given)) < len(given):
+            raise OptionError("--save, --csv and --plot must be different files")
+        if self.plot is not None:
+            check_figure(self.plot)
+        if self.csv is not None:
+            check_writable(self.csv, what="table")
+
+
+def sweep_model(
+    model: str, sets: list[str], measures: list[str], duration: float, files: Files, **options: Any
+) -> None:
+    """Sweep, print the table, write the files."""
+    files.check()
+    values = parse_sets(sets)
+    from saltus.simulate.sweep import sweep
+
+    key = options.pop("key")
+    options["key"] = int(key) if key is not None and key.removeprefix("-").isdigit() else key
+    with screen.Activity() as activity, screen.collected_warnings() as warned:
+        update = activity.progress("sweeping")
+        table = sweep(model, values, measures or USUAL, duration, save=files.save, progress=update, **options)
+    show(table, files, warned)
+
+
+def show(table: Sweep, files: Files, warned: list[str]) -> None:
+    """Print the table, write the files, and leave with the exit code that says how it went."""
+    print_table(table)
+    for warning in warned:
+        screen.say(f"warning: {warning}")
+    if files.save is not None and files.save.exists():
+        typer.echo(f"wrote {files.save} (results)")
+    if files.csv is not None:
+        table.to_csv(files.csv)
+        typer.echo(f"wrote {files.csv} (table)")
+    if files.plot is not None:
+        table.plot(files.plot)
+        typer.echo(f"wrote {files.plot} (figure)")
+    if table.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def print_table(table: Sweep) -> None:
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    rows = [table.headers(), *table.cells()]
+    for k, header in enumerate(rows[0]):
+        numbers = all(re.fullmatch(r"-|[-+.e\d]+|nan|inf", row[k]) for row in rows[1:])
+        shown.add_column(_folded(header), justify="right" if numbers else "left", overflow="fold")
+    for cells in rows[1:]:
+        shown.add_row(*cells)
+    print(table.title)
+    screen.console().print(shown)
+    for line in table.footer():
+        print(line)
+
+
+def _folded(header: str) -> str:
+    """A long header in lines that end where a path or a measure has a joint."""
+    return re.sub(r"(?<=[\w\]])(?=/)|(?<=\])(?=[.[])|(?= \()", "\n", header) if len(header) > LONG else header
+
+
+def parse_sets(sets: list[str]) -> dict[str, list[Any]]:
+    """Values by path, from "PATH=A,B,..." each."""
+    values: dict[str, list[Any]] = {}
+    for text in sets:
+        path, equals, given = text.partition("=")
+        path = path.strip()
+        if not (equals and path):
+            raise OptionError(f"--set {text!r}: expected PATH=A,B,..., as body_mass[bob]=1,2,4")
+        if path in values:
+            raise OptionError(f"--set: {path} is given twice")
+        values[path] = parse_values(path, given.strip())
+    return values
+
+
+def parse_values(path: str, text: str) -> list[Any]:
+    """Values between commas; "linspace(0,1,5)" and "geomspace(1,100,3)" as NumPy has them. Blanks part a vector."""
+    from saltus.simulate.settings import takes_text
+
+    if found := SPACED.match(text.replace(" ", "")):
+        return _spaced(path, text, *found.groups())
+    return [_value(path, part.strip(), takes_text(path)) for part in text.split(",")]
+
+
+def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) -> list[float]:
+    import numpy as np
+
+    try:
+        ends, number = (float(low), float(high)), int(count)
+        if number < 1 or (kind == "geomspace" and min(ends) <= 0):
+            raise ValueError
+    except ValueError:
+        raise OptionError(f"--set {path}={text}: expected {kind}(FIRST,LAST,COUNT)") from None
+    return [float(f"{value:.12g}") for value in getattr(np, kind)(*ends, number)]
+
+
+def _value(path: str, text: str, as_text: bool) -> Any:
+    """A number, several, or text where a path takes it; nothing takes an attribute out of the file."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    if as_text:
+        return text or None
+    try:
+        numbers = [float(word) for word in text.split()]
+    except ValueError:
+        numbers = []
+    if not numbers:
+        raise OptionError(f"--set {path}: {text!r} is not a number, nor several with blanks between")
+    return numbers
