@@ -40,7 +40,10 @@ JELLY = """<mujoco model="jelly">
 TRAMPOLINES: found_models.Places = (found_models.beside("trampoline.xml"),)
 SPREAD = 0.01  # m/s: of the velocities with which simulations of a batch begin
 SIMULATIONS = 16  # of a batch, a thread
-FOOTNOTES = ("difference: the largest between accelerations (m/s²) of Saltus and MuJoCo in the first step",)
+FOOTNOTES = (
+    "difference: the largest between accelerations (m/s²) of Saltus and MuJoCo in the first step;",
+    "on the flag both stop at its tolerance, 1e-6",
+)
 SHEETS = "sheets"
 SIDES = (32, 64, 128, 316)  # vertices along the side of a sheet
 

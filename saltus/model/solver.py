@@ -14,20 +14,22 @@ MOST = 3000  # degrees of freedom for a Hessian in the place of conjugate gradie
 
 def solver_features(m: mujoco.MjModel, left_out: frozenset[str]) -> set[str]:
     """Words for `saltus.model.layout.model_layout`; none for Newton's method alone."""
-    word = {SOLVERS.mjSOL_CG.value: {"cg"}, SOLVERS.mjSOL_PGS.value: {"pgs"}}.get(method(m), set())
+    word = {SOLVERS.mjSOL_CG.value: {"cg"}, SOLVERS.mjSOL_PGS.value: {"pgs"}}.get(method(m, left_out), set())
     return word | ({"noslip"} if _noslip(m, left_out) else set())
 
 
-def method(m: mujoco.MjModel) -> int:
+def method(m: mujoco.MjModel, left_out: frozenset[str]) -> int:
     """The solver, as MuJoCo numbers it: that of the file, but Newton's in the place of CG on deformable bodies.
 
     Both find the minimum of one cost. Where vertices move on their own and touch few things, the Hessian is nearly
     diagonal, and Newton's method is several times as fast; not so where edges hold their lengths.
     """
+    named = int(m.opt.solver)
+    touches = "flex" not in left_out and flex_contacts.touches(m)
     held = bool(np.isin(m.eq_type, HELD).any())
-    if int(m.opt.solver) == SOLVERS.mjSOL_CG.value and flex_contacts.touches(m) and m.nv <= MOST and not held:
+    if named == SOLVERS.mjSOL_CG.value and touches and m.nv <= MOST and not held:
         return SOLVERS.mjSOL_NEWTON.value
-    return int(m.opt.solver)
+    return named
 
 
 def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str]) -> dict[str, object]:
@@ -55,8 +57,8 @@ def solver_sizes(
     dual = any_rows and _dual(m, left_out)
     longest = max(values["support_num"], default=0)
     return {
-        "nv_hessian": nv if any_rows and method(m) == SOLVERS.mjSOL_NEWTON.value else 0,
-        "nv_cg": nv if any_rows and method(m) == SOLVERS.mjSOL_CG.value else 0,
+        "nv_hessian": nv if any_rows and method(m, left_out) == SOLVERS.mjSOL_NEWTON.value else 0,
+        "nv_cg": nv if any_rows and method(m, left_out) == SOLVERS.mjSOL_CG.value else 0,
         "nv_dual": nv if dual else 0,
         "nblock_dual": rows + contacts if dual else 0,
         "nrow_dual": rows + contacts * dims if dual else 0,
