@@ -41,7 +41,7 @@ def kernel(function=None, *, strict=False, inline=False, sums=False):
         no_cfunc_wrapper=True,
         pipeline_class=PartCompiler,
     )(function)
-    dispatcher._cache = PartCache(function)
+    dispatcher._cache = PartCache(function, also=(strict, inline, sums))
     dispatcher.get_call_template = functools.partial(_shared_template, dispatcher)
     return dispatcher
 

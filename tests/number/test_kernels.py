@@ -128,6 +128,31 @@ def test_strict_kernels_keep_products_apart():
         assert entry(m, d, a, b) == 0
 
 
+@kernel
+def in_order(m, d):
+    total = 0.0 * d.x[0]
+    for i in range(m.n):
+        total = total + d.x[i]
+    return total
+
+
+@kernel(sums=True)
+def at_once(m, d):
+    total = 0.0 * d.x[0]
+    for i in range(m.n):
+        total = total + d.x[i]
+    return total
+
+
+def test_long_sums_are_taken_several_at_once():
+    """1 beside 1e16 is lost to rounding, one after the other; of 4000 ones that have sums of their own few are."""
+    m, d = Struct(NOTHING, {"n": 4001}), Struct(PAIR, {"two": 4001})
+    d.x[:] = 1.0
+    d.x[0] = 1e16
+    assert Entry("in_order", "", "return in_order(m, d)", in_order=in_order)(m, d) == 1e16
+    assert 1e16 + 1000 < Entry("at_once", "", "return at_once(m, d)", at_once=at_once)(m, d) <= 1e16 + 4000
+
+
 def test_entries_release_the_lock():
     """While one thread is inside compiled code for a quarter of a second, this one goes on every few milliseconds."""
     m, d = places()
