@@ -37,9 +37,14 @@ def edge_jacobian(m, d, b, e):
     span = sub3(x2, x1)
     length = sqrt(dot3(span, span))
     u = scale3(1.0 / length, span)
+    adr = m.chain_adr[d.block_chain[b]]
+    if m.edgerows_alike:
+        for c in range(d.block_num[b]):
+            s = d.cdof[m.chain_dof[adr + c]]
+            d.row_J[d.block_J[b] + c] = m.chain_sign[adr + c] * dot3(u, (s[3], s[4], s[5]))
+        return length - m.flexedge_length0[e]
     arm1 = sub3(x1, d.subtree_com[m.body_rootid[m.flexvert_bodyid[first]]])
     arm2 = sub3(x2, d.subtree_com[m.body_rootid[m.flexvert_bodyid[second]]])
-    adr = m.chain_adr[d.block_chain[b]]
     for c in range(d.block_num[b]):
         s = d.cdof[m.chain_dof[adr + c]]
         sign = m.chain_sign[adr + c]

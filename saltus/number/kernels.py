@@ -237,7 +237,7 @@ class _CompileClock(event.Listener):
 
     @staticmethod
     def _ours(ev):
-        return ev.data["dispatcher"].py_func.__module__.startswith("saltus.")
+        return (ev.data["dispatcher"].py_func.__module__ or "").startswith("saltus.")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from saltus.contact.blocks import times_rows
 from saltus.contact.cost import constraint_forces, row_residuals
 from saltus.contact.counts import NITER, NROW
 from saltus.dynamics.factor import multiply
-from saltus.number.functions import absolute, any_lane, epsilon_of, has_tangents, maximum, sqrt
+from saltus.number.functions import absolute, any_lane, epsilon_of, has_tangents, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.hessian import factor_hessian, hessian, solve_hessian
 from saltus.solve.line_search import line_search
@@ -89,16 +89,15 @@ def gradient(m, d):
     zero = 0.0 * d.time
     constraint_forces(m, d)
     square = zero
-    largest = zero
+    terms = zero
     for i in range(m.nv):
         smooth = d.qfrc_given[i] - d.qfrc_bias[i]
         g = d.solve_Ma[i] - smooth - d.qfrc_constraint[i]
         d.solve_gradient[i] = g
         square = square + g * g
-    for i in range(m.nv):
-        smooth = d.qfrc_given[i] - d.qfrc_bias[i]
-        largest = maximum(largest, absolute(d.solve_Ma[i]) + absolute(smooth) + absolute(d.qfrc_constraint[i]))
-    return sqrt(square), 4.0 * epsilon_of(zero) * largest
+        size = absolute(d.solve_Ma[i]) + absolute(smooth) + absolute(d.qfrc_constraint[i])
+        terms = terms + size * size
+    return sqrt(square), 4.0 * epsilon_of(zero) * sqrt(terms)
 
 
 @kernel
