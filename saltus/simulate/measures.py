@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 NAME = re.compile(r"(?P<what>\w+)(?P<places>(\[[^\[\]]*\])*)(\.(?P<how>\w+))?$")
-NEAR = 0.01  # of a quantity's range: this near to its least value it has come down
+NEAR = 0.01  # of a quantity's range, beside what it moves from sample to sample: so near to its least value it is low
 BOUNCE = 0.02  # of a quantity's range: what rises by less after a low point has not bounced
 Read = Callable[["Simulation"], float]  # of the present state
 
@@ -265,9 +265,18 @@ class Reduction:
 
 
 def apex(values: NDArray[Any]) -> float:
-    """The largest value after the first time that it came down as far as it would."""
-    low, high = values.min(), values.max()
-    return float(values[np.argmax(values <= low + NEAR * (high - low)) :].max())
+    """The largest value from the first low point on; where there is no rise after one, the least value itself.
+
+    A low point is where the values turn upwards, or the first of them, near the least of all: between samples it may
+    have been as much lower as the values change there from one to the next.
+    """
+    low = values.min()
+    near = low + NEAR * (values.max() - low)
+    before, here, after = values[:-2], values[1:-1], values[2:]
+    reach = np.maximum(before - here, after - here)
+    turns = (here <= before) & (here < after) & (here - reach <= near)
+    first = 0 if values[0] <= near else 1 + int(np.argmax(turns)) if turns.any() else int(np.argmin(values))
+    return float(values[first:].max())
 
 
 def bounces(values: NDArray[Any]) -> int:
@@ -294,7 +303,7 @@ REDUCTIONS: dict[str, Reduction] = {
     "mean": Reduction("the mean over the samples", np.mean),
     "rms": Reduction("the root of the mean square", lambda x: np.sqrt(np.mean(x * x))),
     "range": Reduction("the largest less the least", np.ptp),
-    "apex": Reduction("the largest after the first low point: how high it rebounds", apex),
+    "apex": Reduction("the largest from the first low point on: how high it rebounds, or the low itself", apex),
     "loss": Reduction("the initial value less the apex: what a bounce takes", lambda x: x[0] - apex(x)),
     "bounces": Reduction("how often it rises again", bounces, unit=" "),
 }

@@ -102,6 +102,46 @@ def test_rebounds():
     assert REDUCTIONS["loss"].of(damped) == pytest.approx(1 - apex(damped))
 
 
+@pytest.mark.parametrize("sample", [1 / 60, 1 / 240, 1e-3])
+@pytest.mark.parametrize("restitution", [0.0, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("height", [0.3, 1.0, 5.0])
+def test_a_dropped_ball_rebounds_as_high_as_its_restitution_says(height, restitution, sample):
+    """h e²; a sample misses it by at most g dt²/8. Without restitution nothing rises, whatever samples of the fall are.
+
+    The motion is the closed form: parabolas from one impact to the next, at rest after twenty.
+    """
+    fall = np.sqrt(2 * height / G)
+    t = np.arange(0.0, 1.95 * fall * (1 + restitution), sample)
+    z = height - G * t**2 / 2
+    impact, speed = fall, G * fall
+    for _ in range(20):
+        speed *= restitution
+        z = np.where(t >= impact, speed * (t - impact) - G * (t - impact) ** 2 / 2, z)
+        impact += 2 * speed / G
+        z = np.where(t >= impact, 0.0, z)
+    rebound = height * restitution**2
+    assert 0 <= rebound - apex(z) <= G * sample**2 / 8 + 1e-12
+    assert REDUCTIONS["loss"].of(z) == height - apex(z)
+
+
+@pytest.mark.parametrize("sample", [1 / 60, 1e-3])
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 0.9])
+def test_the_bundled_ball_rebounds_as_high(restitution, sample):
+    """The same from a run; the resting ball is where it touches to 1e-10 m."""
+    sim = saltus.Simulation("bouncing_ball", contact=saltus.Hard(restitution=restitution))
+    sim.qpos[0] = 1.0
+    trajectory = sim.run(1.2, sample, progress=False)
+    found = measured([parse("qpos[height].apex")], sim, trajectory, 0.0)["qpos[height].apex"]
+    assert -1e-9 <= restitution**2 - found <= G * sample**2 / 8 + 1e-9
+
+
+def test_what_never_rises_has_its_least_value_as_apex():
+    assert apex(np.linspace(1.0, 0.2, 9)) == 0.2 and apex(np.ones(4)) == 1.0 and apex(np.array([3.0])) == 3.0
+    assert apex(np.array([0.0, 1.0, 3.0, 2.0])) == 3.0  # it starts at its lowest
+    # a shiver on the way down is no low point
+    assert apex(np.array([10.0, 8.0, 8.1, 5.0, 2.0, 0.0, 1.0, 1.5, 1.0])) == 1.5
+
+
 def test_units(flight):
     model = flight[0].model
     units = {"height[ball].max": "m", "qvel[x].max": "m/s", "energy.min": "J", "wall_time": "s", "energy_drift": ""}
