@@ -92,7 +92,7 @@ class Batch:
             raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not have; choose another")
         if isinstance(control, Actuation):
             raise OptionError("an Actuation has events, which batches do not locate; give it to saltus.Simulation")
-        self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
+        self.timestep = self.model.opt.timestep if timestep is None else timestep
         self._laws = user_laws(self.model, control, equations_word(dynamics, self.model))
         self._model = self.model.struct(precision, self.integrator.law_timestep(self.timestep), self._laws)
         self._width = LANES[precision].width
@@ -127,6 +127,15 @@ class Batch:
 
     def __len__(self) -> int:
         return self.n
+
+    @property
+    def timestep(self) -> float:
+        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        return self._timestep
+
+    @timestep.setter
+    def timestep(self, value: float) -> None:
+        self._timestep = positive("timestep", value)
 
     # ------------------------------------------------------------ state
 

@@ -12,6 +12,7 @@ from saltus.contact.modes import UNDONE
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
 from saltus.integrate.event_driven import event_driven, step_word
+from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
 from saltus.model.kernel_model import UserLaws
 from saltus.model.layout import DATA, model_layout
@@ -20,7 +21,7 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.events import EVENT_DTYPE
 from saltus.simulate import divergence, loops, rows
-from saltus.simulate.contact import Compliant, find_contact_law, hard_numbers
+from saltus.simulate.contact import Compliant, Law, find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
@@ -48,6 +49,17 @@ def state_property(name: str, unit: str) -> Any:
             raise OptionError(f"{name} has shape {view.shape}, not {np.shape(value)}") from None
 
     return property(read, write, doc=f"{name} ({unit}): a view to read and write.")
+
+
+def made_with(name: str, option: str, about: str) -> Any:
+    """What a simulation is made with, by an option of its own, as an attribute that can be read alone."""
+
+    def write(self: "Simulation", value: Any) -> None:
+        if name in vars(self):
+            raise OptionError(f"{name} cannot be changed; make another simulation: saltus.Simulation({option})")
+        vars(self)[name] = value
+
+    return property(lambda self: vars(self)[name], write, doc=about)
 
 
 class Simulation:
@@ -80,7 +92,7 @@ class Simulation:
         events: Sequence[Event] = (),
         actuation_states: int | Sequence[float] | None = None,
     ):
-        self.model: Model = load(model)
+        self.model = load(model)
         self.user_events = UserEvents(events, control)
         self._start_values = start_values(actuation_states, control)
         discrete = bool(self.user_events.all or self._start_values)
@@ -92,7 +104,7 @@ class Simulation:
         check_discrete(self.model, self.integrator, self.law.name == "hard")
         self._touch = self.law.word if isinstance(self.law, Compliant) and self.model.struct().nconmax else ""
         self._hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self._start_values)
-        self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
+        self.timestep = self.model.opt.timestep if timestep is None else timestep
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self._law_timestep = self.integrator.law_timestep(self.timestep)
         self._model = self.model.struct(timestep=self._law_timestep, laws=UserLaws(hard=self._hard, touch=self._touch))
@@ -123,6 +135,19 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"
+
+    model: Model = made_with("model", "model, ...", "The mechanism.")
+    law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The law of contact.")
+    integrator: Integrator = made_with("integrator", "..., integrator=...", "What moves the state on.")
+
+    @property
+    def timestep(self) -> float:
+        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        return self._timestep
+
+    @timestep.setter
+    def timestep(self, value: float) -> None:
+        self._timestep = positive("timestep", value)
 
     # ------------------------------------------------------------ state
 

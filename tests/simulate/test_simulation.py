@@ -228,6 +228,34 @@ def test_the_files_options_and_their_override():
 # errors
 
 
+@pytest.mark.parametrize("step", [0.0, -0.001, float("nan"), float("inf"), None, "a second", [0.1, 0.2]])
+def test_a_timestep_that_is_assigned_is_checked(step):
+    sim, batch = saltus.Simulation("pendulum", timestep=0.01), saltus.Batch("pendulum", 2, timestep=0.01)
+    for one in (sim, batch):
+        with pytest.raises(saltus.OptionError, match="timestep must be"):
+            one.timestep = step
+        assert one.timestep == 0.01
+
+
+def test_a_timestep_that_is_assigned_is_that_of_the_steps():
+    sim = saltus.Simulation("pendulum", "rk4", timestep=0.01)
+    sim.timestep = np.float64(0.002)
+    sim.step(3)
+    assert_allclose(sim.time, 0.006, rtol=1e-14)
+    other = saltus.Simulation("pendulum", "rk4", timestep=0.002)
+    other.step(3)
+    assert_array_equal(sim.qpos, other.qpos)
+
+
+@pytest.mark.parametrize("name, value", [("law", saltus.Hard()), ("integrator", "rk4"), ("model", "chain")])
+def test_what_a_simulation_is_made_with_stays(name, value):
+    sim = saltus.Simulation("pendulum")
+    before = getattr(sim, name)
+    with pytest.raises(saltus.OptionError, match=rf"{name} cannot be changed.*saltus\.Simulation\("):
+        setattr(sim, name, value)
+    assert getattr(sim, name) is before
+
+
 @pytest.mark.parametrize("step", [0, -0.01, float("nan"), float("inf"), "fast", [0.1, 0.2]])
 def test_bad_timesteps(step):
     with pytest.raises(saltus.OptionError, match="timestep must be"):
