@@ -9,9 +9,11 @@ from saltus.contact.blocks import EQUALITY, FRICTION, UNILATERAL, chained_dof
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.given import GIVEN
 from saltus.dynamics.applied import add_cartesian_forces
+from saltus.dynamics.bias import inverse
+from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.flex import flex_velocities
 from saltus.dynamics.motion import motion
-from saltus.dynamics.smooth import applied_forces
+from saltus.dynamics.smooth import applied_forces, position_stage
 from saltus.integrate.energy_momentum import middle
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3
@@ -147,3 +149,28 @@ def block_power(m, d, b):
 def add_touch_work(m, d, h, work):
     """The same of contacts that follow a law of the user's."""
     work[CONTACT] += h * power(m, d, d.qfrc_touch)
+
+
+@kernel
+def work_of_equations(m, d, weight, acceleration, velocity, work):
+    """Add the work (J) of given equations of motion to work [1]: what they do beyond the inertia of the bodies.
+
+    The bodies need the forces M qacc + bias for their motion, with their own M and bias, and the given equations
+    M' qacc + bias' say which forces there are; what these lack is done by the equations, as by damping in bias':
+
+        P = v · (M qacc + bias - M' qacc - bias')
+
+    `weight`: s. `acceleration` [nv] goes with the present state, and `velocity` [nv] is v. Overwrites qacc, qfrc_bias,
+    qfrc_inverse, qstep.
+    """
+    position_stage(m, d, 0)
+    for i in range(m.nv):
+        d.qacc[i] = acceleration[i]
+    inverse(m, d)
+    for i in range(m.nv):
+        d.qstep[i] = d.qfrc_inverse[i]
+    inverse_dynamics(m, d)
+    taken = 0.0 * d.time
+    for i in range(m.nv):
+        taken = taken + (d.qstep[i] - d.qfrc_inverse[i]) * velocity[i]
+    work[0] += weight * taken

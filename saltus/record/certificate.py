@@ -71,7 +71,10 @@ class Certificate:
 
 
 def energy_drift(energy: ArrayLike) -> float:
-    """Largest |E - E0| over the samples, relative to the energy in play. Motors and dampers count as drift.
+    """Largest |E - E0| over the samples, relative to the energy in play.
+
+    What motors and dampers do counts as drift, and so does damping in given equations of motion; a ledger
+    (`saltus.record.ledger`) tells the error of the integrator from it.
 
     The potential's zero is arbitrary, so the energy in play is E0 above the lowest potential that was visited: for a
     pendulum swinging through its lowest point, E0 measured from there. Where the motion starts at that lowest point at

@@ -29,7 +29,9 @@ WORKS = (
 )
 
 #: Columns of a ledger: these energies, and the work since the run's start (J), positive where it brought energy in.
-ACCOUNTS = (*ENERGIES, *WORKS, "impacts")
+#: Impacts are those whose events are located; equations those of the user's (see `saltus.Dynamics`), beside the inertia
+#: and the weights of the bodies: damping in their bias, or that they are another mechanism's.
+ACCOUNTS = (*ENERGIES, *WORKS, "impacts", "equations")
 
 ROUNDING = 1e-13  # of the largest account
 
@@ -61,6 +63,8 @@ class EnergyReport:
         if trajectory.end is not None:
             self.time = np.append(self.time, trajectory.end["time"])
             self.table = np.vstack([self.table, trajectory.end["ledger"]])
+        missing = len(ACCOUNTS) - self.table.shape[1]
+        self.table = np.pad(self.table, ((0, 0), (0, missing)))  # accounts that a recording is older than
         self.rule = str(trajectory.attrs.get(ATTRIBUTE, ""))
         held = self.table[:, : len(ENERGIES)]
         self.total: NDArray[np.float64] = held.sum(axis=1)

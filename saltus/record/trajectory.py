@@ -192,7 +192,10 @@ class Trajectory(HumansNames):
 
     @property
     def energy_drift(self) -> float:
-        """Largest relative change of the energy over the run, work of motors and dampers included; nan if unknown."""
+        """Largest relative change of the energy over the run, nan if unknown; see `saltus.record.energy_drift`.
+
+        Work of motors, dampers and given equations is part of it; `energy_report` tells the integrator's error from it.
+        """
         return energy_drift(self.energy)
 
     def energy_report(self) -> EnergyReport:

@@ -11,7 +11,8 @@ from saltus.simulate import loops
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
-IMPACTS = len(WORKS)  # place of the account
+IMPACTS = len(WORKS)  # places of the accounts
+EQUATIONS = IMPACTS + 1
 
 #: Weights of closed Newton-Cotes formulas by their number of parts: Simpson's rule and Boole's.
 WEIGHTS = {2: np.array([1, 4, 1]) / 6, 4: np.array([7, 32, 12, 32, 7]) / 90}
@@ -28,7 +29,8 @@ class Ledger:
     Methods that leave the forces of a step behind are charged with the work of just these, force times the step's
     displacement at its mean velocity: a balance of the steps as they were taken, whatever their length. Others are
     asked for their powers at the step's ends and at places between, where shorter steps of the same method go. What
-    impacts change is in the log of events.
+    impacts change is in the log of events. Given equations of motion are charged with what they do beyond the bodies'
+    own: the forces of a step at its start, or where the method has them.
 
     `work` [n]: J, in the order of the accounts after `ENERGIES`. `rule`: how it is found, in words.
     """
@@ -66,8 +68,11 @@ class Ledger:
         """The work of the forces that are in the Data."""
         sim, work = self.sim, self.work[:IMPACTS]
         after, damped = sim._state.copy(), 0.0
+        moving = sim._rows_of("qvel")
+        velocities = before[moving], after[moving]
         if self._leaves == "middle":
             loops.work_in_middle(sim._model, sim._struct, h, work)
+            self._equations_of(sim._state.copy(), velocities, h)
         else:
             if self._leaves == "damped":
                 theta = sim.integrator.parameters[0][0] if sim.integrator.parameters else 1.0
@@ -75,9 +80,28 @@ class Ledger:
             else:  # actuators' states are those of the step's start
                 rows = sim._rows_of("act")
                 sim._state[rows] = before[rows]
-            start = before[sim._rows_of("qvel")]
-            loops.work_of_step(sim._model, sim._struct, h, damped, self._leaves == "implicit", start, work)
+            loops.work_of_step(sim._model, sim._struct, h, damped, self._leaves == "implicit", velocities[0], work)
+            self._equations_of(before, velocities, h)
         sim._state[:] = after
+
+    def _equations_of(self, state: np.ndarray, velocities: tuple[np.ndarray, np.ndarray], h: float) -> None:
+        """The work of given equations over a step between two velocities, with their forces at a state of it."""
+        if not self.sim._equations:
+            return
+        first, last = velocities
+        self.sim._state[:] = state
+        if self._leaves == "implicit":  # in velocities
+            self.sim.qvel[:] = last
+        self._add_equations(h, (last - first) / h, 0.5 * (first + last))
+
+    def _add_equations(self, weight: float, acceleration: np.ndarray, velocity: np.ndarray) -> None:
+        """Add the power of given equations at the present state, with its acceleration, times a weight (s)."""
+        sim = self.sim
+        there = sim._struct.views["qacc"]
+        qacc = there.copy()
+        loops.work_of_equations(sim._model, sim._struct, weight, acceleration, velocity, self.work[EQUATIONS:])
+        there[:] = qacc
+        sim._computed = None
 
     def _powers(self, before: np.ndarray, h: float) -> None:
         """The work by a quadrature of powers from the state `before` to the present one."""
@@ -101,4 +125,6 @@ class Ledger:
         """Add the powers of the present state times a weight (s)."""
         self.sim.forward()
         loops.add_work(self.sim._model, self.sim._struct, weight, self.work[:IMPACTS])
+        if self.sim._equations:
+            self._add_equations(weight, self.sim._struct.views["qacc"].copy(), self.sim.qvel.copy())
         self.sim._computed = None

@@ -30,6 +30,12 @@ work_of_step = Entry(
 )
 work_in_middle = Entry("work_in_middle", "h, work", "work_in_middle(m, d, h, work)", work_in_middle=work.work_in_middle)
 add_work = Entry("add_work", "h, work", "add_work(m, d, h, work)", add_work=work.add_work)
+work_of_equations = Entry(
+    "work_of_equations",
+    "weight, acceleration, velocity, work",
+    "work_of_equations(m, d, weight, acceleration, velocity, work)",
+    work_of_equations=work.work_of_equations,
+)
 sample = Entry(
     "sample",
     "",

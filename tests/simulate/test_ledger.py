@@ -76,7 +76,7 @@ def test_the_names_are_those_of_the_kernels():
     places = [work.ACTUATORS, work.APPLIED, work.DAMPERS, work.ELASTIC_DAMPING, work.MEDIUM, work.COMPENSATION]
     places += [work.CONTACT, work.LIMITS, work.DRY, work.EQUALITIES]
     assert places == list(range(len(WORKS)))
-    assert (*ENERGIES, *WORKS, "impacts") == ACCOUNTS
+    assert (*ENERGIES, *WORKS, "impacts", "equations") == ACCOUNTS
 
 
 # ---------------------------------------------------------------- smooth motion
@@ -104,6 +104,54 @@ def test_a_damper_takes_what_the_closed_form_says(integrator, order):
         wrong = reports[-1].total[-1] - (5.0 - dissipated(2.0))
         there = reports[-1].residual[-1] + reports[-1]["dampers"][-1] + dissipated(2.0)
         assert wrong == pytest.approx(there, abs=1e-12)
+
+
+DAMPED_BY_EQUATIONS = OSCILLATOR.replace(' damping="0.8"', "").replace(
+    "<worldbody>", '<size nuserdata="1"/><worldbody>'
+)
+
+
+def mass(m, d):
+    d.M[0] = 2.0
+
+
+def damping(m, d):
+    d.qfrc_bias[0] = d.userdata[0] * d.qvel[0]
+
+
+@pytest.mark.parametrize("integrator", ["euler", "implicit", "energy_momentum", "rk4"])
+def test_damping_in_given_equations_is_their_work_and_no_error(integrator):
+    """The same oscillator with its damper in the bias: what it takes is an account, and the rest of the balance is that
+    without damping. The mass is constant: methods that leave their forces behind are charged to rounding, with the
+    potential's error alone as a residual for euler and its like; RK4 and its quadrature have fourth order.
+    """
+    equations = saltus.Dynamics(mass, damping)
+    residuals = {}
+    for coefficient in (0.0, 0.8):
+        sim = saltus.Simulation(DAMPED_BY_EQUATIONS, integrator, timestep=0.005, dynamics=equations)
+        sim.qpos[0], sim.userdata[0] = 0.5, coefficient
+        report = sim.run(2.0, sample=2.0, ledger=True).energy_report()
+        residuals[coefficient] = np.abs(report.residual).max()
+        taken = -dissipated(2.0) if coefficient else 0.0
+        assert report["equations"][-1] == pytest.approx(taken, rel=2e-3 if integrator == "rk4" else 2e-2, abs=1e-13)
+        assert not report["dampers"].any()
+        assert ("equations" in report.used(ACCOUNTS)) == bool(coefficient)
+    of_method = {"energy_momentum": 1e-13, "rk4": 5.0 * (np.sqrt(20.0) * 0.005) ** 4}  # E (ω h)⁴
+    assert residuals[0.8] < of_method.get(integrator, 1.1 * residuals[0.0])
+
+
+def test_equations_of_another_mass_explain_their_energy():
+    """M' = 3 kg where the body has 2 kg: the ledger's energies are the body's, and the equations part them."""
+
+    def heavier(m, d):
+        d.M[0] = 3.0
+
+    sim = saltus.Simulation(DAMPED_BY_EQUATIONS, "rk4", timestep=0.005, dynamics=saltus.Dynamics(heavier, damping))
+    sim.qpos[0] = 0.5
+    report = sim.run(2.0, sample=0.1, ledger=True).energy_report()
+    # k x²/2 + 3 v²/2 stays, so that k x²/2 + 2 v²/2 has lost v²/2
+    assert_allclose(report["equations"], -0.5 * report["kinetic"], atol=1e-6)
+    assert np.abs(report.residual).max() < 1e-6
 
 
 def test_a_constant_force_does_force_times_way():
