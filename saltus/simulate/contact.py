@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from saltus.contact.given import GIVEN
-from saltus.dynamics.user_laws import register
+from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.hard import HardLaw
-from saltus.number.kernels import kernel
 from saltus.simulate.control import NOT_IN_STEPS, READS, check_reads
 
 if TYPE_CHECKING:
@@ -141,10 +139,7 @@ class Compliant:
     name = "compliant"
 
     def __init__(self, force: Any):
-        if not isinstance(force, Dispatcher) and not hasattr(force, "__code__"):
-            kind = type(force).__name__
-            raise OptionError(f"Compliant: force must be a function force(m, d, gap, velocity), got {kind}")
-        self.force: Any = force if isinstance(force, Dispatcher) else kernel(force)
+        self.force: Any = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
         self._word = ""
 
     def __repr__(self) -> str:

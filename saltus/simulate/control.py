@@ -7,11 +7,10 @@ import mujoco
 import numpy as np
 
 from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
-from saltus.dynamics.user_laws import register
+from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.model.kernel_model import UserLaws
 from saltus.number.fingerprint import names_in
-from saltus.number.kernels import kernel
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -99,7 +98,8 @@ def controller(
     """
     if function is None:
         return lambda law: controller(law, states=states, parameters=parameters, hold=hold)
-    return Controller(kernel(function, inline=True), states=states, parameters=parameters, hold=hold)
+    law = user_kernel("controller: law", "law(m, d, z)", function, inline=True)
+    return Controller(law, states=states, parameters=parameters, hold=hold)
 
 
 class PID(Controller):

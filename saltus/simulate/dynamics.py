@@ -2,12 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from numba.core.dispatcher import Dispatcher
-
 from saltus.dynamics.equations import EQUATIONS
-from saltus.dynamics.user_laws import register
+from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
-from saltus.number.kernels import interpret, kernel
+from saltus.number.kernels import interpret
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -38,7 +36,8 @@ class Dynamics:
     """
 
     def __init__(self, inertia: Any, bias: Any):
-        self.inertia, self.bias = _kernel("inertia", inertia), _kernel("bias", bias)
+        self.inertia = user_kernel("Dynamics: inertia", "inertia(m, d)", inertia)
+        self.bias = user_kernel("Dynamics: bias", "bias(m, d)", bias)
         self._word = ""
 
     def __repr__(self) -> str:
@@ -69,14 +68,6 @@ def equations_word(dynamics: Any, model: "Model") -> str:
     word = dynamics.word
     dynamics.check(model)
     return word
-
-
-def _kernel(name: str, function: Any) -> Any:
-    if isinstance(function, Dispatcher):
-        return function
-    if not hasattr(function, "__code__"):
-        raise OptionError(f"Dynamics: {name} must be a function {name}(m, d), got {type(function).__name__}")
-    return kernel(function)
 
 
 class _Given:

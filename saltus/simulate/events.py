@@ -3,13 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from numba.core.dispatcher import Dispatcher
-
 from saltus.contact.modes import ACTUATOR, USER
-from saltus.dynamics.user_laws import register
+from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.integrate.user_events import EVENTS, nothing
-from saltus.number.kernels import kernel
 from saltus.simulate.control import Controller
 
 DIRECTIONS = {"any": 0, "up": 1, "down": -1}
@@ -45,8 +42,8 @@ class Event:
     ):
         if direction not in DIRECTIONS:
             raise OptionError.unknown("direction of an event", direction, list(DIRECTIONS))
-        self.function = _kernel("function", function)
-        self.action = nothing if action is None else _kernel("action", action)
+        self.function = user_kernel("Event: function", "f(m, d)", function)
+        self.action = nothing if action is None else user_kernel("Event: action", "action(m, d)", action)
         self.name = self.function.py_func.__name__ if name is None else str(name)
         self.direction, self.terminal = direction, bool(terminal)
 
@@ -67,8 +64,10 @@ class Actuation(Controller):
     actions change them; they are logged as "actuator". So another actuation is one argument:
     `Simulation(..., control=Actuation(...))`.
 
-    The law may also be given as an object with methods (or static methods) `torques(m, d, z)` and optionally the
-    attributes `start`, `events`, `states`, `parameters`.
+    The law may also be given as an object with a method (or static method) `torques(m, d, z)` and optionally the
+    attributes `start`, `events`, `states`, `parameters`. Numbers, text, tuples and arrays that its methods read of it
+    become constants of the compiled code, and methods that they call are compiled with them: what is to change are
+    states and parameters. So may functions and actions of events be methods.
     """
 
     def __init__(
@@ -83,7 +82,10 @@ class Actuation(Controller):
         function = getattr(law, "torques", law)
         count: int = getattr(law, "states", 0) if states is None else states
         parameters = getattr(law, "parameters", ()) if parameters is None else parameters
-        super().__init__(_kernel("law", function, inline=True), states=count, parameters=parameters)
+        made = user_kernel(
+            "Actuation: law", "law(m, d, z), an object that has it as torques(m, d, z)", function, inline=True
+        )
+        super().__init__(made, states=count, parameters=parameters)
         given = getattr(law, "start", ()) if start is None else start
         try:
             self.start = tuple(float(x) for x in given)
@@ -140,11 +142,3 @@ def start_values(given: Any, control: Controller | None) -> tuple[float, ...]:
         return (0.0,) * given if isinstance(given, int) else tuple(float(x) for x in given)
     except (TypeError, ValueError):
         raise OptionError(f"actuation_states must be a count or values, got {given!r}") from None
-
-
-def _kernel(what: str, function: Any, inline: bool = False) -> Any:
-    if isinstance(function, Dispatcher):
-        return function
-    if not hasattr(function, "__code__"):
-        raise OptionError(f"{what} of an event or actuation must be a function, got {type(function).__name__}")
-    return kernel(function, inline=inline)

@@ -284,7 +284,7 @@ def test_kernels_and_functions():
 
 
 def test_what_are_no_equations():
-    with pytest.raises(OptionError, match=r"inertia must be a function inertia\(m, d\), got ndarray"):
+    with pytest.raises(OptionError, match=r"inertia must be a function inertia\(m, d\), or a method, got ndarray"):
         saltus.Dynamics(np.eye(2), good_bias)
     with pytest.raises(OptionError, match="bias must be a function"):
         saltus.Dynamics(good, None)

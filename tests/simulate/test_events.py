@@ -149,6 +149,115 @@ def test_what_an_event_changes_goes_on_to_impacts():
     assert_allclose(impacts, (fast - strength) / G + period * np.arange(21), rtol=1e-10)
 
 
+# ------------------------------------------------------------ methods
+
+
+class Relay:
+    """The relay above as an object, whose numbers are its own."""
+
+    start = (1.0,)
+
+    def __init__(self, force=1.0):
+        self.force, self.shape = force, (2.0, np.array([1.0, 0.5]))
+        self.events = [saltus.Event(self.side, self.switch, name="relay")]
+
+    def strength(self, side):
+        return self.force * self.shape[1][0] * side
+
+    def torques(self, m, d, z):
+        """Towards the origin."""
+        d.ctrl[0] = -self.strength(d.actuation_state[0])
+
+    def side(self, m, d):
+        return d.qpos[0] / self.shape[0]
+
+    @staticmethod
+    def switch(m, d):
+        d.actuation_state[0] = -d.actuation_state[0]
+
+
+class OwnRelay(saltus.Actuation):
+    """The same as an actuation of its own."""
+
+    def __init__(self, force):
+        self.force = force
+        super().__init__(self.law, start=[1.0], events=[saltus.Event(origin, switch, name="relay")])
+
+    def law(self, m, d, z):
+        d.ctrl[0] = -self.force * d.actuation_state[0]
+
+
+@pytest.mark.parametrize(("kind", "force"), [(lambda force: saltus.Actuation(Relay(force)), 4.0), (OwnRelay, 1.0)])
+def test_laws_and_events_may_be_methods(kind, force):
+    """x = 1 - F t²/2: the origin is passed at √(2/F) (2 k + 1)."""
+    sim = saltus.Simulation(CART, control=kind(force))
+    sim.qpos[0] = 1.0
+    events = sim.run(6.0, sample=1.0).events
+    expected = math.sqrt(2 / force) * (2 * np.arange(len(events)) + 1)
+    assert len(events) == (2 if force == 1.0 else 4)
+    assert_allclose(events["time"], expected, rtol=1e-12)
+    assert events["kind"].tolist() == ["actuator"] * len(events)
+
+
+def test_a_controllers_law_may_be_a_method():
+    law = Relay(3.0)
+    sim = saltus.Simulation(CART, "rk4", control=saltus.controller(law.constant))
+    sim.run(1.0, 1.0)
+    assert_allclose(sim.qvel[0], 3.0, rtol=1e-13)
+
+
+def constant(self, m, d, z):
+    d.ctrl[0] = self.force
+
+
+Relay.constant = constant
+
+
+def test_a_method_keeps_the_numbers_that_it_was_compiled_with():
+    relay = Relay(1.0)
+    control = saltus.controller(relay.constant)
+    saltus.Simulation(CART, control=control)
+    relay.force = 2.0
+    with pytest.raises(OptionError, match="has changed since its first use"):
+        saltus.Simulation(CART, control=control)
+    saltus.Simulation(CART, control=saltus.controller(relay.constant))
+
+
+class Unsuited:
+    def __init__(self):
+        self.names, self.gain = {"a": 1.0}, 2.0
+
+    def reads(self, m, d, z):
+        d.ctrl[0] = self.names["a"]
+
+    def writes(self, m, d, z):
+        self.gain = d.time
+
+    def hands_on(self, m, d, z):
+        d.ctrl[0] = str(self)
+
+    def lacks(self, m, d, z):
+        d.ctrl[0] = self.nothing
+
+    def calls_itself(self, m, d, z):
+        self.calls_itself(m, d, z)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("reads", "Unsuited.reads reads self.names, a dict; of an object numbers, text, tuples and NumPy arrays"),
+        ("writes", "Unsuited.writes changes self.gain, .*d.actuation_state"),
+        ("hands_on", "Unsuited.hands_on uses self as a whole"),
+        ("lacks", "has no attribute 'nothing'"),
+        ("calls_itself", "calls itself"),
+    ],
+)
+def test_what_a_method_may_do_with_its_object_is_said(name, message):
+    with pytest.raises(OptionError, match=f"Actuation: law: .*{message}"):
+        saltus.Actuation(getattr(Unsuited(), name))
+
+
 # ------------------------------------------------------------ what cannot be
 
 
