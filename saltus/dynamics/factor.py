@@ -76,14 +76,20 @@ def solve_rest(m, d, x):
 @kernel
 def multiply(m, d, x, y):
     """y ← M x for fields x, y [nv]."""
+    multiply_by(m, d.M, x, y)
+
+
+@kernel
+def multiply_by(m, matrix, x, y):
+    """y ← A x for a symmetric A whose lower triangle a field matrix [nC] holds as M is held; x, y [nv] are fields."""
     for i in range(m.nv):
-        y[i] = d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1] * x[i]
+        y[i] = matrix[m.M_rowadr[i] + m.M_rownnz[i] - 1] * x[i]
     for r in range(m.ncoupled):
         i = m.M_coupled[r]
         row = m.M_rowadr[i]
         total = y[i]
         for k in range(m.M_rownnz[i] - 1):
             j = m.M_colind[row + k]
-            total = total + d.M[row + k] * x[j]
-            y[j] = y[j] + d.M[row + k] * x[i]
+            total = total + matrix[row + k] * x[j]
+            y[j] = y[j] + matrix[row + k] * x[i]
         y[i] = total

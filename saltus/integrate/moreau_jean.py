@@ -1,17 +1,21 @@
 """Moreau-Jean time stepping: hard contact with impacts and friction, any number of contacts, steps of fixed length.
 
     q_m = q ⊕ (1 - θ) h v
-    M(q_m) (v' - v) = h (f(q_m, v) - θ B (v' - v)) + Jᵀ P        with P under Newton's and Coulomb's laws
+    M(q_m) (v' - v) = h f(q_m, v + θ (v' - v)) + Jᵀ P        with P under Newton's and Coulomb's laws
     q' = q_m ⊕ θ h v'
 
 Impulses and velocities, not forces and accelerations, are the unknowns: a step may hold any number of impacts, none of
-which is located. Contacts are looked for at q_m, where forces are taken too; B is the slope of the dampers. See
-`saltus.solve.hard_rows` for the law and `saltus.solve.position_correction` for what keeps positions right.
+which is located. Contacts are looked for at q_m, where forces are taken too. Dampers, servos and drag are implicit, as
+`implicitfast` has them; other forces are taken at a guess of the velocities in between, which is made twice (see
+`saltus.solve.stepping`). See `saltus.solve.hard_rows` for the law and `saltus.solve.position_correction` for what keeps
+positions right.
 
-In free motion θ = 1/2 is the position Verlet method: symplectic, and of order two where forces do not depend on
-velocities; θ = 1 is semi-implicit Euler at positions of the step's start. Impacts come late by up to a step, which
-makes the method one of order one. Slow impacts, below `saltus.solve.hard_rows.RESTING` times |g| h, do not bounce, so
-that resting contacts rest; hence a bouncing ball comes to rest a little too soon.
+In smooth motion, and with contacts that stay closed, θ = 1/2 is of order two: the implicit midpoint rule for velocities
+and the position Verlet method for positions, symplectic where forces do not depend on velocities. Springs and the
+stiffness of servos bound the step as they do that method's, h ω ≤ 2; dampers do not. States of actuators are integrated
+by Euler's method. θ = 1 is semi-implicit Euler at positions of the step's start. Impacts come late by up to a step,
+which makes the method one of order one. Slow impacts, below `saltus.solve.hard_rows.RESTING` times |g| h, do not
+bounce, so that resting contacts rest; hence a bouncing ball comes to rest a little too soon.
 """
 
 from functools import lru_cache
@@ -20,30 +24,31 @@ import numpy as np
 
 from saltus.contact.counts import NBLOCK
 from saltus.dynamics.activation import advance_activations
-from saltus.dynamics.smooth import force_stage, position_stage
+from saltus.dynamics.smooth import position_stage
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import grip
 from saltus.solve.position_correction import position_correction
-from saltus.solve.stepping import accelerate
+from saltus.solve.stepping import mean_accelerations
 
 
 @kernel
 def step(m, d, h, parameters):
     """One step of h seconds; parameters: theta, tolerance."""
-    displace(m, d.qpos, (1.0 - parameters[0]) * h, d.qvel, d.qpos)
+    start, theta = d.time, parameters[0]
+    displace(m, d.qpos, (1.0 - theta) * h, d.qvel, d.qpos)
+    d.time = start + (1.0 - theta) * h
     position_stage(m, d, 0)
     grip(m, d)
-    force_stage(m, d, 0)
-    status = accelerate(m, d, h, parameters[0] * h * m.implicit_damping, parameters[1])
+    status = mean_accelerations(m, d, h, theta, parameters[1])
     advance_activations(m, d, h)
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
-    displace(m, d.qpos, parameters[0] * h, d.qvel, d.qpos)
+    displace(m, d.qpos, theta * h, d.qvel, d.qpos)
     correct(m, d, h)
-    d.time = d.time + h
+    d.time = start + h
     return status
 
 
@@ -72,11 +77,12 @@ def moreau_jean(theta: float = 0.5, tolerance: float = 1e-9) -> Integrator:
         raise OptionError(f"moreau_jean: tolerance must be between 0 and 1, got {tolerance}")
     return Integrator(
         name="moreau_jean",
-        order=1,
+        order=2 if theta == 0.5 else 1,
         kind="time-stepping",
         reference="Moreau (1988); Jean (1999); Acary & Brogliato, Numerical Methods for Nonsmooth Dynamical Systems "
         "(2008), chapter 10",
         step=step,
         parameters=(np.array([float(theta), float(tolerance)]),),
-        leaves="damped",
+        leaves="implicit",
+        needs={"implicit": True},
     )

@@ -27,12 +27,18 @@ def work_of_step(m, d, h, damped, anew, before, work):
     """Add the work (J) of the step of h seconds that has just been taken to work [10].
 
     `before` [nv]: the velocities that it began with. `damped`: the time (s) times which the slope of joint dampers was
-    taken with the inertia. `anew`: forces were implicit in velocities: all but those of constraints are evaluated again
-    at the step's positions and its last velocities. Changes qvel.
+    taken with the inertia. `anew`: not 0 where forces were implicit in velocities: all but those of constraints are
+    evaluated again at the step's positions, and velocities at that part of the way from its first to its last ones.
+    Changes qvel.
     """
-    if anew:
+    if anew != 0.0:
+        for i in range(m.nv):
+            d.qstep[i] = d.qvel[i]
+            d.qvel[i] = before[i] + anew * (d.qvel[i] - before[i])
         motion(m, d, d, 0, 1)
         applied_forces(m, d)
+        for i in range(m.nv):
+            d.qvel[i] = d.qstep[i]
     taken = 0.0 * d.time
     for i in range(m.nv):
         change = d.qvel[i] - before[i]

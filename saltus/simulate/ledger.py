@@ -74,13 +74,14 @@ class Ledger:
             loops.work_in_middle(sim._model, sim._struct, h, work)
             self._equations_of(sim._state.copy(), velocities, h)
         else:
+            anew, theta = 0.0, sim.integrator.parameters[0][0] if sim.integrator.parameters else 1.0
             if self._leaves == "damped":
-                theta = sim.integrator.parameters[0][0] if sim.integrator.parameters else 1.0
-                damped = float(theta * h * sim._model.implicit_damping)
+                damped = float(h * sim._model.implicit_damping)
             else:  # actuators' states are those of the step's start
+                anew = float(theta)
                 rows = sim._rows_of("act")
                 sim._state[rows] = before[rows]
-            loops.work_of_step(sim._model, sim._struct, h, damped, self._leaves == "implicit", velocities[0], work)
+            loops.work_of_step(sim._model, sim._struct, h, damped, anew, velocities[0], work)
             self._equations_of(before, velocities, h)
         sim._state[:] = after
 

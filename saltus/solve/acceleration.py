@@ -84,4 +84,4 @@ def soft_forward(m, d):
 @kernel
 def constrained_forward(m, d):
     """The same, as means over a step of time from the present state under the hard law."""
-    return accelerate(m, d, d.timestep, 0.0, TOLERANCE)
+    return accelerate(m, d, d.timestep, TOLERANCE)

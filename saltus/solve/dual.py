@@ -65,13 +65,27 @@ def dual_problem(m, d):
     for i in range(m.nv):
         d.qacc_smooth[i] = d.qfrc_given[i] - d.qfrc_bias[i]
     solve(m, d, d.qacc_smooth)
+    free_residuals(m, d)
+    dual_matrices(m, d)
+
+
+@kernel
+def free_residuals(m, d):
+    """row_residual ← b with the accelerations a₀ in qacc_smooth."""
+    for b in range(d.count[NBLOCK]):
+        times_block(m, d, b, d.qacc_smooth, d.row_residual)
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+
+
+@kernel
+def dual_matrices(m, d):
+    """dual_G ← G and dual_A ← A's diagonal blocks, with the factors of M."""
     place = 0
     for b in range(d.count[NBLOCK]):
         d.dual_place[b] = place
         dim, row, chain = d.block_dim[b], d.block_row[b], d.block_chain[b]
-        times_block(m, d, b, d.qacc_smooth, d.row_residual)
         for r in range(dim):
-            d.row_residual[row + r] = d.row_residual[row + r] - d.row_aref[row + r]
             half_solve(m, d, b, r)
         for r in range(dim):
             for s in range(r + 1):

@@ -52,11 +52,26 @@ def nearby_contacts(m, d):
         law = m.collision_law[c]
         dim = m.law_dim[law]
         gap = d.contact_dist[k] - m.law_margin[law]
+        to_first_surface(d, k)
         b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, m.collision_chain[c], law, k, gap == gap)
         d.contact_block[k] = b
         contact_jacobian(m, d, k, b, dim)
         contact_velocity(m, d, k, b, dim)
         d.row_pos[d.block_row[b]] = gap
+
+
+@kernel
+def to_first_surface(d, k):
+    """Move contact k from the middle of its gap to the surface of its first geom.
+
+    Points at which a foot meets the floor are in one plane thereby, and all of them can stick at once while the foot
+    turns until it is flat. In the middles of gaps of different widths they could not: the tangential velocities of a
+    body that turns differ there, by too little to matter, but no forces at all would make all of them zero.
+    """
+    half = 0.5 * d.contact_dist[k]
+    frame = d.contact_frame[k]
+    for i in range(3):
+        d.contact_pos[k, i] = d.contact_pos[k, i] - half * frame[i]
 
 
 @kernel

@@ -15,18 +15,17 @@ from saltus.contact.counts import NBLOCK, NITER, NROW
 from saltus.dynamics.factor import solve
 from saltus.number.functions import MINVAL, absolute, clip, sqrt
 from saltus.number.kernels import kernel
-from saltus.solve.dual import dual_problem
 
 
 @kernel
 def moreau(m, d, tolerance, least, work):
     """Accelerations qacc [nv] and forces row_force of a step; returns 1 if unconverged, else 0.
 
-    Starts from row_force. Reads M, qfrc_given, qfrc_bias and the blocks of `find_hard_rows`. Writes qfrc_constraint
-    [nv] (N, N m). Ends when a sweep changes no row's acceleration by more than `tolerance` times what it would be off
-    without forces, at the worst; or after `least` sweeps, or more where `work` updates of rows are not used up.
+    Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual problem, and the blocks of
+    `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). Ends when a sweep changes no row's acceleration by more than
+    `tolerance` times what it would be off without forces, at the worst; or after `least` sweeps, or more where `work`
+    updates of rows are not used up.
     """
-    dual_problem(m, d)
     scale = 0.0 * d.time
     for r in range(d.count[NROW]):
         scale = max(scale, absolute(d.row_residual[r]))
