@@ -291,7 +291,7 @@ def record(m, d, times, row, attempts, going, method, out):
     return row, status
 
 
-@only_with("event", otherwise="False")
+@only_with("event", "stepping", otherwise="False")
 @kernel
 def log_is_full(m, d):
     """Whether the log of events is to be read before going on."""

@@ -30,7 +30,9 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import displace
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import grip
+from saltus.solve.past_forces import remember_forces
 from saltus.solve.position_correction import position_correction
+from saltus.solve.step_modes import find_modes, remember_modes
 from saltus.solve.stepping import mean_accelerations
 
 
@@ -43,13 +45,23 @@ def step(m, d, h, parameters):
     position_stage(m, d, 0)
     grip(m, d)
     status = mean_accelerations(m, d, h, theta, parameters[1])
+    d.time = start + h
+    note_step(m, d, h)
     advance_activations(m, d, h)
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace(m, d.qpos, theta * h, d.qvel, d.qpos)
     correct(m, d, h)
-    d.time = start + h
     return status
+
+
+@only_with("constraint")
+@kernel
+def note_step(m, d, h):
+    """Keep the forces and modes that have come out, and log what has changed."""
+    find_modes(m, d, h)
+    remember_modes(m, d)
+    remember_forces(m, d)
 
 
 @only_with("constraint")

@@ -146,5 +146,7 @@ def _stepping(base: Struct) -> tuple[dict[str, Any], dict[str, int]]:
         **{"nsupport": len(supports), "nsupportdof": int(length.sum()), "npast": s["nblockmax"]},
         **{"nv_dual": s["nv"], "nblock_dual": s["nblockmax"], "nrow_dual": s["nrowmax"]},
         "nG": s["nrowmax"] * int(length.max(initial=0)),
+        # each block has two events in a step at most, and one when it is gone; the log is read when it is half full
+        **{"nevent_count": EVENT_COUNTS, "nevent_log": max(LOG_ROWS, 6 * s["nblockmax"])},
     }
     return values, sizes

@@ -287,10 +287,12 @@ DATA = Layout(
         **reals("slot_place", shape=("nslot", 3)),  # of closed points, in the axes of the second geom (m)
         **reals("impact_time", shape=("nmode", 4)),
         **reals("modes_known", shape=("nevent_state",)),
-        # where steps of time go over events: forces of the blocks of the step before (see `saltus.solve.past_forces`)
-        **reals("past_count"),
-        **reals("past_number", shape=("npast",)),
-        **reals("past_place", shape=("npast", 3)),
+        # where steps of time go over events: forces of the blocks of the step before (see `saltus.solve.past_forces`),
+        # their modes, numbers among the points of a pair, forces on the second geom (N, world axes); whether modes are
+        # those of a step that has led here (see `saltus.solve.step_modes`)
+        **reals("past_count", "past_known"),
+        **reals("past_number", "past_mode", "past_slot", shape=("npast",)),
+        **reals("past_place", "past_push", shape=("npast", 3)),
         **reals("past_force", shape=("npast", 6)),
         **reals("event_side", shape=("nuserevent",)),  # where functions of the user's are: 1 above zero, -1 below
         **reals("actuation_state", shape=("nactuation_state",)),  # discrete, changed by events alone
@@ -446,6 +448,10 @@ DATA = Layout(
         **reals("event_seen", shape=("nuserevent", 2)),  # the user's, at places before
         **ints("event_hit", shape=("nevent",)),
         **ints("event_count", shape=("nevent_count",)),
+        # where steps of time go over events: for each block the one of the step before, -1 for none, its number among
+        # the points of a pair, its mode; whether a block of the step before has been found again
+        **ints("block_past", "block_slot", "past_found", shape=("npast",)),
+        **reals("block_mode", shape=("npast",)),
         **reals("event_error", shape=("nevent_state",)),  # of the step that is looked at, in parts of the tolerance
         **reals("event_end", shape=("nevent_state",)),  # time (s) to which a step that has been begun goes
         **reals("event_log", shape=("nevent_log", EVENT_WIDTH)),

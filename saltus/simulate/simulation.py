@@ -30,6 +30,7 @@ from saltus.simulate.hybrid import EventReader, check_start
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
+from saltus.simulate.step_events import StepEventReader
 from saltus.solve.status import ENDED, EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
@@ -119,7 +120,8 @@ class Simulation:
         self._located = self._hard is not None and self._hard.event  # whether events are located in time
         self._loop = loops.advance(event_driven(self.integrator) if self._located else self.integrator)
         self._method = step_word(self.integrator) if self._located else ""
-        self._events = EventReader(self) if self._located else None
+        self._stepping = self._hard is not None and not self._hard.event  # whether steps go over events
+        self._events = EventReader(self) if self._located else StepEventReader(self) if self._stepping else None
         self.events = np.empty(0, EVENT_DTYPE)  # of steps since the last reset, see `saltus.record.events`
         self._remembers = self._struct.views["memory"].size > 0
         self._no_forces = bytes(self._struct.views["xfrc_applied"].nbytes)
@@ -286,12 +288,12 @@ class Simulation:
         self._computed = None
         if not self.integrator.adaptive:
             self._struct.views["timestep"][...] = h
-        if self._located:
+        if self._events is not None:
             return self._advance_located(n, h)
         return self._loop(self._stepped, self._struct, n, h, *self.integrator.parameters)
 
     def _advance_located(self, n: int, h: float) -> tuple[int, int]:
-        """The same from event to event, reading the log of events in between."""
+        """The same with a log of events, which is read in between."""
         taken, status = 0, EVENTS_FULL
         self._struct.views["event_count"][UNDONE] = 0
         while status == EVENTS_FULL and taken < n:
@@ -319,10 +321,14 @@ class Simulation:
     def _modes_are_known(self) -> bool:
         """Whether the modes belong to the state; forgets them if it was changed from outside."""
         known = self._struct.views["modes_known"]
-        rows = self._motion
-        if self._left is None or not np.array_equal(self._state[rows], self._left[rows]):
+        if self._was_moved():
             known[:] = 0.0
         return bool(known[0])
+
+    def _was_moved(self) -> bool:
+        """Whether positions or velocities are others than those that the last step left."""
+        rows = self._motion
+        return self._left is None or not np.array_equal(self._state[rows], self._left[rows])
 
     def _rows_of(self, name: str, last: str | None = None) -> slice:
         """Where a field lies in the state, with all fields up to the `last`."""
@@ -338,6 +344,8 @@ class Simulation:
         self._note_forces()
         if self._located and not self._modes_are_known():
             check_start(self)
+        if self._stepping and self._was_moved():
+            self._struct.views["past_known"][...] = 0.0
         if self._remembers:
             moved = self._struct.span("time", "act")
             if self._left is None or not np.array_equal(self._state[moved], self._left[moved]):
@@ -345,7 +353,7 @@ class Simulation:
 
     def _finish(self) -> None:
         """After steps: keep the state that they left, to see later whether it was changed."""
-        if self._remembers or self._located:
+        if self._remembers or self._events is not None:
             self._left = self._state.copy()
 
     def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False, save=None, ledger=False):

@@ -37,10 +37,16 @@ def find_hard_rows(m, d, h):
     times_rows(m, d, d.qvel, d.row_aref)
     find_contacts_anew(m, d)
     nearby_contacts(m, d)
-    g = m.opt_gravity[0]
-    resting = RESTING * h * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+    resting = resting_speed(m, h)
     for b in range(d.count[NBLOCK]):
         targets(m, d, b, h, resting)
+
+
+@kernel
+def resting_speed(m, h):
+    """How fast bodies approach at least that bounce, or hit each other (m/s)."""
+    g = m.opt_gravity[0]
+    return RESTING * h * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
 
 @only_with("contact")

@@ -13,18 +13,20 @@ from saltus.spatial.vectors import dot3, sub3
 
 @kernel
 def recall_forces(m, d):
-    """row_force ← the forces of the same blocks in the step before, zero for new ones."""
+    """row_force ← the forces of the same blocks in the step before, zero for new ones.
+
+    Writes block_past: for each block the one of the step before, -1 for none.
+    """
     for r in range(d.count[NROW]):
         d.row_force[r] = 0.0 * d.time
-    if not m.opt_warmstart:
-        return
     first = 0
     for b in range(d.count[NBLOCK]):
         number = block_number(m, d, b)
         while first < d.past_count and d.past_number[first] < number:
             first += 1
         found = nearest(m, d, b, number, first)
-        if found >= 0 and d.row_D[d.block_row[b]] > 0.0:
+        d.block_past[b] = found
+        if m.opt_warmstart and found >= 0 and d.row_D[d.block_row[b]] > 0.0:
             for r in range(d.block_dim[b]):
                 d.row_force[d.block_row[b] + r] = d.past_force[found, r]
 

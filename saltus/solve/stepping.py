@@ -8,7 +8,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.dual import dual_matrices, dual_problem, free_residuals
 from saltus.solve.hard_rows import find_hard_rows
 from saltus.solve.moreau import moreau
-from saltus.solve.past_forces import recall_forces, remember_forces
+from saltus.solve.past_forces import recall_forces
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 from saltus.solve.step_inertia import step_damping, step_inertia
 
@@ -63,7 +63,6 @@ def begin_rows(m, d, h):
     if d.count[NLOST] > 0:
         return CONTACTS_FULL
     if d.count[NBLOCK] == 0:
-        d.past_count = 0.0
         for i in range(m.nv):
             d.qfrc_constraint[i] = 0.0
     else:
@@ -98,9 +97,7 @@ def push_apart(m, d, tolerance, last):
     if not last:
         moreau(m, d, tolerance, ROUGH_SWEEPS, 0.0)
         return OK
-    unconverged = moreau(m, d, tolerance, LEAST_SWEEPS, WORK)
-    remember_forces(m, d)
-    return note_unsolved(d) if unconverged else OK
+    return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
 
 
 @kernel
