@@ -15,8 +15,9 @@ class Integrator:
     `order`: the error at a fixed time shrinks like timestep**order. `kind`: "explicit", "semi-implicit", "implicit",
     "symplectic", "adaptive" or "time-stepping" (over impacts of hard contact). `reference`: where it comes from.
     `leaves`: what it says of the forces that have made v' of v: "" nothing; "damped" they are in the Data, but what it
-    took of joint dampers with the inertia; "implicit" those at v are, which it took implicitly: at v', or at the part of
-    the way there that its first parameter says; "middle" they are found again by `saltus.integrate.energy_momentum.middle`.
+    took of joint dampers with the inertia; "implicit" those at v are, which it took implicitly: at v', or at that part
+    of the way there which its first parameter says; "middle" they are found again by
+    `saltus.integrate.energy_momentum.middle`.
     """
 
     name: str

@@ -22,7 +22,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "ledger": ("account",),
 }
 
-#: What only runs with hard contact have: a column is empty elsewhere.
+#: What is known of contact points; empty in recordings of pairs of geoms alone.
 POINTS = ("contact_mode", "contact_force", "contact_pos")
 
 #: Modes of a contact point.
@@ -42,7 +42,7 @@ def row_shapes(
 ) -> dict[str, tuple]:
     """The shape of a sample in each column.
 
-    `npoint`: contact points with a mode and a force, which are `ncontact` in runs with hard contact and 0 in others.
+    `npoint`: contact points with a mode and a force: `ncontact`, or 0 where contacts are pairs of geoms.
     `nactuation`: discrete states of actuation. `nledger`: accounts of a ledger of energy, where one is kept.
     """
     return {

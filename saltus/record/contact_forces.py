@@ -1,4 +1,4 @@
-"""Contact points and forces of recorded states: computed anew, or with hard contact as they were recorded."""
+"""Contact points and forces of recorded states: computed anew, or as they were recorded."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ContactForces:
 
 
 def recorded_contacts(trajectory: Trajectory, time: float) -> NDArray[np.float64]:
-    """Contacts [n, 8] as above that a recording of hard contact holds at its sample nearest to a time (s)."""
+    """Contacts [n, 8] as above that a recording with contact points holds at its sample nearest to a time (s)."""
     t = trajectory
     after = int(np.clip(np.searchsorted(t.time, time), 1, max(len(t) - 1, 1)))
     k = after - 1 if len(t) < 2 or time - t.time[after - 1] < t.time[after] - time else after
@@ -68,17 +68,7 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
     table = np.zeros((n, 8))
     if n == 0:
         return table
-    block = d.views["contact_block"][:n]
-    acts = block >= 0
-    row, dim = d.views["block_row"][block[acts]], d.views["block_dim"][block[acts]]
-    # along the contact's axes: a block has its normal first, then two tangents where there is friction
-    force = np.zeros((n, 3))
-    for axis in range(3):
-        there = dim > min(axis, 1)
-        places = np.where(there, row + axis, row)
-        force[acts, axis] = np.where(there, d.views["row_force"][places], 0.0)
-    if m.ntouch:
-        force = d.views["contact_touch"][:n]
+    force = local_forces(m, d)
     frame = d.views["contact_frame"][:n].reshape(n, 3, 3)
     table[:, :3] = d.views["contact_pos"][:n]
     table[:, 3:6] = np.einsum("ni,nij->nj", force, frame)
@@ -89,3 +79,20 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
         there = (contact >= 0) & (contact < n)
         table[contact[there], 7] = d.views["mode"][: m.nslot][there]
     return table
+
+
+def local_forces(m: Struct, d: Struct) -> NDArray[np.float64]:
+    """Forces [n, 3] on the second geom of all contacts in the kernels' Data along normal and tangents, N."""
+    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    if m.ntouch:
+        return d.views["contact_touch"][:n].copy()
+    block = d.views["contact_block"][:n]
+    acts = block >= 0
+    row, dim = d.views["block_row"][block[acts]], d.views["block_dim"][block[acts]]
+    # along the contact's axes: a block has its normal first, then two tangents where there is friction
+    force = np.zeros((n, 3))
+    for axis in range(3):
+        there = dim > min(axis, 1)
+        places = np.where(there, row + axis, row)
+        force[acts, axis] = np.where(there, d.views["row_force"][places], 0.0)
+    return force

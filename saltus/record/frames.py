@@ -141,7 +141,8 @@ class Film:
             return None
         from saltus.record.contact_forces import ContactForces, recorded_contacts
 
-        if self.trajectory.contact_mode.shape[1]:
+        # forces of soft contact are those of the states between samples, too
+        if self.trajectory.contact_mode.shape[1] and self.trajectory.attrs.get("contact") != "soft":
             return lambda state, time: recorded_contacts(self.trajectory, time)
         if self.trajectory.attrs.get("dynamics"):
             what = self.trajectory.attrs["dynamics"]

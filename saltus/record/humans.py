@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: The attribute of a recording that says between which two bodies each contact point lies.
 BODIES = "contact_bodies"
 
+#: The attribute that says why there are no contact points, where there are contacts but no columns for their points.
+NO_POINTS = "no_contact_points"
+
 #: What a body that cannot move is called there.
 WORLD = "world"
 
@@ -54,14 +57,19 @@ class HumansNames:
 
     @property
     def CONTACTSTATE(self) -> NDArray[np.bool_]:
-        """Whether contact is closed [T, n]: one column a contact point (with soft contact: a pair of geoms)."""
-        return _trajectory(self).contact_state
+        """Whether contact is closed [n, T]: a row a contact point, one column a sample."""
+        return _trajectory(self).contact_state.T
 
     @property
     def LAMBDA(self) -> NDArray[np.float64]:
-        """Contact forces [T, 3 n], N, world axes: all X, then all Y, then all Z; [T, 0] without hard contact."""
-        force = _trajectory(self).contact_force
-        return force.transpose(0, 2, 1).reshape(len(force), -1)
+        """Contact forces [3 n, T], N, world axes: all X, then all Y, then all Z; one column a sample.
+
+        Raises:
+            OptionError: there are contacts, of whose points the recording has no columns.
+        """
+        t = _trajectory(self)
+        _check_points(t)
+        return t.contact_force.transpose(2, 1, 0).reshape(-1, len(t))
 
     def centre_of_pressure(
         self, body: str | None = None, *, normal: ArrayLike = (0.0, 0.0, 1.0)
@@ -82,6 +90,11 @@ def _trajectory(recording: Any) -> Trajectory:
     return recording
 
 
+def _check_points(t: Trajectory) -> None:
+    if why := t.attrs.get(NO_POINTS):
+        raise OptionError(f"the recording has no contact forces: {why}; it says which pairs of geoms touch")
+
+
 def _centre_of_pressure(t: Trajectory, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
     up = np.asarray(normal, float)
     if up.shape != (3,) or not np.isfinite(up).all() or not up.any():
@@ -98,10 +111,13 @@ def _centre_of_pressure(t: Trajectory, body: str | None, normal: ArrayLike) -> N
 
 def _signs(t: Trajectory, body: str | None) -> NDArray[np.float64]:
     """What makes a contact's force that on the body, or on what moves: 1, -1, or 0 where it does not count [n]."""
+    _check_points(t)
     pairs = t.attrs.get(BODIES)
     if pairs is None:
         if body is not None or t.contact_force.shape[1]:
-            raise OptionError("the recording does not say which bodies touch: it is not of a run with hard contact")
+            raise OptionError(
+                "the recording does not say which bodies touch: it is of no run with contacts, or of an earlier version"
+            )
         return np.zeros(0)
     known = sorted({name for pair in pairs for name in pair})
     if body is not None and body not in known:

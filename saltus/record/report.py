@@ -173,7 +173,10 @@ def _model(t: Trajectory) -> Rows:
         ("mass", f"{float(m.body_mass.sum()):.4g} kg"),
         ("joints", f"{m.njnt}, {m.nv} degrees of freedom"),
         ("actuators", f"{m.nactuator}, {m.nu} controls"),
-        ("geoms", f"{m.ngeom}, {len(t.names['contact'])} pairs that may touch"),
+        (
+            "geoms",
+            f"{m.ngeom}, {len(t.names['contact'])} {'points' if t.contact_mode.shape[1] else 'pairs'} that may touch",
+        ),
         ("gravity", " ".join(f"{g:g}" for g in m.opt.gravity) + " m/s²"),
         ("semantics", str(t.attrs.get("semantics") or m.semantics)),
     ]

@@ -55,11 +55,12 @@ class Trajectory(HumansNames):
         act [T, na]: actuator activations.
         ctrl [T, nu]: controls.
         energy [T, 2]: potential and kinetic energy, J; nan where not recorded.
-        contact_state [T, n]: whether each watched contact is closed, bool: with soft contact of pairs of geoms, with
-            hard contact of contact points.
-        contact_mode [T, n]: 0 open, 1 sticking, 2 slipping, int8; with hard contact only, otherwise [T, 0].
-        contact_force [T, n, 3]: force on the second geom of each contact point, N, world axes; likewise.
-        contact_pos [T, n, 3]: where each closed contact point is, m, world axes, nan while it is open; likewise.
+        contact_state [T, n]: whether each contact point is closed, bool. Recordings of deformable bodies, and of models
+            with more than 1000 points, have pairs of geoms here and none of the next three.
+        contact_mode [T, n]: 0 open, 1 sticking, 2 slipping, int8.
+        contact_force [T, n, 3]: force on the second geom of each contact point, N, world axes; with `moreau_jean` the
+            mean over the last step.
+        contact_pos [T, n, 3]: where each closed contact point is, m, world axes, nan while it is open.
         actuation_state [T, k]: discrete state of actuation, where there is any.
         ledger [T, n]: energies and work since the start, J, in the order of `saltus.record.ledger.ACCOUNTS`; in runs
             that keep a ledger (`sim.run(..., ledger=True)`), otherwise [T, 0]. See `energy_report`.

@@ -14,9 +14,9 @@ import numpy as np
 import saltus
 from saltus.integrate.events import EPSILON
 from saltus.model.hill import FIBRE
-from saltus.record.humans import BODIES
+from saltus.record.humans import BODIES, NO_POINTS
 from saltus.simulate.contact import find_contact_law
-from saltus.simulate.contact_points import point_bodies, point_names
+from saltus.simulate.contact_points import point_bodies, point_count, point_names, why_no_points
 from saltus.simulate.rows import pair_names
 from saltus.solve.settle import TOLERANCE
 
@@ -61,11 +61,13 @@ def description(sim: "Simulation") -> dict[str, Any]:
     """What all recordings of a simulation with its controller say: `names`, `units` and `attrs`."""
     names, units = names_and_units(sim)
     attrs = model_attributes(sim)
-    if sim._located:
+    if point_count(sim):
         names["contact"] = point_names(sim.model, sim._model)
         attrs[BODIES] = point_bodies(sim.model, sim._model)
-    if not names.get("contact"):
+    else:
         names["contact"] = pair_names(sim.model, sim._model)
+        if why := why_no_points(sim):
+            attrs[NO_POINTS] = why
     return {"names": names, "units": units, "attrs": attrs}
 
 

@@ -25,6 +25,7 @@ def simulate(
     v0: ArrayLike,
     *,
     z0: ArrayLike | None = None,
+    actuation0: ArrayLike | None = None,
     contact: Any = "hard",
     integrator: Any = None,
     timestep: float | None = None,
@@ -47,6 +48,7 @@ def simulate(
         sampling_period: s between samples.
         q0 [nq], v0 [nv]: positions (rad, m, quaternion parts) and velocities (rad/s, m/s) at t0.
         z0 [na]: dynamic states of actuators at t0; None: those of the model's start.
+        actuation0 [k]: discrete states of actuation at t0, a column of ACTUATIONSTATE; None: those of the actuation.
         contact: the contact law: "hard", "soft" or a law itself (`saltus.Hard`, `saltus.Soft`).
         integrator, timestep, tolerance, dynamics: as `saltus.Simulation` takes them; None: what is usual there.
         control: a function, an array, or a controller in the time loop, as `Simulation.run` takes it.
@@ -64,6 +66,8 @@ def simulate(
     sim.qvel[:] = _state("v0", v0, sim.model.nv, "velocities")
     if z0 is not None:
         sim.act = _state("z0", z0, len(sim.act), "states of actuators")
+    if actuation0 is not None:
+        sim.actuation_state = _state("actuation0", actuation0, len(sim.actuation_state), "discrete states of actuation")
     of_run = None if in_loop is not None else control
     period = positive("sampling_period", sampling_period)
     return sim.run(duration, period, of_run, progress, certify=certify, save=save)

@@ -14,7 +14,7 @@ from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
 from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import checkpoint, divergence, loops
-from saltus.simulate.contact_points import point_columns
+from saltus.simulate.contact_points import contact_columns, point_count
 from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, description
 from saltus.simulate.feedback import warn_if_unstable
@@ -125,7 +125,7 @@ def about_run(
     about = {**sim._about, "attrs": sim._about["attrs"] | attributes(sim, duration, sample)}
     pairs = len(about["names"]["contact"])
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(sim.act), "nu": model.nu}
-    sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": sim._model.nslot if sim._located else 0}
+    sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": point_count(sim)}
     sizes |= {"nactuation": len(sim.actuation_state)}
     if book is not None:
         sizes["nledger"] = len(ACCOUNTS)
@@ -137,11 +137,8 @@ def sample_row(sim: "Simulation") -> dict[str, Any]:
     """The present state as a sample."""
     if sim.control is not None and not sim.control.hold:
         sim.forward()  # the controls that belong to this state
-    if sim._located:
-        energy, contacts = sim.energy(), point_columns(sim)
-    else:
-        energy, closed = sim._sample()
-        contacts = {"contact_state": closed}
+    energy, closed = (sim.energy(), np.empty(0)) if sim._located else sim._sample()
+    contacts = contact_columns(sim, closed)
     state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
     poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
     return state | poses | {"energy": energy, "actuation_state": sim.actuation_state} | contacts

@@ -50,7 +50,7 @@ def step_inertia(m, d, weight):
 @kernel
 def is_positive(m, d):
     """Whether the matrix is positive definite whose factors are in the Data."""
+    least = 1.0
     for i in range(m.nv):
-        if not d.qLDiagInv[i] > 0.0:
-            return False
-    return True
+        least = min(least, d.qLDiagInv[i])
+    return least > 0.0
