@@ -1,8 +1,7 @@
 """Contact points as a recording holds them, under every law of contact: names, bodies, modes, forces and places.
 
 Forces are those that the state's accelerations come with; where steps of time go over events, means over the step that
-led to the state. A soft contact is closed where it carries force, and slips where friction is at its bound; one that
-follows a law of the user's, where its surfaces move along each other.
+led to the state. For modes under other laws see `saltus.sense.point_columns`.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON, NUNSOLVED
-from saltus.model.hard import PLANE_BOX, slot_counts
+from saltus.model.hard import slot_counts
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.columns import SLIPPING, STICKING
-from saltus.record.contact_forces import contact_table, local_forces
+from saltus.record.contact_forces import contact_table
 from saltus.record.events import contact_label
 from saltus.record.humans import WORLD
+from saltus.sense.point_columns import WIDTH
 from saltus.simulate import loops
 from saltus.solve.step_modes import BOUNCED
 
@@ -25,19 +24,30 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 MOST_POINTS = 1000  # of a recording with columns for each; beyond, and for deformable bodies, it has pairs alone
-EDGE = 1.0 - 1e-6  # of the bound of friction: what is at it, for the tolerance of the soft law's solver
-SLOW = 1e-6  # m/s: slower than this surfaces do not move along each other
 
 
 def point_count(sim: "Simulation") -> int:
     """How many contact points a recording of this simulation has columns for; 0 where it has pairs alone."""
-    m = sim._model
     if sim._located:
-        return m.nslot
+        return sim._model.nslot
+    if sim._points is None:
+        sim._points = _numbers(sim._model)
+    return sim._points[0]
+
+
+def _first(sim: "Simulation") -> NDArray[np.int64]:
+    """The first point of each pair of geoms."""
+    point_count(sim)
+    return sim._points[1]
+
+
+def _numbers(m: Struct) -> tuple[int, NDArray[np.int64]]:
+    """How many points there are columns for, and the first of each pair."""
     if not m.nconmax or m.layout.features & {"flexcontact"}:
-        return 0
-    count = int(slot_counts(m).sum())
-    return count if count <= MOST_POINTS else 0
+        return 0, np.zeros(0, np.int64)
+    counts = slot_counts(m)
+    total = int(counts.sum())
+    return total if total <= MOST_POINTS else 0, (np.cumsum(counts) - counts).astype(np.int64)
 
 
 def why_no_points(sim: "Simulation") -> str:
@@ -67,29 +77,27 @@ def point_bodies(model: Model, m: Struct) -> list[list[str]]:
     return [[bodies[first], bodies[second]] for first, second, count in pairs for _ in range(count)]
 
 
-def contact_columns(sim: "Simulation", closed: NDArray[np.bool_]) -> dict[str, Any]:
-    """contact_state, contact_mode [n], contact_force [n, 3] (N) and contact_pos [n, 3] (m) at the present state.
+def energy_and_contacts(sim: "Simulation") -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """Energy [2] (J) and the columns of contacts at the present state, of points or else of pairs of geoms.
 
-    `closed`: which pairs of geoms touch, for recordings of pairs alone, as `Simulation._sample` finds it; not read
-    where events are located in time. An open point has force 0, and nan for a place.
+    contact_state, contact_mode [n], contact_force [n, 3] (N), contact_pos [n, 3] (m); an open point has force 0, and
+    nan for a place. Of pairs, contact_state alone.
     """
     if sim._located:
-        return _located(sim)
+        return sim.energy(), _located(sim)
     stepped = sim._stepping and not sim._was_moved() and sim._struct.views["past_known"] > 0.0
-    if point_count(sim):
-        return _stepped(sim) if stepped else _present(sim)
-    if stepped:
-        pairs, on, _ = _of_step(sim)
-        closed = np.zeros(len(closed), bool)
-        closed[pairs[on]] = True
-    return {"contact_state": closed}
+    if not point_count(sim):
+        energy, closed = sim._sample()
+        if stepped:
+            pairs, on, _ = _of_step(sim)
+            closed[:] = False
+            closed[pairs[on]] = True
+        return energy, {"contact_state": closed}
+    return (sim.energy(), _stepped(sim)) if stepped else _present(sim)
 
 
-def _columns(places: Any, mode: Any, force: Any, pos: Any, count: int) -> dict[str, Any]:
-    """The columns with what is known of some points."""
-    modes, forces, poses = np.zeros(count, np.int8), np.zeros((count, 3)), np.full((count, 3), np.nan)
-    modes[places], forces[places], poses[places] = mode, force, pos
-    return {"contact_state": modes > 0, "contact_mode": modes, "contact_force": forces, "contact_pos": poses}
+def _columns(mode: NDArray[Any], force: NDArray[Any], pos: NDArray[Any]) -> dict[str, Any]:
+    return {"contact_state": mode > 0, "contact_mode": mode, "contact_force": force, "contact_pos": pos}
 
 
 def _located(sim: "Simulation") -> dict[str, Any]:
@@ -97,21 +105,23 @@ def _located(sim: "Simulation") -> dict[str, Any]:
     m, d = sim._model, sim._struct
     mode = d.views["mode"][: m.nslot].astype(np.int8)
     closed = np.flatnonzero(mode)
-    if not closed.size:
-        return _columns(closed, 0, 0.0, np.nan, m.nslot)
-    _look(sim)
-    table, contact = contact_table(m, d), d.views["slot_contact"][closed]
-    there = contact >= 0
-    columns = _columns(closed[there], 0, table[contact[there], 3:6], table[contact[there], :3], m.nslot)
-    return columns | {"contact_state": mode > 0, "contact_mode": mode}
+    force, pos = np.zeros((m.nslot, 3)), np.full((m.nslot, 3), np.nan)
+    if closed.size:
+        _look(sim)
+        table, contact = contact_table(m, d), d.views["slot_contact"][closed]
+        there = contact >= 0
+        pos[closed[there]] = table[contact[there], :3]
+        force[closed[there]] = table[contact[there], 3:6]
+    return _columns(mode, force, pos)
 
 
 def _stepped(sim: "Simulation") -> dict[str, Any]:
     """Where steps go over events, after one: what it has left."""
-    d, counts = sim._struct.views, slot_counts(sim._model)
+    d, table = sim._struct.views, _empty(sim)
     pair, on, mode = _of_step(sim)
-    places = (np.cumsum(counts) - counts)[pair[on]] + d["past_slot"][on].astype(int)
-    return _columns(places, mode[on], d["past_push"][on], d["past_place"][on], int(counts.sum()))
+    places = _first(sim)[pair[on]] + d["past_slot"][on].astype(int)
+    table[places, 0], table[places, 1:4], table[places, 4:] = mode[on], d["past_push"][on], d["past_place"][on]
+    return _of_table(table)
 
 
 def _of_step(sim: "Simulation") -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -123,27 +133,27 @@ def _of_step(sim: "Simulation") -> tuple[NDArray[Any], NDArray[Any], NDArray[Any
     return pair, np.flatnonzero((pair >= 0) & (mode > 0.0)), mode
 
 
-def _present(sim: "Simulation") -> dict[str, Any]:
-    """From the forces that the present state comes with; after a look at its contacts."""
-    m, d, counts = sim._model, sim._struct, slot_counts(sim._model)
-    if sim._stepping:
-        _look(sim)
-        return _of_forces(sim, counts)
-    pairs = d.views["contact_collision"][: d.views["count"][NCON]]
-    margin = m.views["law_margin"][m.views["collision_law"][pairs]]
-    if not (d.views["contact_dist"][: len(pairs)] < margin).any():
-        return _columns([], 0, 0.0, np.nan, int(counts.sum()))
+def _present(sim: "Simulation") -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """From the forces that the present state comes with, found if there are any contacts."""
+    m, d, table = sim._model, sim._struct.views, _empty(sim)
+    if not d["count"][NCON]:  # in the state that was looked at last
+        energy, _ = sim._sample()
+        if not d["count"][NCON]:
+            return energy, _of_table(table)
     _look(sim)
-    return _of_forces(sim, counts)
+    loops.points(m, sim._struct, _first(sim), bool(m.opt_cone) or sim._stepping, table)
+    return d["energy"].copy(), _of_table(table)
 
 
-def _of_forces(sim: "Simulation", counts: NDArray[Any]) -> dict[str, Any]:
-    """The columns from the contacts in the Data and their forces; `counts`: points of each pair."""
-    m, d = sim._model, sim._struct
-    force, table = local_forces(m, d), contact_table(m, d)
-    on = np.flatnonzero(force.any(axis=1))
-    mode = np.where(_slides(sim, force)[on], SLIPPING, STICKING)
-    return _columns(_points(m, d, counts)[on], mode, table[on, 3:6], table[on, :3], int(counts.sum()))
+def _empty(sim: "Simulation") -> NDArray[np.float64]:
+    """What `saltus.sense.point_columns` writes into, with all points open."""
+    table = np.zeros((point_count(sim), WIDTH))
+    table[:, 4:] = np.nan
+    return table
+
+
+def _of_table(table: NDArray[np.float64]) -> dict[str, Any]:
+    return _columns(table[:, 0].astype(np.int8), table[:, 1:4], table[:, 4:])
 
 
 def _look(sim: "Simulation") -> None:
@@ -154,45 +164,3 @@ def _look(sim: "Simulation") -> None:
     sim._state[:] = before
     sim._struct.views["count"][NUNSOLVED] = unsolved
     sim._computed = None
-
-
-def _points(m: Struct, d: Struct, counts: NDArray[Any]) -> NDArray[Any]:
-    """Columns of all contacts in the Data: corners of a box on a plane are known, others counted as they come."""
-    pairs = d.views["contact_collision"][: d.views["count"][NCON]]
-    number = np.zeros(len(pairs), int)
-    for k in range(1, len(pairs)):
-        number[k] = np.count_nonzero(pairs[:k] == pairs[k])
-    for k in np.flatnonzero(m.views["collision_kind"][pairs] == PLANE_BOX):
-        geom = m.views["collision_geom2"][pairs[k]]
-        offset = d.views["contact_pos"][k] + 0.5 * d.views["contact_dist"][k] * d.views["contact_frame"][k, :3]
-        side = (offset - d.views["geom_xpos"][geom]) @ d.views["geom_xmat"][geom].reshape(3, 3)
-        number[k] = (side > 0.0) @ [1, 2, 4]
-    return (np.cumsum(counts) - counts)[pairs] + number
-
-
-def _slides(sim: "Simulation", force: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which of the contacts in the Data slip, with their forces [n, 3] along normal and tangents."""
-    m, d = sim._model, sim._struct
-    if m.ntouch:
-        return _speeds(sim) > SLOW
-    law = m.views["collision_law"][d.views["contact_collision"][: len(force)]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = np.abs(force[:, 1:]) / m.views["law_friction"][law, :2]
-    parts = np.where(force[:, 1:] == 0.0, 0.0, parts)
-    # MuJoCo's pyramids bound the sum of both parts
-    used = parts.sum(axis=1) if not (m.opt_cone or sim._stepping) else np.hypot(parts[:, 0], parts[:, 1])
-    return (m.views["law_dim"][law] >= 3) & (used >= EDGE * force[:, 0]) & (used > 0.0)
-
-
-def _speeds(sim: "Simulation") -> NDArray[np.float64]:
-    """How fast the surfaces move along each other at the contacts in the Data (m/s)."""
-    m, d = sim._model, sim._struct.views
-    n = d["count"][NCON]
-    pairs, place = d["contact_collision"][:n], d["contact_pos"][:n]
-    along = np.zeros((n, 3))
-    for sign, side in ((-1.0, "collision_geom1"), (1.0, "collision_geom2")):
-        body = m.views["geom_bodyid"][m.views[side][pairs]]
-        arm = place - d["subtree_com"][m.views["body_rootid"][body]]
-        velocity = d["cvel"][body]
-        along += sign * (velocity[:, 3:] + np.cross(velocity[:, :3], arm))
-    return np.linalg.norm(np.cross(d["contact_frame"][:n, :3], along), axis=1)

@@ -15,6 +15,7 @@ from saltus.number.functions import any_lane, lane_get, rarely
 from saltus.number.kernels import Entry
 from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
+from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration, constrain
 from saltus.solve.closed_motion import rows_there
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
@@ -46,6 +47,7 @@ find_contacts(m, d)
     energy_of_state=smooth.energy_of_state,
     find_contacts=constrain.find_contacts,
 )
+points = Entry("points", "first, cones, out", "point_columns(m, d, first, cones, out)", point_columns=point_columns)
 inverse = Entry(
     "inverse",
     "",

@@ -14,7 +14,7 @@ from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
 from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import checkpoint, divergence, loops
-from saltus.simulate.contact_points import contact_columns, point_count
+from saltus.simulate.contact_points import energy_and_contacts, point_count
 from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, description
 from saltus.simulate.feedback import warn_if_unstable
@@ -137,8 +137,7 @@ def sample_row(sim: "Simulation") -> dict[str, Any]:
     """The present state as a sample."""
     if sim.control is not None and not sim.control.hold:
         sim.forward()  # the controls that belong to this state
-    energy, closed = (sim.energy(), np.empty(0)) if sim._located else sim._sample()
-    contacts = contact_columns(sim, closed)
+    energy, contacts = energy_and_contacts(sim)
     state = {"time": sim.time, "qpos": sim.qpos, "qvel": sim.qvel, "act": sim.act, "ctrl": sim.ctrl}
     poses = {"mocap_pos": sim.mocap_pos, "mocap_quat": sim.mocap_quat}
     return state | poses | {"energy": energy, "actuation_state": sim.actuation_state} | contacts

@@ -129,6 +129,7 @@ class Simulation:
         self._left: np.ndarray | None = None  # the state that the last step left
         self._linearization: Any = None  # made when first needed
         self._about: dict[str, Any] | None = None  # what recordings say about it, made when first needed
+        self._points: Any = None  # numbers of contact points, likewise
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self._dynamics, self._equations = dynamics, equations_word(dynamics, self.model)
         self._control: Controller | None = None

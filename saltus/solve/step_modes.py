@@ -11,6 +11,7 @@ others the first that is free.
 """
 
 from saltus.contact.blocks import CONE, EQUALITY, FRICTION, times_block
+from saltus.contact.corners import corner
 from saltus.contact.counts import NBLOCK
 from saltus.contact.modes import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN, log_event
 from saltus.model.hard import PLANE_BOX
@@ -18,7 +19,7 @@ from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.hard_rows import resting_speed
 from saltus.solve.past_forces import of_contact
-from saltus.spatial.vectors import add3, scale3, sub3, transpose_times_vector
+from saltus.spatial.vectors import add3, scale3
 
 BOUNCED = 4.0  # added to the mode of what was closed in the course of a step, and parts again
 POINTS = 64  # more than a pair of geoms has: item of a contact is POINTS times the pair's number, plus its own
@@ -110,16 +111,6 @@ def number_point(m, d, b):
         while is_taken(m, d, b, number):
             number += 1
         d.block_slot[b] = number
-
-
-@kernel
-def corner(m, d, k):
-    """Which corner of its box contact k with a plane is: on the positive side of x, y, z where bit 0, 1, 2 is set."""
-    g = m.collision_geom2[d.contact_collision[k]]
-    frame = d.contact_frame[k]
-    point = add3(d.contact_pos[k], scale3(d.contact_dist[k], (frame[0], frame[1], frame[2])))
-    x, y, z = transpose_times_vector(d.geom_xmat[g], sub3(point, d.geom_xpos[g]))
-    return (1 if x > 0.0 else 0) + (2 if y > 0.0 else 0) + (4 if z > 0.0 else 0)
 
 
 @kernel

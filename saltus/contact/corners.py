@@ -1,0 +1,14 @@
+"""Which corner of a box is in contact with a plane."""
+
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import add_scaled3, sub3, transpose_times_vector
+
+
+@kernel
+def corner(m, d, k):
+    """Number of the corner of contact k: on the positive side of x, y, z of the box where bit 0, 1, 2 is set."""
+    g = m.collision_geom2[d.contact_collision[k]]
+    frame = d.contact_frame[k]
+    point = add_scaled3(d.contact_pos[k], 0.5 * d.contact_dist[k], (frame[0], frame[1], frame[2]))
+    x, y, z = transpose_times_vector(d.geom_xmat[g], sub3(point, d.geom_xpos[g]))
+    return (1 if x > 0.0 else 0) + (2 if y > 0.0 else 0) + (4 if z > 0.0 else 0)

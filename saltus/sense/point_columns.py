@@ -1,0 +1,74 @@
+"""Contact points as recordings have them: mode, force and place of each, from the contacts and forces in the Data.
+
+A contact is closed where it carries force. It slips where friction is at its bound; under a law of the user's, whose
+bound nobody else knows, where the surfaces move along each other.
+"""
+
+from saltus.contact.corners import corner
+from saltus.contact.counts import NCON
+from saltus.contact.given import GIVEN
+from saltus.contact.modes import SLIP, STICK
+from saltus.model.hard import PLANE_BOX
+from saltus.number.functions import absolute, sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.sense.forces import contact_force
+from saltus.spatial.vectors import add_scaled3, cross, dot3, sub3, transpose_times_vector
+
+EDGE = 1.0 - 1e-6  # of the bound of friction: what is at it, for the tolerance of the soft law's solver
+SLOW = 1e-6  # m/s: slower than this surfaces do not move along each other
+WIDTH = 7  # numbers of a point: mode, force (N), place (m)
+
+
+@only_with("contact")
+@kernel
+def point_columns(m, d, first, cones, out):
+    """Write the contact points that carry force into out [n, WIDTH], world axes; other rows stay as they are.
+
+    Corners of a box on a plane have numbers of their own, other contacts of a pair count as they come. `first`
+    [ncollision]: the first point of each pair. `cones`: friction is bounded by cones, not by pyramids.
+    """
+    number = 0
+    for k in range(d.count[NCON]):
+        c = d.contact_collision[k]
+        number = number + 1 if k > 0 and d.contact_collision[k - 1] == c else 0
+        force, _ = contact_force(m, d, k)
+        if force[0] != 0.0 or force[1] != 0.0 or force[2] != 0.0:
+            place = first[c] + (corner(m, d, k) if m.collision_kind[c] == PLANE_BOX else number)
+            out[place, 0] = SLIP if slides(m, d, k, force, cones) else STICK
+            push = transpose_times_vector(d.contact_frame[k], force)
+            for i in range(3):
+                out[place, 1 + i] = push[i]
+                out[place, 4 + i] = d.contact_pos[k, i]
+
+
+@kernel
+def at_bound(m, d, k, force, cones):
+    """Whether the friction of contact k, with its force along normal and tangents, is at its bound."""
+    law = m.collision_law[d.contact_collision[k]]
+    if m.law_dim[law] < 3 or (force[1] == 0.0 and force[2] == 0.0):
+        return False
+    one = absolute(force[1]) / max(m.law_friction[law, 0], 1e-300)
+    other = absolute(force[2]) / max(m.law_friction[law, 1], 1e-300)
+    used = sqrt(one * one + other * other) if cones else one + other
+    return used >= EDGE * force[0]
+
+
+@only_with(GIVEN, otherwise=at_bound)
+@kernel
+def slides(m, d, k, force, cones):
+    """Whether the surfaces at contact k move along each other, by the velocities of their bodies."""
+    c = d.contact_collision[k]
+    one = point_velocity(m, d, m.geom_bodyid[m.collision_geom1[c]], d.contact_pos[k])
+    relative = sub3(point_velocity(m, d, m.geom_bodyid[m.collision_geom2[c]], d.contact_pos[k]), one)
+    frame = d.contact_frame[k]
+    normal = (frame[0], frame[1], frame[2])
+    along = add_scaled3(relative, -dot3(relative, normal), normal)
+    return dot3(along, along) > SLOW * SLOW
+
+
+@kernel
+def point_velocity(m, d, b, point):
+    """Velocity (m/s, world axes) of a point of body b."""
+    v = d.cvel[b]
+    arm = sub3(point, d.subtree_com[m.body_rootid[b]])
+    return add_scaled3((v[3], v[4], v[5]), 1.0, cross((v[0], v[1], v[2]), arm))
