@@ -10,12 +10,13 @@ which is located. Contacts are looked for at q_m, where forces are taken too. Da
 `saltus.solve.stepping`). See `saltus.solve.hard_rows` for the law and `saltus.solve.position_correction` for what keeps
 positions right.
 
-In smooth motion, and with contacts that stay closed, θ = 1/2 is of order two: the implicit midpoint rule for velocities
-and the position Verlet method for positions, symplectic where forces do not depend on velocities. Springs and the
-stiffness of servos bound the step as they do that method's, h ω ≤ 2; dampers do not. States of actuators are integrated
-by Euler's method. θ = 1 is semi-implicit Euler at positions of the step's start. Impacts come late by up to a step,
-which makes the method one of order one. Slow impacts, below `saltus.solve.hard_rows.RESTING` times |g| h, do not
-bounce, so that resting contacts rest; hence a bouncing ball comes to rest a little too soon.
+In smooth motion θ = 1/2 is of order two: the implicit midpoint rule for velocities and the position Verlet method for
+positions, symplectic where forces do not depend on velocities. Springs and the stiffness of servos bound the step as
+they do that method's, h ω ≤ 2; dampers do not. States of actuators are integrated by Euler's method. θ = 1 is
+semi-implicit Euler at positions of the step's start. With contacts the method is of order one: impacts come late by up
+to a step, and what is closed has its velocity at the end of a step but its
+direction from the middle. Slow impacts, below `saltus.solve.hard_rows.RESTING` times |g| h, do not bounce, so that
+resting contacts rest; hence a bouncing ball comes to rest a little too soon.
 """
 
 from functools import lru_cache

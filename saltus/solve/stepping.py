@@ -30,10 +30,10 @@ def mean_accelerations(m, d, h, theta, tolerance):
         (M + θ h S) a = f(w) + S (w - v⁻) + Jᵀ P/h,   then w = v⁻ + θ h a.
 
     Forces that are linear in velocities with the derivative -S are implicit thereby; for others the guesses, each with
-    contact forces that are nearly right, are so good that θ = 1/2 is of order two. Gyroscopic terms, whose derivative
-    is not symmetric, are among the latter: with y = h ω, three evaluations damp an oscillation of frequency ω by
-    |1 + iy - y²/2 - iy³/4|² = 1 - y⁴/4 + y⁶/16, which is stable for y < 2, where one makes it grow by 1 + y² and two
-    by 1 + y⁴/4. Writes row_force and qfrc_constraint [nv] (N, N m), the step's impulses over h. `tolerance`: see
+    contact forces that are nearly right, are so good that θ = 1/2 is of order two in smooth motion. Gyroscopic terms,
+    whose derivative is not symmetric, are among the latter: with y = h ω, three evaluations change the square of an
+    oscillation of frequency ω by 1 - y⁴/4 + y⁶/16, which is stable for y < 2, where one makes it grow by 1 + y² and
+    two by 1 + y⁴/4. Writes row_force and qfrc_constraint [nv] (N, N m), the step's impulses over h. `tolerance`: see
     `saltus.solve.moreau`.
     """
     for i in range(m.nv):

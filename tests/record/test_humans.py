@@ -41,15 +41,15 @@ def test_columns_by_their_other_names():
     np.testing.assert_array_equal(t.QDOT[:, 4], t.qvel[4])
     np.testing.assert_array_equal(t.Z[:, 4], t.act[4])
     np.testing.assert_array_equal(t.ACTUATIONSTATE[:, 4], t.actuation_state[4])
-    assert t.CONTACTSTATE.shape == (6, 4) and t.CONTACTSTATE.dtype == np.bool_
-    np.testing.assert_array_equal(t.LAMBDA[:, :4], t.contact_force[:, :, 0])
-    np.testing.assert_array_equal(t.LAMBDA[:, 4:8], t.contact_force[:, :, 1])
-    np.testing.assert_array_equal(t.LAMBDA[:, 8:], t.contact_force[:, :, 2])
+    assert t.CONTACTSTATE.shape == (4, 6) and t.CONTACTSTATE.dtype == np.bool_ and t.LAMBDA.shape == (12, 6)
+    np.testing.assert_array_equal(t.LAMBDA[:4].T, t.contact_force[:, :, 0])
+    np.testing.assert_array_equal(t.LAMBDA[4:8].T, t.contact_force[:, :, 1])
+    np.testing.assert_array_equal(t.LAMBDA[8:].T, t.contact_force[:, :, 2])
 
 
-def test_names_are_read_only_and_empty_with_soft_contact():
+def test_names_are_read_only_and_empty_without_contacts():
     t = Trajectory([0.0, 1.0], [[1], [2]], [[3], [4]])
-    assert t.LAMBDA.shape == (2, 0) and t.ACTUATIONSTATE.shape == (0, 2)
+    assert t.LAMBDA.shape == (0, 2) and t.ACTUATIONSTATE.shape == (0, 2)
     assert t.centre_of_pressure().shape == (2, 3) and np.isnan(t.centre_of_pressure()).all()
     for name in ("T", "Q", "QDOT", "Z", "ACTUATIONSTATE", "CONTACTSTATE", "LAMBDA"):
         with pytest.raises(AttributeError):
@@ -98,5 +98,9 @@ def test_bodies_that_are_not_known():
         recorded(attrs={}).centre_of_pressure()
     with pytest.raises(OptionError, match="does not say which bodies touch"):
         Trajectory([0.0], [[1]], [[1]]).centre_of_pressure("left")
+    for name in ("LAMBDA", "centre_of_pressure"):
+        with pytest.raises(OptionError, match="no contact forces: there are too many"):
+            value = getattr(Trajectory([0.0], [[1]], [[1]], attrs={"no_contact_points": "there are too many"}), name)
+            value()
     with pytest.raises(OptionError, match=r"direction \[3\]"):
         recorded().centre_of_pressure(normal=(0, 0, 0))

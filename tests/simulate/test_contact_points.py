@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import saltus
+from saltus.errors import OptionError
 from saltus.record import Trajectory
 
 MASS, HEIGHT, MU, G, SIDE = 2.0, 0.1, 0.3, 9.81, 1.5
@@ -36,7 +37,7 @@ def test_modes_and_names(slid):
     assert slid.names["contact"] == [f"floor box.{k}" for k in range(8)]
     assert slid.attrs["contact_bodies"] == [["world", "crate"]] * 8
     assert air.sum() >= 4 and slips.sum() > 50 and sticks.sum() > 50 and (air | slips | sticks).all()
-    np.testing.assert_array_equal(slid.CONTACTSTATE, slid.contact_mode > 0)
+    np.testing.assert_array_equal(slid.CONTACTSTATE, slid.contact_mode.T > 0)
     assert set(slid.events["kind"]) == {"impact", "touchdown", "stick"}
     assert {f"{e['other']} {e['name']}" for e in slid.events} == {f"floor box.{k}" for k in range(4)}
 
@@ -48,8 +49,8 @@ def test_forces_are_those_of_the_motion(slid):
     np.testing.assert_array_equal(total[air], 0.0)
     np.testing.assert_allclose(total[slips], np.tile([-MU * weight, 0.0, weight], (slips.sum(), 1)), atol=1e-9 * weight)
     np.testing.assert_allclose(total[sticks], np.tile([-MASS * SIDE, 0, weight], (sticks.sum(), 1)), atol=1e-9 * weight)
-    np.testing.assert_allclose(slid.LAMBDA[:, :8].sum(axis=1), total[:, 0])
-    assert slid.LAMBDA.shape == (151, 24)
+    np.testing.assert_allclose(slid.LAMBDA[:8].sum(axis=0), total[:, 0])
+    assert slid.LAMBDA.shape == (24, 151)
 
 
 def test_points_are_the_corners(slid):
@@ -97,9 +98,94 @@ def test_streamed_runs_hold_the_same(slid, tmp_path):
     assert t.events.tobytes() == slid.events.tobytes()
 
 
-def test_soft_runs_have_none_of_it():
-    t = saltus.Simulation("bouncing_ball").run(0.1)
-    assert t.contact_mode.shape[1] == 0 and t.LAMBDA.shape[1] == 0 and "contact_bodies" not in t.attrs
+# ---------------------------------------------------------------- other laws of contact
+
+AT_REST = f"""<mujoco><option timestep="0.002" gravity="0 0 -{G}" cone="{{cone}}"/><worldbody>
+<geom name="floor" type="plane" size="5 5 1"/><body name="crate" pos="0.3 -0.2 {HEIGHT}"><freejoint/>
+<geom name="box" type="box" size="0.2 0.15 {HEIGHT}" mass="{MASS}"/></body></worldbody></mujoco>"""
+
+
+def spring(m, d, gap, velocity):
+    """A frictionless damped spring that sinks in by 0.2 mm under the crate, critically damped."""
+    return -2.5e4 * gap - 220.0 * velocity[0], 0.0, 0.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "tolerance"),
+    [
+        ({"integrator": "moreau_jean", "contact": "hard"}, 1e-9),
+        ({"integrator": "moreau_jean", "contact": "hard", "timestep": 0.01}, 1e-9),
+        ({"contact": "hard"}, 1e-9),
+        ({"contact": "soft"}, 1e-6),
+        ({"contact": saltus.Compliant(spring)}, 1e-6),
+    ],
+)
+def test_a_crate_at_rest_has_its_weight_under_its_centre(settings, tolerance):
+    """Under each law: four corners closed and sticking, their forces m g upwards, the pressure under the centre.
+
+    Soft laws sink in; what is left of that motion after 2 s, with time constants of 0.02 s, is far below 1e-6.
+    """
+    t = saltus.Simulation(AT_REST.format(cone="elliptic"), **settings).run(2.0, 0.1)
+    assert t.names["contact"] == [f"floor box.{k}" for k in range(8)]
+    assert t.attrs["contact_bodies"] == [["world", "crate"]] * 8
+    assert t.CONTACTSTATE.shape == (8, 21) and t.LAMBDA.shape == (24, 21)
+    assert t.CONTACTSTATE[:4, 1:].all() and not t.CONTACTSTATE[4:].any()
+    assert (t.contact_mode[1:, :4] == 1).all()
+    weight = MASS * G
+    np.testing.assert_allclose(t.LAMBDA[16:, -1].sum(), weight, rtol=tolerance)
+    # corners may pull at each other: friction alone does not say how they share what is nothing in all
+    np.testing.assert_allclose(t.contact_force[-1, :, :2].sum(axis=0), 0.0, atol=tolerance * weight)
+    np.testing.assert_allclose(t.centre_of_pressure("crate")[-1, :2], [0.3, -0.2], atol=tolerance)
+    assert np.isnan(t.contact_pos[:, 4:]).all()
+    corners = t.contact_pos[-1, :4, :2] - [0.3, -0.2]
+    np.testing.assert_allclose(corners, [[-0.2, -0.15], [0.2, -0.15], [-0.2, 0.15], [0.2, 0.15]], atol=1e-9)
+
+
+@pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
+def test_soft_contacts_slip_where_friction_is_at_its_bound(cone):
+    """Pulled along x by 0.35 g with μ = 0.3 the crate slips, with friction μ times the normal force; at 0.1 g it
+    sticks. Under pyramids the bound is that of the sum of both tangents, of which one is along x.
+    """
+    crate = AT_REST.format(cone=cone).replace('size="5 5 1"', f'size="5 5 1" friction="{MU}"')
+    crate = crate.replace('type="box"', f'type="box" friction="{MU}"')
+    for pull, mode in ((0.35, 2), (0.1, 1)):
+        t = saltus.Simulation(crate.replace('gravity="0 0', f'gravity="{pull * G} 0')).run(0.1, 0.02)
+        assert (t.contact_mode[1:, :4] == mode).all()
+        total = t.contact_force[1:].sum(axis=1)
+        if mode == 2:
+            np.testing.assert_allclose(total[:, 0], -MU * total[:, 2], rtol=1e-6)
+        else:
+            assert (abs(total[:, 0]) < 0.9 * MU * total[:, 2]).all()
+
+
+def test_forces_of_samples_belong_to_the_sampled_state():
+    """Newton's law at each sample: m a = m g + contact force, under the soft law; and looking changes nothing."""
+    text = AT_REST.format(cone="elliptic").replace(f'{HEIGHT}"><freejoint', f'{HEIGHT + 0.01}"><freejoint')
+    sim = saltus.Simulation(text)
+    t = sim.run(0.2, 0.002)
+    assert t.contact_state.any() and not t.contact_state[0].any()
+    again = saltus.Simulation(text)
+    for k in range(1, len(t)):
+        again.step()
+        np.testing.assert_array_equal(again.qpos, t.qpos[k])
+        force = t.contact_force[k].sum(axis=0)
+        np.testing.assert_allclose(again.data.qacc[:3], force / MASS - [0, 0, G], atol=1e-9 * max(abs(force).max(), G))
+
+
+def test_too_many_points_leave_pairs():
+    """A recording says why it has no forces, and which pairs touch as before."""
+    size = 24  # balls; each two may touch, and each the floor
+    balls = "".join(
+        f'<body pos="{k % 6} {k // 6} 0.1"><freejoint/><geom name="b{k}" type="box" size=".1 .1 .1"/></body>'
+        for k in range(size)
+    )
+    text = f'<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1"/>{balls}</worldbody></mujoco>'
+    for settings in ({}, {"integrator": "moreau_jean", "contact": "hard"}):
+        t = saltus.Simulation(text, **settings).run(0.05, 0.05)
+        assert t.contact_state.shape[1] == size * (size + 1) // 2 == len(t.names["contact"])
+        assert t.contact_state[-1].sum() == size and t.contact_mode.shape[1] == 0
+        with pytest.raises(OptionError, match="are more than 1000"):
+            _ = t.LAMBDA
 
 
 BALL = f"""<mujoco><option timestep="0.01" gravity="0 0 -{G}"/><worldbody><geom name="floor" type="plane" size="5 5 1"/>

@@ -20,6 +20,21 @@ contype="0" conaffinity="0"/></body></worldbody><actuator><general name="m" join
 </actuator></mujoco>"""
 
 
+RELAY = MUSCLE.replace('<general name="m" joint="j" dyntype="filter" dynprm="0.1"/>', '<motor joint="j"/>')
+
+
+def angle(m, d):
+    return d.qpos[0]
+
+
+def turn_over(m, d):
+    d.actuation_state[0] = -d.actuation_state[0]
+
+
+def relay_law(m, d, z):
+    d.ctrl[0] = d.actuation_state[0]
+
+
 def test_it_is_a_run_of_a_simulation():
     t = saltus.simulate("pendulum", 1.0, 2.0, 0.125, [0.3], [-0.2], **SOFT)
     sim = saltus.Simulation("pendulum", "rk4")
@@ -48,6 +63,23 @@ def test_states_of_actuators_begin_where_they_are_put():
     assert t.Z.shape == (1, 11)
     np.testing.assert_allclose(t.Z[0], np.exp(-t.T / 0.1), atol=1e-9)
     assert saltus.simulate(MUSCLE, 0.0, 0.1, 0.05, [0.0], [0.0], control=[1.0], **SOFT).Z[0, -1] > 0.6
+
+
+def test_discrete_states_of_actuation_begin_where_they_are_put():
+    """The last column of ACTUATIONSTATE of one run is the start of the next; without it, the actuation's own start."""
+    relay = saltus.Actuation(relay_law, start=[1.0], events=[saltus.Event(angle, turn_over, name="relay")])
+    start = {"control": relay, "timestep": 0.01}
+    whole = saltus.simulate(RELAY, 0.0, 2.0, 0.5, [-0.5], [0.0], **start)
+    assert whole.ACTUATIONSTATE.shape == (1, 5) and whole.ACTUATIONSTATE[0, 0] == 1.0
+    flipped = saltus.simulate(RELAY, 0.0, 0.1, 0.1, [-0.5], [0.0], actuation0=[-1.0], **start)
+    assert flipped.ACTUATIONSTATE[0, 0] == -1.0 and flipped.ctrl[0, 0] == -1.0 and whole.ctrl[0, 0] == 1.0
+    half = saltus.simulate(RELAY, 0.0, 1.0, 0.5, [-0.5], [0.0], **start)
+    rest = saltus.simulate(
+        RELAY, 1.0, 2.0, 0.5, half.Q[:, -1], half.QDOT[:, -1], actuation0=half.ACTUATIONSTATE[:, -1], **start
+    )
+    np.testing.assert_allclose(rest.Q[:, -1], whole.Q[:, -1], atol=1e-6)
+    with pytest.raises(OptionError, match=r"actuation0 has shape \(2,\); the model has 1 discrete states"):
+        saltus.simulate(RELAY, 0.0, 1.0, 0.5, [0.0], [0.0], actuation0=[1.0, 1.0], **start)
 
 
 def test_controllers_and_functions_are_controls():
