@@ -406,8 +406,8 @@ def test_a_pushed_humanoid_ends_on_the_floor(push):
     """At its own step of 2 ms: it stands or falls, and lies where it lies with steps of 0.5 ms, to a few centimetres.
 
     Errors of order one in some twenty impacts, of 2 m/s times a step of 2 ms each, add up to centimetres. Energy has
-    its greatest value before the fall, where motion is smooth and errors are of order h²: the same to a joule of 690. At
-    most a step in a hundred stops before its tolerance of 1e-9.
+    its greatest value before the fall, where motion is smooth and errors are of order h²: the same to a joule of 690.
+    At most a step in a hundred stops before its tolerance of 1e-9.
     """
     sim, energies = pushed(push, 0.002)
     fine, same = pushed(push, 0.0005)
