@@ -52,7 +52,7 @@ def test_the_samples_on_hard_contact_run(tmp_path):
     text = (DOCS / "hard_contact.md").read_text(encoding="utf-8")
     table = re.search(r"```\n(newton .*?)```", text, re.S)
     assert table is not None and table[1] in result.stdout
-    assert "(101,) (1, 101) (101, 1) (101, 3)" in result.stdout
+    assert "(101,) (1, 101) (1, 101) (3, 101)" in result.stdout
 
 
 def test_the_samples_on_sweeps_run(tmp_path):

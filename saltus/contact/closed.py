@@ -19,6 +19,16 @@ from saltus.spatial.vectors import dot3
 
 
 @kernel
+def has_room(m, d):
+    """Whether there are rows for all that is closed."""
+    count = 0
+    for s in range(m.nslot):
+        if d.mode[s] != OPEN:
+            count += 1
+    return count <= m.nclosedmax
+
+
+@kernel
 def closed_rows(m, d):
     """Blocks of equalities, dry friction, closed limits and closed contacts, with row_J, row_pos and row_velocity.
 

@@ -49,6 +49,18 @@ def place_on_second(m, d, k):
     return transpose_times_vector(d.geom_xmat[g], sub3(d.contact_pos[k], d.geom_xpos[g]))
 
 
+@only_with("contact", otherwise="False")
+@kernel
+def follows_points(m, d):
+    """Whether any closed point is known by its place alone."""
+    found = False
+    for c in range(m.ncollision):
+        if m.slot_varies[c]:
+            for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+                found = found or d.mode[s] != OPEN
+    return found
+
+
 @only_with("contact")
 @kernel
 def remember_points(m, d):

@@ -9,20 +9,29 @@ from saltus.number.kernels import kernel, only_with
 OPEN, STICK, SLIP = 0.0, 1.0, 2.0
 
 # kinds of events, and where their numbers lie in a row of the log
-KINDS = ("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "user", "actuator", "energetic", "leftover")
-IMPACT, LIFTOFF, TOUCHDOWN, STICKS, SLIPS, ZENO, USER, ACTUATOR, ENERGETIC, LEFTOVER = range(10)
+KINDS = (
+    *("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "user", "actuator", "energetic", "leftover"),
+    *("dense", "jammed"),
+)
+IMPACT, LIFTOFF, TOUCHDOWN, STICKS, SLIPS, ZENO, USER, ACTUATOR, ENERGETIC, LEFTOVER, DENSE, JAM = range(12)
 TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER = range(10)
+SINCE, COUNT = GAP, SPEED  # where events came too densely: since when time was stepped (s), and over how many impacts
 NOTHING = -1  # in place of an item, where an event is of the whole system
 
 # places in event_count
 LOGGED = 0  # rows of the log in use
 LOST = 1  # events that there was no room for
 CLOSED = 2  # things that act now: closed points and limits, dry friction, equalities
-RECENT = 3  # events without time passing
-SHARED = 4  # 1: what is closed shares its load in more than one way, and the least forces would not do; or:
+SHARED = 3  # 1: what is closed shares its load in more than one way, and the least forces would not do; or:
 ROUGHLY = 2  # the forces that would do are not found to their tolerance
-PAUSED = 5  # 1: stop before the next impact is resolved
-UNDONE = 6  # 1 and the status so far: a step has been begun, and waits for the log to be read
+PAUSED = 4  # 1: stop before the next impact is resolved
+UNDONE = 5  # 1 and the status so far: a step has been begun, and waits for the log to be read
+
+# places in `dense`: steps of time still to take, 0 where events are located; when they began (s), the energy then (J),
+# impacts since; how many steps the last time took and when it was over (s); events without time passing; stiff steps
+# in a row; events of late, and tries of steps, each by a count that decays and the time of the last (s);
+# how long steps of time are (s)
+LEFT, BEGAN, ENERGY, IMPACTS, LENGTH, OVER, RECENT, STIFF, COUNTED, COUNTED_AT, TRIES, TRIED_AT, SIZE = range(13)
 
 
 @kernel(inline=True)

@@ -18,8 +18,9 @@ from saltus.spatial.fields import load4
 from saltus.spatial.quaternions import quat_log, quat_normalize
 from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector, sub3
 
-NEAR = 1.0  # m; where bounding spheres are farther apart, their distance stands for that of the points
+NEAR = 0.5  # of the smaller bounding radius: where the spheres are farther apart, their distance is that of the points
 ABSENT = 1e10  # m: distance of a point that is not there
+EVERYWHERE = 1e300  # m: reach within which every point has a distance
 PLANE_SPHERE, PLANE_BOX, SPHERE_SPHERE = 2, 6, 22  # kinds of pairs: ten times the first type and the second
 
 
@@ -106,7 +107,7 @@ def pair_gaps(m, d, n, c, spheres):
     """
     margin = m.law_margin[m.collision_law[c]]
     apart = bounding_distance(m, d, m.collision_geom1[c], m.collision_geom2[c])
-    known = spheres or apart > NEAR
+    known = spheres or apart > NEAR * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c])
     for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
         d.slot_contact[s] = -1
         d.gap[s] = apart - margin if known else 0.0 * apart + ABSENT
@@ -116,7 +117,7 @@ def pair_gaps(m, d, n, c, spheres):
 @kernel
 def numbered_points(m, d, before, c):
     """Contacts of pair c from number `before` on, and the distances of its slots; returns their number then."""
-    n = pair_points(m, d, before, c, m.law_reach[m.collision_law[c]])
+    n = pair_points(m, d, before, c, EVERYWHERE)
     first, count = m.slot_adr[c], min(n - before, m.slot_num[c])
     if m.slot_varies[c]:
         match_points(m, d, before, before + count, c)
@@ -127,6 +128,13 @@ def numbered_points(m, d, before, c):
         if d.slot_contact[s] >= 0:
             d.gap[s] = d.contact_dist[d.slot_contact[s]] - m.law_margin[m.collision_law[c]]
     return n
+
+
+@kernel(inline=True)
+def smaller_radius(m, g1, g2):
+    """The smaller bounding radius (m) of two geoms; a plane has none."""
+    one, other = m.geom_rbound[g1], m.geom_rbound[g2]
+    return other if one <= 0.0 or (other > 0.0 and other < one) else one
 
 
 @kernel(inline=True)

@@ -45,7 +45,7 @@ DENSE = (
 )
 SAFETY, SHRINK, GROW, BETA = 0.9, 0.2, 10.0, 0.04
 ATTEMPTS = 100_000
-STEP, ERROR_BEFORE, TAKEN, REJECTED, STUCK = range(5)  # places in memory
+STEP, ERROR_BEFORE, TAKEN, REJECTED, STUCK, GOING = range(6)  # places in memory
 
 
 @kernel
@@ -53,7 +53,8 @@ def step(m, d, h, tableau, tolerance):
     """Go h seconds on in as many steps as the tolerance (relative, absolute) asks for.
 
     memory = (step to try next or 0, error of the step before, steps taken, steps rejected, 1 if a step became too
-    small: such a simulation stays where it is). Returns 0, or a status if one did.
+    small: such a simulation stays where it is; 1 if fsal_qacc, fsal_act are the slopes at the state). Returns 0, or a
+    status if one did.
     """
     end = d.time + h
     save_state(m, d)
@@ -72,6 +73,7 @@ def step(m, d, h, tableau, tolerance):
         accept(m, d, size, live, error_norm(m, d, size, tolerance))
         small = where(size >= 1e-13 * (1.0 + absolute(end)), stuck, one)
         stuck = where(live, small, stuck)
+    d.memory[GOING] = 0.0 * one
     late = end - d.time > 1e-14 * (1.0 + absolute(end))
     d.memory[STUCK] = where(late, one, stuck)
     d.time = where(late, d.time, end)
@@ -239,18 +241,50 @@ B = tuple(float(x) for x in TABLEAU.b)
 
 
 @kernel
-def record(m, d, times, row, attempts, going, tableau, tolerance, out):
+def resume_slopes(m, d):
+    """Go on from the present state with the slopes that `leave_slopes` has kept."""
+    save_state(m, d)
+    for i in range(m.nv):
+        d.stage_qvel[i] = d.qvel[i]
+        d.stage_qacc[i] = d.fsal_qacc[i]
+    for k in range(m.nact):
+        d.stage_act[k] = d.fsal_act[k]
+
+
+@kernel
+def leave_slopes(m, d):
+    """Keep the slopes at the present state with it, so that who goes on from there goes on to the bit."""
+    for i in range(m.nv):
+        d.fsal_qacc[i] = d.stage_qacc[i]
+    for k in range(m.nact):
+        d.fsal_act[k] = d.stage_act[k]
+    d.memory[GOING] = 1.0 + 0.0 * d.time
+
+
+@kernel
+def record(m, d, times, row, attempts, tableau, tolerance, out):
     """Go on towards times[-1] in free steps and write the states at the ascending times [n] by dense output.
 
     Starts with row `row` of out [n, 1 + nq + nv + nact] = time, qpos, qvel, act, and returns after `attempts` steps at
-    the latest: the next row, and a status. `going`: this is the next call of the same run, which makes no difference to
-    the motion. The last good state is in qpos_saved, qvel_saved, act_saved.
+    the latest: the next row, and a status. In how many calls a run is made makes no difference to the motion. The last
+    good state is in qpos_saved, qvel_saved, act_saved.
     """
-    end = times[-1]
     status = OK
-    if not going:
+    if d.memory[GOING] > 0.5:
+        resume_slopes(m, d)
+    else:
         save_state(m, d)
         status = first_slopes(m, d)
+    row, result = free_steps(m, d, times, row, attempts, tableau, tolerance, out)
+    leave_slopes(m, d)
+    return row, max(status, result)
+
+
+@kernel
+def free_steps(m, d, times, row, attempts, tableau, tolerance, out):
+    """`record`, once the slopes at the present state are known."""
+    end = times[-1]
+    status = OK
     for _ in range(attempts):
         while row < len(times) and times[row] <= d.time:
             write_row(m, d, times[row], out, row)
@@ -302,6 +336,6 @@ def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
         reference="Dormand & Prince (1980); Hairer, Nørsett & Wanner, Solving ODEs I (1993), II.5 and II.6",
         step=step,
         parameters=(TABLEAU.table, np.array([relative, absolute_])),
-        needs={"nstage": STAGES, "memory": (5, 0)},
+        needs={"nstage": STAGES, "memory": (6, 0), "fsal": True},
         adaptive=True,
     )

@@ -3,34 +3,47 @@
 As long as modes stay as they are the motion is smooth and any step holds, free ones of dopri5 or fixed ones of another
 method; each is searched for events on its dense output. Where the first one is the step ends; what happens there is
 settled (see `saltus.solve.settle`), and the next step begins, or what is left of a fixed one. After each step what is
-closed is brought back from its drift.
+closed is brought back from its drift. Where events come too densely, time is stepped over them (see
+`saltus.integrate.dense_events`).
 """
 
 from dataclasses import replace
 
 from saltus.contact.counts import NUNSOLVED
-from saltus.contact.identity import remember_points
-from saltus.contact.modes import CLOSED, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE, count_closed
+from saltus.contact.identity import follows_points, remember_points
+from saltus.contact.modes import CLOSED, LEFT, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE, count_closed
 from saltus.contact.points import open_gaps
 from saltus.dynamics.history import record_controls
 from saltus.integrate import dopri5
-from saltus.integrate.dopri5 import STEP, accept, error_norm, first_slopes
+from saltus.integrate.dense_events import (
+    LOCATE,
+    back_to_end,
+    come_back,
+    creeps,
+    go_over,
+    keep_end,
+    stalls,
+    state_inside,
+    step_over,
+    too_dense,
+)
+from saltus.integrate.dopri5 import GOING, STEP, accept, error_norm, first_slopes, leave_slopes, resume_slopes
 from saltus.integrate.events import NONE, event_values, first_event, read_values, watch
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.runge_kutta import stage_state, store_slopes
 from saltus.integrate.status import bad_velocity
 from saltus.integrate.trial import FIXED, keep_start, method_word, state_at
-from saltus.integrate.user_events import EVENTS, act, first_sides, pass_sides, sides_after
+from saltus.integrate.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
+from saltus.solve.collision import log_limits
 from saltus.solve.drift import project, project_near
 from saltus.solve.settle import settle
-from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, NOT_CONVERGED, OK, STEP_TOO_SMALL
+from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, JAMMED, OK, STEP_TOO_SMALL, TOO_DENSE, UNSOLVED
 
 LONGEST = 0.05  # s: of a step with anything closed, so that rounding errors of accelerations do not add up
-MOST_AT_ONCE = 200  # events without time passing
 REJECTED = -1.0  # in place of where an event is
 INSTANT = 1e-12  # s: no time passes in less, in parts of 1 s and of the time
 
@@ -47,20 +60,43 @@ def step(m, d, h, *method):
         d.event_count[UNDONE] = 0
     worst = max(worst, begin(m, d))
     for _ in range(dopri5.ATTEMPTS):
-        if worst > NOT_CONVERGED or not end - d.time > 1e-14 * (1.0 + absolute(end)):
+        if worst > UNSOLVED or not end - d.time > 1e-14 * (1.0 + absolute(end)):
             break
         if log_is_full(m, d):
             d.event_end[0] = end
             d.event_count[UNDONE] = 1 + worst
             return EVENTS_FULL
-        start = d.time
-        status, size, place = look_ahead(m, d, end, method)
-        if place >= 0.0:
-            status = take(m, d, start, size, place, end, method)
-        worst = max(worst, status)
-    if worst <= NOT_CONVERGED:
+        worst = max(worst, go_towards(m, d, end, method))
+    if worst <= UNSOLVED:
         d.time = end
+    forget_slopes(m, d)
     return worst
+
+
+@kernel
+def forget_free_slopes(m, d):
+    """The slopes that `leave_slopes` has kept are none of this state."""
+    d.memory[GOING] = 0.0
+
+
+@only_with(FIXED, otherwise=forget_free_slopes)
+@kernel
+def forget_slopes(m, d):
+    """Nothing for methods of fixed steps, which keep none."""
+
+
+@kernel
+def go_towards(m, d, end, method):
+    """A step towards `end` (s), or to the first event in it and through it, or a try that failed; returns a status."""
+    start = d.time
+    if d.dense[LEFT] > 0.0:
+        return through(m, d, step_over(m, d, end))
+    if creeps(m, d):
+        return go_over(m, d, TOO_DENSE)
+    status, size, place = look_ahead(m, d, end, method)
+    if place >= 0.0:
+        status = take(m, d, start, size, place, end, method)
+    return status
 
 
 @only_with("event", otherwise="False")
@@ -74,16 +110,37 @@ def goes_on(m, d):
 def begin(m, d):
     """Modes, if they are not known, and slopes at the present state. Returns a status."""
     status = OK
-    known = d.modes_known[0] > 0.5
     for e in range(m.nevent):
         d.event_hit[e] = 0
-    if not known:
+    if d.modes_known[0] < 0.5:
+        d.dense[LEFT] = 0.0
+        d.dense[RECENT] = 0.0
+        for i in range(m.nmode):
+            d.impact_limit[i] = (0.0, 0.0)
         status = settle(m, d)
-    if status == OK:
-        start_step(m, d)
-        if not known:
+        if status != JAMMED:  # a start without a solution is nobody's motion
+            status = go_over(m, d, status)
+        if status == OK:
+            if d.dense[LEFT] < 0.5:
+                start_step(m, d)
+            else:
+                look(m, d)
             first_sides(m, d)
+        return status
+    count_closed(m, d)
+    if d.dense[LEFT] < 0.5:
+        start_step(m, d)
     return status
+
+
+@kernel
+def resume(m, d):
+    """Go on from where compiled code has stopped, to the bit; or from a state that is new to it. Returns a status."""
+    if d.modes_known[0] < 0.5 or d.memory[GOING] < 0.5:
+        return begin(m, d)
+    count_closed(m, d)
+    resume_slopes(m, d)
+    return OK
 
 
 @kernel
@@ -214,9 +271,26 @@ def take(m, d, start, size, place, end, method):
         return status
     if absolute(end - d.time) <= 1e-15 * (1.0 + absolute(end)):
         d.time = end
-    d.event_count[RECENT] = 0
+    d.dense[RECENT] = 0.0
+    log_limits(m, d)
     go_on(m, d)
-    return status
+    return go_over(m, d, TOO_DENSE) if stalls(m, d, size) else status
+
+
+@kernel
+def through(m, d, status):
+    """What follows a step of time over events: the user's events, and located ones again after the last step."""
+    if status > UNSOLVED:
+        return status
+    log_limits(m, d)
+    passed = mark_passed(m, d)
+    ended = passed and act(m, d)
+    if d.dense[LEFT] < 0.5 and come_back(m, d):
+        start_step(m, d)
+    elif passed:
+        look(m, d)
+        sides_after(m, d)
+    return ENDED if ended else OK
 
 
 @only_with(EVENTS)
@@ -250,45 +324,83 @@ def finish(m, d, start, size, method):
 @kernel
 def happen(m, d, start, passed):
     """What the event at the present state brings; `passed` s after the step's start. Returns a status."""
-    d.event_count[RECENT] = d.event_count[RECENT] + 1 if passed <= INSTANT * (1.0 + absolute(start)) else 0
-    if d.event_count[RECENT] > MOST_AT_ONCE:
-        return CHATTER
+    log_limits(m, d)
+    dense = too_dense(m, d, passed > INSTANT * (1.0 + absolute(start)))
+    project(m, d)
     ended = act(m, d)
-    status = settle(m, d)
-    if status == OK:
+    status = TOO_DENSE
+    if not dense or m.opt_dense == LOCATE:
+        status = CHATTER if dense else settle(m, d)
+    status = go_over(m, d, status)
+    if status == OK and d.dense[LEFT] < 0.5:
         start_step(m, d)
     return ENDED if ended and status == OK else status
 
 
 @kernel
-def record(m, d, times, row, attempts, going, method, out):
+def record(m, d, times, row, attempts, method, out):
     """Go on towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
 
-    A row has the modes [nmode] and the discrete states of actuation too, after the states. Returns EVENTS_FULL, to be
-    called again, where the log of events is to be read first.
+    A row has the modes [nmode], the directions of slip [nmode, 3], the discrete states of actuation, and whether time
+    was stepped over events there, after the states. Returns EVENTS_FULL, to be called again, where the log of events is
+    to be read first.
     """
+    status = resume(m, d)
+    row, result = free_steps(m, d, times, row, attempts, method, out, status)
+    leave_slopes(m, d)
+    return row, result
+
+
+@kernel
+def free_steps(m, d, times, row, attempts, method, out, status):
+    """`record`, once modes and slopes at the present state are known."""
     end = times[-1]
-    status = OK
-    if not going or d.modes_known[0] < 0.5:
-        status = begin(m, d)
-    count_closed(m, d)  # who looked at another state in between has left that one's
     for _ in range(attempts):
         while row < len(times) and times[row] <= d.time:
             write_row(m, d, times[row], out, row)
             row += 1
-        if row == len(times) or status > OK:
+        if row == len(times) or status > UNSOLVED:
             return row, status
         if log_is_full(m, d):
             return row, EVENTS_FULL
         start = d.time
-        status, size, place = look_ahead(m, d, end, method)
-        if place >= 0.0:
-            while row < len(times) and times[row] < start + minimum(place, 1.0) * size:
-                state_at(m, d, size, start, (times[row] - start) / size, method)
-                write_row(m, d, times[row], out, row)
-                row += 1
-            status = take(m, d, start, size, place, end, method)
+        if d.dense[LEFT] > 0.0:
+            status, first = step_over(m, d, end), row
+            row = rows_inside(m, d, times, row, start, out)
+            status = through(m, d, status)
+            if row > first:  # to be recorded with the contacts of this step
+                return row, status
+        elif creeps(m, d):
+            status = go_over(m, d, TOO_DENSE)
+        else:
+            status, size, place = look_ahead(m, d, end, method)
+            if place >= 0.0:
+                first = row
+                while row < len(times) and times[row] < start + minimum(place, 1.0) * size:
+                    state_at(m, d, size, start, (times[row] - start) / size, method)
+                    write_row(m, d, times[row], out, row)
+                    row += 1
+                status = take(m, d, start, size, place, end, method)
+                if row > first and follows_points(m, d):  # to be recorded while it is known where they are
+                    return row, status
     return row, status
+
+
+@kernel
+def rows_inside(m, d, times, row, start, out):
+    """Samples inside the step of time that has just been taken from `start` (s); returns the row of the next one."""
+    end = d.time
+    if row < len(times) and times[row] < end:
+        left = d.dense[LEFT]
+        d.dense[LEFT] = left + 1.0
+        keep_end(m, d)
+        while row < len(times) and times[row] < end:
+            state_inside(m, d, end - start, (times[row] - start) / (end - start))
+            write_row(m, d, times[row], out, row)
+            row += 1
+        back_to_end(m, d)
+        d.dense[LEFT] = left
+    return row
 
 
 @only_with("event", "stepping", otherwise="False")
@@ -305,13 +417,16 @@ def write_row(m, d, time, out, row):
     first = 1 + m.nq + m.nv + m.nact
     for i in range(m.nmode):
         out[row, first + i] = d.mode[i]
+        for k in range(3):
+            out[row, first + m.nmode + 3 * i + k] = d.slip[i, k]
     for i in range(m.nactuation_state):
-        out[row, first + m.nmode + i] = d.actuation_state[i]
+        out[row, first + 4 * m.nmode + i] = d.actuation_state[i]
+    out[row, first + 4 * m.nmode + m.nactuation_state] = 1.0 if d.dense[LEFT] > 0.0 else 0.0
 
 
 def event_driven(integrator: Integrator) -> Integrator:
-    """The same method, from event to event."""
-    return replace(integrator, step=step)
+    """The same method, from event to event; with what `saltus.integrate.moreau_jean` needs, to step over them."""
+    return replace(integrator, step=step, needs=integrator.needs | {"implicit": True})
 
 
 def step_word(integrator: Integrator) -> str:

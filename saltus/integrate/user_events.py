@@ -155,6 +155,32 @@ def grows(now, before):
     return now * before > 0.0 and absolute(now) >= GROWS * absolute(before)
 
 
+@only_with(EVENTS)
+@kernel
+def look(m, d):
+    """event_value of the user's functions at the present state."""
+    observe(m, d)
+    user_values(m, d)
+
+
+@only_with(EVENTS, otherwise="False")
+@kernel
+def mark_passed(m, d):
+    """Mark in event_hit the user's events that the present state lies beyond, after a step over them; whether any."""
+    for e in range(m.nevent):
+        d.event_hit[e] = 0
+    look(m, d)
+    found = False
+    for u in range(m.nuserevent):
+        e = 2 * m.nmode + u
+        if level(m, d, e, d.event_value[e]) < 0.0:
+            d.event_hit[e] = 1
+            found = True
+    if not found:
+        pass_sides(m, d, True)
+    return found
+
+
 @only_with(EVENTS, otherwise="False")
 @kernel
 def act(m, d):

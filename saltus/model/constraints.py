@@ -97,7 +97,9 @@ def _options(m) -> dict[str, float]:
         "opt_ls_tolerance": m.opt.ls_tolerance,
         "opt_impratio": m.opt.impratio,
         "opt_scale": 1.0 / (max(m.stat.meaninertia, MINVAL) * max(1, m.nv)),
-        **dict.fromkeys(("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"), 0.0),  # see `hard`
+        # see `hard`
+        **dict.fromkeys(("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"), 0.0),
+        **dict.fromkeys(("opt_dense_events", "opt_dense_time", "opt_dense_step"), 0.0),
     }
 
 

@@ -16,7 +16,10 @@ from saltus.number.structs import Struct
 # features that kernels are compiled for: where steps go over events, where these are located
 STEPPING_WORDS, EVENT_WORDS = frozenset({"hard", "stepping"}), frozenset({"hard", "event"})
 LOG_ROWS = 512  # events that compiled code can note before it returns
-EVENT_COUNTS = 7  # see `saltus.contact.modes`
+EVENT_COUNTS = 6  # see `saltus.contact.modes`
+DENSE_NUMBERS = 13  # see `saltus.integrate.dense_events`
+# contact points that located events can hold closed at once; with more, time is stepped, unless all are to be located
+MOST_CLOSED, MOST_LOCATED = 32, 256
 PLANE_BOX, CORNERS = 6, 8  # a kind of pair (ten times the first type and the second), and its points
 LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
 FIXED_ORDER = (3, 6)  # kinds of pairs whose points are always all there, in one order
@@ -28,7 +31,8 @@ class HardLaw(NamedTuple):
 
     restitution, friction: for each pair of geoms that may touch; a friction of nan is the model's. limit_restitution:
     for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), impact_law and impact_treatment: see
-    `saltus.Hard`. event: events are located in time; actuation_states: room for discrete states; user_events: of each
+    `saltus.Hard`. event: events are located in time; dense and dense_*: what is done where they come too densely, see
+    `saltus.Hard` and `saltus.integrate.dense_events`; actuation_states: room for discrete states; user_events: of each
     event of the user's the side that it is watched towards, whether the run ends there, its kind in the log.
     """
 
@@ -41,6 +45,10 @@ class HardLaw(NamedTuple):
     impact_law: int
     impact_treatment: int
     event: bool
+    dense: int = 0
+    dense_events: float = 32.0
+    dense_time: float = 0.01
+    dense_step: float = 0.001
     actuation_states: int = 0
     user_events: tuple[tuple[int, int, int], ...] = ()
 
@@ -55,8 +63,11 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     """A copy of the kernels' Model under the hard law."""
     values = dict(base.views) | _laws(base, law)
     sizes = base.sizes | {"nlaw": len(values["law_dim"])}
-    sizes |= {"opt_impact_law": law.impact_law, "opt_impact_treatment": law.impact_treatment}
+    sizes |= {"opt_impact_law": law.impact_law, "opt_impact_treatment": law.impact_treatment, "opt_dense": law.dense}
     words = EVENT_WORDS if law.event else STEPPING_WORDS
+    supports, room = _stepping(base)
+    values |= supports
+    sizes |= room
     if law.event:
         sizes |= _event_sizes(base, law)
         slots = slot_counts(base)
@@ -65,15 +76,11 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         values["slot_varies"] = (slots > 1) & ~ordered
         about = np.array(law.user_events, int).reshape(-1, 3)
         values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
-    else:
-        supports, room = _stepping(base)
-        values |= supports
-        sizes |= room
     struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
             view[...] = values[name]
-    for name in ("gap_tolerance", "speed_tolerance", "bounce_height"):
+    for name in ("gap_tolerance", "speed_tolerance", "bounce_height", "dense_events", "dense_time", "dense_step"):
         struct.fill(f"opt_{name}", getattr(law, name))
     return struct
 
@@ -91,33 +98,42 @@ def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
     # MuJoCo's mixing keeps a least friction, where a file says none
     none = values["law_friction"] <= LEAST_FRICTION
     values["law_friction"][none] = 0.0
-    if law.event:
-        values["law_reach"][first:last] = np.inf  # every point has a distance, however far
-    else:
-        values["law_reach"][first:last] += LOOKAHEAD * _smaller(base)
-        values["law_dim"][values["law_friction"][:, 0] == 0.0] = 1
+    values["law_reach"][first:last] += LOOKAHEAD * _smaller(base)
+    values["law_dim"][values["law_friction"][:, 0] == 0.0] = 1
+    if law.event:  # sliding friction alone, the same in all directions
+        values["law_dim"] = np.minimum(values["law_dim"], 3)
+        values["law_friction"][:, 1] = values["law_friction"][:, 0]
     values["collision_law"] = np.arange(first, last)
     values["limit_law"] = np.arange(last, last + len(limit))
     return values
 
 
 def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
-    """Room for all points at once."""
+    """Room for the distances of all points at once, for rows of `MOST_CLOSED` of them, and for steps of time."""
     s = base.sizes
     # beside contacts there are as many blocks as there may be rows
     slots, others = int(slot_counts(base).sum()), s["nblockmax"] - s["nconmax"]
-    rows, modes = others + 3 * slots, slots + 2 * s["nlimit"] + s["nfriction"]
+    closed = min(slots, MOST_LOCATED if law.dense else MOST_CLOSED)
+    blocks, rows, modes = others + closed, others + 3 * closed, slots + 2 * s["nlimit"] + s["nfriction"]
     longest = int(base.views["chain_num"].max(initial=0))
+    trees = len(np.unique(base.views["body_rootid"][1:]))
     users = len(law.user_events)
     events = 2 * modes + users
     return {
-        **{"nconmax": slots, "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
-        **{"nblockmax": others + slots, "nblock_event": others + slots, "nrowmax": rows, "nrow_event": rows},
-        **{"nJmax": rows * longest, "nrow_half": (rows + 1) * s["nv"]},
+        **{"nconmax": max(slots, s["nconmax"]), "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
+        **{"nblockmax": max(blocks, s["nblockmax"]), "nrowmax": max(rows, s["nrowmax"])},
+        **{
+            "nblock_event": max(blocks, s["nblockmax"]),
+            "nrow_event": rows,
+            "ndense": DENSE_NUMBERS,
+            "nclosedmax": closed,
+            "ntree_event": trees,
+        },
+        **{"nJmax": max(rows * longest, s["nJmax"]), "nrow_half": (rows + 1) * s["nv"]},
         **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
         **{"nevent": events, "nevent_state": 1, "nevent_count": EVENT_COUNTS, "nevent_log": LOG_ROWS},
         **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},
-        **cone_sizes(others + slots, rows),
+        **cone_sizes(blocks, rows),
     }
 
 

@@ -136,7 +136,7 @@ MODEL = Layout(
         **ints("slot_adr", "slot_num", "slot_varies", shape=("nslotpair",)),
         # events that users define: the side that they are watched towards (1, -1, 0 for both), whether the run ends,
         # the kind that the log says; discrete states of actuation
-        **ints("nuserevent", "nactuation_state"),
+        **ints("nuserevent", "nactuation_state", "nclosedmax", "ntree_event"),
         **ints("event_direction", "event_terminal", "event_kind", shape=("nuserevent",)),
         # what moves two bodies against each other: degrees of freedom, 1 where they move the second, -1 the first;
         # chain_fill: they are not all on one way to the root, so that they couple what inertia does not
@@ -232,7 +232,8 @@ MODEL = Layout(
         # of the hard law: what counts as touching (m), as not moving (m/s); height of bounces that close (m); law of
         # impact and how impacts at once are resolved (see `saltus.solve.impact_law`)
         **reals("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"),
-        **ints("opt_impact_law", "opt_impact_treatment"),
+        **reals("opt_dense_events", "opt_dense_time", "opt_dense_step"),
+        **ints("opt_impact_law", "opt_impact_treatment", "opt_dense"),
     },
     frozen=True,
 )
@@ -279,6 +280,9 @@ DATA = Layout(
         **reals("act", shape=("nact_room",)),
         **reals("history", shape=("nhistory",)),  # of delayed controls and sensors
         **reals("memory", shape=("nmemory",)),  # what a multi-step integrator remembers
+        # slopes at the state, with which an adaptive method goes on (first same as last)
+        **reals("fsal_qacc", shape=("nv_fsal",)),
+        **reals("fsal_act", shape=("nact_fsal",)),
         **reals("qacc_warmstart", shape=("nv_constraint",)),  # where the constraint solver begins
         # where events are located in time: modes (see `saltus.contact.modes`), directions of slip (world axes; a sign
         # for dry friction), times of the last impacts (s), and whether all this belongs to the state
@@ -287,6 +291,11 @@ DATA = Layout(
         **reals("slot_place", shape=("nslot", 3)),  # of closed points, in the axes of the second geom (m)
         **reals("impact_time", shape=("nmode", 4)),
         **reals("modes_known", shape=("nevent_state",)),
+        **reals("impact_limit", shape=("nmode", 2)),  # of many impacts: time (s), 0 for none; speed of the last (m/s)
+        **reals("event_before", shape=("nevent",)),  # event functions at the state
+        # events of late: a count that decays, and the time of the last (s); and see `saltus.integrate.dense_events`
+        **reals("event_rate", shape=("nmode", 2)),
+        **reals("dense", shape=("ndense",)),
         # where steps of time go over events: forces of the blocks of the step before (see `saltus.solve.past_forces`),
         # their modes, numbers among the points of a pair, forces on the second geom (N, world axes); whether modes are
         # those of a step that has led here (see `saltus.solve.step_modes`)
@@ -443,7 +452,7 @@ DATA = Layout(
         **reals("qvel_start", shape=("nv_event",)),
         **reals("act_start", shape=("nact_event",)),
         # event functions now, and where the part of a step that is searched begins and ends; the log of what happened
-        **reals("event_value", "event_before", "event_after", shape=("nevent",)),
+        **reals("event_value", "event_after", shape=("nevent",)),
         **reals("event_look", shape=("nevent_look",)),  # at the ends of all parts of a step
         **reals("event_seen", shape=("nuserevent", 2)),  # the user's, at places before
         **ints("event_hit", shape=("nevent",)),
@@ -466,7 +475,7 @@ DATA = Layout(
 
 EVENT_SIZES = (
     "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
-    "nq_event nevent_look nuserevent"
+    "nq_event nevent_look nuserevent ndense"
 )
 NO_ROOM = [*EVENT_SIZES.split(), "nactuation_state", "npast", "ntouch", "nv_touch"]
 NO_EVENTS = dict.fromkeys(NO_ROOM, 0) | cones.cone_sizes(0, 0)
@@ -480,6 +489,7 @@ def data_sizes(
     implicit=False,
     newton=False,
     pcg=False,
+    fsal=False,
     tangents=False,
     control_states=0,
     control_prm=0,
@@ -490,7 +500,8 @@ def data_sizes(
 
     `nmemory`: numbers that it remembers; `nstage`: stages whose slopes it keeps; `implicit`: it uses derivatives in the
     velocities; `newton`: it solves for all stages by Newton's method; `pcg`: it uses conjugate gradients with the
-    derivatives of forces, for "flex" only those of deformable bodies; `tangents`: it holds duals. `control_states`,
+    derivatives of forces, for "flex" only those of deformable bodies; `fsal`: its steps begin with the slopes that the
+    last one ended with; `tangents`: it holds duals. `control_states`,
     `control_prm`: room for states and parameters of a controller in the time loop.
     """
     nv = model_sizes["nv"]
@@ -509,6 +520,8 @@ def data_sizes(
         nstage_nv=nstage * nv,
         nstage_nact=nstage * nact,
         nact_room=nact,
+        nv_fsal=nv if fsal else 0,
+        nact_fsal=nact if fsal else 0,
         nact_event=nact if model_sizes["nevent_state"] else 0,
         ncontrol_prm=control_prm,
         nbody_implicit=model_sizes["nbody"] if implicit else 0,

@@ -13,11 +13,13 @@ from saltus.errors import OptionError
 #: What an event holds; numbers that are not known are nan, and names "".
 #:
 #: time: s. kind: "impact", "liftoff", "touchdown", "stick", "slip", "zeno" (impacts without end are over), "user",
-#: "actuator"; beside impacts "energetic" (an energetic coefficient took the place of the law, which would have gained
-#: energy or has no solution) and "leftover" (what still approached after many impacts met without restitution).
+#: "actuator", "dense"; beside impacts "energetic" (an energetic coefficient took the place of the law, which would have
+#: gained energy or has no solution) and "leftover" (what still approached after many impacts met without restitution);
+#: before "dense", "jammed" (Painlevé's paradox, which steps of time go through).
 #: name: of the contact point, joint, tendon or event. other: what else takes part.
 #: gap: signed distance, m. velocity: relative velocity along the normal before, m/s (a joint's: rad/s or m/s).
-#: impulse: along the normal and two tangents, N s. energy_before, energy_after: of the whole system, J.
+#: impulse: along the normal and two tangents, N s. energy_before, energy_after: of the whole system, J. A "dense" event
+#: sums up the time since `since` (s), in which events came too densely to be located; impacts: how many then.
 EVENT_DTYPE = np.dtype(
     [
         ("time", "f8"),
@@ -29,6 +31,8 @@ EVENT_DTYPE = np.dtype(
         ("impulse", "f8", (3,)),
         ("energy_before", "f8"),
         ("energy_after", "f8"),
+        ("since", "f8"),
+        ("impacts", "f8"),
     ]
 )
 
@@ -40,6 +44,7 @@ UNITS = {
     "impulse": "N s",
     "energy_before": "J",
     "energy_after": "J",
+    "since": "s",
 }
 
 TIME_DIGITS = 10  # in tables
@@ -68,12 +73,16 @@ class EventLog:
         impulse: ArrayLike = NO_IMPULSE,
         energy_before: float = np.nan,
         energy_after: float = np.nan,
+        since: float = np.nan,
+        impacts: float = np.nan,
     ) -> None:
         """Note one event; units as in `EVENT_DTYPE`."""
         along = np.asarray(impulse, float)
         if along.shape != (3,):
             raise OptionError(f"events: an impulse must have shape [3], got {list(along.shape)}")
-        self._rows.append((time, kind, name, other, gap, velocity, tuple(along), energy_before, energy_after))
+        self._rows.append(
+            (time, kind, name, other, gap, velocity, tuple(along), energy_before, energy_after, since, impacts)
+        )
 
     def extend(self, events: NDArray[Any]) -> None:
         """Note many: a structured array with at least the fields time and kind.

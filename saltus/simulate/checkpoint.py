@@ -9,17 +9,12 @@ from saltus.errors import OptionError
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
-# steps of dopri5 that follow each other freely begin with what the last one has left
-FREE = ("qpos_saved", "qvel_saved", "act_saved", "stage_qvel", "stage_qacc", "stage_act", "event_before", "event_count")
-
 
 def take(sim: "Simulation") -> dict[str, np.ndarray]:
     """State and inputs, what the integrator and the constraint solver remember, and what the last step left."""
     fields = {"state": sim._state.copy()}
     if sim._left is not None:
         fields["left"] = sim._left.copy()
-    if sim.integrator.adaptive:
-        fields |= {name: sim._struct.views[name].copy() for name in FREE}
     return fields
 
 
@@ -30,6 +25,3 @@ def put(sim: "Simulation", fields: dict[str, np.ndarray]) -> None:
     sim._state[:] = fields["state"]
     sim._left = fields["left"].copy() if "left" in fields else None
     sim._computed = None
-    for name in FREE:
-        if name in fields:
-            sim._struct.views[name][...] = fields[name]

@@ -339,7 +339,7 @@ def _timed(sim: Simulation, start: np.ndarray, duration: float) -> float:
         rows = np.zeros((1, 1 + sim.model.nq + sim.model.nv))
         ends = np.array([sim.time + duration])
         begin = clock.perf_counter()
-        loops.record(sim._model, sim._struct, ends, 0, ATTEMPTS, False, *sim.integrator.parameters, rows)
+        loops.record(sim._model, sim._struct, ends, 0, ATTEMPTS, *sim.integrator.parameters, rows)
     else:
         steps = max(1, round(duration / sim.timestep))
         begin = clock.perf_counter()

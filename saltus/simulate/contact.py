@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 IMPACTS = ("newton", "poisson")
 TREATMENTS = ("simultaneous", "moreau", "sequential")
+DENSE = ("step", "locate", "stop")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,10 @@ class Hard:
         gap_tolerance: m; nearer than this bodies touch.
         speed_tolerance: m/s; slower than this they do not move against each other.
         bounce_height: m; where bounces shrink geometrically, the contact closes once the next is lower than this.
+        dense: what to do where a contact has more than `dense_events` events within `dense_time` s, or more is closed
+            than there is room for: "step" (go on in steps of time of `dense_step` s until it is over, see
+            docs/hard_contact.md; the event "dense" in the log sums up what happened), "locate" (locate all events,
+            however many) or "stop" (EventError).
     """
 
     restitution: float = 0.0
@@ -63,6 +68,10 @@ class Hard:
     gap_tolerance: float = 1e-10
     speed_tolerance: float = 1e-9
     bounce_height: float = 1e-8
+    dense: str = "step"
+    dense_events: float = 32
+    dense_time: float = 0.01
+    dense_step: float = 0.001
 
     name = "hard"
 
@@ -71,13 +80,16 @@ class Hard:
         _coefficient("limits", self.limits, 1.0)
         if self.friction is not None:
             _coefficient("friction", self.friction)
-        for name in ("gap_tolerance", "speed_tolerance", "bounce_height"):
+        positive = ("gap_tolerance", "speed_tolerance", "bounce_height", "dense_events", "dense_time", "dense_step")
+        for name in positive:
             if not (_number(name, getattr(self, name)) > 0):
                 raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
         if self.impact not in IMPACTS:
             raise OptionError.unknown("impact law", self.impact, list(IMPACTS))
         if self.treatment not in TREATMENTS:
             raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
+        if self.dense not in DENSE:
+            raise OptionError.unknown("way with dense events", self.dense, list(DENSE))
         for pair, value in self.pairs.items():
             _pair_values(pair, value)
 
@@ -118,6 +130,10 @@ class Hard:
             impact_law=IMPACTS.index(self.impact),
             impact_treatment=TREATMENTS.index(self.treatment),
             event=event,
+            dense=DENSE.index(self.dense),
+            dense_events=float(self.dense_events),
+            dense_time=float(self.dense_time),
+            dense_step=float(self.dense_step),
         )
 
 

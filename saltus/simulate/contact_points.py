@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON, NUNSOLVED
+from saltus.contact.modes import LEFT
 from saltus.model.hard import slot_counts
 from saltus.model.model import Model
 from saltus.number.structs import Struct
@@ -30,15 +31,19 @@ def point_count(sim: "Simulation") -> int:
     """How many contact points a recording of this simulation has columns for; 0 where it has pairs alone."""
     if sim._located:
         return sim._model.nslot
-    if sim._points is None:
-        sim._points = _numbers(sim._model)
-    return sim._points[0]
+    return _counted(sim)[0]
 
 
 def _first(sim: "Simulation") -> NDArray[np.int64]:
     """The first point of each pair of geoms."""
-    point_count(sim)
-    return sim._points[1]
+    return _counted(sim)[1]
+
+
+def _counted(sim: "Simulation") -> tuple[int, NDArray[np.int64]]:
+    """`_numbers` of a simulation, found once."""
+    if sim._points is None:
+        sim._points = _numbers(sim._model)
+    return sim._points
 
 
 def _numbers(m: Struct) -> tuple[int, NDArray[np.int64]]:
@@ -84,7 +89,7 @@ def energy_and_contacts(sim: "Simulation") -> tuple[NDArray[np.float64], dict[st
     nan for a place. Of pairs, contact_state alone.
     """
     if sim._located:
-        return sim.energy(), _located(sim)
+        return sim.energy(), _stepped(sim) if sim._struct.views["dense"][LEFT] > 0.0 else _located(sim)
     stepped = sim._stepping and not sim._was_moved() and sim._struct.views["past_known"] > 0.0
     if not point_count(sim):
         energy, closed = sim._sample()

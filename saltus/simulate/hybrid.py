@@ -14,18 +14,22 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.events import EVENT_DTYPE, contact_label
 from saltus.simulate import loops
-from saltus.solve.status import AT_IMPACT, CHATTER, JAMMED, UNRESOLVED
+from saltus.simulate.contact import Hard
+from saltus.solve.status import AT_IMPACT, CHATTER, CROWDED, JAMMED, TOO_DENSE, UNRESOLVED
 
 if TYPE_CHECKING:
     from saltus.simulate.impact_report import ImpactReport
     from saltus.simulate.simulation import Simulation
 
 DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this, or loops that gape wider, are refused
+STEP_OVER = "; saltus.Hard(dense='step') steps over them"
 WHY = {
     JAMMED: "no accelerations satisfy the laws of contact and friction (Painlevé's paradox); "
     "less friction, or time stepping (integrator='moreau_jean'), which lets velocities jump, may go on",
     UNRESOLVED: "the impact could not be resolved to its tolerance",
     CHATTER: "modes change again and again without time passing",
+    CROWDED: "more contact points are closed at once than events can be located for",
+    TOO_DENSE: "events of a contact come more densely than dense_events within dense_time",
 }
 EVENT_STATUSES = tuple(WHY)
 
@@ -73,18 +77,23 @@ class EventReader:
         item, kind = rows[:, modes.ITEM].astype(int), rows[:, modes.KIND].astype(int)
         out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
         out["gap"][item < 0] = out["velocity"][item < 0] = np.nan
+        dense = kind == modes.DENSE
+        out["since"] = np.where(dense, rows[:, modes.SINCE], np.nan)
+        out["impacts"] = np.where(dense, rows[:, modes.COUNT], np.nan)
         out["kind"], out["name"], out["other"] = self.kinds[kind], self.names[item], self.others[item]
         impact = kind == modes.IMPACT
         out["impulse"] = np.where(impact[:, None], rows[:, modes.NORMAL : modes.TANGENT2 + 1], np.nan)
         for field, place in (("energy_before", modes.BEFORE), ("energy_after", modes.AFTER)):
-            out[field] = np.where(impact, rows[:, place], np.nan)
+            out[field] = np.where(impact | dense, rows[:, place], np.nan)
         count[LOGGED] = count[LOST] = 0
         return out
 
 
 def event_error(sim: "Simulation", status: int) -> EventError:
     """The error for an event that could not be handled; the state is that of the event."""
-    return EventError(WHY[status], time=sim.time, snapshot=sim._state.copy())
+    # what dense="step" would have got over
+    more = STEP_OVER if isinstance(sim.law, Hard) and sim.law.dense != "step" and status != JAMMED else ""
+    return EventError(WHY[status] + more, time=sim.time, snapshot=sim._state.copy())
 
 
 def check_start(sim: "Simulation") -> None:

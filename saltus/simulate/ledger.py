@@ -1,18 +1,28 @@
 """The ledger of a run: the work of all kinds of forces, summed up over its steps."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from saltus.contact.counts import NUNSOLVED
+from saltus.contact.modes import LEFT
+from saltus.integrate.work import CONTACT, DRY, EQUALITIES, LIMITS
 from saltus.record.ledger import ACCOUNTS, ENERGIES, WORKS
-from saltus.simulate import loops
+from saltus.simulate import checkpoint, loops
 
 if TYPE_CHECKING:
+    from saltus.simulate.free_steps import FreeSteps
     from saltus.simulate.simulation import Simulation
 
 IMPACTS = len(WORKS)  # places of the accounts
 EQUATIONS = IMPACTS + 1
+CONSTRAINTS = (CONTACT, LIMITS, DRY, EQUALITIES)
+
+#: Places in a step and weights of Gauss and Legendre's quadrature with three points.
+NODES = 0.5 + np.sqrt(0.15) * np.array([-1.0, 0.0, 1.0])
+NODE_WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
 
 #: Weights of closed Newton-Cotes formulas by their number of parts: Simpson's rule and Boole's.
 WEIGHTS = {2: np.array([1, 4, 1]) / 6, 4: np.array([7, 32, 12, 32, 7]) / 90}
@@ -20,6 +30,7 @@ RULES = {
     0: "force times displacement, of the forces that moved each step",
     2: "power, by Simpson's rule over each step, whose own error is of fourth order",
     4: "power, by Boole's rule over each step, whose own error is of sixth order",
+    3: "power, by Gauss and Legendre's rule with three points over each step, whose own error is of sixth order",
 }
 
 
@@ -28,7 +39,8 @@ class Ledger:
 
     Methods that leave the forces of a step behind are charged with the work of just these, force times the step's
     displacement at its mean velocity: a balance of the steps as they were taken, whatever their length. Others are
-    asked for their powers at the step's ends and at places between, where shorter steps of the same method go. What
+    asked for their powers at the step's ends and at places between, where shorter steps of the same method go, and
+    adaptive ones for those on the dense output of the steps that they take. What
     impacts change is in the log of events. Given equations of motion are charged with what they do beyond the bodies'
     own: the forces of a step at its start, or where the method has them.
 
@@ -39,7 +51,8 @@ class Ledger:
         self.sim = sim
         self.work = np.zeros(len(ACCOUNTS) - len(ENERGIES))
         self._leaves = "" if sim._located else sim.integrator.leaves
-        self._parts = 0 if self._leaves else 2 if sim.integrator.order <= 4 else 4
+        free = sim.integrator.adaptive and not (sim.control is not None and sim.control.hold)
+        self._parts = 0 if self._leaves else 3 if free else 2 if sim.integrator.order <= 4 else 4
         self.rule = RULES[self._parts]
 
     def accounts(self) -> np.ndarray:
@@ -52,17 +65,68 @@ class Ledger:
     def step(self, steps: Callable[[int, float], bool], h: float) -> bool:
         """Take a step with `steps` and account for it; returns what that does, whether the run has ended."""
         sim = self.sim
-        before, start, seen = sim._state.copy(), sim.time, len(sim.events)
+        before, start = sim._state.copy(), sim.time
         ended = steps(1, h)
-        events = sim.events[seen:]
         if self._leaves:
             self._forces_of(before, h)
         else:
             self._powers(before, sim.time - start)
-        # what happens at once to several contacts is one change of energy
-        changes = np.unique(events[["time", "energy_before", "energy_after"]])
-        self.work[IMPACTS] += np.nansum(changes["energy_after"] - changes["energy_before"])
+        self._add_impacts(start)
         return ended
+
+    def _add_impacts(self, start: float) -> None:
+        """The impacts since `start` (s); what happens at once to several contacts is one change of energy."""
+        events = self.sim.events
+        impacts = events[(events["kind"] == "impact") & (events["time"] > start) & (events["time"] <= self.sim.time)]
+        changes = np.unique(impacts[["time", "energy_before", "energy_after"]])
+        self.work[IMPACTS] += np.nansum(changes["energy_after"] - changes["energy_before"])
+
+    def free_step(
+        self, steps: "FreeSteps", before: dict[str, np.ndarray], start: float, target: float, marks: list[float]
+    ) -> list[np.ndarray]:
+        """Account for the step towards `target` (s) that was taken from the state `before` at `start` (s).
+
+        The step is taken once more, to look inside. Where it was one of time over events, all that smooth forces do not
+        explain is what impacts changed. Returns the work up to each of the times in `marks`, which are inside.
+        """
+        sim = self.sim
+        end = sim.time
+        if not end > start:
+            return [self.work.copy() for _ in marks]
+        after, left, events = sim._state.copy(), sim._left, sim.events
+        unsolved = int(sim._struct.views["count"][NUNSOLVED])
+        dense = sim._located and before["state"][sim._rows_of("dense")][LEFT] > 0.0
+        edges = [start, *marks, end]
+        parts = list(pairwise(edges))
+        inside = np.concatenate([a + (b - a) * NODES for a, b in parts])
+        checkpoint.put(sim, before)
+        held, done = self._held(), self.work.copy()
+        rows = steps.take_again(np.sort(np.append(inside, marks)), target)
+        at = {float(row[0]): row for row in rows}
+        works = []
+        for a, b in parts:
+            for place, weight in zip(NODES, NODE_WEIGHTS, strict=True):
+                if (row := at.get(float(a + (b - a) * place))) is not None:
+                    steps.put(row)
+                    self._add((b - a) * weight)
+            if dense:
+                if b < end:
+                    steps.put(at[b])
+                else:
+                    sim._state[:] = after
+                self.work[list(CONSTRAINTS)] = done[list(CONSTRAINTS)]
+                self.work[IMPACTS] = done[IMPACTS]
+                self.work[IMPACTS] += self._held() - held - (self.work - done).sum()
+            works.append(self.work.copy())
+        sim._state[:] = after
+        sim._left, sim.events, sim._computed = left, events, None
+        sim._struct.views["count"][NUNSOLVED] = unsolved
+        self._add_impacts(start)
+        return works[:-1]
+
+    def _held(self) -> float:
+        """The energy of the present state (J)."""
+        return float(self.accounts()[: len(ENERGIES)].sum())
 
     def _forces_of(self, before: np.ndarray, h: float) -> None:
         """The work of the forces that are in the Data."""

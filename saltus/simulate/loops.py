@@ -60,15 +60,15 @@ inverse_dynamics(m, d)
 )
 record = Entry(
     "record",
-    "times, row, attempts, going, tableau, tolerance, out",
-    "return record(m, d, times, row, attempts, going, tableau, tolerance, out)",
+    "times, row, attempts, tableau, tolerance, out",
+    "return record(m, d, times, row, attempts, tableau, tolerance, out)",
     record=dopri5.record,
 )
 
 record_events = Entry(
     "record_events",
-    "times, row, attempts, going, tableau, tolerance, out",
-    "return record(m, d, times, row, attempts, going, (tableau, tolerance), out)",
+    "times, row, attempts, tableau, tolerance, out",
+    "return record(m, d, times, row, attempts, (tableau, tolerance), out)",
     record=event_driven.record,
 )
 settle = Entry("settle", "", "return begin(m, d)", begin=event_driven.begin)

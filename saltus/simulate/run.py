@@ -13,14 +13,15 @@ from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarnin
 from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
 from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
-from saltus.simulate import checkpoint, divergence, loops
+from saltus.simulate import checkpoint, divergence
 from saltus.simulate.contact_points import energy_and_contacts, point_count
 from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, description
 from saltus.simulate.feedback import warn_if_unstable
+from saltus.simulate.free_steps import FreeSteps
 from saltus.simulate.ledger import Ledger
 from saltus.simulate.plan import ROUNDING, Plan, positive
-from saltus.solve.status import ENDED, EVENTS_FULL
+from saltus.solve.status import ENDED
 
 if TYPE_CHECKING:
     from saltus.record.stream import Stream
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
 GROWTH = 4  # times more steps before it returns again, as long as it returns more often than that
-FIRST_FREE = 16  # steps of its own length that an adaptive integrator takes before it first returns
-WINDOW = 4096  # samples that one call of compiled code may write
 
 
 def run(
@@ -50,11 +49,12 @@ def run(
     method from that step's start, so that sampling does not change the motion. The last step is shortened to end at
     `duration`; where no sample lies there, the state at the end is `end` of the trajectory.
 
-    `control`: a function f(sim) -> ctrl [nu], called at the start of each step; an array [nu], held; an array [steps,
-    nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose states are the last
-    of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal), or a function of the
-    fraction done. `certify`: repeat the run with half and a quarter of the step and put a statement of its accuracy
-    into `certificate`.
+    `control`: a function f(sim) -> ctrl [nu], called at the start of each step (with dopri5, at every multiple of the
+    timestep, which its steps pass over unless the function changes something there); an array [nu], held; an array
+    [steps, nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose states are
+    the last of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal), or a function
+    of the fraction done. `certify`: repeat the run with half and a quarter of the step and put a statement of its
+    accuracy into `certificate`.
 
     `save`: a Zarr store (.zarr) that does not exist yet, to which the run is recorded as it goes on, in memory that
     does not grow with it; the trajectory that is returned reads its columns from there when they are first looked at.
@@ -62,7 +62,7 @@ def run(
 
     `ledger`: keep an account of energy: what is held where, and the work of all kinds of forces, summed up over every
     step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, with methods of
-    more than one stage several times as long. dopri5 then steps to every multiple of the timestep.
+    more than one stage several times as long.
 
     Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in `trajectory`.
     """
@@ -168,6 +168,9 @@ class Run:
         self.next = 0  # sample to record next
         self.done = 0  # whole steps taken
         self.controlled_step = -1
+        # of an adaptive integrator: the time of control that comes next, by its number, and whether controls change
+        self.asked, self.changing = 0, False
+        self.clock = clock.perf_counter
         self.failed = sim.unconverged  # before the run
         self.seen = len(sim.events)  # events that the sink has, and those before the run
         self.chunk = 1  # steps to take before returning from compiled code
@@ -177,6 +180,7 @@ class Run:
     def resume(self, position: dict[str, Any]) -> None:
         """Go on from a position; the state is the simulation's."""
         self.next, self.done, self.controlled_step = (position[name] for name in ("next", "done", "controlled_step"))
+        self.asked, self.changing = position.get("asked", 0), position.get("changing", False)
         self.failed = self.sim.unconverged - position["unconverged"]
         if self.book is not None:
             self.book.work[:] = position["work"]
@@ -186,12 +190,14 @@ class Run:
         status = "complete"
         try:
             if self.sink.resumable:
-                self._commit()
+                self.commit()
             with self.progress:
-                if self.sim.integrator.adaptive and self.control is None and self.book is None:
-                    self._record_free()
-                else:
+                self._begin()
+                held = self.sim.control is not None and self.sim.control.hold
+                if not self.sim.integrator.adaptive or held:
                     self._record_stepwise()
+                elif FreeSteps(self).record():
+                    raise _Ended
         except (DivergenceError, EventError) as error:
             self._note_events()
             self._note_unconverged()
@@ -210,15 +216,25 @@ class Run:
         self._note_unconverged()
         return self.sink.finish(status)
 
+    def _begin(self):
+        """Find the modes of the first sample; where there are none it is recorded without."""
+        try:
+            self.sim.begin()
+        except EventError:
+            if self.next == 0:
+                self._append()
+            raise
+
     def _note_unconverged(self):
         if self.sim.unconverged > self.failed:
             self.sink.attrs["unconverged"] = self.sim.unconverged - self.failed
 
-    def _commit(self):
+    def commit(self):
         """Let the sink keep the state to go on from."""
         unconverged = self.sim.unconverged - self.failed
         self._note_events()
         position = {"next": self.next, "done": self.done, "controlled_step": self.controlled_step}
+        position |= {"asked": self.asked, "changing": self.changing}
         position |= {"time": self.sim.time, "unconverged": unconverged}
         if self.book is not None:
             position["work"] = self.book.work.tolist()
@@ -240,7 +256,7 @@ class Run:
                 self._append()
             self.next += 1
             if self.sink.due:
-                self._commit()
+                self.commit()
         self._advance_to(plan.whole)
         if plan.rest:
             self._control_step()
@@ -258,12 +274,12 @@ class Run:
             began = clock.perf_counter()
             self._take(n, self.plan.h)
             self.done += n
-            self._pace(n, began)
+            self.pace(n, began)
             self.progress.update(self.done * self.plan.h)
             if self.sink.due:
-                self._commit()
+                self.commit()
 
-    def _pace(self, n, began):
+    def pace(self, n, began):
         """Choose how many steps to take before returning again, from the time that n steps took."""
         spent = clock.perf_counter() - began
         if n == self.chunk and spent < CHUNK_SECONDS / GROWTH:
@@ -309,7 +325,7 @@ class Run:
     def _append_ahead(self, ahead):
         """A sample inside a step: go there, record, come back. No sample where the run ends before it."""
         sim = self.sim
-        here, left, events = sim.snapshot(), sim._left, len(sim.events)
+        here, left, events = sim.snapshot(), sim._left, sim.events
         work = None if self.book is None else self.book.work.copy()
         sim._struct.views["memory"][:] = 0.0
         try:
@@ -320,88 +336,20 @@ class Run:
         finally:
             sim._state[:] = here
             sim._left = left
-            sim.events = sim.events[:events]  # they come again with the step
+            sim.events = events  # they come again with the step
             if self.book is not None:
                 self.book.work[:] = work
 
     def _append(self):
         self.sink.append(**self._row())
 
+    def record_sample(self, *, last: bool) -> None:
+        """Record the present state as the next sample; `last`: as the end, where no sample lies."""
+        (self.sink.end if last else self.sink.append)(**self._row())
+
     def _row(self) -> dict[str, Any]:
         row = sample_row(self.sim)
         return row if self.book is None else row | {"ledger": self.book.accounts()}
-
-    # ------------------------------------------------------------ steps of their own length
-
-    def _record_free(self):
-        """Adaptive steps of their own length, samples by dense output.
-
-        Compiled code writes a window of samples. Where its steps went beyond the window, they are taken again, fewer at
-        a time or with a wider window, from the state before; so memory does not grow with the run.
-        """
-        sim, plan = self.sim, self.plan
-        total, window = plan.count + plan.beyond, WINDOW
-        self.chunk = FIRST_FREE
-        while self.next < total:
-            last = min(self.next + window, total)
-            after = plan.start + plan.times(last, last + 1)[0] if last < total else np.inf
-            before, events = checkpoint.take(sim) if last < total else {}, len(sim.events)
-            began = clock.perf_counter()
-            rows, status = self._call_free(last)
-            if sim.time > after:
-                checkpoint.put(sim, before)
-                sim.events = sim.events[:events]
-                window = window if self.chunk > 1 else 2 * window
-                self.chunk = self.most = max(1, self.chunk // 2)
-                continue
-            self._append_rows(rows)
-            if status and status != ENDED:
-                divergence.handle(sim, self._last_good(), 0, status)
-            sim._finish()
-            if status == ENDED:
-                raise _Ended
-            self._pace(self.chunk, began)
-            self.progress.update(sim.time - plan.start)
-            if self.sink.due:
-                self._commit()
-
-    def _call_free(self, last):
-        """Some steps: the samples that they passed before sample `last`, and a status."""
-        sim, plan = self.sim, self.plan
-        times = plan.start + plan.times(self.next, last)
-        if last < plan.count + plan.beyond:
-            times = np.append(times, plan.start + plan.duration)  # where steps are to end
-        numbers = 1 + sim.model.nq + sim.model.nv + len(sim.act) + sim._model.nmode + len(sim.actuation_state)
-        rows = np.zeros((len(times), numbers))
-        sim._computed = None
-        arguments = (times, 0, self.chunk, sim.time > plan.start, *sim.integrator.parameters, rows)
-        loop = loops.record_events if sim._located else loops.record
-        reached, status = loop(sim._stepped, sim._struct, *arguments)
-        sim._read_events()
-        return rows[: min(reached, last - self.next)], 0 if status == EVENTS_FULL else status
-
-    def _append_rows(self, rows):
-        sim, nq, nv = self.sim, self.sim.model.nq, self.sim.model.nv
-        after, left = sim._state.copy(), sim._left
-        _, v, a, mode, discrete = np.cumsum([1, nq, nv, len(sim.act), sim._model.nmode]).tolist()
-        for row in rows:
-            sim.time, sim.qpos, sim.qvel, sim.act = float(row[0]), row[1:v], row[v:a], row[a:mode]
-            sim._struct.views["mode"][:], sim.actuation_state = row[mode:discrete], row[discrete:]
-            sim._left = sim._state.copy()  # modes are known: looking at the sample need not find them
-            if self.next < self.plan.count:
-                self._append()
-            else:
-                self.sink.end(**sample_row(self.sim))
-            self.next += 1
-        sim._state[:] = after
-        sim._left = left
-
-    def _last_good(self):
-        """The state at the end of the last good step of a free run."""
-        struct, state = self.sim._struct, self.sim._state.copy()
-        for name in ("qpos", "qvel", "act"):
-            state[self.sim._rows_of(name)] = struct.views[f"{name}_saved"]
-        return state
 
 
 def control_function(sim, control, steps) -> Callable | None:

@@ -11,6 +11,7 @@ from saltus.contact.foreign_ray import attach_sense
 from saltus.contact.modes import UNDONE
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
+from saltus.integrate.dopri5 import GOING
 from saltus.integrate.event_driven import event_driven, step_word
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
@@ -110,15 +111,16 @@ class Simulation:
         self._law_timestep = self.integrator.law_timestep(self.timestep)
         self._model = self.model.struct(timestep=self._law_timestep, laws=UserLaws(hard=self._hard, touch=self._touch))
         room = _room(self.model, control)
-        self._struct = Struct(DATA, self.integrator.data_sizes(self._model.sizes, **room))
+        self._located = self._hard is not None and self._hard.event  # whether events are located in time
+        stepped = event_driven(self.integrator) if self._located else self.integrator
+        self._struct = Struct(DATA, stepped.data_sizes(self._model.sizes, **room))
         self._struct.fill("timestep", self.timestep)
         attach(self.model, self._struct)
         if "sensor_delay" in self._model.layout.features:
             attach_sense(self.model, self._struct)  # steps look, too
         self._state = self._struct.real[self._struct.span("time", "xfrc_applied")]
         self._motion = self._rows_of("qpos", "qvel")  # places in the state
-        self._located = self._hard is not None and self._hard.event  # whether events are located in time
-        self._loop = loops.advance(event_driven(self.integrator) if self._located else self.integrator)
+        self._loop = loops.advance(stepped)
         self._method = step_word(self.integrator) if self._located else ""
         self._stepping = self._hard is not None and not self._hard.event  # whether steps go over events
         self._events = EventReader(self) if self._located else StepEventReader(self) if self._stepping else None
@@ -252,6 +254,7 @@ class Simulation:
             raise OptionError(f"the snapshot holds {np.size(snapshot)} numbers, this state {self._state.size}")
         self._state[:] = snapshot
         self._left = self._state.copy()
+        self.events = self.events[self.events["time"] <= self.time]
 
     # ------------------------------------------------------------ motion
 
@@ -341,16 +344,34 @@ class Simulation:
         self._struct.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
 
     def _prepare(self) -> None:
-        """Before steps: an integrator forgets what it remembers if the state was changed from outside."""
+        """Before steps: an integrator forgets what it remembers if the state was changed from outside.
+
+        An adaptive one forgets its slopes where an input was.
+        """
         self._note_forces()
         if self._located and not self._modes_are_known():
             check_start(self)
         if self._stepping and self._was_moved():
             self._struct.views["past_known"][...] = 0.0
         if self._remembers:
-            moved = self._struct.span("time", "act")
+            moved, memory = self._struct.span("time", "act"), self._struct.views["memory"]
             if self._left is None or not np.array_equal(self._state[moved], self._left[moved]):
-                self._struct.views["memory"][:] = 0.0
+                memory[:] = 0.0
+            elif self.integrator.adaptive and not np.array_equal(self._state, self._left):
+                memory[GOING] = 0.0
+
+    def begin(self) -> None:
+        """Find the modes of the present state, where events are located in time; impacts there are in the log."""
+        self._prepare()
+        if not self._located or self._modes_are_known():
+            return
+        before = self._state.copy()
+        status = loops.settle(self._stepped, self._struct)
+        self._read_events()
+        self._computed = None
+        if status:
+            divergence.handle(self, before, 0, status)
+        self._left = self._state.copy()
 
     def _finish(self) -> None:
         """After steps: keep the state that they left, to see later whether it was changed."""

@@ -2,7 +2,7 @@
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.given import has_law
-from saltus.contact.modes import count_closed
+from saltus.contact.modes import LEFT, count_closed
 from saltus.dynamics.factor import solve
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.number.kernels import kernel, only_with
@@ -80,7 +80,16 @@ def soft_forward(m, d):
     return status
 
 
-@only_with("stepping", otherwise=soft_forward)
+@only_with("event", otherwise=soft_forward)
+@kernel
+def located_forward(m, d):
+    """The same where events are located; while time is stepped over them, as means over such a step."""
+    if d.dense[LEFT] > 0.0:
+        return accelerate(m, d, m.opt_dense_step, TOLERANCE)
+    return soft_forward(m, d)
+
+
+@only_with("stepping", otherwise=located_forward)
 @kernel
 def constrained_forward(m, d):
     """The same, as means over a step of time from the present state under the hard law."""

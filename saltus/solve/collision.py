@@ -49,6 +49,8 @@ def collide_touching(m, d, potential):
     close_accumulated(m, d)
     before = kinetic_energy(m, d)
     residual = resolve_impact(d, m.opt_impact_law, m.opt_impact_treatment, TOLERANCE)
+    if not residual <= SOLVED:
+        return UNRESOLVED
     spread(m, d, IMPULSES)
     for i in range(m.nv):
         d.row_inverse[i] = d.qfrc_constraint[i]
@@ -58,7 +60,7 @@ def collide_touching(m, d, potential):
     after = kinetic_energy(m, d)
     log_impacts(m, d, potential + before, potential + after)
     log_remedies(m, d)
-    return OK if residual <= SOLVED else UNRESOLVED
+    return OK
 
 
 @kernel
@@ -82,21 +84,30 @@ def kinetic_energy(m, d):
 
 
 @kernel
+def speed_at_limit(m, d):
+    """The fastest approach (m/s) of what has come to the limit of its impacts with this one; 0 where nothing has."""
+    fastest = 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        if is_at_limit(m, d, b):
+            fastest = maximum(fastest, -d.row_velocity[d.block_row[b]])
+    return fastest
+
+
+@kernel
+def is_at_limit(m, d, b):
+    """Whether the impacts of block b's contact or limit accumulate, and the next bounce would be too low to see."""
+    kind, item, speed = d.block_kind[b], d.block_item[b], -d.row_velocity[d.block_row[b]]
+    if item < 0 or not (kind == CONE or kind == UNILATERAL) or not speed > m.opt_speed_tolerance:
+        return False
+    return time_to_limit(m, d, item, speed) >= 0.0
+
+
+@kernel
 def close_accumulated(m, d):
-    """No restitution where impacts accumulate and the next bounce would be too low to see; noted in the log."""
+    """No restitution where impacts are at their limit."""
     for k in range(d.hard_count[0]):
-        b = d.hard_block[d.hard_row[k]]
-        item = d.block_item[b]
-        speed = -d.row_velocity[d.block_row[b]]
-        if item >= 0 and d.hard_restitution[k] > 0.0 and speed > m.opt_speed_tolerance:
-            remaining = time_to_limit(m, d, item, speed)
-            if remaining >= 0.0:
-                d.hard_restitution[k] = 0.0 * speed
-                now = d.time
-                d.time = now + remaining
-                zero = 0.0 * now
-                log_event(m, d, ZENO, item, d.gap[item], -speed, (zero, zero, zero), zero, zero)
-                d.time = now
+        if is_at_limit(m, d, d.hard_block[d.hard_row[k]]):
+            d.hard_restitution[k] = 0.0 * d.time
 
 
 @kernel
@@ -134,6 +145,32 @@ def log_impacts(m, d, before, after):
             if d.hard_dim[k] == 3:
                 impulse = (d.hard_r[j], d.hard_r[j + 1], d.hard_r[j + 2])
             log_event(m, d, IMPACT, item, d.gap[item], speed, impulse, before, after)
+            if is_at_limit(m, d, b):
+                d.impact_limit[item] = (d.time + time_to_limit(m, d, item, -speed), speed)
             if speed < -m.opt_speed_tolerance:
                 times = d.impact_time[item]
                 d.impact_time[item] = (d.time, times[0], times[1], times[2])
+
+
+@kernel
+def log_limits(m, d):
+    """Note the limits of impacts that have been reached by now, in their order."""
+    now, zero = d.time, 0.0 * d.time
+    next_one = next_limit(m, d, now)
+    while next_one >= 0:
+        limit = d.impact_limit[next_one]
+        d.time = limit[0]
+        log_event(m, d, ZENO, next_one, zero, limit[1], (zero, zero, zero), zero, zero)
+        d.impact_limit[next_one] = (zero, zero)
+        d.time = now
+        next_one = next_limit(m, d, now)
+
+
+@kernel
+def next_limit(m, d, now):
+    """The contact or limit whose impacts end first, no later than `now` (s); -1: there is none."""
+    first = -1
+    for i in range(m.nslot + 2 * m.nlimit):
+        if 0.0 < d.impact_limit[i, 0] <= now and (first < 0 or d.impact_limit[i, 0] < d.impact_limit[first, 0]):
+            first = i
+    return first

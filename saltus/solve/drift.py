@@ -30,6 +30,13 @@ def project(m, d):
     """Bring positions and velocities of what is closed back; returns whether anything moved."""
     if not d.event_count[CLOSED]:
         return False
+    moved = project_positions(m, d)
+    return project_velocities(m, d) or moved
+
+
+@kernel
+def project_positions(m, d):
+    """Bring positions of what is closed back; returns whether anything moved. Leaves the rows of the new positions."""
     moved = False
     for _ in range(ROUNDS):
         rows_there(m, d)
@@ -43,12 +50,18 @@ def project(m, d):
         for k in range(m.nq):
             d.qpos_kept[k] = d.qpos[k]
         displace(m, d.qpos_kept, 1.0, d.qstep, d.qpos)
-    if errors(d, d.row_velocity) > LEAST_SPEED:
-        moved = True
-        correct(m, d, d.qstep)
-        for i in range(m.nv):
-            d.qvel[i] = d.qvel[i] + d.qstep[i]
     return moved
+
+
+@kernel
+def project_velocities(m, d):
+    """Take the velocities from what is closed, after `project_positions`; returns whether there were any."""
+    if d.count[NBLOCK] == 0 or errors(d, d.row_velocity) <= LEAST_SPEED:
+        return False
+    correct(m, d, d.qstep)
+    for i in range(m.nv):
+        d.qvel[i] = d.qvel[i] + d.qstep[i]
+    return True
 
 
 @only_with("event", otherwise="False")

@@ -5,7 +5,7 @@ with Coulomb's cone where nothing slips yet (Pfeiffer & Glocker, Multibody Dynam
 """
 
 from saltus.contact.blocks import CONE, FRICTION, UNILATERAL
-from saltus.contact.closed import closed_rows
+from saltus.contact.closed import closed_rows, has_room
 from saltus.contact.counts import NBLOCK
 from saltus.contact.identity import remember_points
 from saltus.contact.modes import (
@@ -30,12 +30,13 @@ from saltus.model.cones import UNILATERAL as PUSHES
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.closed_motion import free_motion, free_rows, row_drifts
-from saltus.solve.collision import approaching, collide_touching, pose_impact
+from saltus.solve.collision import approaching, collide_touching, pose_impact, speed_at_limit
 from saltus.solve.cone import ROUNDING, SOLVED, TOLERANCE, solve_cones
-from saltus.solve.contact_space import BLOCKS, OPENING, ROWS, assemble, row_matrix
-from saltus.solve.drift import project
-from saltus.solve.status import AT_IMPACT, JAMMED, OK
+from saltus.solve.contact_space import BLOCKS, DRIFT, OPENING, ROWS, assemble, row_matrix, slips
+from saltus.solve.drift import project, project_velocities
+from saltus.solve.status import AT_IMPACT, CROWDED, JAMMED, OK, UNRESOLVED
 
+LEAVING = 2.0  # times the speed of an impact at the limit of many: what parts more slowly has come to rest
 ON_EDGE = 1e-9  # of the cone's radius: nearer to the edge than this friction is at its limit
 
 
@@ -43,6 +44,8 @@ ON_EDGE = 1e-9  # of the cone's radius: nearer to the edge than this friction is
 def settle(m, d):
     """Impacts and new modes at the present state, noted in the log; returns a status."""
     touch(m, d)
+    if not has_room(m, d):
+        return CROWDED
     closed_rows(m, d)
     if approaching(m, d):
         energy_of_state(m, d)
@@ -53,11 +56,14 @@ def settle(m, d):
         pose_impact(m, d)
         if d.event_count[PAUSED]:
             return AT_IMPACT
+        limit = speed_at_limit(m, d)
         status = collide_touching(m, d, potential)
         if status != OK:
             return status
         closed_rows(m, d)
-    part(m, d)
+        if limit > 0.0:
+            end_accumulation(m, d, LEAVING * limit)
+    part(m, d, m.opt_speed_tolerance)
     count_closed(m, d)
     project(m, d)
     status = choose_modes(m, d)
@@ -85,20 +91,47 @@ def touch(m, d):
 
 
 @kernel
-def part(m, d):
-    """Open what moves apart; what stays sticks where it does not slide, and else slips in the direction it moves."""
+def end_accumulation(m, d, speed):
+    """Take the velocities from all that touches and does not part faster than `speed` (m/s): its impacts are over.
+
+    So a block that rocks from edge to edge, lower and lower, comes to lie on both.
+    """
     for b in range(d.count[NBLOCK]):
         item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
         if kind == CONE or kind == UNILATERAL:
-            if d.row_velocity[row] > m.opt_speed_tolerance:
+            if d.row_velocity[row] > speed:
                 d.mode[item] = OPEN
             elif kind == CONE:
-                slide(m, d, b, d.row_velocity[row + 1], d.row_velocity[row + 2])
+                slide(m, d, b, m.opt_speed_tolerance)
+            else:
+                d.mode[item] = STICK
+    closed_rows(m, d)
+    joint_inertia(m, d)
+    factor(m, d)
+    row_matrix(m, d)
+    assemble(m, d, DRIFT)
+    project_velocities(m, d)
+    closed_rows(m, d)
+
+
+@kernel
+def part(m, d, least):
+    """Open what moves apart; what stays sticks where it does not slide, and else slips in the direction it moves.
+
+    `least`: m/s, rad/s; what is slower does not move.
+    """
+    for b in range(d.count[NBLOCK]):
+        item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
+        if kind == CONE or kind == UNILATERAL:
+            if d.row_velocity[row] > least:
+                d.mode[item] = OPEN
+            elif kind == CONE:
+                slide(m, d, b, least)
             else:
                 d.mode[item] = STICK
         elif kind == FRICTION:
             v = d.row_velocity[row]
-            if absolute(v) > m.opt_speed_tolerance:
+            if absolute(v) > least:
                 d.mode[item] = SLIP
                 d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
             else:
@@ -106,11 +139,12 @@ def part(m, d):
 
 
 @kernel
-def slide(m, d, b, v1, v2):
-    """The mode of a closed contact whose tangential velocity (m/s) is v1, v2; the direction of its slip."""
-    s = d.block_item[b]
+def slide(m, d, b, least):
+    """The mode of a closed contact, which sticks if it is slower than `least` (m/s); the direction of its slip."""
+    s, row = d.block_item[b], d.block_row[b]
+    v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
     speed = sqrt(v1 * v1 + v2 * v2)
-    if speed > m.opt_speed_tolerance:
+    if speed > least:
         d.mode[s] = SLIP
         keep_direction(d, b, v1 / speed, v2 / speed)
     else:
@@ -133,13 +167,23 @@ def choose_modes(m, d):
     accelerations(m, d)
     residual = solve_cones(d, TOLERANCE)
     if not residual <= SOLVED:
-        return JAMMED
+        return JAMMED if may_jam(d) else UNRESOLVED
     largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         largest = max(largest, absolute(d.hard_q[j]))
     for k in range(d.hard_count[BLOCKS]):
         choose_mode(m, d, k, ROUNDING * largest)
     return OK
+
+
+@kernel
+def may_jam(d):
+    """Whether friction presses a contact that slips together, so that there may be no accelerations (Painlevé)."""
+    n = d.hard_count[ROWS]
+    found = False
+    for j in range(n):
+        found = found or (slips(d, d.hard_block[j]) and not d.hard_W[j * n + j] > 0.0)
+    return found
 
 
 @kernel

@@ -12,3 +12,5 @@ CHATTER = 8  # events follow each other without time passing
 EVENTS_FULL = 9  # the log of events is full: go on after reading it
 AT_IMPACT = 10  # an impact is about to happen, and someone wants to look at it first
 ENDED = 11  # an event at which the run is to end
+CROWDED = 12  # more is closed at once than located events have room for
+TOO_DENSE = 13  # events come more densely than the law of contact wants them located

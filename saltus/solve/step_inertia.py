@@ -10,6 +10,7 @@ from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.factor import factor
 from saltus.dynamics.fluid_derivative import fluid_derivative
 from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
+from saltus.number.functions import maximum, minimum
 from saltus.number.kernels import kernel
 
 
@@ -25,7 +26,8 @@ def step_damping(m, d):
             d.lower[k] = 0.5 * (d.lower[k] + d.upper[k])
     for i in range(m.nv):
         k = m.M_rowadr[i] + m.M_rownnz[i] - 1
-        d.lower[k] = max(d.lower[k] + d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i], 0.0)
+        slope = d.lower[k] + d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i]
+        d.lower[k] = maximum(slope, 0.0 * slope)
 
 
 @kernel
@@ -50,7 +52,7 @@ def step_inertia(m, d, weight):
 @kernel
 def is_positive(m, d):
     """Whether the matrix is positive definite whose factors are in the Data."""
-    least = 1.0
+    least = 1.0 + 0.0 * d.time
     for i in range(m.nv):
-        least = min(least, d.qLDiagInv[i])
+        least = minimum(least, d.qLDiagInv[i])
     return least > 0.0

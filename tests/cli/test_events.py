@@ -12,7 +12,7 @@ def noted(count):
     events["time"], events["kind"], events["name"] = 0.5 + np.arange(count), "impact", "floor [bold]ball"
     events["kind"][-1:] = "zeno"
     events["impulse"] = [1.25, 0.0, -3.0]
-    for field in ("gap", "velocity", "energy_before", "energy_after"):
+    for field in ("gap", "velocity", "energy_before", "energy_after", "since", "impacts"):
         events[field] = np.nan
     return events
 

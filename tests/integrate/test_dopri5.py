@@ -115,7 +115,7 @@ def test_returning_in_between_does_not_change_the_motion(monkeypatch):
     """A run returns to Python now and then, for progress and interrupts; how often makes no difference."""
     ends = []
     for pace in (lambda run, n, began: None, lambda run, n, began: setattr(run, "chunk", run.chunk + 3)):
-        monkeypatch.setattr("saltus.simulate.run.Run._pace", pace)
+        monkeypatch.setattr("saltus.simulate.run.Run.pace", pace)
         sim = start()
         trajectory = sim.run(1.0, sample=0.07)
         ends.append(np.hstack([trajectory.qpos.ravel(), trajectory.qvel.ravel(), sim.snapshot()]))

@@ -305,7 +305,7 @@ def test_xarray_says_what_modes_and_events_mean():
     units = {field: ds[f"event_{field}"].attrs.get("units") for field in EVENT_DTYPE.names}
     assert units == {
         **{"time": "s", "gap": "m", "velocity": "m/s", "impulse": "N s", "energy_before": "J", "energy_after": "J"},
-        **{"kind": None, "name": None, "other": None},
+        **{"since": "s", "kind": None, "name": None, "other": None, "impacts": None},
     }
     assert "contact_mode" not in recorded().to_xarray()
 

@@ -212,7 +212,6 @@ def test_events_are_recorded_once(control):
 def test_a_streamed_run_that_is_cut_short_goes_on(tmp_path, monkeypatch):
     """With its law, its events and its contact points, bit for bit; windows of samples are short here."""
     from saltus.record import stream
-    from saltus.simulate import run as module
 
     class Cut(Exception):
         """The end of a process."""
@@ -222,7 +221,7 @@ def test_a_streamed_run_that_is_cut_short_goes_on(tmp_path, monkeypatch):
             raise Cut
 
     monkeypatch.setattr(stream, "SECONDS", 0.0)
-    monkeypatch.setattr(module, "WINDOW", 16)
+    monkeypatch.setattr("saltus.simulate.free_steps.WINDOW", 16)
     whole = saltus.simulate(BALL, 0.0, 2.5, 0.01, [0.0], [0.0], contact=BOUNCY)
     with pytest.raises(Cut):
         saltus.simulate(BALL, 0.0, 2.5, 0.01, [0.0], [0.0], contact=BOUNCY, progress=cut, save=tmp_path / "run.zarr")

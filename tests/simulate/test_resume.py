@@ -19,7 +19,6 @@ import saltus
 from saltus.record import stream
 from saltus.record.columns import DIMENSIONS
 from saltus.record.store import CHECKPOINT, Store
-from saltus.simulate import run as runs
 from saltus.simulate.resume import resume
 
 PID = saltus.PID(kp=1500, ki=150, kd=15, target=-1.2566)
@@ -135,7 +134,7 @@ def test_a_narrow_window_does_not_change_a_free_run(tmp_path, monkeypatch):
     """Samples that a call of compiled code has no room for are found by taking its steps again."""
     whole = saltus.Simulation("double_pendulum", "dopri5").run(20.0, 0.002)
     for window in (1, 3, 50):
-        monkeypatch.setattr(runs, "WINDOW", window)
+        monkeypatch.setattr("saltus.simulate.free_steps.WINDOW", window)
         assert_same(saltus.Simulation("double_pendulum", "dopri5").run(20.0, 0.002), whole)
 
 
