@@ -14,7 +14,7 @@ from saltus.dynamics.factor import factor, solve
 from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.line_search import line_search
-from saltus.solve.newton import along_search, begin, gradient, step
+from saltus.solve.newton import along_search, begin, gradient, step, stopped_early
 
 ETA = 0.01  # of the lower bound
 TINY = 1e-30
@@ -55,7 +55,7 @@ def cg(m, d):
         # the cost is quadratic along a step on which no constraint changes its state
         live = live & (-0.5 * m.opt_scale * alpha * slope >= m.opt_tolerance)
         turn(m, d, size)
-    return 1 if any_lane(live) else 0
+    return stopped_early(m, d, live)
 
 
 @kernel(sums=True)

@@ -9,7 +9,7 @@ from saltus.contact.blocks import times_rows
 from saltus.contact.cost import constraint_forces, row_residuals
 from saltus.contact.counts import NITER, NROW
 from saltus.dynamics.factor import multiply
-from saltus.number.functions import absolute, any_lane, epsilon_of, has_tangents, sqrt
+from saltus.number.functions import absolute, any_lane, epsilon_of, has_tangents, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.hessian import factor_hessian, hessian, solve_hessian
 from saltus.solve.line_search import line_search
@@ -57,7 +57,22 @@ def newton(m, d):
         search_direction(m, d)
         step(m, d, d.constrained)
         gradient(m, d)
-    return 1 if any_lane(live) else 0
+    return stopped_early(m, d, live)
+
+
+@kernel
+def stopped_early(m, d, live):
+    """In lanes that are still live, qfrc_constraint [nv] ← M a - f, the forces that the accelerations reached ask for.
+
+    Those of rows belong to residuals that are still off, and stiff rows make large forces of them. Returns 1 if there
+    are such lanes, else 0.
+    """
+    if not any_lane(live):
+        return 0
+    for i in range(m.nv):
+        reached = d.solve_Ma[i] - (d.qfrc_given[i] - d.qfrc_bias[i])
+        d.qfrc_constraint[i] = where(live, reached, d.qfrc_constraint[i])
+    return 1
 
 
 @kernel
