@@ -14,7 +14,7 @@ from saltus.dynamics.factor import factor, solve
 from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.line_search import line_search
-from saltus.solve.newton import along_search, begin, gradient, step, stopped_early
+from saltus.solve.newton import along_search, begin, forces_reached, gradient, is_rough, step
 
 ETA = 0.01  # of the lower bound
 TINY = 1e-30
@@ -38,11 +38,11 @@ def cg(m, d):
     decrement = precondition(m, d)
     for i in range(m.nv):
         d.solve_search[i] = -d.solve_Mgradient[i]
+    rough = is_rough(m, d, size, noise)
     for _ in range(m.opt_iterations):
-        far = (m.opt_scale * size >= m.opt_tolerance) & (0.5 * m.opt_scale * decrement >= m.opt_tolerance)
-        live = live & far & (size > noise)
+        live = live & rough & (0.5 * m.opt_scale * decrement >= m.opt_tolerance)
         if not any_lane(live):
-            return 0
+            break
         d.count[NITER] = d.count[NITER] + 1
         slope = along_search(m, d)
         alpha = line_search(m, d, live, slope)
@@ -51,11 +51,13 @@ def cg(m, d):
             d.cg_gradient[i] = d.solve_gradient[i]
             d.cg_Mgradient[i] = d.solve_Mgradient[i]
         size, noise = gradient(m, d)
+        rough = is_rough(m, d, size, noise)
         decrement = precondition(m, d)
         # the cost is quadratic along a step on which no constraint changes its state
         live = live & (-0.5 * m.opt_scale * alpha * slope >= m.opt_tolerance)
         turn(m, d, size)
-    return stopped_early(m, d, live)
+    forces_reached(m, d, rough)
+    return 1 if any_lane(live & rough) else 0
 
 
 @kernel(sums=True)

@@ -34,9 +34,11 @@ def newton(m, d):
     live = d.constrained > 0.5
     lost = decrease_by_rounding(m, d)
     d.count[NITER] = 0
+    rough = live
     for _ in range(m.opt_iterations):
         size, noise = gradient(m, d)
-        live = live & (m.opt_scale * size >= m.opt_tolerance) & (size > noise)
+        rough = is_rough(m, d, size, noise)
+        live = live & rough
         if not any_lane(live):
             break
         d.count[NITER] = d.count[NITER] + 1
@@ -50,29 +52,36 @@ def newton(m, d):
         step(m, d, line_search(m, d, live, slope))
         live = live & promising
     else:
-        gradient(m, d)
+        size, noise = gradient(m, d)
+        rough = is_rough(m, d, size, noise)
+        live = live & rough
     if has_tangents(d.time):
         hessian(m, d)
         factor_hessian(m, d)
         search_direction(m, d)
         step(m, d, d.constrained)
         gradient(m, d)
-    return stopped_early(m, d, live)
+    forces_reached(m, d, rough)
+    return 1 if any_lane(live) else 0
 
 
 @kernel
-def stopped_early(m, d, live):
-    """In lanes that are still live, qfrc_constraint [nv] ← M a - f, the forces that the accelerations reached ask for.
+def is_rough(m, d, size, noise):
+    """Where rows act and a gradient of length `size` is neither below the tolerance nor rounding, which is `noise`."""
+    return (d.constrained > 0.5) & (m.opt_scale * size >= m.opt_tolerance) & (size > noise)
 
-    Those of rows belong to residuals that are still off, and stiff rows make large forces of them. Returns 1 if there
-    are such lanes, else 0.
+
+@kernel
+def forces_reached(m, d, rough):
+    """In the lanes that are rough, qfrc_constraint [nv] ← M a - f, the forces that the accelerations reached come with.
+
+    Those of rows belong to residuals that are off, by an iteration that stopped early or by rounding, and stiff rows
+    make large forces of that.
     """
-    if not any_lane(live):
-        return 0
-    for i in range(m.nv):
-        reached = d.solve_Ma[i] - (d.qfrc_given[i] - d.qfrc_bias[i])
-        d.qfrc_constraint[i] = where(live, reached, d.qfrc_constraint[i])
-    return 1
+    if any_lane(rough):
+        for i in range(m.nv):
+            reached = d.solve_Ma[i] - (d.qfrc_given[i] - d.qfrc_bias[i])
+            d.qfrc_constraint[i] = where(rough, reached, d.qfrc_constraint[i])
 
 
 @kernel
