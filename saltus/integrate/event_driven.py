@@ -68,7 +68,10 @@ def step(m, d, h, *method):
             return EVENTS_FULL
         worst = max(worst, go_towards(m, d, end, method))
     if worst <= UNSOLVED:
-        d.time = end
+        if end - d.time > 1e-14 * (1.0 + absolute(end)):
+            worst = STEP_TOO_SMALL
+        else:
+            d.time = end
     forget_slopes(m, d)
     return worst
 

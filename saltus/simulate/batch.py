@@ -243,7 +243,7 @@ class Batch:
         self.unconverged += failed
         if status == CONTACTS_FULL:
             raise ModelError(f"more than {self._model.nconmax} contacts at once; there is no room for them")
-        if status == STEP_TOO_SMALL:
+        if status >= STEP_TOO_SMALL:
             self._flags |= self._states[:, self._spans["memory"]][:, STUCK] > 0.5
         if self._flags.any():
             self._report(before)

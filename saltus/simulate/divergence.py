@@ -7,6 +7,7 @@ import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusWarning
+from saltus.integrate.dopri5 import ATTEMPTS
 from saltus.simulate.hybrid import EVENT_STATUSES, event_error
 from saltus.simulate.stability import modes, stable_timestep
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
@@ -61,7 +62,7 @@ def _error(sim, bad: np.ndarray, status: int) -> DivergenceError:
     i = int(wrong[0]) if wrong.size else 0
     what = "velocity is not finite" if wrong.size and not np.isfinite(bad[i]) else "velocity grew beyond 1e10"
     if status == STEP_TOO_SMALL:
-        what = "step control asked for steps too small for the clock"
+        what = f"step control asked for steps too small for the clock, or more than {ATTEMPTS:,} within a timestep"
     if not np.isfinite(sim._state).all():
         what = "the state or an input held a number that is not finite"
     term, value = largest_term(sim, i)

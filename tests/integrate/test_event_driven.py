@@ -125,3 +125,18 @@ def test_a_ball_that_is_thrown_up_grazes_the_ceiling(lead, depth):
     assert list(events["kind"]) == ["impact"]
     assert_allclose(events["time"], lead - left, atol=1e-15 / left)
     assert_allclose(events["velocity"], -10 * left, atol=1e-13 / left)
+
+
+@pytest.mark.parametrize("contact", ["soft", "hard"])
+def test_a_step_of_too_many_substeps_is_refused(contact):
+    """An oscillator of 10 Hz takes some 30 steps a period: a timestep of 10,000 s is more than may be taken."""
+    stiffness = (2 * math.pi * 10) ** 2
+    far = SPRING.replace('pos="0.1 0 0"', 'pos="1 0 0"').replace('stiffness="4"', f'stiffness="{stiffness}"')
+    sim = saltus.Simulation(far, "dopri5", contact=contact, timestep=1e4)
+    sim.qpos[:] = 0.1
+    with pytest.raises(saltus.DivergenceError, match="100,000 within a timestep"):
+        sim.step()
+    assert sim.time == 0.0 and sim.qpos[0] == 0.1 and sim.qvel[0] == 0.0
+    sim.timestep = 0.05
+    sim.step(2)
+    assert sim.qpos[0] == pytest.approx(0.1, abs=1e-6)
