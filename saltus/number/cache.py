@@ -6,7 +6,8 @@ the CPU: whatever changes, a fresh directory is used. `SALTUS_CACHE_DIR` overrid
 
 A compiled function is one file, named by a hash of the argument types and, for code from outside the package, of that
 code and all that it refers to (see `saltus.number.fingerprint`). Files appear whole or not at all and never change, so
-that processes can share them.
+that processes can share them. Their bytes are checked before any of them is used (see `saltus.number.sealed`): what is
+damaged is compiled anew and replaced.
 """
 
 import contextlib
@@ -16,16 +17,18 @@ import os
 import pickle
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import llvmlite
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
-from saltus.errors import OptionError
+from saltus.errors import OptionError, SaltusWarning
 from saltus.number.fingerprint import KERNEL_ROOMS, PACKAGE, fingerprint
 from saltus.number.kinds import cpu_name
 from saltus.number.parts import rebuild_part
+from saltus.number.sealed import Damaged, read_sealed, sealed
 
 
 @functools.cache
@@ -113,17 +116,41 @@ class _Files(IndexDataCacheFile):
     def save(self, key, data):
         # a full disk, or code that no key can tell from others, costs the next run its time, no more
         with contextlib.suppress(OSError, OptionError):
-            self._save_data(self._file_name(key), data)
+            name = self._file_name(key)
+            with self._open_for_write(self._data_path(name)) as file:
+                file.write(sealed(name, self._dump(data)))
 
     def load(self, key):
         try:
-            return self._load_data(self._file_name(key))
-        except (OSError, EOFError, pickle.UnpicklingError, OptionError):
+            path = self._data_path(self._file_name(key))
+            return _unpickled(read_sealed(path))
+        except (FileNotFoundError, OptionError):
             return None
+        except Damaged as damage:
+            _tell_damage(path, damage)
+            return None  # so that it is compiled, and the file replaced
 
     def _file_name(self, key):
         digest = hashlib.sha256(repr((key, self._depends)).encode()).hexdigest()[:16]
         return f"{self._base}-{digest}.nbc"
+
+
+def _unpickled(content):
+    try:
+        return pickle.loads(content)
+    except Exception as error:  # whatever modules that it names have become since
+        raise Damaged(f"it cannot be unpickled, {type(error).__name__}: {error}") from error
+
+
+_damaged: list[str] = []  # files that were found so
+
+
+def _tell_damage(path, damage):
+    """One warning a process, however many files there are."""
+    _damaged.append(path)
+    if len(_damaged) == 1:
+        text = f"the cache of compiled kernels is damaged: {path} ({damage}); what is damaged is compiled anew"
+        warnings.warn(text, SaltusWarning, stacklevel=2)
 
 
 class _KernelCache(FunctionCache):

@@ -13,8 +13,10 @@ import sys
 
 import pytest
 
+from saltus.errors import SaltusWarning
 from saltus.number import cache
 from saltus.number.kernels import kernel
+from saltus.number.sealed import read_sealed
 
 PROGRAM = """
 import json, sys
@@ -119,10 +121,21 @@ def test_cpu_and_versions_change_the_key(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory):
+def compiled(tmp_path_factory):
     """A cache in which the program has left its kernels."""
     store = tmp_path_factory.mktemp("store")
     return store, run(tmp_path_factory.mktemp("first"), store)
+
+
+@pytest.fixture
+def filled(compiled, tmp_path):
+    """A copy of it, and what the run that filled it gave."""
+    store, (result, slow, place) = compiled
+    return shutil.copytree(store, tmp_path / "store"), (
+        result,
+        slow,
+        place.replace(str(store), str(tmp_path / "store")),
+    )
 
 
 def test_processes_share_what_one_compiled(tmp_path, filled):
@@ -151,13 +164,31 @@ def test_edits_outside_the_package_are_noticed(tmp_path, filled, change, result)
     assert run(tmp_path, filled[0], **change)[:2] == (result, True)
 
 
-def test_damaged_files_are_compiled_anew(tmp_path, filled):
-    store = tmp_path / "store"
-    shutil.copytree(filled[0], store)
-    for n, path in enumerate(files(store)):
-        path.write_bytes(path.read_bytes()[: n % 2 * 40])
-    assert run(tmp_path, store)[:2] == (20.75, True)
-    assert run(tmp_path, store)[:2] == (20.75, False)
+@pytest.mark.parametrize("fault", ["truncated", "flipped", "exchanged", "zeroed", "strange"])
+def test_damaged_files_are_compiled_anew(tmp_path, filled, compiled, fault):
+    """The next run compiles, says so once and leaves whole files, which the run after it uses."""
+    store, whole = filled[0], compiled[0]
+    entries, said = files(store), tmp_path / "said"
+    for n, path in enumerate(entries):
+        content = path.read_bytes()
+        half = len(content) // 2
+        if fault == "truncated":
+            path.write_bytes(content[: n % 2 * 40])
+        elif fault == "flipped":  # in the compiled code: what used to crash
+            path.write_bytes(content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :])
+        elif fault == "exchanged":  # each whole, but another's
+            path.write_bytes(files(whole)[n - 1].read_bytes())
+        elif fault == "zeroed":
+            path.write_bytes(bytes(len(content)))
+        else:  # a pipe is not waited for
+            path.unlink()
+            os.mkfifo(path)
+    report = f"import warnings; warnings.showwarning = lambda w, *_: print(w, file=open({str(said)!r}, 'a'))"
+    assert run(tmp_path, store, setup=report)[:2] == (20.75, True)
+    (line,) = said.read_text().splitlines()
+    assert line.startswith("the cache of compiled kernels is damaged: ") and str(store) in line
+    assert run(tmp_path, store, setup=report)[:2] == (20.75, False)
+    assert all(read_sealed(str(path)) for path in entries) and len(said.read_text().splitlines()) == 1
 
 
 def test_unwritable_place_falls_back_to_a_temporary_one(tmp_path):
@@ -220,4 +251,18 @@ def test_writers_do_not_mix_up_their_files(tmp_path):
     first.save("float64", 64)
     second.save("float32", 32)
     assert (first.load("float32"), second.load("float64"), first.load("dual")) == (32, 64, None)
-    assert all(pickle.loads(p.read_bytes()) in (32, 64) for p in files(tmp_path)) and len(files(tmp_path)) == 2
+    assert all(pickle.loads(read_sealed(str(p))) in (32, 64) for p in files(tmp_path)) and len(files(tmp_path)) == 2
+
+
+class Mine:
+    """What unpickles only where this module has it."""
+
+
+def test_what_cannot_be_unpickled_is_damaged(tmp_path, monkeypatch):
+    store = cache._Files(str(tmp_path), "kernel", leaf.py_func, "")
+    monkeypatch.setattr(cache, "_damaged", [])
+    monkeypatch.setattr(store, "_dump", pickle.dumps)
+    store.save("float64", Mine())
+    monkeypatch.delitem(globals(), "Mine")
+    with pytest.warns(SaltusWarning, match="cannot be unpickled, AttributeError"):
+        assert store.load("float64") is None
