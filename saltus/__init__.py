@@ -47,12 +47,14 @@ _HOME = {
     "DivergenceError": "saltus.errors",
     "EventError": "saltus.errors",
     "RecordError": "saltus.errors",
+    "ConcurrencyError": "saltus.errors",
 }
 
 __all__ = [*_HOME, "simulate", "__version__"]
 
 if TYPE_CHECKING:
     from saltus.errors import (
+        ConcurrencyError,
         DivergenceError,
         EventError,
         ModelError,

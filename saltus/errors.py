@@ -191,3 +191,7 @@ class RecordError(SaltusError):
         self.path = os.fspath(path)
         self.reason = reason
         super().__init__(f"cannot {action} {what} '{self.path}': {reason}")
+
+
+class ConcurrencyError(SaltusError):
+    """Two threads work on one object at once, of which each needs its own."""

@@ -29,6 +29,7 @@ from saltus.simulate.events import Actuation
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
+from saltus.simulate.turn import Turn, in_turn
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
@@ -64,6 +65,9 @@ class Batch:
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4] and
     `userdata` [n, nuserdata]: reading gives a copy, assigning (an array, or one row for all) sets them.
+
+    A batch has threads of its own and is for one thread of the program at a time: while one is in a method, any other
+    that calls one, reads or assigns gets a ConcurrencyError.
     """
 
     def __init__(
@@ -78,6 +82,7 @@ class Batch:
         control: Controller | None = None,
         dynamics: Dynamics | None = None,
     ):
+        self._turn = Turn("Batch")
         self.model: Model = load(model)
         if int(n) != n or n < 1:
             raise OptionError(f"a batch needs at least one simulation, got n = {n}")
@@ -116,6 +121,7 @@ class Batch:
         self._states = aligned_zeros((self._groups, self._rows, self._width), dtype)
         self._flags = np.zeros((self._groups, self._width), bool)
         self._pool: ThreadPoolExecutor | None = None
+        self._pool_process = 0  # whose threads these are
         self._loop = loops.advance_batch(self.integrator)
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self._pace = 1e-6  # s for a step of a group, as last measured
@@ -142,11 +148,13 @@ class Batch:
     def _shape(self, field: str) -> tuple[int, ...]:
         return DATA.shape(field, self._workspaces[0].sizes)
 
+    @in_turn
     def _read(self, field: str) -> np.ndarray:
         rows = self._states[:, self._spans[field]]
         flat = rows.transpose(0, 2, 1).reshape(self._groups * self._width, -1)[: self.n]
         return np.ascontiguousarray(flat).reshape(self.n, *self._shape(field))
 
+    @in_turn
     def _write(self, field: str, values: Any, ids: Any = slice(None)) -> None:
         wanted = (len(range(self.n)[ids] if isinstance(ids, slice) else ids), *self._shape(field))
         try:
@@ -176,15 +184,18 @@ class Batch:
     xfrc_applied = _field("xfrc_applied", "force N, torque N m")
 
     @property
+    @in_turn
     def sensordata(self) -> np.ndarray:
         """Readings of all sensors of all simulations [n, nsensordata] at their present states."""
         return batch_sensordata(self)
 
     @property
+    @in_turn
     def diverged(self) -> np.ndarray:
         """Which simulations have diverged [n]; `reset` brings them back."""
         return self._flags.reshape(-1)[: self.n].copy()
 
+    @in_turn
     def reset(self, ids: Any = None, key: int | str | None = None) -> None:
         """Bring all simulations, or those with the given ids or mask, to a keyframe or the model's start."""
         index = _indices(ids, self.n)
@@ -208,6 +219,7 @@ class Batch:
 
     # ------------------------------------------------------------ motion
 
+    @in_turn
     def step(self, n: int = 1) -> None:
         """Take n steps with the present inputs.
 
@@ -228,8 +240,8 @@ class Batch:
         else:
             if self._pool is None:
                 self._work(0, 0, 0, rows, 0)  # compiled before threads start, so that they do not wait for each other
-                self._pool = ThreadPoolExecutor(workers - 1, thread_name_prefix="saltus")
-            rest = [self._pool.submit(self._work, k, edges[k], edges[k + 1], rows, n) for k in range(1, workers)]
+            pool = self._threads_here()
+            rest = [pool.submit(self._work, k, edges[k], edges[k + 1], rows, n) for k in range(1, workers)]
             status = self._work(0, edges[0], edges[1], rows, n)
             status = max([status, *(job.result() for job in rest)])
         if n:
@@ -247,6 +259,13 @@ class Batch:
             self._flags |= self._states[:, self._spans["memory"]][:, STUCK] > 0.5
         if self._flags.any():
             self._report(before)
+
+    def _threads_here(self) -> ThreadPoolExecutor:
+        """The pool; another one in a process that was forked since, which has none of its parent's threads."""
+        if self._pool is None or self._pool_process != os.getpid():
+            self._pool = ThreadPoolExecutor(len(self._workspaces) - 1, thread_name_prefix="saltus")
+            self._pool_process = os.getpid()
+        return self._pool
 
     def _work(self, worker: int, first: int, last: int, rows: int, n: int) -> int:
         """Steps of the groups from first to last, in one worker's memory."""

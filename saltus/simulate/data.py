@@ -10,6 +10,7 @@ from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.simulate import rows
+from saltus.simulate.turn import Turn, in_turn
 
 STATE = (
     *("time", "qpos", "qvel", "act", "memory", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
@@ -38,7 +39,8 @@ class Data:
     `solver_niter`; see `saltus.simulate.rows`. `actuator_moment` [nout, nv] is dense.
     """
 
-    def __init__(self, model: Model, kernel_model: Struct, struct: Struct, refresh):
+    def __init__(self, model: Model, kernel_model: Struct, struct: Struct, refresh, turn: Turn):
+        self._turn = turn
         self._model, self._kernel_model, self._struct, self._refresh = model, kernel_model, struct, refresh
         self._rows: tuple[Any, dict[str, np.ndarray]] = (None, {})  # the state they belong to, and the rows
 
@@ -66,6 +68,7 @@ class Data:
     def __dir__(self):
         return sorted([f for f in DATA.fields if f not in HIDDEN] + ["actuator_moment", *CONSTRAINTS])
 
+    @in_turn
     def _actuator_moment(self) -> np.ndarray:
         """Moment arms of all outputs of actuators [nout, nv]."""
         self._refresh("moment")
@@ -77,6 +80,7 @@ class Data:
             moment[o, m.moment_dof[row]] = m.actuator_gear[o, 0] if scalar else self._struct.views["moment"][row]
         return moment
 
+    @in_turn
     def _constraint(self, name: str) -> Any:
         """Contacts and rows of the present state."""
         computed = self._refresh(name)

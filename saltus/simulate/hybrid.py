@@ -15,6 +15,7 @@ from saltus.number.structs import Struct
 from saltus.record.events import EVENT_DTYPE, contact_label
 from saltus.simulate import loops
 from saltus.simulate.contact import Hard
+from saltus.simulate.snapshot import marked
 from saltus.solve.status import AT_IMPACT, CHATTER, CROWDED, JAMMED, TOO_DENSE, UNRESOLVED
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def event_error(sim: "Simulation", status: int) -> EventError:
     """The error for an event that could not be handled; the state is that of the event."""
     # what dense="step" would have got over
     more = STEP_OVER if isinstance(sim.law, Hard) and sim.law.dense != "step" and status != JAMMED else ""
-    return EventError(WHY[status] + more, time=sim.time, snapshot=sim._state.copy())
+    return EventError(WHY[status] + more, time=sim.time, snapshot=marked(sim))
 
 
 def check_start(sim: "Simulation") -> None:

@@ -325,7 +325,8 @@ class Run:
     def _append_ahead(self, ahead):
         """A sample inside a step: go there, record, come back. No sample where the run ends before it."""
         sim = self.sim
-        here, left, events = sim.snapshot(), sim._left, sim.events
+        sim._prepare()
+        here, left, events = sim._state.copy(), sim._left, sim.events
         work = None if self.book is None else self.book.work.copy()
         sim._struct.views["memory"][:] = 0.0
         try:

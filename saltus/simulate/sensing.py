@@ -107,8 +107,8 @@ def batch_sensordata(batch: "Batch") -> np.ndarray:
     edges = [batch._groups * k // workers for k in range(workers + 1)]
     if workers > 1:
         work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        assert batch._pool is not None
-        rest = [batch._pool.submit(work, k, edges[k], edges[k + 1]) for k in range(1, workers)]
+        pool = batch._threads_here()
+        rest = [pool.submit(work, k, edges[k], edges[k + 1]) for k in range(1, workers)]
         work(0, edges[0], edges[1])
         for job in rest:
             job.result()

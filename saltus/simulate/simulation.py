@@ -30,8 +30,10 @@ from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
 from saltus.simulate.plan import positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
+from saltus.simulate.snapshot import marked, unmarked
 from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.simulate.step_events import StepEventReader
+from saltus.simulate.turn import Turn, in_turn
 from saltus.solve.status import ENDED, EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
@@ -43,6 +45,7 @@ def state_property(name: str, unit: str) -> Any:
     def read(self: "Simulation") -> np.ndarray:
         return self._struct.views[name]
 
+    @in_turn
     def write(self: "Simulation", value: Any) -> None:
         view = self._struct.views[name]
         try:
@@ -79,6 +82,9 @@ class Simulation:
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
     `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `userdata` [nuserdata] and
     `actuation_state` [n] are views to read and write; `data` holds what is computed from them.
+
+    A simulation is for one thread at a time: while one is in a method, any other that calls one or assigns to the state
+    gets a ConcurrencyError. Simulations of one model may run in many threads at once.
     """
 
     def __init__(
@@ -94,6 +100,7 @@ class Simulation:
         events: Sequence[Event] = (),
         actuation_states: int | Sequence[float] | None = None,
     ):
+        self._turn = Turn("Simulation")
         self.model = load(model)
         self.user_events = UserEvents(events, control)
         self._start_values = start_values(actuation_states, control)
@@ -132,6 +139,7 @@ class Simulation:
         self._linearization: Any = None  # made when first needed
         self._about: dict[str, Any] | None = None  # what recordings say about it, made when first needed
         self._points: Any = None  # numbers of contact points, likewise
+        self._mark: float | None = None  # what its snapshots end with, likewise
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self._dynamics, self._equations = dynamics, equations_word(dynamics, self.model)
         self._control: Controller | None = None
@@ -162,6 +170,7 @@ class Simulation:
         return float(self._struct.views["time"])
 
     @time.setter
+    @in_turn
     def time(self, value: float) -> None:
         self._struct.views["time"][()] = value
 
@@ -183,6 +192,7 @@ class Simulation:
         return self._struct.views["act"][: self._model.nact]
 
     @act.setter
+    @in_turn
     def act(self, value: Any) -> None:
         try:
             self.act[...] = value
@@ -200,6 +210,7 @@ class Simulation:
         return self._control
 
     @control.setter
+    @in_turn
     def control(self, control: Controller | None) -> None:
         if control is not None and not isinstance(control, Controller):
             raise OptionError(f"control must be a Controller such as saltus.PID, got {type(control).__name__}")
@@ -218,7 +229,7 @@ class Simulation:
             parameters = control.parameters(self.model)
             self._struct.views["control_prm"][: len(parameters)] = parameters
         self._computed = self._about = None
-        self.data = Data(self.model, self._model, self._struct, self._refresh)
+        self.data = Data(self.model, self._model, self._struct, self._refresh, self._turn)
 
     @property
     def contact(self) -> str:
@@ -230,6 +241,7 @@ class Simulation:
         """The equations of motion that were given; None: the engine's."""
         return self._dynamics
 
+    @in_turn
     def reset(self, key: int | str | None = None) -> None:
         """Go to a keyframe by name or number, or to the model's start: its `initial_key`, or else qpos0 at rest."""
         parameters = self._struct.views["control_prm"].copy()
@@ -243,21 +255,25 @@ class Simulation:
         self.unconverged = 0
         self.events = self.events[:0]
 
+    @in_turn
     def snapshot(self) -> np.ndarray:
         """A copy of the state and inputs, for `restore`."""
         self._prepare()
-        return self._state.copy()
+        return marked(self)
 
+    @in_turn
     def restore(self, snapshot: np.ndarray) -> None:
-        """Go back to a snapshot of this simulation or one of the same model and integrator."""
-        if np.shape(snapshot) != self._state.shape:
-            raise OptionError(f"the snapshot holds {np.size(snapshot)} numbers, this state {self._state.size}")
-        self._state[:] = snapshot
+        """Go back to a snapshot of this simulation or one of the same model, integrator and contact law.
+
+        OptionError: it is another's.
+        """
+        self._state[:] = unmarked(self, snapshot)
         self._left = self._state.copy()
         self.events = self.events[self.events["time"] <= self.time]
 
     # ------------------------------------------------------------ motion
 
+    @in_turn
     def forward(self) -> None:
         """Compute everything in `data` from the present state and inputs."""
         self._note_forces()
@@ -280,12 +296,18 @@ class Simulation:
         """
         if n < 0:
             raise OptionError(f"step: n must not be negative, got {n}")
-        before = self._state.copy()
-        self._prepare()
-        taken, status = self._advance(int(n), self.timestep)
-        if status and status != ENDED:
-            divergence.handle(self, before, taken, status)
-        self._finish()
+        turn = self._turn  # as `in_turn` does, at a fifth of the cost
+        if not turn.take(False):
+            raise turn.refusal()
+        try:
+            before = self._state.copy()
+            self._prepare()
+            taken, status = self._advance(int(n), self.timestep)
+            if status and status != ENDED:
+                divergence.handle(self, before, taken, status)
+            self._finish()
+        finally:
+            turn.leave()
 
     def _advance(self, n: int, h: float) -> tuple[int, int]:
         """n steps of h seconds; returns how many were taken, and a status."""
@@ -360,6 +382,7 @@ class Simulation:
             elif self.integrator.adaptive and not np.array_equal(self._state, self._left):
                 memory[GOING] = 0.0
 
+    @in_turn
     def begin(self) -> None:
         """Find the modes of the present state, where events are located in time; impacts there are in the log."""
         self._prepare()
@@ -378,18 +401,21 @@ class Simulation:
         if self._remembers or self._events is not None:
             self._left = self._state.copy()
 
+    @in_turn
     def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False, save=None, ledger=False):
         """Simulate `duration` seconds and record; see `saltus.simulate.run.run`."""
         from saltus.simulate.run import run
 
         return run(self, duration, sample, control, progress, certify=certify, save=save, ledger=ledger)
 
+    @in_turn
     def picture(self, path: Any = None, **options: Any) -> Any:
         """Draw the present state: a Pillow image, written to `path` too (.png, .jpg); see `Trajectory.picture`."""
         from saltus.simulate.picture import picture
 
         return picture(self, path, **options)
 
+    @in_turn
     def impact_report(self, within: float = 10.0) -> Any:
         """What all laws and treatments make of the next impact, at most `within` s away: an `ImpactReport`.
 
@@ -402,6 +428,7 @@ class Simulation:
 
     # ------------------------------------------------------------ quantities
 
+    @in_turn
     def _refresh(self, name: str) -> np.ndarray | None:
         """Bring computed quantities up to the present state if they are not; returns the state they belong to."""
         if self._computed is None or not np.array_equal(self._computed, self._state):
@@ -413,14 +440,17 @@ class Simulation:
         return self._computed
 
     @property
+    @in_turn
     def sensordata(self) -> np.ndarray:
         """Readings of all sensors [nsensordata] at the present state, in the order of the file; SI units, no noise."""
         return sensordata(self)
 
+    @in_turn
     def sensor(self, name: str) -> np.ndarray:
         """Reading of the sensor with a name at the present state."""
         return reading(self, name)
 
+    @in_turn
     def energy(self) -> np.ndarray:
         """(potential, kinetic) energy in J at the present state.
 
@@ -437,6 +467,7 @@ class Simulation:
         self._computed = None
         return self._struct.views["energy"].copy(), rows.closed_pairs(self._model, self._struct)
 
+    @in_turn
     def full_M(self) -> np.ndarray:
         """The joint-space inertia matrix [nv, nv] (kg, kg m, kg m²) at the present state."""
         self._refresh("M")
@@ -445,12 +476,14 @@ class Simulation:
         full[rows, self._model.M_colind] = full[self._model.M_colind, rows] = self._struct.views["M"]
         return full
 
+    @in_turn
     def jacobian(self, body: str | int, point: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Jacobians [3, nv] of a point fixed to a body (m, world axes; None: its centre of mass) and its turning."""
         from saltus.simulate.jacobian import jacobian
 
         return jacobian(self, body, point)
 
+    @in_turn
     def linearize(self) -> tuple[np.ndarray, np.ndarray]:
         """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
 

@@ -1,0 +1,51 @@
+"""One thread at a time: whoever works on a simulation or a batch has it to itself, and others are refused."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from saltus.errors import ConcurrencyError
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Turn:
+    """Whose turn it is: `take(False)` is whether this thread may go on, which then has to `leave()`. Nobody waits.
+
+    The thread that has its turn may take it again, as a control function does that looks at energies.
+    """
+
+    __slots__ = ("_what", "leave", "take")
+
+    def __init__(self, what: str):
+        lock = threading.RLock()
+        self._what, self.take, self.leave = what, lock.acquire, lock.release
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Turn, (self._what,)  # a copy is another object, which nobody works on
+
+    def refusal(self) -> ConcurrencyError:
+        """The error for a thread whose turn it is not."""
+        return ConcurrencyError(
+            f"another thread is at work on this {self._what}, or was when this process was forked; give each thread "
+            f"a {self._what} of its own, or let them wait for each other with a threading.Lock"
+        )
+
+
+def in_turn(method: Method) -> Method:
+    """A method of an object with a `_turn` that refuses to run while another thread is in one of these."""
+
+    @functools.wraps(method)
+    def taking_turns(self: Any, *args: Any, **options: Any) -> Any:
+        turn = self._turn
+        if not turn.take(False):
+            raise turn.refusal()
+        try:
+            return method(self, *args, **options)
+        finally:
+            turn.leave()
+
+    return taking_turns  # type: ignore[return-value]
