@@ -56,13 +56,14 @@ def step(m, d, h, tableau, tolerance):
     small: such a simulation stays where it is; 1 if fsal_qacc, fsal_act are the slopes at the state). Returns 0, or a
     status if one did.
     """
-    end = d.time + h
+    start, end = d.time, d.time + h
+    gone = 0.0 * start  # s of h; in single precision times themselves may be too coarse to be subtracted
     save_state(m, d)
     status = first_slopes(m, d)
     one = 1.0 + 0.0 * end
     stuck = d.memory[STUCK]
     for _ in range(ATTEMPTS):
-        left = end - d.time
+        left = h - gone
         live = (left > 1e-14 * (1.0 + absolute(end))) & (stuck < 0.5)
         if not any_lane(live):
             break
@@ -70,11 +71,13 @@ def step(m, d, h, tableau, tolerance):
         # a step that nearly reaches the end goes all the way
         size = where(size > 0.999999 * left, left, size)
         status = max(status, attempt(m, d, size, tableau))
-        accept(m, d, size, live, error_norm(m, d, size, tolerance))
+        taken = accept(m, d, size, live, error_norm(m, d, size, tolerance))
+        gone = where(live & (taken >= left), h + 0.0 * left, gone + taken)
+        d.time = start + gone
         small = where(size >= 1e-13 * (1.0 + absolute(end)), stuck, one)
         stuck = where(live, small, stuck)
     d.memory[GOING] = 0.0 * one
-    late = end - d.time > 1e-14 * (1.0 + absolute(end))
+    late = h - gone > 1e-14 * (1.0 + absolute(end))
     d.memory[STUCK] = where(late, one, stuck)
     d.time = where(late, d.time, end)
     if any_lane(late):
@@ -158,7 +161,10 @@ def activation_errors(m, d, h, tolerance):
 
 @kernel
 def accept(m, d, h, live, error):
-    """Take the step where the error is at most 1, go back where not, and choose the next one."""
+    """Take the step where the error is at most 1, go back where not, and choose the next one.
+
+    Returns how far time has gone on (s).
+    """
     good = live & (error <= 1.0)
     known = error == error
     error = where(error > 1e-10, error, 1e-10 + 0.0 * d.time)
@@ -187,6 +193,7 @@ def accept(m, d, h, live, error):
         d.stage_qvel[i] = where(good, d.qvel[i], d.stage_qvel[i])
         d.stage_qacc[i] = where(good, d.stage_qacc[last + i], d.stage_qacc[i])
     accept_activations(m, d, good)
+    return where(good, h, 0.0 * h)
 
 
 @only_with("act")

@@ -55,8 +55,9 @@ def _field(name: str, unit: str) -> Any:
 class Batch:
     """n independent simulations of a model.
 
-    `threads`: how many to use (None: all that this process may). `precision`: "float64" or "float32". `integrator` and
-    `timestep` as in Simulation. A simulation's result does not depend on the others, on n or on threads, to the bit.
+    `threads`: how many to use (None: all that this process may). `precision`: "float64" or "float32"; clocks are in
+    float64 in either. `integrator` and `timestep` as in Simulation. A simulation's result does not depend on the
+    others, on n or on threads, to the bit.
 
     `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
     may differ from simulation to simulation. `dynamics`: equations of motion in the place of the engine's (see
@@ -116,9 +117,12 @@ class Batch:
         self._spans = {f: struct.span(f, f) for f in (*FIELDS, *KEPT)}
         self._rows = struct.span("time", "xfrc_applied").stop
         self._short_rows = struct.span("time", "ctrl").stop
+        delays = not {"delay", "sensor_delay"}.isdisjoint(self._model.layout.features)
+        self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
         self._forced = False  # whether forces are applied from outside
         dtype = np.float64 if precision == "float64" else np.float32
         self._states = aligned_zeros((self._groups, self._rows, self._width), dtype)
+        self._clock = np.zeros((self._groups, self._width))  # s, in double precision whatever the states are in
         self._flags = np.zeros((self._groups, self._width), bool)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0  # whose threads these are
@@ -150,6 +154,8 @@ class Batch:
 
     @in_turn
     def _read(self, field: str) -> np.ndarray:
+        if field == "time":
+            return self._clock.reshape(-1)[: self.n].copy()
         rows = self._states[:, self._spans[field]]
         flat = rows.transpose(0, 2, 1).reshape(self._groups * self._width, -1)[: self.n]
         return np.ascontiguousarray(flat).reshape(self.n, *self._shape(field))
@@ -158,13 +164,16 @@ class Batch:
     def _write(self, field: str, values: Any, ids: Any = slice(None)) -> None:
         wanted = (len(range(self.n)[ids] if isinstance(ids, slice) else ids), *self._shape(field))
         try:
-            values = np.broadcast_to(np.asarray(values, self._states.dtype), wanted)
+            exact = np.broadcast_to(np.asarray(values, np.float64), wanted)
+            values = exact.astype(self._states.dtype)
         except ValueError:
             raise OptionError(f"{field} has shape {(self.n, *wanted[1:])}, not {np.shape(values)}") from None
         index = np.arange(self.n)[ids]
         width = values[0].size if len(values) else 0
         block = self._states[:, self._spans[field]]
         block[index // self._width, :, index % self._width] = values.reshape(len(index), width)
+        if field == "time":
+            self._clock.reshape(-1)[index] = exact
         if field in ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat"):
             for kept in KEPT:
                 self._states[index // self._width, self._spans[kept], index % self._width] = 0.0
@@ -216,6 +225,7 @@ class Batch:
         """Lanes beyond n do what the first simulation does at its start."""
         spare = np.arange(self.n, self._groups * self._width)
         self._states[spare // self._width, :, spare % self._width] = self._states[0, :, 0]
+        self._clock.reshape(-1)[self.n :] = self._clock[0, 0]
 
     # ------------------------------------------------------------ motion
 
@@ -228,6 +238,8 @@ class Batch:
         """
         if n < 0:
             raise OptionError(f"step: n must not be negative, got {n}")
+        if self._delays:
+            self._check_clock(n)
         rows = self._rows if self._forced else self._short_rows
         before = self.diverged if self._flags.any() else None
         workers = len(self._workspaces)
@@ -260,6 +272,16 @@ class Batch:
         if self._flags.any():
             self._report(before)
 
+    def _check_clock(self, n: int) -> None:
+        """OptionError where samples of delayed controls and sensors would be at times that are the same in float32."""
+        latest = np.abs(self._clock).max() + n * self.timestep
+        # what `saltus.dynamics.history.same_time` counts as the same
+        if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
+            raise OptionError(
+                f"at t = {latest:.6g} s float32 does not tell the steps of delayed controls and sensors apart "
+                f"(timestep {self.timestep:g} s); use precision='float64', or reset the simulations before"
+            )
+
     def _threads_here(self) -> ThreadPoolExecutor:
         """The pool; another one in a process that was forked since, which has none of its parent's threads."""
         if self._pool is None or self._pool_process != os.getpid():
@@ -272,7 +294,9 @@ class Batch:
         data = self._workspaces[worker]
         data.ints[DATA.slot["has_xfrc"]] = self._forced
         counts = (first, last, rows, self._width, int(n), self.timestep)
-        return self._loop(self._model, data, self._states, self._flags, *counts, *self.integrator.parameters)
+        return self._loop(
+            self._model, data, self._states, self._clock, self._flags, *counts, *self.integrator.parameters
+        )
 
     def _failures(self) -> Iterator[int]:
         """How often each worker's constraint solver did not converge since the last call."""

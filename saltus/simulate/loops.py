@@ -3,6 +3,8 @@
 import functools
 from typing import Any
 
+from numba import types
+
 from saltus.dynamics import smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
@@ -76,6 +78,7 @@ gaps = Entry("gaps", "", "points(m, d)", points=events.points)
 closed_rows = Entry("closed_rows", "", "rows_there(m, d)", rows_there=rows_there)
 
 
+TIME = 0  # place of time among the numbers of Data, which begin with it
 # what surrounds every step: controls that are held for it, what delayed controls and sensors will read
 AROUND = dict(hold=hold_control, sample_sensors=sample_sensors, record_controls=record_controls)
 
@@ -130,32 +133,42 @@ for g in range(first, last):
         for l in range(width):
             d_real[k, l] = states[g, k, l]
     for _ in range(n):
+        for l in range(width):
+            d_real[TIME, l] = clock[g, l]
         hold(m, d, h)
         sample_sensors(m, d)
         start = d.time
         result = step(m, d, h{parameters})
         record_controls(m, d, start)
         status = max(status, result)
+        for l in range(width):
+            whole = d_real[TIME, l] == lane_get(start + h, l)
+            clock[g, l] += h if whole else float64(d_real[TIME, l]) - float64(lane_get(start, l))
     bad = bad_velocity(m, d)
     if rarely(any_lane(bad > 0.5)):
         for l in range(width):
             flags[g, l] = lane_get(bad, l) > 0.5
+    for l in range(width):
+        d_real[TIME, l] = clock[g, l]
     for k in range(rows):
         for l in range(width):
             states[g, k, l] = d_real[k, l]
 return status
 """
     names: dict[str, Any] = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, any_lane=any_lane)
-    names |= dict(lane_get=lane_get, OK=OK)
-    arguments = f"states, flags, first, last, rows, width, n, h{parameters}"
+    names |= dict(lane_get=lane_get, OK=OK, TIME=TIME, float64=types.float64)
+    arguments = f"states, clock, flags, first, last, rows, width, n, h{parameters}"
     return Entry(f"batch_{label}", arguments, body, **names)
 
 
 def advance_batch(integrator: Integrator) -> Entry:
     """Loop of many simulations in lanes.
 
-    (model, data, states [groups, rows, width], flags [groups, width], first, last, rows, width, n, h, *parameters)
-    -> status. Group by group: the state goes into data, n steps are taken, the state comes back.
+    (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], first, last, rows, width,
+    n, h, *parameters) -> status. Group by group: the state goes into data, n steps are taken, the state comes back.
+
+    The clock (s) is in double precision whatever the states are in: time in data is its rounded value, and goes on by h
+    where a step has gone all the way.
     """
     return _advance_batch(integrator.step, _label(integrator), _parameters(integrator))
 
