@@ -1,7 +1,8 @@
 """The file that keeps a sweep's results as they come, so that it can go on after an interruption.
 
 JSON: what was run (`about`), and for each run its values, what was measured, and how it went. The file is replaced as a
-whole, every now and then and at the end, so that at any moment it holds a sweep as far as it had come.
+whole, every now and then and at the end, so that at any moment it holds a sweep as far as it had come. One sweep at a
+time has it: two would each replace the other's rows.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError, RecordError
+from saltus.record.lock import FileLock
 from saltus.record.whole import check_writable, reason_of, write_whole
 
 FORMAT = "saltus sweep 1"
@@ -26,22 +28,40 @@ class Kept:
     """What is kept of a sweep: rows by the values of their run.
 
     `about`: what all runs have in common, as JSON holds it. Where the file is there already it must be of the same, and
-    its rows are taken over. Without a `path` nothing is kept.
+    its rows are taken over. Without a `path` nothing is kept. The file is this sweep's own until `close`, or the end of
+    `with`.
 
     Raises:
         OptionError: the file is of another model or of other settings; the message says what differs.
-        RecordError: it cannot be read or written.
+        RecordError: it cannot be read or written, or another sweep is at it.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, about: Mapping[str, Any]):
+        self._lock: FileLock | None = None
         self._path, self._about = path, json.loads(json.dumps(about))
         self.rows: dict[str, dict[str, Any]] = {}
         self._written, self._wait, self._new = time.monotonic(), LEAST, False
         if path is None:
             return
         check_writable(path, what="sweep")
-        if os.path.getsize(path) if os.path.exists(path) else 0:
-            self._read(path)
+        self._lock = FileLock(path, what="sweep")
+        try:
+            if os.path.getsize(path) if os.path.exists(path) else 0:
+                self._read(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Kept:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other sweeps have the file."""
+        if self._lock is not None:
+            self._lock.release()
 
     def _read(self, path: str | os.PathLike[str]) -> None:
         try:

@@ -91,7 +91,7 @@ def sweep(
 
     Raises:
         OptionError: a path, value, measure or option that cannot be used; or `save` is of another model or settings.
-        RecordError: `save` cannot be read or written.
+        RecordError: `save` cannot be read or written, or another sweep is writing it.
     """
     cases, points, paths = _points(values, together)
     functions = _functions(measures)
@@ -103,9 +103,9 @@ def sweep(
     units = _units(functions, named_measures, base)
     callables = {name: f for name, f in functions.items() if callable(f)}
     about = _about(setup, base, functions, duration, sample)
-    kept = Kept(save, about)
     jobs = [Job(setup, point, duration, sample, named_measures, bool(callables)) for point in points]
-    lost = _run(jobs, kept, callables, worker_count(workers), progress)
+    with Kept(save, about) as kept:
+        lost = _run(jobs, kept, callables, worker_count(workers), progress)
     rows = [kept.rows.get(key_of(point)) or lost.get(k) or {"status": NOT_RUN} for k, point in enumerate(points)]
     found = [[(row.get("measures") or {}).get(name) for name in functions] for row in rows]
     table = Sweep(

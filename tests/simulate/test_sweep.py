@@ -117,6 +117,25 @@ def test_it_goes_on_where_it_was(tmp_path):
     assert len(counted) == 6 and more["last"][:4].tolist() == expected
 
 
+def test_a_second_sweep_on_the_file_of_one_that_runs_is_refused(tmp_path):
+    """All rows of the first are kept, where the two used to replace each other's; afterwards the file is free."""
+    kept = tmp_path / "s.json"
+    arguments = {"duration": 0.1, "workers": 1, "save": kept}
+    refusals = []
+
+    def last(trajectory):
+        with pytest.raises(RecordError, match="another sweep is being written there") as refusal:
+            sweep(SPRING, {"body_mass[b]": [7.0]}, [last], **arguments)
+        refusals.append(refusal)
+        return trajectory.qpos[-1, 0]
+
+    sweep(SPRING, {"body_mass[b]": [1.0, 2.0]}, [last], **arguments)
+    assert len(refusals) == 2 and len(json.loads(kept.read_text())["rows"]) == 2
+    assert [p.name for p in tmp_path.iterdir()] == ["s.json"]
+    sweep(SPRING, {"body_mass[b]": [1.0, 2.0, 3.0]}, [last], **arguments)
+    assert len(json.loads(kept.read_text())["rows"]) == 3
+
+
 def test_another_model_or_settings_are_refused(tmp_path):
     kept = tmp_path / "s.json"
     values = {"body_mass[b]": [1.0, 2.0]}
