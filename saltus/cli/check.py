@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 import typer
 
 from saltus.cli import check_constraints, screen
-from saltus.errors import OptionError
+from saltus.errors import OptionError, SaltusWarning
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.model.features import Feature
     from saltus.model.model import Model
+    from saltus.model.urdf import Dropped
 
 JOINTS = ("free", "ball", "slide", "hinge")
 COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not followed
@@ -24,19 +26,22 @@ def check_model(source: str, ignore: list[str]) -> None:
     """Print the report; exit with 1 if the model would be refused."""
     from saltus.model.features import IGNORABLE, ignored_kinds, present
     from saltus.model.load import load
+    from saltus.model.urdf import dropped_of_file
 
     left_out = ignored_kinds(ignore)
-    free = load(source, ignore=list(IGNORABLE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SaltusWarning)  # of URDF files: the table says it
+        free = load(source, ignore=list(IGNORABLE))
     found = present(free.mujoco)
     refusals = [f for f in found if f.kind not in left_out and not f.simulated]
     model = _without(free, left_out | {f.kind for f in refusals})
     integrator, reason = _integrator(model)
     screen.print_facts(_contents(model))
-    _print_support(model, found, left_out, reason)
-    warnings = check_constraints.warnings(model, integrator)
+    _print_support(model, found, left_out, reason, dropped_of_file(source))
+    said = check_constraints.warnings(model, integrator)
     if model.nv:
-        warnings += _print_limits(free, integrator)
-    for warning in warnings:
+        said += _print_limits(free, integrator)
+    for warning in said:
         screen.say(f"warning: {warning}")
     if refusals or reason:
         kinds = list(dict.fromkeys(f.kind for f in refusals))
@@ -104,7 +109,7 @@ def _flags_off(model: Model) -> list[str]:
 # ------------------------------------------------------------ what is simulated
 
 
-def _print_support(model: Model, found: list[Feature], left_out: set[str], reason: str) -> None:
+def _print_support(model: Model, found: list[Feature], left_out: set[str], reason: str, dropped: list[Dropped]) -> None:
     """A table of everything that has an effect on motion, and of what has none but could be missed."""
     from rich.table import Table
 
@@ -121,6 +126,8 @@ def _print_support(model: Model, found: list[Feature], left_out: set[str], reaso
         table.add_row("ignored" if kind in left_out else "REFUSED", kind, which, why)
     if reason:
         table.add_row("REFUSED", "integrator", model.opt.integrator, reason)
+    for part in dropped:
+        table.add_row("NOT READ", part.kind, part.which, part.meaning)
     off = check_constraints.inactive(model)
     if off:
         table.add_row("inactive", "equalities", off, 'not simulated: active="false" in the file')

@@ -3,14 +3,15 @@
 import copy
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
 
 import mujoco
 
-from saltus.errors import ModelError
-from saltus.model import features
+from saltus.errors import ModelError, SaltusWarning
+from saltus.model import features, urdf
 from saltus.model.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.n_link import n_link as mjcf_n_link
@@ -36,6 +37,9 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     "constraint" for all constraints; what is left out is listed in `Model.ignored` and in recordings. `muscles`: laws
     that replace those of actuators, by name (see `HillMuscle`).
 
+    What a URDF file holds beyond what MuJoCo's compiler reads (transmissions, limits of velocity, ...) is named in one
+    SaltusWarning.
+
     Raises ModelError, with file and line, for what cannot be read, and, with element and name, for what has an
     effect on motion and is not simulated.
     """
@@ -53,6 +57,7 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     text = os.fspath(source)
     if isinstance(source, str) and text.lstrip().startswith("<"):
         spec = _parse(lambda: mujoco.MjSpec.from_string(text), None)
+        _warn_of(urdf.dropped(text), stacklevel=3)
         return _finish(_compile(spec.compile, None), spec.modelname or "model", text, ignore, None)
     if isinstance(source, str) and text in models():
         return _load_bundled(text, ignore)
@@ -88,7 +93,13 @@ def _load_file(path: Path, ignore) -> Model:
         raise ModelError("not a file", file=str(path))
     spec = _parse(lambda: mujoco.MjSpec.from_file(str(path)), path)
     compiled = _compile(spec.compile, path)
+    _warn_of(urdf.dropped_of_file(path), stacklevel=4)
     return _finish(compiled, spec.modelname or path.stem, spec.to_xml(), ignore, str(path))
+
+
+def _warn_of(dropped: list[urdf.Dropped], stacklevel: int) -> None:
+    if dropped:
+        warnings.warn(urdf.warning(dropped), SaltusWarning, stacklevel=stacklevel)
 
 
 def _parse(read, path):

@@ -1,0 +1,100 @@
+"""What URDF files hold that MuJoCo's compiler passes over, and what it means that it is missing."""
+
+from __future__ import annotations
+
+import os
+import xml.parsers.expat
+from pathlib import Path
+from typing import NamedTuple
+
+SHOWN = 3  # names of those that have a part
+MEANING = {
+    "safety_controller": "soft limits, which a robot's own controller enforces; here joints turn freely up to their "
+    "hard limits",
+    "velocity limit": "here joints turn as fast as forces make them",
+    "transmission": "motors and gears between them and joints; here there are no actuators, and forces are given by "
+    "qfrc_applied",
+    "calibration": "where encoders find their reference; here coordinates are exact, and zero at the joint's own zero",
+    "gazebo": "what Gazebo alone reads: friction and stiffness of contacts, damping, sensors, plugins; here contacts "
+    "have MuJoCo's defaults",
+    "ros2_control": "interfaces to hardware, and limits of commands; here nothing commands the joints unless a "
+    "controller is given",
+}
+OTHER = "not part of URDF as MuJoCo reads it; without effect here"
+# elements by the one that they are in, where the compiler reads them or they do not move anything
+READ = {
+    "robot": {"link", "joint", "material", "mujoco"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"},
+}
+WHERE = (["robot"], ["robot", "link"], ["robot", "joint"])
+OF_JOINTS = {"safety_controller", "calibration"}  # which have the name of the joint that they are in
+
+
+class Dropped(NamedTuple):
+    """A part of a file that is passed over: of which kind, of which joints or by which names, and what that means."""
+
+    kind: str
+    names: tuple[str, ...]
+    meaning: str
+
+    @property
+    def which(self) -> str:
+        """The first few names, and how many more there are."""
+        names = ", ".join(repr(name) for name in self.names[:SHOWN] if name)
+        more = f" and {len(self.names) - SHOWN} more" if len(self.names) > SHOWN else ""
+        return names + more
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.which}): {self.meaning}" if self.which else f"{self.kind}: {self.meaning}"
+
+
+def dropped(text: str | bytes) -> list[Dropped]:
+    """What a file holds beyond what is simulated, kind by kind; nothing where it is not URDF, or not XML."""
+    found: dict[str, list[str]] = {}
+    try:
+        for kind, name in _passed_over(text):
+            found.setdefault(kind, []).append(name)
+    except xml.parsers.expat.ExpatError:
+        return []  # the compiler says what is wrong
+    return [Dropped(kind, tuple(dict.fromkeys(found[kind])), MEANING.get(kind, OTHER)) for kind in sorted(found)]
+
+
+def dropped_of_file(path: str | os.PathLike[str]) -> list[Dropped]:
+    """The same of a model's file; nothing where there is none."""
+    return dropped(Path(path).read_bytes()) if Path(path).is_file() else []
+
+
+def warning(parts: list[Dropped]) -> str:
+    """One sentence for all."""
+    return "this URDF file holds what is not simulated: " + "; ".join(map(str, parts))
+
+
+def _passed_over(text: str | bytes) -> list[tuple[str, str]]:
+    """(kind, name) of each part, in the order of the file."""
+    inside: list[tuple[str, str]] = []  # elements that are open, with their names
+    found: list[tuple[str, str]] = []
+
+    def begin(element: str, attributes: dict[str, str]) -> None:
+        path = [opened for opened, _ in inside]
+        owner = inside[-1][1] if inside else ""
+        own = attributes.get("name") or attributes.get("reference") or ""
+        if path in WHERE and element not in READ[path[-1]]:
+            found.append((element, owner if element in OF_JOINTS else own))
+        if path == ["robot", "joint"] and element == "limit" and _number(attributes.get("velocity", "")):
+            found.append(("velocity limit", owner))
+        inside.append((element, own))
+
+    parser = xml.parsers.expat.ParserCreate()
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = lambda _: inside.pop()
+    parser.Parse(text, True)
+    return found
+
+
+def _number(text: str) -> float:
+    """A number; zero, as for limits that are not given, where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
