@@ -21,6 +21,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, OptionError
+from saltus.model.format_strings import check_text
 from saltus.model.load import BUNDLED, load, models
 from saltus.model.model import Model
 
@@ -88,6 +89,7 @@ def _compiled(text: str, source: Source, ignore: Iterable[str]) -> Model:
     if source.folder is None:
         model = load(text, ignore=ignore if before is None else before.left_out)
     else:
+        check_text(text, source.folder / "model.xml")
         try:
             spec = mujoco.MjSpec.from_string(text)
         except ValueError as error:

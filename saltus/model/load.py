@@ -12,6 +12,7 @@ import mujoco
 
 from saltus.errors import ModelError, SaltusWarning
 from saltus.model import features, urdf
+from saltus.model.format_strings import check_file, check_text
 from saltus.model.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.n_link import n_link as mjcf_n_link
@@ -56,6 +57,7 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
         raise ModelError(f"cannot load a {type(source).__name__}; expected a path, XML text, a name, MjModel or MjSpec")
     text = os.fspath(source)
     if isinstance(source, str) and text.lstrip().startswith("<"):
+        check_text(text)
         spec = _parse(lambda: mujoco.MjSpec.from_string(text), None)
         _warn_of(urdf.dropped(text), stacklevel=3)
         return _finish(_compile(spec.compile, None), spec.modelname or "model", text, ignore, None)
@@ -91,6 +93,7 @@ def _load_file(path: Path, ignore) -> Model:
         raise ModelError(f"no such file{hint}", file=str(path))
     if not path.is_file():
         raise ModelError("not a file", file=str(path))
+    check_file(path)
     spec = _parse(lambda: mujoco.MjSpec.from_file(str(path)), path)
     compiled = _compile(spec.compile, path)
     _warn_of(urdf.dropped_of_file(path), stacklevel=4)
