@@ -2,7 +2,8 @@
 
 Numba's own cache looks at one source file at a time, so that an edit in another file goes unnoticed and gives wrong
 answers. Here the directory is named by a hash of every kernel source, the versions of Python, Numba and llvmlite and
-the CPU: whatever changes, a fresh directory is used. `SALTUS_CACHE_DIR` overrides the place.
+the CPU: whatever changes, a fresh directory is used. `SALTUS_CACHE_DIR` overrides the place. The directory must be the
+user's own: what lies there is executed.
 
 A compiled function is one file, named by a hash of the argument types and, for code from outside the package, of that
 code and all that it refers to (see `saltus.number.fingerprint`). Files appear whole or not at all and never change, so
@@ -15,6 +16,7 @@ import functools
 import hashlib
 import os
 import pickle
+import stat
 import sys
 import tempfile
 import warnings
@@ -48,20 +50,52 @@ def cache_key() -> str:
 
 @functools.cache
 def cache_directory() -> Path:
-    """Directory of this version's compiled kernels; a temporary one where the usual place is not writable."""
-    root = os.environ.get("SALTUS_CACHE_DIR")
-    if root is None:
+    """Directory of this version's compiled kernels; a temporary one where the usual place cannot be used.
+
+    What lies there is executed, so that it must be this user's own.
+
+    Raises:
+        OptionError: `SALTUS_CACHE_DIR` is empty, another user's, or others may write there.
+    """
+    given = os.environ.get("SALTUS_CACHE_DIR")
+    if given is not None:
+        if not given.strip():
+            raise OptionError("SALTUS_CACHE_DIR is empty; unset it, or name a directory")
+        root = Path(given)
+        directory = root / cache_key()
+        if why := _not_own(root, shared=True) or _not_own(directory):
+            raise OptionError(f"SALTUS_CACHE_DIR: {why}; what lies there is executed, so that it must be yours alone")
+    else:
         home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        root = os.path.join(home, "saltus")
-    directory = Path(root) / cache_key()
-    if _can_write(directory):
+        root = Path(home) / "saltus"
+        directory = root / cache_key()
+        if why := _not_own(root) or _not_own(directory):
+            warnings.warn(f"compiled kernels are not kept: {why}", SaltusWarning, stacklevel=2)
+    if not why and _can_write(root) and _can_write(directory) and not _not_own(directory):
         return directory
-    # what lies there is executed, so that it must be this user's own
     root = Path(tempfile.gettempdir()) / f"saltus-{getattr(os, 'getuid', int)()}"
     directory = root / cache_key()
-    if _can_write(root) and root.stat().st_uid == getattr(os, "getuid", int)() and _can_write(directory):
+    if _can_write(root) and not _not_own(root) and _can_write(directory) and not _not_own(directory):
         return directory
     return Path(tempfile.mkdtemp(prefix="saltus-"))
+
+
+def _not_own(directory: Path, *, shared: bool = False) -> str:
+    """Why others may have put something into a directory, "" if they may not or it is not there.
+
+    It is the user's or root's, and nobody else writes there. `shared`: it may be one as /tmp, where all have files of
+    their own (the sticky bit), since only one below it is read.
+    """
+    try:
+        found = directory.stat()
+    except OSError:
+        return ""
+    user = getattr(os, "getuid", lambda: found.st_uid)()
+    if found.st_uid not in (user, 0):
+        return f"'{directory}' belongs to another user"
+    if os.name == "posix" and found.st_mode & 0o022 and not (shared and found.st_mode & stat.S_ISVTX):
+        return f"others may write in '{directory}' (chmod go-w)"
+    return ""
 
 
 def _can_write(directory: Path) -> bool:

@@ -10,10 +10,11 @@ import pickle
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from saltus.errors import SaltusWarning
+from saltus.errors import OptionError, SaltusWarning
 from saltus.number import cache
 from saltus.number.kernels import kernel
 from saltus.number.sealed import read_sealed
@@ -226,6 +227,67 @@ def test_default_place(monkeypatch, tmp_path):
     monkeypatch.delenv("SALTUS_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache.cache_directory.__wrapped__() == tmp_path / "saltus" / cache.cache_key()
+
+
+@pytest.mark.parametrize("given", ["", "  "])
+def test_an_empty_place_is_refused(monkeypatch, tmp_path, given):
+    """It would be the current directory, where anyone's files may lie."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SALTUS_CACHE_DIR", given)
+    with pytest.raises(OptionError, match="SALTUS_CACHE_DIR is empty"):
+        cache.cache_directory.__wrapped__()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("which", ["root", "directory"])
+@pytest.mark.parametrize("how", ["group", "all", "sticky", "owner"])
+def test_a_place_where_others_write_is_refused(monkeypatch, tmp_path, which, how):
+    """What lies there is executed. Below a directory as /tmp one's own is fine."""
+    root = tmp_path / "kernels"
+    directory = root / cache.cache_key()
+    directory.mkdir(parents=True, mode=0o700)
+    root.chmod(0o700)
+    place = root if which == "root" else directory
+    place.chmod({"group": 0o770, "all": 0o777, "sticky": 0o1777, "owner": 0o700}[how])
+    if how == "owner":
+        real, stranger = os.stat_result, os.stat(place).st_uid + 1
+        found = Path.stat
+
+        def stat(self, **options):
+            values = list(found(self, **options))
+            values[4] = stranger if self == place else values[4]
+            return real(values)
+
+        monkeypatch.setattr(Path, "stat", stat)
+    monkeypatch.setenv("SALTUS_CACHE_DIR", str(root))
+    if (which, how) == ("root", "sticky"):
+        assert cache.cache_directory.__wrapped__() == directory
+        return
+    said = "belongs to another user" if how == "owner" else "others may write"
+    with pytest.raises(OptionError, match=f"SALTUS_CACHE_DIR: .*{said}.*executed"):
+        cache.cache_directory.__wrapped__()
+
+
+def test_the_usual_place_where_others_write_is_left_alone(monkeypatch, tmp_path):
+    monkeypatch.delenv("SALTUS_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "saltus").mkdir()
+    (tmp_path / "saltus").chmod(0o777)
+    with pytest.warns(SaltusWarning, match="others may write in"):
+        place = cache.cache_directory.__wrapped__()
+    assert place.parent.parent == tmp_path and place.parent.name.startswith("saltus-")
+
+
+def test_directories_are_made_for_oneself(monkeypatch, tmp_path):
+    """Even where new ones are open to a group."""
+    monkeypatch.setenv("SALTUS_CACHE_DIR", str(tmp_path / "kernels"))
+    before = os.umask(0o002)
+    try:
+        place = cache.cache_directory.__wrapped__()
+    finally:
+        os.umask(before)
+    assert place.stat().st_mode & 0o777 == place.parent.stat().st_mode & 0o777 == 0o700
 
 
 # ---------------------------------------------------------------- one process
