@@ -12,20 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.errors import RecordError, SaltusError
+from saltus.errors import ModelError, RecordError, SaltusError
+from saltus.record.limits import LEAST
+from saltus.record.whole import reason_of
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.trajectory import Trajectory
 
 _FILE = "model.mjb"
+MODEL_RATIO = 20  # of a model's bytes to those that it is packed into, for large ones
 
 
 @dataclass(frozen=True)
 class StoredModel:
     """A model as bytes and text.
 
-    MuJoCo reads its binary form in the version that wrote it; in any other, the XML text is compiled again.
+    MuJoCo reads its binary form in the version that wrote it; in any other, the XML text is compiled again. It may be a
+    stranger's: no file is opened on its behalf, and its bytes unpack to no more than fits in memory.
 
     Attributes:
         mjb: MuJoCo's binary form of the compiled model, compressed by zlib; empty if there is none.
@@ -77,11 +81,19 @@ class StoredModel:
         return cls(mjb=mjb, path=os.fspath(path), **json.loads(about))
 
     def restore(self) -> Model:
-        """Make the model.
+        """Make the model. One whose text names files has none (`xml` is None), so that nothing reads them later.
 
         Raises:
             RecordError: neither its binary form nor its text can be read.
         """
+        try:
+            return self._made()
+        except RecordError:
+            raise
+        except Exception as error:  # what broken laws and changes make others raise is open-ended
+            raise self._unreadable(reason_of(error)) from error
+
+    def _made(self) -> Model:
         from saltus.model.hill import HillMuscle
         from saltus.model.model import Model
 
@@ -92,12 +104,23 @@ class StoredModel:
         return Model(
             compiled,
             name=self.name,
-            xml=self.xml or None,
+            xml=self.xml if self._reads_no_files() else None,
             ignored=self.ignored,
             initial_key=self.initial_key,
             muscles=muscles,
             changes=self.changes,
         )
+
+    def _reads_no_files(self) -> bool:
+        from saltus.model.self_contained import self_contained
+
+        try:
+            return bool(self.xml and self_contained(self.xml))
+        except ModelError:
+            return False
+
+    def _unreadable(self, reason: str) -> RecordError:
+        return RecordError(self.path, reason, action="read", what="the model of recording")
 
     def same_as(self, model: Model) -> bool:
         """Whether a model is this one: equal compiled, or, between versions of MuJoCo, of equal text."""
@@ -116,23 +139,31 @@ class StoredModel:
             return None, f"it was compiled by MuJoCo {self.mujoco_version}, this is {mujoco.__version__}"
         try:
             compiled: Any = mujoco.MjModel
-            return compiled.from_binary_path(_FILE, {_FILE: zlib.decompress(self.mjb)}), ""
+            return compiled.from_binary_path(_FILE, {_FILE: unpacked(self.mjb)}), ""
         except (ValueError, RuntimeError, zlib.error, mujoco.FatalError) as error:
             return None, f"the compiled one cannot be read ({' '.join(str(error).split())})"
 
     def _from_text(self, why: str) -> Any:
         from saltus.model.load import load
+        from saltus.model.self_contained import self_contained
 
         if not self.xml:
-            raise RecordError(
-                self.path, f"{why}, and there is no XML text", action="read", what="the model of recording"
-            )
+            raise self._unreadable(f"{why}, and there is no XML text")
         try:
             kinds = {text.partition(":")[0] for text in self.ignored}
-            return load(self.xml, ignore=kinds).changed(self.changes).mujoco
+            return load(self_contained(self.xml), ignore=kinds).changed(self.changes).mujoco
         except SaltusError as error:
-            reason = f"{why}, and its XML text cannot be compiled here: {error}"
-            raise RecordError(self.path, reason, action="read", what="the model of recording") from error
+            raise self._unreadable(f"{why}, and its XML text cannot be compiled here: {error}") from error
+
+
+def unpacked(content: bytes) -> bytes:
+    """The inverse of `zlib.compress`. ValueError where it is cut off, or unpacks to more than an honest model would."""
+    most = max(LEAST, MODEL_RATIO * len(content))
+    reader = zlib.decompressobj()
+    found = reader.decompress(content, most)
+    if not reader.eof:
+        raise ValueError(f"it unpacks to more than {most} bytes" if reader.unconsumed_tail else "it is cut off")
+    return found
 
 
 def described(attrs: Mapping[str, Any]) -> StoredModel | None:

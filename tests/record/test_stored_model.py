@@ -1,6 +1,8 @@
 """A recording holds its model, and gives it back without the file that it came from."""
 
 import dataclasses
+import os
+import zlib
 
 import mujoco
 import numpy as np
@@ -101,3 +103,63 @@ def test_a_recording_from_before_models_were_kept():
     trajectory = saltus.Simulation("arm").run(0.1)
     trajectory._model = None
     assert trajectory.stored_model is None and trajectory.model is not None and trajectory.model.nq == 2
+
+
+# a stranger's
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A file elsewhere, whose time of access tells whether it was read."""
+    path = tmp_path / "foreign.xml"
+    path.write_text("<mujoco><worldbody><body name='foreign'/></worldbody></mujoco>")
+    os.utime(path, (1e9, 2e9))
+    yield path
+    assert path.stat().st_atime == 1e9
+
+
+READERS = {
+    "include": "<mujoco><include file='{}'/></mujoco>",
+    "deep include": "<mujoco><worldbody><body><include file='{}'/></body></worldbody></mujoco>",
+    "mesh": "<mujoco><asset><mesh name='m' file='{}'/></asset></mujoco>",
+    "texture": "<mujoco><asset><texture name='t' type='cube' fileup='{}'/></asset></mujoco>",
+    "model": "<mujoco><asset><model name='m' file='{}'/></asset></mujoco>",
+    "flexcomp": "<mujoco><worldbody><flexcomp name='f' type='mesh' file='{}'/></worldbody></mujoco>",
+    "urdf": "<robot name='r'><link name='l'><visual><geometry><mesh filename='{}'/></geometry></visual></link></robot>",
+}
+
+
+@pytest.mark.parametrize("text", READERS.values(), ids=READERS)
+@pytest.mark.parametrize("absolute", [True, False])
+def test_no_file_is_opened_for_its_text(tmp_path, monkeypatch, foreign, text, absolute):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    stored = dataclasses.replace(
+        StoredModel.of(saltus.load("arm")), xml=text.format(foreign if absolute else "../foreign.xml")
+    )
+    with pytest.raises(saltus.RecordError, match=r"reads a file .*foreign\.xml'.*not opened on behalf of a recording"):
+        dataclasses.replace(stored, mjb=b"").restore()
+    # nor later, when the model is compiled with other values
+    again = stored.restore()
+    assert again.xml is None
+    with pytest.raises(saltus.OptionError, match="no MJCF file to change"):
+        saltus.sweep(again, {"option/timestep": [0.001]}, duration=0.01)
+
+
+def test_a_model_that_unpacks_to_gigabytes():
+    """A gigabyte of zeros in a megabyte."""
+    resource = pytest.importorskip("resource")
+    packer = zlib.compressobj(9)
+    bomb = b"".join([packer.compress(bytes(2**24)) for _ in range(64)] + [packer.flush()])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    stored = dataclasses.replace(StoredModel.of(saltus.load("arm")), mjb=bomb, xml="")
+    with pytest.raises(saltus.RecordError, match="it unpacks to more than 268435456 bytes"):
+        stored.restore()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 600_000  # kB
+
+
+@pytest.mark.parametrize("change", [{"muscles": {"biceps": {"no": 1}}}, {"changes": {"opt.no": 1}}, {"xml": "<"}])
+def test_laws_and_changes_that_are_none(change):
+    stored = dataclasses.replace(StoredModel.of(saltus.load("arm")), mjb=b"", path="run.nc", **change)
+    with pytest.raises(saltus.RecordError, match=r"the model of recording 'run\.nc'"):
+        stored.restore()

@@ -1,0 +1,32 @@
+"""Model text that reads no files, for text that comes from a stranger inside a file of another kind."""
+
+from xml.etree import ElementTree
+
+from saltus.errors import ModelError
+
+LONGEST = 2**27  # characters
+
+
+def self_contained(text: str) -> str:
+    """MJCF or URDF text as it was read here, so that MuJoCo's reader sees what was looked at and nothing else.
+
+    Raises:
+        ModelError: it is no XML, or names a file: an include, a mesh, a texture. The message says which.
+    """
+    if len(text) > LONGEST:
+        raise ModelError(f"the text of the model has {len(text)} characters")
+    try:
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError) as error:
+        raise ModelError(f"not XML: {error}") from None
+    for element in root.iter():
+        for attribute, value in element.attrib.items():
+            # file, filename of URDF, fileup and its like of textures: elements and attributes that MuJoCo may add, too
+            if attribute.lower().startswith("file") or element.tag == "include":
+                raise ModelError(
+                    f"the text of this model reads a file ('{value}'), which is not opened on behalf of a recording; "
+                    "load the model from its own file",
+                    element=element.tag,
+                    name=element.get("name"),
+                )
+    return ElementTree.tostring(root, encoding="unicode")
