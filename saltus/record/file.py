@@ -1,22 +1,26 @@
-"""Recordings as files: netCDF4, written whole or not at all, read back bit for bit."""
+"""Recordings as files: netCDF4, written whole or not at all, sealed by a checksum, read back bit for bit."""
 
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import os
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from saltus.errors import RecordError
+from saltus.errors import RecordError, SaltusWarning
 from saltus.record.certificate import Certificate
 from saltus.record.columns import DIMENSIONS
 from saltus.record.dataset import to_dataset
+from saltus.record.limits import checked_path, open_regular
+from saltus.record.plain_hdf5 import check_plain, check_start
+from saltus.record.seal import BrokenSeal, sealed_size, write_sealed
 from saltus.record.stored_model import StoredModel
 from saltus.record.trajectory import Trajectory
-from saltus.record.whole import reason_of, write_whole
+from saltus.record.trial import check_readable
+from saltus.record.whole import reason_of
 
 if TYPE_CHECKING:
     import xarray
@@ -28,6 +32,10 @@ STORE = ".zarr"
 FORMAT_ATTRIBUTE = "trajectory_format"
 FORMAT = 2
 
+#: Attribute of `time` in files that end with a seal; one that has it and no seal is not what was written.
+SEALED, BY = "checksum", "BLAKE2b-256 of the file, at its end"
+UNVERIFIED = "was written before recordings had checksums: it cannot be verified; saving it again adds them"
+
 # attributes of the file itself, not of the recording, which can have none by such a name
 _CERTIFICATE, _EVENTS, _JSON = "trajectory_certificate", "trajectory_events", "trajectory_json"
 _MODEL, _MJB = "trajectory_model", "model_mjb"
@@ -35,7 +43,8 @@ _MODEL, _MJB = "trajectory_model", "model_mjb"
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     """See `Trajectory.save`."""
-    if os.fspath(path).endswith(STORE):
+    path = checked_path(path)
+    if path.endswith(STORE):
         from saltus.record.stream import save_store
 
         save_store(trajectory, path)
@@ -46,29 +55,48 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
         raise RecordError(path, f"netCDF output needs xarray, h5netcdf and h5py ({error})") from error
     except (OSError, ValueError, TypeError, RuntimeError, MemoryError) as error:
         raise RecordError(path, reason_of(error)) from error
-    write_whole(path, content)
+    write_sealed(path, content)
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:
     """See `Trajectory.load`."""
+    path = checked_path(path)
     if os.path.isdir(path):
         from saltus.record.store import load_store
 
         return load_store(path)
-    try:
-        with open(path, "rb") as file:
-            dataset = _opened(path, file)
-    except (OSError, ValueError) as error:
-        raise RecordError(path, reason_of(error), action="read") from error
+    dataset, sealed = _opened(path)
     version = dataset.attrs.get(FORMAT_ATTRIBUTE)
     if version is None:
         raise RecordError(path, "netCDF, but not a recording of Saltus", action="read")
-    if version > FORMAT:
-        raise RecordError(path, f"written by a newer Saltus (layout {version}, known {FORMAT})", action="read")
     try:
-        return _from_dataset(dataset, path)
+        if version > FORMAT:
+            raise RecordError(path, f"written by a newer Saltus (layout {version}, known {FORMAT})", action="read")
+        if not sealed and SEALED in dataset["time"].attrs:
+            reason = "damaged recording, or written again by another program: the checksum at its end is missing"
+            raise RecordError(path, reason, action="read")
+        trajectory = _from_dataset(dataset, path)
+    except RecordError:
+        raise
     except Exception as error:
         raise RecordError(path, f"damaged recording ({reason_of(error)})", action="read") from error
+    if not sealed:
+        warnings.warn(f"recording '{path}' {UNVERIFIED}", SaltusWarning, stacklevel=3)
+    return trajectory
+
+
+def read_dataset(file: BinaryIO) -> xarray.Dataset:
+    """All that a netCDF4 file holds, in memory. Any exception at all where it cannot be read."""
+    import xarray
+
+    check_plain(file, file.seek(0, os.SEEK_END))
+    return xarray.load_dataset(
+        file,  # pyright: ignore[reportArgumentType]
+        engine="h5netcdf",
+        decode_times=False,
+        decode_timedelta=False,
+        mask_and_scale=False,
+    )
 
 
 def _image(trajectory: Trajectory) -> memoryview:
@@ -78,23 +106,30 @@ def _image(trajectory: Trajectory) -> memoryview:
     if (stored := trajectory.stored_model) is not None:
         dataset.attrs[_MODEL] = stored.about()
         dataset[_MJB] = ("model_byte", np.frombuffer(stored.mjb, np.uint8))
+    dataset["time"].attrs[SEALED] = BY
     for variable in dataset.variables:
         # no fill value: a nan stays the nan it is
         dataset[variable].encoding["_FillValue"] = None
     return memoryview(dataset.to_netcdf(engine="h5netcdf"))
 
 
-def _opened(path: str | os.PathLike[str], file: io.BufferedReader) -> xarray.Dataset:
-    import xarray
-
+def _opened(path: str) -> tuple[xarray.Dataset, bool]:
+    """What a file holds, and whether a checksum says that it is what was written."""
     try:
-        return xarray.load_dataset(
-            file, engine="h5netcdf", decode_times=False, decode_timedelta=False, mask_and_scale=False
-        )
+        with open_regular(path) as file:
+            check_start(file)
+            sealed = sealed_size(file) is not None
+            if not sealed:
+                check_readable(path)
+            return read_dataset(file), sealed
     except ImportError as error:
         reason = f"netCDF input needs xarray, h5netcdf and h5py ({error})"
         raise RecordError(path, reason, action="read") from error
+    except BrokenSeal as error:
+        raise RecordError(path, f"damaged recording ({error})", action="read") from error
     except Exception as error:
+        if (isinstance(error, OSError) and error.filename is not None) or "\0" in path:
+            raise RecordError(path, reason_of(error), action="read") from error
         # what a broken file makes HDF5 and its readers raise is open-ended
         raise RecordError(path, f"not a netCDF4 file, or a damaged one ({reason_of(error)})", action="read") from error
 

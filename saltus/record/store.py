@@ -5,28 +5,42 @@ chunks of the same number of samples, each chunk once. The group's attribute `tr
 change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is the one that counts: it says how many
 samples are committed, and holds those of them that do not fill a chunk yet, and the state from which the run can go on.
 It is replaced as a whole, so that at any moment it describes a recording that is there.
+
+The checkpoint is sealed by a checksum of its own, and holds those of all else: of each column's full chunks, one that
+runs from chunk to chunk (so that none can be missing or in another's place), of the model, and of what the `zarr.json`
+of the group and of the arrays say. The chunks have one each, too (CRC-32C), which any reader of Zarr looks at.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
+import warnings
+import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.errors import RecordError
+from saltus.errors import RecordError, SaltusWarning
 from saltus.record.certificate import Certificate
 from saltus.record.columns import DIMENSIONS, dtype_of, row_shapes
 from saltus.record.events import EVENT_DTYPE
+from saltus.record.limits import Allowance, open_regular
+from saltus.record.plain_zarr import METADATA, array_size, check_array, metadata_digest
+from saltus.record.seal import digest, sealed_size, write_sealed
 from saltus.record.stored_model import StoredModel
 from saltus.record.trajectory import Trajectory
-from saltus.record.whole import reason_of, write_whole
+from saltus.record.whole import reason_of
 
 FORMAT = 1
+CHECKED = "checksums"  # in the header of stores whose checkpoints hold checksums
+UNVERIFIED = "was written before recordings had checksums: it cannot be verified; saving it again adds them"
+GROUP = ""  # the group's own, among the checksums of metadata
 ATTRIBUTE = "trajectory"
 CHECKPOINT = "checkpoint.npz"
 MJB = "model_mjb"
@@ -47,6 +61,8 @@ class Checkpoint:
         certificate: its figures, or None.
         arrays: by name: "tail_..." samples after the last full chunk, "end_..." the row at the run's end, "state_..."
             what the run goes on from, "events", "certificate_error".
+        digests: checksums in hexadecimal, by what they are of: "columns" (of samples in full chunks), "metadata"
+            and "model", each by name; empty in stores from before there were any.
     """
 
     count: int
@@ -56,6 +72,7 @@ class Checkpoint:
     attrs: dict[str, Any] = field(default_factory=dict)
     certificate: dict[str, Any] | None = None
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    digests: dict[str, Any] = field(default_factory=dict)
 
     def part(self, kind: str) -> dict[str, NDArray[Any]]:
         """The arrays of a kind, by the rest of their names."""
@@ -63,18 +80,32 @@ class Checkpoint:
 
     def write(self, path: str) -> None:
         """Put it into the store at `path` in one step."""
-        header = {k: v for k, v in vars(self).items() if k != "arrays"}
-        image = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
+        header = {k: v for k, v in vars(self).items() if k not in ("arrays", "digests")}
+        arrays = {"header": _image(header), **({"digests": _image(self.digests)} if self.digests else {})}
         buffer = io.BytesIO()
-        np.savez(buffer, header=image, **self.arrays)  # pyright: ignore[reportArgumentType]
-        write_whole(os.path.join(path, CHECKPOINT), buffer.getbuffer())
+        np.savez(buffer, **arrays, **self.arrays)  # pyright: ignore[reportArgumentType]
+        write_sealed(os.path.join(path, CHECKPOINT), buffer.getbuffer())
 
     @classmethod
     def read(cls, path: str) -> Checkpoint:
         """The one in the store at `path`."""
-        with np.load(os.path.join(path, CHECKPOINT), allow_pickle=False) as file:
+        with open_regular(os.path.join(path, CHECKPOINT), follow=False) as file:
+            size = sealed_size(file)
+            content = io.BytesIO(file.read() if size is None else file.read(size))
+        with zipfile.ZipFile(content) as archive:
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise ValueError("the checkpoint is packed, as none is written")
+        with np.load(content, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        return cls(**json.loads(arrays.pop("header").tobytes()), arrays=arrays)
+        digests = json.loads(arrays.pop("digests").tobytes()) if "digests" in arrays else {}
+        if digests and size is None:
+            raise ValueError("the checksum at the end of the checkpoint is missing")
+        return cls(**json.loads(arrays.pop("header").tobytes()), arrays=arrays, digests=digests)
+
+
+def _image(content: Any) -> NDArray[np.uint8]:
+    """JSON as an array of bytes."""
+    return np.frombuffer(json.dumps(content, ensure_ascii=False).encode(), np.uint8)
 
 
 class Store:
@@ -89,6 +120,7 @@ class Store:
         if not os.path.isfile(os.path.join(self.path, "zarr.json")):
             raise RecordError(path, "is a directory, but not a Zarr store of Saltus", action="read")
         try:
+            metadata = metadata_digest(self.path, GROUP)
             self.group = _opened(self.path, mode)
             self.header = json.loads(str(self.group.attrs[ATTRIBUTE]))
             self.checkpoint = Checkpoint.read(self.path)
@@ -106,9 +138,18 @@ class Store:
         if self.header["format"] > FORMAT:
             reason = f"written by a newer Saltus (layout {self.header['format']}, known {FORMAT})"
             raise RecordError(path, reason, action="read")
+        if CHECKED in self.header and not self.verified:
+            raise RecordError(path, "damaged recording (its checksums are missing)", action="read")
+        with self._naming(METADATA):
+            self._compare("metadata", GROUP, metadata)
 
     def __len__(self) -> int:
         return self.checkpoint.count
+
+    @property
+    def verified(self) -> bool:
+        """Whether there are checksums, with which all that is read is compared."""
+        return bool(self.checkpoint.digests)
 
     @property
     def written(self) -> int:
@@ -116,27 +157,90 @@ class Store:
         return self.checkpoint.written
 
     def column(self, name: str) -> NDArray[Any]:
-        """All committed samples of a column."""
-        out = np.empty((len(self), *self.shapes[name]), dtype=dtype_of(name))
-        if out.size:
-            array: Any = self.group[name]
-            out[: self.written] = array[: self.written]
-            out[self.written :] = self.checkpoint.part("tail")[name]
-        return out
+        """All committed samples of a column.
+
+        Raises:
+            RecordError: they are not what was written.
+        """
+        with self._naming(f"column '{name}'"):
+            out = np.empty((len(self), *self.shapes[name]), dtype=dtype_of(name))
+            if out.size:
+                array = self._array(name)
+                out[: self.written] = array[: self.written]
+                out[self.written :] = self.checkpoint.part("tail")[name]
+                self._compare("columns", name, chained(out[: self.written], self.rows))
+            return out
 
     def chunk(self, name: str, rows: slice) -> NDArray[Any]:
         """Committed samples of a column, of one chunk."""
         if rows.start >= self.written:
             return self.checkpoint.part("tail")[name][rows.start - self.written : rows.stop - self.written]
-        array: Any = self.group[name]
-        return np.asarray(array[rows])
+        return np.asarray(self._array(name)[rows])
+
+    def digest_of(self, name: str, count: int) -> bytes:
+        """The running checksum of a column after `count` samples in full chunks, having compared all that there are.
+
+        Raises:
+            RecordError: they are not what was written.
+        """
+        with self._naming(f"column '{name}'"):
+            array, found, asked = self._array(name), b"", b""
+            for first in range(0, self.written, self.rows):
+                found = digest(_bytes(array[first : first + self.rows]), found)
+                asked = found if first + self.rows == count else asked
+            self._compare("columns", name, found)
+        return asked
 
     def stored_model(self) -> StoredModel | None:
-        """The model."""
+        """The model.
+
+        Raises:
+            RecordError: it is not what was written.
+        """
         if self.header["model"] is None:
             return None
-        mjb: Any = self.group[MJB]
-        return StoredModel.read(np.asarray(mjb[:]).tobytes(), self.header["model"], self.path)
+        with self._naming("model"):
+            self._check_metadata(MJB)
+            array: Any = self.group[MJB]
+            Allowance(array_size(self.path, MJB)).spend(array.nbytes, "the model")
+            check_array(self.path, MJB, array.chunks, np.dtype(np.uint8), 1, packed=False)
+            mjb = np.asarray(array[:]).tobytes()
+            self._compare("model", MJB, digest(mjb))
+            return StoredModel.read(mjb, self.header["model"], self.path)
+
+    def check_size(self) -> None:
+        """ValueError if the columns unpack to much more than they take on the disk."""
+        count = sum(len(self) * np.dtype(dtype_of(n)).itemsize * _entries(shape) for n, shape in self.shapes.items())
+        Allowance(sum(array_size(self.path, n) for n in self.shapes)).spend(count, "what it holds")
+
+    def _array(self, name: str) -> Any:
+        """The array of a column, having looked at its files."""
+        self._check_metadata(name)
+        array: Any = self.group[name]
+        shape = (self.rows, *self.shapes[name])
+        if array.chunks != shape or array.dtype != dtype_of(name) or array.shape[0] < self.written:
+            raise ValueError("its array is of another shape or type than the recording says")
+        check_array(self.path, name, shape, array.dtype, -(-self.written // self.rows))
+        return array
+
+    def _check_metadata(self, name: str) -> None:
+        """ValueError where metadata are not those that were written."""
+        self._compare("metadata", name, metadata_digest(self.path, name))
+
+    def _compare(self, kind: str, name: str, found: bytes) -> None:
+        if self.verified and self.checkpoint.digests[kind].get(name) != found.hex():
+            raise ValueError(f"the checksum of its {kind} does not fit")
+
+    @contextlib.contextmanager
+    def _naming(self, what: str) -> Iterator[None]:
+        """Whatever broken files make their readers raise inside becomes a RecordError."""
+        try:
+            yield
+        except RecordError:
+            raise
+        except Exception as error:
+            reason = f"damaged recording ({what}: {reason_of(error)})"
+            raise RecordError(self.path, reason, action="read") from error
 
     def extras(self) -> dict[str, Any]:
         """What a Trajectory has beside its columns and its model."""
@@ -189,10 +293,37 @@ def load_store(path: str | os.PathLike[str]) -> Trajectory:
     """The recording in a store, in memory; see `Trajectory.load`."""
     store = Store(path)
     try:
+        store.check_size()
         columns = {name: store.column(name) for name in DIMENSIONS}
-        return Trajectory(**columns, **store.extras(), model=store.stored_model())
+        trajectory = Trajectory(**columns, **store.extras(), model=store.stored_model())
+    except RecordError:
+        raise
     except Exception as error:
         raise RecordError(path, f"damaged recording ({reason_of(error)})", action="read") from error
+    if not store.verified:
+        warnings.warn(f"recording '{store.path}' {UNVERIFIED}", SaltusWarning, stacklevel=4)
+    return trajectory
+
+
+def chained(samples: NDArray[Any], rows: int) -> bytes:
+    """The running checksum of samples in full chunks of so many rows; b"" of none."""
+    found = b""
+    for first in range(0, len(samples), rows):
+        found = digest(_bytes(samples[first : first + rows]), found)
+    return found
+
+
+def chain_on(before: bytes, chunk: NDArray[Any]) -> bytes:
+    """The running checksum after one more chunk."""
+    return digest(_bytes(chunk), before)
+
+
+def _bytes(samples: Any) -> bytes:
+    return np.ascontiguousarray(samples).tobytes()
+
+
+def _entries(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=object)) if shape else 1
 
 
 def _opened(path: str, mode: Literal["r", "r+"]) -> Any:

@@ -1,8 +1,8 @@
 """Recording to a Zarr store while a run goes on, in memory that does not grow with it.
 
 Every few seconds, and whenever a chunk is full, the samples and the state are committed: see `saltus.record.store`. A
-process that is killed leaves a recording of all that was committed, from which the run can go on. (A power failure may
-cost what the system had not brought to the disk yet.)
+process that is killed, or a power failure, leaves a recording of all that was committed, from which the run can go on:
+chunks are on the disk before the checkpoint that counts on them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,25 @@ from saltus.errors import RecordError
 from saltus.record.certificate import Certificate
 from saltus.record.columns import DIMENSIONS, dtype_of
 from saltus.record.events import EventLog, narrowed
+from saltus.record.plain_zarr import METADATA, chunk_path, metadata_digest
 from saltus.record.recorder import SampleBuffer
-from saltus.record.store import ATTRIBUTE, COMPLETE, FORMAT, MJB, RUNNING, Checkpoint, Store, StreamedTrajectory
+from saltus.record.seal import digest
+from saltus.record.store import (
+    ATTRIBUTE,
+    CHECKED,
+    COMPLETE,
+    FORMAT,
+    GROUP,
+    MJB,
+    RUNNING,
+    Checkpoint,
+    Store,
+    StreamedTrajectory,
+    chain_on,
+)
 from saltus.record.stored_model import StoredModel
 from saltus.record.trajectory import Trajectory
-from saltus.record.whole import reason_of
+from saltus.record.whole import reach_disk, reason_of
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -44,8 +58,13 @@ class Stream(SampleBuffer):
     def __init__(self, path: str, header: Mapping[str, Any], arrays: Mapping[str, Any], checkpoint: Checkpoint):
         super().__init__({name: tuple(shape) for name, shape in header["shapes"].items()}, header["rows"])
         self.path, self.header = path, header
-        self._arrays, self._checkpoint = arrays, checkpoint
+        # chunks of nothing but the fill value are written, too: there are several nan
+        self._arrays = {name: array.with_config({"write_empty_chunks": True}) for name, array in arrays.items()}
+        self._checkpoint = checkpoint
         self._written = 0  # samples in full chunks
+        self._digests: dict[str, bytes] = dict.fromkeys(arrays, b"")  # running ones of the columns' full chunks
+        self._fixed = dict(checkpoint.digests)  # those that stay
+        self._unsettled: list[str] = []  # files that are not known to be on the disk
         self._committed = checkpoint.count
         self._next = time.monotonic() + SECONDS
         self._full_since = False  # a chunk was filled since the last commit
@@ -74,6 +93,7 @@ class Stream(SampleBuffer):
         stored = StoredModel.of(model) if model is not None and not isinstance(model, StoredModel) else model
         header = {
             "format": FORMAT,
+            CHECKED: "in the checkpoint",
             "rows": _chunk_rows(shapes, expected),
             "shapes": {column: list(shape) for column, shape in shapes.items()},
             "names": {group: list(labels) for group, labels in names.items()},
@@ -84,7 +104,14 @@ class Stream(SampleBuffer):
         }
         with _naming(name, 0):
             arrays = _make(name, header, max(expected, 1), stored)
-        return cls(name, header, arrays, Checkpoint(0, 0, RUNNING, {}))
+            parts = (GROUP, *arrays, *([] if stored is None else [MJB]))
+            digests = {
+                "metadata": {part: metadata_digest(name, part).hex() for part in parts},
+                "model": {} if stored is None else {MJB: digest(stored.mjb).hex()},
+            }
+        stream = cls(name, header, arrays, Checkpoint(0, 0, RUNNING, {}, digests=digests))
+        stream._unsettled = [os.path.join(place, file) for place, _, files in os.walk(name) for file in files]
+        return stream
 
     @classmethod
     def reopen(cls, path: str | os.PathLike[str]) -> tuple[Stream, Checkpoint]:
@@ -99,6 +126,8 @@ class Stream(SampleBuffer):
         again = dataclasses.replace(checkpoint, count=int(checkpoint.position["next"]), status=RUNNING)
         stream = cls(store.path, store.header, arrays, again)
         stream._written = min(again.count // store.rows * store.rows, store.written)
+        if store.verified:
+            stream._digests = {name: store.digest_of(name, stream._written) for name in arrays}
         rest = slice(stream._written, again.count)
         for name, column in stream._columns.items():
             if column.size:
@@ -137,8 +166,10 @@ class Stream(SampleBuffer):
             if self._count:
                 self._write(self._count)
             if status == COMPLETE:
-                for array in self._arrays.values():
+                for name, array in self._arrays.items():
                     array.resize((len(self), *array.shape[1:]))
+                    self._unsettled.append(os.path.join(self.path, name, METADATA))
+            self._settle()
         return StreamedTrajectory(Store(self.path))
 
     def certify(self, trajectory: Trajectory, certificate: Certificate | None) -> None:
@@ -151,7 +182,11 @@ class Stream(SampleBuffer):
         end = {f"end_{name}": np.asarray(value) for name, value in (self._end or {}).items()}
         checkpoint.arrays |= tail | end | {"events": narrowed(self._events.array())}
         checkpoint.attrs = dict(self.attrs)
+        if self._fixed:  # not in a store from before there were any
+            columns = {name: value.hex() for name, value in self._digests.items()}
+            checkpoint.digests = {**self._fixed, "columns": columns}
         with _naming(self.path, self._committed):
+            self._settle()
             checkpoint.write(self.path)
         self._checkpoint, self._committed = checkpoint, checkpoint.count
         self._next, self._full_since = time.monotonic() + SECONDS, False
@@ -160,12 +195,21 @@ class Stream(SampleBuffer):
         """Write the chunk that is full. It counts from the next commit on, and until then nothing refers to it."""
         with _naming(self.path, self._committed):
             self._write(self._count)
+        for name in self._arrays:
+            self._digests[name] = chain_on(self._digests[name], self._columns[name][: self._count])
         self._written += self._count
         self._count, self._full_since = 0, True
 
     def _write(self, count: int) -> None:
         for name, array in self._arrays.items():
             array[self._written : self._written + count] = self._columns[name][:count]
+            number = self._written // self.header["rows"]
+            self._unsettled.append(chunk_path(self.path, name, number, array.ndim))
+
+    def _settle(self) -> None:
+        """Bring what was written to the disk."""
+        reach_disk(self._unsettled, self.path)
+        self._unsettled = []
 
 
 def check_new(path: str | os.PathLike[str]) -> None:
@@ -220,6 +264,7 @@ def _chunk_rows(shapes: Mapping[str, tuple], expected: int) -> int:
 def _make(path: str, header: Mapping[str, Any], expected: int, model: StoredModel | None) -> dict[str, Any]:
     """The store's group and arrays."""
     import zarr
+    from zarr.codecs import Crc32cCodec, ZstdCodec
 
     plain = {k: v for k, v in header["attrs"].items() if isinstance(v, str) or (type(v) is float and math.isfinite(v))}
     group = zarr.open_group(path, mode="w-", zarr_format=3, attributes={**plain, ATTRIBUTE: json.dumps(header)})
@@ -235,6 +280,7 @@ def _make(path: str, header: Mapping[str, Any], expected: int, model: StoredMode
             dtype=dtype,
             fill_value=math.nan if dtype.kind == "f" else dtype.type(0).item(),
             dimension_names=("time", *DIMENSIONS[name]),
+            compressors=(ZstdCodec(level=0), Crc32cCodec()),
         )
     if model is not None:
         image = np.frombuffer(model.mjb, np.uint8)

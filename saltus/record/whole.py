@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from saltus.errors import RecordError
 
@@ -93,6 +93,17 @@ def _check_target(target: str) -> None:
     if not stat.S_ISREG(mode):
         # replacing a device or a pipe by a file would break it for everyone
         raise OSError("is not a regular file")
+
+
+def reach_disk(paths: Iterable[str], root: str) -> None:
+    """Bring files, and the directories that they lie in up to `root`, to the disk: they survive a power failure."""
+    directories = {os.path.dirname(root) or "."}
+    for path in paths:
+        _reach_disk(path)
+        while path != root and (path := os.path.dirname(path)):
+            directories.add(path)
+    for directory in sorted(directories, key=len, reverse=True):
+        _settle_directory(directory)
 
 
 def _reach_disk(path: str) -> None:
