@@ -83,7 +83,7 @@ def cache_directory() -> Path:
 def _not_own(directory: Path, *, shared: bool = False) -> str:
     """Why others may have put something into a directory, "" if they may not or it is not there.
 
-    It is the user's or root's, and nobody else writes there. `shared`: it may be one as /tmp, where all have files of
+    It is the user's, and nobody else writes there. `shared`: it may be root's, and one as /tmp, where all have files of
     their own (the sticky bit), since only one below it is read.
     """
     try:
@@ -91,7 +91,7 @@ def _not_own(directory: Path, *, shared: bool = False) -> str:
     except OSError:
         return ""
     user = getattr(os, "getuid", lambda: found.st_uid)()
-    if found.st_uid not in (user, 0):
+    if found.st_uid != user and not (shared and found.st_uid == 0):
         return f"'{directory}' belongs to another user"
     if os.name == "posix" and found.st_mode & 0o022 and not (shared and found.st_mode & stat.S_ISVTX):
         return f"others may write in '{directory}' (chmod go-w)"
