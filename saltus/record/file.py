@@ -15,8 +15,8 @@ from saltus.record.certificate import Certificate
 from saltus.record.columns import DIMENSIONS
 from saltus.record.dataset import to_dataset
 from saltus.record.limits import checked_path, open_regular
-from saltus.record.plain_hdf5 import check_plain, check_start
-from saltus.record.seal import BrokenSeal, sealed_size, write_sealed
+from saltus.record.plain_hdf5 import check_plain, stated_size
+from saltus.record.seal import SIZE, BrokenSeal, sealed_size, write_sealed
 from saltus.record.stored_model import StoredModel
 from saltus.record.trajectory import Trajectory
 from saltus.record.trial import check_readable
@@ -117,8 +117,10 @@ def _opened(path: str) -> tuple[xarray.Dataset, bool]:
     """What a file holds, and whether a checksum says that it is what was written."""
     try:
         with open_regular(path) as file:
-            check_start(file)
+            behind = os.fstat(file.fileno()).st_size - stated_size(file)
             sealed = sealed_size(file) is not None
+            if not sealed and behind == SIZE:
+                raise BrokenSeal("the checksum at its end is not one")
             if not sealed:
                 check_readable(path)
             return read_dataset(file), sealed

@@ -17,15 +17,21 @@ STRINGS = 16  # text that is read at once
 ENTRIES = 1024  # of an attribute
 
 
-def check_start(file: BinaryIO) -> None:
-    """ValueError unless a file begins as HDF5 does and is as long as it says; it stands at its start then."""
+def stated_size(file: BinaryIO) -> int:
+    """What an HDF5 file says that its size is; it stands at its start then.
+
+    Raises:
+        ValueError: it does not begin as HDF5 does, or is shorter.
+    """
     start = file.read(48)
     if not start.startswith(SIGNATURE):
         raise ValueError("it does not begin as HDF5 does")
     place = 40 if start[8:9] < b"\2" else 28  # of the superblock's address of the end, by its version
-    if int.from_bytes(start[place : place + 8], "little") > file.seek(0, os.SEEK_END):
+    size = int.from_bytes(start[place : place + 8], "little")
+    if size > file.seek(0, os.SEEK_END):
         raise ValueError("it is cut off")
     file.seek(0)
+    return size
 
 
 def check_plain(file: BinaryIO, size: int) -> None:

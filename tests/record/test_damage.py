@@ -10,7 +10,8 @@ import pytest
 from helpers.damage import KINDS, count_outcomes
 
 from saltus.errors import RecordError
-from saltus.record import Trajectory, stream
+from saltus.record import Trajectory, file, stream
+from saltus.record.seal import SIZE
 
 
 @pytest.mark.parametrize(("suffix", "count"), [(".nc", 300), (".zarr", 90)])
@@ -20,6 +21,17 @@ def test_damage_is_noticed(tmp_path, suffix, count):
     for kind in KINDS:
         assert found[kind, "refused"] > 0.7 * count / len(KINDS), found
     assert longest < 30.0  # on a busy machine
+
+
+def test_a_seal_that_is_zeroed_is_missed_at_once(tmp_path, monkeypatch):
+    """Without a look at what HDF5 makes of the rest."""
+    path = tmp_path / "run.nc"
+    Trajectory([0.0], [[1.0]], [[2.0]]).save(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-SIZE] + bytes(SIZE))
+    monkeypatch.setattr(file, "check_readable", lambda path: pytest.fail("read"))
+    with pytest.raises(RecordError, match=r"damaged recording \(the checksum at its end is not one"):
+        Trajectory.load(path)
 
 
 @pytest.fixture
@@ -46,12 +58,12 @@ def test_chunks_that_changed_places(store):
 
 
 def test_what_the_group_says(store):
-    file = store / "zarr.json"
-    found = json.loads(file.read_text())
+    attributes = store / "zarr.json"
+    found = json.loads(attributes.read_text())
     header = json.loads(found["attributes"]["trajectory"])
     header["attrs"]["integrator"] = "euler"
     found["attributes"]["trajectory"] = json.dumps(header)
-    file.write_text(json.dumps(found))
+    attributes.write_text(json.dumps(found))
     with pytest.raises(RecordError, match=r"zarr\.json: the checksum"):
         Trajectory.load(store)
 
