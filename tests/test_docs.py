@@ -1,4 +1,4 @@
-"""The Python samples of docs/lagrange.md, docs/hard_contact.md, docs/sweep.md and docs/energy.md run as they stand."""
+"""Python samples of the docs run as they stand; files, commands and tests that the docs name exist."""
 
 import re
 import subprocess
@@ -77,3 +77,12 @@ def test_the_sample_on_energy_runs(tmp_path):
     assert table is not None and table[1] in result.stdout
     for name in ACCOUNTS:
         assert name in text
+
+
+def test_tests_that_hold_promises_exist():
+    text = (DOCS / "reliability.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
+    assert len(named) > 20
+    for file, name in named:
+        source = (DOCS.parent / file).read_text(encoding="utf-8")
+        assert not name or f"def {name}(" in source, f"{file}::{name}"
