@@ -6,12 +6,13 @@ Python on flat structs at little cost. `interpret` runs the same source uncompil
 
 import functools
 import inspect
+import pickle
 import sys
 import types as pytypes
 from contextlib import contextmanager
 
 from numba import njit
-from numba.core import event
+from numba.core import event, serialize
 from numba.core.dispatcher import Dispatcher
 from numba.extending import _Intrinsic, overload
 
@@ -43,7 +44,26 @@ def kernel(function=None, *, strict=False, inline=False, sums=False):
     )(function)
     dispatcher._cache = PartCache(function, also=(strict, inline, sums))
     dispatcher.get_call_template = functools.partial(_shared_template, dispatcher)
+    options = {"strict": strict, "inline": inline, "sums": sums}
+    dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, options)
+    dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
     return dispatcher
+
+
+def _itself(dispatcher, memo):
+    return dispatcher  # a kernel never changes
+
+
+def _reduced(dispatcher, options, protocol):
+    """What a kernel is pickled as: its name where it can be imported, else its function's code and what that needs."""
+    module, name = dispatcher.py_func.__module__, dispatcher.py_func.__qualname__
+    if module != "__main__" and vars(sys.modules.get(module, object)).get(name) is dispatcher:
+        return name
+    return _kernel_again, (serialize.dumps(dispatcher.py_func), options)
+
+
+def _kernel_again(code: bytes, options):
+    return kernel(pickle.loads(code), **options)
 
 
 def _shared_template(dispatcher, args, kws):

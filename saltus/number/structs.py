@@ -22,6 +22,7 @@ from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic, lower_getattr_generic, lower_setattr_generic, register_model
 
+from saltus.errors import OptionError
 from saltus.number import duals, lanes  # noqa: F401  (their operators)
 from saltus.number.kinds import NTANGENT, LaneType, dual, lane32, lane64
 
@@ -112,6 +113,18 @@ class Struct:
         if layout is not None and name in layout.slot:
             return int(self.ints[layout.slot[name]])
         raise AttributeError(name)
+
+    def __copy__(self):
+        """Another Struct that sees the same memory."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __reduce_ex__(self, protocol):
+        # kernels take its alignment for granted, and follow the addresses in it
+        raise OptionError(
+            "memory of compiled code cannot be copied or pickled; copy the Simulation or Batch that it belongs to"
+        )
 
     def span(self, first, last):
         """Rows of `real` from field `first` to the end of field `last`."""

@@ -21,7 +21,7 @@ from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
-from saltus.simulate import loops
+from saltus.simulate import copying, loops
 from saltus.simulate.contact import suits_soft
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.dynamics import Dynamics, equations_word
@@ -99,6 +99,7 @@ class Batch:
         if isinstance(control, Actuation):
             raise OptionError("an Actuation has events, which batches do not locate; give it to saltus.Simulation")
         self.timestep = self.model.opt.timestep if timestep is None else timestep
+        self._made = dict(timestep=self.timestep, control=control, dynamics=dynamics)
         self._laws = user_laws(self.model, control, equations_word(dynamics, self.model))
         self._model = self.model.struct(precision, self.integrator.law_timestep(self.timestep), self._laws)
         self._width = LANES[precision].width
@@ -130,6 +131,10 @@ class Batch:
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self._pace = 1e-6  # s for a step of a group, as last measured
         self.reset()
+        self._made_attributes = frozenset({*vars(self), "_made_attributes"})
+
+    def __reduce__(self) -> copying.Reduced:
+        return copying.reduced_batch(self)
 
     def __repr__(self) -> str:
         how = f"{self.precision}, {self.threads} threads, {self.integrator.name}, h = {self.timestep:g} s"

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from saltus.contact.counts import NITER
+from saltus.errors import OptionError
 from saltus.model.actuators import SCALAR
 from saltus.model.layout import DATA
 from saltus.model.model import Model
@@ -43,6 +44,9 @@ class Data:
         self._turn = turn
         self._model, self._kernel_model, self._struct, self._refresh = model, kernel_model, struct, refresh
         self._rows: tuple[Any, dict[str, np.ndarray]] = (None, {})  # the state they belong to, and the rows
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise OptionError("the data of a simulation cannot be copied or pickled alone; copy the Simulation")
 
     def __getattr__(self, name: str) -> Any:
         if name in CONSTRAINTS:

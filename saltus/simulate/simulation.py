@@ -21,7 +21,7 @@ from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.events import EVENT_DTYPE
-from saltus.simulate import divergence, loops, rows
+from saltus.simulate import copying, divergence, loops, rows
 from saltus.simulate.contact import Compliant, Law, find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, user_laws
 from saltus.simulate.data import Data
@@ -114,6 +114,9 @@ class Simulation:
         self._touch = self.law.word if isinstance(self.law, Compliant) and self.model.struct().nconmax else ""
         self._hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self._start_values)
         self.timestep = self.model.opt.timestep if timestep is None else timestep
+        self._made = dict(
+            timestep=self.timestep, control=control, dynamics=dynamics, events=events, actuation_states=actuation_states
+        )
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self._law_timestep = self.integrator.law_timestep(self.timestep)
         self._model = self.model.struct(timestep=self._law_timestep, laws=UserLaws(hard=self._hard, touch=self._touch))
@@ -145,6 +148,11 @@ class Simulation:
         self._control: Controller | None = None
         self.control = control
         self.reset()
+        self._made_attributes = frozenset({*vars(self), "_made_attributes"})
+
+    @in_turn
+    def __reduce__(self) -> copying.Reduced:
+        return copying.reduced_simulation(self)
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"
