@@ -3,7 +3,7 @@
 from saltus.dynamics.kinematics import BALL, FREE
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3, store4
-from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize
+from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize, quat_or_one
 from saltus.spatial.vectors import add_scaled3, scale3, sub3
 
 
@@ -11,7 +11,7 @@ from saltus.spatial.vectors import add_scaled3, scale3, sub3
 def displace(m, origin, h, v, target):
     """target ← origin ⊕ h v, for fields origin, target [nq] and v [nv]; they may be the same positions.
 
-    Rotations are about the body's own axes, as qvel is.
+    Rotations are about the body's own axes, as qvel is; from a zero quaternion they go as from no rotation.
     """
     for j in range(m.njnt):
         a = m.jnt_qposadr[j]
@@ -23,7 +23,7 @@ def displace(m, origin, h, v, target):
             i += 3
         if kind == FREE or kind == BALL:
             turn = quat_exp(scale3(h, load3(v, i)))
-            store4(target, a, quat_normalize(quat_multiply(load4(origin, a), turn)))
+            store4(target, a, quat_normalize(quat_multiply(quat_or_one(load4(origin, a)), turn)))
         else:
             target[a] = origin[a] + h * v[i]
 

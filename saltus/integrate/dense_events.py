@@ -41,7 +41,7 @@ from saltus.dynamics.manifold import displace
 from saltus.dynamics.smooth import energy_of_state, position_stage
 from saltus.integrate import moreau_jean
 from saltus.integrate.manifold import save_state
-from saltus.integrate.status import bad_velocity
+from saltus.integrate.status import bad_state
 from saltus.number.functions import maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.contact_space import contact_friction, slip_direction, slips
@@ -175,7 +175,7 @@ def step_over(m, d, end):
     h = d.dense[SIZE] if left > 1.5 * d.dense[SIZE] else left
     save_state(m, d)
     status = moreau_jean.step(m, d, h, METHOD)
-    if not bad_velocity(m, d) < 0.5:
+    if not bad_state(m, d) < 0.5:
         return DIVERGED
     record_controls(m, d, start)
     if h == left:

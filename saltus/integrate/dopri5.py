@@ -14,7 +14,7 @@ from saltus.dynamics.manifold import displace
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.runge_kutta import stage_state, store_slopes
-from saltus.integrate.status import bad_velocity
+from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tableau import ButcherTableau
 from saltus.number.functions import absolute, any_lane, clip, maximum, minimum, power, sqrt, where
 from saltus.number.kernels import kernel, only_with
@@ -277,6 +277,9 @@ def record(m, d, times, row, attempts, tableau, tolerance, out):
     good state is in qpos_saved, qvel_saved, act_saved.
     """
     status = OK
+    if not bad_start(m, d) < 0.5:
+        save_state(m, d)
+        return row, DIVERGED
     if d.memory[GOING] > 0.5:
         resume_slopes(m, d)
     else:
@@ -305,7 +308,7 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, out):
         status = max(status, attempt(m, d, size, tableau))
         error = error_norm(m, d, size, tolerance)
         if error <= 1.0:
-            if not bad_velocity(m, d) < 0.5:
+            if not bad_state(m, d) < 0.5:
                 return row, DIVERGED
             while row < len(times) and times[row] < start + size:
                 interpolate(m, d, size, start, (times[row] - start) / size)

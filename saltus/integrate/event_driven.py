@@ -32,7 +32,7 @@ from saltus.integrate.events import NONE, event_values, first_event, read_values
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.runge_kutta import stage_state, store_slopes
-from saltus.integrate.status import bad_velocity
+from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.trial import FIXED, keep_start, method_word, state_at
 from saltus.integrate.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
 from saltus.number.functions import absolute, minimum
@@ -231,7 +231,7 @@ def look_ahead_freely(m, d, end, method):
     if not error <= 1.0:
         accept(m, d, size, True, error)
         return OK if size >= 1e-13 * (1.0 + absolute(end)) else STEP_TOO_SMALL, size, REJECTED
-    if not bad_velocity(m, d) < 0.5:
+    if not bad_state(m, d) < 0.5:
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
     return OK, size, first_event(m, d, size, start, method)
@@ -318,7 +318,7 @@ def finish_freely(m, d, start, size, method):
 def finish(m, d, start, size, method):
     """Go to the end of a step without events; returns a status. event_value is that of there already."""
     status = state_at(m, d, size, start, 1.0, method)
-    if not bad_velocity(m, d) < 0.5:
+    if not bad_state(m, d) < 0.5:
         return DIVERGED
     record_controls(m, d, start)
     return status
@@ -348,6 +348,9 @@ def record(m, d, times, row, attempts, method, out):
     was stepped over events there, after the states. Returns EVENTS_FULL, to be called again, where the log of events is
     to be read first.
     """
+    if not bad_start(m, d) < 0.5:
+        save_state(m, d)
+        return row, DIVERGED
     status = resume(m, d)
     row, result = free_steps(m, d, times, row, attempts, method, out, status)
     leave_slopes(m, d)

@@ -1,16 +1,45 @@
 """When a run has left the numbers."""
 
-from saltus.number.functions import absolute, where
+from saltus.number.functions import absolute, maximum, minimum, where
 from saltus.number.kernels import kernel
 
 LARGEST = 1e10  # as in MuJoCo
 
 
 @kernel
-def bad_velocity(m, d):
-    """1 (in each lane) where a velocity is not a number or too large, else 0."""
-    bad = 0.0 * d.time
+def bad_state(m, d):
+    """1 (in each lane) where time, position, velocity or an actuator's state is not a number, else 0.
+
+    Velocities beyond LARGEST are bad too. Controls may be infinite where a limit makes them finite, but not NaN.
+    """
+    zero = 0.0 * minimum(maximum(d.time, -1.0), 1.0)  # a number whatever the time is
+    bad = zero
     for i in range(m.nv):
         v = absolute(d.qvel[i])
-        bad = where(v < LARGEST, bad, 1.0 + 0.0 * d.time)
-    return bad
+        bad = where(v < LARGEST, bad, 1.0 + zero)
+    for k in range(m.nu):
+        bad = where(d.ctrl[k] == d.ctrl[k], bad, 1.0 + zero)
+    # 0 x is 0 for numbers alone
+    total = 0.0 * d.time
+    for k in range(m.nq):
+        total = total + 0.0 * d.qpos[k]
+    for k in range(m.nact):
+        total = total + 0.0 * d.act[k]
+    return where(total == total, bad, 1.0 + zero)
+
+
+@kernel
+def bad_start(m, d):
+    """The same of the state and of what stays as it is given: poses moved from outside, applied forces."""
+    total = 0.0 * d.time
+    for k in range(m.nmocap):
+        p, q = d.mocap_pos[k], d.mocap_quat[k]
+        total = total + 0.0 * (p[0] + p[1] + p[2]) + 0.0 * (q[0] + q[1] + q[2] + q[3])
+    for i in range(m.nv):
+        total = total + 0.0 * d.qfrc_applied[i]
+    if d.has_xfrc:
+        for b in range(m.nbody):
+            f = d.xfrc_applied[b]
+            total = total + 0.0 * (f[0] + f[1] + f[2]) + 0.0 * (f[3] + f[4] + f[5])
+    bad = bad_state(m, d)
+    return where(total == total, bad, 1.0 + 0.0 * bad)

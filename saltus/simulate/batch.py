@@ -24,9 +24,10 @@ from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate import copying, loops
 from saltus.simulate.contact import suits_soft
 from saltus.simulate.control import Controller, user_laws
+from saltus.simulate.divergence import GIVEN, INPUTS, first_bad
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation
-from saltus.simulate.plan import positive
+from saltus.simulate.plan import numbers, positive
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.simulate.turn import Turn, in_turn
@@ -133,6 +134,7 @@ class Batch:
         self.reset()
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
+    @in_turn
     def __reduce__(self) -> copying.Reduced:
         return copying.reduced_batch(self)
 
@@ -168,8 +170,9 @@ class Batch:
     @in_turn
     def _write(self, field: str, values: Any, ids: Any = slice(None)) -> None:
         wanted = (len(range(self.n)[ids] if isinstance(ids, slice) else ids), *self._shape(field))
+        values = numbers(field, values)
         try:
-            exact = np.broadcast_to(np.asarray(values, np.float64), wanted)
+            exact = np.broadcast_to(values, wanted)
             values = exact.astype(self._states.dtype)
         except ValueError:
             raise OptionError(f"{field} has shape {(self.n, *wanted[1:])}, not {np.shape(values)}") from None
@@ -323,15 +326,29 @@ class Batch:
         if bad.size:
             i = int(bad[0])
             where = f"in simulation {i} (and {bad.size - 1} more of {self.n})"
-            wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
-            dof = int(wrong[0]) if wrong.size else None
+            dof, what = self._cause(i)
             raise DivergenceError(
                 float(self.time[i]),
                 dof=None if dof is None else self.model.dof_names()[dof],
                 dof_index=dof,
-                what=f"step control asked for too small steps {where}" if dof is None else f"diverged {where}",
+                what=what.format(where),
                 timestep=self.timestep,
             )
+
+    def _cause(self, i: int) -> tuple[int | None, str]:
+        """The first degree of freedom of simulation i that left the numbers, and what happened, {} being the place.
+
+        What was given comes first, since it stays as it is; positions and velocities follow each other.
+        """
+        given = first_bad({name: getattr(self, name)[i] for name in ("time", *INPUTS)})
+        wrong = np.flatnonzero(~(abs(self.qvel[i]) < LARGEST))
+        if given is None and wrong.size:
+            return int(wrong[0]), "diverged {}"
+        found = given or first_bad({name: getattr(self, name)[i] for name in GIVEN})
+        name, k = found or ("", 0)
+        what = "; a number that is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
+        stuck = self.integrator.adaptive and self._read("memory")[i, STUCK] > 0.5
+        return None, ("step control asked for too small steps {}" if stuck else "diverged {}") + what
 
 
 def _threads(threads: int | None) -> int:

@@ -1,13 +1,17 @@
 """When a run leaves the numbers: what diverged first, which force did it, and what step would have been stable."""
 
+import math
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import mujoco
 import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
-from saltus.errors import DivergenceError, ModelError, SaltusWarning
+from saltus.errors import DivergenceError, ModelError, SaltusError, SaltusWarning
 from saltus.integrate.dopri5 import ATTEMPTS
+from saltus.integrate.status import LARGEST
 from saltus.simulate.hybrid import EVENT_STATUSES, event_error
 from saltus.simulate.stability import modes, stable_timestep
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
@@ -21,11 +25,24 @@ TERMS = (
 )
 
 
+JOINTS = (mujoco.mjtTrn.mjTRN_JOINT.value, mujoco.mjtTrn.mjTRN_JOINTINPARENT.value)
+INPUTS = ("mocap_pos", "mocap_quat", "ctrl", "qfrc_applied", "xfrc_applied")
+GIVEN = ("time", "qpos", "qvel", "act", *INPUTS)  # what a user sets and steps take as numbers
+
+
 def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> None:
     """Turn a kernel's status into an error or warning; `before` is the state that the steps began from."""
     failed = int(sim._struct.views["count"][NUNSOLVED])
+    sim._struct.views["count"][NUNSOLVED] = 0
+    if status in (DIVERGED, STEP_TOO_SMALL):
+        sim.unconverged += failed
+        bad = {name: sim._struct.views[name].copy() for name in ("qvel", "qpos", "act", "time")}
+        steps = taken - 1 if status == DIVERGED else 0
+        sim._state[:] = before
+        if steps > 0:
+            sim._advance(steps, sim.timestep)
+        raise _error(sim, bad, status)
     if failed:
-        sim._struct.views["count"][NUNSOLVED] = 0
         # the hard law's iterations depend on the number of contacts
         most = "" if sim.contact == "hard" else f" in {sim.model.opt.iterations} iterations"
         _warn_once(sim, f"the constraint solver did not reach its tolerance{most}")
@@ -40,13 +57,16 @@ def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> No
         )
     elif status in EVENT_STATUSES:
         raise event_error(sim, status)
-    elif status in (DIVERGED, STEP_TOO_SMALL):
-        bad = sim._struct.views["qvel"].copy()
-        steps = taken - 1 if status == DIVERGED else 0
-        sim._state[:] = before
-        if steps > 0:
-            sim._advance(steps, sim.timestep)
-        raise _error(sim, bad, status)
+
+
+def check_given(sim: "Simulation") -> None:
+    """DivergenceError where the state or an input holds a number that is none, for what does not step."""
+    if not np.isfinite(sim._state).all() and first_bad(_given(sim)) is not None:
+        raise _error(sim, {}, DIVERGED)
+
+
+def _given(sim: "Simulation") -> dict[str, np.ndarray]:
+    return {name: sim._struct.views[name] for name in GIVEN}
 
 
 def _warn_once(sim, what: str) -> None:
@@ -56,21 +76,23 @@ def _warn_once(sim, what: str) -> None:
         warnings.warn(text, SaltusWarning, stacklevel=5)
 
 
-def _error(sim, bad: np.ndarray, status: int) -> DivergenceError:
-    """The error for velocities `bad` that followed the present, last good, state."""
-    wrong = np.flatnonzero(~(np.abs(bad) < 1e10))
-    i = int(wrong[0]) if wrong.size else 0
-    what = "velocity is not finite" if wrong.size and not np.isfinite(bad[i]) else "velocity grew beyond 1e10"
-    if status == STEP_TOO_SMALL:
+def _error(sim: "Simulation", bad: dict[str, np.ndarray], status: int) -> DivergenceError:
+    """The error for a state `bad` that followed the present, last good, one; with what can be found out of it."""
+    given = first_bad(_given(sim))
+    if given is not None:
+        name, k = given
+        label = name if name == "time" else f"{name}[{k}]"
+        i, what = _dof_of(sim, name, k), f"the state or an input held a number that is not finite, {label}"
+    else:
+        i, what = _first_to_go(sim, bad)
+    if status == STEP_TOO_SMALL and given is None:
         what = f"step control asked for steps too small for the clock, or more than {ATTEMPTS:,} within a timestep"
-    if not np.isfinite(sim._state).all():
-        what = "the state or an input held a number that is not finite"
-    term, value = largest_term(sim, i)
-    limit, _ = stability_limit(sim)
-    unit = "N" if sim.model.nv and sim.model.coordinate_units()[1][i] == "m/s" else "N·m"
+    term, value = (None, None) if i is None else _tried(lambda: largest_term(sim, i), (None, None))
+    limit, _ = _tried(lambda: stability_limit(sim), (math.inf, 0j))
+    unit = "N" if i is not None and sim.model.coordinate_units()[1][i] == "m/s" else "N·m"
     return DivergenceError(
         sim.time,
-        dof=sim.model.dof_names()[i] if sim.model.nv else None,
+        dof=None if i is None else sim.model.dof_names()[i],
         dof_index=i,
         what=what,
         term=term,
@@ -81,17 +103,74 @@ def _error(sim, bad: np.ndarray, status: int) -> DivergenceError:
     )
 
 
+def first_bad(fields: dict[str, np.ndarray]) -> tuple[str, int] | None:
+    """Name and place of the first number that steps cannot take; infinite controls they can, within their limits."""
+    for name, values in fields.items():
+        wrong = np.isnan(values) if name == "ctrl" else ~np.isfinite(values)
+        if wrong.any():
+            return name, int(np.flatnonzero(wrong)[0])
+    return None
+
+
+def _dof_of(sim: "Simulation", name: str, k: int) -> int | None:
+    """The degree of freedom that entry k of a field acts on, if it is one's own."""
+    if name in ("qvel", "qfrc_applied"):
+        return k
+    if name == "qpos":
+        j = int(np.searchsorted(sim.model.jnt_qposadr, k, "right")) - 1
+        return int(sim.model.jnt_dofadr[j]) + min(k - int(sim.model.jnt_qposadr[j]), 5)
+    if name == "xfrc_applied":
+        wrong = np.unique(np.flatnonzero(~np.isfinite(sim.xfrc_applied)) // 6)
+        moved = wrong[sim.model.body_dofnum[wrong] > 0]
+        return int(sim.model.body_dofadr[moved[0]]) if moved.size else None
+    if name == "ctrl":
+        actuator = int(np.searchsorted(np.cumsum(sim.model.actuator_ctrlnum), k, "right"))
+        if sim.model.actuator_trntype[actuator] in JOINTS:
+            return int(sim.model.jnt_dofadr[sim.model.actuator_trnid[actuator, 0]])
+    return None
+
+
+def _first_to_go(sim: "Simulation", bad: dict[str, np.ndarray]) -> tuple[int | None, str]:
+    """The degree of freedom that has left the numbers, and in which way."""
+    wrong = np.flatnonzero(~(np.abs(bad["qvel"]) < LARGEST))
+    if wrong.size:
+        i = int(wrong[0])
+        return i, "velocity grew beyond 1e10" if np.isfinite(bad["qvel"][i]) else "velocity is not finite"
+    found = first_bad(bad)
+    if found is None:
+        return (0 if sim.model.nv else None), "steps cannot go on"
+    name, k = found
+    what = {"qpos": "position is not finite", "act": f"act[{k}] is not finite"}.get(name, f"{name} is not finite")
+    return _dof_of(sim, name, k), what
+
+
+def _tried(compute: Callable[[], Any], otherwise: Any) -> Any:
+    """What can be computed at the last good state, which may be near the end of the numbers, or else another value."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return compute()
+    except (SaltusError, ArithmeticError, ValueError, np.linalg.LinAlgError):
+        return otherwise
+
+
 def largest_term(sim: "Simulation", i: int) -> tuple[str | None, float | None]:
     """Name and value of the largest force on degree of freedom i at the present state."""
-    if not sim.model.nv or not np.isfinite(sim._state).all():
+    if first_bad(_given(sim)) is not None:
         return None, None
     values = {t: float(getattr(sim.data, t)[i]) for t in TERMS if getattr(sim.data, t).size}
-    term = max(values, key=lambda t: abs(values[t]))
+    known = {t: abs(value) for t, value in values.items() if not np.isnan(value)}
+    if not known:
+        return None, None
+    term = max(known, key=lambda t: known[t])
     return term, values[term]
 
 
 def linear_modes(sim: "Simulation") -> np.ndarray:
-    """Eigenvalues [nv, 2] (1/s) of springs and dampers at the present state, without weight and motors."""
+    """Eigenvalues [nv, 2] (1/s) of springs and dampers at the present state, without weight and motors.
+
+    ModelError where the inertia matrix there has no inverse.
+    """
     m = sim.model
     kernel_model = m.struct()
     M, B = sim.full_M(), np.diag(kernel_model.dof_damping)
@@ -99,11 +178,20 @@ def linear_modes(sim: "Simulation") -> np.ndarray:
     for j in range(m.njnt):
         count = (6, 3, 1, 1)[m.jnt_type[j]]
         stiffness[m.jnt_dofadr[j] : m.jnt_dofadr[j] + count] = kernel_model.jnt_stiffness[j]
-    return modes(M, np.diag(stiffness), B)
+    try:
+        return modes(M, np.diag(stiffness), B)
+    except (ValueError, np.linalg.LinAlgError):
+        raise ModelError(f"the inertia matrix of {m.name!r} is singular at t = {sim.time:g} s") from None
 
 
 def stability_limit(sim: "Simulation") -> tuple[float, complex]:
-    """Largest stable step (s) of the integrator on the springs and dampers at the present state, and its mode."""
-    if not sim.model.nv or not np.isfinite(sim._state).all():
-        return float("inf"), 0j
-    return stable_timestep(sim.integrator, linear_modes(sim))
+    """Largest stable step (s) of the integrator on the springs and dampers at the present state, and its mode.
+
+    (inf, 0) where there is none, or none can be found: at a state that is not finite, or with a singular inertia.
+    """
+    if not sim.model.nv or first_bad(_given(sim)) is not None:
+        return math.inf, 0j
+    try:
+        return stable_timestep(sim.integrator, linear_modes(sim))
+    except (SaltusError, np.linalg.LinAlgError, ValueError):
+        return math.inf, 0j

@@ -11,9 +11,9 @@ from saltus.dynamics.history import record_controls
 from saltus.dynamics.hold import hold_control
 from saltus.integrate import dopri5, event_driven, events, work
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.status import bad_velocity
+from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
-from saltus.number.functions import any_lane, lane_get, rarely
+from saltus.number.functions import any_lane, lane_get, maximum, rarely
 from saltus.number.kernels import Entry
 from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
@@ -22,7 +22,14 @@ from saltus.solve import acceleration, constrain
 from saltus.solve.closed_motion import rows_there
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
-forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
+# looking at a state that is none would go on from numbers that are none
+_GUARDED = """
+if rarely(not bad_start(m, d) < 0.5):
+    return DIVERGED
+return {call}
+"""
+_GUARDS = dict(bad_start=bad_start, rarely=rarely, DIVERGED=DIVERGED)
+forward = Entry("forward", "", _GUARDED.format(call="forward(m, d)"), forward=acceleration.forward, **_GUARDS)
 energy = Entry("energy", "", "energy_of_state(m, d)", energy_of_state=smooth.energy_of_state)
 energies = Entry("energies", "out", "energies_of_state(m, d, out)", energies_of_state=smooth.energies_of_state)
 work_of_step = Entry(
@@ -73,7 +80,7 @@ record_events = Entry(
     "return record(m, d, times, row, attempts, (tableau, tolerance), out)",
     record=event_driven.record,
 )
-settle = Entry("settle", "", "return begin(m, d)", begin=event_driven.begin)
+settle = Entry("settle", "", _GUARDED.format(call="begin(m, d)"), begin=event_driven.begin, **_GUARDS)
 gaps = Entry("gaps", "", "points(m, d)", points=events.points)
 closed_rows = Entry("closed_rows", "", "rows_there(m, d)", rows_there=rows_there)
 
@@ -94,6 +101,8 @@ def _label(integrator: Integrator) -> str:
 @functools.cache
 def _advance(step, label, parameters) -> Entry:
     body = f"""
+if rarely(not bad_start(m, d) < 0.5):
+    return 0, DIVERGED
 status = OK
 for k in range(n):
     if not goes_on(m, d):
@@ -105,7 +114,7 @@ for k in range(n):
     if result == EVENTS_FULL:
         return k, EVENTS_FULL
     status = max(status, result)
-    if rarely(not bad_velocity(m, d) < 0.5):
+    if rarely(not bad_state(m, d) < 0.5):
         return k + 1, DIVERGED
     if status > DIVERGED:
         return k + 1, status
@@ -113,8 +122,8 @@ for k in range(n):
         return k + 1, EVENTS_FULL
 return n, status
 """
-    names: dict[str, Any] = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, OK=OK)
-    names |= dict(DIVERGED=DIVERGED, EVENTS_FULL=EVENTS_FULL)
+    names: dict[str, Any] = dict(step=step, **AROUND, **_GUARDS, bad_state=bad_state, OK=OK)
+    names |= dict(EVENTS_FULL=EVENTS_FULL)
     names |= dict(log_is_full=event_driven.log_is_full, goes_on=event_driven.goes_on)
     return Entry(f"advance_{label}", f"n, h{parameters}", body, **names)
 
@@ -132,6 +141,7 @@ for g in range(first, last):
     for k in range(rows):
         for l in range(width):
             d_real[k, l] = states[g, k, l]
+    bad = bad_start(m, d)
     for _ in range(n):
         for l in range(width):
             d_real[TIME, l] = clock[g, l]
@@ -144,7 +154,7 @@ for g in range(first, last):
         for l in range(width):
             whole = d_real[TIME, l] == lane_get(start + h, l)
             clock[g, l] += h if whole else float64(d_real[TIME, l]) - float64(lane_get(start, l))
-    bad = bad_velocity(m, d)
+    bad = maximum(bad, bad_state(m, d))
     if rarely(any_lane(bad > 0.5)):
         for l in range(width):
             flags[g, l] = lane_get(bad, l) > 0.5
@@ -155,8 +165,8 @@ for g in range(first, last):
             states[g, k, l] = d_real[k, l]
 return status
 """
-    names: dict[str, Any] = dict(step=step, **AROUND, bad_velocity=bad_velocity, rarely=rarely, any_lane=any_lane)
-    names |= dict(lane_get=lane_get, OK=OK, TIME=TIME, float64=types.float64)
+    names: dict[str, Any] = dict(step=step, **AROUND, bad_start=bad_start, bad_state=bad_state, rarely=rarely)
+    names |= dict(any_lane=any_lane, lane_get=lane_get, maximum=maximum, OK=OK, TIME=TIME, float64=types.float64)
     arguments = f"states, clock, flags, first, last, rows, width, n, h{parameters}"
     return Entry(f"batch_{label}", arguments, body, **names)
 

@@ -59,6 +59,17 @@ class Plan:
         return min(math.floor(time / self.h + ROUNDING), self.whole)
 
 
+def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
+    """An array of numbers; OptionError for anything else."""
+    try:
+        given = np.asarray(value)
+        if given.dtype == object and any(x is None for x in given.flat):
+            raise TypeError  # NumPy would make it a NaN
+        return np.asarray(given, dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"{name} must be numbers, got {value!r}") from None
+
+
 def positive(name: str, value: Any) -> float:
     """A positive number of seconds; OptionError for anything else."""
     try:

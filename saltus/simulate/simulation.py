@@ -28,7 +28,7 @@ from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
-from saltus.simulate.plan import positive
+from saltus.simulate.plan import numbers, positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.snapshot import marked, unmarked
 from saltus.simulate.start import check_discrete, check_sampling, start_state
@@ -39,6 +39,15 @@ from saltus.solve.status import ENDED, EVENTS_FULL
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
 
+def put(name: str, view: np.ndarray, value: Any) -> None:
+    """Write into a field that users set; OptionError for what is no number or has another shape."""
+    values = numbers(name, value)
+    try:
+        view[...] = values
+    except ValueError:
+        raise OptionError(f"{name} has shape {view.shape}, not {values.shape}") from None
+
+
 def state_property(name: str, unit: str) -> Any:
     """A field of the state or the inputs as an attribute: reading gives a view, assigning writes into it."""
 
@@ -47,11 +56,7 @@ def state_property(name: str, unit: str) -> Any:
 
     @in_turn
     def write(self: "Simulation", value: Any) -> None:
-        view = self._struct.views[name]
-        try:
-            view[...] = value
-        except ValueError:
-            raise OptionError(f"{name} has shape {view.shape}, not {np.shape(value)}") from None
+        put(name, self._struct.views[name], value)
 
     return property(read, write, doc=f"{name} ({unit}): a view to read and write.")
 
@@ -180,7 +185,7 @@ class Simulation:
     @time.setter
     @in_turn
     def time(self, value: float) -> None:
-        self._struct.views["time"][()] = value
+        put("time", self._struct.views["time"], value)
 
     qpos = state_property("qpos", "rad, m, quaternions")
     qvel = state_property("qvel", "rad/s, m/s")
@@ -202,10 +207,7 @@ class Simulation:
     @act.setter
     @in_turn
     def act(self, value: Any) -> None:
-        try:
-            self.act[...] = value
-        except ValueError:
-            raise OptionError(f"act has shape {self.act.shape}, not {np.shape(value)}") from None
+        put("act", self.act, value)
 
     @property
     def control_prm(self) -> np.ndarray:
@@ -465,6 +467,7 @@ class Simulation:
         The potential is that of weights, of springs and of deformable bodies, stretch and bending included (which
         MuJoCo's own energy leaves out).
         """
+        divergence.check_given(self)
         loops.energy(self._model, self._struct)
         self._computed = None
         return self._struct.views["energy"].copy()
@@ -500,6 +503,7 @@ class Simulation:
         """
         if self._hard is not None:
             raise OptionError("linearize: steps under the hard law of contact have no derivatives; use contact='soft'")
+        divergence.check_given(self)
         if self._linearization is None:
             from saltus.simulate.linearize import Linearization
 

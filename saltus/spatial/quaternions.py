@@ -8,6 +8,7 @@ from saltus.number.functions import atan2, sincos, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3
 
+SHORTEST = 1e-15  # mjMINVAL: a shorter quaternion counts as zero
 SMALL = 1e-12  # below this squared angle the first terms of a series are exact in double precision
 
 
@@ -30,9 +31,18 @@ def quat_conjugate(q):
 
 @kernel(inline=True)
 def quat_normalize(q):
-    """q / |q|."""
+    """q / |q|; no rotation where |q| is below 1e-15, as MuJoCo's mju_normalize4."""
+    q = quat_or_one(q)
     s = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return s * q[0], s * q[1], s * q[2], s * q[3]
+
+
+@kernel(inline=True)
+def quat_or_one(q):
+    """q, or no rotation in place of a q that is too short to have a direction."""
+    none = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] < SHORTEST * SHORTEST
+    zero = 0.0 * q[0]
+    return where(none, 1.0 + zero, q[0]), where(none, zero, q[1]), where(none, zero, q[2]), where(none, zero, q[3])
 
 
 @kernel(inline=True)
