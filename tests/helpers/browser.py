@@ -73,6 +73,13 @@ class LabPage:
             self.tab.wait_for_timeout(20)
         return value
 
+    def wait(self, condition, patience=30.0):
+        """Wait until a function of the test's own is true."""
+        end = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < end, f"not within {patience:g} s"
+            self.tab.wait_for_timeout(20)
+
     def opened(self):
         """The page once it shows something."""
         self.until("lab && lab.ready")

@@ -234,8 +234,9 @@ def test_keys_are_told_once_down_and_once_up(browser):
         page.tab.evaluate("window.dispatchEvent(new Event('blur'))")
         keyboard.up("A")
         keyboard.up("Shift")
-        page.tab.wait_for_timeout(200)
         told = [("keydown", "c"), ("keyup", "c"), ("keydown", " "), ("keyup", " "), ("keydown", "a"), ("blur", None)]
+        page.wait(lambda: len(commands(heard)) >= len(told))
+        page.tab.wait_for_timeout(200)  # and nothing after them
         assert [(message["type"], message.get("key")) for message in commands(heard)] == told
 
 
@@ -255,14 +256,12 @@ def test_a_drag_names_the_point_in_the_body_and_the_target_in_the_world(browser)
         start = np.round(pixel_by_hand(centre + [0.03, 0.02, 0.05], box))
         page.tab.mouse.move(*start)
         page.tab.mouse.down()
-        for _ in range(200):  # the first message goes with the next picture
-            page.tab.wait_for_timeout(20)
-            if commands(heard):
-                break
+        page.wait(lambda: commands(heard))  # the first message goes with the next picture
         page.tab.mouse.move(*(start + [40, -30]), steps=3)
-        page.tab.wait_for_timeout(200)
+        page.wait(lambda: len(commands(heard)) > 1)
+        page.tab.wait_for_timeout(200)  # and as far as it goes
         page.tab.mouse.up()
-        page.tab.wait_for_timeout(200)
+        page.wait(lambda: commands(heard)[-1]["type"] == "release")
         first, *_, last, release = commands(heard)
         assert (first["type"], last["type"], release["type"]) == ("drag", "drag", "release")
         assert first["body"] == last["body"] == 1 and first["point"] == pytest.approx(last["point"], abs=1e-6)
@@ -359,8 +358,7 @@ def test_a_replay_has_a_time_slider(browser):
         assert page.tab.inner_text("#seek-time") == "0.25 of 10.00 s"
         page.tab.locator("#seek").focus()
         page.tab.keyboard.press("End")
-        page.tab.wait_for_timeout(200)
-        assert {"type": "seek", "time": 10} in heard
+        page.wait(lambda: {"type": "seek", "time": 10} in heard)
 
 
 def test_plots_remember_a_bounded_past(browser):

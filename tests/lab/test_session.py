@@ -118,7 +118,7 @@ def test_a_slow_computer_slows_the_motion_down(monkeypatch):
     steps = round(session.sim.time / 0.05)
     assert steps == 3 * 180 and session.motion.shown == session.sim.time
     assert_same_state(session.sim, alone(session, steps))
-    (text,) = notices(session)
+    (text,) = [text for text in notices(session) if "real time" in text]
     assert "manages 9 times real time here, not 100" in text
     monkeypatch.undo()
     do(session, "speed", value=1.0)
@@ -186,9 +186,9 @@ def test_verlet_begins_anew_when_it_is_chosen_but_not_when_only_the_weight_chang
     do(session, "step", n=1)
     run(session, FRAME)
     assert session.sim.qpos[0] == pytest.approx(x + 0.05 * v - 9.81 / 2 * np.sin(x) * 0.05**2 / 2, abs=1e-13)
-    memory = session.sim.snapshot()
+    memory = session.sim.snapshot()[:-1]  # a snapshot's last number marks the model, which is another one now
     do(session, "gravity", value=[0.0, 0.0, -9.81 / 2])
-    np.testing.assert_array_equal(session.sim.snapshot(), memory)
+    np.testing.assert_array_equal(session.sim.snapshot()[:-1], memory)
     x, before = float(session.sim.qpos[0]), x
     do(session, "step", n=1)
     run(session, FRAME)
