@@ -62,7 +62,8 @@ def reference(solref, width_impedance: float, safe_timestep: float) -> tuple[flo
         first, second = DEFAULT_SOLREF
     if first > 0:
         first = max(first, safe_timestep)
-        stiffness = 1.0 / max(MINVAL, width_impedance**2 * first**2 * second**2)
+        # products, which may overflow to infinity, where a power would raise
+        stiffness = 1.0 / max(MINVAL, width_impedance * width_impedance * first * first * second * second)
         return stiffness, 2.0 / max(MINVAL, width_impedance * first)
     return -first / max(MINVAL, width_impedance**2), -second / max(MINVAL, width_impedance)
 

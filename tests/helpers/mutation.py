@@ -1,0 +1,154 @@
+"""Models with something changed at random, and what becomes of loading and stepping them.
+
+    python tests/helpers/mutation.py 10000
+
+counts, over that many changed copies of the bundled models, how they end: refused by name, stepped, or otherwise.
+A copy is stepped where it needs no other compiled code than its original.
+"""
+
+import collections
+import copy
+import multiprocessing
+import random
+import sys
+import time
+import warnings
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+
+import saltus
+from saltus.errors import SaltusError
+
+BUNDLED = Path(saltus.__file__).parent / "model" / "bundled"
+VALUES = ("nan", "inf", "-inf", "0", "-1", "1e-300", "1e300", "-1e10", "1e16", "3", "0.5", "", "x", "%n", "1 2 3")
+WORDS = ("true", "false", "auto", "sphere", "mesh", "hinge", "free", "nobody", "world", "é")
+PART = 500  # models of a process; one that dies takes its part with it, and is counted
+PATIENCE = 600.0  # s
+
+
+def mutant(name, rng):
+    """The text of a bundled model with one to three things changed."""
+    root = ET.parse(BUNDLED / f"{name}.xml").getroot()
+    for _ in range(rng.randint(1, 3)):
+        rng.choice((set_number, set_number, set_number, set_word, drop, remove, double, move))(root, rng)
+    return ET.tostring(root, encoding="unicode")
+
+
+def elements(root, least=0):
+    return [element for element in root.iter() if len(element.attrib) >= least]
+
+
+def set_number(root, rng):
+    """One number of an attribute becomes another."""
+    element = rng.choice(elements(root, 1))
+    key = rng.choice(sorted(element.attrib))
+    parts = element.get(key).split() or [""]
+    place = rng.randrange(len(parts))
+    try:
+        parts[place] = rng.choice((*VALUES, str(float(parts[place]) * 10 ** rng.uniform(-3, 3))))
+    except ValueError:
+        parts[place] = rng.choice(VALUES)
+    element.set(key, " ".join(parts))
+
+
+def set_word(root, rng):
+    element = rng.choice(elements(root, 1))
+    other = rng.choice(elements(root, 1))
+    key = rng.choice(sorted(element.attrib))
+    element.set(key, rng.choice((rng.choice(sorted(other.attrib.values())), rng.choice(WORDS))))
+
+
+def drop(root, rng):
+    element = rng.choice(elements(root, 1))
+    del element.attrib[rng.choice(sorted(element.attrib))]
+
+
+def remove(root, rng):
+    parent = rng.choice([element for element in root.iter() if len(element)])
+    parent.remove(rng.choice(list(parent)))
+
+
+def double(root, rng):
+    parent = rng.choice([element for element in root.iter() if len(element)])
+    parent.append(copy.deepcopy(rng.choice(list(parent))))
+
+
+def move(root, rng):
+    """An element comes into another of any kind."""
+    rng.choice(elements(root)).append(copy.deepcopy(rng.choice([e for e in root.iter() if e is not root])))
+
+
+def outcome(text, known):
+    """How a model ends: "refused", "stepped", "loaded", "diverged", or the error that should not be."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            model = saltus.load(text)
+            if model.struct().layout.features not in known or model.nv > 60:
+                return "loaded"
+            sim = saltus.Simulation(model, "euler")
+            for _ in range(3):
+                sim.step(5)
+            finite = all(np.isfinite(x).all() for x in (sim.qpos, sim.qvel, sim.act, sim.energy()))
+            return "stepped" if finite else "numbers that are none"
+    except saltus.DivergenceError:
+        return "diverged"
+    except SaltusError:
+        return "refused"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:300]
+
+
+def outcomes(seeds, results):
+    """Send how each of these models ends, and after how many seconds."""
+    names = [path.stem for path in sorted(BUNDLED.glob("*.xml"))]
+    known = {saltus.load(name).struct().layout.features for name in names}
+    for seed in seeds:
+        rng = random.Random(seed)
+        text = mutant(rng.choice(names), rng)
+        results.send((seed, "begun", 0.0))
+        began = time.monotonic()
+        results.send((seed, outcome(text, known), time.monotonic() - began))
+    results.close()
+
+
+def in_a_process(seeds):
+    """The same in a process of its own; where that dies, the model that it died of is named, and the rest goes on."""
+    seeds = list(seeds)
+    while seeds:
+        ours, theirs = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.get_context("spawn").Process(target=outcomes, args=(seeds, theirs))
+        process.start()
+        theirs.close()
+        last = None
+        try:
+            while ours.poll(PATIENCE):
+                last = ours.recv()
+                if last[1] != "begun":
+                    yield last
+        except EOFError:
+            pass
+        process.kill()
+        process.join()
+        if last is None:
+            raise RuntimeError("the process of the models did not begin")
+        if last[1] == "begun":
+            yield last[0], f"the process ended, or hung: {process.exitcode}", PATIENCE
+        seeds = seeds[seeds.index(last[0]) + 1 :]
+
+
+def main(count, first=0):
+    counts, slowest = collections.Counter(), 0.0
+    for begin in range(first, first + count, PART):
+        for seed, how, seconds in in_a_process(range(begin, min(begin + PART, first + count))):
+            counts[how] += 1
+            slowest = max(slowest, seconds)
+            if how not in ("refused", "stepped", "loaded", "diverged") or seconds > 10:
+                print(f"seed {seed}, {seconds:.1f} s: {how}", flush=True)
+    print(dict(counts), f"slowest {slowest:.1f} s")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
