@@ -6,6 +6,10 @@ other number that is not finite ends a step with a DivergenceError, before the s
 Tolerance: MuJoCo's own integrators, one step, 1e-12.
 """
 
+import os
+import subprocess
+import sys
+
 import mujoco
 import numpy as np
 import pytest
@@ -100,3 +104,51 @@ def test_huge_numbers_end_in_the_error(field, integrator, size):
     except saltus.DivergenceError as error:
         assert error.time == sim.time and "diverged at" in str(error)
     assert np.isfinite(sim.qpos).all() and np.isfinite(sim.qvel).all()
+
+
+# ---------------------------------------------------------------- limits of attempts
+
+TEN = """
+import sys
+from saltus.integrate import dopri5
+dopri5.ATTEMPTS = 10  # before anything is compiled
+import numpy as np, saltus
+
+spring = sys.argv[1]
+def fast(**options):
+    sim = saltus.Simulation(spring, "dopri5", timestep=10.0, **options)
+    sim.qpos[:] = 0.01
+    return sim
+def batch(**options):
+    return saltus.Batch(spring, 3, integrator="dopri5", timestep=10.0, threads=1, **options)
+for make in (fast, lambda: fast(contact="hard"), batch):
+    run = make()
+    run.qpos = 0.01
+    try:
+        run.step()
+    except saltus.DivergenceError as error:
+        if isinstance(run, saltus.Batch):
+            assert run.diverged.all() and (run.time < 10).all() and np.isfinite(run.qpos).all()
+            run.reset()
+        else:
+            assert "more than 10 within a timestep" in str(error), error
+            assert (run.time, run.qpos[0], run.qvel[0]) == (0.0, 0.01, 0.0)
+    else:
+        raise AssertionError(f"no error of {run}, t = {run.time}")
+    run.timestep, run.qpos = 1e-3, 0.01
+    run.step(10)
+    expected = 0.01 * np.cos(np.sqrt(1e3 / run.model.body_mass[1]) * 0.01)
+    assert np.allclose(run.qpos, expected, rtol=0, atol=1e-8), (run.qpos, expected)
+    print("ok")
+"""
+
+
+def test_a_limit_of_ten_attempts_is_an_error_and_leaves_the_state(tmp_path):
+    """The oscillator's own motion, 0.01 cos ωt, follows once the timestep is one that ten attempts suffice for.
+
+    What is compiled with another limit has a cache of its own.
+    """
+    weightless = SPRING.replace("<worldbody>", '<option gravity="0 0 0"/><worldbody>')
+    command, own = [sys.executable, "-c", TEN, weightless], os.environ | {"SALTUS_CACHE_DIR": str(tmp_path)}
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=600, env=own)
+    assert answer.stdout.split() == ["ok"] * 3, answer.stderr
