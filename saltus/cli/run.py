@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,6 +146,7 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
 def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
     """What a recording is of, in two columns."""
     from saltus.integrate.registry import integrators
+    from saltus.record.energy_figure import energy_figure
     from saltus.record.events import counts
     from saltus.record.stored_model import readable_model
 
@@ -170,8 +170,9 @@ def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, 
         facts.append(("timestep", f"{attrs['timestep']:.6g} s"))
     facts.append(("simulated", f"{trajectory.duration:.6g} s, {len(trajectory)} samples"))
     facts.append(("accuracy", _accuracy(trajectory, why_unchecked)))
-    if trajectory.certificate is None and not math.isnan(trajectory.energy_drift):
-        facts.append(("energy drift", f"{trajectory.energy_drift:.2g} of the energy in play"))
+    figure = energy_figure(trajectory)
+    if figure and (trajectory.certificate is None or trajectory.certificate.exchanges):
+        facts.append((figure.name, f"{figure.value} {figure.remark}"))
     if len(trajectory.events):
         kinds = ", ".join(f"{number} {kind}" for kind, number in counts(trajectory.events).items())
         facts.append(("events", f"{len(trajectory.events)}: {kinds}"))

@@ -37,6 +37,7 @@ class Certificate:
         timestep: which of them `error` is about, s; nan where steps are controlled.
         warnings: why the figures may not hold, or how they are to be read; empty for a clean run.
         ok: whether the error bar can be trusted.
+        exchanges: what changed the energy on purpose, so that its drift is no error; empty where nothing did.
     """
 
     order: float
@@ -48,6 +49,7 @@ class Certificate:
     timestep: float
     warnings: list[str] = field(default_factory=list)
     ok: bool = True
+    exchanges: list[str] = field(default_factory=list)
 
     @property
     def largest_error(self) -> float:
@@ -65,7 +67,7 @@ class Certificate:
             f"accuracy: {'unknown' if math.isnan(self.largest_error) else size} "
             f"with {step} (observed order {observed}, declared {self.order:g})"
         )
-        if not math.isnan(self.energy_drift):
+        if not math.isnan(self.energy_drift) and not self.exchanges:
             text += f"; energy drift {self.energy_drift:.2g}"
         return "\n".join([text, *(f"  note: {w}" if self.ok else f"  warning: {w}" for w in self.warnings)])
 

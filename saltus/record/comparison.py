@@ -16,8 +16,11 @@ from saltus.record.trajectory import Trajectory
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HEADERS = ("integrator", "order", "kind", "error", "energy drift", "cost", "steps/s")
-MEANING = "error: the largest of a position (rad, m); cost: computing for a simulated second"
+HEADERS = ("integrator", "order", "kind", "error", "energy error", "cost", "steps/s")
+MEANING = (
+    "error: the largest of a position (rad, m); energy error: the largest change of the energy without a cause, of the "
+    "energy in play; cost: computing for a simulated second"
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class ComparisonRow:
         order: the integrator's order.
         kind: "explicit", "semi-implicit", "implicit", "symplectic" or "adaptive".
         error: largest error of a position up to the reference's horizon (rad, m); inf if diverged, nan if unknown.
-        energy_drift: largest change of the energy relative to the energy in play; inf if diverged, nan if unknown.
+        energy_drift: largest change of the energy, less the work of what changes it on purpose, relative to the energy
+            in play; inf if diverged, nan if unknown.
         cost: seconds of compute per simulated second, the median of several timed repeats; nan if it did not run.
         steps_per_second: the same as steps per second of compute; nan if it did not run.
         note: what else is to be said: why it did not finish, or what warned.

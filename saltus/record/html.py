@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-import math
 from typing import TYPE_CHECKING
 
+from saltus.record.energy_figure import energy_figure
 from saltus.record.events import counts
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def _rows(t: Trajectory) -> dict[str, str]:
     rows["size"] = ", ".join(f"{key} = {table.shape[1]}" for key, table in sizes.items())
     if len(t.events):
         rows["events"] = ", ".join(f"{number} {kind}" for kind, number in counts(t.events).items())
-    if not math.isnan(t.energy_drift):
-        rows["energy drift"] = f"{t.energy_drift:.2g}"
+    if figure := energy_figure(t):
+        rows[figure.name] = f"{figure.value} {figure.remark}"
     if ignored := t.attrs.get("ignored"):
         rows["ignored"] = ", ".join(map(str, ignored)) if isinstance(ignored, list) else str(ignored)
     if t.certificate is not None:

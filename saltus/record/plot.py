@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from saltus.errors import OptionError
 from saltus.record.contact_plot import SHOWN, draw_contacts, event_handle, mark_events, rows_of
+from saltus.record.energy_figure import energy_figure
 from saltus.record.labels import literal, with_unit
 from saltus.record.whole import write_whole
 
@@ -99,8 +99,8 @@ def energy_panel(axes: Axes, trajectory: Trajectory) -> None:
         # the marks of all panels, explained once, here where there is room
         handles.append(event_handle())
         labels.append(f"{len(trajectory.events)} events" if len(trajectory.events) > 1 else "event")
-    drift = trajectory.energy_drift
-    legend(axes, handles, labels, "" if math.isnan(drift) else f"drift {drift:.2g}")
+    figure = energy_figure(trajectory)
+    legend(axes, handles, labels, "" if figure is None else f"{figure.name} {figure.value}")
 
 
 def _weight(time: NDArray[Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.record.energy_figure import energy_figure
 from saltus.record.events import cells, counts, heading, known_fields
 from saltus.record.report_page import page
 from saltus.record.report_plots import plots
@@ -108,8 +109,8 @@ def _key_figures(t: Trajectory) -> list[tuple[str, str, str]]:
         figures.append(("Position error", _number(c.final_error), remark))
         if not math.isnan(c.observed_order):
             figures.append(("Observed order", f"{c.observed_order:.2f}", f"declared {c.order:g}"))
-    if not math.isnan(t.energy_drift):
-        figures.append(("Energy drift", _number(t.energy_drift), "of the energy in play"))
+    if figure := energy_figure(t):
+        figures.append((figure.name.capitalize(), figure.value, figure.remark))
     if len(t.events):
         figures.append(("Events", str(len(t.events)), ""))
     return figures

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.errors import OptionError
 from saltus.record.certificate import Certificate, energy_drift
 from saltus.record.columns import POINTS, dtype_of
+from saltus.record.energy_figure import energy_figure
 from saltus.record.events import EVENT_DTYPE, completed
 from saltus.record.humans import HumansNames
 from saltus.record.ledger import ACCOUNTS, EnergyReport
@@ -220,8 +221,8 @@ class Trajectory(HumansNames):
         parts = [f"{self.duration:.4g} s", f"{len(self)} samples", *([str(integrator)] if integrator else [])]
         if len(self.events):
             parts.append(f"{len(self.events)} event{'s' if len(self.events) > 1 else ''}")
-        if not math.isnan(self.energy_drift):
-            parts.append(f"energy drift {self.energy_drift:.2g}")
+        if figure := energy_figure(self):
+            parts.append(f"{figure.name} {figure.value}")
         return f"<Trajectory: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:

@@ -11,6 +11,7 @@ from saltus.errors import DivergenceError
 from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import Entry
 from saltus.record.certificate import Certificate, certify_from_runs, energy_drift
+from saltus.record.energy_figure import exchanges
 from saltus.simulate.events import Actuation
 
 if TYPE_CHECKING:
@@ -55,9 +56,10 @@ def certify_run(
     """
     certify = _certify_adaptive if sim.integrator.adaptive else _certify_fixed
     try:
-        return certify(sim, start, first, duration, sample, control, progress)
+        certificate = certify(sim, start, first, duration, sample, control, progress)
     except DivergenceError as error:
-        return _without_error_bar(sim, first, f"a repetition {error}: no error bar")
+        certificate = _without_error_bar(sim, first, f"a repetition {error}: no error bar")
+    return None if certificate is None else replace(certificate, exchanges=exchanges(first))
 
 
 def _certify_fixed(sim, start, first, duration, sample, control, progress) -> Certificate | None:

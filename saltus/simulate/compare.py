@@ -18,6 +18,7 @@ from saltus.integrate.tableau import ButcherTableau
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.record.comparison import Comparison, ComparisonRow, Reference, rank
+from saltus.record.energy_figure import energy_error, exchanges
 from saltus.record.trajectory import Trajectory
 from saltus.simulate import loops
 from saltus.simulate.certify import state_difference
@@ -148,6 +149,8 @@ class _Law:
             )
             return
         self.reference = self._reference() if given is None else self._given(given)
+        known = self.reference.trajectory
+        self._keeps_ledger = known is not None and bool(exchanges(known))
         self.out.references[self.contact] = self.reference
         for integrator, refused in zip(chosen, refusals, strict=True):
             report.begin(integrator.name)
@@ -165,8 +168,8 @@ class _Law:
     def _simulation(self, integrator: Integrator, timestep: float | None = None) -> Simulation:
         return Simulation(self.model, integrator, self.law, self.timestep if timestep is None else timestep)
 
-    def _run(self, sim: Simulation) -> Trajectory:
-        trajectory = sim.run(self.duration, self.sample, progress=False)
+    def _run(self, sim: Simulation, *, ledger: bool = False) -> Trajectory:
+        trajectory = sim.run(self.duration, self.sample, progress=False, ledger=ledger)
         if "interrupted_at" in trajectory.attrs:
             raise KeyboardInterrupt
         return trajectory
@@ -218,7 +221,7 @@ class _Law:
             start = sim.snapshot()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", SaltusWarning)
-                trajectory = self._run(sim)
+                trajectory = self._run(sim, ledger=self._keeps_ledger)
         except DivergenceError as error:
             self.out.trajectories[label] = error.trajectory
             return self._row(integrator, error=math.inf, energy_drift=math.inf, note=str(error))
@@ -231,7 +234,7 @@ class _Law:
         self.out.trajectories[label] = trajectory
         seconds, steps = _cost(sim, start, self.duration)
         cost, notes = seconds / self.duration, [str(w.message) for w in caught]
-        figures = {"energy_drift": trajectory.energy_drift, "cost": cost, "steps_per_second": steps / seconds}
+        figures = {"energy_drift": energy_error(trajectory), "cost": cost, "steps_per_second": steps / seconds}
         if self.reference.trajectory is not None:
             self.out.errors[label] = self._position_error(trajectory, self.reference.trajectory)
             figures["error"] = self._largest_error(self.out.errors[label], trajectory)

@@ -145,7 +145,7 @@ def test_length_duration_and_total_energy():
 
 def test_repr_is_one_line():
     text = repr(recorded(energy=np.stack([np.linspace(2, 1, 50), np.linspace(0, 1.01, 50)], 1)))
-    assert text == "<Trajectory: 2 s, 50 samples, rk4, 2 events, energy drift 0.01>"
+    assert text == "<Trajectory: 2 s, 50 samples, rk4, 2 events, energy change +0.01 J>"  # the motors are on
     assert repr(Trajectory([], np.empty((0, 1)), np.empty((0, 1)))) == "<Trajectory: 0 s, 0 samples>"
 
 
