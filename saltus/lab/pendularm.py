@@ -126,12 +126,13 @@ class Pendularm(ServoSession):
     def _system(self) -> list[Any]:
         sim, name = self.sim, self.integrator_name()
         lines = [
-            f"t = {sim.time:.2f} dt = {sim.timestep:.2f}",
+            f"t = {sim.time:.2f} dt = {sim.timestep:.3g}",
             f"integrator = {LABELS.get(name, name.replace('_', ' '))}",
         ]
         numbers = [""] if self._joints == 1 else ["1", "2"]
         for k, i in enumerate(numbers):
             lines += [f"x{i} = {wrapped(float(sim.qpos[k])):.2f}", f"x{i}_dot = {sim.qvel[k]:.2f}"]
+        lines += [] if self._joints == 1 else ["x2 is relative to the first link"]
         lines += [f"x{i}_desired = {self.knob(f'target {i}'.strip()):.2f}" for i in numbers]
         return ["System", lines]
 

@@ -78,7 +78,7 @@ class Player:
         lines = [f"t = {self.time:.2f}"]
         integrator, step = self.trajectory.attrs.get("integrator"), self.trajectory.attrs.get("timestep")
         lines += [f"integrator = {integrator}"] if integrator else []
-        lines += [f"dt = {step:.4g}"] if isinstance(step, float) else []
+        lines += [f"dt = {step:.3g}"] if isinstance(step, float) else []
         return [["Recording", lines]]
 
     def tick(self, elapsed: float) -> None:

@@ -5,7 +5,8 @@ HTTP, on the loopback only: `/?token=T` is the page, `/ws?token=T` the websocket
 
 Server to page, as JSON with the key `type`:
 
-- `hello`: role ("writer" or "viewer"), scenes [{name, title, group}], version. First, and when the role changes.
+- `hello`: role ("writer" or "viewer"), scenes [{name, title, group}], bounds {field: [low, high]} of what is typed,
+  version. First, and when the role changes.
 - `scene`: all that stays: names, shapes, meshes, ghosts, sliders, keys (see `saltus.lab.show.scene_message`).
 - `status`: what changes now and then, at most 10 times a second; of `sliders` those whose values have changed.
 - `notice`: {level: "info" | "warning" | "error", text}.
@@ -19,12 +20,14 @@ page has acknowledged. A newer frame takes the place of one that was not sent.
     dofs: position and velocity of each of the scene's; the same of each ghost
     tendons: of each the number of its points, then x y z of as many as it has at most
     flexes: x y z of each vertex
+    motors: torque (N m) and the angle that is wanted (rad, nan where none is) of each of the scene's
     centre of mass: x y z
     contacts: x y z, force on the second geom in world axes (N), distance (m), mode of each: 0 open,
         1 sticking, 2 slipping, -1 not known
 
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
-commands in COMMANDS. Whatever else comes closes the connection with a code and the reason.
+commands in COMMANDS. A number that is out of its bounds is answered with a notice, and nothing is done; whatever else
+comes closes the connection with a code and the reason.
 """
 
 from __future__ import annotations
@@ -46,6 +49,10 @@ UNACKNOWLEDGED = 3  # frames
 FRAMES_A_SECOND = 60
 MOST_CONTACTS = 1000
 
+LARGEST = 1e9  # of any number
+#: What can be typed into the page's fields, from and to.
+BOUNDS = {"speed": (0.01, 100.0), "timestep": (1e-6, 1.0), "gravity": (-LARGEST, LARGEST)}
+
 # codes with which connections are closed
 MALFORMED, TOO_MANY_MESSAGES, TOO_MANY_VIEWERS = 4001, 4002, 4003
 
@@ -54,6 +61,10 @@ _HEAD = struct.Struct("<BBHId")
 
 class Malformed(Exception):
     """A message that is none of the protocol; the text says why."""
+
+
+class OutOfRange(Malformed):
+    """A number of a message is out of its bounds, and all else as it should be."""
 
 
 # ---------------------------------------------------------------- page to server
@@ -70,8 +81,8 @@ class Command:
 Check = Callable[[str, Any], Any]  # (name, value) -> value, or raises Malformed
 
 
-def number(low: float = -1e9, high: float = 1e9) -> Check:
-    """A finite number between two bounds."""
+def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
+    """A finite number between two bounds; another one is OutOfRange."""
 
     def check(name: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -81,7 +92,7 @@ def number(low: float = -1e9, high: float = 1e9) -> Check:
         except OverflowError:
             result = math.inf
         if not (math.isfinite(result) and low <= result <= high):
-            raise Malformed(f"{name} is not between {low:g} and {high:g}")
+            raise OutOfRange(f"{name} is not between {low:g} and {high:g}")
         return result
 
     return check
@@ -129,11 +140,11 @@ def vector(name: str, value: Any) -> tuple[float, float, float]:
 COMMANDS: dict[str, dict[str, Check]] = {
     **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take")},
     "step": {"n": count(1, 1000)},
-    "speed": {"value": number(0.01, 100)},
+    "speed": {"value": number(*BOUNDS["speed"])},
     "reset": {"key": text_or_none},
     "scene": {"name": text},
     "integrator": {"name": text},
-    "timestep": {"value": number(1e-6, 1.0)},
+    "timestep": {"value": number(*BOUNDS["timestep"])},
     "contact": {"name": text},
     "gravity": {"value": vector},
     "slider": {"id": text, "value": number()},
@@ -151,7 +162,8 @@ _MESSAGES = {**COMMANDS, "ack": {"frame": count(0, 2**32 - 1)}}
 def parse(message: str | bytes) -> Command:
     """The command that a message is.
 
-    Raises Malformed if it is not JSON, has an unknown type, lacks a field, has one too many or one out of its bounds.
+    Raises Malformed if it is not JSON, has an unknown type, lacks a field or has one too many or of the wrong kind;
+    OutOfRange if a number is out of its bounds.
     """
     if not isinstance(message, str):
         raise Malformed("binary")
@@ -194,6 +206,7 @@ class Frame:
     ghost_dofs: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 0, 2)))
     tendons: Sequence[NDArray[Any]] = ()  # [1 + 3 points] of each: how many points there are now, then all of them
     flexes: Sequence[NDArray[Any]] = ()  # [nvert, 3] of each
+    motors: Sequence[Sequence[float]] = ()  # [2] of each
     contacts: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 8)))
     replay: bool = False
 
@@ -206,7 +219,7 @@ class Frame:
         flags = (1 if self.playing else 0) | (2 if self.replay else 0)
         head = _HEAD.pack(VERSION, flags, len(contacts), number & 0xFFFFFFFF, self.time)
         parts = [self.energy, self.ghost_energy, self.bodies, self.ghost_bodies, self.dofs, self.ghost_dofs]
-        parts += [*self.tendons, *self.flexes, self.com, contacts]
+        parts += [*self.tendons, *self.flexes, np.array(self.motors, float), self.com, contacts]
         with np.errstate(over="ignore"):  # what is beyond float32 is infinitely far away
             return head + np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
 

@@ -23,7 +23,7 @@ from saltus.errors import OptionError
 from saltus.lab import protocol
 from saltus.lab.answers import DOWNLOADS, Door, Refused, answer, refusal
 from saltus.lab.client import Client, Status
-from saltus.lab.protocol import Command, Malformed
+from saltus.lab.protocol import Command, Malformed, OutOfRange
 
 if TYPE_CHECKING:
     from saltus.lab.stage import Stage
@@ -175,7 +175,10 @@ class Server:
                     limit = f"more than {protocol.MESSAGES_A_SECOND} within a second"
                     await socket.close(protocol.TOO_MANY_MESSAGES, f"too many messages: {limit}")
                     break
-                self._hear(client, protocol.parse(message))
+                try:
+                    self._hear(client, protocol.parse(message))
+                except OutOfRange as error:
+                    client.note(protocol.encode(protocol.notice("error", str(error))))
         except Malformed as error:
             await socket.close(protocol.MALFORMED, protocol.reason(f"malformed message: {error}"))
         except ConnectionClosed:
@@ -212,8 +215,8 @@ class Server:
         self._stage.watched_by(len(self._clients))
 
     def _hello(self, client: Client) -> str:
-        hello = {"type": "hello", "role": client.role, "scenes": self._stage.scenes, "version": saltus.__version__}
-        return protocol.encode(hello)
+        about = {"scenes": self._stage.scenes, "bounds": protocol.BOUNDS, "version": saltus.__version__}
+        return protocol.encode({"type": "hello", "role": client.role, **about})
 
     def _hear(self, client: Client, command: Command) -> None:
         if command.type == "ack":

@@ -50,6 +50,7 @@ class Servo:
     knobs: its parameters with sliders. switches: places of the parameters that are 1 where it acts, 0 where not.
     controls: those that it sets. push: the degree of freedom and the force (N m, N) of the keys a and d, or None.
     targets: keys and what they do to a knob once a frame while they are held: {key: (id, change)}.
+    angles: knobs that are the angle wanted of an actuator's joint: {actuator: id}.
     """
 
     knobs: tuple[Knob, ...]
@@ -57,6 +58,7 @@ class Servo:
     controls: tuple[int, ...]
     push: tuple[int, float] | None = None
     targets: dict[str, tuple[str, float]] = field(default_factory=dict)
+    angles: dict[int, str] = field(default_factory=dict)
 
 
 def pid_servo(model: Model, limits: dict[str, tuple[float, float]], **more: Any) -> Servo:
@@ -64,16 +66,17 @@ def pid_servo(model: Model, limits: dict[str, tuple[float, float]], **more: Any)
 
     With several motors their knobs are "target 1", "kp 1", ...; `more`: push and targets.
     """
-    knobs, several = [], model.nactuator > 1
+    knobs, angles, several = [], {}, model.nactuator > 1
     for k in range(model.nactuator):
         number = f" {k + 1}" if several else ""
+        angles[k] = f"target{number}"
         for place in (3, 0, 1, 2):
             low, high = limits[GAINS[place]]
             turns = GAINS[place] == "target"
             unit = "rad" if turns else ""
             knobs.append(Knob(f"{GAINS[place]}{number}", PID_PARAMETERS * k + place, low, high, unit, turns))
     switches = tuple(PID_PARAMETERS * k + SWITCH for k in range(model.nactuator))
-    return Servo(tuple(knobs), switches, tuple(range(model.nu)), **more)
+    return Servo(tuple(knobs), switches, tuple(range(model.nu)), angles=angles, **more)
 
 
 class ServoSession(LiveSession):
@@ -102,6 +105,10 @@ class ServoSession(LiveSession):
             states = 0 if sim.control is None else sim.control.states_of(sim.model)
             sim.act[len(sim.act) - states :] = 0.0
         self._changed = True
+
+    def desired(self, actuator: int) -> float:
+        id = self._servo.angles.get(actuator)
+        return math.nan if id is None else self.knob(id)
 
     def knob(self, id: str) -> float:
         """The value of a knob."""

@@ -7,6 +7,7 @@ that runs, which goes on until the other is compiled; that then takes over its s
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import deque
 from contextlib import suppress
@@ -23,6 +24,7 @@ from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.drag import Drag, grabbed, point_mass
 from saltus.lab.job import Job
 from saltus.lab.motion import Ghost, Motion, kept
+from saltus.lab.motors import motors
 from saltus.lab.parameters import marked
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads, Recorder
@@ -54,6 +56,7 @@ class LiveSession:
         if text := not_drawn(sim.model):
             self.notify("warning", text)
         self.motion = Motion(sim, self.notify)
+        self.motors = motors(sim.model)
         self.settings = self.wanted = Settings(sim.integrator, sim.timestep, sim.contact)
         self.playing, self.speed = setup.playing, setup.speed
         self.follow: str | None = None
@@ -98,6 +101,7 @@ class LiveSession:
             keys=setup.model.names("key"),
             sliders=message(sliders, values),
             keyboard=self.keyboard(),
+            motors=[m.message(setup.model, [dof["name"] for dof in self.show.dofs]) for m in self.motors],
         )
 
     def status(self) -> dict[str, Any]:
@@ -139,6 +143,7 @@ class LiveSession:
             ghost_bodies=stack([g[1] for g in ghosts], (sim.model.nbody, 7)),
             ghost_dofs=stack([g[2] for g in ghosts], (len(self.show.dofs), 2)),
             contacts=self._touching(),
+            motors=[(motor.torque(sim), self.desired(motor.actuator)) for motor in self.motors],
             **self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat),
         )
 
@@ -191,6 +196,10 @@ class LiveSession:
     def before_steps(self, elapsed: float) -> None:
         """So many seconds have passed; steps follow."""
 
+    def desired(self, actuator: int) -> float:
+        """The angle (rad) that a motor is to bring its hinge to; nan where none is wanted."""
+        return math.nan
+
     def servo(self) -> bool | None:
         """Whether the servo is on; None where there is none."""
         return None
@@ -198,7 +207,7 @@ class LiveSession:
     def hud(self) -> list[list[Any]]:
         """Blocks of text over the picture: [title, lines]."""
         sim = self.sim
-        return [["System", [f"t = {sim.time:.2f} dt = {sim.timestep:.4g}", f"integrator = {self.integrator_name()}"]]]
+        return [["System", [f"t = {sim.time:.2f} dt = {sim.timestep:.3g}", f"integrator = {self.integrator_name()}"]]]
 
     # ------------------------------------------------------------ time
 

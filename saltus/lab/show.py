@@ -50,7 +50,15 @@ class Show:
                 for f in s.flexes
             ],
             "dofs": self.dofs,
-            **{"ghosts": [], "integrators": [], "contacts": [], "keys": [], "sliders": [], "keyboard": []},
+            **{
+                "ghosts": [],
+                "integrators": [],
+                "contacts": [],
+                "keys": [],
+                "sliders": [],
+                "keyboard": [],
+                "motors": [],
+            },
             **{"steps_per_frame": False, "duration": None},
             **more,
         }
@@ -76,9 +84,12 @@ class Show:
         return found
 
 
-def _dofs(model: Model) -> tuple[list[dict[str, str]], list[tuple[int, int]]]:
-    """Coordinates that are one number each, those of joints first, and their places in qpos and qvel."""
-    found: list[tuple[dict[str, str], tuple[int, int]]] = []
+def _dofs(model: Model) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
+    """Coordinates that are one number each, those of joints first, and their places in qpos and qvel.
+
+    Hinges say whether they turn on and on, and against which moving body they are measured.
+    """
+    found: list[tuple[dict[str, Any], tuple[int, int]]] = []
     for j, name in enumerate(model.names("joint")):
         joint, q, v = (int(x[j]) for x in (model.jnt_type, model.jnt_qposadr, model.jnt_dofadr))
         if joint == FREE:
@@ -87,7 +98,10 @@ def _dofs(model: Model) -> tuple[list[dict[str, str]], list[tuple[int, int]]]:
         elif joint in (SLIDE, HINGE):
             slides = joint == SLIDE
             unit, kind = ("m", "slide") if slides else ("rad", "hinge")
-            found.append(({"name": name, "unit": unit, "kind": kind}, (q, v)))
+            parent = int(model.body_parentid[model.jnt_bodyid[j]])
+            turning = {"turns": not slides and not model.jnt_limited[j]}
+            turning["relative"] = None if slides or parent == 0 else model.names("body")[parent]
+            found.append(({"name": name, "unit": unit, "kind": kind, **turning}, (q, v)))
     found.sort(key=lambda dof: dof[0]["kind"] == "other")
     return [dof for dof, _ in found], [place for _, place in found]
 

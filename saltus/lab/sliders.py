@@ -79,14 +79,20 @@ def control_range(model: Model, k: int, u: int) -> tuple[float, float]:
         return low, high
     if model.actuator_gaintype[k] == MUSCLE:
         return 0.0, 1.0
-    plain = not (model.actuator_gaintype[k] or model.actuator_biastype[k] or model.actuator_dyntype[k])
-    if plain and model.actuator_trntype[k] == 0:
-        most = _nice(1.5 * _holding(model, int(model.actuator_trnid[k, 0]), _gear(model, k)))
+    if is_plain(model, k):
+        most = _nice(1.5 * _holding(model, int(model.actuator_trnid[k, 0]), gear(model, k)))
         return -most, most
     return -1.0, 1.0
 
 
-def _gear(model: Model, k: int) -> float:
+def is_plain(model: Model, k: int) -> bool:
+    """Whether an actuator is a motor on a joint: its force is its control times constants."""
+    plain = not (model.actuator_gaintype[k] or model.actuator_biastype[k] or model.actuator_dyntype[k])
+    return bool(plain and model.actuator_trntype[k] == 0)
+
+
+def gear(model: Model, k: int) -> float:
+    """How much larger a joint's force is than its motor's."""
     return abs(float(model.actuator_gear[model.actuator_outadr[k], 0])) or 1.0
 
 

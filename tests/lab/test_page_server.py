@@ -58,7 +58,7 @@ def scene(kinds=("sphere",), **more):
         **{"bodies": ["world", *(f"{kind} body" for kind in kinds)], "shapes": shapes, "meshes": [tetrahedron]},
         **{"center": [0, 0, 0], "extent": 2.0, "camera": CAMERA, "gravity": [0, 0, -9.81]},
         **{"ghosts": [], "tendons": [], "flexes": [], "dofs": [], "integrators": ["rk4"], "contacts": ["soft"]},
-        **{"keys": [], "sliders": [], "keyboard": [], "steps_per_frame": False, "duration": None},
+        **{"keys": [], "sliders": [], "keyboard": [], "motors": [], "steps_per_frame": False, "duration": None},
         **more,
     }
 
@@ -195,6 +195,58 @@ def test_frames_are_read_as_they_were_written(browser):
         assert page.complaints == []
 
 
+def test_torque_and_desired_angle_are_marked_where_the_hinge_puts_them(browser):
+    """A link along -z that hangs at angle 0 and is to stand at 1.2 rad about -y: the mark is at l (sin 1.2, 0, -cos 1.2).
+
+    The arrow, from the link on around the hinge, is over the side that the torque turns to, and there alone.
+    """
+    link = [shape("sphere", 1, (0.02,) * 3) | {"pos": [0, 0, -1]}]
+    motor = {"body": 1, "dof": 0, "anchor": [0, 0, 0], "axis": [0, -1, 0], "full": 10.0}
+    dofs = [{"name": "turn", "unit": "rad", "kind": "hinge", "turns": True, "relative": None}]
+    one = scene(shapes=link, dofs=dofs, motors=[motor])
+    poses = np.array([[0, 0, 0, 1, 0, 0, 0], [0, 0, 0.8, 1, 0, 0, 0]])
+
+    def bytes_of(torque, wanted):
+        numbers = np.concatenate([[1.0, 2.0], poses.ravel(), [0.0, 0.0], [torque, wanted], [0, 0, 0]])
+        return struct.pack("<BBHId", 2, 1, 0, 1, 0.25) + numbers.astype("<f4").tobytes()
+
+    mark = poses[1, :3] + [np.sin(1.2), 0, -np.cos(1.2)]
+    turned = np.radians(60)  # within the 135 degrees of an arrow at half of its full torque
+    arc = poses[1, :3] + 0.13 * 2.0 * np.array([np.sin(turned), 0, -np.cos(turned)])
+    other = poses[1, :3] + 0.13 * 2.0 * np.array([-np.sin(turned), 0, -np.cos(turned)])
+
+    def colours(page):
+        box = page.tab.locator("#canvas").bounding_box()
+        image, (left, top) = picture(page)
+        pixels = [pixel_by_hand(place, box) for place in (mark, arc, other)]
+        return [image[round(y - top), round(x - left)] for x, y in pixels]
+
+    for torque, wanted in ((5.0, 1.2), (-5.0, np.nan)):
+        with shown(browser, one, STATUS, bytes_of(torque, wanted), width=900) as (page, _):
+            page.opened()
+            page.unfolded("view-section")
+            page.tab.uncheck("#show-hud")
+            page.tab.wait_for_timeout(900)  # a still picture is drawn finely
+            at_mark, right, left = (c.astype(int) for c in colours(page))
+            teal = at_mark[1] > at_mark[0] + 40 and at_mark[2] > at_mark[0] + 40
+            violet = [bool(c[2] > c[1] + 40 and c[0] > c[1] + 20) for c in (right, left)]
+            assert teal == (wanted == 1.2) and violet == [torque > 0, torque < 0]
+            page.tab.uncheck("#show-motors")
+            page.tab.wait_for_timeout(900)
+            assert all(np.ptp(c) < 30 for c in colours(page))
+            assert page.complaints == [] and page.get("lab.error") is None
+
+
+def test_the_phase_plot_wraps_hinges_that_turn_on_and_on(browser):
+    """An angle of 4 rad is shown as 4 - 2π; that of a hinge with limits, which may mean it, as it is."""
+    for turns, expected in ((True, 4 - 2 * np.pi), (False, 4.0)):
+        dofs = [{"name": "turn", "unit": "rad", "kind": "hinge", "turns": turns, "relative": "upper"}]
+        with shown(browser, scene(dofs=dofs), STATUS, frame(extra=([4.0, 0.5], [0, 0, 0]))) as (page, _):
+            page.opened()
+            points = page.until("lab.phase && lab.phase[0].length && lab.phase")
+            assert points[0][-1] == pytest.approx(expected, abs=1e-6) and points[1][-1] == 0.5
+
+
 def test_modes_of_contacts_are_told(browser):
     """How many stick, slip and are open; and an arrow's length."""
     contacts = [[0.1 * k, 0, 0, 0, 0, 5.0 * (mode > 0), 0, mode] for k, mode in enumerate((1, 2, 1, 0))]
@@ -286,6 +338,31 @@ def test_a_body_that_cannot_move_is_no_handle(browser):
         page.tab.mouse.up()
         page.tab.wait_for_timeout(200)
         assert commands(heard) == [] and abs(page.get("lab.project(1).x") - spot[0]) > 1  # the camera turned
+
+
+FIELDS = [("timestep", "0.01", ["2", "5", "1e-9"], "0.000001 and 1 s"), ("speed", "1", ["0", "1000"], "0.01 and 100")]
+FIELDS += [("gravity-z", "-9.81", ["1e12"], "-1000000000 and 1000000000 m/s²")]
+
+
+@pytest.mark.parametrize(("field", "value", "wrong", "bounds"), FIELDS)
+def test_a_number_out_of_its_bounds_is_told_at_its_field(browser, field, value, wrong, bounds):
+    """The field says what it takes, nothing is sent, and what is shows again; a good number takes the complaint away."""
+    hello = {**HELLO, "bounds": {"timestep": [1e-6, 1], "speed": [0.01, 100], "gravity": [-1e9, 1e9]}}
+    with server(telling(hello, scene(), STATUS, frame())) as (url, heard):
+        page = LabPage(browser, url).opened()
+        box = page.tab.locator(f"#{field}")
+        for text in wrong:
+            box.fill(text)
+            box.press("Enter")
+            said = page.tab.inner_text(".complaint")
+            assert f"is not between {bounds}" in said
+            assert box.input_value() == value
+        assert {message["type"] for message in heard} == {"ack"}
+        box.fill("0.5")
+        box.press("Enter")
+        page.wait(lambda: any(message["type"] == field.partition("-")[0] for message in heard))
+        assert page.tab.locator(".complaint").count() == 0 and page.complaints == []
+        page.close()
 
 
 def test_readings_line_by_line(browser):

@@ -69,7 +69,7 @@ def test_the_text_with_two_joints():
     assert [block[0] for block in session.status()["hud"]] == ["System", "Servo: disabled", "Pendulum", "Keys"]
     assert lines(session)["System"] == [
         *["t = 0.00 dt = 0.05", "integrator = velocity verlet", "x1 = 1.57", "x1_dot = 0.00", "x2 = -1.57"],
-        *["x2_dot = 0.00", "x1_desired = -1.26", "x2_desired = 0.60"],
+        *["x2_dot = 0.00", "x2 is relative to the first link", "x1_desired = -1.26", "x2_desired = 0.60"],
     ]
     assert lines(session)["Keys"] == [
         *["a/d - apply user force", "1/2 - adjust desired angle 1", "3/4 - adjust desired angle 2"],
@@ -303,3 +303,28 @@ def test_the_double_pendulum_is_chaotic():
         angles = np.array([ghost.sim.qpos[0] for ghost in session.motion.ghosts[1:]])
         apart.append(np.ptp(angles))
     assert apart[1] < 0.1 and max(apart) > 1.0
+
+
+@pytest.mark.parametrize(("step", "text"), [(0.05, "0.05"), (0.00125, "0.00125"), (1 / 3000, "0.000333")])
+def test_a_short_step_is_not_shown_as_none(step, text):
+    """Three significant digits, as "%.3g" of C gives them."""
+    session = opened("pendularm", {"timestep": step})
+    assert session.status()["hud"][0][1][0] == f"t = 0.00 dt = {text}"
+
+
+def test_the_view_is_told_torque_and_desired_angle():
+    """The motor's torque is its control, clipped to no range here; with the user's 50 N m of the key d on top."""
+    session = opened("pendularm", {"playing": False})
+    session.sim.ctrl[:] = 12.5
+    do(session, "keydown", key="d")
+    session.apply_push()
+    told = decoded(session.frame().encode(1), session.scene())["motors"]
+    np.testing.assert_allclose(told, [[12.5 + 50.0, -np.pi / 2.5]], rtol=1e-6)
+    (motor,) = session.scene()["motors"]
+    assert (motor["axis"], motor["anchor"], motor["body"], motor["dof"]) == ([0, -1, 0], [0, 0, 0], 1, 0)
+
+
+def test_that_the_second_angle_is_relative_is_said():
+    session = opened("pendularm2", {"playing": False})
+    assert "x2 is relative to the first link" in dict(session.status()["hud"])["System"]
+    assert [dof["relative"] for dof in session.scene()["dofs"]] == [None, "upper"]

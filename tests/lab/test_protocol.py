@@ -102,6 +102,7 @@ def test_a_frame_says_what_it_was_given():
     rng = np.random.default_rng(3)
     scene = {
         **{"bodies": ["world", "a", "b"], "ghosts": [{}, {}], "dofs": [{}], "tendons": [{"points": 4}]},
+        **{"motors": [{}]},
         "flexes": [{"nvert": 5}],
     }
     tendon = np.concatenate([[2.0], rng.normal(size=6), np.zeros(6)])
@@ -117,6 +118,7 @@ def test_a_frame_says_what_it_was_given():
         ghost_dofs=rng.normal(size=(2, 1, 2)),
         tendons=[tendon],
         flexes=[rng.normal(size=(5, 3))],
+        motors=[(3.5, -0.25)],
         contacts=rng.normal(size=(6, 8)),
     )
     data = frame.encode(2**32 + 7)
@@ -129,6 +131,7 @@ def test_a_frame_says_what_it_was_given():
     same(found["dofs"], [frame.dofs, *frame.ghost_dofs])
     same(found["tendon 0"], tendon)
     same(found["flex 0"], frame.flexes[0])
+    same(found["motors"], [[3.5, -0.25]])
     same(found["com"], frame.com)
     same(found["contacts"], frame.contacts)
 
@@ -137,7 +140,7 @@ def test_of_too_many_contacts_the_strongest_are_told():
     contacts = np.zeros((protocol.MOST_CONTACTS + 10, 8))
     contacts[:, 5] = np.arange(len(contacts))[::-1]
     frame = Frame(0.0, False, np.zeros(2), np.zeros((1, 7)), np.zeros((0, 2)), np.zeros(3), contacts=contacts)
-    scene = {"bodies": ["world"], "ghosts": [], "dofs": [], "tendons": [], "flexes": []}
+    scene = {"bodies": ["world"], "ghosts": [], "dofs": [], "tendons": [], "flexes": [], "motors": []}
     found = decoded(frame.encode(1), scene)["contacts"]
     np.testing.assert_array_equal(found, contacts[: protocol.MOST_CONTACTS])
 

@@ -152,6 +152,27 @@ def test_malformed_messages_close_with_a_reason(opened, message, reason):
     assert code == 4001 and said.startswith("malformed message: ") and reason in said
 
 
+@pytest.mark.parametrize(
+    ("type", "value", "bounds"),
+    [
+        ("timestep", 5, "between 1e-06 and 1"),
+        ("timestep", 1e-9, "between 1e-06 and 1"),
+        ("speed", 0, "between 0.01 and 100"),
+        ("gravity", [0, 0, 1e12], "between -1e+09 and 1e+09"),
+    ],
+)
+def test_a_number_out_of_its_bounds_is_told_and_the_connection_stays(opened, type, value, bounds):
+    with page(opened) as client:
+        client.until(lambda: client.status.get("timestep"))
+        before = [client.status[name] for name in ("timestep", "speed", "gravity")]
+        client.send(type, value=value)
+        client.until(lambda: client.notices)
+        assert client.notices[-1].startswith(type) and bounds in client.notices[-1]
+        assert [client.status[name] for name in ("timestep", "speed", "gravity")] == before
+        client.send("step", n=1)  # it still listens
+        client.until(lambda: client.status["time"] > 0)
+
+
 def test_oversized_messages(opened):
     with page(opened) as client:
         client.socket.send('{"type":"keydown","key":"' + "k" * 70000 + '"}')

@@ -422,7 +422,11 @@ def test_a_ghost_that_diverges_leaves():
 def test_the_scene_message_describes_the_model():
     scene = opened("double_pendulum").scene()
     assert scene["bodies"] == ["world", "upper", "lower"] and scene["kind"] == "live" and scene["duration"] is None
-    assert scene["dofs"] == [{"name": f"theta{i}", "unit": "rad", "kind": "hinge"} for i in (1, 2)]
+    hinge = {"unit": "rad", "kind": "hinge", "turns": True}
+    assert scene["dofs"] == [
+        hinge | {"name": "theta1", "relative": None},
+        hinge | {"name": "theta2", "relative": "upper"},
+    ]
     assert scene["keys"] == ["release", "horizontal"] and scene["contacts"] == ["soft", "hard"]
     assert scene["integrators"] == list(saltus.integrators()) and scene["extent"] > 0
     kinds = {shape["name"]: (shape["kind"], shape["body"]) for shape in scene["shapes"]}

@@ -1,10 +1,9 @@
 /** The bar at the top and the fixed sections of the panel: shows the server's status, sends commands. */
 
-import { byId, element, fill, short, show } from './dom.js';
+import { byId, element, fill, numberIn, short, show } from './dom.js';
 import { showHud } from './hud.js';
 
 const PATIENCE = 60000;  // ms: compiling takes seconds
-const SPEEDS = { least: 0.01, most: 100 };
 const DIRECTIONS = [['−x', [-1, 0, 0]], ['+x', [1, 0, 0]], ['−y', [0, -1, 0]], ['+y', [0, 1, 0]], ['−z', [0, 0, -1]], ['+z', [0, 0, 1]]];
 
 /** What a field says, as text. */
@@ -24,9 +23,9 @@ export class Controls {
     command('step', 'onclick', () => send('step', { n: 1 }));
     command('reset', 'onclick', () => this.reset());
     command('key', 'onchange', () => this.reset());
-    command('slower', 'onclick', () => this.speed(this.status.speed / 2));
-    command('faster', 'onclick', () => this.speed(this.status.speed * 2));
-    command('speed', 'onchange', (field) => this.speed(field.valueAsNumber));
+    command('slower', 'onclick', () => this.faster(1 / 2));
+    command('faster', 'onclick', () => this.faster(2));
+    command('speed', 'onchange', (field) => this.speed(field));
     command('scene', 'onchange', ({ value }) => send('scene', { name: value }));
     command('take', 'onclick', () => send('take'));
     this.chosen = new Map();
@@ -35,7 +34,7 @@ export class Controls {
     command('timestep', 'onchange', (field) => this.timestep(field));
     command('ghosts', 'onchange', (field) => this.choose(field, 'ghosts', { on: field.checked }));
     command('follow', 'onchange', ({ value }) => send('follow', { body: value === '' ? null : value }));
-    for (const axis of 'xyz') command(`gravity-${axis}`, 'onchange', () => this.gravity());
+    for (const axis of 'xyz') command(`gravity-${axis}`, 'onchange', (field) => this.gravity(field));
     command('body', 'onchange', ({ value }) => hands.select(value === '' ? null : Number(value)));
     command('seek', 'oninput', (field) => this.seek(field.valueAsNumber));
     this.pullButtons();
@@ -49,14 +48,21 @@ export class Controls {
     this.send('reset', { key: byId('key').value || null });
   }
 
-  speed(value) {
-    if (Number.isFinite(value)) this.send('speed', { value: Math.min(Math.max(value, SPEEDS.least), SPEEDS.most) });
-    else byId('speed').value = short(this.status.speed);
+  faster(factor) {
+    const { min, max } = byId('speed');
+    this.send('speed', { value: Math.min(Math.max(factor * this.status.speed, Number(min)), Number(max)) });
+  }
+
+  speed(field) {
+    const value = numberIn(field);
+    if (value === null) field.value = short(this.status.speed, 3);
+    else this.send('speed', { value });
   }
 
   timestep(field) {
-    if (field.valueAsNumber > 0) this.choose(field, 'timestep', { value: field.valueAsNumber });
-    else field.value = short(this.status.timestep);
+    const value = numberIn(field);
+    if (value === null) field.value = short(this.status.timestep);
+    else this.choose(field, 'timestep', { value });
   }
 
   /** Ask for another setting. It may have to be compiled first; until then the field keeps what was asked for. */
@@ -81,9 +87,10 @@ export class Controls {
     for (const asked of this.chosen.values()) asked.until = 0;
   }
 
-  gravity() {
-    const value = [...'xyz'].map((axis) => byId(`gravity-${axis}`).valueAsNumber);
-    if (value.every(Number.isFinite)) this.send('gravity', { value });
+  gravity(field) {
+    const fields = [...'xyz'].map((axis) => byId(`gravity-${axis}`));
+    if (numberIn(field) === null) field.value = short(this.status.gravity[fields.indexOf(field)]);
+    else this.send('gravity', { value: fields.map((one) => one.valueAsNumber) });
   }
 
   /** One message a picture while the slider is moved. */
@@ -111,9 +118,12 @@ export class Controls {
     }
   }
 
-  hello({ role, scenes, version }) {
+  hello({ role, scenes, bounds, version }) {
     const writer = role === 'writer';
     this.writer = writer;
+    for (const [name, [min, max]] of Object.entries(bounds ?? {})) {
+      for (const field of document.querySelectorAll(`input[id|=${name}]`)) Object.assign(field, { min, max });
+    }
     fill(byId('scene'), scenes.map(({ name, title }) => [name, title ?? name]));
     this.groupScenes(scenes);
     byId('role').textContent = writer ? '' : 'Watching';
@@ -152,6 +162,7 @@ export class Controls {
     byId('body').value = '';
     fill(byId('follow'), [['', 'nothing'], ...moving.map(([, name]) => name)]);
     byId('ghosts-row').hidden = true;
+    byId('motors-row').hidden = scene.motors.length === 0;
     byId('simulation').hidden = byId('pull-section').hidden = byId('record').hidden = replay;
     byId('seek-bar').hidden = !replay;
     byId('seek').max = scene.duration ?? 1;

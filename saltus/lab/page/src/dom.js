@@ -32,6 +32,26 @@ export function short(value, digits = 6) {
   return Number.isFinite(value) ? String(Number(value.toPrecision(digits))) : '';
 }
 
+/** Say at a field what is wrong with it, until something else is typed. */
+export function complain(field, text) {
+  const place = field.closest('.row, .slider, .speed');
+  place.querySelector('.complaint')?.remove();
+  if (!text) return;
+  const note = element('p', { className: 'complaint', role: 'alert', textContent: text });
+  field.addEventListener('input', () => note.remove(), { once: true });
+  place.append(note);
+}
+
+/** The number in a field, if it lies within the field's bounds; otherwise null, and the field says so. */
+export function numberIn(field) {
+  const { valueAsNumber: value, min, max } = field;
+  const good = Number.isFinite(value) && !(value < Number(min || -Infinity)) && !(value > Number(max || Infinity));
+  const unit = field.closest('.with-unit')?.lastElementChild.textContent ?? '';
+  const what = Number.isFinite(value) ? value : 'This';
+  complain(field, good ? '' : `${what} is not between ${short(Number(min))} and ${short(Number(max))} ${unit}`.trim());
+  return good ? value : null;
+}
+
 /** Is the user typing into this element, so that letters are text and no commands? */
 export function isTyping(target) {
   if (target.closest?.('select, textarea, [contenteditable]')) return true;

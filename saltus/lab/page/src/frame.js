@@ -4,6 +4,7 @@ const VERSION = 2;
 const HEADER = 16;  // bytes: version u8, flags u8, contacts u16, number u32, time f64
 export const POSE = 7;  // numbers: position, quaternion w x y z
 export const CONTACT = 8;  // numbers: position, force, distance, mode
+const MOTOR = 2;  // numbers: torque, angle wanted
 
 /** Base64 as an array of the type; throws where it is no multiple of the type's size. */
 export function unpack(base64, Type) {
@@ -11,7 +12,7 @@ export function unpack(base64, Type) {
   return new Type(bytes.buffer);
 }
 
-const LISTS = ['bodies', 'shapes', 'meshes', 'ghosts', 'tendons', 'flexes', 'dofs', 'integrators', 'contacts', 'keys'];
+const LISTS = ['bodies', 'shapes', 'meshes', 'ghosts', 'tendons', 'flexes', 'dofs', 'integrators', 'contacts', 'keys', 'motors'];
 
 /** Throws an Error that names what is missing in a scene. */
 export function checkScene(scene) {
@@ -31,11 +32,11 @@ function fixedLength(scene) {
   const runs = 1 + scene.ghosts.length;
   const tendons = scene.tendons.reduce((sum, { points }) => sum + 1 + 3 * points, 0);
   const flexes = scene.flexes.reduce((sum, { nvert }) => sum + 3 * nvert, 0);
-  return runs * (2 + POSE * scene.bodies.length + 2 * scene.dofs.length) + tendons + flexes + 3;
+  return runs * (2 + POSE * scene.bodies.length + 2 * scene.dofs.length) + tendons + flexes + MOTOR * scene.motors.length + 3;
 }
 
 /**
- * @returns {{number, time, playing, replay, energy, bodies, dofs, tendons, flexes, com, contacts}}
+ * @returns {{number, time, playing, replay, energy, bodies, dofs, tendons, flexes, motors, com, contacts}}
  *   energy, bodies, dofs: a list with one array for the run itself and one for each ghost
  */
 export function decode(buffer, scene) {
@@ -62,6 +63,7 @@ export function decode(buffer, scene) {
     dofs: runs.map(() => take(2 * scene.dofs.length)),
     tendons: scene.tendons.map(({ points }) => ({ count: take(1)[0], points: take(3 * points) })),
     flexes: scene.flexes.map(({ nvert }) => take(3 * nvert)),
+    motors: scene.motors.map(() => take(MOTOR)),
     com: take(3),
     contacts: take(CONTACT * ncontact),
   };

@@ -12,7 +12,9 @@
  *   hud        the readings as text
  *   status     a copy of the last status
  *   frame      the last frame: {number, time, playing, energy: [[potential, kinetic], ...] J, dofs: [[position,
- *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com}; run 0, then the ghosts
+ *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com, motors: [[torque, angle wanted], ...]};
+ *              run 0, then the ghosts
+ *   phase      the points of the phase plot of the run itself: [[position, ...], [velocity, ...]]
  *   project(body, point)   where on the page a point is: {x, y} in CSS pixels; body by name or number, point in its
  *              frame, by default the middle of its shapes
  */
@@ -50,6 +52,7 @@ export function expose(lab) {
     get error() { return lab.error; },
     get hud() { return lab.hudText(); },
     get status() { return structuredClone(lab.controls.status); },
+    get phase() { return structuredClone(lab.plots.phasePlot?.data[1] ?? null); },
     get frame() { return lab.frame && copy(lab.frame); },
     project(body, point) {
       const index = typeof body === 'string' ? lab.scene.bodies.indexOf(body) : body;
@@ -59,10 +62,10 @@ export function expose(lab) {
   });
 }
 
-function copy({ number, time, playing, energy, dofs, bodies, contacts, com }) {
+function copy({ number, time, playing, energy, dofs, bodies, contacts, com, motors }) {
   const lists = (runs) => runs.map((run) => Array.from(run));
   return {
     number, time, playing, energy: lists(energy), dofs: lists(dofs), bodies: lists(bodies),
-    contacts: Array.from(contacts), com: Array.from(com),
+    contacts: Array.from(contacts), com: Array.from(com), motors: lists(motors),
   };
 }

@@ -22,6 +22,7 @@ const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const recording = new Recording(connection);
 lab.controls = controls;
+lab.plots = plots;
 expose(lab);
 
 function makeStage() {
@@ -174,6 +175,7 @@ function applyView() {
   makeRoom();
   stage.contacts.group.visible = checked('show-contacts');
   stage.com.wanted = checked('show-com');
+  stage.motors.group.visible = checked('show-motors');
   stage.main.showSites(checked('show-sites'));
   stage.sun.castShadow = checked('show-shadow');
   stage.refresh();
@@ -181,7 +183,7 @@ function applyView() {
   stage.ask();
 }
 
-for (const id of ['show-contacts', 'show-com', 'show-sites', 'show-shadow', 'show-hud']) byId(id).onchange = applyView;
+for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud']) byId(id).onchange = applyView;
 byId('home').onclick = () => {
   lab.stage?.camera.goHome();
   lab.stage?.ask();

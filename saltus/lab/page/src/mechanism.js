@@ -149,6 +149,13 @@ export class Mechanism {
     return own.length ? mean.divideScalar(own.length) : mean;
   }
 
+  /** The middle of that shape of a body that is farthest from a point in its frame; the point where it has none. */
+  farthest(body, point) {
+    const places = this.shapes.filter((mesh) => mesh.userData.body === body && mesh.userData.source !== 'site')
+      .map((mesh) => new Vector3().setFromMatrixPosition(mesh.matrix));
+    return places.reduce((far, place) => (place.distanceTo(point) > far.distanceTo(point) ? place : far), point.clone());
+  }
+
   dispose() {
     for (const { material: used } of this.shapes) {
       used.map?.dispose();

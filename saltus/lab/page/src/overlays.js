@@ -86,7 +86,7 @@ export class Contacts {
 }
 
 /** A ball that shows through everything. */
-function marker(color, size) {
+export function marker(color, size) {
   const look = new MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.9 });
   const ball = new Mesh(new SphereGeometry(size, 20, 14), look);
   ball.renderOrder = 2;

@@ -126,14 +126,15 @@ export class Plots {
   }
 
   buildPhase(common) {
-    const { name, unit } = this.scene.dofs[this.dof.value || 0];
+    const { name, unit, relative } = this.scene.dofs[this.dof.value || 0];
+    const against = relative ? ` relative to ${relative}` : '';
     const colours = [style(look.main), ...this.scene.ghosts.map(({ color }) => color)];
     this.phasePlot = new uPlot({
       ...common,
       mode: 2,
       cursor: { show: false },
       scales: { x: { time: false, range: padded }, y: { range: padded } },
-      axes: [axis(`${name}, ${unit}`), beside(`velocity, ${unit}/s`)],
+      axes: [axis(`${name}${against}, ${unit}`), beside(`velocity, ${unit}/s`)],
       series: [{}, ...colours.map((stroke, i) => (
         { stroke, width: i ? 1.25 : 1.75, facets: [{ scale: 'x', auto: true }, { scale: 'y', auto: true }], paths: path }
       ))],
@@ -202,7 +203,7 @@ export class Plots {
       const index = Number(this.dof.value || 0);
       const runs = [0, ...this.scene.ghosts.map((_, i) => i + 1)];
       const orbits = runs.map((run) => [2, 3].map((q) => rows[this.column(run, q + 2 * index)]));
-      const turns = this.scene.dofs[index].kind === 'hinge' && orbits.some(([x]) => x.some((v) => Math.abs(v) > TURN));
+      const turns = this.scene.dofs[index].turns && orbits.some(([x]) => x.some((v) => Math.abs(v) > Math.PI));
       const lost = missed(rows[0]);
       this.phasePlot.setData([null, ...orbits.map((orbit) => (
         turns ? broken(wrapped(orbit), lost, Math.PI) : broken(orbit.map(plain), lost, Infinity)

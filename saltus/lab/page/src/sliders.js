@@ -1,6 +1,6 @@
 /** Sliders of the scene, by group, each with a number that can be typed. */
 
-import { byId, element, short, show } from './dom.js';
+import { byId, element, numberIn, short, show } from './dom.js';
 
 const TITLES = { control: 'Controls', joint: 'Joints', parameter: 'Parameters', servo: 'Servo' };
 const SETTLE = 600;  // ms
@@ -37,7 +37,7 @@ export class Sliders {
     const caption = element('span', { className: 'caption', textContent: label, title: label });
     const field = element('span', { className: 'with-unit' }, number, element('span', { textContent: unit ?? '', hidden: !unit }));
     range.oninput = () => this.change(id, range.valueAsNumber, number);
-    number.onchange = () => this.change(id, number.valueAsNumber, range);
+    number.onchange = () => this.typed(id, number, range);
     const row = element('div', { className: 'slider' }, caption, field, range);
     row.dataset.slider = id;
     this.rows.set(id, { range, number, changed: -SETTLE });
@@ -45,13 +45,18 @@ export class Sliders {
     return row;
   }
 
+  typed(id, number, range) {
+    const value = numberIn(number);
+    if (value === null) number.value = short(this.rows.get(id).value);
+    else this.change(id, value, range);
+  }
+
   /** Sends at most once a picture; what the server says meanwhile is older and is left aside for a moment. */
   change(id, value, other) {
-    if (!Number.isFinite(value)) return;
     other.value = short(value);
     if (!this.waiting.size) requestAnimationFrame(() => this.flush());
     this.waiting.set(id, value);
-    this.rows.get(id).changed = performance.now();
+    Object.assign(this.rows.get(id), { value, changed: performance.now() });
   }
 
   flush() {
@@ -63,6 +68,7 @@ export class Sliders {
   set(id, value) {
     const row = this.rows.get(id);
     if (!row || this.waiting.has(id) || performance.now() - row.changed < SETTLE) return;
+    row.value = value;
     show(row.number, short(value));
     if (!row.range.matches(':active')) row.range.value = value;
   }

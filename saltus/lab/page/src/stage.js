@@ -6,6 +6,7 @@ import {
 } from 'three';
 import { OrbitCamera } from './camera.js';
 import { Mechanism, poseMatrix, sceneGeometries } from './mechanism.js';
+import { Motors } from './motors.js';
 import { CentreOfMass, Contacts, Spring } from './overlays.js';
 import { drawsInSoftware, Quality } from './quality.js';
 import { sky } from './sky.js';
@@ -63,10 +64,12 @@ export class Stage {
     this.flexes = scene.flexes.map((flex) => makeFlex(flex, scene.extent));
     this.contacts = new Contacts(scene.extent);
     this.com = new CentreOfMass(scene.extent);
+    this.motors = new Motors(scene, this.main);
     this.spring = new Spring(scene.extent);
     this.three.add(
       this.main.root, ...this.ghosts.map((ghost) => ghost.root), ...this.tendons.map((tendon) => tendon.mesh),
       ...this.flexes.map((flex) => flex.mesh), this.contacts.group, this.com.ball, this.spring.group,
+      this.motors.group,
     );
     this.scene = scene;
     this.camera.extent = scene.extent;
@@ -77,7 +80,7 @@ export class Stage {
 
   clear() {
     if (!this.scene) return;
-    for (const part of [this.main, ...this.ghosts, ...this.tendons, ...this.flexes, this.contacts]) part.dispose();
+    for (const part of [this.main, ...this.ghosts, ...this.tendons, ...this.flexes, this.contacts, this.motors]) part.dispose();
     this.com.ball.removeFromParent();
     this.spring.group.removeFromParent();
     for (const geometry of this.geometries) geometry?.dispose();
@@ -92,6 +95,7 @@ export class Stage {
     this.tendons.forEach((tendon, i) => tendon.update(frame.tendons[i]));
     this.flexes.forEach((flex, i) => flex.update(frame.flexes[i]));
     this.com.update(frame.com);
+    this.motors.update(frame);
     this.note = this.contacts.group.visible ? this.contacts.update(frame.contacts) : [];
     this.follow();
     this.ask();
