@@ -348,15 +348,23 @@ def warm(
         str | None, typer.Option(metavar="A,B,...", help="Names with commas between, or 'all'.")
     ] = None,
     batch: Annotated[bool, typer.Option(help="Compile for batches too, in float64 and float32.")] = True,
+    lab: Annotated[
+        bool, typer.Option("--lab", help="Compile what scenes of the lab need: those named as MODEL, or the first.")
+    ] = False,
     ignore: Ignore = None,
 ) -> None:
     """Compile ahead of time what runs and batches need, once per machine.
 
     Compiled code serves every model; without arguments it is that of the integrator euler.
     """
-    from saltus.cli.warm import compile_ahead
+    from saltus.cli.warm import compile_ahead, compile_scenes
 
-    compile_ahead(models or [], integrators, batch, ignore or [])
+    if lab:
+        if integrators is not None or ignore:
+            raise typer.BadParameter("scenes of the lab have integrators of their own and leave nothing out")
+        compile_scenes(models or [])
+    else:
+        compile_ahead(models or [], integrators, batch, ignore or [])
 
 
 @bench_app.command()

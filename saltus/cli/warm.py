@@ -1,11 +1,13 @@
-"""`saltus warm`: compile now what runs and batches would compile when first used."""
+"""`saltus warm`: compile now what runs, batches and the lab would compile when first used."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from saltus.cli import screen
 from saltus.cli.compare import names_in
+from saltus.errors import OptionError
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -14,18 +16,53 @@ if TYPE_CHECKING:
 def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignore: list[str]) -> None:
     """Compile, showing what, and say what there is."""
     from saltus.model.load import load
-    from saltus.number.cache import cache_directory
 
     loaded = [load(model, ignore=ignore) for model in models]
     chosen = _integrators(loaded, integrators)
     with screen.Activity() as activity:
         for integrator in chosen:
             _compile(integrator, batch)
-    compiled = activity.compiled
     names = ", ".join(i.name for i in chosen)
+    _report(activity, f"{names}{' for runs and batches' if batch else ' for runs'}")
+
+
+def compile_scenes(names: list[str]) -> None:
+    """Compile what scenes of the lab need, showing what, and say what there is."""
+    from saltus.lab import FIRST
+    from saltus.lab.scenes import scenes
+
+    chosen = names or [FIRST]
+    for name in chosen:
+        if name not in scenes():
+            raise OptionError.unknown("scene", name, scenes())
+    with screen.Activity() as activity:
+        for name in chosen:
+            _compile_scene(name)
+    _report(activity, f"{', '.join(chosen)} in the lab")
+
+
+def _report(activity: screen.Activity, ready: str) -> None:
+    from saltus.number.cache import cache_directory
+
+    compiled = activity.compiled
     if compiled:
         print(f"compiled {screen.count(len(compiled), 'kernel')} in {sum(s for _, s in compiled):.1f} s")
-    print(f"ready: {names}{' for runs and batches' if batch else ' for runs'}, in {cache_directory()}")
+    print(f"ready: {ready}, in {cache_directory()}")
+
+
+def _compile_scene(name: str) -> None:
+    """What a scene of the lab calls as it opens; of the lecture's, whose keys choose them, all integrators."""
+    from saltus.lab.recording import Downloads
+    from saltus.lab.scenes import LECTURE, scenes
+    from saltus.lab.session import LiveSession
+    from saltus.lab.setup import build
+
+    scene = scenes()[name]
+    session = scene.open(Downloads(), {})
+    session.close()  # it would compile in a process of its own
+    if isinstance(session, LiveSession):
+        ghosts = session.setup.ghosts if scene.group == LECTURE else session.wanted.ghosts
+        build(session.setup, replace(session.wanted, ghosts=ghosts))
 
 
 def _integrators(models: list[Model], choice: str | None) -> list[Any]:

@@ -11,6 +11,7 @@ import contextlib
 import logging
 import secrets
 import threading
+from collections import deque
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 MOST_CLIENTS = 256
+MOST_UNHEARD = 50
 MOST_SOCKETS = 2 * MOST_CLIENTS  # those that have not said yet what they want included
 PATIENCE = 2.0  # s that a connection has to close
 SILENCE = 5.0  # s that one has to say what it wants
@@ -49,6 +51,7 @@ class Server:
         self._sockets = 0
         self._writer: Client | None = None
         self._scene: str | None = None
+        self._unheard: deque[str] = deque(maxlen=MOST_UNHEARD)  # notices that came while nobody was connected
         self._status: Status | None = None
         self._frame: tuple[int, bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -125,6 +128,8 @@ class Server:
         if news.scene is not None:
             self._scene, self._status, self._frame = news.scene, None, None
         self._status, self._frame = news.status or self._status, news.frame or self._frame
+        if not self._clients:
+            self._unheard.extend(news.notices)
         for client in self._clients:
             if news.scene is not None:
                 client.show(news.scene)
@@ -201,6 +206,8 @@ class Server:
             client.tell(self._status)
         if self._frame is not None:
             client.draw(*self._frame)
+        while self._unheard:
+            client.note(self._unheard.popleft())
         self._stage.watched_by(len(self._clients))
 
     def _part(self, client: Client) -> None:

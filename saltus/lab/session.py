@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from saltus.draw.scene import not_drawn
 from saltus.errors import OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator, integrators
+from saltus.lab.compiling import Making
 from saltus.lab.drag import Drag, grabbed, point_mass
 from saltus.lab.job import Job
 from saltus.lab.motion import Ghost, Motion, kept
@@ -28,11 +29,10 @@ from saltus.lab.motors import motors
 from saltus.lab.parameters import marked
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads, Recorder
-from saltus.lab.setup import Built, Settings, Setup, build
+from saltus.lab.setup import Built, Settings, Setup
 from saltus.lab.show import Show, stack
 from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
 from saltus.model.changed import value_of
-from saltus.number.kernels import compile_progress
 from saltus.simulate.carry import carry
 from saltus.simulate.touching import touching
 
@@ -66,6 +66,7 @@ class LiveSession:
         self._told_late, self._unconverged = False, 0
         self._changed = True
         self._job: Job[Built] | None = None
+        self._making: Making | None = None
         self._asked: Settings | None = None
         self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
@@ -110,7 +111,7 @@ class LiveSession:
         return {
             "type": "status",
             **{"playing": self.playing, "speed": self.speed, "time": sim.time},
-            "building": self._job is not None,
+            **{"building": self._job is not None, "compiling": self.compiling()},
             **{"integrator": self.integrator_name(), "timestep": sim.timestep, "contact": sim.contact},
             "gravity": [float(g) for g in sim.model.opt.gravity],
             "recording": recorder is not None,
@@ -119,6 +120,11 @@ class LiveSession:
             **{"follow": self.follow, "ghosts": bool(self.motion.ghosts), "can_ghost": bool(self.setup.ghosts)},
             "video": self.downloads.video,
         }
+
+    def compiling(self) -> dict[str, Any] | None:
+        """What is compiled, since when and about how long; None if nothing is."""
+        progress = None if self._making is None or self._job is None else self._making.progress
+        return None if progress is None or self._asked is None else progress.message(self._asked.integrator.name)
 
     def slider_values(self) -> dict[str, float]:
         """Values of all sliders by id."""
@@ -258,24 +264,22 @@ class LiveSession:
     # ------------------------------------------------------------ other simulations
 
     def want(self, **settings: Any) -> None:
-        """Go on with other settings as soon as their simulation is ready."""
+        """Go on with other settings as soon as their simulation is ready; what was wanted before is given up."""
         self.wanted = replace(self.wanted, **settings)
-        if self._job is None and self.wanted != self.settings:
+        if self.wanted != (self.settings if self._job is None else self._asked):
             self._begin_building()
 
     def _begin_building(self) -> None:
-        setup, settings = self.setup, self.wanted
-        self._asked = settings
+        self._give_up()
+        self._asked = self.wanted
+        self._making = Making(self.setup, self.wanted)
+        self._job = Job(self._making.run, "builder")
 
-        def work() -> Built:
-            with compile_progress(self._tell_compiling):
-                return build(setup, settings)
-
-        self._job = Job(work, "builder")
-
-    def _tell_compiling(self, kernel: str | None, depth: int) -> None:
-        if kernel is not None and depth == 1:
-            self.notify("info", f"Compiling {kernel.replace('_', ' ')}, once for this machine ...")
+    def _give_up(self) -> None:
+        """End what is being made, if anything is."""
+        if self._making is not None:
+            self._making.cancel()
+        self._making = self._job = None
 
     def _collect(self) -> None:
         """Take over what was built, if it is done."""
@@ -286,10 +290,7 @@ class LiveSession:
             self._take_over(job.result())
         except SaltusError as error:
             self.notify("error", str(error))
-            if self.wanted == self._asked:
-                self.wanted = self.settings
-        if self.wanted != self._asked and self.wanted != self.settings:
-            self._begin_building()
+            self.wanted = self.settings
 
     def _take_over(self, built: Built) -> None:
         old, before = self.sim, self.settings
@@ -466,6 +467,7 @@ class LiveSession:
 
     def close(self) -> None:
         """Nothing is wanted any more; a recording that goes on is kept."""
+        self._give_up()
         self._stop_recording()
 
 

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -96,7 +97,8 @@ class Stage:
         self._told: dict[str, Any] = {}
         self._told_at = 0.0
         self._wake, self.closed = threading.Event(), threading.Event()
-        self._opening: Job[Session] | None = None
+        self._opening: tuple[str, Job[Session]] | None = None
+        self._dropped: list[Job[Session]] = []  # scenes that open and are not wanted any more
         self._thread = threading.Thread(target=self._run, name="saltus lab stage", daemon=True)
 
     def start(self, first: str) -> None:
@@ -161,6 +163,8 @@ class Stage:
                 time.sleep(max(0.0, due - time.perf_counter()))
         if self.session is not None:
             self.session.close()
+        for job in [*self._dropped, *([self._opening[1]] if self._opening else [])]:
+            _drop(job)
 
     def _turn(self, elapsed: float, now: float) -> None:
         """One time round: commands, motion, news."""
@@ -190,7 +194,8 @@ class Stage:
             self._publish(frame=(self._number, frame.encode(self._number)))
 
     def _tell_status(self, session: Session, now: float) -> None:
-        status = {**session.status(), "viewers": self._viewers}
+        opening = None if self._opening is None else self._opening[0]
+        status = {**session.status(), "viewers": self._viewers, "opening": opening}
         if status != self._told:
             self._told, self._told_at = status, now
             self._publish(status=Status(status))
@@ -221,16 +226,19 @@ class Stage:
     def _want_scene(self, name: str) -> None:
         if name not in [scene["name"] for scene in self.scenes]:
             self._say("error", f"there is no scene {name!r}")
-        elif self._opening is not None and not self._opening.done:
-            self._say("warning", "Another scene is being opened.")
         else:
-            self._opening = Job(lambda: self._open(name, self.downloads), f"scene {name}")
+            if self._opening is not None:
+                self._dropped.append(self._opening[1])
+            self._opening = name, Job(lambda: self._open(name, self.downloads), f"scene {name}")
 
     def _change_scene(self) -> None:
-        """Show the scene that was opened, if it is ready."""
-        if self._opening is None or not self._opening.done:
+        """Show the scene that was chosen last, if it is ready; those chosen before are closed when they are."""
+        for job in [job for job in self._dropped if job.done]:
+            self._dropped.remove(job)
+            _drop(job)
+        if self._opening is None or not self._opening[1].done:
             return
-        job, self._opening = self._opening, None
+        (_, job), self._opening = self._opening, None
         try:
             session = job.result()
         except (SaltusError, OSError) as error:
@@ -244,3 +252,10 @@ class Stage:
         self.session, self._told = session, {}
         self._publish(scene=protocol.encode(session.scene()))
         self._tell_status(session, time.perf_counter())
+
+
+def _drop(job: Job[Session]) -> None:
+    """Close a session that nobody wants any more, if it was opened."""
+    if job.done:
+        with suppress(SaltusError, OSError):
+            job.result().close()

@@ -196,7 +196,7 @@ def test_frames_are_read_as_they_were_written(browser):
 
 
 def test_torque_and_desired_angle_are_marked_where_the_hinge_puts_them(browser):
-    """A link along -z that hangs at angle 0 and is to stand at 1.2 rad about -y: the mark is at l (sin 1.2, 0, -cos 1.2).
+    """A link along -z at angle 0 that is to stand at 1.2 rad about -y: the mark is at l (sin 1.2, 0, -cos 1.2).
 
     The arrow, from the link on around the hinge, is over the side that the torque turns to, and there alone.
     """
@@ -346,7 +346,7 @@ FIELDS += [("gravity-z", "-9.81", ["1e12"], "-1000000000 and 1000000000 m/s²")]
 
 @pytest.mark.parametrize(("field", "value", "wrong", "bounds"), FIELDS)
 def test_a_number_out_of_its_bounds_is_told_at_its_field(browser, field, value, wrong, bounds):
-    """The field says what it takes, nothing is sent, and what is shows again; a good number takes the complaint away."""
+    """The field says what it takes, nothing is sent, and what is shows again; a good number ends it."""
     hello = {**HELLO, "bounds": {"timestep": [1e-6, 1], "speed": [0.01, 100], "gravity": [-1e9, 1e9]}}
     with server(telling(hello, scene(), STATUS, frame())) as (url, heard):
         page = LabPage(browser, url).opened()
@@ -363,6 +363,28 @@ def test_a_number_out_of_its_bounds_is_told_at_its_field(browser, field, value, 
         page.wait(lambda: any(message["type"] == field.partition("-")[0] for message in heard))
         assert page.tab.locator(".complaint").count() == 0 and page.complaints == []
         page.close()
+
+
+def test_what_is_waited_for_is_said(browser):
+    """What is compiled, for how long and about how long it took before; and the list names the scene that is shown."""
+    compiling = {"kernel": "advance rk4", "integrator": "rk4", "seconds": 12, "about": 41.4}
+    waiting = {**STATUS, "building": True, "compiling": compiling, "opening": None}
+    scenes = [{"name": name, "title": name.title(), "group": "test"} for name in ("one", "two")]
+    hello = {**HELLO, "scenes": scenes}
+    for status, text in (
+        (waiting, "Compiling advance rk4 for rk4: 12 s of about 41 s"),
+        ({**waiting, "compiling": compiling | {"about": None}}, "Compiling advance rk4 for rk4: 12 s, once"),
+        ({**waiting, "opening": "two"}, "Opening Two ..."),
+    ):
+        with server(telling(hello, scene(), status, frame())) as (url, heard):
+            page = LabPage(browser, url).opened()
+            pill = page.tab.locator("#building")
+            page.wait(pill.is_visible)
+            assert pill.inner_text().startswith(text)
+            page.tab.select_option("#scene", "two")
+            page.wait(lambda heard=heard: {"type": "scene", "name": "two"} in heard)
+            assert page.tab.input_value("#scene") == "one" and page.complaints == []
+            page.close()
 
 
 def test_readings_line_by_line(browser):

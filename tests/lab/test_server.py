@@ -351,6 +351,16 @@ def test_a_large_scene_goes_out_in_pieces():
 # ---------------------------------------------------------------- opening and closing
 
 
+def test_what_was_said_before_anyone_was_there_is_told_to_the_first():
+    with lab.open("pendulum", browser=False) as it:
+        it._stage._say("warning", "said early")
+        with page(it) as first:
+            first.until(lambda: "said early" in first.notices)
+        with page(it) as second:
+            second.until(lambda: second.status.get("timestep"))
+            assert "said early" not in second.notices
+
+
 def test_a_port_that_is_taken(opened):
     port = int(opened.url.split("/")[2].partition(":")[2])
     with pytest.raises(OptionError, match=f"cannot listen on port {port}: "):

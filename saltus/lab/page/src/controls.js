@@ -26,7 +26,10 @@ export class Controls {
     command('slower', 'onclick', () => this.faster(1 / 2));
     command('faster', 'onclick', () => this.faster(2));
     command('speed', 'onchange', (field) => this.speed(field));
-    command('scene', 'onchange', ({ value }) => send('scene', { name: value }));
+    command('scene', 'onchange', (field) => {
+      send('scene', { name: field.value });
+      if (this.scene) field.value = this.scene;  // the list names what is shown
+    });
     command('take', 'onclick', () => send('take'));
     this.chosen = new Map();
     command('integrator', 'onchange', (field) => this.choose(field, 'integrator', { name: field.value }));
@@ -149,7 +152,7 @@ export class Controls {
     const replay = scene.kind === 'replay';
     this.status = {};
     this.refused();
-    byId('scene').value = scene.name;
+    this.scene = byId('scene').value = scene.name;
     document.title = `${scene.title || scene.name} - Saltus lab`;
     fill(byId('integrator'), scene.integrators.map((name) => [name, name.replaceAll('_', ' ')]));
     fill(byId('contact'), scene.contacts);
@@ -188,13 +191,22 @@ export class Controls {
     this.settle(byId('contact'), now.contact);
     now.gravity?.forEach((value, i) => show(byId(`gravity-${'xyz'[i]}`), short(value)));
     show(byId('follow'), now.follow ?? '');
-    byId('building').hidden = !now.building;
+    this.waits(now);
     this.settle(byId('ghosts'), Boolean(now.ghosts));
     byId('ghosts-row').hidden = !now.can_ghost;
     if (status.hud) showHud(status.hud);
     byId('hud').hidden = !byId('show-hud').checked || !now.hud?.length;
     const watching = (now.viewers ?? 1) - 1;
     if (this.writer) byId('role').textContent = watching > 0 ? `${watching} watching` : '';
+  }
+
+  /** What is waited for: another scene, or what is compiled, since when and about how long. */
+  waits({ building, compiling, opening }) {
+    byId('building').hidden = !building && !opening;
+    const title = [...byId('scene').options].find(({ value }) => value === opening)?.textContent ?? opening;
+    const about = compiling?.about ? ` of about ${Math.round(compiling.about)} s` : ', once for this machine';
+    const what = compiling && `Compiling ${compiling.kernel} for ${compiling.integrator.replaceAll('_', ' ')}: ${compiling.seconds} s${about}`;
+    byId('building-text').textContent = opening ? `Opening ${title} ...` : what ?? 'Preparing the simulation ...';
   }
 
   time(time) {
