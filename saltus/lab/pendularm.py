@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from saltus.lab.recording import Downloads
-from saltus.lab.servo import FRAME, ServoSession, pid_servo
+from saltus.lab.servo import FRAME, ServoSession, action, pid_servo
 from saltus.lab.setup import Setup
 from saltus.lab.sliders import wrapped
 from saltus.model.load import load
@@ -113,6 +113,13 @@ class Pendularm(ServoSession):
     def keyboard(self) -> list[str]:
         chosen = list(INTEGRATORS) if self._joints == 1 else []
         return [*chosen, *super().keyboard()]
+
+    def actions(self) -> list[dict[str, Any]]:
+        chosen = INTEGRATORS.items() if self._joints == 1 else ()
+        integrators = [
+            action("Integrator", key, name.capitalize(), when=("integrator", own)) for key, (own, name) in chosen
+        ]
+        return [*super().actions(), *integrators]
 
     def pressed(self, key: str) -> None:
         if self._joints == 1 and key in INTEGRATORS:

@@ -120,6 +120,14 @@ class ServoSession(LiveSession):
         push = ["a", "d"] if self._servo.push else []
         return [*push, *self._servo.targets, "c", "x", "s"]
 
+    def actions(self) -> list[dict[str, Any]]:
+        made = [action("Servo", "c", "Servo", when=("servo", True))]
+        if self._servo.push:
+            made += [action("Push", "a", "Push −", hold=True), action("Push", "d", "Push +", hold=True)]
+        for key, (id, change) in self._servo.targets.items():
+            made.append(action(id, key, f"{id.capitalize()} {'+' if change > 0 else '−'}", hold=True))
+        return made
+
     def key(self, key: str, down: bool) -> None:
         key = key.lower()
         if not down:
@@ -182,6 +190,11 @@ class ServoSession(LiveSession):
             keys = [key for key, (moved, _) in self._servo.targets.items() if moved == id]
             lines.append(f"{'/'.join(keys)} - adjust {id}")
         return [*lines, "c/x - toggle servo", "s - disable servo"]
+
+
+def action(group: str, key: str, label: str, hold: bool = False, when: tuple[str, Any] | None = None) -> dict[str, Any]:
+    """A button for a key; see `LiveSession.actions`."""
+    return {"group": group, "key": key, "label": label, "hold": hold, "when": when}
 
 
 def _handle(knob: Knob) -> Handle:

@@ -102,6 +102,7 @@ class LiveSession:
             keys=setup.model.names("key"),
             sliders=message(sliders, values),
             keyboard=self.keyboard(),
+            actions=self.actions(),
             motors=[m.message(setup.model, [dof["name"] for dof in self.show.dofs]) for m in self.motors],
         )
 
@@ -191,6 +192,13 @@ class LiveSession:
 
     def keyboard(self) -> list[str]:
         """Keys that mean something here."""
+        return []
+
+    def actions(self) -> list[dict[str, Any]]:
+        """Buttons for those keys: [{group, key, label, hold, when}].
+
+        `hold`: it acts while it is held. `when`: a field of the status and the value with which it is shown as pressed.
+        """
         return []
 
     def key(self, key: str, down: bool) -> None:

@@ -58,6 +58,7 @@ class Show:
                 "sliders": [],
                 "keyboard": [],
                 "motors": [],
+                "actions": [],
             },
             **{"steps_per_frame": False, "duration": None},
             **more,

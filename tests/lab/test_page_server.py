@@ -292,6 +292,69 @@ def test_keys_are_told_once_down_and_once_up(browser):
         assert [(message["type"], message.get("key")) for message in commands(heard)] == told
 
 
+def test_buttons_do_what_keys_do(browser):
+    """One that is held is down as long as the mouse or the space bar; one that is pressed goes down and up at once."""
+    actions = [
+        {"group": "Servo", "key": "c", "label": "Servo", "hold": False, "when": ["servo", True]},
+        {"group": "Push", "key": "d", "label": "Push +", "hold": True, "when": None},
+    ]
+    with shown(browser, scene(actions=actions), {**STATUS, "servo": True}, frame()) as (page, heard):
+        page.opened()
+        keys = lambda: [(m["type"], m["key"]) for m in heard if m["type"].startswith("key")]  # noqa: E731
+        servo, push = (page.tab.get_by_role("button", name=name, exact=True) for name in ("Servo", "Push +"))
+        page.wait(lambda: servo.get_attribute("aria-pressed") == "true")
+        servo.click()
+        page.wait(lambda: keys() == [("keydown", "c"), ("keyup", "c")])
+        push.hover()
+        page.tab.mouse.down()
+        page.wait(lambda: keys()[2:] == [("keydown", "d")])
+        page.tab.wait_for_timeout(100)
+        assert len(keys()) == 3
+        page.tab.mouse.up()
+        page.wait(lambda: keys()[3:] == [("keyup", "d")])
+        push.focus()
+        page.tab.keyboard.down("Space")
+        page.wait(lambda: keys()[4:] == [("keydown", "d")])
+        page.tab.keyboard.up("Space")
+        page.wait(lambda: keys()[5:] == [("keyup", "d")])
+        assert page.complaints == []
+
+
+def test_a_phone_shows_the_view_and_reaches_everything(browser):
+    """On 390 by 844 pixels the readings are folded, two thirds of the view are free, no button is off the screen."""
+    names = ["Servo", "Push −", "Push +", "Target −", "Target +", "None", "Euler", "Verlet", "Velocity verlet"]
+    actions = [
+        {"group": n.split()[0], "key": str(i), "label": n, "hold": False, "when": None} for i, n in enumerate(names)
+    ]
+    hud = [["System", [f"line {i} of the readings" for i in range(20)]]]
+    with shown(
+        browser, scene(actions=actions), {**STATUS, "hud": hud}, frame(), width=390, height=844, has_touch=True
+    ) as (page, heard):
+        page.opened()
+        readings, fold = page.tab.locator("#hud"), page.tab.locator("#hud-fold")
+        page.wait(fold.is_visible)
+        assert not readings.is_visible()
+        free = page.tab.evaluate("""(() => { const { left, top, width, height } =
+            document.getElementById('canvas').getBoundingClientRect(); let free = 0;
+            for (let i = 0; i < 20; i += 1) for (let k = 0; k < 20; k += 1) free += document.elementFromPoint(
+                left + (i + 0.5) * width / 20, top + (k + 0.5) * height / 20).id === 'canvas';
+            return free / 400; })()""")
+        assert free > 2 / 3
+        fold.tap()
+        page.wait(readings.is_visible)
+        fold.tap()
+        page.wait(lambda: not readings.is_visible())
+        for button in [*page.tab.locator("header button:visible, header select:visible, #actions button").all()]:
+            box = button.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 844
+        page.tab.get_by_role("button", name="Push +", exact=True).tap()
+        page.wait(lambda: {"type": "keydown", "key": "2"} in heard)
+        page.unfolded("record-section").scroll_into_view_if_needed()
+        page.tab.locator("#record").tap()
+        page.wait(lambda: {"type": "record", "on": True} in heard)
+        assert page.complaints == []
+
+
 def test_a_drag_names_the_point_in_the_body_and_the_target_in_the_world(browser):
     """The point is where the mouse's ray meets the sphere; the target lies in the plane through it that the camera sees
     face to face."""

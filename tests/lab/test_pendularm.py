@@ -328,3 +328,15 @@ def test_that_the_second_angle_is_relative_is_said():
     session = opened("pendularm2", {"playing": False})
     assert "x2 is relative to the first link" in dict(session.status()["hud"])["System"]
     assert [dof["relative"] for dof in session.scene()["dofs"]] == [None, "upper"]
+
+
+def test_what_keys_do_has_buttons():
+    """Each key that the text names, but s, which c does too; a press of the button's key is a press of that key."""
+    session = opened("pendularm", {"playing": False})
+    scene = session.scene()
+    buttons = {a["label"]: a for a in scene["actions"]}
+    assert {a["key"] for a in scene["actions"]} == set(scene["keyboard"]) - {"x", "s"}
+    assert [label for label, a in buttons.items() if a["hold"]] == ["Push −", "Push +", "Target −", "Target +"]
+    press(session, buttons["Runge-kutta"]["key"])
+    field, value = buttons["Runge-kutta"]["when"]
+    assert session.status()[field] == value == "rk4"

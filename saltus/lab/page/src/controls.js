@@ -195,9 +195,16 @@ export class Controls {
     this.settle(byId('ghosts'), Boolean(now.ghosts));
     byId('ghosts-row').hidden = !now.can_ghost;
     if (status.hud) showHud(status.hud);
-    byId('hud').hidden = !byId('show-hud').checked || !now.hud?.length;
+    this.showReadings();
     const watching = (now.viewers ?? 1) - 1;
     if (this.writer) byId('role').textContent = watching > 0 ? `${watching} watching` : '';
+  }
+
+  showReadings() {
+    const [any, wanted] = [Boolean(this.status.hud?.length), byId('show-hud').checked];
+    byId('hud').hidden = !any || !wanted;
+    byId('hud-fold').hidden = !any;
+    byId('hud-fold').setAttribute('aria-expanded', String(wanted));
   }
 
   /** What is waited for: another scene, or what is compiled, since when and about how long. */

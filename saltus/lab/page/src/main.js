@@ -1,5 +1,6 @@
 /** The page of `saltus lab`: puts the parts together. */
 
+import { Actions } from './actions.js';
 import { Connection } from './connection.js';
 import { Controls } from './controls.js';
 import { byId, keepKeyboardFree } from './dom.js';
@@ -14,12 +15,14 @@ import { expose } from './hook.js';
 import { Sliders } from './sliders.js';
 import { Stage } from './stage.js';
 
+const NARROW = '(max-width: 480px)';
 const lab = { role: null, scene: null, frame: null, received: 0, pull: null, error: null };
 const plots = new Plots();
 lab.stage = makeStage();
 const connection = new Connection({ message, frame, state: connected, misunderstood });
 const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
+const actions = new Actions(send);
 const recording = new Recording(connection);
 lab.controls = controls;
 lab.plots = plots;
@@ -61,6 +64,7 @@ function scene(said) {
   lab.scene = said;
   plots.load(said);
   sliders.load(said.sliders);
+  actions.load(said.actions ?? []);
   controls.load(said);
   lab.stage?.load(said);
   applyView();
@@ -71,6 +75,7 @@ function status(said) {
   const ghosts = controls.status.ghosts;
   controls.update(said);
   recording.update(said, lab.role === 'writer');
+  actions.update(controls.status);
   makeRoom();
   for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
   if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
@@ -85,7 +90,7 @@ function told({ level, text }) {
 /** The middle of the scene stands beside the readings, not under them. */
 function makeRoom() {
   const hud = byId('hud');
-  lab.stage?.cover(hud.hidden ? 0 : hud.offsetLeft + hud.offsetWidth);
+  lab.stage?.cover(hud.hidden ? 0 : byId('readings').offsetLeft + hud.offsetWidth);
 }
 
 function showGhosts(on) {
@@ -170,7 +175,7 @@ function select(body) {
 function applyView() {
   const { stage } = lab;
   const checked = (id) => byId(id).checked;
-  byId('hud').hidden = !checked('show-hud') || !controls.status.hud?.length;
+  controls.showReadings();
   if (!stage?.scene) return;
   makeRoom();
   stage.contacts.group.visible = checked('show-contacts');
@@ -184,6 +189,8 @@ function applyView() {
 }
 
 for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud']) byId(id).onchange = applyView;
+byId('show-hud').checked = !matchMedia(NARROW).matches;  // there they would cover the view
+byId('hud-fold').onclick = () => byId('show-hud').click();
 byId('home').onclick = () => {
   lab.stage?.camera.goHome();
   lab.stage?.ask();
