@@ -17,6 +17,8 @@ from saltus.model.sight import sight
 from saltus.number.structs import Struct
 
 SEMANTICS = "mujoco-4.0"
+# what MuJoCo's model holds, without its methods
+_FIELDS = [name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_"]
 INTEGRATORS = {0: "euler", 1: "RK4", 2: "implicit", 3: "implicitfast", 4: "discrete"}
 
 
@@ -69,6 +71,9 @@ class Model:
             value.flags.writeable = False
         self.__dict__[field] = value
         return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_FIELDS})
 
     def __setattr__(self, field: str, value: Any) -> None:
         if "opt" in self.__dict__:

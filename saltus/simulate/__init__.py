@@ -4,6 +4,7 @@ The package can be called: see `saltus.simulate.humans.simulate`, whose argument
 same with the state in one's hands.
 """
 
+import inspect
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 class _Callable(ModuleType):
     """A module that is also the function of its name."""
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """With every option, for `inspect` and for editors."""
+        from saltus.simulate.humans import simulate
+
+        return inspect.signature(simulate)
 
     def __call__(
         self,

@@ -23,7 +23,7 @@ def picture(
     text: str = "",
     **view: Any,
 ) -> "Image":
-    """Draw the present state; `view` as of `saltus.draw.view.View`. Contacts are those of `sim.data`."""
+    """See `Simulation.picture`."""
     file_format = None if path is None else picture_format(path)
     seen = View.of(**view)
     contacts = touching(sim) if seen.contacts else None

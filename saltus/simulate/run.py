@@ -43,29 +43,7 @@ def run(
     save: str | os.PathLike[str] | None = None,
     ledger: bool = False,
 ) -> "Trajectory":
-    """Simulate `duration` seconds from the present state and record every `sample` seconds.
-
-    Samples are at exact times whatever the step: a sample inside a step is the state after a shorter step of the same
-    method from that step's start, so that sampling does not change the motion. The last step is shortened to end at
-    `duration`; where no sample lies there, the state at the end is `end` of the trajectory.
-
-    `control`: a function f(sim) -> ctrl [nu], called at the start of each step (with dopri5, at every multiple of the
-    timestep, which its steps pass over unless the function changes something there); an array [nu], held; an array
-    [steps, nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose states are
-    the last of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal), or a function
-    of the fraction done. `certify`: repeat the run with half and a quarter of the step and put a statement of its
-    accuracy into `certificate`.
-
-    `save`: a Zarr store (.zarr) that does not exist yet, to which the run is recorded as it goes on, in memory that
-    does not grow with it; the trajectory that is returned reads its columns from there when they are first looked at.
-    A process that is killed leaves there what was committed, every two seconds, and `saltus.resume` goes on from it.
-
-    `ledger`: keep an account of energy: what is held where, and the work of all kinds of forces, summed up over every
-    step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, with methods of
-    more than one stage several times as long.
-
-    Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in `trajectory`.
-    """
+    """See `Simulation.run`."""
     duration, sample = positive("duration", duration), positive("sample", sample)
     plan = Plan(sim.time, duration, sample, sim.timestep)
     start = sim.snapshot()

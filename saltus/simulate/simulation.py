@@ -1,8 +1,9 @@
 """One mechanism in motion."""
 
 import copy
+import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +36,12 @@ from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.simulate.step_events import StepEventReader
 from saltus.simulate.turn import Turn, in_turn
 from saltus.solve.status import ENDED, EVENTS_FULL
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from saltus.record.trajectory import Trajectory
+    from saltus.simulate.impact_report import ImpactReport
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
@@ -412,21 +419,61 @@ class Simulation:
             self._left = self._state.copy()
 
     @in_turn
-    def run(self, duration, sample=1 / 60, control=None, progress=None, *, certify=False, save=None, ledger=False):
-        """Simulate `duration` seconds and record; see `saltus.simulate.run.run`."""
+    def run(
+        self,
+        duration: float,
+        sample: float = 1 / 60,
+        control: Any = None,
+        progress: Any = None,
+        *,
+        certify: bool = False,
+        save: str | os.PathLike[str] | None = None,
+        ledger: bool = False,
+    ) -> "Trajectory":
+        """Simulate `duration` seconds from the present state and record every `sample` seconds.
+
+        Samples are at exact times whatever the step: a sample inside a step is the state after a shorter step of the
+        same method from that step's start, so that sampling does not change the motion. The last step is shortened to
+        end at `duration`; where no sample lies there, the state at the end is `end` of the trajectory.
+
+        `control`: a function f(sim) -> ctrl [nu], called at the start of each step (with dopri5, at every multiple of
+        the timestep, which its steps pass over unless the function changes something there); an array [nu], held; an
+        array [steps, nu], one row a step; or a controller in the time loop (`saltus.PID`, `saltus.controller`), whose
+        states are the last of `act`. `progress`: True or False to show a bar or not (None: on long runs in a terminal),
+        or a function of the fraction done. `certify`: repeat the run with half and a quarter of the step and put a
+        statement of its accuracy into `certificate`.
+
+        `save`: a Zarr store (.zarr) that does not exist yet, to which the run is recorded as it goes on, in memory that
+        does not grow with it; the trajectory that is returned reads its columns from there when they are first looked
+        at. A process that is killed leaves there what was committed, every two seconds, and `saltus.resume` goes on
+        from it.
+
+        `ledger`: keep an account of energy: what is held where, and the work of all kinds of forces, summed up over
+        every step; `trajectory.energy_report()` is the balance. The motion is the same; the run takes longer, with
+        methods of more than one stage several times as long.
+
+        Ctrl-C ends the run early and returns what was recorded. DivergenceError carries what was recorded in
+        `trajectory`.
+        """
         from saltus.simulate.run import run
 
         return run(self, duration, sample, control, progress, certify=certify, save=save, ledger=ledger)
 
     @in_turn
-    def picture(self, path: Any = None, **options: Any) -> Any:
-        """Draw the present state: a Pillow image, written to `path` too (.png, .jpg); see `Trajectory.picture`."""
+    def picture(
+        self, path: str | os.PathLike[str] | None = None, *, renderer: str = "saltus", text: str = "", **view: Any
+    ) -> "Image":
+        """Draw the present state: a Pillow image, which notebooks show; written to `path` too (.png, .jpg, .webp).
+
+        `renderer`: "saltus", or "mujoco", MuJoCo's, where OpenGL works. `text`: written into the picture. `view`:
+        width, height, camera, follow, contacts, com, ... of `saltus.draw.view.View`; contacts are those of `data`.
+        """
         from saltus.simulate.picture import picture
 
-        return picture(self, path, **options)
+        return picture(self, path, renderer=renderer, text=text, **view)
 
     @in_turn
-    def impact_report(self, within: float = 10.0) -> Any:
+    def impact_report(self, within: float = 10.0) -> "ImpactReport":
         """What all laws and treatments make of the next impact, at most `within` s away: an `ImpactReport`.
 
         Its text says where Newton's and Poisson's law, and simultaneous, sequential and Moreau's treatment differ.

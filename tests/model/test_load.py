@@ -53,6 +53,16 @@ def test_every_source_gives_the_same_model(pendulum_file):
     assert saltus.load(model) is model
 
 
+def test_dir_lists_the_fields():
+    model = saltus.load("double_pendulum")
+    listed = set(dir(model))
+    public = (name for name in dir(model.mujoco) if name[0] != "_")
+    numbers = {name for name in public if isinstance(getattr(model.mujoco, name), int | float | np.ndarray)}
+    assert {"nq", "body_mass", "jnt_axis"} <= numbers <= listed
+    assert {"opt", "changed", "names", "xml"} <= listed
+    assert all(hasattr(model, name) for name in listed)
+
+
 def test_only_bundled_models_start_from_their_first_keyframe(pendulum_file):
     assert saltus.load("pendulum").initial_key == 0
     assert saltus.load(pendulum_file).initial_key is None
