@@ -72,10 +72,14 @@ class OptionError(SaltusError):
     def unknown(cls, what: str, value: object, choices: Iterable[str]) -> OptionError:
         """The error for a `what` ("integrator", ...) that is none of `choices`, with the closest one proposed."""
         known = sorted(choices)
-        folded = {choice.casefold(): choice for choice in known}
-        close = difflib.get_close_matches(str(value).casefold(), folded, n=1)
-        proposal = f"; did you mean '{folded[close[0]]}'?" if close else ""
-        return cls(f"unknown {what} {value!r}{proposal} (known: {', '.join(known)})")
+        return cls(f"unknown {what} {value!r}{proposal(value, known)} (known: {', '.join(known)})")
+
+
+def proposal(value: object, choices: Iterable[str]) -> str:
+    """What a message about a name that is none of `choices` ends with: the closest one, or nothing."""
+    folded = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(str(value).casefold(), folded, n=1)
+    return f"; did you mean '{folded[close[0]]}'?" if close else ""
 
 
 class DivergenceError(SaltusError):

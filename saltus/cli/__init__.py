@@ -12,20 +12,32 @@ import typer
 
 from saltus.errors import SaltusError
 
+SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 INTERRUPTED = 130  # the exit code of a process that Ctrl-C ended
 
 app = typer.Typer(
     name="saltus",
     help="Multibody dynamics: any integrator, thousands of runs at once, and a measure of how far to trust them.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 bench_app = typer.Typer(help="Measure how fast Saltus is, beside its peers.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
 
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model file (.xml, .urdf) or a bundled name.")]
+
+def _models(incomplete: str) -> list[str]:
+    """Bundled names and model files that begin so, for the shell; where there are none it completes paths itself."""
+    from saltus.model.bundled_names import models
+
+    folder, slash, _ = incomplete.rpartition("/")
+    place = Path(f"{folder}{slash}")
+    files = [f"{folder}{slash}{p.name}" for p in place.iterdir() if p.suffix in SUFFIXES] if place.is_dir() else []
+    return [name for name in [*models(), *sorted(files)] if name.startswith(incomplete)]
+
+
+A_MODEL = {"metavar": "MODEL", "help": "A model file (.xml, .urdf) or a bundled name.", "autocompletion": _models}
+ModelArgument = Annotated[str, typer.Argument(**A_MODEL)]
 Duration = Annotated[float, typer.Option(metavar="S", help="Seconds to simulate.")]
 Timestep = Annotated[float | None, typer.Option(metavar="H", help="Step in s; without it, the model file's.")]
 IntegratorName = Annotated[
@@ -69,9 +81,7 @@ def _saltus(version: Annotated[bool, typer.Option("--version", help="Show the ve
 @app.command()
 def run(
     context: typer.Context,
-    model: Annotated[
-        str | None, typer.Argument(metavar="MODEL", help="A model file (.xml, .urdf) or a bundled name.")
-    ] = None,
+    model: Annotated[str | None, typer.Argument(**A_MODEL)] = None,
     duration: Duration = 10.0,
     integrator: IntegratorName = None,
     contact: Law = "soft",
@@ -242,7 +252,12 @@ def study(
 @app.command()
 def lab(
     model: Annotated[
-        str | None, typer.Argument(metavar="[MODEL]", help="A scene (see --scenes), a bundled name or a model file.")
+        str | None,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A scene (see --scenes), a bundled name or a model file.",
+            autocompletion=_models,
+        ),
     ] = None,
     integrator: Annotated[
         str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the scene's.")
@@ -342,7 +357,8 @@ def derive(
 @app.command()
 def warm(
     models: Annotated[
-        list[str] | None, typer.Argument(metavar="[MODEL]...", help="Models whose own integrators are wanted.")
+        list[str] | None,
+        typer.Argument(metavar="[MODEL]...", help="Models whose own integrators are wanted.", autocompletion=_models),
     ] = None,
     integrators: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Names with commas between, or 'all'.")

@@ -5,24 +5,19 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from pathlib import Path
 
 import mujoco
 
-from saltus.errors import ModelError, SaltusWarning
+from saltus.errors import ModelError, SaltusWarning, proposal
 from saltus.model import features, urdf
+from saltus.model.bundled_names import BUNDLED, models
 from saltus.model.format_strings import check_file, check_text
 from saltus.model.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.n_link import n_link as mjcf_n_link
 
-BUNDLED = resources.files("saltus.model") / "bundled"
-
-
-def models() -> list[str]:
-    """Names of the bundled models, for `load`."""
-    return sorted(p.name[:-4] for p in BUNDLED.iterdir() if p.name.endswith(".xml"))
+__all__ = ["BUNDLED", "load", "models", "n_link"]
 
 
 def n_link(n: int, **parameters) -> Model:
@@ -89,7 +84,8 @@ def _load_bundled(name: str, ignore) -> Model:
 
 def _load_file(path: Path, ignore) -> Model:
     if not path.exists():
-        hint = f"; bundled models: {', '.join(models())}" if path.suffix == "" else ""
+        known = models() if path.suffix == "" else []
+        hint = f"{proposal(path, known)} (bundled models: {', '.join(known)})" if known else ""
         raise ModelError(f"no such file{hint}", file=str(path))
     if not path.is_file():
         raise ModelError("not a file", file=str(path))
