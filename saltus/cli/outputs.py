@@ -96,10 +96,12 @@ class Outputs:
             self._check_size(".mp4")
             check_writable(self.report, what="report")
         if self.save is not None:
+            from saltus.record.file import check_suffix
             from saltus.record.stream import check_new
             from saltus.record.whole import check_writable
 
             (check_new if self.store else check_writable)(self.save)
+            check_suffix(self.save)
 
     def _check_video(self, path: Path) -> None:
         from saltus.record.encode import film_suffix

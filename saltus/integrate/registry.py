@@ -44,7 +44,7 @@ def integrators() -> dict[str, Integrator]:
 def find_integrator(choice, from_file: str, tolerance: tuple[float, float] | None = None) -> Integrator:
     """The integrator that a user or a file means.
 
-    `choice`: a name, an Integrator, a ButcherTableau, or None for `from_file`, what the model's file says.
+    `choice`: a name in any case, an Integrator, a ButcherTableau, or None for `from_file`, what the model's file says.
     `tolerance`: (relative, absolute), for adaptive ones.
     """
     found = _find(choice, from_file)
@@ -73,6 +73,7 @@ def _find(choice, from_file: str) -> Integrator:
                 f"choose one of: {', '.join(known)}"
             )
         return known[from_file]
-    if not isinstance(choice, str) or choice not in known:
+    name = choice.casefold() if isinstance(choice, str) else None
+    if name not in known:
         raise OptionError.unknown("integrator", choice, known)
-    return known[choice]
+    return known[name]

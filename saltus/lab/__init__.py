@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saltus.errors import OptionError
+from saltus.errors import ModelError, OptionError, proposal
 
 if TYPE_CHECKING:
     from saltus.lab.recording import Downloads
@@ -147,6 +147,8 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
         raise OptionError(f"{source.dynamics} does not follow what the lab changes in a model; show a recording of it")
     if isinstance(what, str) and what in scenes() and not ignore:
         return scenes()[what]
+    if isinstance(what, str) and _is_bare(what) and what not in scenes() and not Path(what).exists():
+        raise ModelError(f"no such file{proposal(what, scenes())} (scenes: {', '.join(scenes())})", file=what)
     model = load(source.model if source is not None else what, ignore=ignore)
     name = _name(what, model.name)
     name = name if name not in scenes() else f"{name} (yours)"
@@ -155,6 +157,11 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
         given |= {"integrator": source.integrator, "contact": source.law, "timestep": source.timestep}
         given |= {"control": source.control, "source": source}
     return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
+
+
+def _is_bare(what: str) -> bool:
+    """Whether a text is a name rather than a file's or a model itself."""
+    return not (what.lstrip().startswith("<") or Path(what).suffix)
 
 
 def _name(what: Any, name: str) -> str:

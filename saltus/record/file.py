@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from saltus.errors import RecordError, SaltusWarning
+from saltus.errors import OptionError, RecordError, SaltusWarning
 from saltus.record.certificate import Certificate
 from saltus.record.columns import DIMENSIONS
 from saltus.record.dataset import to_dataset
@@ -25,8 +25,9 @@ from saltus.record.whole import reason_of
 if TYPE_CHECKING:
     import xarray
 
-#: Suffix of recordings that are Zarr stores.
+#: Suffix of recordings that are Zarr stores, and those that other programs know netCDF4 files by.
 STORE = ".zarr"
+NETCDF = (".nc", ".nc4", ".netcdf", ".h5", ".hdf5")
 
 #: Version of the layout, in the file's attribute of this name; a reader refuses what is newer than itself.
 FORMAT_ATTRIBUTE = "trajectory_format"
@@ -56,6 +57,13 @@ def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     except (OSError, ValueError, TypeError, RuntimeError, MemoryError) as error:
         raise RecordError(path, reason_of(error)) from error
     write_sealed(path, content)
+
+
+def check_suffix(path: str | os.PathLike[str]) -> None:
+    """OptionError for a suffix that says something else than what a recording is."""
+    if os.path.splitext(os.fspath(path))[1].lower() not in (*NETCDF, STORE):
+        known = f"{', '.join(NETCDF)} (netCDF4) or {STORE} (Zarr)"
+        raise OptionError(f"the suffix of a recording must be {known}, got '{os.fspath(path)}'")
 
 
 def load(path: str | os.PathLike[str]) -> Trajectory:

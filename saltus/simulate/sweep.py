@@ -243,7 +243,7 @@ def _about(
 
 
 def _described(choice: Any) -> str | None:
-    return choice if choice is None or isinstance(choice, str) else repr(choice)
+    return choice if choice is None else choice.casefold() if isinstance(choice, str) else repr(choice)
 
 
 def _code_of(function: Callable[..., Any]) -> str:

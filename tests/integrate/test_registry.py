@@ -14,6 +14,14 @@ def test_by_name(name):
     assert find_integrator(name, "euler").name == name
 
 
+@pytest.mark.parametrize(
+    ("written", "name"), [("RK4", "rk4"), ("Euler", "euler"), ("Velocity_Verlet", "velocity_verlet")]
+)
+def test_by_name_in_any_case(written, name):
+    assert find_integrator(written, "euler").name == name
+    assert saltus.Simulation("pendulum", written).integrator.name == name
+
+
 def test_by_object_and_tableau():
     rk4 = saltus.integrators()["rk4"]
     assert find_integrator(rk4, "euler") is rk4
@@ -31,9 +39,7 @@ def test_what_the_file_says(from_file, name):
     assert find_integrator(None, from_file).name == name
 
 
-@pytest.mark.parametrize(
-    ("wrong", "near"), [("rk5", "rk4"), ("Euler", "euler"), ("velocity-verlet", "velocity_verlet")]
-)
+@pytest.mark.parametrize(("wrong", "near"), [("rk5", "rk4"), ("Eulr", "euler"), ("velocity-verlet", "velocity_verlet")])
 def test_an_unknown_name_proposes_the_nearest(wrong, near):
     with pytest.raises(saltus.OptionError, match=rf"unknown integrator '{wrong}'; did you mean '{near}'\?.*dopri5"):
         saltus.Simulation("chain", wrong)

@@ -83,7 +83,8 @@ def seconds_of(pid):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["no_such_model"], "no such file"),
+        (["no_such_model"], "no such file (scenes: pendularm, "),
+        (["pendularn"], "did you mean 'pendularm'?"),
         (["pendulum", "--integrator", "rk5"], "unknown integrator"),
         (["pendulum", "--parameter", "body_mass"], "expected KEY=LOW:HIGH"),
         (["pendulum", "--key", "realease"], "did you mean 'release'"),

@@ -66,7 +66,8 @@ def motion(equations: Equations, duration: float, integrator: str | None = None)
             run = sim.run(duration, SAMPLE)
         states = [equations.from_joint(x, y) for x, y in zip(run.qpos, run.qvel, strict=True)]
         time, q, v = run.time, np.array([x for x, _ in states]), np.array([y for _, y in states])
-        method = f"{integrator}, timestep {run.attrs['timestep']:g} s" if "timestep" in run.attrs else integrator
+        name = sim.integrator.name
+        method = f"{name}, timestep {run.attrs['timestep']:g} s" if "timestep" in run.attrs else name
     kinetic, potential = _energies(equations, q, v)
     return Motion(time, q, v, kinetic, potential, method)
 
