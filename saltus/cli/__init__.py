@@ -330,17 +330,21 @@ def derive(
     parameters: Annotated[
         str,
         typer.Option(
-            metavar="numbers|symbols|F.json", help='Numbers, letters for all, or a file like {"body_mass[bob]": "m"}.'
+            metavar="numbers|symbols|textbook|F.json",
+            help='Numbers, letters for all, those of books, or a file like {"body_mass\\[bob]": "m"}.',
         ),
     ] = "numbers",
     let: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=LETTER", help='A letter for a number, as "body_mass[bob]=m"; repeatable.'),
+        typer.Option(metavar="KEY=LETTER", help='A letter for a number, as "body_mass\\[bob]=m"; repeatable.'),
     ] = None,
     html: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as a page (.html).")] = None,
     latex: Annotated[Path | None, typer.Option(metavar="F", help="Write it as a LaTeX document (.tex).")] = None,
     python: Annotated[Path | None, typer.Option(metavar="F", help="Write the equations as Python (.py).")] = None,
     c: Annotated[Path | None, typer.Option("--c", metavar="F", help="Write them as C (.c, with a .h).")] = None,
+    simplify: Annotated[
+        float | None, typer.Option(metavar="S", help="Simplify them too, for at most so many seconds.")
+    ] = None,
     duration: Annotated[float, typer.Option(metavar="S", help="Seconds of motion that the page shows.")] = 10.0,
     integrator: Annotated[
         str | None, typer.Option(metavar="NAME", help="What solves them there; without it, SciPy's DOP853.")
@@ -351,7 +355,8 @@ def derive(
     from saltus.cli.derive import Files, derive_model
 
     chosen = {"orientation": orientation, "parameters": parameters, "let": let or [], "ignore": ignore or []}
-    derive_model(model, Files(html, latex, python, c), duration=duration, integrator=integrator, **chosen)
+    page = {"duration": duration, "integrator": integrator}
+    derive_model(model, Files(html, latex, python, c), simplify=simplify, **page, **chosen)
 
 
 @app.command()

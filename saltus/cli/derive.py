@@ -60,8 +60,9 @@ def derive_model(
     ignore: list[str],
     duration: float,
     integrator: str | None,
+    simplify: float | None = None,
 ) -> None:
-    """Derive, print, write."""
+    """Derive, simplify for at most so many seconds, print, write."""
     files.check()
     from saltus.model.load import load
     from saltus.symbolic.equations import derive
@@ -70,6 +71,8 @@ def derive_model(
     chosen = chosen_parameters(model, parameters, let)
     with screen.collected_warnings() as warned:
         equations = derive(load(model, ignore=ignore), orientation, chosen)
+        if simplify is not None:
+            equations = equations.simplify(simplify)
     sheet = Sheet(equations, duration, integrator)
     screen.print_facts(facts(equations))
     for warning in warned:
@@ -84,7 +87,7 @@ def derive_model(
 
 
 def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
-    """What `derive` takes for parameters: "numbers", "symbols", or letters by key."""
+    """What `derive` takes for parameters: "numbers", "symbols", "textbook", or letters by key."""
     from saltus.symbolic.show.letters import letters
 
     chosen: Any = letters(model, parameters)
@@ -92,7 +95,7 @@ def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
         chosen = _read(Path(parameters))
     if not let:
         return chosen
-    if chosen == "symbols":
+    if isinstance(chosen, str) and chosen == "symbols":
         raise OptionError("--let gives letters one by one; leave out --parameters symbols")
     given = {} if isinstance(chosen, str) else dict(chosen)
     for text in let:

@@ -24,9 +24,10 @@ import sympy
 
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.load import load
+from saltus.simulate.plan import positive
 from saltus.symbolic.code import TARGETS, kernel_text, routine
 from saltus.symbolic.coordinates import Choice, absolute, relative
-from saltus.symbolic.evaluate import Evaluator, parameter_values, solution
+from saltus.symbolic.evaluate import Evaluator, checked_state, parameter_values, solution
 from saltus.symbolic.export.c_code import c_header, c_source
 from saltus.symbolic.export.numba_code import numba_source
 from saltus.symbolic.export.program import Counts
@@ -38,6 +39,7 @@ from saltus.symbolic.lagrange import Derivation, generalised_force, lagrange
 from saltus.symbolic.mapping import Mapping as StateMapping
 from saltus.symbolic.maximal import maximal
 from saltus.symbolic.mechanism import Mechanism, mechanism
+from saltus.symbolic.show.letters import letters
 from saltus.symbolic.show.page_html import equations_html, is_short
 from saltus.symbolic.show.steps import Step, equations_latex, steps
 from saltus.symbolic.simplify import simplified
@@ -66,8 +68,9 @@ def derive(
     `model`: a Model, or what `saltus.load` takes: a tree of hinge, slide, ball and free joints. `orientation`: the
     coordinates. "relative": the joints' own, each against the body before; "absolute": angles against the world where
     axes stay parallel; "maximal": every body's place and orientation, with constraints. `parameters`: "numbers", exact;
-    "symbols": letters for masses, inertias, lengths, gravity, stiffness, damping, armature; or a mapping from keys, as
-    of `Model.changed`, to names, expressions or numbers. `applied`: forces and torques from outside.
+    "symbols": letters for masses, inertias, lengths, gravity, stiffness, damping, armature; "textbook": those of the
+    books that a bundled mechanism is known from; or a mapping from keys, as of `Model.changed`, to names, expressions
+    or numbers. `applied`: forces and torques from outside.
 
     Contacts, limits and dry friction are not in the equations, which hold as long as they do not act; a SaltusWarning
     names them.
@@ -80,7 +83,7 @@ def derive(
         raise OptionError.unknown("orientation", orientation, [*ORIENTATIONS])
     began = time.perf_counter()
     loaded = load(model)
-    tree = mechanism(loaded, parameters)
+    tree = mechanism(loaded, letters(loaded.name, parameters))
     forces, meanings = applied_forces(tree, applied)
     choice = ORIENTATIONS[orientation](tree)
     ready = time.perf_counter() - began
@@ -323,19 +326,20 @@ class Equations:
         self, q: Any, v: Any, inputs: Mapping[Any, float] | None = None, parameters: Mapping[Any, float] | None = None
     ) -> np.ndarray:
         """a [n] at a state, with values of inputs (0 unless given) and parameters (the model's) by name."""
-        return Evaluator(self, inputs, parameters)(q, v)[0]
+        return Evaluator(self, inputs, parameters)(*checked_state(self, q, v))[0]
 
     def multipliers(
         self, q: Any, v: Any, inputs: Mapping[Any, float] | None = None, parameters: Mapping[Any, float] | None = None
     ) -> np.ndarray:
         """λ [nc] of the constraints at a state of maximal coordinates (N, N m); Jᵀ λ are their forces."""
-        return Evaluator(self, inputs, parameters)(q, v)[1]
+        return Evaluator(self, inputs, parameters)(*checked_state(self, q, v))[1]
 
     def solve(self, duration: float, q: Any, v: Any, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(time [T], q [T, nq], v [T, n]) from a state over a duration (s), by SciPy's DOP853.
 
         `inputs`: {name: number or function of time}; `parameters`: {name: number}; `stabilisation`: (α, β) in 1/s of
-        constraints; `sample` (s); `rtol`, `atol`.
+        constraints; `sample` (s); `rtol`, `atol`. OptionError for a start off the constraints, unless `stabilisation`
+        is to draw it back; `from_joint` gives starts on them.
         """
         return solution(self, duration, q, v, **options)
 
@@ -366,6 +370,7 @@ class Equations:
 
         `timings["simplify"]` says how long it took; a SaltusWarning, how much was not done in time.
         """
+        limit = positive("the limit of simplification", limit)
         n = len(self.v)
         lower = [(i, j) for i in range(n) for j in range(i + 1)]
         d = self.derivation

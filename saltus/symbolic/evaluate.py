@@ -19,12 +19,14 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import solve
 
 from saltus.errors import DivergenceError, OptionError
+from saltus.simulate.plan import numbers
 from saltus.symbolic.code import routine
 from saltus.symbolic.export.python_code import function
 
 if TYPE_CHECKING:
     from saltus.symbolic.equations import Equations
 
+OFF = 1e-5  # m, rad, and their rates: a start farther off its constraints is not one of theirs
 RANK = 1e-10  # relative: constraints that are closer than this to depending on each other share their force
 
 
@@ -46,13 +48,7 @@ class Evaluator:
 
     def __call__(self, q: Any, v: Any, time: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """(a [n], λ [nc]) at a state and a time (s)."""
-        arguments = [np.asarray(q, float), np.asarray(v, float)]
-        if self._equations.inputs:
-            values = [self._inputs.get(str(symbol), 0.0) for symbol in self._equations.inputs]
-            arguments.append(np.array([x(time) if callable(x) else x for x in values], float))
-        if self._parameters.size:
-            arguments.append(self._parameters)
-        M, bias, forces, *constraint = self._function(*arguments)
+        M, bias, forces, *constraint = self._function(*self._arguments(q, v, time))
         if not constraint:
             return solve(M, forces - bias, assume_a="pos"), np.zeros(0)
         jacobian, gamma, phi, rate = constraint
@@ -62,6 +58,21 @@ class Evaluator:
         right = np.concatenate([forces - bias, gamma - 2.0 * alpha * rate - beta**2 * phi])
         found = np.linalg.lstsq(system, right, rcond=RANK)[0]  # constraints of slides and closed chains may repeat
         return found[:n], found[n:]
+
+    def violations(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(Φ [nc], dΦ/dt [nc]) at a state; empty without constraints."""
+        _, _, _, *constraint = self._function(*self._arguments(q, v, 0.0))
+        return (constraint[2], constraint[3]) if constraint else (np.zeros(0), np.zeros(0))
+
+    def _arguments(self, q: Any, v: Any, time: float) -> list[np.ndarray]:
+        """What the compiled function takes, with the inputs at a time (s)."""
+        arguments = [np.asarray(q, float), np.asarray(v, float)]
+        if self._equations.inputs:
+            values = [self._inputs.get(str(symbol), 0.0) for symbol in self._equations.inputs]
+            arguments.append(np.array([x(time) if callable(x) else x for x in values], float))
+        if self._parameters.size:
+            arguments.append(self._parameters)
+        return arguments
 
 
 def solution(
@@ -80,10 +91,10 @@ def solution(
     """(time [T], q [T, nq], v [T, n]) from a state over a duration (s), by SciPy's DOP853."""
     evaluator = Evaluator(equations, inputs, parameters, stabilisation)
     rates = _rates(equations)
-    size = len(equations.q)
-    start = np.concatenate([np.asarray(q, float).reshape(-1), np.asarray(v, float).reshape(-1)])
-    if start.shape != (size + len(equations.v),):
-        raise OptionError(f"a state has {size} coordinates and {len(equations.v)} velocities, got {start.size} numbers")
+    q, v = checked_state(equations, q, v)
+    size, start = len(q), np.concatenate([q, v])
+    if not any(stabilisation):
+        _check_constraints(equations, q, v, evaluator)
 
     def slope(t: float, x: np.ndarray) -> np.ndarray:
         return np.concatenate([rates(x), evaluator(x[:size], x[size:], t)[0]])
@@ -94,6 +105,28 @@ def solution(
     if not found.success:
         raise DivergenceError(float(found.t[-1]) if len(found.t) else 0.0, what=str(found.message))
     return found.t, found.y[:size].T, found.y[size:].T
+
+
+def checked_state(equations: Equations, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A state as arrays of numbers; OptionError where there are others than the equations have."""
+    q, v = (numbers(name, value).astype(float).reshape(-1) for name, value in (("q", q), ("v", v)))
+    n, nv = len(equations.q), len(equations.v)
+    if (q.size, v.size) != (n, nv):
+        raise OptionError(
+            f"a state of these equations has {n} coordinates q and {nv} velocities v, got {q.size} and {v.size} numbers"
+        )
+    return q, v
+
+
+def _check_constraints(equations: Equations, q: np.ndarray, v: np.ndarray, evaluator: Evaluator) -> None:
+    """OptionError for a state of maximal coordinates that is off the constraints."""
+    for what, values in zip(("", "the rate of "), evaluator.violations(q, v), strict=True):
+        for name, value in zip(equations.constraints, values, strict=True):
+            if abs(value) > OFF:
+                raise OptionError(
+                    f"the start does not satisfy {what}the constraint {name!r}, it is off by {value:.3g}; from_joint "
+                    "gives starts that do, and stabilisation=(α, β) draws others back"
+                )
 
 
 def _rates(equations: Equations) -> Callable[[np.ndarray], np.ndarray]:

@@ -61,7 +61,7 @@ class Parameters:
 
     def __init__(self, chosen: str | Mapping[str, Any], names: Names):
         if isinstance(chosen, str) and chosen not in ("numbers", "symbols"):
-            raise OptionError.unknown("parameters", chosen, ["numbers", "symbols"])
+            raise OptionError.unknown("parameters", chosen, ["numbers", "symbols", "textbook"])
         self._all = chosen == "symbols"
         self._chosen = {} if isinstance(chosen, str) else {_key(key): value for key, value in chosen.items()}
         self._unused = set(self._chosen)

@@ -4,9 +4,13 @@ import json
 
 import pytest
 
+import saltus
+
 
 def test_the_lectures_equations(saltus_command):
-    code, out, err = saltus_command("derive", "double_pendulum", "--orientation", "absolute", "--parameters", "symbols")
+    code, out, err = saltus_command(
+        "derive", "double_pendulum", "--orientation", "absolute", "--parameters", "textbook"
+    )
     assert (code, err) == (0, "")
     text = " ".join(out.split())
     assert "equation 1 (m₁ + m₂) l₁² α̈₁ + m₂ l₁ l₂ α̈₂ cos(α₁ - α₂) + m₂ l₁ l₂ α̇₂² sin(α₁ - α₂)" in text
@@ -65,8 +69,40 @@ def test_letters_for_all_and_letters_one_by_one(saltus_command):
     code, _, err = saltus_command("derive", "top", "--parameters", "symbols", "--let", "body_mass[top]=m")
     assert code == 1 and "leave out --parameters symbols" in err
     # of a bundled model that books have letters for, one of them can be another
-    _, out, _ = saltus_command("derive", "pendulum", "--parameters", "symbols", "--let", "body_mass[pendulum]=M")
+    _, out, _ = saltus_command("derive", "pendulum", "--parameters", "textbook", "--let", "body_mass[pendulum]=M")
     assert "M l² θ̈ + M g l sin θ = τ" in out
+
+
+@pytest.mark.parametrize("word", ["symbols", "textbook"])
+def test_letters_are_those_of_python(saltus_command, tmp_path, word):
+    """The code that the command writes names the letters of `derive`."""
+    path = tmp_path / "pendulum.py"
+    code, _, _ = saltus_command("derive", "pendulum", "--parameters", word, "--python", str(path))
+    assert code == 0
+    assert path.read_text() == saltus.derive("pendulum", parameters=word).python()
+
+
+def test_models_without_textbook_letters(saltus_command):
+    with pytest.raises(saltus.OptionError, match="no textbook letters for 'top'; there are for pendulum"):
+        saltus.derive("top", parameters="textbook")
+    code, _, err = saltus_command("derive", "top", "--parameters", "textbook")
+    assert code == 1 and "no textbook letters for 'top'" in err
+
+
+def test_the_help_shows_keys_as_they_are(saltus_command):
+    """With the element's name in its brackets, without which a key is refused."""
+    _, out, _ = saltus_command("derive", "--help")
+    shown = "".join(out.replace("│", " ").split())
+    assert '"body_mass[bob]=m"' in shown and '{"body_mass[bob]":"m"}' in shown
+
+
+def test_simplification_stops_in_time(saltus_command):
+    """In a millisecond no process starts; the equations are there all the same."""
+    code, out, err = saltus_command("derive", "double_pendulum", "--simplify", "0.001")
+    assert code == 0 and "equation 2" in out
+    assert "simplified 0 of 5 expressions of double_pendulum in 0.001 s; the rest stays" in " ".join(err.split())
+    code, _, err = saltus_command("derive", "pendulum", "--simplify", "0")
+    assert code == 1 and "the limit of simplification must be positive" in err
 
 
 def test_what_is_left_out_is_said_once(saltus_command):

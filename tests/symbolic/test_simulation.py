@@ -93,7 +93,7 @@ def test_maximal_coordinates_are_solved_by_themselves():
     np.testing.assert_allclose([x for _, x in found], qvel, atol=1e-9)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 7.0])
+@pytest.mark.parametrize("alpha", [2.0, 7.0])
 def test_what_has_drifted_is_drawn_back(alpha):
     """With β = α the constraints obey (d/dt + α)² Φ = 0: of Φ from rest (1 + α t) e^(-α t) is left."""
     equations = saltus.derive("pendulum", "maximal")
@@ -103,6 +103,20 @@ def test_what_has_drifted_is_drawn_back(alpha):
     _, places, rates = equations.solve(1.0, q, v, stabilisation=(alpha, alpha), rtol=1e-11)
     left = (1 + alpha) * np.exp(-alpha)
     np.testing.assert_allclose(constraints(places[-1], rates[-1]), [1e-3 * left, 0.0], atol=1e-9)
+
+
+def test_a_start_off_the_constraints_is_refused():
+    """A bob that is moved along x leaves its anchor; one that moves on as it stands still turns it, too."""
+    equations = saltus.derive("pendulum", "maximal")
+    q, v = equations.from_joint([1.0], [0.5])
+    off, leaving = q.copy(), v.copy()
+    off[0] += 0.1
+    leaving[0] += 0.1
+    with pytest.raises(OptionError, match=r"constraint '.*anchor', it is off by 0.1; from_joint .* stabilisation"):
+        equations.solve(0.1, off, v)
+    with pytest.raises(OptionError, match=r"the rate of the constraint '.*anchor', it is off by 0.1"):
+        equations.solve(0.1, q, leaving)
+    assert equations.solve(0.1, q, v)[0][-1] == pytest.approx(0.1)
 
 
 def test_accelerations_and_multipliers():
@@ -123,7 +137,10 @@ def test_accelerations_and_multipliers():
     [
         (lambda e: e.acceleration([0.0, 0.0], [0.0, 0.0], {"tau9": 1.0}), "unknown input 'tau9'.*tau1"),
         (lambda e: e.acceleration([0.0, 0.0], [0.0, 0.0], parameters={"m": 1.0}), "unknown parameter 'm'"),
-        (lambda e: e.solve(1.0, [0.0], [0.0]), "2 coordinates and 2 velocities, got 2"),
+        (lambda e: e.solve(1.0, [0.0], [0.0]), "2 coordinates q and 2 velocities v, got 1 and 1"),
+        (lambda e: e.acceleration([0.0, 0.0], [0.0]), "2 coordinates q and 2 velocities v, got 2 and 1"),
+        (lambda e: e.multipliers([0.0, "x"], [0.0, 0.0]), "q must be numbers"),
+        (lambda e: e.simplify(-1.0), "limit of simplification must be positive"),
         (lambda e: e.python(target="java"), "unknown target 'java'"),
     ],
 )

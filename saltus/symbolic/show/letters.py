@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
+
+from saltus.errors import OptionError
 
 # key of a number -> what it is called; a letter for several numbers stands for all of them
 LETTERS: dict[str, dict[str, str]] = {
@@ -44,6 +46,12 @@ LETTERS: dict[str, dict[str, str]] = {
 }
 
 
-def letters(model: str, chosen: str) -> str | Mapping[str, str]:
-    """Parameters for `derive`: "symbols" of a bundled model are the letters it is known by, all else is as it was."""
-    return LETTERS.get(model, chosen) if chosen == "symbols" else chosen
+def letters(model: str, chosen: Any) -> Any:
+    """Parameters for `derive`: "textbook" is the letters that a model of this name is known by, all else as it was."""
+    if not (isinstance(chosen, str) and chosen == "textbook"):
+        return chosen
+    if model not in LETTERS:
+        raise OptionError(
+            f"parameters: there are no textbook letters for {model!r}; there are for {', '.join(LETTERS)}"
+        )
+    return LETTERS[model]
