@@ -59,6 +59,12 @@ Fps = Annotated[float | None, typer.Option(metavar="N", help="Frames a second of
 DrawnBy = Annotated[str, typer.Option("--renderer", metavar="saltus|mujoco", help="What draws; MuJoCo's needs OpenGL.")]
 CameraName = Annotated[str | None, typer.Option("--camera", metavar="NAME", help="A camera of the model.")]
 Follow = Annotated[str | None, typer.Option(metavar="BODY", help="A body that the camera keeps looking at.")]
+Restitution = Annotated[
+    float | None, typer.Option(metavar="E", help="Of hard contact: normal velocity after an impact over that before.")
+]
+Friction = Annotated[
+    float | None, typer.Option(metavar="MU", help="Of hard contact, for all geoms; without it, the model's.")
+]
 DrawContacts = Annotated[bool, typer.Option("--contacts", help="Draw contact points and forces.")]
 Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the video in pixels.")]
 Workers = Annotated[int | None, typer.Option(metavar="N", help="Processes; without it, one a processor.")]
@@ -85,6 +91,8 @@ def run(
     duration: Duration = 10.0,
     integrator: IntegratorName = None,
     contact: Law = "soft",
+    restitution: Restitution = None,
+    friction: Friction = None,
     timestep: Timestep = None,
     sample: Sample = 1 / 60,
     key: Key = None,
@@ -121,7 +129,8 @@ def run(
 
     film = Film(fps, renderer, camera, follow, contacts, size)
     if resume is not None:
-        others = ("duration", "integrator", "contact", "timestep", "sample", "key", "ignore", "save", "energy")
+        others = ("duration", "integrator", "contact", "restitution", "friction", "timestep", "sample", "key", "ignore")
+        others += ("save", "energy")
         _alone(context, "resume", others)
         resume_run(resume, Outputs(plot, None, video, report, film), model)
         return
@@ -132,7 +141,7 @@ def run(
         Outputs(plot, save, video, report, film),
         duration=duration,
         integrator=integrator,
-        contact=contact,
+        contact=_contact(contact, restitution, friction),
         timestep=timestep,
         sample=sample,
         key=key,
@@ -140,6 +149,18 @@ def run(
         certify=certify,
         energy=energy,
     )
+
+
+def _contact(contact: str | None, restitution: float | None, friction: float | None) -> Any:
+    """The contact law that the options say."""
+    given = {name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None}
+    if not given:
+        return contact
+    if contact != "hard":
+        raise typer.BadParameter(f"{' and '.join(given)}: only hard contact has it; add --contact hard")
+    from saltus.simulate.contact import Hard
+
+    return Hard(**given)
 
 
 def _alone(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
@@ -263,6 +284,8 @@ def lab(
         str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the scene's.")
     ] = None,
     contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Contact law.")] = None,
+    restitution: Restitution = None,
+    friction: Friction = None,
     timestep: Timestep = None,
     key: Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name.")] = None,
     ignore: Ignore = None,
@@ -285,7 +308,8 @@ def lab(
     if scenes:
         list_scenes()
         return
-    options = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key, "speed": speed}
+    law = _contact(contact, restitution, friction)
+    options = {"integrator": integrator, "contact": law, "timestep": timestep, "key": key, "speed": speed}
     marked = {"ignore": ignore or [], "parameters": parameter or [], "playing": not paused, "port": port}
     open_lab(model or "pendularm", browser=browser, **options, **marked)
 

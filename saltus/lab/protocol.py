@@ -52,6 +52,7 @@ MOST_CONTACTS = 1000
 LARGEST = 1e9  # of any number
 #: What can be typed into the page's fields, from and to.
 BOUNDS = {"speed": (0.01, 100.0), "timestep": (1e-6, 1.0), "gravity": (-LARGEST, LARGEST)}
+BOUNDS |= {"restitution": (0.0, 1.0), "friction": (0.0, 10.0)}
 
 # codes with which connections are closed
 MALFORMED, TOO_MANY_MESSAGES, TOO_MANY_VIEWERS = 4001, 4002, 4003
@@ -96,6 +97,12 @@ def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
         return result
 
     return check
+
+
+def number_or_none(low: float, high: float) -> Check:
+    """Such a number, or null."""
+    check = number(low, high)
+    return lambda name, value: None if value is None else check(name, value)
 
 
 def count(low: int, high: int) -> Check:
@@ -146,6 +153,8 @@ COMMANDS: dict[str, dict[str, Check]] = {
     "integrator": {"name": text},
     "timestep": {"value": number(*BOUNDS["timestep"])},
     "contact": {"name": text},
+    "restitution": {"value": number(*BOUNDS["restitution"])},
+    "friction": {"value": number_or_none(*BOUNDS["friction"])},
     "gravity": {"value": vector},
     "slider": {"id": text, "value": number()},
     "keydown": {"key": text},

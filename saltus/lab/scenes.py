@@ -21,6 +21,7 @@ from saltus.lab.sit_to_stand import clocked
 from saltus.lab.stage import Session
 from saltus.model.load import BUNDLED, load, models
 from saltus.number.functions import clip, where
+from saltus.simulate.contact import Hard
 from saltus.simulate.control import PID, controller
 from saltus.simulate.simulation import Simulation
 
@@ -165,7 +166,8 @@ MUSCLE = "A muscle with an elastic tendon"
 STANDING_UP = "Standing up by eight muscles, hard contact"
 FREE_BODY = "A free body about its middle axis"
 HUMANOID = "Humanoid on the floor"
-CRADLE = "Newton's cradle"
+CRADLE, BALL = "Newton's cradle", "A ball that bounces, under hard contact"
+ELASTIC, LIVELY = Hard(restitution=1.0), Hard(restitution=0.8)
 SCENES = (
     _pendularm(1, "pendularm", "Pendularm, one joint"),
     _pendularm(2, "pendularm2", "Pendularm, two joints"),
@@ -175,7 +177,8 @@ SCENES = (
     Scene("cart_pole", "Cart and pole, balanced", SCENES_GROUP, _cart_pole),
     Scene("free_body", FREE_BODY, SCENES_GROUP, lambda d, o: plain("free_body", FREE_BODY, d, o)),
     Scene("humanoid", HUMANOID, SCENES_GROUP, lambda d, o: plain("humanoid", HUMANOID, d, o)),
-    Scene("newtons_cradle", CRADLE, SCENES_GROUP, lambda d, o: plain("newtons_cradle", CRADLE, d, o)),
+    Scene("newtons_cradle", CRADLE, SCENES_GROUP, lambda d, o: plain("newtons_cradle", CRADLE, d, o, hard=ELASTIC)),
+    Scene("bouncing_ball", BALL, SCENES_GROUP, lambda d, o: plain("bouncing_ball", BALL, d, o, hard=LIVELY)),
     Scene("muscle", MUSCLE, SCENES_GROUP, _muscle),
     Scene("sit_to_stand", STANDING_UP, SCENES_GROUP, _sit_to_stand),
 )

@@ -57,7 +57,9 @@ class LiveSession:
             self.notify("warning", text)
         self.motion = Motion(sim, self.notify)
         self.motors = motors(sim.model)
-        self.settings = self.wanted = Settings(sim.integrator, sim.timestep, sim.contact)
+        hard: Any = setup.law("hard")
+        numbers = {"restitution": hard.restitution, "friction": hard.friction}
+        self.settings = self.wanted = Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
         self.playing, self.speed = setup.playing, setup.speed
         self.follow: str | None = None
         self.ready = False
@@ -114,6 +116,7 @@ class LiveSession:
             **{"playing": self.playing, "speed": self.speed, "time": sim.time},
             **{"building": self._job is not None, "compiling": self.compiling()},
             **{"integrator": self.integrator_name(), "timestep": sim.timestep, "contact": sim.contact},
+            **{"restitution": self.settings.restitution, "friction": self.settings.friction},
             "gravity": [float(g) for g in sim.model.opt.gravity],
             "recording": recorder is not None,
             "recorded": self.downloads.seconds if recorder is None else sim.time - recorder.began,
@@ -388,6 +391,12 @@ class LiveSession:
             self.notify("info", f"{integrator.name} goes with {name} contact; {self.wanted.integrator.name} does not.")
         self.want(contact=name, integrator=integrator)
 
+    def do_restitution(self, value: float) -> None:
+        self.want(restitution=value)
+
+    def do_friction(self, value: float | None) -> None:
+        self.want(friction=value)
+
     def do_gravity(self, value: tuple[float, float, float]) -> None:
         self.want(**self.wanted.with_changes({f"opt.gravity[{i}]": g for i, g in enumerate(value)}))
 
@@ -488,6 +497,10 @@ def _difference(before: Settings, after: Settings) -> str:
         parts.append(f"timestep {after.timestep:g} s")
     if after.contact != before.contact:
         parts.append(f"contact {after.contact}")
+    if after.restitution != before.restitution:
+        parts.append(f"restitution {after.restitution:g}")
+    if after.friction != before.friction:
+        parts.append("the model's friction" if after.friction is None else f"friction {after.friction:g}")
     known = dict(before.changes)
     parts += [f"{key} = {value:g}" for key, value in after.changes if known.get(key) != value]
     return ", ".join(parts) or "ghosts"

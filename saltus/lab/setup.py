@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from saltus.errors import DivergenceError, EventError, OptionError
 from saltus.integrate.registry import find_integrator
 from saltus.simulate.carry import carry
-from saltus.simulate.contact import Law, find_contact_law, hard_numbers
+from saltus.simulate.contact import Hard, Law, find_contact_law, hard_numbers
 from saltus.simulate.events import UserEvents, start_values
 from saltus.simulate.simulation import Simulation
 
@@ -27,6 +27,7 @@ class Setup:
     name, title: of the scene. integrator, contact, timestep (s), control: as those of `saltus.Simulation`.
     key: the keyframe to start from. start: a function that puts a simulation into another state after a reset.
     source: a simulation to go on from. ghosts: integrators that can run beside the chosen one.
+    hard: the law of hard contact, where that is chosen by its name.
     parameters: values of the model that get sliders besides those that its file marks, as texts (see
     `saltus.lab.parameters`). speed: simulated seconds a second. playing: whether it starts at once.
     """
@@ -42,13 +43,15 @@ class Setup:
     start: Callable[[Simulation], None] | None = None
     source: Simulation | None = None
     ghosts: tuple[str, ...] = ()
+    hard: Hard = field(default_factory=Hard)
     parameters: tuple[str, ...] = ()
     speed: float = 1.0
     playing: bool = True
 
     def simulation(self) -> Simulation:
         """The simulation at its start; nothing is compiled yet."""
-        sim = Simulation(self.model, self.integrator, self.contact, self.timestep, control=self.control)
+        law = self.law(self.contact) if isinstance(self.contact, str) else self.contact
+        sim = Simulation(self.model, self.integrator, law, self.timestep, control=self.control)
         self.reset(sim, self.key)
         if self.source is not None:
             carry(self.source, sim)
@@ -57,7 +60,9 @@ class Setup:
     def law(self, name: str) -> Law:
         """The contact law of a name; where that is the setup's own, with its numbers."""
         own = find_contact_law(self.contact)
-        return own if own.name == name else find_contact_law(name)
+        if own.name == name and not isinstance(self.contact, str):
+            return own
+        return self.hard if name == Hard.name else find_contact_law(name)
 
     def suited(self, integrator: Integrator, contact: str) -> Integrator:
         """The integrator, or another where it does not go with a contact law."""
@@ -85,6 +90,8 @@ class Settings:
     contact: str
     changes: tuple[tuple[str, float], ...] = ()  # of the model: gravity and marked parameters
     ghosts: tuple[str, ...] = ()  # those that are on
+    restitution: float = 0.0  # under hard contact
+    friction: float | None = None  # under hard contact; None: the model's
 
     def with_changes(self, changes: dict[str, float]) -> dict[str, Any]:
         """The field `changes` with some values replaced."""
@@ -104,6 +111,8 @@ def build(setup: Setup, settings: Settings) -> Built:
     """The simulations of some settings; takes seconds where something has to be compiled."""
     model = setup.model.changed(dict(settings.changes)) if settings.changes else setup.model
     contact = setup.law(settings.contact)
+    if isinstance(contact, Hard):
+        contact = replace(contact, restitution=settings.restitution, friction=settings.friction)
 
     def make(integrator: Any) -> Simulation:
         sim = Simulation(model, integrator, contact, settings.timestep, control=setup.control)

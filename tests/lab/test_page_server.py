@@ -428,6 +428,30 @@ def test_a_number_out_of_its_bounds_is_told_at_its_field(browser, field, value, 
         page.close()
 
 
+def test_hard_contact_has_its_numbers_in_the_panel(browser):
+    """Only where contact is hard; no friction means the model's."""
+    hello = {**HELLO, "bounds": {"restitution": [0, 1], "friction": [0, 10]}}
+    hard = {**STATUS, "contact": "hard", "restitution": 0.8, "friction": 0.3}
+    with server(telling(hello, scene(contacts=["soft", "hard"]), hard, frame())) as (url, heard):
+        page = LabPage(browser, url).opened()
+        restitution, friction = page.tab.locator("#restitution"), page.tab.locator("#friction")
+        page.wait(lambda: restitution.input_value() == "0.8" and friction.input_value() == "0.3")
+        restitution.fill("2")
+        restitution.press("Enter")
+        assert "2 is not between 0 and 1" in page.tab.inner_text(".complaint")
+        restitution.fill("0.5")
+        restitution.press("Enter")
+        page.wait(lambda: {"type": "restitution", "value": 0.5} in heard)
+        friction.fill("")
+        friction.press("Enter")
+        page.wait(lambda: {"type": "friction", "value": None} in heard)
+        assert page.complaints == []
+        page.close()
+    with shown(browser, scene(contacts=["soft", "hard"]), STATUS, frame()) as (page, _):
+        page.opened()
+        page.wait(lambda: not page.tab.locator("#restitution").is_visible())
+
+
 def test_what_is_waited_for_is_said(browser):
     """What is compiled, for how long and about how long it took before; and the list names the scene that is shown."""
     compiling = {"kernel": "advance rk4", "integrator": "rk4", "seconds": 12, "about": 41.4}

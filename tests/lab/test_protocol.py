@@ -25,6 +25,8 @@ GOOD = [
     {"type": "integrator", "name": "rk4"},
     {"type": "timestep", "value": 0.05},
     {"type": "contact", "name": "soft"},
+    {"type": "restitution", "value": 0.5},
+    {"type": "friction", "value": None},
     {"type": "gravity", "value": [0, 0, -9.81]},
     {"type": "slider", "id": "kp", "value": -1e9},
     {"type": "keydown", "key": "a"},

@@ -470,6 +470,22 @@ def test_the_contact_law_changes_and_the_ball_goes_on():
     assert "impact" in trajectory.events["kind"] and trajectory.contact_mode[-1] == 1
 
 
+def test_the_ball_bounces_as_its_restitution_says():
+    """Dropped from 0.5 m it rises to e² times that; a sample is within h/2 of the top, where it is g h²/8 lower."""
+    session = opened("bouncing_ball", {"contact": "hard", "playing": False})
+    for e in (0.8, 0.5):  # the scene's own, and another
+        if e != session.status()["restitution"]:
+            do(session, "restitution", value=e)
+        do(session, "reset", key="dropped")
+        heights = []
+        for _ in range(750):
+            session.sim.step()
+            heights.append(session.sim.qpos[0])
+        landed = int(np.argmin(heights[:400]))
+        assert max(heights[landed:]) == pytest.approx(e**2 * 0.5, abs=9.81 * 0.001**2)
+    assert opened("newtons_cradle", {"playing": False}).status()["restitution"] == 1.0
+
+
 def test_an_integrator_that_does_not_go_with_a_law_is_told():
     """Time stepping has no soft law: there the model's own integrator takes over."""
     session = session_of("bouncing_ball")

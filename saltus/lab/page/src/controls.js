@@ -34,7 +34,10 @@ export class Controls {
     this.chosen = new Map();
     command('integrator', 'onchange', (field) => this.choose(field, 'integrator', { name: field.value }));
     command('contact', 'onchange', (field) => this.choose(field, 'contact', { name: field.value }));
-    command('timestep', 'onchange', (field) => this.timestep(field));
+    command('timestep', 'onchange', (field) => this.number(field, 'timestep'));
+    command('restitution', 'onchange', (field) => this.number(field, 'restitution'));
+    command('friction', 'onchange', (field) => (field.value === '' && !field.validity.badInput
+      ? this.choose(field, 'friction', { value: null }) : this.number(field, 'friction')));
     command('ghosts', 'onchange', (field) => this.choose(field, 'ghosts', { on: field.checked }));
     command('follow', 'onchange', ({ value }) => send('follow', { body: value === '' ? null : value }));
     for (const axis of 'xyz') command(`gravity-${axis}`, 'onchange', (field) => this.gravity(field));
@@ -62,10 +65,11 @@ export class Controls {
     else this.send('speed', { value });
   }
 
-  timestep(field) {
+  /** A number that was typed: a setting of its own name. */
+  number(field, name) {
     const value = numberIn(field);
-    if (value === null) field.value = short(this.status.timestep);
-    else this.choose(field, 'timestep', { value });
+    if (value === null) field.value = short(this.status[name] ?? NaN);
+    else this.choose(field, name, { value });
   }
 
   /** Ask for another setting. It may have to be compiled first; until then the field keeps what was asked for. */
@@ -189,6 +193,9 @@ export class Controls {
     this.settle(byId('integrator'), now.integrator);
     this.settle(byId('timestep'), short(now.timestep));
     this.settle(byId('contact'), now.contact);
+    this.settle(byId('restitution'), short(now.restitution ?? NaN));
+    this.settle(byId('friction'), short(now.friction ?? NaN));
+    for (const row of document.querySelectorAll('.hard-row')) row.hidden = now.contact !== 'hard';
     now.gravity?.forEach((value, i) => show(byId(`gravity-${'xyz'[i]}`), short(value)));
     show(byId('follow'), now.follow ?? '');
     this.waits(now);
