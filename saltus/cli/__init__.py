@@ -153,7 +153,9 @@ def run(
 
 def _contact(contact: str | None, restitution: float | None, friction: float | None) -> Any:
     """The contact law that the options say."""
-    given = {name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None}
+    given: dict[str, Any] = {
+        name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None
+    }
     if not given:
         return contact
     if contact != "hard":

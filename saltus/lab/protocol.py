@@ -9,7 +9,8 @@ Server to page, as JSON with the key `type`:
   version. First, and when the role changes.
 - `scene`: all that stays: names, shapes, meshes, ghosts, sliders, keys (see `saltus.lab.show.scene_message`).
 - `status`: what changes now and then, at most 10 times a second; of `sliders` those whose values have changed.
-- `notice`: {level: "info" | "warning" | "error", text}.
+- `notice`: {level: "info" | "warning" | "error" | "diverged", text}; the last is an error that a reset or a shorter
+  step may end.
 
 Server to page, binary: a frame, little endian, at most 60 a second, and no more than UNACKNOWLEDGED ahead of what the
 page has acknowledged. A newer frame takes the place of one that was not sent.

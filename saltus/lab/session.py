@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.draw.scene import not_drawn
-from saltus.errors import OptionError, SaltusError, SaltusWarning
+from saltus.errors import DivergenceError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.compiling import Making
 from saltus.lab.drag import Drag, grabbed, point_mass
@@ -87,7 +87,7 @@ class LiveSession:
         return not (self.playing or self._steps or self._changed) or not self.ready
 
     def notify(self, level: str, text: str) -> None:
-        """Tell the user: level "info", "warning" or "error"."""
+        """Tell the user: level "info", "warning", "error" or "diverged"."""
         self.notices.append((level, text))
 
     def scene(self) -> dict[str, Any]:
@@ -115,6 +115,7 @@ class LiveSession:
             "type": "status",
             **{"playing": self.playing, "speed": self.speed, "time": sim.time},
             **{"building": self._job is not None, "compiling": self.compiling()},
+            "wanted": self.wanted.integrator.name,
             **{"integrator": self.integrator_name(), "timestep": sim.timestep, "contact": sim.contact},
             **{"restitution": self.settings.restitution, "friction": self.settings.friction},
             "gravity": [float(g) for g in sim.model.opt.gravity],
@@ -247,7 +248,7 @@ class LiveSession:
         except SaltusError as error:
             self.playing, self._steps, self._changed = False, 0, True
             self.motion.snap()
-            self.notify("error", str(error))
+            self.notify("diverged" if isinstance(error, DivergenceError) else "error", str(error))
         self._tell_unconverged()
         if self.motion.recorder is not None and self.motion.recorder.stopped:
             self._stop_recording()

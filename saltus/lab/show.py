@@ -100,7 +100,7 @@ def _dofs(model: Model) -> tuple[list[dict[str, Any]], list[tuple[int, int]]]:
             slides = joint == SLIDE
             unit, kind = ("m", "slide") if slides else ("rad", "hinge")
             parent = int(model.body_parentid[model.jnt_bodyid[j]])
-            turning = {"turns": not slides and not model.jnt_limited[j]}
+            turning: dict[str, Any] = {"turns": not slides and not model.jnt_limited[j]}
             turning["relative"] = None if slides or parent == 0 else model.names("body")[parent]
             found.append(({"name": name, "unit": unit, "kind": kind, **turning}, (q, v)))
     found.sort(key=lambda dof: dof[0]["kind"] == "other")

@@ -452,6 +452,35 @@ def test_hard_contact_has_its_numbers_in_the_panel(browser):
         page.wait(lambda: not page.tab.locator("#restitution").is_visible())
 
 
+def test_a_divergence_offers_what_may_end_it_and_goes_with_its_scene(browser):
+    diverged = {"type": "notice", "level": "diverged", "text": "diverged; largest term: bias"}
+    with shown(browser, scene(), STATUS, frame(), diverged) as (page, heard):
+        page.opened()
+        page.tab.get_by_role("button", name="Halve the step").click()
+        page.wait(lambda: {"type": "timestep", "value": 0.005} in heard)
+        assert page.tab.locator(".toast").count() == 0
+    with shown(browser, scene(), STATUS, frame(), diverged) as (page, heard):
+        page.opened()
+        page.tab.locator(".toast").get_by_role("button", name="Reset").click()
+        page.wait(lambda: {"type": "reset", "key": None} in heard)
+    with shown(browser, scene(), STATUS, frame(), diverged, scene(), STATUS, frame(number=2)) as (page, _):
+        page.until("lab && lab.frame && lab.frame.number === 2")
+        assert page.tab.locator(".toast").count() == 0 and "largest term" in page.tab.text_content("#notices")
+        assert page.complaints == []
+
+
+def test_an_integrator_that_is_compiled_is_shown_as_pending(browser):
+    """The list names the wanted one, marked, whoever asked for it; once it runs, the mark is gone."""
+    one = scene(integrators=["rk4", "euler"])
+    waiting = {**STATUS, "building": True, "wanted": "euler"}
+    for status, name, marked in ((waiting, "euler", True), ({**STATUS, "wanted": "rk4"}, "rk4", False)):
+        with shown(browser, one, status, frame()) as (page, _):
+            page.opened()
+            field = page.tab.locator("#integrator")
+            page.wait(lambda field=field, name=name: field.input_value() == name)
+            assert ("pending" in (field.get_attribute("class") or "")) == marked
+
+
 def test_what_is_waited_for_is_said(browser):
     """What is compiled, for how long and about how long it took before; and the list names the scene that is shown."""
     compiling = {"kernel": "advance rk4", "integrator": "rk4", "seconds": 12, "about": 41.4}

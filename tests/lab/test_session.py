@@ -134,7 +134,9 @@ def test_divergence_pauses_with_its_reason():
     session.sim.qvel[:] = 1e10 - 20.0  # the motor adds 12.5 rad/s each step, the weight at most 4.9
     run(session, 4.0)
     assert not session.playing
+    assert [level for level, text in session.notices if "diverged" in text] == ["diverged"]
     (text,) = [t for t in notices(session) if "diverged" in t]
+    assert "largest term: " in text
     assert "joint 'theta'" in text and "timestep 1" in text
     assert np.isfinite(session.sim.qvel).all() and abs(session.sim.qvel[0]) < 1e10
     do(session, "reset", key=None)

@@ -46,7 +46,11 @@ export class Actions {
   /** Those that say a state show it. */
   update(status) {
     for (const { button, when } of this.shown) {
-      if (when) button.setAttribute('aria-pressed', String(status[when[0]] === when[1]));
+      if (!when) continue;
+      const [field, value] = when;
+      button.setAttribute('aria-pressed', String(status[field] === value));
+      const wanted = field === 'integrator' && status.building && status.wanted === value;
+      button.classList.toggle('pending', wanted && status[field] !== value);
     }
   }
 }

@@ -3,7 +3,7 @@
 import { byId, element, fill, numberIn, short, show } from './dom.js';
 import { showHud } from './hud.js';
 
-const PATIENCE = 60000;  // ms: compiling takes seconds
+const PATIENCE = 2000;  // ms until the server says that it compiles
 const DIRECTIONS = [['−x', [-1, 0, 0]], ['+x', [1, 0, 0]], ['−y', [0, -1, 0]], ['+y', [0, 1, 0]], ['−z', [0, 0, -1]], ['+z', [0, 0, 1]]];
 
 /** What a field says, as text. */
@@ -82,7 +82,7 @@ export class Controls {
   /** Show the server's value, unless another was asked for that is still to come. */
   settle(field, value) {
     const asked = this.chosen.get(field);
-    if (asked && asked.value !== String(value) && performance.now() < asked.until) return;
+    if (asked && asked.value !== String(value) && (this.status.building || performance.now() < asked.until)) return;
     this.chosen.delete(field);
     field.classList.remove('pending');
     if (field.type === 'checkbox') field.checked = value;
@@ -91,7 +91,8 @@ export class Controls {
 
   /** Something was refused: fields go back to what is. */
   refused() {
-    for (const asked of this.chosen.values()) asked.until = 0;
+    for (const field of this.chosen.keys()) field.classList.remove('pending');
+    this.chosen.clear();
   }
 
   gravity(field) {
@@ -190,7 +191,9 @@ export class Controls {
     byId('play').classList.toggle('playing', now.playing);
     byId('play-label').textContent = now.playing ? 'Pause' : 'Play';
     show(byId('speed'), short(now.speed, 3));
-    this.settle(byId('integrator'), now.integrator);
+    const pending = now.building && now.wanted !== undefined && now.wanted !== now.integrator;
+    this.settle(byId('integrator'), pending ? now.wanted : now.integrator);
+    byId('integrator').classList.toggle('pending', pending || this.chosen.has(byId('integrator')));
     this.settle(byId('timestep'), short(now.timestep));
     this.settle(byId('contact'), now.contact);
     this.settle(byId('restitution'), short(now.restitution ?? NaN));

@@ -7,7 +7,7 @@ import { byId, keepKeyboardFree } from './dom.js';
 import { checkScene, decode } from './frame.js';
 import { hudText, showNote } from './hud.js';
 import { listenToKeys } from './keyboard.js';
-import { banner, notice } from './notices.js';
+import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
@@ -60,6 +60,7 @@ function hello(said) {
 function scene(said) {
   checkScene(said);
   lab.frame = null;
+  clearToasts();
   release();
   lab.scene = said;
   plots.load(said);
@@ -84,7 +85,8 @@ function status(said) {
 
 function told({ level, text }) {
   if (level === 'error') controls.refused();
-  notice(level, text);
+  const halve = () => send('timestep', { value: Math.max(controls.status.timestep / 2, Number(byId('timestep').min)) });
+  notice(level, text, level === 'diverged' ? [['Reset', () => controls.reset()], ['Halve the step', halve]] : []);
 }
 
 /** The middle of the scene stands beside the readings, not under them. */

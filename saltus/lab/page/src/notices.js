@@ -2,20 +2,26 @@
 
 import { byId, element } from './dom.js';
 
-const LASTS = { info: 4000, warning: 7000, error: 12000 };  // ms
+const LASTS = { info: 4000, warning: 7000, error: 12000, diverged: 60000 };  // ms
 const MOST_TOASTS = 4;
 const MOST_KEPT = 200;
 const LEVELS = Object.keys(LASTS);
 
 let count = 0;
 
-export function notice(level, text) {
+/** @param actions buttons of the toast: [[label, what to do], ...] */
+export function notice(level, text, actions = []) {
   const kind = LEVELS.includes(level) ? level : 'info';
   count += 1;
   byId('notice-count').textContent = `(${count})`;
   byId('no-notices').hidden = true;
   keep(kind, text);
-  toast(kind, text);
+  toast(kind, text, actions);
+}
+
+/** What is said of a scene goes with it; the list keeps it. */
+export function clearToasts() {
+  byId('toasts').replaceChildren();
 }
 
 /** The list in the panel; the same again is counted and not listed twice. */
@@ -35,17 +41,22 @@ function keep(level, text) {
   while (list.children.length > MOST_KEPT) list.lastElementChild.remove();
 }
 
-function toast(level, text) {
+function toast(level, text, actions) {
   const area = byId('toasts');
   if ([...area.children].some((other) => other.dataset.text === text)) return;
   const close = element('button', { type: 'button', textContent: '×', 'aria-label': 'Dismiss' });
   const made = element('div', { className: `toast ${level}` }, element('span', { textContent: text }), close);
   made.dataset.text = text;
   const timer = setTimeout(() => made.remove(), LASTS[level]);
-  close.onclick = () => {
+  const end = () => {
     clearTimeout(timer);
     made.remove();
   };
+  close.onclick = end;
+  close.before(...actions.map(([label, act]) => element('button', { type: 'button', className: 'act', textContent: label, onclick: () => {
+    act();
+    end();
+  } })));
   area.append(made);
   while (area.children.length > MOST_TOASTS) area.firstElementChild.remove();
 }
