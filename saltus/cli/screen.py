@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from saltus.display import count as count
 from saltus.errors import SaltusWarning
 
 if TYPE_CHECKING:
@@ -61,13 +62,6 @@ def print_facts(facts: list[tuple[str, str]]) -> None:
         ]
         for i, line in enumerate(lines):
             print(f"{'' if i else name:{indent}}{line}")
-
-
-def count(number: int, thing: str) -> str:
-    """ "1 joint", "2 joints", "3 bodies"."""
-    plural = thing[:-1] + "ies" if thing.endswith("y") else thing + "s"
-    plural = plural if not thing.endswith("degree of freedom") else thing.replace("degree", "degrees")
-    return f"{number} {thing if number == 1 else plural}"
 
 
 def some(names: Iterable[str]) -> str:

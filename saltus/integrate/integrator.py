@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from saltus.display import facts_html
 from saltus.model.layout import data_sizes
 
 
@@ -32,6 +33,10 @@ class Integrator:
     leaves: str = field(default="", repr=False, compare=False)
     # its steps bring soft constraints to rest whatever their time constants are
     authored_laws: bool = field(default=False, repr=False, compare=False)
+
+    def _repr_html_(self) -> str:
+        facts = {"order": str(self.order), "kind": self.kind, "after": self.reference}
+        return facts_html(f"Integrator {self.name}", facts)
 
     def law_timestep(self, h: float) -> float | None:
         """What bounds the time constants of soft constraints in steps of h seconds; None: the file's step."""

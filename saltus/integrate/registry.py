@@ -1,5 +1,6 @@
 """The integrators by name."""
 
+from saltus.display import table_html
 from saltus.errors import OptionError
 from saltus.integrate.discrete import DISCRETE
 from saltus.integrate.dopri5 import dopri5
@@ -36,9 +37,17 @@ _ALL = (
 )
 
 
+class Integrators(dict[str, Integrator]):
+    """Integrators by name, which notebooks show as a table."""
+
+    def _repr_html_(self) -> str:
+        rows = [[name, str(i.order), i.kind, i.reference] for name, i in self.items()]
+        return table_html("Integrators", ["name", "order", "kind", "after"], rows)
+
+
 def integrators() -> dict[str, Integrator]:
     """All integrators by name, with order, kind and reference."""
-    return {i.name: i for i in _ALL}
+    return Integrators({i.name: i for i in _ALL})
 
 
 def find_integrator(choice, from_file: str, tolerance: tuple[float, float] | None = None) -> Integrator:

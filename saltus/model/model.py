@@ -2,12 +2,14 @@
 
 import copy
 from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from saltus.display import count
 from saltus.model import features
 from saltus.model.hill import HillMuscle, count_states, find_muscles
 from saltus.model.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
@@ -82,8 +84,12 @@ class Model:
 
     def __repr__(self) -> str:
         m = self._mj
-        left = f", ignoring {len(self.ignored)} features" if self.ignored else ""
-        return f"Model({self.name!r}: {m.nbody - 1} bodies, {m.njnt} joints, nq {m.nq}, nv {m.nv}, nu {m.nu}{left})"
+        left = f", ignoring {count(len(self.ignored), 'feature')}" if self.ignored else ""
+        parts = f"{count(m.nbody - 1, 'body')}, {count(m.njnt, 'joint')}, nq {m.nq}, nv {m.nv}, nu {m.nu}"
+        return f"Model({self.name!r}: {parts}{left})"
+
+    def _repr_html_(self) -> str:
+        return import_module("saltus.simulate.notebook").model_html(self)  # a layer above, which draws
 
     def __reduce__(self):
         laws, changes = dict(self.muscles), dict(self.changes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import os
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.display import table_html
 from saltus.record.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -158,16 +158,7 @@ class Comparison:
         return self.table()
 
     def _repr_html_(self) -> str:
-        left = 'style="text-align:left"'
-        head = "".join(f"<th {left}>{html.escape(h)}</th>" for h in HEADERS)
-        body = "".join(
-            "<tr>" + "".join(f"<td {left}>{html.escape(c)}</td>" for c in cells) + "</tr>" for cells in self.cells()
-        )
-        foot = "".join(f'<tr><td {left} colspan="{len(HEADERS)}">{html.escape(f)}</td></tr>' for f in self.footer())
-        return (
-            f"<table><caption>{html.escape(self.title)}</caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{body}</tbody><tfoot>{foot}</tfoot></table>"
-        )
+        return table_html(self.title, HEADERS, self.cells(), self.footer())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw error and energy over time and error against cost; to `path` too (.png, .svg, .pdf) where given.

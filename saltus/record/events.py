@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.display import SHOWN, count, table_html
 from saltus.errors import OptionError
 
 #: What an event holds; numbers that are not known are nan, and names "".
@@ -161,6 +162,32 @@ def widened(dtype: np.dtype[Any], widths: dict[str, int]) -> np.dtype[Any]:
             base = np.dtype(f"U{widths[field]}")
         fields.append((field, base, shape))
     return np.dtype(fields)
+
+
+class EventTable(np.ndarray):
+    """Events as a structured array, which notebooks show as a table; a field of it is a plain array."""
+
+    # what tables are joined with is one too
+    __array_priority__ = 1.0  # pyright: ignore[reportAssignmentType]
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return found if not isinstance(found, EventTable) or found.dtype.names else found.view(np.ndarray)
+
+    def _repr_html_(self) -> str | None:
+        if self.ndim != 1 or "kind" not in (self.dtype.names or ()):
+            return None
+        fields = known_fields(self)
+        kinds = ", ".join(f"{number} {kind}" for kind, number in counts(self).items())
+        title = f"{count(len(self), 'event')}: {kinds}" if len(self) else "no events"
+        rows = [cells(event, fields) for event in self[:SHOWN]]
+        more = [f"and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
+        return table_html(title, [heading(field) for field in fields], rows, more)
+
+
+def event_table(events: NDArray[Any]) -> EventTable:
+    """Events as `completed` makes them, as a table; its errors."""
+    return completed(events).view(EventTable)
 
 
 def counts(events: NDArray[Any]) -> dict[str, int]:

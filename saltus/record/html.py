@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
+from saltus.display import count, facts_html
 from saltus.record.energy_figure import energy_figure
 from saltus.record.events import counts
 
@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 def trajectory_table(trajectory: Trajectory) -> str:
     """A small HTML table: model, integrator, duration, sizes, events, energy drift, accuracy."""
-    rows = "".join(
-        f'<tr><th style="text-align:left">{key}</th><td style="text-align:left">{html.escape(value)}</td></tr>'
-        for key, value in _rows(trajectory).items()
-    )
-    return f"<table><caption>Trajectory</caption><tbody>{rows}</tbody></table>"
+    return facts_html("Trajectory", _rows(trajectory))
 
 
 def _rows(t: Trajectory) -> dict[str, str]:
@@ -28,7 +24,7 @@ def _rows(t: Trajectory) -> dict[str, str]:
     if integrator := t.attrs.get("integrator"):
         step = t.attrs.get("timestep")
         rows["integrator"] = f"{integrator}, timestep {step:.4g} s" if isinstance(step, float) else str(integrator)
-    rows["duration"] = f"{t.duration:.4g} s, {len(t)} samples"
+    rows["duration"] = f"{t.duration:.4g} s, {count(len(t), 'sample')}"
     sizes = {"nq": t.qpos, "nv": t.qvel, "na": t.act, "nu": t.ctrl}
     rows["size"] = ", ".join(f"{key} = {table.shape[1]}" for key, table in sizes.items())
     if len(t.events):

@@ -1,8 +1,15 @@
-"""Text in figures."""
+"""Text in figures and tables."""
+
+import re
 
 
 def with_unit(label: str, unit: str) -> str:
     return f"{label} ({unit})" if unit else label
+
+
+def readable(name: str, kind: str) -> str:
+    """A name for readers: "joint 3" for what has none, of which the third is called "#3"."""
+    return re.sub(r"#(?=\d+\b)", f"{kind} ", name)
 
 
 def literal(label: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.energy_figure import energy_figure
 from saltus.record.events import cells, counts, heading, known_fields
@@ -70,7 +71,7 @@ def notes(t: Trajectory) -> list[tuple[str, str]]:
     if "interrupted_at" in attrs:
         found.append(("warning", f"The run was interrupted at t = {float(attrs['interrupted_at']):.6g} s."))
     if attrs.get("unconverged"):
-        found.append(("warning", f"The solver did not reach its tolerance in {attrs['unconverged']} steps."))
+        found.append(("warning", f"The solver did not reach its tolerance in {count(attrs['unconverged'], 'step')}."))
     if t.certificate is not None:
         kind = "note" if t.certificate.ok else "warning"
         found += [(kind, f"Accuracy: {text}.") for text in t.certificate.warnings]
@@ -102,7 +103,7 @@ def _subtitle(t: Trajectory) -> str:
 
 def _key_figures(t: Trajectory) -> list[tuple[str, str, str]]:
     """Name, value and remark of the few numbers that sum the run up."""
-    figures = [("Simulated", f"{t.duration:.4g} s", f"{len(t)} samples")]
+    figures = [("Simulated", f"{t.duration:.4g} s", count(len(t), "sample"))]
     c = t.certificate
     if c is not None:
         remark = "rad, m, at the end" if c.ok else "at least; see the warnings"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import math
 import os
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.display import table_html
 from saltus.record.whole import write_whole
 
 if TYPE_CHECKING:
@@ -146,11 +146,7 @@ class Sweep:
         return self.table()
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(h)}</th>" for h in self.headers())
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self.cells())
-        foot = "".join(f'<tr><td colspan="{len(self.headers())}">{html.escape(f)}</td></tr>' for f in self.footer())
-        caption = f"<caption>{html.escape(self.title)}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody><tfoot>{foot}</tfoot></table>"
+        return table_html(self.title, self.headers(), self.cells(), self.footer())
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the measures over the values; to `path` too (.png, .svg, .pdf) where given.

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.certificate import Certificate, energy_drift
 from saltus.record.columns import POINTS, dtype_of
 from saltus.record.energy_figure import energy_figure
-from saltus.record.events import EVENT_DTYPE, completed
+from saltus.record.events import EVENT_DTYPE, event_table
 from saltus.record.humans import HumansNames
 from saltus.record.ledger import ACCOUNTS, EnergyReport
 from saltus.record.stored_model import StoredModel, described
@@ -132,7 +133,7 @@ class Trajectory(HumansNames):
         if self.ledger.shape[1] not in (0, len(ACCOUNTS)):
             raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
         self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(end)
-        self.events: NDArray[Any] = completed(np.empty(0, EVENT_DTYPE) if events is None else events)
+        self.events: NDArray[Any] = event_table(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)
         self.units: dict[str, list[str]] = self._labels("units", units)
         self.attrs: dict[str, Any] = _attributes(attrs or {})
@@ -218,9 +219,9 @@ class Trajectory(HumansNames):
 
     def __repr__(self) -> str:
         integrator = self.attrs.get("integrator")
-        parts = [f"{self.duration:.4g} s", f"{len(self)} samples", *([str(integrator)] if integrator else [])]
+        parts = [f"{self.duration:.4g} s", count(len(self), "sample"), *([str(integrator)] if integrator else [])]
         if len(self.events):
-            parts.append(f"{len(self.events)} event{'s' if len(self.events) > 1 else ''}")
+            parts.append(count(len(self.events), "event"))
         if figure := energy_figure(self):
             parts.append(f"{figure.name} {figure.value}")
         return f"<Trajectory: {', '.join(parts)}>"

@@ -12,6 +12,7 @@ import numpy as np
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.foreign import attach
 from saltus.contact.foreign_ray import attach_sense
+from saltus.display import count
 from saltus.errors import DivergenceError, ModelError, OptionError, SaltusWarning
 from saltus.integrate.dopri5 import STUCK
 from saltus.integrate.registry import find_integrator
@@ -139,8 +140,13 @@ class Batch:
         return copying.reduced_batch(self)
 
     def __repr__(self) -> str:
-        how = f"{self.precision}, {self.threads} threads, {self.integrator.name}, h = {self.timestep:g} s"
+        how = f"{self.precision}, {count(self.threads, 'thread')}, {self.integrator.name}, h = {self.timestep:g} s"
         return f"Batch({self.model.name!r}, n = {self.n}, {how})"
+
+    def _repr_html_(self) -> str:
+        from saltus.simulate.notebook import batch_html
+
+        return batch_html(self)
 
     def __len__(self) -> int:
         return self.n

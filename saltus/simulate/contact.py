@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from saltus.contact.given import GIVEN
+from saltus.display import facts_html
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.hard import HardLaw
@@ -31,6 +32,9 @@ class Soft:
     """
 
     name = "soft"
+
+    def _repr_html_(self) -> str:
+        return facts_html("Contact law soft", {"parameters": "those that the model holds"})
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,12 @@ class Hard:
     dense_step: float = 0.001
 
     name = "hard"
+
+    def _repr_html_(self) -> str:
+        given = {f.name.replace("_", " "): getattr(self, f.name) for f in fields(self) if f.name != "pairs"}
+        facts = {name: "the model's" if value is None else str(value) for name, value in given.items()}
+        pairs = [f"{' and '.join(pair)}: {value}" for pair, value in self.pairs.items()]
+        return facts_html("Contact law hard", facts | ({"pairs": "\n".join(pairs)} if pairs else {}))
 
     def __post_init__(self):
         _coefficient("restitution", self.restitution, 1.0)
@@ -157,6 +167,9 @@ class Compliant:
     def __init__(self, force: Any):
         self.force: Any = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
         self._word = ""
+
+    def _repr_html_(self) -> str:
+        return facts_html("Contact law of one's own", {"force": self.force.py_func.__name__})
 
     def __repr__(self) -> str:
         return f"Compliant({self.force.py_func.__name__})"

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.contact import law as kernels
+from saltus.display import table_html
 from saltus.errors import OptionError
 from saltus.model.laws import DEFAULT_SOLREF, impedance_parameters, reference
 from saltus.number.kernels import interpret
@@ -238,6 +239,10 @@ class ContactLaw:
     def __str__(self) -> str:
         return _table(self)
 
+    def _repr_html_(self) -> str:
+        title, *rest = _heading(self)
+        return table_html(title, ["", *rest], _rows(self), [f"warning: {sentence}" for sentence in self.warnings])
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw impedance and force over depth, with an impact; to `path` too (.png, .svg, .pdf) where given.
 
@@ -294,15 +299,15 @@ def _warnings(law: ContactLaw) -> Iterator[str]:
         )
 
 
-def _table(law: ContactLaw) -> str:
-    solref, solimp = (" ".join(f"{x:.10g}" for x in values) for values in (law.solref, law.solimp))
+def _rows(law: ContactLaw) -> list[tuple[str, str]]:
+    """What the law means: names and values; what belongs to a heading above is indented."""
     spread = law.restitutions_at_timestep
     stepped = f"{_quantity(spread.min())} to {_quantity(spread.max())}, by where in a step it touches"
     if spread.max() - spread.min() < 5e-4:
         stepped = _quantity(law.restitution_at_timestep)
     manner = "swings about rest" if law.damping_ratio < 1 - 1e-9 else "creeps to rest without swinging"
     stays = law.contact_duration == math.inf
-    rows = [
+    return [
         ("at rest", ""),
         ("  penetration", _quantity(law.rest_penetration, "m")),
         ("  impedance d", _quantity(law.rest_impedance)),
@@ -318,9 +323,18 @@ def _table(law: ContactLaw) -> str:
         ("  restitution", _quantity(law.restitution)),
         (f"  restitution, euler with {law.timestep:g} s", stepped),
     ]
+
+
+def _heading(law: ContactLaw) -> list[str]:
+    """What was given, in lines."""
+    solref, solimp = (" ".join(f"{x:.10g}" for x in values) for values in (law.solref, law.solimp))
+    return [f'contact with solref="{solref}" solimp="{solimp}"', f"mass {law.mass:g} kg, gravity {law.gravity:g} m/s²"]
+
+
+def _table(law: ContactLaw) -> str:
+    rows = _rows(law)
     width = max(len(name) for name, _ in rows)
-    lines = [f'contact with solref="{solref}" solimp="{solimp}"', f"mass {law.mass:g} kg, gravity {law.gravity:g} m/s²"]
-    lines += [f"{name.ljust(width)}  {value}".rstrip() for name, value in rows]
+    lines = [*_heading(law), *(f"{name.ljust(width)}  {value}".rstrip() for name, value in rows)]
     if law.warnings:
         lines += ["warnings", *(f"  {sentence}" for sentence in law.warnings)]
     return "\n".join(lines)

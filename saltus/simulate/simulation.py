@@ -21,7 +21,7 @@ from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.events import EVENT_DTYPE
+from saltus.record.events import EVENT_DTYPE, event_table
 from saltus.simulate import copying, divergence, loops, rows
 from saltus.simulate.contact import Compliant, Law, find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, user_laws
@@ -146,7 +146,7 @@ class Simulation:
         self._method = step_word(self.integrator) if self._located else ""
         self._stepping = self._hard is not None and not self._hard.event  # whether steps go over events
         self._events = EventReader(self) if self._located else StepEventReader(self) if self._stepping else None
-        self.events = np.empty(0, EVENT_DTYPE)  # of steps since the last reset, see `saltus.record.events`
+        self.events = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset, see `saltus.record.events`
         self._remembers = self._struct.views["memory"].size > 0
         self._no_forces = bytes(self._struct.views["xfrc_applied"].nbytes)
         self._computed: np.ndarray | None = None  # the state that computed quantities belong to
@@ -168,6 +168,11 @@ class Simulation:
 
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"
+
+    def _repr_html_(self) -> str:
+        from saltus.simulate.notebook import simulation_html
+
+        return simulation_html(self)
 
     model: Model = made_with("model", "model, ...", "The mechanism.")
     law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The law of contact.")

@@ -22,6 +22,7 @@ import numpy as np
 import symengine
 import sympy
 
+from saltus.display import count
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.load import load
 from saltus.simulate.plan import positive
@@ -128,10 +129,10 @@ class Equations:
         self._applied = dict(applied or {})
 
     def __repr__(self) -> str:
-        count = f"{len(self.v)} velocities"
+        size = count(len(self.v), "velocity")
         if self.derivation.jacobian:
-            count += f", {len(self.derivation.jacobian)} constraints"
-        return f"Equations({self.model.name!r}, {self.orientation!r}: {count})"
+            size += f", {count(len(self.derivation.jacobian), 'constraint')}"
+        return f"Equations({self.model.name!r}, {self.orientation!r}: {size})"
 
     # ------------------------------------------------------------ coordinates, parameters, inputs
 

@@ -8,7 +8,7 @@ import io
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from saltus.errors import OptionError
 from saltus.record.report_page import framed
@@ -27,7 +27,7 @@ SUFFIXES = (".html", ".htm")
 LINES = 60  # of code that the page shows
 ROUNDING = " The formulas above show long numbers rounded to 10 digits; the derivation and its code have them all."
 STATES = 20  # at which equations and engine are compared
-PICTURE = {"width": 720, "height": 540}
+PICTURE: dict[str, Any] = {"width": 720, "height": 540}
 
 STYLE = """
 body { max-width: 58rem; }

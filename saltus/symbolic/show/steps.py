@@ -57,7 +57,16 @@ class Step:
         return f"$\\displaystyle {self.latex()}$" if self.results else None
 
 
-def steps(equations: Equations, width: float = WIDTH) -> tuple[Step, ...]:
+class Steps(tuple[Step, ...]):
+    """Steps in order, which notebooks show below each other."""
+
+    def _repr_html_(self) -> str:
+        from saltus.symbolic.show.page_html import in_notebook, step_html
+
+        return in_notebook("".join(map(step_html, self)))
+
+
+def steps(equations: Equations, width: float = WIDTH) -> Steps:
     """All steps of a derivation, in order; `width` of a line of their formulas in characters."""
     notation = Notation(equations, width)
     makers: list[Callable[[Equations, Notation], Iterator[dict[str, Any]]]] = [
@@ -71,7 +80,7 @@ def steps(equations: Equations, width: float = WIDTH) -> tuple[Step, ...]:
         step_terms.equations_of_motion,
         step_forces.constraints,
     ]
-    return tuple(Step(notation=notation, **made) for make in makers for made in make(equations, notation))
+    return Steps(Step(notation=notation, **made) for make in makers for made in make(equations, notation))
 
 
 def equations_latex(equations: Equations) -> str:

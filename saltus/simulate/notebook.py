@@ -1,0 +1,160 @@
+"""How models, simulations and batches look in a notebook: a picture, and tables of what they consist of."""
+
+import base64
+import io
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from saltus.display import count, facts_html, first_rows_html
+from saltus.draw.renderer import make_renderer
+from saltus.draw.still import Still
+from saltus.draw.view import View
+from saltus.errors import SaltusError
+from saltus.model.model import Model
+from saltus.record.labels import readable
+from saltus.record.picture import finished
+from saltus.record.report import contact_text
+from saltus.simulate.describe import law_numbers
+from saltus.simulate.start import start_state
+
+if TYPE_CHECKING:
+    from saltus.simulate.batch import Batch
+    from saltus.simulate.simulation import Simulation
+
+WIDTH, HEIGHT = 400, 300  # of the picture, pixels
+KINDS = ("free", "ball", "slide", "hinge")
+
+
+def model_html(model: Model) -> str:
+    """A picture of the start, what the model is, its bodies and its joints."""
+    start = start_state(model, None, float(model.opt.timestep))
+    still = Still(start["qpos"], start["mocap_pos"], start["mocap_quat"])
+    tables = [facts_html(f"Model {model.name}", _model_facts(model)), _bodies(model), _joints(model)]
+    return _beside(_picture(model, still), tables)
+
+
+def simulation_html(sim: "Simulation") -> str:
+    """A picture of the present state, how it moves on, and the state in numbers."""
+    integrator = sim.integrator
+    facts = {
+        "model": f"{sim.model.name}: {sizes(sim.model)}",
+        "time": f"{sim.time:.6g} s",
+        "integrator": f"{integrator.name}, order {integrator.order}, timestep {sim.timestep:.4g} s",
+        "contact": contact_text(sim.law.name, law_numbers(sim.law)),
+    }
+    if sim.control is not None:
+        facts["control"] = str(sim.control)
+    if sim.dynamics is not None:
+        facts["equations"] = str(sim.dynamics)
+    if len(sim.events):
+        facts["events"] = str(len(sim.events))
+    units = sim.model.coordinate_units()
+    tables = [
+        facts_html("Simulation", facts),
+        _values("Position", sim.model.qpos_names(), sim.qpos, units[0]),
+        _values("Velocity", sim.model.dof_names(), sim.qvel, units[1]),
+    ]
+    return _beside(_picture(sim.model, Still(sim.qpos, sim.mocap_pos, sim.mocap_quat)), tables)
+
+
+def batch_html(batch: "Batch") -> str:
+    """What runs, and how."""
+    time = batch.time
+    facts = {
+        "model": f"{batch.model.name}: {sizes(batch.model)}",
+        "size": f"{count(batch.n, 'simulation')}, {batch.precision}, {count(batch.threads, 'thread')}",
+        "integrator": f"{batch.integrator.name}, order {batch.integrator.order}, timestep {batch.timestep:.4g} s",
+        "time": f"{time.min():.6g} s" + (f" to {time.max():.6g} s" if np.ptp(time) else ""),
+        "diverged": str(int(batch.diverged.sum())),
+    }
+    return facts_html("Batch", facts)
+
+
+def sizes(model: Model) -> str:
+    """How many bodies, joints, degrees of freedom and controls, in words."""
+    parts = [count(model.nbody - 1, "body"), count(model.njnt, "joint"), count(model.nv, "degree of freedom")]
+    return ", ".join([*parts, *([count(model.nu, "control")] if model.nu else [])])
+
+
+def _model_facts(model: Model) -> dict[str, str]:
+    facts = {
+        "size": sizes(model),
+        "mass": f"{model.body_mass.sum():.6g} kg",
+        "gravity": " ".join(f"{g:g}" for g in model.opt.gravity) + " m/s²",
+        "in its file": f"integrator {model.opt.integrator}, timestep {model.opt.timestep:.4g} s",
+    }
+    others = {"geom": model.ngeom, "tendon": model.ntendon, "equality constraint": model.neq, "sensor": model.nsensor}
+    others |= {"deformable body": model.nflex, "keyframe": model.nkey}
+    facts["also"] = ", ".join(count(n, thing) for thing, n in others.items() if n) or "nothing"
+    if model.ignored:
+        facts["ignored"] = "\n".join(model.ignored)
+    if model.changes:
+        facts["changed"] = "\n".join(f"{key} = {value}" for key, value in model.changes.items())
+    return facts
+
+
+def _bodies(model: Model) -> str:
+    names = [readable(name, "body") for name in model.names("body")]
+    rows = [
+        [names[b], names[model.body_parentid[b]], f"{model.body_mass[b]:.6g}", _triple(model.body_inertia[b])]
+        for b in range(1, model.nbody)
+    ]
+    head = ["name", "hangs on", "mass (kg)", "principal inertias (kg m²)"]
+    return _folded(count(len(rows), "body"), first_rows_html("", head, rows)) if rows else ""
+
+
+def _joints(model: Model) -> str:
+    bodies = [readable(name, "body") for name in model.names("body")]
+    rows = []
+    for j, name in enumerate(model.names("joint")):
+        kind, dof = KINDS[model.jnt_type[j]], model.jnt_dofadr[j]
+        axis = _triple(model.jnt_axis[j]) if kind in ("slide", "hinge") else ""
+        row = [readable(name, "joint"), kind, bodies[model.jnt_bodyid[j]], axis, _range(model, j)]
+        rows.append([*row, f"{model.jnt_stiffness[j]:.4g}", f"{model.dof_damping[dof]:.4g}"])
+    head = ["name", "kind", "of body", "axis", "range", "stiffness", "damping"]
+    return _folded(count(len(rows), "joint"), first_rows_html("", head, rows)) if rows else ""
+
+
+def _range(model: Model, j: int) -> str:
+    if not model.jnt_limited[j]:
+        return ""
+    low, high = model.jnt_range[j]
+    return f"{low:.4g} to {high:.4g} {'m' if KINDS[model.jnt_type[j]] == 'slide' else 'rad'}"
+
+
+def _triple(values: Sequence[float] | np.ndarray) -> str:
+    return " ".join(f"{x:.4g}" for x in values)
+
+
+def _values(title: str, names: list[str], values: np.ndarray, units: list[str]) -> str:
+    rows = [[readable(n, "joint"), f"{x:.6g} {u}".rstrip()] for n, x, u in zip(names, values, units, strict=True)]
+    return _folded(title.lower(), first_rows_html("", ["of", "value"], rows)) if rows else ""
+
+
+def _folded(title: str, content: str) -> str:
+    return f"<details open><summary>{title}</summary>{content}</details>"
+
+
+def _beside(picture: str, tables: list[str]) -> str:
+    """A picture with tables to its right, below each other."""
+    style = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
+    return f'<div style="{style}">{picture}<div>{"".join(tables)}</div></div>'
+
+
+def _picture(model: Model, still: Still) -> str:
+    """An element that holds the picture; "" where there is nothing to draw or it cannot be drawn."""
+    if not (model.ngeom or model.nsite or model.nflex or model.ntendon):
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what cannot be drawn
+            pixels = make_renderer(model, View(width=WIDTH, height=HEIGHT)).draw(still)
+    except (SaltusError, ValueError):  # such as a state that is not finite
+        return ""
+    buffer = io.BytesIO()
+    finished(pixels, None, None).save(buffer, format="PNG")
+    source = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return f'<img src="data:image/png;base64,{source}" width="{WIDTH}" height="{HEIGHT}" alt="picture of the model">'
