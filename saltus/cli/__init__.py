@@ -36,7 +36,11 @@ def _models(incomplete: str) -> list[str]:
     return [name for name in [*models(), *sorted(files)] if name.startswith(incomplete)]
 
 
-A_MODEL = {"metavar": "MODEL", "help": "A model file (.xml, .urdf) or a bundled name.", "autocompletion": _models}
+A_MODEL = {
+    "metavar": "MODEL",
+    "help": "A model file (.xml, .urdf), a bundled name or n_link:N.",
+    "autocompletion": _models,
+}
 ModelArgument = Annotated[str, typer.Argument(**A_MODEL)]
 Duration = Annotated[float, typer.Option(metavar="S", help="Seconds to simulate.")]
 Timestep = Annotated[float | None, typer.Option(metavar="H", help="Step in s; without it, the model file's.")]
@@ -97,6 +101,21 @@ def run(
     sample: Sample = 1 / 60,
     key: Key = None,
     ignore: Ignore = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="Another value, as 'opt.gravity=0,0,-1.62', 'qvel[hinge]=2'; repeatable.",
+        ),
+    ] = None,
+    force: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BODY=FX,FY,FZ",
+            help="A force (N) at a body's centre of mass, held; a torque (N m) after it; repeatable.",
+        ),
+    ] = None,
     certify: Annotated[bool, typer.Option(help="Repeat with finer steps and say how accurate the run is.")] = True,
     energy: Annotated[
         bool,
@@ -121,6 +140,8 @@ def run(
 ) -> None:
     """Simulate a model and say how accurate the result is.
 
+    PATH is a value of the model (opt.gravity, body_mass[bob]), an attribute of its file (geom[ball]/size), of the state
+    at the start (qpos[hinge], qvel[ball.vz]), a control (ctrl[motor]) or a force (qfrc_applied[hinge]), both held.
     Ctrl-C ends the run early; what was recorded is still drawn and saved.
     """
     from saltus.cli.outputs import Film, Outputs
@@ -130,7 +151,7 @@ def run(
     film = Film(fps, renderer, camera, follow, contacts, size)
     if resume is not None:
         others = ("duration", "integrator", "contact", "restitution", "friction", "timestep", "sample", "key", "ignore")
-        others += ("save", "energy")
+        others += ("save", "energy", "set_", "force")
         _alone(context, "resume", others)
         resume_run(resume, Outputs(plot, None, video, report, film), model)
         return
@@ -146,6 +167,8 @@ def run(
         sample=sample,
         key=key,
         ignore=ignore or [],
+        sets=set_ or [],
+        forces=force or [],
         certify=certify,
         energy=energy,
     )
@@ -170,7 +193,8 @@ def _alone(context: typer.Context, option: str, others: tuple[str, ...]) -> None
     for other in others:
         source = context.get_parameter_source(other)
         if source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter(f"--{option} takes it from the recording", context, param_hint=f"--{other}")
+            hint = f"--{other.rstrip('_')}"
+            raise typer.BadParameter(f"--{option} takes it from the recording", context, param_hint=hint)
 
 
 @app.command()
@@ -253,6 +277,24 @@ def sweep(
     options = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample, "key": key}
     more = {"together": together, "ignore": ignore or [], "workers": workers}
     sweep_model(model, set_, measure or [], duration, Files(save, csv, plot), **options, **more)
+
+
+@app.command("contact-law")
+def contact_law(
+    solref: Annotated[str, typer.Option(metavar="A,B", help="solref of the contact.")] = "0.02,1",
+    solimp: Annotated[str, typer.Option(metavar="A,B,...", help="solimp, all of it or the first.")] = "0.9,0.95,0.001",
+    mass: Annotated[float, typer.Option(metavar="KG", help="What lies on the contact, or hits it.")] = 1.0,
+    gravity: Annotated[float, typer.Option(metavar="G", help="m/s².")] = 9.81,
+    timestep: Annotated[float, typer.Option(metavar="H", help="Step in s.")] = 0.002,
+    speed: Annotated[float, typer.Option(metavar="V", help="Of an impact, m/s.")] = 1.0,
+    refsafe: Annotated[bool, typer.Option(help="Whether time constants are at least two steps.")] = True,
+    plot: Plot = None,
+) -> None:
+    """Say what the parameters of a soft contact mean for a mass: at rest, and in an impact."""
+    from saltus.cli.contact_law import show_contact_law
+
+    options = {"mass": mass, "gravity": gravity, "timestep": timestep, "speed": speed, "refsafe": refsafe}
+    show_contact_law(solref, solimp, plot, **options)
 
 
 @app.command()

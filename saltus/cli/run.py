@@ -13,26 +13,71 @@ import typer
 from saltus.cli import INTERRUPTED, screen
 from saltus.cli.events import print_events
 from saltus.cli.outputs import Outputs
-from saltus.errors import DivergenceError, EventError
+from saltus.cli.sweep import parse_value, split_sets
+from saltus.errors import DivergenceError, EventError, OptionError
 
 if TYPE_CHECKING:
+    from saltus.model.model import Model
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
 
 
 def simulate(
-    model: str, outputs: Outputs, *, duration, integrator, contact, timestep, sample, key, ignore, certify, energy
-):
+    model: str,
+    outputs: Outputs,
+    *,
+    duration: float,
+    integrator: str | None,
+    contact: str,
+    timestep: float | None,
+    sample: float,
+    key: str | None,
+    ignore: list[str],
+    sets: list[str],
+    forces: list[str],
+    certify: bool,
+    energy: bool,
+) -> None:
     """Run, report, write."""
     outputs.check()
-    from saltus.model.load import load
-    from saltus.simulate.simulation import Simulation
+    from saltus.simulate.settings import Setup
 
-    sim = Simulation(load(model, ignore=ignore), integrator, contact, timestep)
-    outputs.check_model(sim.model)
-    if key is not None:
-        sim.reset(_key(sim, key))
+    values = parse_values(sets) | parse_forces(forces)
+    setup = Setup(model, tuple(ignore), integrator, contact, timestep)
+    found = setup.model(values)
+    outputs.check_model(found)
+    setup.key = None if key is None else _key(found, key)
+    sim = setup.simulation(values)
     finish(_run(sim, duration, sample, certify, outputs.store, energy), outputs, saved=outputs.store is not None)
+
+
+def parse_values(sets: list[str]) -> dict[str, Any]:
+    """A value by path, from "PATH=VALUE" each; several numbers with commas or blanks between."""
+    from saltus.simulate.settings import check_path, takes_text
+
+    values: dict[str, Any] = {}
+    for path, given in split_sets(sets, "PATH=VALUE, as opt.gravity=0,0,-1.62"):
+        as_text = takes_text(check_path(path))
+        values[path] = parse_value(path, given if as_text else given.replace(",", " "), as_text)
+    return values
+
+
+def parse_forces(forces: list[str]) -> dict[str, Any]:
+    """Forces and torques on bodies by path, from "BODY=fx,fy,fz[,tx,ty,tz]" each."""
+    values: dict[str, Any] = {}
+    for text in forces:
+        body, _, given = text.rpartition("=")
+        try:
+            numbers = [float(part) for part in given.split(",")]
+        except ValueError:
+            numbers = []
+        if not body or len(numbers) not in (3, 6):
+            raise OptionError(f"--force {text!r}: expected BODY=fx,fy,fz or BODY=fx,fy,fz,tx,ty,tz, in N and N m")
+        path = f"xfrc_applied[{body}]"
+        if path in values:
+            raise OptionError(f"--force: {body} is given twice")
+        values[path] = [*numbers, *[0.0] * (6 - len(numbers))]
+    return values
 
 
 def resume(store: Path, outputs: Outputs, model: str | None) -> None:
@@ -80,9 +125,9 @@ def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
         raise typer.Exit(INTERRUPTED)
 
 
-def _key(sim: Simulation, key: str) -> int | str:
+def _key(model: Model, key: str) -> int | str:
     """A keyframe's name, or its number if no keyframe has that name."""
-    number = key.removeprefix("-").isdigit() and key not in sim.model.names("key")
+    number = key.removeprefix("-").isdigit() and key not in model.names("key")
     return int(key) if number else key
 
 
@@ -159,6 +204,10 @@ def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, 
         parts += [screen.count(m.nu, "control")] if m.nu else []
     name = str(attrs.get("model_name") or "unknown")
     facts = [("model", f"{name}: {', '.join(parts)}" if parts else name)]
+    if m is not None and m.changes:
+        facts.append(("changed", ", ".join(f"{path} = {value}" for path, value in m.changes.items())))
+    if attrs.get("applied"):
+        facts.append(("applied", ", ".join(f"{path} = {value}" for path, value in attrs["applied"].items())))
     method = integrators().get(str(attrs.get("integrator")))
     if method is not None:
         facts.append(("integrator", f"{method.name} (order {method.order}, {method.kind})"))
@@ -168,7 +217,7 @@ def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, 
         facts.append(("timestep", "controlled"))
     elif isinstance(attrs.get("timestep"), float):
         facts.append(("timestep", f"{attrs['timestep']:.6g} s"))
-    facts.append(("simulated", f"{trajectory.duration:.6g} s, {len(trajectory)} samples"))
+    facts.append(("simulated", f"{trajectory.duration:.6g} s, {screen.count(len(trajectory), 'sample')}"))
     facts.append(("accuracy", _accuracy(trajectory, why_unchecked)))
     figure = energy_figure(trajectory)
     if figure and (trajectory.certificate is None or trajectory.certificate.exchanges):

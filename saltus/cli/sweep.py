@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -97,15 +98,23 @@ def _folded(header: str) -> str:
 def parse_sets(sets: list[str]) -> dict[str, list[Any]]:
     """Values by path, from "PATH=A,B,..." each."""
     values: dict[str, list[Any]] = {}
+    for path, given in split_sets(sets, "PATH=A,B,..., as body_mass[bob]=1,2,4"):
+        values[path] = parse_values(path, given)
+    return values
+
+
+def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
+    """Path and what it is given, of "PATH=VALUE" each; OptionError for what is not so, or comes twice."""
+    paths: set[str] = set()
     for text in sets:
         path, equals, given = text.partition("=")
         path = path.strip()
         if not (equals and path):
-            raise OptionError(f"--set {text!r}: expected PATH=A,B,..., as body_mass[bob]=1,2,4")
-        if path in values:
+            raise OptionError(f"--set {text!r}: expected {expected}")
+        if path in paths:
             raise OptionError(f"--set: {path} is given twice")
-        values[path] = parse_values(path, given.strip())
-    return values
+        paths.add(path)
+        yield path, given.strip()
 
 
 def parse_values(path: str, text: str) -> list[Any]:
@@ -114,7 +123,7 @@ def parse_values(path: str, text: str) -> list[Any]:
 
     if found := SPACED.match(text.replace(" ", "")):
         return _spaced(path, text, *found.groups())
-    return [_value(path, part.strip(), takes_text(path)) for part in text.split(",")]
+    return [parse_value(path, part.strip(), takes_text(path)) for part in text.split(",")]
 
 
 def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) -> list[float]:
@@ -129,7 +138,7 @@ def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) ->
     return [float(f"{value:.12g}") for value in getattr(np, kind)(*ends, number)]
 
 
-def _value(path: str, text: str, as_text: bool) -> Any:
+def parse_value(path: str, text: str, as_text: bool) -> Any:
     """A number, several, or text where a path takes it; nothing takes an attribute out of the file."""
     for kind in (int, float):
         try:

@@ -22,7 +22,7 @@ import numpy as np
 
 from saltus.errors import ModelError, OptionError
 from saltus.model.format_strings import check_text
-from saltus.model.load import BUNDLED, load, models
+from saltus.model.load import BUNDLED, load, made_text, models
 from saltus.model.model import Model
 
 SECTIONS = ("compiler", "option", "size", "statistic", "visual")  # that a file has once, or may be given
@@ -78,6 +78,8 @@ def source_of(source: Any) -> Source | None:
         return Source(text) if "<mujoco" in text else None
     if isinstance(source, str) and text in models():
         return Source((BUNDLED / f"{text}.xml").read_text(encoding="utf-8"), None, text, 0)
+    if isinstance(source, str) and (made := made_text(text)) is not None:
+        return Source(made)
     path = Path(text)
     content = path.read_text(encoding="utf-8") if path.is_file() else ""
     return Source(content, path.resolve().parent, None) if "<mujoco" in content else None

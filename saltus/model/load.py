@@ -9,7 +9,7 @@ from pathlib import Path
 
 import mujoco
 
-from saltus.errors import ModelError, SaltusWarning, proposal
+from saltus.errors import ModelError, OptionError, SaltusWarning, proposal
 from saltus.model import features, urdf
 from saltus.model.bundled_names import BUNDLED, models
 from saltus.model.format_strings import check_file, check_text
@@ -29,9 +29,9 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     """Load a mechanism.
 
     `source`: path of an MJCF (.xml, .mjcf) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
-    a mujoco.MjModel or MjSpec, or a Model. `ignore`: features to leave out, such as "contact" or "limit", or
-    "constraint" for all constraints; what is left out is listed in `Model.ignored` and in recordings. `muscles`: laws
-    that replace those of actuators, by name (see `HillMuscle`).
+    "n_link:5" for a pendulum of five links (see `n_link`), a mujoco.MjModel or MjSpec, or a Model. `ignore`: features
+    to leave out, such as "contact" or "limit", or "constraint" for all constraints; what is left out is listed in
+    `Model.ignored` and in recordings. `muscles`: laws that replace those of actuators, by name (see `HillMuscle`).
 
     What a URDF file holds beyond what MuJoCo's compiler reads (transmissions, limits of velocity, ...) is named in one
     SaltusWarning.
@@ -58,7 +58,19 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
         return _finish(_compile(spec.compile, None), spec.modelname or "model", text, ignore, None)
     if isinstance(source, str) and text in models():
         return _load_bundled(text, ignore)
+    if isinstance(source, str) and (made := made_text(text)) is not None:
+        return load(made, ignore=ignore)
     return _load_file(Path(text), ignore)
+
+
+def made_text(name: str) -> str | None:
+    """The MJCF text of a model that is made by a name with a number, "n_link:5"; None for any other name."""
+    kind, colon, number = name.partition(":")
+    if kind != "n_link" or not colon:
+        return None
+    if not number.isdigit():
+        raise OptionError(f"{name!r}: expected n_link:N with a whole number of links, as n_link:5")
+    return mjcf_n_link(int(number))
 
 
 def _with_muscles(model: Model, muscles: Mapping[str, HillMuscle]) -> Model:

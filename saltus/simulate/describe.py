@@ -79,7 +79,16 @@ def attributes(sim: "Simulation", duration: float, sample: float) -> dict[str, A
         "duration": duration,
         "sample": sample,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        **({"applied": forces} if (forces := applied(sim)) else {}),
     }
+
+
+def applied(sim: "Simulation") -> dict[str, list[float]]:
+    """Forces from outside at the run's start: (N m, N) by joint or coordinate, and (N, N m) by body."""
+    bodies = zip(sim.model.names("body"), sim.xfrc_applied, strict=True)
+    along = zip(sim.model.dof_names(), sim.qfrc_applied, strict=True)
+    found = {f"qfrc_applied[{name}]": [float(value)] for name, value in along if value}
+    return found | {f"xfrc_applied[{name}]": value.tolist() for name, value in bodies if value.any()}
 
 
 def model_attributes(sim: "Simulation") -> dict[str, Any]:

@@ -4,6 +4,8 @@ flexcomp[sheet]/elasticity/young    an attribute of the model's file, see `saltu
 body_mass[bob]   opt.timestep       a value of the compiled model, see `saltus.model.changed`
 qpos[hinge]   qvel[ball.vz]         the state at the start, by joint or by coordinate
 ctrl[motor]                         a control, held
+qfrc_applied[hinge]                 a force along coordinates, held (N m, N)
+xfrc_applied[hand]                  a force (N) at a body's centre of mass, and a torque (N m), world axes, held
 integrator   contact                what moves it
 """
 
@@ -24,7 +26,8 @@ from saltus.model.model import Model
 from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")
-STATE = re.compile(r"(qpos|qvel|ctrl)\[([^\[\]]*)\]$")
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # of a body
+STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
 
 
 @dataclass
@@ -74,12 +77,13 @@ class Setup:
 def check_path(path: Any) -> str:
     """The path, if it may name something. OptionError: it is none of the kinds above."""
     if not (isinstance(path, str) and path.strip()):
-        raise OptionError(f"a sweep's path must be text, got {path!r}")
+        raise OptionError(f"the path of a value must be text, got {path!r}")
     if not ("/" in path or path in RUN or "[" in path or path.startswith("opt.")):
         known = (
-            "element[name]/attribute, field[name], opt.name, qpos[name], qvel[name], ctrl[name], integrator, contact"
+            "element[name]/attribute, field[name], opt.name, qpos[name], qvel[name], ctrl[name], qfrc_applied[name], "
+            "xfrc_applied[name], integrator, contact"
         )
-        raise OptionError(f"{path!r} names nothing that a sweep can give another value; expected one of: {known}")
+        raise OptionError(f"{path!r} names nothing that can have another value; expected one of: {known}")
     return path
 
 
@@ -88,17 +92,21 @@ def takes_text(path: str) -> bool:
     return "/" in path or path in RUN
 
 
+def of_state(path: str) -> bool:
+    """Whether a path is that of the state or the inputs at the start."""
+    return STATE.match(path) is not None
+
+
 def _is_field(path: str) -> bool:
-    return not ("/" in path or path in RUN or STATE.match(path))
+    return not ("/" in path or path in RUN or of_state(path))
 
 
 def _put(sim: Simulation, path: str, name: str, label: str, value: Any) -> None:
-    """Give a part of the state at the start another value."""
-    model = sim.model
-    labels = {"qpos": model.qpos_names, "qvel": model.dof_names, "ctrl": lambda: model.names("actuator")}[name]()
+    """Give a part of the state at the start, or of the inputs, another value."""
+    target, labels, what = _target(sim, name)
     places = [i for i, own in enumerate(labels) if own == label or own.rpartition(".")[0] == label]
     if not places:
-        raise OptionError.unknown(f"{'actuator' if name == 'ctrl' else 'joint'} in {path}:", label, labels)
+        raise OptionError.unknown(f"{what} in {path}:", label, labels)
     try:
         new = np.asarray(value, float).reshape(-1)
     except (TypeError, ValueError):
@@ -107,4 +115,15 @@ def _put(sim: Simulation, path: str, name: str, label: str, value: Any) -> None:
         raise OptionError(f"{path} takes {len(places)} numbers, got {len(new)}")
     if not np.isfinite(new).all():
         raise OptionError(f"{path} must be finite, got {value}")
-    getattr(sim, name)[places] = new
+    target[places] = new
+
+
+def _target(sim: Simulation, name: str) -> tuple[np.ndarray, list[str], str]:
+    """A field of a simulation as one row, with a label for each number, and what has such labels."""
+    model = sim.model
+    if name == "xfrc_applied":
+        bodies = [f"{body}.{part}" for body in model.names("body")[1:] for part in WRENCH]
+        return sim.xfrc_applied[1:].reshape(-1), bodies, "body"
+    if name == "ctrl":
+        return sim.ctrl, model.names("actuator"), "actuator"
+    return getattr(sim, name), model.qpos_names() if name == "qpos" else model.dof_names(), "joint"

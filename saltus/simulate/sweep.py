@@ -26,7 +26,7 @@ from saltus.record.trajectory import Trajectory
 from saltus.simulate.contact import find_contact_law
 from saltus.simulate.measures import Measure, measured, parse, unit_of
 from saltus.simulate.plan import positive
-from saltus.simulate.settings import Setup, check_path
+from saltus.simulate.settings import Setup, check_path, of_state
 from saltus.simulate.simulation import Simulation
 from saltus.simulate.workers import Lost, results, worker_count
 
@@ -209,9 +209,7 @@ def _try(setup: Setup, base: Model, path: str, value: Any) -> None:
         find_contact_law(value)
     else:
         try:
-            setup.simulation({path: value}) if path.startswith(("qpos[", "qvel[", "ctrl[")) else setup.model(
-                {path: value}
-            )
+            setup.simulation({path: value}) if of_state(path) else setup.model({path: value})
         except ModelError as error:
             raise OptionError(f"{path} = {text_of(value)}: {error}") from error
 

@@ -1,0 +1,32 @@
+"""`saltus contact-law`: what the parameters of a soft contact mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from saltus.cli.outputs import check_figure
+from saltus.errors import OptionError
+
+
+def show_contact_law(solref: str, solimp: str, plot: Path | None, **options: Any) -> None:
+    """Print the table, draw the figure."""
+    if plot is not None:
+        check_figure(plot)
+    from saltus.simulate.contact_law import contact_law
+
+    law = contact_law(_numbers("--solref", solref), _numbers("--solimp", solimp), **options)
+    typer.echo(str(law))
+    if plot is not None:
+        law.plot(plot)
+        typer.echo(f"wrote {plot} (figure)")
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    """Numbers with commas or blanks between."""
+    try:
+        return [float(part) for part in text.replace(",", " ").split()]
+    except ValueError:
+        raise OptionError(f"{option}: expected numbers with commas between, got {text!r}") from None
