@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from saltus.record.certificate import energy_in_play
 from saltus.record.labels import literal
-from saltus.record.plot import COLOURS, GREY, figure_format, rendered
+from saltus.record.plot import COLOURS, DISTINCT, GREY, STYLES, figure_format, rendered
 from saltus.record.whole import write_whole
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 LEAST = 1e-16  # errors below are drawn there: a logarithm has no zero
 APART = 1e-6  # of their largest distance: where the scale of how far laws are apart begins
-STYLES = ("-", "--", ":")
 MARKERS = ("o", "s", "^")
 
 
@@ -80,7 +79,7 @@ def _looks(comparison: Comparison) -> dict[str, dict[str, Any]]:
         if len(comparison.contacts) > 1:
             colour, style = names.index(row.name), comparison.contacts.index(row.contact)
         looks[label] = {
-            "color": COLOURS[colour % len(COLOURS)],
+            "color": DISTINCT[colour % len(DISTINCT)],
             "linestyle": STYLES[style % len(STYLES)],
             "marker": MARKERS[style % len(MARKERS)],
         }

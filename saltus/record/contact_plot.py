@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from saltus.record.columns import SLIPPING, STICKING
 from saltus.record.events import contact_labels
-from saltus.record.labels import literal
+from saltus.record.labels import literal, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ def draw_contacts(axes: Axes, trajectory: Trajectory) -> tuple[list[Any], list[s
                 handles[label] = axes.broken_barh(spans, (row - 0.35, 0.7), color=colour, linewidth=0)
         if (times := _impacts(t, contact)).size:
             handles["impact"] = axes.plot(times, np.full(len(times), row), **IMPACT)[0]
-    axes.set_yticks(range(len(rows)), [literal(t.names["contact"][k]) for k in rows], fontsize=8)
+    axes.set_yticks(range(len(rows)), [literal(readable(t.names["contact"][k], "geom")) for k in rows], fontsize=8)
     if len(t) > 1:
         axes.set_xlim(t.time[0], t.time[-1])
     axes.set_ylim(len(rows) - 0.5, -0.5)

@@ -127,7 +127,7 @@ class EnergyReport:
         for axes, (title, names), (label, total) in zip(panels, kinds, sums, strict=True):
             used = self.used(names)
             columns = np.column_stack([self[name] for name in used] or [np.zeros((len(self.time), 0))])
-            handles, labels = curves(axes, self.time, columns, used, ["J"] * len(used))
+            handles, labels = curves(axes, self.time, columns, used)
             handles += axes.plot(self.time, total, color="black", linewidth=1.4)
             legend(axes, handles, [*labels, label])
             axes.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)

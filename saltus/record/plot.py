@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 import os
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.contact_plot import SHOWN, draw_contacts, event_handle, mark_events, rows_of
 from saltus.record.energy_figure import energy_figure
-from saltus.record.labels import literal, with_unit
+from saltus.record.jumps import with_jumps
+from saltus.record.labels import literal
+from saltus.record.panels import MOST, Panel, panels
 from saltus.record.whole import write_whole
 
 if TYPE_CHECKING:
@@ -24,11 +28,13 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg", "pdf")
 
-#: Lines of a panel that get a colour and a label; the others are drawn in grey and counted.
-LABELLED = 12
+STACKED = 4  # panels of positions and velocities that lie above each other
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its yellow, too pale on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+# as many as there are integrators: these, and those in sRGB that lie farthest from them and from each other in CIELAB
+DISTINCT = (*COLOURS, "#0000FF", "#00CC00", "#FF00DD", "#330077", "#FF0066", "#555500")
+STYLES = ("-", "--", ":")
 GREY = "#BBBBBB"
 
 
@@ -42,63 +48,113 @@ def plot(trajectory: Trajectory, path: str | os.PathLike[str] | None = None) -> 
 
 
 def draw(trajectory: Trajectory) -> Figure:
-    """The figure: three panels above each other on one time axis, and a strip of contacts where modes are recorded."""
+    """The figure: panels of positions, velocities and energies over one time, and a strip of contacts with their modes.
+
+    Few panels lie above each other; of more the positions are on the left and the velocities beside them.
+    """
     from matplotlib.figure import Figure
 
+    positions, velocities = panels(trajectory, "qpos"), panels(trajectory, "qvel")
     rows = len(rows_of(trajectory)[:SHOWN]) if trajectory.contact_mode.shape[1] else 0
-    strip = [0.1 + 0.075 * rows] if rows else []
-    figure = Figure(figsize=(9.0, 8.0 + 2.4 * sum(strip)), dpi=150, layout="constrained")
-    panels = figure.subplots(3 + len(strip), 1, sharex=True, height_ratios=[1.0, 1.0, 1.0, *strip])
-    for axes, group, title in ((panels[0], "qpos", "position"), (panels[1], "qvel", "velocity")):
-        units = trajectory.units[group]
-        handles, labels = curves(axes, trajectory.time, getattr(trajectory, group), trajectory.names[group], units)
-        legend(axes, handles, labels)
-        axes.set_ylabel(with_unit(title, ", ".join(dict.fromkeys(filter(None, units)))))
-    energy_panel(panels[2], trajectory)
-    if strip:
-        legend(panels[3], *draw_contacts(panels[3], trajectory))
-    for axes in panels:
+    heights = [1.0, *([0.1 + 0.075 * rows] if rows else [])]
+    if len(positions) + len(velocities) <= STACKED:
+        above, wide = [[panel] for panel in (*positions, *velocities)], 1
+    else:
+        above, wide = [list(pair) for pair in zip_longest(positions, velocities)], 2
+    heights = [1.0] * len(above) + heights
+    size = (9.0 if wide == 1 else 15.0, 0.8 + 2.4 * sum(heights))
+    figure = Figure(figsize=size, dpi=150, layout="constrained")
+    grid = figure.add_gridspec(len(heights), wide, height_ratios=heights)
+    drawn: list[Axes] = []
+    lowest: dict[int, Axes] = {}  # of each column, where there are two
+    for row, beside in enumerate(above):
+        for column, panel in enumerate(beside):
+            if panel is not None:
+                drawn.append(_axes(figure, grid[row, column], drawn))
+                draw_panel(drawn[-1], trajectory, panel)
+                lowest[column] = drawn[-1]
+    drawn.append(_axes(figure, grid[len(above), :], drawn))
+    energy_panel(drawn[-1], trajectory)
+    if rows:
+        drawn.append(_axes(figure, grid[len(above) + 1, :], drawn))
+        legend(drawn[-1], *draw_contacts(drawn[-1], trajectory))
+    for axes in drawn:
         furnish(axes, trajectory)
-    panels[-1].set_xlabel("time (s)")
-    figure.align_ylabels(panels[:3])
+        axes.tick_params(labelbottom=axes is drawn[-1] or (wide > 1 and axes in lowest.values()))
+    drawn[-1].set_xlabel("time (s)")
+    figure.align_ylabels(drawn[: len(drawn) - bool(rows)])
     figure.suptitle(_title(trajectory), fontsize=12)
     # lets a notebook show a figure that no plotting backend knows about
     vars(figure)["_repr_png_"] = partial(rendered, figure, "png")
     return figure
 
 
-def curves(
-    axes: Axes, time: NDArray[Any], table: NDArray[Any], names: list[str], units: list[str]
-) -> tuple[list[Any], list[str]]:
-    """One line a column; beyond `LABELLED` of them the rest lies behind in grey. Returns what the legend shows."""
-    mixed = len(set(units)) > 1
-    handles, labels = [], []
-    for i in range(min(table.shape[1], LABELLED)):
-        style = "-" if i < len(COLOURS) else "--"
-        handles += axes.plot(time, table[:, i], style, color=COLOURS[i % len(COLOURS)], **_weight(time))
-        labels.append(with_unit(names[i], units[i] if mixed else ""))
-    if table.shape[1] > LABELLED:
-        rest = axes.plot(time, table[:, LABELLED:], color=GREY, zorder=1, **{**_weight(time), "linewidth": 0.7})
-        handles.append(rest[0])
-        labels.append(f"+{len(rest)} more")
-    return handles, labels
+def _axes(figure: Figure, place: Any, others: list[Axes]) -> Axes:
+    """Axes that share the time with the others."""
+    return figure.add_subplot(place, sharex=others[0] if others else None)
+
+
+def draw_panel(axes: Axes, trajectory: Trajectory, panel: Panel) -> None:
+    """One of the panels of a group of columns, with its legend; velocities jump at impacts."""
+    time, table = trajectory.time, getattr(trajectory, panel.group)[:, panel.columns]
+    if panel.group == "qvel":
+        time, table = with_jumps(time, table, trajectory.events)
+    legend(axes, *curves(axes, time, table, panel.names))
+    axes.set_ylabel(panel.title)
+
+
+def curves(axes: Axes, time: NDArray[Any], table: NDArray[Any], names: list[str]) -> tuple[list[Any], list[str]]:
+    """One line a column, each with a look of its own; of very many, colours from the first to the last.
+
+    Returns what the legend shows.
+    """
+    if len(names) > MOST:
+        return _many_curves(axes, time, table, names)
+    handles = []
+    for i in range(len(names)):
+        style = STYLES[i // len(COLOURS) % len(STYLES)]
+        colour = DISTINCT[i % len(DISTINCT)] if len(names) > len(COLOURS) else COLOURS[i]
+        handles += axes.plot(time, table[:, i], linestyle=style, color=colour, **_weight(time))
+    return handles, names
+
+
+def _many_curves(axes: Axes, time: NDArray[Any], table: NDArray[Any], names: list[str]) -> tuple[list[Any], list[str]]:
+    """Thin lines coloured in order; the legend names five of them."""
+    from matplotlib import colormaps
+
+    colours = colormaps["viridis"](np.linspace(0.0, 0.9, len(names)))
+    weight = {**_weight(time), "linewidth": 0.6}
+    handles = [axes.plot(time, table[:, i], color=colours[i], **weight)[0] for i in range(len(names))]
+    named = np.linspace(0, len(names) - 1, 5).astype(int)
+    handles = [axes.plot([], [], color=colours[i])[0] for i in named]
+    return handles, [f"{names[i]} ({i + 1} of {len(names)})" for i in named]
 
 
 def energy_panel(axes: Axes, trajectory: Trajectory) -> None:
-    axes.set_ylabel("energy (J)")
+    """Energies less what they are at the start, which the legend says, so that no offset hides their changes."""
+    axes.set_ylabel("energy less that at the start (J)")
     handles, labels = [], []
-    if np.isnan(trajectory.energy).all():
+    energy = np.column_stack([trajectory.energy, trajectory.total_energy])
+    if np.isnan(energy).all():
+        axes.set_ylabel("energy (J)")
         axes.text(0.5, 0.5, "not recorded", transform=axes.transAxes, ha="center", va="center", color="0.4")
     else:
-        labels = ["potential", "kinetic", "total"]
-        values = (trajectory.energy[:, 0], trajectory.energy[:, 1], trajectory.total_energy)
+        start = energy[0]
+        labels = [
+            f"{name}, from {value:.4g} J" for name, value in zip(("potential", "kinetic", "total"), start, strict=True)
+        ]
+        with np.errstate(all="ignore"):  # of runs that diverged
+            change = energy - start
+        jumping = with_jumps(trajectory.time, change[:, 1:], trajectory.events)
+        times = (trajectory.time, jumping[0], jumping[0])
+        values = (change[:, 0], *jumping[1].T)
         weight = _weight(trajectory.time)
-        for value, colour in zip(values, (COLOURS[0], COLOURS[1], "black"), strict=True):
-            handles += axes.plot(trajectory.time, value, color=colour, **weight)
+        for time, value, colour in zip(times, values, (COLOURS[0], COLOURS[1], "black"), strict=True):
+            handles += axes.plot(time, value, color=colour, **weight)
     if len(trajectory.events):
         # the marks of all panels, explained once, here where there is room
         handles.append(event_handle())
-        labels.append(f"{len(trajectory.events)} events" if len(trajectory.events) > 1 else "event")
+        labels.append(count(len(trajectory.events), "event"))
     figure = energy_figure(trajectory)
     legend(axes, handles, labels, "" if figure is None else f"{figure.name} {figure.value}")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from saltus.record.contact_plot import SHOWN, draw_contacts, rows_of
-from saltus.record.labels import with_unit
-from saltus.record.plot import COLOURS, curves, energy_panel, furnish, legend
+from saltus.record.panels import panels
+from saltus.record.plot import COLOURS, draw_panel, energy_panel, furnish, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,14 +29,9 @@ THEMED = {"#000000": "currentColor", "#e6e6e6": "var(--grid)", "#999999": "var(-
 def plots(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
     """Titles and SVG elements of the plots that there is something to see in."""
     t = thinned(trajectory)
-    for group, title in (("qpos", "Positions"), ("qvel", "Velocities")):
-        if getattr(t, group).shape[1]:
-            yield title, _lines(t, group)
+    yield from _groups(t, {"qpos": "Positions", "qvel": "Velocities"})
     yield "Energy", _figure(t, lambda axes: energy_panel(axes, t))
-    if t.ctrl.shape[1]:
-        yield "Controls", _lines(t, "ctrl")
-    if t.act.shape[1]:
-        yield "States of actuators", _lines(t, "act")
+    yield from _groups(t, {"ctrl": "Controls", "act": "States of actuators"})
     if rows := len(rows_of(t)):
         rest = f" (the first {SHOWN} of {rows})" if rows > SHOWN else ""
         height = 1.2 + 0.2 * min(rows, SHOWN)
@@ -64,16 +60,13 @@ def thinned(trajectory: Trajectory) -> Trajectory:
     )
 
 
-def _lines(t: Trajectory, group: str) -> str:
-    """One line a column."""
-    units = t.units[group]
-
-    def draw(axes: Axes) -> None:
-        handles, labels = curves(axes, t.time, getattr(t, group), t.names[group], units)
-        legend(axes, handles, labels)
-        axes.set_ylabel(with_unit("", ", ".join(dict.fromkeys(filter(None, units)))).strip().strip("()"))
-
-    return _figure(t, draw)
+def _groups(t: Trajectory, titles: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The panels of groups of columns; where a group has several, their titles say what is in them."""
+    for group, title in titles.items():
+        found = panels(t, group)
+        for panel in found:
+            columns = f": {panel.names[0]} to {panel.names[-1]}" if len(found) > 1 else ""
+            yield f"{title}{columns}", _figure(t, partial(draw_panel, trajectory=t, panel=panel))
 
 
 def _error(axes: Axes, t: Trajectory) -> None:

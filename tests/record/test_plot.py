@@ -1,13 +1,16 @@
 """The figure shows names, units and energies, and leaves Matplotlib's global state alone."""
 
+import itertools
 import sys
 
 import numpy as np
 import pytest
 
+import saltus
 from saltus.errors import OptionError, RecordError
 from saltus.record import EVENT_DTYPE, Trajectory
-from saltus.record.plot import LABELLED
+from saltus.record.jumps import with_jumps
+from saltus.record.plot import DISTINCT
 
 pytest.importorskip("matplotlib")
 
@@ -32,10 +35,10 @@ def test_panels_units_and_legends():
     positions, velocities, energies = recorded().plot().axes
     assert positions.get_ylabel() == "position (rad)"
     assert velocities.get_ylabel() == "velocity (rad/s)"
-    assert energies.get_ylabel() == "energy (J)"
+    assert energies.get_ylabel() == "energy less that at the start (J)"
     assert energies.get_xlabel() == "time (s)"
     assert legend(positions) == ["joint0", "joint1"]
-    assert legend(energies) == ["potential", "kinetic", "total"]
+    assert legend(energies) == ["potential, from 1 J", "kinetic, from 0 J", "total, from 1 J"]
     assert recorded().plot().get_suptitle() == "pendulum, rk4, timestep 0.01 s"
 
 
@@ -43,27 +46,100 @@ def test_lines_are_the_data():
     t = recorded()
     positions, _, energies = t.plot().axes
     np.testing.assert_array_equal(positions.lines[1].get_ydata(), t.qpos[:, 1])
-    np.testing.assert_array_equal(energies.lines[2].get_ydata(), t.total_energy)
+    np.testing.assert_array_equal(energies.lines[2].get_ydata(), t.total_energy - t.total_energy[0])
     np.testing.assert_array_equal(energies.lines[2].get_xdata(), t.time)
 
 
-def test_mixed_units_stand_in_the_legend():
-    positions = recorded(nv=3, units={"qpos": ["m", "", "rad"]}).plot().axes[0]
-    assert positions.get_ylabel() == "position (m, rad)"
-    assert legend(positions) == ["joint0 (m)", "joint1", "joint2 (rad)"]
+def test_an_offset_does_not_hide_the_changes():
+    t = recorded(energy=np.stack([1e6 + np.cos(np.linspace(0, 1, 30)), np.zeros(30)], 1))
+    energies = t.plot().axes[2]
+    low, high = energies.get_ylim()
+    assert high - low < 1.0 and low <= np.cos(1.0) - 1.0 and 0.0 <= high
+    assert legend(energies)[0] == "potential, from 1e+06 J"
 
 
-def test_many_joints_are_counted_not_listed():
-    positions = recorded(nv=40).plot().axes[0]
-    assert len(legend(positions)) == LABELLED + 1
-    assert legend(positions)[-1] == f"+{40 - LABELLED} more"
-    assert len(positions.lines) == 40
-    styles = {(line.get_color(), line.get_linestyle()) for line in positions.lines[:LABELLED]}
-    assert len(styles) == LABELLED
+def test_each_unit_has_a_panel():
+    names = ["base.x", "base.y", "base.qw", "base.qx", "slide", "hinge"]
+    units = ["m", "m", "", "", "m", "rad"]
+    t = recorded(nv=6, names={"qpos": names}, units={"qpos": units, "qvel": ["m/s"] * 6})
+    shown = {axes.get_ylabel(): legend(axes) for axes in t.plot().axes}
+    assert shown["position (m)"] == ["base.x", "base.y", "slide"]
+    assert shown["orientation (quaternion)"] == ["base.qw", "base.qx"]
+    assert shown["position (rad)"] == ["hinge"]
 
 
-def test_as_many_joints_as_fit_are_all_listed():
-    assert legend(recorded(nv=LABELLED).plot().axes[0])[-1] == f"joint{LABELLED - 1}"
+@pytest.mark.parametrize("nv", [12, 13, 40, 84, 85, 300])
+def test_every_column_is_drawn(nv):
+    """Each once, in the panels of positions, as the data have it; up to 84 each has its name and a look of its own."""
+    t = recorded(nv=nv)
+    panels = [axes for axes in t.plot().axes if axes.get_ylabel() == "position (rad)"]
+    drawn = [line.get_ydata() for axes in panels for line in axes.lines if len(line.get_xdata())]
+    np.testing.assert_array_equal(np.stack(drawn, 1), t.qpos)
+    if nv <= 84:
+        assert [name for axes in panels for name in legend(axes)] == t.names["qpos"]
+        for axes in panels:
+            looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
+            assert len(looks) == len(axes.lines) <= 12
+    else:
+        assert legend(panels[0])[-1] == f"joint{nv - 1} ({nv} of {nv})"
+
+
+def test_columns_of_a_joint_stay_together():
+    names = [f"{ball}.{axis}" for ball in "abcdefgh" for axis in "xyz"]
+    t = recorded(nv=24, names={"qpos": names}, units={"qpos": ["m"] * 24, "qvel": ["m/s"] * 24})
+    shown = [legend(axes) for axes in t.plot().axes if axes.get_ylabel() == "position (m)"]
+    assert [len(part) for part in shown] == [6, 6, 6, 6] and list(itertools.chain(*shown)) == names
+
+
+def test_nameless_joints_have_readable_names():
+    positions = recorded(nv=3, names={"qpos": ["#0.x", "#0.y", "#12"]}).plot().axes[0]
+    assert legend(positions) == ["joint 0.x", "joint 0.y", "joint 12"]
+
+
+def cielab(colour):
+    """Lightness and colour as people tell them apart (CIE 1976, D65)."""
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = to_xyz @ linear / np.array([0.9505, 1.0, 1.089])
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_as_many_colours_as_integrators_can_be_told_apart():
+    """2.3 is what a trained eye just tells apart; lines on a screen need some ten times that."""
+    places = [cielab(colour) for colour in DISTINCT]
+    assert len(places) >= len(saltus.integrators())
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
+
+
+def bouncing(count=25):
+    """A ball that falls at 10 m/s², hits the floor after 0.5125 s and goes up as fast: velocities in closed form."""
+    hit, time = 0.5125, np.linspace(0.0, 1.0, count)
+    speed = np.where(time < hit, -10.0 * time, 10 * hit - 10.0 * (time - hit))[:, None]
+    events = np.array([(hit, "impact")], dtype=[("time", "f8"), ("kind", "U16")])
+    return hit, Trajectory(time, np.zeros_like(speed), speed, events=events)
+
+
+def test_velocities_jump_at_impacts():
+    hit, t = bouncing()
+    time, speed = t.plot().axes[1].lines[0].get_data()
+    (gap,) = np.flatnonzero(np.isnan(speed))
+    np.testing.assert_allclose([time[gap - 1], time[gap + 1]], hit)
+    np.testing.assert_allclose([speed[gap - 1], speed[gap + 1]], [-10 * hit, 10 * hit])
+    kept = ~np.isnan(speed) & ~np.isclose(time, hit)
+    np.testing.assert_array_equal(speed[kept], t.qvel[:, 0])
+    assert not np.isnan(t.plot().axes[0].lines[0].get_ydata()).any()  # positions do not jump
+
+
+def test_jumps_without_number_leave_something_to_see():
+    _, t = bouncing()
+    time, table = with_jumps(t.time, t.qvel, many_events(1000))
+    assert np.isnan(table).sum() == len(t) - 1
+    drawn = ~np.isnan(table[:, 0])
+    assert np.all(np.diff(time) >= 0) and np.all(np.diff(np.flatnonzero(~drawn)) == 4)
 
 
 def test_names_are_shown_as_they_are(tmp_path):
