@@ -12,7 +12,7 @@ from saltus.dynamics.user_laws import INLINE, laws_of, register
 from saltus.number.functions import clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
-PID_PARAMETERS = 8  # of each actuator, see `pid`
+PID_PARAMETERS = 9  # of each actuator, see `pid`
 AT_STAGES, AT_STEPS = "control_", "hold_"  # how the words begin: evaluated with every acceleration, or once a step
 # words for what a law reads and steps alone would not compute; with any of them those of bodies are all kept
 READS_BODIES, READS_FRAMES, READS_CENTRES = "reads_bodies", "reads_frames", "reads_centres"
@@ -77,11 +77,12 @@ def held_control(m, d):
 
 @kernel
 def pid(m, d, z):
-    """u = kp e + ki z - kd v for each actuator k with gains, dz/dt = e, with e the target less the position.
+    """u = kp e + ki z + kd (r - v) for each actuator k with gains, dz/dt = e, with e the target less the position.
 
-    Parameters of actuator k in control_prm[8 k:]: kp, ki, kd, target (rad, m), limit of |u| (0: none), period of angles
-    (0: none), inverse of the gear, 1 if the actuator is controlled. While the control is at its limit, the integral
-    takes only what leads away from it.
+    Parameters of actuator k in control_prm[9 k:]: kp, ki, kd, target (rad, m), limit of |u| (0: none), period of angles
+    (0: none), inverse of the gear, 1 if the actuator is controlled, the rate r (rad/s, m/s). While the control is at
+    its limit, or at an end of the actuator's range, the integral takes only what leads away from it: conditional
+    integration (Åström & Hägglund, PID Controllers: Theory, Design, and Tuning (1995), 3.5).
     """
     for k in range(m.nactuator):
         p = PID_PARAMETERS * k
@@ -97,10 +98,12 @@ def pid(m, d, z):
             turns = -floor(0.5 - error / where(wraps, period, one))
             error = where(wraps, error - period * turns, error)
             u = d.control_prm[p] * error + d.control_prm[p + 1] * d.act[z + k]
-            u = u - d.control_prm[p + 2] * inverse * d.actuator_velocity[o]
+            u = u + d.control_prm[p + 2] * (d.control_prm[p + 8] - inverse * d.actuator_velocity[o])
             limit = d.control_prm[p + 4]
             limited = clip(u, -limit, limit)
             limited = where(limit > 0.0, limited, u)
+            if m.actuator_ctrllimited[c]:
+                limited = clip(limited, m.actuator_ctrlrange[c, 0], m.actuator_ctrlrange[c, 1])
             zero = 0.0 * error
             winds = ((u > limited) & (error > 0.0)) | ((u < limited) & (error < 0.0))
             on = d.control_prm[p + 7] > 0.5

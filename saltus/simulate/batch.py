@@ -24,7 +24,7 @@ from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate import copying, loops
 from saltus.simulate.contact import suits_soft
-from saltus.simulate.control import Controller, user_laws
+from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.divergence import GIVEN, INPUTS, first_bad
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation
@@ -86,6 +86,7 @@ class Batch:
         dynamics: Dynamics | None = None,
     ):
         self._turn = Turn("Batch")
+        check_control(control)
         self.model: Model = load(model)
         if int(n) != n or n < 1:
             raise OptionError(f"a batch needs at least one simulation, got n = {n}")

@@ -11,6 +11,7 @@ from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.model.kernel_model import UserLaws
 from saltus.number.fingerprint import names_in
+from saltus.simulate.plan import numbers
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -25,6 +26,7 @@ NOT_IN_STEPS = {"sensordata", "energy", "qLD", "qLDiagInv", "crb", "cfrc_ext", "
 NOT_IN_STEPS |= {"subtree_linvel", "subtree_angmom"}
 _TRN = mujoco.mjtTrn
 _OF_JOINTS = (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
+_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
 
 
 class Controller:
@@ -103,14 +105,16 @@ def controller(
 
 
 class PID(Controller):
-    """The servo u = kp e + ki ∫e dt - kd v of each actuator, with e = target - position, v the velocity.
+    """The servo u = kp e + ki ∫e dt + kd (target_rate - v) of each actuator, e = target - position, v the velocity.
 
     `kp`, `ki`, `kd` (control's unit over rad, rad s, rad/s; or m), `target` (rad, m: of the joint or tendon, before
-    gear) and `limit` (of |u|; None: none) are numbers or one for each actuator. `wrap`: errors of angles that have no
-    limits are taken into (-π, π]. `actuators`: names of those that it controls (None: all that have one control); the
-    others keep their `ctrl`. The integral is a state that the integrator integrates, so that the stages of Runge-Kutta
-    methods see it; while u is at its limit it takes only what leads back. `hold`: u is computed once a step and held,
-    as by a digital servo (zero-order hold).
+    gear), `limit` (of |u|; None: none) and `target_rate` (rad/s, m/s: the velocity that is wanted; the target itself
+    does not move) are numbers or one for each actuator. `wrap`: errors of angles that have no limits are taken into
+    (-π, π]. `actuators`: names of those that it controls (None: all that have one control); the others keep their
+    `ctrl`. The integral is a state that the integrator integrates, so that the stages of Runge-Kutta methods see it;
+    while u is at its limit, or at an end of the actuator's `ctrlrange`, which bounds u too, it takes only what leads
+    back (conditional integration: Åström & Hägglund, PID Controllers (1995), 3.5). `hold`: u is computed once a step
+    and held, as by a digital servo (zero-order hold).
 
     The actuators should be motors, whose control is a torque or force. On a ball joint, or a site with a reference, the
     position is the component along the gear (rotation vector, offset), over the gear's first number that is not zero.
@@ -128,12 +132,14 @@ class PID(Controller):
         *,
         actuators: Sequence[str] | None = None,
         hold: bool = False,
+        target_rate: Any = 0.0,
     ):
         super().__init__(pid, hold=hold)
         self.gains = {"kp": kp, "ki": ki, "kd": kd, "target": target, "limit": 0.0 if limit is None else limit}
+        self.gains["target_rate"] = target_rate
         self.wrap, self.actuators = bool(wrap), actuators
         for name, value in self.gains.items():
-            if not np.all(np.isfinite(np.asarray(value, float))):
+            if not np.all(np.isfinite(numbers(f"PID: {name}", value))):
                 raise OptionError(f"PID: {name} must be finite, got {value}")
         if np.any(np.asarray(self.gains["limit"], float) < 0):
             raise OptionError(f"PID: limit must not be negative, got {limit}")
@@ -146,7 +152,7 @@ class PID(Controller):
         return model.nactuator
 
     def parameters(self, model: "Model") -> np.ndarray:
-        """kp, ki, kd, target, limit, period, inverse of the gear, whether it is controlled, for each actuator."""
+        """kp, ki, kd, target, limit, period, inverse of the gear, whether it is controlled, rate: for each actuator."""
         n = model.nactuator
         names = model.names("actuator")[:n]
         chosen = names if self.actuators is None else list(self.actuators)
@@ -156,7 +162,7 @@ class PID(Controller):
         if not n:
             raise OptionError("PID: the model has no actuators")
         out = np.zeros((n, PID_PARAMETERS))
-        for column, (name, value) in enumerate(self.gains.items()):
+        for column, (name, value) in zip((*range(5), 8), self.gains.items(), strict=True):
             try:
                 out[:, column] = value
             except ValueError:
@@ -173,6 +179,24 @@ class PID(Controller):
         if self.actuators is not None and not out[[names.index(c) for c in chosen], 7].all():
             raise OptionError("PID: an actuator with several controls, or none, cannot be controlled by one")
         return out.reshape(-1)
+
+    def settled(self, model: "Model", qpos: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """Positions qpos [nq] with the hinges and slides that it controls at the targets among its parameters."""
+        out = qpos.copy()
+        for k, (target, on) in enumerate(parameters.reshape(-1, PID_PARAMETERS)[: model.nactuator, [3, 7]]):
+            joint = model.actuator_trnid[k, 0]
+            if on > 0.5 and model.actuator_trntype[k] in _OF_JOINTS and model.jnt_type[joint] in _SCALAR:
+                out[model.jnt_qposadr[joint]] = target
+        return out
+
+
+def check_control(control: Any) -> None:
+    """OptionError for what is no controller in the time loop."""
+    if control is not None and not isinstance(control, Controller):
+        raise OptionError(
+            f"control must be a controller in the time loop, such as saltus.PID or saltus.controller(law), got a "
+            f"{type(control).__name__}; functions of the simulation go to run(..., control=...)"
+        )
 
 
 def _gear(model, k) -> tuple[float, str]:

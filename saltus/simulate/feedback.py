@@ -9,6 +9,7 @@ from saltus.contact.counts import NROW
 from saltus.dynamics.manifold import difference, displace
 from saltus.errors import SaltusWarning
 from saltus.number.kernels import Entry
+from saltus.simulate.control import PID
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -90,10 +91,11 @@ def stable_step(sim: "Simulation", h: float) -> float | None:
 
 
 def warn_if_unstable(sim: "Simulation") -> None:
-    """Warn if the controlled mechanism, at rest at the present positions, is unstable with the simulation's step.
+    """Warn if the controlled mechanism is unstable with the simulation's step, at rest where it is to settle.
 
-    Not judged, because small deviations do not tell what happens there: integrators that choose their steps, and states
-    in which constraints act (contacts, limits, equalities, dry friction).
+    That is at the targets of a PID, and else at the present positions. Not judged, because small deviations do not tell
+    what happens there: integrators that choose their steps, and states in which constraints act (contacts, limits,
+    equalities, dry friction).
     """
     if sim.integrator.adaptive:
         return
@@ -102,13 +104,19 @@ def warn_if_unstable(sim: "Simulation") -> None:
     try:
         if _is_constrained(sim):
             return
+        where = ""
+        if isinstance(sim.control, PID):
+            sim.qpos[:] = sim.control.settled(sim.model, sim.qpos, sim.control_prm)
+            where = " at its target"
+            if _is_constrained(sim):
+                return
         grown = growth(sim, sim.timestep)
         if grown > 1.0 + GROWS:
             stable = stable_step(sim, sim.timestep)
             remedy = "no step makes it stable: the gains do not" if stable is None else f"stable up to {stable:.2g} s"
             text = (
-                f"{sim.integrator.name} is unstable with this controller and timestep {sim.timestep:g} s: deviations "
-                f"grow by a factor {grown:.3g} a step; {remedy}"
+                f"{sim.integrator.name} is unstable with this controller and timestep {sim.timestep:g} s{where}: "
+                f"deviations grow by a factor {grown:.3g} a step; {remedy}"
             )
             warnings.warn(text, SaltusWarning, stacklevel=4)
     finally:

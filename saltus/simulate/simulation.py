@@ -24,7 +24,7 @@ from saltus.number.structs import Struct
 from saltus.record.events import EVENT_DTYPE, event_table
 from saltus.simulate import copying, divergence, loops, rows
 from saltus.simulate.contact import Compliant, Law, find_contact_law, hard_numbers
-from saltus.simulate.control import Controller, user_laws
+from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation, Event, UserEvents, start_values
@@ -113,6 +113,7 @@ class Simulation:
         actuation_states: int | Sequence[float] | None = None,
     ):
         self._turn = Turn("Simulation")
+        check_control(control)
         self.model = load(model)
         self.user_events = UserEvents(events, control)
         self._start_values = start_values(actuation_states, control)
@@ -234,8 +235,7 @@ class Simulation:
     @control.setter
     @in_turn
     def control(self, control: Controller | None) -> None:
-        if control is not None and not isinstance(control, Controller):
-            raise OptionError(f"control must be a Controller such as saltus.PID, got {type(control).__name__}")
+        check_control(control)
         if control is not None and not _fits(self._struct.sizes, _room(self.model, control)):
             raise OptionError("there is no room for this controller; give it to Simulation(..., control=...)")
         self._control, self._linearization = control, None

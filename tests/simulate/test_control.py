@@ -164,6 +164,67 @@ def test_the_limit_and_the_integral():
     assert abs(run.act).max() <= 20.0 / gains["ki"] + 1.5 * 0.1
 
 
+RANGED = """<mujoco><option timestep=".01"/><worldbody><body><joint name="j" axis="0 1 0"/>
+  <inertial pos="0 0 -2" mass="2" diaginertia="1e-9 1e-9 1e-9"/></body></worldbody>
+  <actuator><motor joint="j" ctrllimited="true" ctrlrange="-10 10"/></actuator></mujoco>"""
+
+
+def test_the_integral_and_the_motors_range():
+    """A motor of 10 N m cannot lift the weight, 39.24 sin θ, to 1.5 rad; |u| = |kp e + ki z - kd v| stays near it.
+
+    With conditional integration z grows only while |u| is below 10: it never holds more than what takes u there.
+    """
+    gains = dict(kp=100.0, ki=50.0, kd=40.0)
+    sim = saltus.Simulation(RANGED, "rk4")
+    run = sim.run(30.0, sample=0.05, control=saltus.PID(target=1.5, **gains))
+    assert abs(run.ctrl).max() == 10.0
+    reach = (10.0 + gains["kp"] * abs(1.5 - run.qpos).max() + gains["kd"] * abs(run.qvel).max()) / gains["ki"]
+    assert abs(run.act).max() <= reach + 0.1
+    # back to where it can hold: nothing has to be unwound first
+    sim.run(20.0, control=saltus.PID(target=0.2, **gains))
+    assert sim.qpos[0] == pytest.approx(0.2, abs=1e-3)
+
+
+def test_a_rate_that_is_wanted():
+    """kd alone, without weight: I dv/dt = kd (r - v), so that the rate is r (1 - exp(-kd t / I))."""
+    text = RANGED.replace('timestep=".01"', 'timestep=".01" gravity="0 0 0"').replace("-10 10", "-100 100")
+    sim = saltus.Simulation(text, "rk4")
+    run = sim.run(2.0, sample=0.5, control=saltus.PID(kp=0, kd=8.0, target_rate=1.5))
+    np.testing.assert_allclose(run.qvel[:, 0], 1.5 * (1 - np.exp(-run.time)), atol=1e-8)
+    with pytest.raises(OptionError, match="target_rate must be finite"):
+        saltus.PID(kp=1, target_rate=np.inf)
+
+
+@pytest.mark.parametrize(("angle", "target"), [(np.pi, 0.0), (0.0, np.pi)])
+def test_the_loop_is_judged_where_it_settles(angle, target):
+    """Upright a pendulum with kp < m g l falls to where it is stable; half a turn off, the error jumps by 2π."""
+    sim = pendulum("rk4", 0.01, angle)
+    assert growth_of(sim, kp=20.0 if target == 0.0 else 60.0, target=target) > 1.001
+    with warnings.catch_warnings(action="error"):
+        sim.run(0.1, control=saltus.PID(kp=20.0 if target == 0.0 else 60.0, kd=20.0, target=target))
+
+
+def growth_of(sim, kp, target):
+    """Growth of deviations under a PID at the present state."""
+    sim.control = saltus.PID(kp=kp, kd=20.0, target=target)
+    grown = growth(sim, sim.timestep)
+    sim.control = None
+    return grown
+
+
+def test_a_target_that_is_not_held_is_warned_of():
+    """A kp below m g l = 39.24 cannot hold the pendulum upright, wherever it starts."""
+    sim = pendulum("rk4", 0.01, angle=0.0)
+    with pytest.warns(SaltusWarning, match=r"at its target: .* no step makes it stable"):
+        sim.run(0.1, control=saltus.PID(kp=20.0, kd=20.0, target=np.pi))
+
+
+def test_functions_are_no_controllers_of_the_loop():
+    for make in (saltus.Simulation, lambda model, control: saltus.Batch(model, 2, control=control)):
+        with pytest.raises(OptionError, match=r"control must be a controller .* got a function; .* run\("):
+            make("pendulum", control=lambda sim: None)
+
+
 def test_a_kernel_of_the_users():
     """A law written as kernel, with a state and parameters, is the PID written as a kernel."""
     gains = dict(kp=300.0, ki=200.0, kd=20.0)
@@ -365,7 +426,7 @@ def test_wrong_controllers():
         sim.run(0.1, control=saltus.PID(kp=1, actuators=["elbow"]))
     with pytest.raises(OptionError, match="no actuators"):
         saltus.Simulation("free_body", control=saltus.PID(kp=1))
-    with pytest.raises(OptionError, match="Controller"):
+    with pytest.raises(OptionError, match="controller"):
         sim.control = 3
 
 
