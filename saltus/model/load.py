@@ -31,7 +31,8 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     `source`: path of an MJCF (.xml, .mjcf) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
     "n_link:5" for a pendulum of five links (see `n_link`), a mujoco.MjModel or MjSpec, or a Model. `ignore`: features
     to leave out, such as "contact" or "limit", or "constraint" for all constraints; what is left out is listed in
-    `Model.ignored` and in recordings. `muscles`: laws that replace those of actuators, by name (see `HillMuscle`).
+    `Model.ignored` and in recordings. `muscles`: laws that replace those of actuators, by name (see `HillMuscle`). A
+    Model keeps what it is, and leaves out more.
 
     What a URDF file holds beyond what MuJoCo's compiler reads (transmissions, limits of velocity, ...) is named in one
     SaltusWarning.
@@ -42,7 +43,7 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     if muscles:
         return _with_muscles(load(source, ignore=ignore), muscles)
     if isinstance(source, Model):
-        return source
+        return _leaving_out(source, ignore)
     if isinstance(source, mujoco.MjModel):
         return _finish(copy.copy(source), _embedded_name(source), None, ignore, None)
     if isinstance(source, mujoco.MjSpec):
@@ -75,15 +76,21 @@ def made_text(name: str) -> str | None:
 
 def _with_muscles(model: Model, muscles: Mapping[str, HillMuscle]) -> Model:
     """The model with the laws of some actuators replaced."""
-    return Model(
-        model.mujoco,
-        name=model.name,
-        xml=model.xml,
-        ignored=list(model.ignored),
-        initial_key=model.initial_key,
-        muscles={**model.muscles, **muscles},
-        changes=model.changes,
-    )
+    return _again(model, list(model.ignored), {**model.muscles, **muscles})
+
+
+def _leaving_out(model: Model, ignore: Iterable[str]) -> Model:
+    """The model without these kinds of features, beside those that it leaves out already."""
+    kinds = features.ignored_kinds(ignore)
+    if kinds <= model.left_out:
+        return model
+    return _again(model, features.check(model.mujoco, kinds | model.left_out), model.muscles)
+
+
+def _again(model: Model, ignored: list[str], muscles: Mapping[str, HillMuscle]) -> Model:
+    """The same model but for what it leaves out and the laws of its muscles."""
+    kept = {"name": model.name, "xml": model.xml, "initial_key": model.initial_key, "changes": model.changes}
+    return Model(model.mujoco, ignored=ignored, muscles=muscles, **kept)
 
 
 def _load_bundled(name: str, ignore) -> Model:

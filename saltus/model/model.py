@@ -102,7 +102,10 @@ class Model:
 
     @property
     def mujoco(self) -> mujoco.MjModel:
-        """A copy of the compiled MuJoCo model."""
+        """A copy of the compiled MuJoCo model, a new one each time: what is written into it does not come back here.
+
+        For other values see `changed`.
+        """
         return copy.copy(self._mj)
 
     def changed(self, values: Mapping[str, Any]) -> "Model":

@@ -128,6 +128,23 @@ def test_xml_that_ends_early():
         saltus.load("<mujoco><worldbody>")
 
 
+def test_a_model_leaves_out_more():
+    """What `ignore` says holds for a Model as for the file that it came from."""
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .05"><joint name="up" type="slide"
+      axis="0 0 1" range="0 1" limited="true"/><geom size=".1"/></body></worldbody></mujoco>"""
+    whole, key = saltus.load(text), {"body_mass[#1]": 3.0}
+    for kinds in (["contact"], ["limit"], "constraint"):
+        of_model, of_text = saltus.load(whole, ignore=kinds), saltus.load(text, ignore=kinds)
+        assert of_model.ignored == of_text.ignored != whole.ignored == ()
+        assert of_model.struct().layout.features == of_text.struct().layout.features
+        assert of_model.struct().nblockmax < whole.struct().nblockmax
+    both = saltus.load(saltus.load(whole.changed(key), ignore=["contact"]), ignore=["limit"])
+    assert both.left_out == {"contact", "limit"} and both.body_mass[1] == 3.0 and dict(both.changes) == key
+    assert saltus.load(whole) is whole and saltus.load(both, ignore=["limit"]) is both
+    with pytest.raises(saltus.OptionError, match="contakt"):
+        saltus.load(whole, ignore=["contakt"])
+
+
 def test_something_else_is_refused():
     with pytest.raises(saltus.ModelError, match="int"):
         saltus.load(3)
