@@ -51,10 +51,11 @@ def simulated(model: Model) -> list[tuple[str, str, str]]:
     rows = [("limits", screen.some(limits), ""), ("dry friction", screen.some(dict.fromkeys(friction)), "")]
     rows.append(("equalities", _equalities(model, active=True), ""))
     for foreign, why in ((False, ""), (True, "by MuJoCo's functions, see docs/collision.md")):
-        kinds = [_kind(k) for k, f in zip(m.collision_kind, m.collision_foreign, strict=True) if bool(f) is foreign]
-        if kinds:
-            which = ", ".join(f"{n} {kind}" for kind, n in Counter(kinds).most_common())
-            rows.append(("contacts", f"{screen.count(len(kinds), 'pair')} of geoms: {which}", why))
+        kinds = [_kind(model, int(c)) for c in np.flatnonzero(m.collision_foreign == foreign)]
+        for what in ("geoms", "deformable bodies"):
+            own = [kind for kind in kinds if ("flex" in kind) == (what != "geoms")]
+            which = ", ".join(f"{n} {kind}" for kind, n in Counter(own).most_common())
+            rows.append(("contacts", f"{screen.count(len(own), 'pair')} of {what}: {which}" if own else "", why))
     return [row for row in rows if row[1]]
 
 
@@ -84,9 +85,15 @@ def _active_equalities(model: Model) -> np.ndarray:
     return np.flatnonzero((model.eq_active0 != 0) & np.isin(model.eq_type, list(EQUALITY_ROWS)))
 
 
-def _kind(kind: int) -> str:
-    """ "plane-box" of ten times the first type and the second."""
-    return f"{GEOMS[kind // 10]}-{GEOMS[kind % 10]}"
+def _kind(model: Model, c: int) -> str:
+    """ "plane-box" of a pair that may touch, with deformable bodies "sphere-flex", "flex-flex" or "flex-itself"."""
+    m = model.struct()
+    kind, geom = m.collision_kind[c], m.collision_geom1[c]
+    if kind >= 0:
+        return f"{GEOMS[kind // 10]}-{GEOMS[kind % 10]}"
+    if geom >= 0:
+        return f"{GEOMS[model.geom_type[geom]]}-flex"
+    return "flex-itself" if m.collision_flex1[c] == m.collision_flex2[c] else "flex-flex"
 
 
 # ------------------------------------------------------------ what to be warned of

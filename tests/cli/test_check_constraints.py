@@ -54,6 +54,24 @@ def test_constraints_are_listed(check, monkeypatch):
     assert "CG, elliptic cone, tolerance 1e-08, at most 100 iterations; Newton finds" in solver
 
 
+SHEET = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+  <body pos="0 0 1"><freejoint/><geom size=".1"/></body><body pos="0 0 2"><freejoint/><geom size=".1"/></body>
+  <flexcomp name="sheet" type="grid" count="3 3 1" spacing=".2 .2 .2" pos="0 0 .5" dim="2" mass="1" radius=".01">
+    <contact selfcollide="none"/><edge equality="false" damping="1"/></flexcomp></worldbody></mujoco>"""
+
+
+def test_contacts_of_deformable_bodies_are_listed(check, monkeypatch):
+    """One pair with each geom, as MuJoCo's filters let them: the floor and both balls."""
+    monkeypatch.setenv("COLUMNS", "200")
+    lines, _ = check(SHEET)
+    contacts = [line for line in lines if line.startswith("simulated contacts")]
+    assert contacts == [
+        "simulated contacts 3 pairs of geoms: 2 plane-sphere, 1 sphere-sphere",
+        "simulated contacts 3 pairs of deformable bodies: 2 sphere-flex, 1 plane-flex",
+    ]
+    assert lines[-1] == "ready to run"
+
+
 def test_what_is_ignored_is_not_listed(check):
     lines, _ = check(BOUND, "constraint")
     assert not any(line.startswith(("solver", "simulated contacts")) for line in lines)
