@@ -28,7 +28,7 @@ from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.divergence import GIVEN, INPUTS, first_bad
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation
-from saltus.simulate.plan import numbers, positive
+from saltus.simulate.plan import count, numbers, positive
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.simulate.turn import Turn, in_turn
@@ -88,11 +88,10 @@ class Batch:
         self._turn = Turn("Batch")
         check_control(control)
         self.model: Model = load(model)
-        if int(n) != n or n < 1:
-            raise OptionError(f"a batch needs at least one simulation, got n = {n}")
-        if precision not in LANES:
+        self.n = count("a batch needs at least one simulation: n", n, 1)
+        if not isinstance(precision, str) or precision not in LANES:
             raise OptionError.unknown("precision", precision, LANES)
-        self.n, self.precision = int(n), precision
+        self.precision = precision
         self.threads = _threads(threads)
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
         check_sampling(self.model, self.integrator)
@@ -223,6 +222,8 @@ class Batch:
     def reset(self, ids: Any = None, key: int | str | None = None) -> None:
         """Bring all simulations, or those with the given ids or mask, to a keyframe or the model's start."""
         index = _indices(ids, self.n)
+        if not len(index):
+            return
         for field in FIELDS:
             self._write(field, self._parameters if field == "control_prm" else 0.0, index)
         for field, value in start_state(self.model, key, self.timestep).items():
@@ -251,8 +252,7 @@ class Batch:
         Raises DivergenceError if simulations diverge; the others have taken their steps, `diverged` says which have
         not, and `reset(batch.diverged)` brings them back.
         """
-        if n < 0:
-            raise OptionError(f"step: n must not be negative, got {n}")
+        n = count("step: n", n)
         if self._delays:
             self._check_clock(n)
         rows = self._rows if self._forced else self._short_rows
@@ -362,9 +362,7 @@ def _threads(threads: int | None) -> int:
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if int(threads) != threads or threads < 1:
-        raise OptionError(f"threads must be at least 1, got {threads}")
-    return int(threads)
+    return count("threads", threads, 1)
 
 
 def _indices(ids: Any, n: int) -> np.ndarray:

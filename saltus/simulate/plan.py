@@ -1,6 +1,7 @@
 """Where the steps and samples of a run are."""
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -68,6 +69,21 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
         return np.asarray(given, dtype)
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{name} must be numbers, got {value!r}") from None
+
+
+def count(name: str, value: Any, least: int = 0) -> int:
+    """A whole number from `least` on; OptionError for anything else."""
+    try:
+        number = int(value)
+        whole = bool(number == value)
+    except (TypeError, ValueError, OverflowError):
+        number, whole = 0, False
+    if not whole or number > sys.maxsize:
+        raise OptionError(f"{name} must be a whole number, got {value!r}")
+    if number < least:
+        what = "not be negative" if least == 0 else f"be at least {least}"
+        raise OptionError(f"{name} must {what}, got {value!r}")
+    return number
 
 
 def positive(name: str, value: Any) -> float:

@@ -29,7 +29,7 @@ from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
-from saltus.simulate.plan import numbers, positive
+from saltus.simulate.plan import count, numbers, positive
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.snapshot import marked, unmarked
 from saltus.simulate.start import check_discrete, check_sampling, start_state
@@ -316,15 +316,14 @@ class Simulation:
 
         Raises DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
         """
-        if n < 0:
-            raise OptionError(f"step: n must not be negative, got {n}")
+        n = count("step: n", n)
         turn = self._turn  # as `in_turn` does, at a fifth of the cost
         if not turn.take(False):
             raise turn.refusal()
         try:
             before = self._state.copy()
             self._prepare()
-            taken, status = self._advance(int(n), self.timestep)
+            taken, status = self._advance(n, self.timestep)
             if status and status != ENDED:
                 divergence.handle(self, before, taken, status)
             self._finish()

@@ -43,6 +43,8 @@ def key_index(model: Model, key: int | str) -> int:
         if key not in names:
             raise OptionError.unknown("keyframe", key, names)
         return names.index(key)
+    if not isinstance(key, int | np.integer):
+        raise OptionError(f"a keyframe is told by its name or number, got {key!r}")
     if not -model.nkey <= key < model.nkey:
         raise OptionError(f"there is no keyframe {key}; the model has {model.nkey}")
     return int(key) % model.nkey
