@@ -12,6 +12,7 @@ from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusError, SaltusWarning
 from saltus.integrate.dopri5 import ATTEMPTS
 from saltus.integrate.status import LARGEST
+from saltus.simulate.dynamics import smallest_eigenvalue
 from saltus.simulate.hybrid import EVENT_STATUSES, event_error
 from saltus.simulate.stability import modes, stable_timestep
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
@@ -63,6 +64,15 @@ def check_given(sim: "Simulation") -> None:
     """DivergenceError where the state or an input holds a number that is none, for what does not step."""
     if not np.isfinite(sim._state).all() and first_bad(_given(sim)) is not None:
         raise _error(sim, {}, DIVERGED)
+
+
+def check_inertia(sim: "Simulation") -> None:
+    """DivergenceError where the user's equations gave the last step an inertia matrix not positive definite."""
+    M = sim._struct.views["M"]
+    least = smallest_eigenvalue(sim.model, M)
+    if M.any() and not least > 0.0:
+        what = f"the inertia matrix of the given equations is not positive definite (smallest eigenvalue {least:.3g})"
+        raise DivergenceError(sim.time, what=what)
 
 
 def _given(sim: "Simulation") -> dict[str, np.ndarray]:

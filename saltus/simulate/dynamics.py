@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from saltus.dynamics.equations import EQUATIONS
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
@@ -21,6 +23,9 @@ class Dynamics:
         itself last. For a chain of joints d.M is M11, M21, M22, M31, ...
     bias(m, d): writes d.qfrc_bias [nv] (N, N m): Coriolis, centrifugal and gravitational forces, or what takes their
         place; a polynomial of second degree in the velocities.
+
+    M must be positive definite, as that of every mechanism: OptionError where it is not near the model's start, and a
+    DivergenceError of the step of a simulation that comes to where it is not.
 
     Both read positions d.qpos [nq], `bias` velocities d.qvel [nv] too, and if need be d.userdata and the kernels' Model
     m, whose fields have MuJoCo's names. Each number may stand for many simulations side by side, or have derivatives:
@@ -50,13 +55,35 @@ class Dynamics:
         return EQUATIONS + self._word
 
     def check(self, model: "Model") -> None:
-        """Try both kernels on a model, as plain Python; OptionError if they do not write just what they must."""
+        """Try both kernels on a model, as plain Python; OptionError if they do not write just what they must.
+
+        Nor may the inertia matrix that they write be other than positive definite.
+        """
         sizes = model.sizes()
         position = model.qpos0 + NUDGE
         read = {"qpos": _Given("qpos", position), "userdata": _Given("userdata", [0.0] * sizes["nuserdata"])}
         M, force = _Written("M", sizes["nC"]), _Written("qfrc_bias", model.nv)
         _try(self.inertia, model, M, **read)
+        _check_positive(self.inertia, model, M)
         _try(self.bias, model, force, qvel=_Given("qvel", [NUDGE] * model.nv), **read)
+
+
+def _check_positive(law: Any, model: "Model", M: "_Written") -> None:
+    """OptionError for an inertia matrix whose smallest eigenvalue is not positive."""
+    least = smallest_eigenvalue(model, M.values)
+    if not least > 0.0:
+        raise OptionError(
+            f"Dynamics: {law.py_func.__name__} on the model {model.name!r}: the inertia matrix is not positive "
+            f"definite, its smallest eigenvalue is {least:.3g}"
+        )
+
+
+def smallest_eigenvalue(model: "Model", M: Any) -> float:
+    """Of the inertia matrix M [nC]; inf without degrees of freedom, NaN where a number is none."""
+    m, full = model.struct().views, np.zeros((model.nv, model.nv))
+    rows, columns = np.repeat(np.arange(model.nv), m["M_rownnz"]), m["M_colind"]
+    full[rows, columns] = full[columns, rows] = M
+    return float(np.linalg.eigvalsh(full).min(initial=np.inf)) if np.isfinite(full).all() else np.nan
 
 
 def equations_word(dynamics: Any, model: "Model") -> str:
@@ -93,6 +120,11 @@ class _Written(_Given):
     def __setitem__(self, k: int, value: float) -> None:
         self._values[_place(self._name, k, len(self._values))] = value
         self._missing.discard(k)
+
+    @property
+    def values(self) -> list[float]:
+        """What was written."""
+        return self._values
 
     def require(self) -> None:
         if self._missing:

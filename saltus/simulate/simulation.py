@@ -419,6 +419,8 @@ class Simulation:
 
     def _finish(self) -> None:
         """After steps: keep the state that they left, to see later whether it was changed."""
+        if self._dynamics is not None:
+            divergence.check_inertia(self)
         if self._remembers or self._events is not None:
             self._left = self._state.copy()
 

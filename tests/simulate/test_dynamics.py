@@ -303,6 +303,32 @@ def test_equations_of_another_model():
         saltus.Batch("pendulum", 2, dynamics=SAME)
 
 
+def negative(m, d):
+    d.M[0] = -8.0
+
+
+def turns_negative(m, d):
+    _, c = sincos(d.qpos[0])
+    d.M[0] = 8.0 * c
+
+
+def test_inertia_that_is_no_inertia():
+    """M is positive definite in every mechanism; 8 cos θ is until θ = π/2."""
+    with pytest.raises(
+        OptionError, match=r"negative on .*'pendulum': the inertia matrix is not positive definite.* -8"
+    ):
+        saltus.Simulation("pendulum", dynamics=saltus.Dynamics(negative, good_bias))
+    with pytest.raises(OptionError, match="not positive definite"):
+        saltus.Batch("pendulum", 2, dynamics=saltus.Dynamics(negative, good_bias))
+    sim = saltus.Simulation("pendulum", "rk4", timestep=0.01, dynamics=saltus.Dynamics(turns_negative, good_bias))
+    sim.qpos[:], sim.qvel[:] = 1.0, 0.0
+    sim.step()
+    for go in (sim.step, lambda: sim.run(0.1)):
+        sim.qpos[:], sim.qvel[:] = 2.0, 0.0
+        with pytest.raises(saltus.DivergenceError, match="inertia matrix of the given equations is not positive"):
+            go()
+
+
 def reads_bodies(m, d):
     d.M[0] = d.xpos[1][0]
 
