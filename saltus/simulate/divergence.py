@@ -13,6 +13,7 @@ from saltus.errors import DivergenceError, ModelError, SaltusError, SaltusWarnin
 from saltus.integrate.dopri5 import ATTEMPTS
 from saltus.integrate.status import LARGEST
 from saltus.simulate.dynamics import smallest_eigenvalue
+from saltus.simulate.feedback import stable_step_at_start
 from saltus.simulate.hybrid import EVENT_STATUSES, event_error
 from saltus.simulate.stability import modes, stable_timestep
 from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
@@ -52,12 +53,32 @@ def handle(sim: "Simulation", before: np.ndarray, taken: int, status: int) -> No
         _warn_once(sim, "Newton's method did not converge")
         sim.unconverged += 1
     elif status == CONTACTS_FULL:
-        sim._state[:] = before
-        raise ModelError(
-            f"more than {sim._model.nconmax} contacts at once at t = {sim.time:.6g} s; there is no room for them"
-        )
+        raise _overflow(sim, before, taken)
     elif status in EVENT_STATUSES:
         raise event_error(sim, status)
+
+
+def _overflow(sim: "Simulation", before: np.ndarray, taken: int) -> SaltusError:
+    """The error for more contacts than there is room for: a divergence where the step is too long for the motion."""
+    what = f"more than {sim._model.nconmax} contacts at once"
+    crossing = _crosses(sim)
+    sim._state[:] = before
+    for _ in range(taken if sim._events is None else 0):  # steps do not stop there
+        here = sim._state.copy()
+        if sim._advance(1, sim.timestep)[1] == CONTACTS_FULL:
+            sim._state[:] = here
+            break
+    limit = _tried(lambda: stable_step_at_start(sim), math.inf)
+    if not crossing and limit >= sim.timestep:
+        return ModelError(f"{what} at t = {sim.time:.6g} s; there is no room for them")
+    stable = limit if limit < sim.timestep else None
+    return DivergenceError(sim.time, what=what, timestep=sim.timestep, stable_timestep=stable)
+
+
+def _crosses(sim: "Simulation") -> bool:
+    """Whether anything moves by more than the model's extent within a step, at the state that the steps came to."""
+    speeds = sim._struct.views["qvel"][[unit == "m/s" for unit in sim.model.coordinate_units()[1]]]
+    return not (np.abs(speeds) * sim.timestep < sim.model.stat.extent).all()
 
 
 def check_given(sim: "Simulation") -> None:
@@ -99,6 +120,8 @@ def _error(sim: "Simulation", bad: dict[str, np.ndarray], status: int) -> Diverg
         what = f"step control asked for steps too small for the clock, or more than {ATTEMPTS:,} within a timestep"
     term, value = (None, None) if i is None else _tried(lambda: largest_term(sim, i), (None, None))
     limit, _ = _tried(lambda: stability_limit(sim), (math.inf, 0j))
+    if sim.model.nflex and given is None:
+        limit = min(limit, _tried(lambda: stable_step_at_start(sim), math.inf))
     unit = "N" if i is not None and sim.model.coordinate_units()[1][i] == "m/s" else "N·m"
     return DivergenceError(
         sim.time,

@@ -1,11 +1,11 @@
-"""Whether a controlled mechanism is stable under an integrator with a step: growth of small deviations."""
+"""Whether a mechanism, controlled or deformable, is stable under an integrator with a step: growth of deviations."""
 
 import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from saltus.contact.counts import NROW
+from saltus.contact.counts import NROW, NUNSOLVED
 from saltus.dynamics.manifold import difference, displace
 from saltus.errors import SaltusWarning
 from saltus.number.kernels import Entry
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PERTURBATION = 1e-6  # rad, m, and rates: deviations whose growth is looked at
 GROWS = 1e-3  # a step: less than this counts as none
+ITERATIONS = 60  # of one deviation of many freedoms, the second half of which is its growth
+CLEARLY = 1e-2  # a step: growth beyond what so many iterations tell
 
 _displace = Entry("displace", "origin, v, target", "displace(m, origin, 1.0, v, target)", displace=displace)
 _difference = Entry("tangent", "origin, target, out", "difference(m, origin, target, out)", difference=difference)
@@ -88,6 +90,64 @@ def stable_step(sim: "Simulation", h: float) -> float | None:
         stable = growth(sim, middle) <= 1.0 + GROWS * middle / h
         low, high = (middle, high) if stable else (low, middle)
     return low
+
+
+def stable_step_at_start(sim: "Simulation") -> float:
+    """The largest step (s) at which no deviation of a deformable body grows at the model's start; the state is kept.
+
+    inf where the simulation's own step is stable, or chosen by the integrator, or goes over events.
+    """
+    if sim.integrator.adaptive or sim._events is not None or not sim.model.nflex:
+        return np.inf
+    here, low, high = sim._state.copy(), sim.timestep, np.inf
+    sim._place(None)
+    try:
+        while _fastest_growth(sim, low) > 1.0 + CLEARLY:
+            low, high = low / 2.0, low
+            if low < PERTURBATION * sim.timestep:
+                return 0.0
+        while np.isfinite(high) and high - low > 0.01 * low:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if _fastest_growth(sim, middle) > 1.0 + CLEARLY else (middle, high)
+    finally:
+        sim._state[:] = here
+        sim._struct.views["count"][NUNSOLVED] = 0
+        sim._computed = None
+    return low if np.isfinite(high) else np.inf
+
+
+def _fastest_growth(sim: "Simulation", h: float) -> float:
+    """Mean growth a step of a deviation in the direction of those that grow fastest, by iterating on one of them.
+
+    As `growth`, for systems of many freedoms (Golub & Van Loan, Matrix Computations (2013), 7.3.1). inf where a step
+    fails.
+    """
+    here = sim._state.copy()
+    base = _stepped(sim, here, np.zeros(2 * sim.model.nv), h)
+    deviation = np.random.default_rng(0).normal(size=2 * sim.model.nv)
+    sizes = []
+    for _ in range(ITERATIONS):
+        deviation *= PERTURBATION / np.linalg.norm(deviation)
+        end = _stepped(sim, here, deviation, h)
+        if end is None or base is None:
+            return np.inf
+        _difference(sim._model, sim._struct, base[0], end[0], deviation[: sim.model.nv])
+        deviation[sim.model.nv :] = end[1] - base[1]
+        sizes.append(np.linalg.norm(deviation) / PERTURBATION)
+    return float(np.exp(np.log(sizes[ITERATIONS // 2 :]).mean()))
+
+
+def _stepped(sim, here, deviation, h) -> tuple[np.ndarray, np.ndarray] | None:
+    """Positions and velocities one step of h seconds after a state that deviates from `here`; None without numbers."""
+    nv = sim.model.nv
+    sim._state[:] = here
+    sim._struct.views["memory"][:] = 0.0
+    _displace(sim._model, sim._struct, here[sim._rows_of("qpos")], deviation[:nv], sim.qpos)
+    sim.qvel[:] += deviation[nv:]
+    sim._advance(1, h)
+    end = sim.qpos.copy(), sim.qvel.copy()
+    sim._state[:] = here
+    return end if all(np.isfinite(part).all() for part in end) else None
 
 
 def warn_if_unstable(sim: "Simulation") -> None:

@@ -266,6 +266,13 @@ class Simulation:
     @in_turn
     def reset(self, key: int | str | None = None) -> None:
         """Go to a keyframe by name or number, or to the model's start: its `initial_key`, or else qpos0 at rest."""
+        self._place(key)
+        self._computed = self._left = None
+        self.unconverged = 0
+        self.events = self.events[:0]
+
+    def _place(self, key: int | str | None) -> None:
+        """Put the state at a keyframe or the model's start."""
         parameters = self._struct.views["control_prm"].copy()
         self._state[:] = 0.0
         self._struct.views["control_prm"][:] = parameters
@@ -273,9 +280,6 @@ class Simulation:
             view = self._struct.views[name]
             (view[: len(value)] if view.ndim else view)[...] = value
         self.actuation_state[:] = self._start_values
-        self._computed = self._left = None
-        self.unconverged = 0
-        self.events = self.events[:0]
 
     @in_turn
     def snapshot(self) -> np.ndarray:

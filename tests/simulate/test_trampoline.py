@@ -31,6 +31,25 @@ def held_at_corners():
     return saltus.load(text.replace(pins, "0 15 240 255"))
 
 
+def test_a_sheet_that_diverges_names_the_step():
+    """Below the stable step that the error names the sheet falls with g t and less; above, it diverges."""
+    sim = saltus.Simulation("trampoline", "explicit_euler", timestep=0.01)
+    with pytest.raises(saltus.DivergenceError, match=r"timestep 0\.01 s exceeds the stability limit") as caught:
+        for _ in range(100):
+            sim.step()
+    limit = caught.value.stable_timestep
+    assert limit is not None and caught.value.time == sim.time < 0.3
+    for factor, stays in ((0.95, True), (1.2, False)):
+        sim.reset()
+        sim.timestep = factor * limit
+        if stays:
+            sim.step(round(0.3 / sim.timestep))
+            assert abs(sim.qvel).max() < 9.81 * 0.3 + 0.1
+        else:
+            with pytest.raises(saltus.DivergenceError, match="exceeds the stability limit"):
+                sim.step(round(0.3 / sim.timestep))
+
+
 @pytest.mark.slow
 def test_a_second_of_the_trampoline_is_mujocos():
     m = tight("trampoline", 1e-4)
