@@ -28,7 +28,7 @@ from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.divergence import GIVEN, INPUTS, first_bad
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation
-from saltus.simulate.plan import count, numbers, positive
+from saltus.simulate.plan import numbers, positive, whole_number
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.simulate.turn import Turn, in_turn
@@ -88,7 +88,7 @@ class Batch:
         self._turn = Turn("Batch")
         check_control(control)
         self.model: Model = load(model)
-        self.n = count("a batch needs at least one simulation: n", n, 1)
+        self.n = whole_number("a batch needs at least one simulation: n", n, 1)
         if not isinstance(precision, str) or precision not in LANES:
             raise OptionError.unknown("precision", precision, LANES)
         self.precision = precision
@@ -252,7 +252,7 @@ class Batch:
         Raises DivergenceError if simulations diverge; the others have taken their steps, `diverged` says which have
         not, and `reset(batch.diverged)` brings them back.
         """
-        n = count("step: n", n)
+        n = whole_number("step: n", n)
         if self._delays:
             self._check_clock(n)
         rows = self._rows if self._forced else self._short_rows
@@ -362,7 +362,7 @@ def _threads(threads: int | None) -> int:
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    return count("threads", threads, 1)
+    return whole_number("threads", threads, 1)
 
 
 def _indices(ids: Any, n: int) -> np.ndarray:

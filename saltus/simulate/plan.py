@@ -71,7 +71,7 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
         raise OptionError(f"{name} must be numbers, got {value!r}") from None
 
 
-def count(name: str, value: Any, least: int = 0) -> int:
+def whole_number(name: str, value: Any, least: int = 0) -> int:
     """A whole number from `least` on; OptionError for anything else."""
     try:
         number = int(value)

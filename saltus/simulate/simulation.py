@@ -29,7 +29,7 @@ from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
-from saltus.simulate.plan import count, numbers, positive
+from saltus.simulate.plan import numbers, positive, whole_number
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.snapshot import marked, unmarked
 from saltus.simulate.start import check_discrete, check_sampling, start_state
@@ -320,7 +320,7 @@ class Simulation:
 
         Raises DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
         """
-        n = count("step: n", n)
+        n = whole_number("step: n", n)
         turn = self._turn  # as `in_turn` does, at a fifth of the cost
         if not turn.take(False):
             raise turn.refusal()
