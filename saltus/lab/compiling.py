@@ -26,6 +26,7 @@ from saltus.number.cache import cache_directory, cache_key
 from saltus.number.kernels import compile_progress
 
 ESTIMATES = "compile_seconds.json"
+_listening = threading.Lock()  # of all who listen to the compiler, only the last is told
 
 
 class Cancelled(Exception):
@@ -74,7 +75,7 @@ class Making:
             self._compile_elsewhere(missing)
         if self._cancelled:
             raise Cancelled
-        with compile_progress(self._tell):  # what another process could not compile for this one
+        with _listening, compile_progress(self._tell):  # what another process could not compile for this one
             return build(self._setup, self._settings)
 
     def _missing(self) -> str | None:
@@ -86,7 +87,7 @@ class Making:
                 raise _Missing(kernel)
 
         try:
-            with compile_progress(refuse):
+            with _listening, compile_progress(refuse):
                 build(self._setup, self._settings)
         except _Missing as missing:
             return str(missing)
