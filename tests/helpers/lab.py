@@ -84,7 +84,7 @@ class Page:
     def send(self, type, **fields):
         self.socket.send(json.dumps({"type": type, **fields}))
 
-    def receive(self, timeout=10.0):
+    def receive(self, timeout=60.0):
         """One message, understood and, if it is a frame, acknowledged."""
         message = self.socket.recv(timeout)
         if isinstance(message, bytes):
