@@ -73,6 +73,8 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
 
 def whole_number(name: str, value: Any, least: int = 0) -> int:
     """A whole number from `least` on; OptionError for anything else."""
+    if type(value) is int and least <= value <= sys.maxsize:
+        return value
     try:
         number = int(value)
         whole = bool(number == value)
