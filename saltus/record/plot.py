@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg", "pdf")
 
+ROUNDING = 1e-13  # of the largest energy: less is none
 STACKED = 4  # panels of positions and velocities that lie above each other
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, without its yellow, too pale on white
@@ -140,8 +141,10 @@ def energy_panel(axes: Axes, trajectory: Trajectory) -> None:
         axes.text(0.5, 0.5, "not recorded", transform=axes.transAxes, ha="center", va="center", color="0.4")
     else:
         start = energy[0]
+        largest = np.max(np.abs(energy[np.isfinite(energy)]), initial=0.0)
+        told = np.where(np.abs(start) > ROUNDING * largest, start, 0.0)
         labels = [
-            f"{name}, from {value:.4g} J" for name, value in zip(("potential", "kinetic", "total"), start, strict=True)
+            f"{name}, from {value:.4g} J" for name, value in zip(("potential", "kinetic", "total"), told, strict=True)
         ]
         with np.errstate(all="ignore"):  # of runs that diverged
             change = energy - start

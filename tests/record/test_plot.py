@@ -58,6 +58,14 @@ def test_an_offset_does_not_hide_the_changes():
     assert legend(energies)[0] == "potential, from 1e+06 J"
 
 
+def test_rounding_is_no_energy_to_start_from():
+    swing = np.linspace(0, 30, 30)
+    energies = (
+        recorded(energy=np.stack([-8.7e-15 - 40 * np.sin(swing) ** 2, 40 * np.sin(swing) ** 2], 1)).plot().axes[2]
+    )
+    assert legend(energies) == ["potential, from 0 J", "kinetic, from 0 J", "total, from 0 J"]
+
+
 def test_each_unit_has_a_panel():
     names = ["base.x", "base.y", "base.qw", "base.qx", "slide", "hinge"]
     units = ["m", "m", "", "", "m", "rad"]
