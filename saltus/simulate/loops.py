@@ -24,11 +24,11 @@ from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 # looking at a state that is none would go on from numbers that are none
 _GUARDED = """
-if rarely(not bad_start(m, d) < 0.5):
+if rarely(any_lane(bad_start(m, d) > 0.5)):
     return DIVERGED
 return {call}
 """
-_GUARDS = dict(bad_start=bad_start, rarely=rarely, DIVERGED=DIVERGED)
+_GUARDS = dict(bad_start=bad_start, any_lane=any_lane, rarely=rarely, DIVERGED=DIVERGED)
 forward = Entry("forward", "", _GUARDED.format(call="forward(m, d)"), forward=acceleration.forward, **_GUARDS)
 energy = Entry("energy", "", "energy_of_state(m, d)", energy_of_state=smooth.energy_of_state)
 energies = Entry("energies", "out", "energies_of_state(m, d, out)", energies_of_state=smooth.energies_of_state)
