@@ -169,8 +169,10 @@ def test_a_number_out_of_its_bounds_is_told_and_the_connection_stays(opened, typ
         client.until(lambda: client.notices)
         assert client.notices[-1].startswith(type) and bounds in client.notices[-1]
         assert [client.status[name] for name in ("timestep", "speed", "gravity")] == before
-        client.send("step", n=1)  # it still listens
-        client.until(lambda: client.status["time"] > 0)
+        client.send("pause")  # it still listens
+        client.until(lambda: not client.status["playing"])
+        client.send("play")
+        client.until(lambda: client.status["playing"])
 
 
 def test_oversized_messages(opened):
