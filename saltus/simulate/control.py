@@ -25,7 +25,7 @@ READS = {
 NOT_IN_STEPS = {"sensordata", "energy", "qLD", "qLDiagInv", "crb", "cfrc_ext", "cfrc_int", "qfrc_inverse"}
 NOT_IN_STEPS |= {"subtree_linvel", "subtree_angmom"}
 _TRN = mujoco.mjtTrn
-_OF_JOINTS = (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
+OF_JOINTS = (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
 _SCALAR = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
 
 
@@ -185,7 +185,7 @@ class PID(Controller):
         out = qpos.copy()
         for k, (target, on) in enumerate(parameters.reshape(-1, PID_PARAMETERS)[: model.nactuator, [3, 7]]):
             joint = model.actuator_trnid[k, 0]
-            if on > 0.5 and model.actuator_trntype[k] in _OF_JOINTS and model.jnt_type[joint] in _SCALAR:
+            if on > 0.5 and model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] in _SCALAR:
                 out[model.jnt_qposadr[joint]] = target
         return out
 
@@ -209,7 +209,7 @@ def _gear(model, k) -> tuple[float, str]:
         axes = 6
         if other < 0:
             return 0.0, "acts on a site without a reference"
-    if kind in _OF_JOINTS:
+    if kind in OF_JOINTS:
         if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_FREE.value:
             return 0.0, "acts on a free joint"
         axes = 3 if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_BALL.value else 1
@@ -220,5 +220,5 @@ def _gear(model, k) -> tuple[float, str]:
 def _unlimited_angle(model, k) -> bool:
     """Whether actuator k turns a hinge that may turn on and on."""
     joint = model.actuator_trnid[k, 0]
-    hinge = model.actuator_trntype[k] in _OF_JOINTS and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE.value
+    hinge = model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE.value
     return bool(hinge and not model.jnt_limited[joint])

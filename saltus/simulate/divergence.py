@@ -5,14 +5,14 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusError, SaltusWarning
 from saltus.integrate.dopri5 import ATTEMPTS
 from saltus.integrate.status import LARGEST
-from saltus.simulate.dynamics import smallest_eigenvalue
+from saltus.simulate.control import OF_JOINTS
+from saltus.simulate.dynamics import full_inertia, inertia_fault
 from saltus.simulate.feedback import stable_step_at_start
 from saltus.simulate.hybrid import EVENT_STATUSES, event_error
 from saltus.simulate.stability import modes, stable_timestep
@@ -27,7 +27,6 @@ TERMS = (
 )
 
 
-JOINTS = (mujoco.mjtTrn.mjTRN_JOINT.value, mujoco.mjtTrn.mjTRN_JOINTINPARENT.value)
 INPUTS = ("mocap_pos", "mocap_quat", "ctrl", "qfrc_applied", "xfrc_applied")
 GIVEN = ("time", "qpos", "qvel", "act", *INPUTS)  # what a user sets and steps take as numbers
 
@@ -87,13 +86,15 @@ def check_given(sim: "Simulation") -> None:
         raise _error(sim, {}, DIVERGED)
 
 
-def check_inertia(sim: "Simulation") -> None:
-    """DivergenceError where the user's equations gave the last step an inertia matrix not positive definite."""
+def check_inertia(sim: "Simulation", before: np.ndarray) -> None:
+    """DivergenceError where the user's equations gave the last step an inertia matrix not positive definite.
+
+    The state is then the one `before` the steps.
+    """
     M = sim._struct.views["M"]
-    least = smallest_eigenvalue(sim.model, M)
-    if M.any() and not least > 0.0:
-        what = f"the inertia matrix of the given equations is not positive definite (smallest eigenvalue {least:.3g})"
-        raise DivergenceError(sim.time, what=what)
+    if M.any() and (fault := inertia_fault(full_inertia(sim._model, M))):
+        sim._state[:] = before
+        raise DivergenceError(sim.time, what=f"the inertia matrix of the given equations {fault}")
 
 
 def _given(sim: "Simulation") -> dict[str, np.ndarray]:
@@ -158,7 +159,7 @@ def _dof_of(sim: "Simulation", name: str, k: int) -> int | None:
         return int(sim.model.body_dofadr[moved[0]]) if moved.size else None
     if name == "ctrl":
         actuator = int(np.searchsorted(np.cumsum(sim.model.actuator_ctrlnum), k, "right"))
-        if sim.model.actuator_trntype[actuator] in JOINTS:
+        if sim.model.actuator_trntype[actuator] in OF_JOINTS:
             return int(sim.model.jnt_dofadr[sim.model.actuator_trnid[actuator, 0]])
     return None
 

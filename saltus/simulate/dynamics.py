@@ -25,7 +25,7 @@ class Dynamics:
         place; a polynomial of second degree in the velocities.
 
     M must be positive definite, as that of every mechanism: OptionError where it is not near the model's start, and a
-    DivergenceError of the step of a simulation that comes to where it is not.
+    DivergenceError of steps of a simulation that end where it is not. Steps of a batch are not looked at.
 
     Both read positions d.qpos [nq], `bias` velocities d.qvel [nv] too, and if need be d.userdata and the kernels' Model
     m, whose fields have MuJoCo's names. Each number may stand for many simulations side by side, or have derivatives:
@@ -70,20 +70,27 @@ class Dynamics:
 
 def _check_positive(law: Any, model: "Model", M: "_Written") -> None:
     """OptionError for an inertia matrix whose smallest eigenvalue is not positive."""
-    least = smallest_eigenvalue(model, M.values)
-    if not least > 0.0:
-        raise OptionError(
-            f"Dynamics: {law.py_func.__name__} on the model {model.name!r}: the inertia matrix is not positive "
-            f"definite, its smallest eigenvalue is {least:.3g}"
-        )
+    if fault := inertia_fault(full_inertia(model.struct(), np.array(M.values))):
+        raise OptionError(f"Dynamics: {law.py_func.__name__} on the model {model.name!r}: the inertia matrix {fault}")
 
 
-def smallest_eigenvalue(model: "Model", M: Any) -> float:
-    """Of the inertia matrix M [nC]; inf without degrees of freedom, NaN where a number is none."""
-    m, full = model.struct().views, np.zeros((model.nv, model.nv))
-    rows, columns = np.repeat(np.arange(model.nv), m["M_rownnz"]), m["M_colind"]
+def full_inertia(m: Any, M: np.ndarray) -> np.ndarray:
+    """The inertia matrix [nv, nv] of its entries M [nC] in the kernels' Model m."""
+    full = np.zeros((m.nv, m.nv))
+    rows, columns = np.repeat(np.arange(m.nv), m.M_rownnz), m.M_colind
     full[rows, columns] = full[columns, rows] = M
-    return float(np.linalg.eigvalsh(full).min(initial=np.inf)) if np.isfinite(full).all() else np.nan
+    return full
+
+
+def inertia_fault(full: np.ndarray) -> str:
+    """What is wrong with an inertia matrix [nv, nv] that is not positive definite; "" where it is."""
+    if not np.isfinite(full).all():
+        return "is not finite"
+    try:
+        np.linalg.cholesky(full)
+    except np.linalg.LinAlgError:
+        return f"is not positive definite, its smallest eigenvalue is {np.linalg.eigvalsh(full).min():.3g}"
+    return ""
 
 
 def equations_word(dynamics: Any, model: "Model") -> str:

@@ -180,8 +180,9 @@ class Ledger:
         sim._struct.views["memory"][:] = 0.0
         for weight in weights[1:-1]:
             sim._prepare()
+            here = sim._state.copy()
             sim._advance(1, h / self._parts)
-            sim._finish()
+            sim._finish(here)
             self._add(h * weight)
         sim._state[:] = after
         sim._left, sim.events, sim.unconverged = left, events, unconverged

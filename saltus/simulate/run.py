@@ -288,7 +288,7 @@ class Run:
         taken, status = sim._advance(n, h)
         if status and status != ENDED:
             divergence.handle(sim, before, taken, status)
-        sim._finish()
+        sim._finish(before)
         return status == ENDED
 
     def _note_events(self):

@@ -26,7 +26,7 @@ from saltus.simulate import copying, divergence, loops, rows
 from saltus.simulate.contact import Compliant, Law, find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.data import Data
-from saltus.simulate.dynamics import Dynamics, equations_word
+from saltus.simulate.dynamics import Dynamics, equations_word, full_inertia
 from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
 from saltus.simulate.plan import numbers, positive, whole_number
@@ -330,7 +330,7 @@ class Simulation:
             taken, status = self._advance(n, self.timestep)
             if status and status != ENDED:
                 divergence.handle(self, before, taken, status)
-            self._finish()
+            self._finish(before)
         finally:
             turn.leave()
 
@@ -421,10 +421,10 @@ class Simulation:
             divergence.handle(self, before, 0, status)
         self._left = self._state.copy()
 
-    def _finish(self) -> None:
-        """After steps: keep the state that they left, to see later whether it was changed."""
+    def _finish(self, before: np.ndarray) -> None:
+        """After steps from the state `before`: keep that which they left, to see later whether it was changed."""
         if self._dynamics is not None:
-            divergence.check_inertia(self)
+            divergence.check_inertia(self, before)
         if self._remembers or self._events is not None:
             self._left = self._state.copy()
 
@@ -539,10 +539,7 @@ class Simulation:
     def full_M(self) -> np.ndarray:
         """The joint-space inertia matrix [nv, nv] (kg, kg m, kg m²) at the present state."""
         self._refresh("M")
-        full = np.zeros((self.model.nv, self.model.nv))
-        rows = np.repeat(np.arange(self.model.nv), self._model.M_rownnz)
-        full[rows, self._model.M_colind] = full[self._model.M_colind, rows] = self._struct.views["M"]
-        return full
+        return full_inertia(self._model, self._struct.views["M"])
 
     @in_turn
     def jacobian(self, body: str | int, point: Any = None) -> tuple[np.ndarray, np.ndarray]:

@@ -327,6 +327,10 @@ def test_inertia_that_is_no_inertia():
         sim.qpos[:], sim.qvel[:] = 2.0, 0.0
         with pytest.raises(saltus.DivergenceError, match="inertia matrix of the given equations is not positive"):
             go()
+    sim.qpos[:], sim.qvel[:] = 1.0, 30.0  # in three steps to 1.9, beyond π/2
+    with pytest.raises(saltus.DivergenceError):
+        sim.step(3)
+    assert (sim.time, sim.qpos[0], sim.qvel[0]) == (0.01, 1.0, 30.0)  # the steps are taken back
 
 
 def reads_bodies(m, d):
