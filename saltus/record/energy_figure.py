@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from saltus.dynamics.kinematics import BALL, HINGE, SLIDE
 from saltus.record.stored_model import readable_model
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.trajectory import Trajectory
 
-HINGE, SLIDE = 3, 2  # mjtJoint
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,12 @@ def energy_error(t: Trajectory) -> float:
 def exchanges(t: Trajectory) -> list[str]:
     """What changed the energy of a run on purpose, by the names of a ledger's accounts.
 
-    From the columns, and from the model where the recording holds one. Forces applied from outside are not recorded.
+    From the columns, and from the model where the recording holds one.
     """
     m, _ = readable_model(t)
     found = {
         "actuators": bool(np.any(t.ctrl) or np.any(t.act) or t.attrs.get("control")),
+        "applied": bool(t.attrs.get("applied")),
         "contact": bool(np.any(t.contact_state)),
         "impacts": _impacts(t),
         "equations": bool(t.attrs.get("dynamics")),
@@ -88,8 +89,15 @@ def _impacts(t: Trajectory) -> bool:
 
 
 def _limits(t: Trajectory, m: Model) -> bool:
-    """Whether a hinge or slide was beyond its range at a sample."""
-    limited = np.flatnonzero(m.jnt_limited.astype(bool) & np.isin(m.jnt_type, (HINGE, SLIDE)))
-    angles = t.qpos[:, m.jnt_qposadr[limited]]
-    low, high = m.jnt_range[limited].T
-    return bool(np.any((angles < low) | (angles > high)))
+    """Whether a joint was beyond its range at a sample, or a tendon has one: lengths are not recorded."""
+    limited = m.jnt_limited.astype(bool)
+    scalar = np.flatnonzero(limited & np.isin(m.jnt_type, (HINGE, SLIDE)))
+    angles = t.qpos[:, m.jnt_qposadr[scalar]]
+    low, high = m.jnt_range[scalar].T
+    balls = np.flatnonzero(limited & (m.jnt_type == BALL))
+    cosines = np.abs(t.qpos[:, m.jnt_qposadr[balls]])  # of half the angle turned
+    return bool(
+        np.any(m.tendon_limited)
+        or np.any((angles < low) | (angles > high))
+        or np.any(cosines < np.cos(m.jnt_range[balls, 1] / 2))
+    )

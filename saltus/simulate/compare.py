@@ -137,6 +137,7 @@ class _Law:
     def __init__(self, model: Model, contact: str, law: Any, out: Comparison):
         self.model, self.contact, self.law, self.out = model, contact, law, out
         self.timestep, self.duration, self.sample = out.timestep, out.duration, out.sample
+        self._keeps_ledger = False  # until a run shows that something changes the energy on purpose
 
     def compare(self, chosen: list[Integrator], given: Trajectory | None, report: _Report, *, asked: bool) -> None:
         """All rows. `asked`: whether somebody asked for these integrators, and is to know which ones are refused."""
@@ -149,8 +150,6 @@ class _Law:
             )
             return
         self.reference = self._reference() if given is None else self._given(given)
-        known = self.reference.trajectory
-        self._keeps_ledger = known is not None and bool(exchanges(known))
         self.out.references[self.contact] = self.reference
         for integrator, refused in zip(chosen, refusals, strict=True):
             report.begin(integrator.name)
@@ -222,6 +221,9 @@ class _Law:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", SaltusWarning)
                 trajectory = self._run(sim, ledger=self._keeps_ledger)
+                if not self._keeps_ledger and exchanges(trajectory):
+                    self._keeps_ledger = True
+                    trajectory = self._run(self._simulation(integrator), ledger=True)
         except DivergenceError as error:
             self.out.trajectories[label] = error.trajectory
             return self._row(integrator, error=math.inf, energy_drift=math.inf, note=str(error))

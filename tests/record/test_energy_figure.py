@@ -32,6 +32,25 @@ def test_what_changes_energy_is_named():
     assert "contact" in exchanges(ball)
 
 
+def test_a_force_from_outside_is_named():
+    sim = saltus.Simulation(SLIDE.format(joint=""), "rk4")
+    sim.qfrc_applied = 1.0
+    assert exchanges(sim.run(1.0)) == ["applied"]
+
+
+BALL = """<mujoco><compiler angle="radian"/><option gravity="0 0 0" timestep="0.01"/><worldbody>
+<body><joint type="ball" range="0 .5" limited="true"/><geom size=".1" pos="0 0 -1" mass="1"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(("duration", "expected"), [(0.4, []), (0.6, ["limits"])])
+def test_a_limit_of_a_ball_joint_is_named_once_reached(duration, expected):
+    """Without weight it turns at 1 rad/s and is at its limit of 0.5 rad after half a second."""
+    sim = saltus.Simulation(BALL, "euler")
+    sim.qvel = [1.0, 0.0, 0.0]
+    assert exchanges(sim.run(duration)) == expected
+
+
 def test_a_drift_is_told_where_energy_is_to_be_kept():
     run = slid('stiffness="4"', "euler")
     figure = energy_figure(run)
@@ -59,3 +78,7 @@ def test_a_comparison_ranks_the_error_and_not_the_work():
     rows = saltus.compare(model, ["euler", "rk4"], duration=1.0).rows
     errors = {row.name: row.energy_drift for row in rows}
     assert errors["rk4"] < 1e-7 and errors["euler"] < 0.05
+    given = saltus.compare(model, ["dopri5"], duration=1.0, sample=0.05).references["soft"].trajectory
+    foreign = saltus.Trajectory(given.time, given.qpos, given.qvel)  # tells nothing of what changes its energy
+    rows = saltus.compare(model, ["rk4"], duration=1.0, sample=0.05, reference=foreign).rows
+    assert rows[0].energy_drift == pytest.approx(errors["rk4"])
