@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
 
-
 @dataclass(frozen=True)
 class EnergyFigure:
     """A name, a number as text, and what it is to be read with."""
