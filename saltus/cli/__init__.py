@@ -36,6 +36,19 @@ def _models(incomplete: str) -> list[str]:
     return [name for name in [*models(), *sorted(files)] if name.startswith(incomplete)]
 
 
+def _scenes(incomplete: str) -> list[str]:
+    """The same for the lab, whose own scenes come first."""
+    from saltus.lab.scene_names import MADE
+
+    offered = [*(name for name in MADE if name.startswith(incomplete)), *_models(incomplete)]
+    return list(dict.fromkeys(offered))
+
+
+def _warmed(ctx: typer.Context, incomplete: str) -> list[str]:
+    """What can be compiled ahead of time: scenes with --lab, otherwise models."""
+    return (_scenes if ctx.params.get("lab") else _models)(incomplete)
+
+
 A_MODEL = {
     "metavar": "MODEL",
     "help": "A model file (.xml, .urdf), a bundled name or n_link:N.",
@@ -176,16 +189,20 @@ def run(
 
 def _contact(contact: str | None, restitution: float | None, friction: float | None) -> Any:
     """The contact law that the options say."""
-    given: dict[str, Any] = {
-        name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None
-    }
+    given = _hard_numbers(contact, restitution, friction)
     if not given:
         return contact
-    if contact != "hard":
-        raise typer.BadParameter(f"{' and '.join(given)}: only hard contact has it; add --contact hard")
     from saltus.simulate.contact import Hard
 
     return Hard(**given)
+
+
+def _hard_numbers(contact: str | None, restitution: float | None, friction: float | None) -> dict[str, Any]:
+    """The numbers of hard contact that were given; wrong usage if that was not chosen."""
+    given = {name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None}
+    if given and contact != "hard":
+        raise typer.BadParameter(f"{' and '.join(given)}: only hard contact has it; add --contact hard")
+    return given
 
 
 def _alone(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
@@ -321,7 +338,7 @@ def lab(
         typer.Argument(
             metavar="[MODEL]",
             help="A scene (see --scenes), a bundled name or a model file.",
-            autocompletion=_models,
+            autocompletion=_scenes,
         ),
     ] = None,
     integrator: Annotated[
@@ -352,8 +369,8 @@ def lab(
     if scenes:
         list_scenes()
         return
-    law = _contact(contact, restitution, friction)
-    options = {"integrator": integrator, "contact": law, "timestep": timestep, "key": key, "speed": speed}
+    options = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key, "speed": speed}
+    options |= _hard_numbers(contact, restitution, friction)  # the rest of the law is the scene's
     marked = {"ignore": ignore or [], "parameters": parameter or [], "playing": not paused, "port": port}
     open_lab(model or "pendularm", browser=browser, **options, **marked)
 
@@ -431,7 +448,7 @@ def derive(
 def warm(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MODEL]...", help="Models whose own integrators are wanted.", autocompletion=_models),
+        typer.Argument(metavar="[MODEL]...", help="Models whose own integrators are wanted.", autocompletion=_warmed),
     ] = None,
     integrators: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Names with commas between, or 'all'.")

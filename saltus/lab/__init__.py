@@ -86,6 +86,8 @@ def open(
     *,
     integrator: Any = None,
     contact: Any = None,
+    restitution: float | None = None,
+    friction: float | None = None,
     timestep: float | None = None,
     key: int | str | None = None,
     ignore: Iterable[str] = (),
@@ -101,6 +103,7 @@ def open(
         what: the name of a scene (see `saltus.lab.scenes.scenes`), anything that `saltus.load` takes, a
             `saltus.Simulation`, whose state the lab goes on from on its own, or a `saltus.Trajectory`, which it plays.
         integrator, contact, timestep: as those of `saltus.Simulation`; key: the keyframe to start from.
+        restitution, friction: numbers of hard contact that take the place of the scene's own; see `saltus.Hard`.
         ignore: features of the model to leave out, as of `saltus.load`.
         parameters: values of the model that get sliders, "body_mass[bob]=0.1:10"; see `saltus.lab.parameters`.
         speed: simulated seconds a second. playing: whether it begins at once.
@@ -111,6 +114,7 @@ def open(
         ModelError, OptionError: this cannot be shown, or not with these options; or the port is in use.
     """
     given = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
+    given |= {"restitution": restitution, "friction": friction}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     options |= {} if speed == 1.0 else {"speed": _speed(speed)}
     options |= {} if playing else {"playing": False}

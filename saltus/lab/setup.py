@@ -27,7 +27,8 @@ class Setup:
     name, title: of the scene. integrator, contact, timestep (s), control: as those of `saltus.Simulation`.
     key: the keyframe to start from. start: a function that puts a simulation into another state after a reset.
     source: a simulation to go on from. ghosts: integrators that can run beside the chosen one.
-    hard: the law of hard contact, where that is chosen by its name.
+    hard: the law of hard contact, where that is chosen by its name. restitution, friction: numbers of hard contact that
+    take the place of those of the law, whichever that is; None: the law's own.
     parameters: values of the model that get sliders besides those that its file marks, as texts (see
     `saltus.lab.parameters`). speed: simulated seconds a second. playing: whether it starts at once.
     """
@@ -44,13 +45,15 @@ class Setup:
     source: Simulation | None = None
     ghosts: tuple[str, ...] = ()
     hard: Hard = field(default_factory=Hard)
+    restitution: float | None = None
+    friction: float | None = None
     parameters: tuple[str, ...] = ()
     speed: float = 1.0
     playing: bool = True
 
     def simulation(self) -> Simulation:
         """The simulation at its start; nothing is compiled yet."""
-        law = self.law(self.contact) if isinstance(self.contact, str) else self.contact
+        law = self.law(find_contact_law(self.contact).name)
         sim = Simulation(self.model, self.integrator, law, self.timestep, control=self.control)
         self.reset(sim, self.key)
         if self.source is not None:
@@ -60,9 +63,12 @@ class Setup:
     def law(self, name: str) -> Law:
         """The contact law of a name; where that is the setup's own, with its numbers."""
         own = find_contact_law(self.contact)
-        if own.name == name and not isinstance(self.contact, str):
+        if own.name != name or isinstance(self.contact, str):
+            own = self.hard if name == Hard.name else find_contact_law(name)
+        if not isinstance(own, Hard):
             return own
-        return self.hard if name == Hard.name else find_contact_law(name)
+        given = {"restitution": self.restitution, "friction": self.friction}
+        return replace(own, **{name: value for name, value in given.items() if value is not None})
 
     def suited(self, integrator: Integrator, contact: str) -> Integrator:
         """The integrator, or another where it does not go with a contact law."""

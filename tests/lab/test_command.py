@@ -106,6 +106,13 @@ def test_the_list_of_scenes(capsys):
         assert name in out and scene.title.split()[0] in out
 
 
+def test_friction_on_the_command_line_leaves_the_scenes_restitution():
+    with started("bouncing_ball", "--contact", "hard", "--friction", "0.3", "--paused") as (_, line):
+        with page(Address(line.split()[1])) as client:
+            client.until(lambda: client.status.get("contact") == "hard")
+            assert (client.status["friction"], client.status["restitution"]) == (0.3, 0.8)
+
+
 def test_restitution_on_the_command_line(saltus_command, tmp_path):
     """The recorded ball comes back to e² = 0.64 of the 0.5 m that it fell; soft contact has no such number."""
     file = tmp_path / "ball.nc"

@@ -15,6 +15,7 @@ from saltus.lab import motion
 from saltus.lab.drag import PULL, Drag, grabbed, spring
 from saltus.lab.protocol import Command
 from saltus.lab.recording import Downloads
+from saltus.lab.scenes import scenes
 from saltus.lab.session import LiveSession
 from saltus.lab.setup import Setup
 
@@ -517,6 +518,19 @@ def test_a_law_keeps_its_numbers():
     do(session, "contact", name="soft")
     do(session, "contact", name="hard")
     assert session.sim.law.restitution == 0.5
+
+
+def test_what_is_given_of_hard_contact_leaves_the_rest_of_the_law():
+    """The cradle's restitution is 1, the ball's 0.8; a law of one's own keeps its bounce height."""
+    for name, restitution in (("newtons_cradle", 1.0), ("bouncing_ball", 0.8)):
+        session = scenes()[name].open(Downloads(), {"contact": "hard", "friction": 0.3})
+        assert session.sim.law.restitution == session.status()["restitution"] == restitution
+        assert session.sim.law.friction == session.status()["friction"] == 0.3
+    session = scenes()["bouncing_ball"].open(Downloads(), {"contact": "hard", "restitution": 0.5})
+    assert (session.sim.law.restitution, session.sim.law.friction) == (0.5, None)
+    law = saltus.Hard(restitution=0.5, bounce_height=1e-6)
+    setup = Setup("test", "Test", saltus.load("bouncing_ball"), contact=law, friction=0.2)
+    assert setup.simulation().law == saltus.Hard(restitution=0.5, friction=0.2, bounce_height=1e-6)
 
 
 def test_a_state_that_hard_contact_cannot_start_from_is_told():
