@@ -226,12 +226,23 @@ def completed(typed, folder):
     return process(env={**os.environ, **asked}, cwd=folder).stdout.split()
 
 
-@pytest.mark.parametrize("command", ["run", "compare", "check", "derive", "sweep", "lab", "warm"])
+@pytest.mark.parametrize("command", ["run", "compare", "check", "derive", "sweep", "warm"])
 def test_shells_complete_models(tmp_path, command):
     for name in ("heavy.xml", "hinge.urdf", "hinge.txt"):
         (tmp_path / name).touch()
     offered = completed(f"saltus {command} h", tmp_path)
     assert offered == [*(name for name in saltus.models() if name.startswith("h")), "heavy.xml", "hinge.urdf"]
+
+
+@pytest.mark.parametrize("command", ["lab", "warm --lab"])
+def test_shells_complete_scenes_of_the_lab(tmp_path, command):
+    """Its own first, then the other bundled models, each once."""
+    own = ["pendularm", "pendularm2", "pendulum_ghosts"]
+    others = [name for name in saltus.models() if name.startswith("pen")]
+    assert completed(f"saltus {command} pen", tmp_path) == own + others
+    (tmp_path / "humanoid_mine.xml").touch()
+    offered = completed(f"saltus {command} humanoid", tmp_path)
+    assert sorted(offered) == sorted({*offered, "humanoid", "humanoid_mine.xml"})
 
 
 def test_shells_complete_files_in_folders(tmp_path):

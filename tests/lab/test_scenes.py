@@ -13,7 +13,8 @@ from saltus.errors import OptionError
 from saltus.lab.parameters import Parameter, marked, parse
 from saltus.lab.protocol import encode
 from saltus.lab.recording import Downloads
-from saltus.lab.scenes import scenes
+from saltus.lab.scene_names import MADE
+from saltus.lab.scenes import SCENES, scenes
 
 PARAMETERS = "body_mass[bob] 0.1 10; dof_damping[hinge] 0 5;opt.gravity[2] -20 0"
 MARKED = f"""
@@ -33,6 +34,10 @@ def test_every_scene_can_be_shown(name):
     frame = decoded(session.frame().encode(1), message)
     assert np.isfinite(frame["bodies"][0]).all() and np.isfinite(frame["com"]).all()
     assert encode(session.status())
+
+
+def test_the_shell_knows_the_scenes_made_for_the_lab():
+    assert MADE == tuple(scene.name for scene in SCENES)
 
 
 def test_bundled_models_are_all_there():
