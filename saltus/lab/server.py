@@ -47,7 +47,8 @@ class Server:
     def __init__(self, stage: Stage, port: int = 0):
         self._stage = stage
         self._door = Door(port, secrets.token_urlsafe(16))
-        self._clients: set[Client] = set()
+        self._clients: dict[Client, None] = {}  # in the order in which they came
+        self._writers: list[Client] = []  # who has had the controls, the latest last
         self._sockets = 0
         self._writer: Client | None = None
         self._scene: str | None = None
@@ -171,7 +172,7 @@ class Server:
             await socket.close(protocol.TOO_MANY_VIEWERS, f"too many viewers: {MOST_CLIENTS} are connected")
             return
         client = Client(socket)
-        self._clients.add(client)
+        self._clients[client] = None
         self._admit(client)
         writing = asyncio.create_task(client.write())
         try:
@@ -189,7 +190,7 @@ class Server:
         except ConnectionClosed:
             pass
         finally:
-            self._clients.discard(client)
+            del self._clients[client]
             self._part(client)
             writing.cancel()
             with contextlib.suppress(asyncio.CancelledError, ConnectionClosed):
@@ -198,8 +199,9 @@ class Server:
     def _admit(self, client: Client) -> None:
         """Greet a new client, which becomes the writer if there is none, and show it what there is."""
         if self._writer is None:
-            self._writer, client.role = client, "writer"
-        client.greet(self._hello(client))
+            self._give_controls(client)
+        else:
+            client.greet(self._hello(client))
         if self._scene is not None:
             client.show(self._scene)
         if self._status is not None:
@@ -213,13 +215,29 @@ class Server:
     def _part(self, client: Client) -> None:
         """A client is gone; the writer's keys are up and nothing is dragged any more.
 
-        The place of the writer stays free for the next to come, or for a viewer who takes it.
+        The place of the writer falls back to whoever had it last. Where nobody who is there ever had it, it stays free
+        for the next to come, who is mostly the same page loaded anew, or for a viewer who takes it.
         """
+        self._writers = [one for one in self._writers if one is not client]
         if client is self._writer:
+            self._let_go()
             self._writer = None
-            self._stage.command(Command("blur"))
-            self._stage.command(Command("release"))
+            if self._writers:
+                self._give_controls(self._writers[-1])
+                text = "The page that had the controls is closed; you have them again."
+                self._writers[-1].note(protocol.encode(protocol.notice("info", text)))
         self._stage.watched_by(len(self._clients))
+
+    def _let_go(self) -> None:
+        """Whatever the writer held or dragged is let go."""
+        self._stage.command(Command("blur"))
+        self._stage.command(Command("release"))
+
+    def _give_controls(self, client: Client) -> None:
+        """This client is the writer from now on, and told so."""
+        self._writer, client.role = client, "writer"
+        self._writers = [*(one for one in self._writers if one is not client), client]
+        client.greet(self._hello(client))
 
     def _hello(self, client: Client) -> str:
         about = {"scenes": self._stage.scenes, "bounds": protocol.BOUNDS, "version": saltus.__version__}
@@ -244,10 +262,8 @@ class Server:
         if before is not None:
             before.role = "viewer"
             before.greet(self._hello(before))
-            self._stage.command(Command("blur"))
-            self._stage.command(Command("release"))
-        self._writer, client.role = client, "writer"
-        client.greet(self._hello(client))
+            self._let_go()
+        self._give_controls(client)
 
 
 class _Socket(ServerConnection):

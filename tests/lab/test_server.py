@@ -222,6 +222,42 @@ def test_the_place_of_a_writer_who_left_is_free(opened):
         client.until(lambda: client.role == "writer")
 
 
+def test_the_controls_fall_back_to_who_had_them_last(opened):
+    """Each of three had them; whoever closes hands them back, and one that only watches is passed over."""
+    with page(opened) as first, page(opened) as watching:
+        watching.until(lambda: watching.role == "viewer")
+        with page(opened) as second:
+            second.until(lambda: second.role == "viewer").send("take")
+            second.until(lambda: second.role == "writer")
+            with page(opened) as third:
+                third.until(lambda: third.role == "viewer").send("take")
+                third.until(lambda: third.role == "writer")
+                third.send("keydown", key="d")
+                until(lambda: opened._stage.session._held)
+            second.until(lambda: second.role == "writer" and second.notices)
+            assert "you have them again" in second.notices[-1]
+            until(lambda: not opened._stage.session._held)
+            assert first.until(lambda: first.role == "viewer").notices == []
+        first.until(lambda: first.role == "writer" and first.notices)
+        assert "you have them again" in first.notices[-1]
+        first.send("speed", value=2.0)
+        watching.until(lambda: watching.status.get("speed") == 2.0)
+        assert watching.role == "viewer"
+        first.send("speed", value=1.0)
+        first.until(lambda: first.status["speed"] == 1.0)
+
+
+def test_a_page_loaded_anew_has_its_controls_before_one_that_only_watches(opened):
+    with page(opened) as writer, page(opened) as watching:
+        watching.until(lambda: watching.role == "viewer")
+        writer.close()
+        until(lambda: len(opened._server._clients) == 1)
+        with page(opened) as again:
+            again.until(lambda: again.role == "writer")
+        watching.send("take")
+        watching.until(lambda: watching.role == "writer")
+
+
 # ---------------------------------------------------------------- crowds
 
 
