@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saltus.errors import ModelError, OptionError, proposal
+from saltus.lab.ear import Ear
 
 if TYPE_CHECKING:
     from saltus.lab.recording import Downloads
@@ -62,6 +63,10 @@ class Lab:
         """Wait until the lab is closed, or until Ctrl-C."""
         while not self._stage.closed.wait(0.5):
             pass
+
+    def warn(self, text: str) -> None:
+        """Show a warning in the page."""
+        self._stage.say("warning", text)
 
     def close(self) -> None:
         """End the lab; pages that are open say so."""
@@ -119,7 +124,12 @@ def open(
     options |= {} if speed == 1.0 else {"speed": _speed(speed)}
     options |= {} if playing else {"playing": False}
     options |= {"parameters": tuple(parameters)} if parameters else {}
-    lab = Lab(_scene(what, options, list(ignore)), options, port)
+    warned: list[str] = []
+    with Ear(warned.append):
+        scene = _scene(what, options, list(ignore))
+    lab = Lab(scene, options, port)
+    for text in warned:
+        lab.warn(text)
     if browser:
         threading.Thread(target=webbrowser.open, args=(lab.url,), daemon=True).start()
     return lab

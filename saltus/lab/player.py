@@ -9,6 +9,7 @@ import numpy as np
 
 from saltus.draw.scene import not_drawn
 from saltus.errors import OptionError, SaltusError
+from saltus.lab.ear import Ear
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads
 from saltus.lab.show import Show
@@ -34,6 +35,7 @@ class Player:
             raise OptionError("the recording has no samples")
         self.trajectory, self.downloads = trajectory, downloads
         self.notices: deque[tuple[str, str]] = deque(maxlen=100)
+        self.ear = Ear(lambda text: self.notices.append(("warning", text)))
         self.show, self._motion = Show(model), Interpolator(trajectory, model)
         if text := not_drawn(model):
             self.notices.append(("warning", text))

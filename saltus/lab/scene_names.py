@@ -1,4 +1,4 @@
-"""The lab's own scenes by name; without anything that takes long to import, so that a shell may complete them at once."""
+"""The lab's own scenes by name, for a shell to complete: importing `saltus.lab.scenes` would take too long for that."""
 
 MADE = (
     *("pendularm", "pendularm2", "pendulum_ghosts", "double_pendulum_ghosts", "arm", "cart_pole", "free_body"),

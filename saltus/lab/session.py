@@ -23,6 +23,7 @@ from saltus.errors import DivergenceError, OptionError, SaltusError, SaltusWarni
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.compiling import Making
 from saltus.lab.drag import Drag, grabbed, point_mass
+from saltus.lab.ear import Ear
 from saltus.lab.job import Job
 from saltus.lab.motion import Ghost, Motion, kept
 from saltus.lab.motors import motors
@@ -51,6 +52,7 @@ class LiveSession:
     def __init__(self, setup: Setup, downloads: Downloads):
         self.setup, self.downloads = setup, downloads
         self.notices: deque[tuple[str, str]] = deque(maxlen=100)
+        self.ear = Ear(lambda text: self.notify("warning", text))
         sim = setup.simulation()
         self.show = Show(sim.model)
         if text := not_drawn(sim.model):
@@ -65,7 +67,7 @@ class LiveSession:
         self.ready = False
         self._steps = 0  # to be taken while paused
         self._late = [0.0, 0.0]  # seconds that were late, of seconds
-        self._told_late, self._unconverged = False, 0
+        self._told_late = False
         self._changed = True
         self._job: Job[Built] | None = None
         self._making: Making | None = None
@@ -249,7 +251,6 @@ class LiveSession:
             self.playing, self._steps, self._changed = False, 0, True
             self.motion.snap()
             self.notify("diverged" if isinstance(error, DivergenceError) else "error", str(error))
-        self._tell_unconverged()
         if self.motion.recorder is not None and self.motion.recorder.stopped:
             self._stop_recording()
 
@@ -268,11 +269,6 @@ class LiveSession:
                 self.notify("warning", f"This computer manages {pace:.2g} times real time here, not {self.speed:g}.")
             self._told_late = share > LATE
 
-    def _tell_unconverged(self) -> None:
-        if self.sim.unconverged > self._unconverged == 0:
-            self.notify("warning", "A solver did not converge in some steps.")
-        self._unconverged = self.sim.unconverged
-
     # ------------------------------------------------------------ other simulations
 
     def want(self, **settings: Any) -> None:
@@ -285,7 +281,7 @@ class LiveSession:
         self._give_up()
         self._asked = self.wanted
         self._making = Making(self.setup, self.wanted)
-        self._job = Job(self._making.run, "builder")
+        self._job = Job(self.ear.listening(self._making.run), "builder")
 
     def _give_up(self) -> None:
         """End what is being made, if anything is."""
@@ -318,7 +314,7 @@ class LiveSession:
         self.motion.use(built.sim, ghosts)
         if same:  # what is shown goes on between the same two states
             self.motion.shown, (self.motion.before, self.motion.before_rate) = shown, states
-        self.settings, self.ready, self._changed, self._unconverged = built.settings, True, True, 0
+        self.settings, self.ready, self._changed = built.settings, True, True
         if lost:
             self.notify("warning", f"Begun anew: {', '.join(lost)}.")
         if self.motion.recorder is not None and before != built.settings:
@@ -363,7 +359,7 @@ class LiveSession:
             self._stop_recording()
             self.notify("info", "The recording ended with the reset.")
         self.setup.reset(self.sim, self.setup.key if key is None else key)
-        self._steps, self._changed, self._unconverged = 0, True, 0
+        self._steps, self._changed = 0, True
         self.after_jump()
 
     def after_jump(self) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from saltus.errors import SaltusError
 from saltus.lab import protocol
 from saltus.lab.client import Status
+from saltus.lab.ear import Ear
 from saltus.lab.job import Job
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads
@@ -33,6 +34,7 @@ class Session(Protocol):
     """What goes on on a stage; see `saltus.lab.session` and `saltus.lab.player`."""
 
     notices: deque[tuple[str, str]]
+    ear: Ear  # for warnings, which become notices
 
     @property
     def idle(self) -> bool:
@@ -103,7 +105,7 @@ class Stage:
 
     def start(self, first: str) -> None:
         """Begin with a scene; raises what opening it raises."""
-        self._set_scene(self._open(first, self.downloads))
+        self._set_scene(self._heard(first))
         self._thread.start()
 
     def close(self) -> None:
@@ -152,7 +154,7 @@ class Stage:
                 self._turn(elapsed, now)
             except Exception:
                 # a mistake in one scene leaves the lab standing: it says so, and another can be chosen
-                self._say("error", f"This scene has stopped: {traceback.format_exc(limit=-2)}")
+                self.say("error", f"This scene has stopped: {traceback.format_exc(limit=-2)}")
                 self.session = None
             if self.session is None or self.session.idle:
                 self._wake.wait(IDLE)
@@ -174,14 +176,16 @@ class Stage:
             if command.type == "scene":
                 self._want_scene(command.fields["name"])
             elif self.session is not None:
-                self.session.handle(command)
+                with self.session.ear:
+                    self.session.handle(command)
         session = self.session
         if session is None:
             return
         if self._begun:
-            session.tick(elapsed)
+            with session.ear:
+                session.tick(elapsed)
         while session.notices:
-            self._say(*session.notices.popleft())
+            self.say(*session.notices.popleft())
         if self._viewers:
             self._show_frame(session)
         if now - self._told_at >= STATUS_PERIOD:
@@ -200,7 +204,8 @@ class Stage:
             self._told, self._told_at = status, now
             self._publish(status=Status(status))
 
-    def _say(self, level: str, text: str) -> None:
+    def say(self, level: str, text: str) -> None:
+        """Tell all who look, or who comes first; from any thread."""
         self._publish(notice=protocol.encode(protocol.notice(level, text)))
 
     def _publish(
@@ -225,11 +230,20 @@ class Stage:
 
     def _want_scene(self, name: str) -> None:
         if name not in [scene["name"] for scene in self.scenes]:
-            self._say("error", f"there is no scene {name!r}")
+            self.say("error", f"there is no scene {name!r}")
         else:
             if self._opening is not None:
                 self._dropped.append(self._opening[1])
-            self._opening = name, Job(lambda: self._open(name, self.downloads), f"scene {name}")
+            self._opening = name, Job(lambda: self._heard(name), f"scene {name}")
+
+    def _heard(self, name: str) -> Session:
+        """A scene's session, which tells what is warned of while it is opened."""
+        warned: list[str] = []
+        with Ear(warned.append):
+            session = self._open(name, self.downloads)
+        for text in warned:
+            session.ear.hear(text)
+        return session
 
     def _change_scene(self) -> None:
         """Show the scene that was chosen last, if it is ready; those chosen before are closed when they are."""
@@ -242,7 +256,7 @@ class Stage:
         try:
             session = job.result()
         except (SaltusError, OSError) as error:
-            self._say("error", str(error))
+            self.say("error", str(error))
             return
         self._set_scene(session)
 

@@ -107,10 +107,10 @@ def test_the_list_of_scenes(capsys):
 
 
 def test_friction_on_the_command_line_leaves_the_scenes_restitution():
-    with started("bouncing_ball", "--contact", "hard", "--friction", "0.3", "--paused") as (_, line):
-        with page(Address(line.split()[1])) as client:
-            client.until(lambda: client.status.get("contact") == "hard")
-            assert (client.status["friction"], client.status["restitution"]) == (0.3, 0.8)
+    law = ["--contact", "hard", "--friction", "0.3"]
+    with started("bouncing_ball", *law, "--paused") as (_, line), page(Address(line.split()[1])) as client:
+        client.until(lambda: client.status.get("contact") == "hard")
+        assert (client.status["friction"], client.status["restitution"]) == (0.3, 0.8)
 
 
 def test_restitution_on_the_command_line(saltus_command, tmp_path):

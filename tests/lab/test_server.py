@@ -391,7 +391,7 @@ def test_a_large_scene_goes_out_in_pieces():
 
 def test_what_was_said_before_anyone_was_there_is_told_to_the_first():
     with lab.open("pendulum", browser=False) as it:
-        it._stage._say("warning", "said early")
+        it._stage.say("warning", "said early")
         with page(it) as first:
             first.until(lambda: "said early" in first.notices)
         with page(it) as second:
