@@ -167,6 +167,7 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     from saltus.simulate.divergence import linear_modes
     from saltus.simulate.simulation import Simulation
     from saltus.simulate.stability import SLOWEST
+    from saltus.simulate.unstable import feeds_back
 
     with screen.Activity():
         modes = linear_modes(Simulation(model, integrator))
@@ -181,7 +182,7 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     turn = abs(fastest.imag) * h
     if turn > COARSE:
         warnings.append(f"the fastest oscillation takes only {2 * math.pi / turn:.1f} steps: it will not be accurate")
-    if _servos(model):
+    if feeds_back(model):
         warnings.append("the servos' gains and dampings are not counted in these limits")
     return warnings
 
@@ -224,9 +225,3 @@ def _described(mode: complex) -> str:
     if abs(mode.imag) < 1e-9 * abs(mode):
         return f"a decay with time constant {1 / abs(mode.real):.3g} s"
     return f"{abs(mode.imag) / (2 * math.pi):.3g} Hz, damping ratio {-mode.real / abs(mode):.2g}"
-
-
-def _servos(model: Model) -> bool:
-    """Whether an actuator feeds back position or velocity."""
-    struct = model.struct()
-    return bool(model.nactuator and (struct.actuator_biasprm[:, 1:] * struct.actuator_enabled[:, None]).any())

@@ -79,6 +79,9 @@ class Pendularm(ServoSession):
     def integrator_name(self) -> str:
         return "none" if self._kinematic else super().integrator_name()
 
+    def feedback(self) -> bool:
+        return super().feedback() and not self._kinematic
+
     def do_integrator(self, name: str) -> None:
         """Choose an integrator; none holds the pendulum, to be let go at rest by another."""
         if name == "none":

@@ -25,6 +25,7 @@ from saltus.lab.compiling import Making
 from saltus.lab.drag import Drag, grabbed, point_mass
 from saltus.lab.ear import Ear
 from saltus.lab.job import Job
+from saltus.lab.judge import explained
 from saltus.lab.motion import Ghost, Motion, kept
 from saltus.lab.motors import motors
 from saltus.lab.parameters import marked
@@ -33,6 +34,7 @@ from saltus.lab.recording import Downloads, Recorder
 from saltus.lab.setup import Built, Settings, Setup
 from saltus.lab.show import Show, stack
 from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
+from saltus.lab.stability import Stability
 from saltus.model.changed import value_of
 from saltus.simulate.carry import carry
 from saltus.simulate.touching import touching
@@ -74,6 +76,7 @@ class LiveSession:
         self._asked: Settings | None = None
         self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
+        self.stability = Stability(setup)
         self._begin_building()
 
     # ------------------------------------------------------------ for those who look
@@ -126,6 +129,7 @@ class LiveSession:
             **{"servo": self.servo(), "hud": self.hud(), "sliders": self.slider_values()},
             **{"follow": self.follow, "ghosts": bool(self.motion.ghosts), "can_ghost": bool(self.setup.ghosts)},
             "video": self.downloads.video,
+            "stability": None if self.stability.verdict is None else self.stability.verdict.message(),
         }
 
     def compiling(self) -> dict[str, Any] | None:
@@ -224,6 +228,10 @@ class LiveSession:
         """Whether the servo is on; None where there is none."""
         return None
 
+    def feedback(self) -> bool:
+        """Whether a controller acts, with which steps may be unstable."""
+        return self.sim.control is not None and self.servo() is not False
+
     def hud(self) -> list[list[Any]]:
         """Blocks of text over the picture: [title, lines]."""
         sim = self.sim
@@ -236,6 +244,7 @@ class LiveSession:
         self._collect()
         if not self.ready:
             return
+        self.stability.look(self.settings, self.sim.control_prm, self.feedback(), elapsed)
         lost, elapsed = max(0.0, elapsed - LONGEST), min(elapsed, LONGEST)
         try:
             self.before_steps(elapsed)
@@ -250,7 +259,11 @@ class LiveSession:
         except SaltusError as error:
             self.playing, self._steps, self._changed = False, 0, True
             self.motion.snap()
-            self.notify("diverged" if isinstance(error, DivergenceError) else "error", str(error))
+            if isinstance(error, DivergenceError):
+                self.stability.diverged(error)
+                self.notify("diverged", explained(error))
+            else:
+                self.notify("error", str(error))
         if self.motion.recorder is not None and self.motion.recorder.stopped:
             self._stop_recording()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltus.errors import DivergenceError, EventError, OptionError
 from saltus.integrate.registry import find_integrator
+from saltus.lab.judge import compile_judge
 from saltus.simulate.carry import carry
 from saltus.simulate.contact import Hard, Law, find_contact_law, hard_numbers
 from saltus.simulate.events import UserEvents, start_values
@@ -113,20 +114,23 @@ class Built:
     ghosts: list[Simulation] = field(default_factory=list)
 
 
-def build(setup: Setup, settings: Settings) -> Built:
-    """The simulations of some settings; takes seconds where something has to be compiled."""
+def simulation(setup: Setup, settings: Settings, integrator: Any) -> Simulation:
+    """The simulation of some settings with an integrator; nothing is compiled yet."""
     model = setup.model.changed(dict(settings.changes)) if settings.changes else setup.model
     contact = setup.law(settings.contact)
     if isinstance(contact, Hard):
         contact = replace(contact, restitution=settings.restitution, friction=settings.friction)
+    return Simulation(model, integrator, contact, settings.timestep, control=setup.control)
 
-    def make(integrator: Any) -> Simulation:
-        sim = Simulation(model, integrator, contact, settings.timestep, control=setup.control)
+
+def build(setup: Setup, settings: Settings) -> Built:
+    """The simulations of some settings; takes seconds where something has to be compiled."""
+    main, *ghosts = (simulation(setup, settings, name) for name in (settings.integrator, *settings.ghosts))
+    for sim in (main, *ghosts):
         _compile(sim)
-        return sim
-
-    main = make(settings.integrator)
-    return Built(settings, main, [make(name) for name in settings.ghosts])
+    compile_judge(main)
+    main.reset()
+    return Built(settings, main, ghosts)
 
 
 def _compile(sim: Simulation) -> None:

@@ -17,10 +17,10 @@ from saltus.simulate import checkpoint, divergence
 from saltus.simulate.contact_points import energy_and_contacts, point_count
 from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, description
-from saltus.simulate.feedback import warn_if_unstable
 from saltus.simulate.free_steps import FreeSteps
 from saltus.simulate.ledger import Ledger
 from saltus.simulate.plan import ROUNDING, Plan, positive
+from saltus.simulate.unstable import warn_if_unstable
 from saltus.solve.status import ENDED
 
 if TYPE_CHECKING:

@@ -81,6 +81,31 @@ def test_a_step_size_typed_into_its_field(page):
     page.until(f"lab.status.timestep === {STEP}", 60)
 
 
+def test_an_unstable_step_is_told_with_one_that_is_stable(page):
+    """The servo's warning stands until its button has chosen the step, and is in the list once."""
+    note = page.tab.locator("#stability")
+    try:
+        page.press("c")
+        page.until("lab.status.servo")
+        page.tab.fill("#timestep", "0.2")
+        page.tab.keyboard.press("Enter")
+        page.until("lab.status.timestep === 0.2 && lab.status.stability", 60)
+        step = page.get("lab.status.stability.timestep")
+        assert 0.05 < step < 0.2
+        page.wait(note.is_visible)
+        assert "velocity_verlet is unstable with this controller" in note.inner_text()
+        page.tab.wait_for_timeout(500)
+        note.get_by_role("button", name=f"Use {step} s").click()
+        page.until(f"lab.status.timestep === {step} && lab.status.stability === null", 60)
+        page.wait(lambda: not note.is_visible())
+        listed = page.tab.locator("#notices li").all_text_contents()
+        assert sum("velocity_verlet is unstable" in text for text in listed) == 1
+    finally:
+        page.tab.fill("#timestep", str(STEP))
+        page.tab.keyboard.press("Enter")
+        page.until(f"lab.status.timestep === {STEP}", 60)
+
+
 def test_what_is_recorded_can_be_downloaded(page, tmp_path):
     section = page.unfolded("record-section")
     page.play()

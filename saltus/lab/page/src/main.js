@@ -13,6 +13,7 @@ import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
 import { expose } from './hook.js';
 import { Sliders } from './sliders.js';
+import { Stability } from './stability.js';
 import { Stage } from './stage.js';
 
 const NARROW = '(max-width: 480px)';
@@ -24,6 +25,7 @@ const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const actions = new Actions(send);
 const recording = new Recording(connection);
+const stability = new Stability(send);
 lab.controls = controls;
 lab.plots = plots;
 expose(lab);
@@ -63,6 +65,7 @@ function scene(said) {
   clearToasts();
   release();
   lab.scene = said;
+  stability.update(null);
   plots.load(said);
   sliders.load(said.sliders);
   actions.load(said.actions ?? []);
@@ -80,6 +83,7 @@ function status(said) {
   makeRoom();
   for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
   if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
+  if (said.stability !== undefined) stability.update(said.stability);
   if (said.follow !== undefined) follow(said.follow);
 }
 

@@ -12,11 +12,16 @@ let count = 0;
 /** @param actions buttons of the toast: [[label, what to do], ...] */
 export function notice(level, text, actions = []) {
   const kind = LEVELS.includes(level) ? level : 'info';
+  keepNotice(kind, text);
+  toast(kind, text, actions);
+}
+
+/** Only for the list: what is shown elsewhere. */
+export function keepNotice(level, text) {
   count += 1;
   byId('notice-count').textContent = `(${count})`;
   byId('no-notices').hidden = true;
-  keep(kind, text);
-  toast(kind, text, actions);
+  keep(level, text);
 }
 
 /** What is said of a scene goes with it; the list keeps it. */
