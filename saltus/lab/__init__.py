@@ -17,9 +17,11 @@ from saltus.errors import ModelError, OptionError, proposal
 from saltus.lab.ear import Ear
 
 if TYPE_CHECKING:
+    from saltus.lab.outside import Outside
     from saltus.lab.recording import Downloads
     from saltus.lab.scenes import Scene
     from saltus.lab.stage import Session
+    from saltus.model.model import Model
 
 __all__ = ["FIRST", "Lab", "open"]
 
@@ -43,9 +45,16 @@ class Lab:
         known = {first.name: first} | {name: scene for name, scene in scenes().items() if name != first.name}
 
         def open_scene(name: str, downloads: Downloads) -> Session:
-            return known[name].open(downloads, options if name == first.name else {})
+            return known[name].open(downloads, options if known[name] is first else {})
 
-        self._stage = Stage(open_scene, [scene.entry() for scene in known.values()])
+        def take_in(brought: Outside) -> dict[str, str]:
+            model = brought.model()
+            name = _name(Path(brought.name), model.name)
+            scene = _model_scene(name if name not in scenes() else f"{name} (yours)", model)
+            known[scene.name] = scene
+            return scene.entry()
+
+        self._stage = Stage(open_scene, [scene.entry() for scene in known.values()], take_in)
         self._server = Server(self._stage, port)
         self._server.start()
         try:
@@ -143,11 +152,8 @@ def _speed(speed: float) -> float:
 
 def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
     """The scene that shows something."""
-    from saltus.lab.pendularm import GHOSTS
     from saltus.lab.player import Player
     from saltus.lab.scenes import Scene, scenes
-    from saltus.lab.session import LiveSession
-    from saltus.lab.setup import Setup
     from saltus.model.load import load
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
@@ -166,10 +172,21 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
     model = load(source.model if source is not None else what, ignore=ignore)
     name = _name(what, model.name)
     name = name if name not in scenes() else f"{name} (yours)"
-    given: dict[str, Any] = {"ghosts": GHOSTS if model.nbody < 10 else ()}
+    given: dict[str, Any] = {}
     if source is not None:
         given |= {"integrator": source.integrator, "contact": source.law, "timestep": source.timestep}
         given |= {"control": source.control, "source": source}
+    return _model_scene(name, model, **given)
+
+
+def _model_scene(name: str, model: Model, **given: Any) -> Scene:
+    """A scene of the user's own model."""
+    from saltus.lab.pendularm import GHOSTS
+    from saltus.lab.scenes import Scene
+    from saltus.lab.session import LiveSession
+    from saltus.lab.setup import Setup
+
+    given = {"ghosts": GHOSTS if model.nbody < 10 else (), **given}
     return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection
 
 from saltus.lab import protocol
+from saltus.lab.outside import Upload
 
 NOTICES = 50  # that wait at most; older ones make room
 PIECE = 32768  # characters of a long text that are sent at once
@@ -49,6 +50,7 @@ class Client:
     def __init__(self, socket: ServerConnection):
         self.socket = socket
         self.role = "viewer"
+        self.upload = Upload()  # of a model's files
         self._wake = asyncio.Event()
         self._hello: str | None = None
         self._scene: str | None = None

@@ -6,7 +6,7 @@ HTTP, on the loopback only: `/?token=T` is the page, `/ws?token=T` the websocket
 Server to page, as JSON with the key `type`:
 
 - `hello`: role ("writer" or "viewer"), scenes [{name, title, group}], bounds {field: [low, high]} of what is typed,
-  version. First, and when the role changes.
+  upload: how many bytes a model may have, version. First, and when the role changes or there are other scenes.
 - `scene`: all that stays: names, shapes, meshes, ghosts, sliders, keys (see `saltus.lab.show.scene_message`).
 - `status`: what changes now and then, at most 10 times a second; of `sliders` those whose values have changed.
 - `notice`: {level: "info" | "warning" | "error" | "diverged", text}; the last is an error that a reset or a shorter
@@ -28,11 +28,14 @@ page has acknowledged. A newer frame takes the place of one that was not sent.
 
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
 commands in COMMANDS. A number that is out of its bounds is answered with a notice, and nothing is done; whatever else
-comes closes the connection with a code and the reason.
+comes closes the connection with a code and the reason. A model comes as pieces of its files, in any number of `upload`
+messages {name, data in base64}, and is opened by `model`; `path` opens one that is on this machine.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import math
 import struct
@@ -131,6 +134,13 @@ def text(name: str, value: Any) -> str:
     return value
 
 
+def long_text(name: str, value: Any) -> str:
+    """A text as long as a path may be."""
+    if not isinstance(value, str) or len(value) > 4096 or "\0" in value:
+        raise Malformed(f"{name} is not a text of at most 4096 characters")
+    return value
+
+
 def text_or_none(name: str, value: Any) -> str | None:
     """Such a text, or null."""
     return None if value is None else text(name, value)
@@ -144,9 +154,19 @@ def vector(name: str, value: Any) -> tuple[float, float, float]:
     return x, y, z
 
 
+def piece(name: str, value: Any) -> bytes:
+    """Bytes in base64."""
+    try:
+        return base64.b64decode(value, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise Malformed(f"{name} is not base64") from None
+
+
 #: Every command of a writer, with its fields.
 COMMANDS: dict[str, dict[str, Check]] = {
-    **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take")},
+    **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")},
+    "upload": {"name": text, "data": piece},
+    "path": {"path": long_text},
     "step": {"n": count(1, 1000)},
     "speed": {"value": number(*BOUNDS["speed"])},
     "reset": {"key": text_or_none},

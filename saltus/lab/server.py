@@ -24,6 +24,7 @@ from saltus.errors import OptionError
 from saltus.lab import protocol
 from saltus.lab.answers import DOWNLOADS, Door, Refused, answer, refusal
 from saltus.lab.client import Client, Status
+from saltus.lab.outside import MOST_BYTES, Outside, Upload
 from saltus.lab.protocol import Command, Malformed, OutOfRange
 
 if TYPE_CHECKING:
@@ -132,6 +133,8 @@ class Server:
         if not self._clients:
             self._unheard.extend(news.notices)
         for client in self._clients:
+            if news.others:
+                client.greet(self._hello(client))
             if news.scene is not None:
                 client.show(news.scene)
             if news.status is not None:
@@ -240,8 +243,8 @@ class Server:
         client.greet(self._hello(client))
 
     def _hello(self, client: Client) -> str:
-        about = {"scenes": self._stage.scenes, "bounds": protocol.BOUNDS, "version": saltus.__version__}
-        return protocol.encode({"type": "hello", "role": client.role, **about})
+        about = {"scenes": self._stage.scenes, "bounds": protocol.BOUNDS, "upload": MOST_BYTES}
+        return protocol.encode({"type": "hello", "role": client.role, **about, "version": saltus.__version__})
 
     def _hear(self, client: Client, command: Command) -> None:
         if command.type == "ack":
@@ -251,8 +254,24 @@ class Server:
         elif client is not self._writer:
             text = "You are watching; take over to control the simulation."
             client.note(protocol.encode(protocol.notice("warning", text)))
+        elif command.type in ("upload", "model", "path"):
+            self._bring(client, command)
         elif not self._stage.command(command):
             client.note(protocol.encode(protocol.notice("error", f"The lab is too busy for this: {command.type}.")))
+
+    def _bring(self, client: Client, command: Command) -> None:
+        """Files of a model, the wish to see it, or where it lies; what cannot be is told and forgotten."""
+        try:
+            if command.type == "upload":
+                client.upload.add(command.fields["name"], command.fields["data"])
+            elif command.type == "path":
+                self._stage.bring(Outside.at(command.fields["path"]))
+            elif not client.upload.refused:
+                self._stage.bring(Outside.uploaded(client.upload))
+        except OptionError as error:
+            client.note(protocol.encode(protocol.notice("error", str(error))))
+        if command.type == "model":
+            client.upload = Upload()
 
     def _take(self, client: Client) -> None:
         """A viewer becomes the writer."""

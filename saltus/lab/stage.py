@@ -15,11 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from saltus.errors import SaltusError
+from saltus.errors import ModelError, SaltusError
 from saltus.lab import protocol
 from saltus.lab.client import Status
 from saltus.lab.ear import Ear
 from saltus.lab.job import Job
+from saltus.lab.outside import Outside
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads
 
@@ -74,18 +75,27 @@ class News:
     status: Status | None = None
     frame: tuple[int, bytes] | None = None
     notices: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_NOTICES))
+    others: bool = False  # whether other scenes can be chosen than before
 
 
 class Stage:
     """A session in its thread.
 
     `open_scene`: a function (name, downloads) -> session, called in a thread of its own, since it may take a while.
-    `scenes`: what can be chosen, [{name, title, group}].
+    `scenes`: what can be chosen, [{name, title, group}]. `take_in`: makes a scene of a model from outside, and returns
+    what the list is to say of it.
     """
 
-    def __init__(self, open_scene: Callable[[str, Downloads], Session], scenes: list[dict[str, str]]):
+    def __init__(
+        self,
+        open_scene: Callable[[str, Downloads], Session],
+        scenes: list[dict[str, str]],
+        take_in: Callable[[Outside], dict[str, str]] | None = None,
+    ):
         self.downloads = Downloads()
         self.scenes = scenes
+        self._take_in = take_in
+        self._brought: deque[Outside] = deque(maxlen=1)
         self.session: Session | None = None
         self._open = open_scene
         self._commands: deque[Command] = deque()
@@ -125,6 +135,11 @@ class Stage:
         self._commands.append(command)
         self._wake.set()
         return True
+
+    def bring(self, model: Outside) -> None:
+        """Open a model from outside, the last that was brought."""
+        self._brought.append(model)
+        self._wake.set()
 
     def listen(self, ring: Callable[[], None] | None) -> None:
         """Call `ring` when there is news, once until they are taken."""
@@ -171,6 +186,8 @@ class Stage:
     def _turn(self, elapsed: float, now: float) -> None:
         """One time round: commands, motion, news."""
         self._change_scene()
+        if self._brought:
+            self._want_brought(self._brought.popleft())
         for _ in range(len(self._commands)):
             command = self._commands.popleft()
             if command.type == "scene":
@@ -214,12 +231,14 @@ class Stage:
         status: Status | None = None,
         frame: tuple[int, bytes] | None = None,
         notice: str | None = None,
+        others: bool = False,
     ) -> None:
         with self._lock:
             news = self._news
             if scene is not None:
                 news.scene, news.status, news.frame = scene, None, None
             news.status, news.frame = status or news.status, frame or news.frame
+            news.others |= others
             if notice is not None:
                 news.notices.append(notice)
             ring, self._rung = (None if self._rung else self._ring), self._rung or self._ring is not None
@@ -232,9 +251,34 @@ class Stage:
         if name not in [scene["name"] for scene in self.scenes]:
             self.say("error", f"there is no scene {name!r}")
         else:
-            if self._opening is not None:
-                self._dropped.append(self._opening[1])
-            self._opening = name, Job(lambda: self._heard(name), f"scene {name}")
+            self._open_beside(name, lambda: self._heard(name))
+
+    def _want_brought(self, model: Outside) -> None:
+        """Open a model from outside as a scene of its own; one that cannot be is told, and what is shown stays."""
+        if self._take_in is not None:
+            take_in = self._take_in
+            self._open_beside(model.name, lambda: self._taken_in(lambda: take_in(model)))
+
+    def _open_beside(self, name: str, work: Callable[[], Session]) -> None:
+        if self._opening is not None:
+            self._dropped.append(self._opening[1])
+        self._opening = name, Job(work, f"scene {name}")
+
+    def _taken_in(self, take_in: Callable[[], dict[str, str]]) -> Session:
+        try:
+            warned: list[str] = []
+            with Ear(warned.append):
+                entry = take_in()
+            session = self._heard(entry["name"])
+        except SaltusError:
+            raise
+        except Exception as error:  # whatever is in files from outside
+            raise ModelError(f"this model cannot be shown: {type(error).__name__}: {error}") from error
+        for text in warned:
+            session.ear.hear(text)
+        self.scenes = [*(scene for scene in self.scenes if scene["name"] != entry["name"]), entry]
+        self._publish(others=True)
+        return session
 
     def _heard(self, name: str) -> Session:
         """A scene's session, which tells what is warned of while it is opened."""

@@ -79,7 +79,7 @@ class Page:
         self._open = connect(f"{base.replace('http', 'ws')}/ws?{self.query}", **given)
         self.socket = self._open.__enter__()
         self.scene, self.status, self.role, self.notices, self.frame = None, {"sliders": {}}, None, [], None
-        self.frames = 0
+        self.hello, self.frames = {}, 0
 
     def send(self, type, **fields):
         self.socket.send(json.dumps({"type": type, **fields}))
@@ -94,7 +94,7 @@ class Page:
             return self.frame
         said = json.loads(message)
         if said["type"] == "hello":
-            self.role = said["role"]
+            self.hello, self.role = said, said["role"]
         elif said["type"] == "scene":
             self.scene, self.frame = said, None
         elif said["type"] == "status":

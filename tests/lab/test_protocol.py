@@ -3,6 +3,7 @@
 Reference: the text of `saltus.lab.protocol`, which a decoder in `helpers.lab` follows by itself.
 """
 
+import base64
 import json
 import struct
 
@@ -14,7 +15,8 @@ from saltus.lab import protocol
 from saltus.lab.protocol import COMMANDS, Frame, Malformed, parse
 
 GOOD = [
-    *({"type": name} for name in ("play", "pause", "toggle", "release", "blur", "video", "take")),
+    *({"type": name} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")),
+    {"type": "path", "path": "~/robot.xml"},
     {"type": "ack", "frame": 4294967295},
     {"type": "step", "n": 1},
     {"type": "step", "n": 1000},
@@ -47,8 +49,13 @@ def test_every_message_is_understood(message):
     assert values == {key: value for key, value in message.items() if key != "type"}
 
 
+def test_pieces_of_files_are_bytes():
+    command = parse(json.dumps({"type": "upload", "name": "a.stl", "data": base64.b64encode(b"\0\xff").decode()}))
+    assert command.fields == {"name": "a.stl", "data": b"\0\xff"}
+
+
 def test_all_commands_are_among_those():
-    assert {message["type"] for message in GOOD} == {*COMMANDS, "ack"}
+    assert {message["type"] for message in GOOD} | {"upload"} == {*COMMANDS, "ack"}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +83,9 @@ def test_all_commands_are_among_those():
         ('{"type":"step","n":1.5}', "not a whole number"),
         ('{"type":"step","n":true}', "not a whole number"),
         ('{"type":"ack","frame":-1}', "not a whole number"),
+        ('{"type":"upload","name":"a","data":"%"}', "upload: data is not base64"),
+        ('{"type":"upload","name":"a","data":3}', "upload: data is not base64"),
+        ('{"type":"path","path":"' + "x" * 5000 + '"}', "at most 4096"),
         ('{"type":"speed","value":0}', "between 0.01 and 100"),
         ('{"type":"speed","value":"1"}', "not a number"),
         ('{"type":"speed","value":true}', "not a number"),

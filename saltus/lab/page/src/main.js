@@ -1,6 +1,7 @@
 /** The page of `saltus lab`: puts the parts together. */
 
 import { Actions } from './actions.js';
+import { Bring } from './bring.js';
 import { Connection } from './connection.js';
 import { Controls } from './controls.js';
 import { byId, keepKeyboardFree } from './dom.js';
@@ -25,6 +26,7 @@ const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const actions = new Actions(send);
 const recording = new Recording(connection);
+const bring = new Bring(send, () => lab.role === 'writer');
 const stability = new Stability(send);
 lab.controls = controls;
 lab.plots = plots;
@@ -56,6 +58,7 @@ function message(said) {
 
 function hello(said) {
   lab.role = said.role;
+  bring.most = said.upload ?? Infinity;
   controls.hello(said);
 }
 

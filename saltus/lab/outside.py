@@ -1,0 +1,143 @@
+"""Models that the page's user brings: files dropped on it, or a path on this machine.
+
+Files come in pieces and are kept in memory until all are there; then they are laid into a folder of their own, in which
+MuJoCo's compiler finds what the model refers to, and which is gone once it is compiled.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from saltus.errors import ModelError, OptionError, SaltusError
+from saltus.model.load import load
+from saltus.model.model import Model
+
+SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
+MOST_BYTES = 32 * 2**20  # of all files together
+MOST_FILES = 500
+REFERENCE = re.compile(r"""\b(?:file|filename)\s*=\s*["']([^"']+)["']""")
+PACKAGE = re.compile(rb"package://[^/\"']*/")  # of ROS, which finds it; here the files have come along
+FOLDER = re.compile(r"""\b(?:meshdir|texturedir|assetdir)\s*=\s*["']([^"']+)["']""")
+
+
+@dataclass
+class Upload:
+    """Files on their way in, by names with slashes."""
+
+    files: dict[str, bytearray] = field(default_factory=dict)
+    size: int = 0
+    refused: bool = False  # because of one of them
+
+    def add(self, name: str, piece: bytes) -> None:
+        """Append to a file, or begin it; of what is refused no more is taken.
+
+        Raises OptionError where it is no name for one, or there are too many bytes.
+        """
+        if self.refused:
+            return
+        self.size += len(piece)
+        try:
+            self._check(name)
+        except OptionError:
+            self.refused, self.files = True, {}
+            raise
+        self.files.setdefault(str(PurePosixPath(name)), bytearray()).extend(piece)
+
+    def _check(self, name: str) -> None:
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or ".." in parts or any(c in name for c in "\\:\0"):
+            raise OptionError(f"{name!r} is no name of a file that can be brought here")
+        if self.size > MOST_BYTES or len({*self.files, name}) > MOST_FILES:
+            most = f"{MOST_BYTES >> 20} MiB in {MOST_FILES} files"
+            raise OptionError(f"the page may bring {most} at most; give the path of the model on this machine instead")
+
+    @property
+    def main(self) -> str:
+        """The model among the files: the one that no other includes. Raises OptionError if there is not just one."""
+        models = {name: _text(content) for name, content in self.files.items() if _is_model(name)}
+        included = {base for text in models.values() for base in _references(text)}
+        found = [name for name in models if PurePosixPath(name).name not in included]
+        if not models:
+            raise OptionError(f"none of these files is a model: a model's name ends with {', '.join(SUFFIXES)}")
+        if len(found) != 1:
+            names = ", ".join(found or models)
+            raise OptionError(f"there are several models: {names}; bring one, with the files that it refers to")
+        return found[0]
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A model from outside: files by name, or a path on this machine. name: of the file, for the user."""
+
+    name: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    path: Path | None = None
+
+    @classmethod
+    def uploaded(cls, upload: Upload) -> Outside:
+        """What was brought. Raises OptionError where the files hold no model, or several."""
+        return cls(upload.main, {name: bytes(content) for name, content in upload.files.items()})
+
+    @classmethod
+    def at(cls, path: str) -> Outside:
+        """The file with a path. Raises OptionError where it cannot be one of a model."""
+        place = Path(path.strip()).expanduser()
+        if not _is_model(place.name):
+            raise OptionError(f"'{place}' is not a model file: its name would end with {', '.join(SUFFIXES)}")
+        return cls(place.name, path=place)
+
+    def model(self) -> Model:
+        """The model. Raises ModelError."""
+        if self.path is not None:
+            return compiled(self.path)
+        with tempfile.TemporaryDirectory(prefix="saltus-lab-") as folder:
+            try:
+                return compiled(self._lay_out(Path(folder)))
+            except SaltusError as error:
+                text = str(error).replace(f"{folder}/", "").replace(folder, ".")
+                raise ModelError(text) from None
+
+    def _lay_out(self, folder: Path) -> Path:
+        """Write the files, and those that lie elsewhere than the models look for them also there, by their names."""
+        files = {
+            name: PACKAGE.sub(b"", content) if _is_model(name) else content for name, content in self.files.items()
+        }
+        for name, content in files.items():
+            _write(folder / name, content)
+        named = {PurePosixPath(name).name: content for name, content in files.items()}
+        texts = [(name, _text(content)) for name, content in files.items() if _is_model(name)]
+        folders = {"", *(found for _, text in texts for found in FOLDER.findall(text))}
+        for name, text in texts:
+            for reference in REFERENCE.findall(text):
+                content = named.get(PurePosixPath(reference).name)
+                for place in folders if content is not None else ():
+                    path = (folder / PurePosixPath(name).parent / place / reference).resolve()
+                    if path.is_relative_to(folder.resolve()) and not path.exists():
+                        _write(path, content or b"")
+        return folder / self.name
+
+
+def compiled(path: Path) -> Model:
+    """The model in a file from outside: the one place at which the lab hands such a file to MuJoCo's compiler."""
+    return load(path)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _is_model(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in SUFFIXES
+
+
+def _text(content: bytes | bytearray) -> str:
+    return bytes(content).decode(errors="replace")
+
+
+def _references(text: str) -> set[str]:
+    """Names, without folders, of the files that a model refers to."""
+    return {PurePosixPath(found).name for found in REFERENCE.findall(text)}
