@@ -23,6 +23,7 @@ DOWNLOADS = {
     "/download/video.mp4": ("video", "video/mp4"),
     "/download/report.html": ("report", "text/html; charset=utf-8"),
 }
+STATE = "/state.py"
 
 
 class Refused(Exception):

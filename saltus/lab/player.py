@@ -13,6 +13,7 @@ from saltus.lab.ear import Ear
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads
 from saltus.lab.show import Show
+from saltus.lab.state_text import state_text
 from saltus.record.interpolate import Interpolator
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class Player:
         lines += [f"integrator = {integrator}"] if integrator else []
         lines += [f"dt = {step:.3g}"] if isinstance(step, float) else []
         return [["Recording", lines]]
+
+    def state_text(self) -> str:
+        """The state that is shown as Python text."""
+        state = {name: rows[0] for name, rows in self._motion.at([self.time]).items()}
+        return state_text(f"recording at t = {self.time:.6g} s", self.time, state)
 
     def tick(self, elapsed: float) -> None:
         """Let so many seconds of wall time pass."""

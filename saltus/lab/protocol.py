@@ -1,7 +1,8 @@
 """What the page and the server say to each other.
 
 HTTP, on the loopback only: `/?token=T` is the page, `/ws?token=T` the websocket, `/download/trajectory.nc`,
-`/download/video.mp4` and `/download/report.html` (each with `?token=T`) are what was recorded.
+`/download/video.mp4` and `/download/report.html` (each with `?token=T`) are what was recorded;
+`/state.py?token=T` is the state as Python text.
 
 Server to page, as JSON with the key `type`:
 
@@ -15,16 +16,20 @@ Server to page, as JSON with the key `type`:
 Server to page, binary: a frame, little endian, at most 60 a second, and no more than UNACKNOWLEDGED ahead of what the
 page has acknowledged. A newer frame takes the place of one that was not sent.
 
-    u8 version = 2, u8 flags (1 playing, 2 replay), u16 contacts, u32 number, f64 time (s), then f32:
+    u8 version = 2, u8 flags (1 playing, 2 replay, 4 with axes of contacts), u16 contacts, u32 number, f64 time (s),
+    then f32:
     energy: potential, kinetic (J, nan where unknown); the same of each ghost
     bodies: x y z (m), w x y z of each, the world first; the same of each ghost, nan of one that has left
     dofs: position and velocity of each of the scene's; the same of each ghost
     tendons: of each the number of its points, then x y z of as many as it has at most
     flexes: x y z of each vertex
     motors: torque (N m) and the angle that is wanted (rad, nan where none is) of each of the scene's
+    cameras: x y z (m), w x y z (right, up, back) of each of the scene's
+    joints: anchor (m) and axis, world axes, of each of the scene's
     centre of mass: x y z
     contacts: x y z, force on the second geom in world axes (N), distance (m), mode of each: 0 open,
         1 sticking, 2 slipping, -1 not known
+    axes of contacts: the normal towards the second geom and the first tangent of each, world axes
 
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
 commands in COMMANDS. A number that is out of its bounds is answered with a notice, and nothing is done; whatever else
@@ -238,18 +243,23 @@ class Frame:
     flexes: Sequence[NDArray[Any]] = ()  # [nvert, 3] of each
     motors: Sequence[Sequence[float]] = ()  # [2] of each
     contacts: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 8)))
+    contact_axes: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 6)))  # of each contact, or of none
+    cameras: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 7)))
+    joints: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 6)))
     replay: bool = False
 
     def encode(self, number: int) -> bytes:
         """The frame's bytes, with its number; of more than MOST_CONTACTS contacts those with the largest forces."""
-        contacts = self.contacts
+        contacts, axes = self.contacts, self.contact_axes
         if len(contacts) > MOST_CONTACTS:
             strength = np.linalg.norm(contacts[:, 3:6], axis=1)
-            contacts = contacts[np.sort(np.argsort(-strength, kind="stable")[:MOST_CONTACTS])]
-        flags = (1 if self.playing else 0) | (2 if self.replay else 0)
+            kept = np.sort(np.argsort(-strength, kind="stable")[:MOST_CONTACTS])
+            contacts, axes = contacts[kept], axes[kept] if len(axes) else axes
+        flags = (1 if self.playing else 0) | (2 if self.replay else 0) | (4 if len(axes) else 0)
         head = _HEAD.pack(VERSION, flags, len(contacts), number & 0xFFFFFFFF, self.time)
         parts = [self.energy, self.ghost_energy, self.bodies, self.ghost_bodies, self.dofs, self.ghost_dofs]
-        parts += [*self.tendons, *self.flexes, np.array(self.motors, float), self.com, contacts]
+        parts += [*self.tendons, *self.flexes, np.array(self.motors, float), self.cameras, self.joints]
+        parts += [self.com, contacts, axes]
         with np.errstate(over="ignore"):  # what is beyond float32 is infinitely far away
             return head + np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
 

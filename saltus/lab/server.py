@@ -22,7 +22,7 @@ from websockets.http11 import Request, Response
 import saltus
 from saltus.errors import OptionError
 from saltus.lab import protocol
-from saltus.lab.answers import DOWNLOADS, Door, Refused, answer, refusal
+from saltus.lab.answers import DOWNLOADS, STATE, Door, Refused, answer, refusal
 from saltus.lab.client import Client, Status
 from saltus.lab.outside import MOST_BYTES, Outside, Upload
 from saltus.lab.protocol import Command, Malformed, OutOfRange
@@ -157,6 +157,8 @@ class Server:
                 return self._door.page()
             if path in DOWNLOADS:
                 return await self._download(path)
+            if path == STATE:
+                return await self._state()
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
         except Refused as refused:
             return refusal(refused)
@@ -166,6 +168,13 @@ class Server:
         body = await asyncio.to_thread(self._stage.downloads.content, what)
         name = path.rpartition("/")[2]
         return answer(body, kind, {"Content-Disposition": f'attachment; filename="{name}"'})
+
+    async def _state(self) -> Response:
+        try:
+            text = await asyncio.wait_for(asyncio.wrap_future(self._stage.state_text()), PATIENCE)
+        except (TimeoutError, asyncio.CancelledError):
+            raise Refused(HTTPStatus.CONFLICT, "The lab shows nothing now, or is too busy.") from None
+        return answer(text.encode())
 
     # ------------------------------------------------------------ connections
 

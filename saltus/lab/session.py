@@ -35,9 +35,10 @@ from saltus.lab.setup import Built, Settings, Setup
 from saltus.lab.show import Show, stack
 from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
 from saltus.lab.stability import Stability
+from saltus.lab.state_text import FIELDS, state_text
 from saltus.model.changed import value_of
 from saltus.simulate.carry import carry
-from saltus.simulate.touching import touching
+from saltus.simulate.touching import touching_with_axes
 
 CONTACT_LAWS = ("soft", "hard")
 COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
@@ -151,6 +152,7 @@ class LiveSession:
         qpos = self.show.between(motion.before, sim.qpos, motion.fraction)
         qvel = motion.before_rate + motion.fraction * (sim.qvel - motion.before_rate)
         ghosts = [self._ghost(name) for name in self.setup.ghosts]
+        contacts, axes = self._touching()
         return Frame(
             time=motion.shown,
             playing=self.playing,
@@ -159,19 +161,26 @@ class LiveSession:
             ghost_energy=stack([g[0] for g in ghosts], (2,)),
             ghost_bodies=stack([g[1] for g in ghosts], (sim.model.nbody, 7)),
             ghost_dofs=stack([g[2] for g in ghosts], (len(self.show.dofs), 2)),
-            contacts=self._touching(),
+            contacts=contacts,
+            contact_axes=axes,
             motors=[(motor.torque(sim), self.desired(motor.actuator)) for motor in self.motors],
             **self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat),
         )
 
-    def _touching(self) -> NDArray[Any]:
-        """Contacts now, if they can be told."""
+    def state_text(self) -> str:
+        """The present state as Python text."""
+        sim = self.sim
+        title = f"{self.setup.name} at t = {sim.time:.6g} s, {self.integrator_name()}, timestep {sim.timestep:g} s"
+        return state_text(title, sim.time, {name: getattr(sim, name) for name in FIELDS})
+
+    def _touching(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Contacts now and their axes, if they can be told."""
         if self.ready:
             # what cannot be computed here stops the next step, which tells why
             with suppress(SaltusError), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SaltusWarning)
-                return touching(self.sim)
-        return np.zeros((0, 8))
+                return touching_with_axes(self.sim)
+        return np.zeros((0, 8)), np.zeros((0, 6))
 
     def _ghost(self, name: str) -> tuple[Any, Any, Any]:
         """Energy, poses and coordinates of a ghost; nan where it is not there."""

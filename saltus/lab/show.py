@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from saltus.draw.poses import Poses
 from saltus.draw.scene import Scene, scene
+from saltus.lab.marks import camera_poses, cameras, joints
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -50,6 +51,7 @@ class Show:
                 for f in s.flexes
             ],
             "dofs": self.dofs,
+            **{"cameras": cameras(m), "joints": joints(m)},
             **{
                 "ghosts": [],
                 "integrators": [],
@@ -65,11 +67,13 @@ class Show:
         }
 
     def pose(self, qpos: NDArray[Any], mocap_pos: NDArray[Any], mocap_quat: NDArray[Any]) -> dict[str, Any]:
-        """Fields bodies, com, tendons and flexes of a `Frame` at a state."""
+        """Fields bodies, com, tendons, flexes, cameras and joints of a `Frame` at a state."""
         pose = self._poses.at(qpos, mocap_pos, mocap_quat)
         bodies = np.concatenate([pose.xpos, pose.xquat], axis=1)
         tendons = [_tendon(p, t.points) for p, t in zip(pose.tendons, self.scene.tendons, strict=True)]
-        return {"bodies": bodies, "com": pose.com, "tendons": tendons, "flexes": pose.flexes}
+        axes = np.concatenate([self._poses.data.xanchor, self._poses.data.xaxis], axis=1)
+        found = {"bodies": bodies, "com": pose.com, "tendons": tendons, "flexes": pose.flexes}
+        return {**found, "cameras": camera_poses(pose), "joints": axes}
 
     def coordinates(self, qpos: NDArray[Any], qvel: NDArray[Any]) -> NDArray[Any]:
         """Position and velocity [n, 2] of each of `dofs`."""

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -62,6 +63,10 @@ class Session(Protocol):
         """What is to be seen, if it is new."""
         ...
 
+    def state_text(self) -> str:
+        """The state as Python text."""
+        ...
+
     def close(self) -> None:
         """The end."""
         ...
@@ -96,6 +101,7 @@ class Stage:
         self.scenes = scenes
         self._take_in = take_in
         self._brought: deque[Outside] = deque(maxlen=1)
+        self._asked: deque[Future[str]] = deque()  # who wants the state as text
         self.session: Session | None = None
         self._open = open_scene
         self._commands: deque[Command] = deque()
@@ -140,6 +146,13 @@ class Stage:
         """Open a model from outside, the last that was brought."""
         self._brought.append(model)
         self._wake.set()
+
+    def state_text(self) -> Future[str]:
+        """The present state as Python text, once the session has a moment for it; cancelled where there is none."""
+        wanted: Future[str] = Future()
+        self._asked.append(wanted)
+        self._wake.set()
+        return wanted
 
     def listen(self, ring: Callable[[], None] | None) -> None:
         """Call `ring` when there is news, once until they are taken."""
@@ -196,6 +209,12 @@ class Stage:
                 with self.session.ear:
                     self.session.handle(command)
         session = self.session
+        while self._asked:
+            wanted = self._asked.popleft()
+            if session is None:
+                wanted.cancel()
+            elif wanted.set_running_or_notify_cancel():
+                wanted.set_result(session.state_text())
         if session is None:
             return
         if self._begun:

@@ -81,6 +81,12 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
     return table
 
 
+def contact_axes(m: Struct, d: Struct) -> NDArray[np.float64]:
+    """Normal, towards the second geom, and first tangent [n, 6] of the contacts of `contact_table`, world axes."""
+    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    return d.views["contact_frame"][:n].reshape(n, 9)[:, :6].copy()
+
+
 def local_forces(m: Struct, d: Struct) -> NDArray[np.float64]:
     """Forces [n, 3] on the second geom of all contacts in the kernels' Data along normal and tangents, N."""
     n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0

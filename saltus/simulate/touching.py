@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.draw.still import OPEN
-from saltus.record.contact_forces import contact_table
+from saltus.record.contact_forces import contact_axes, contact_table
 from saltus.simulate import loops
 
 if TYPE_CHECKING:
@@ -21,16 +21,25 @@ def touching(sim: "Simulation") -> NDArray[Any]:
     The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise. Open
     points are among them while they are near: nearer than 0.03 of the model's extent.
     """
+    return touching_with_axes(sim)[0]
+
+
+def touching_with_axes(sim: "Simulation") -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same, and the axes [n, 6] of each: the normal towards the second geom and the first tangent, world axes."""
     if not sim._model.nconmax:
-        return np.zeros((0, 8))
+        return np.zeros((0, 8)), np.zeros((0, 6))
     if not sim._located:
         sim.forward()
-        return contact_table(sim._model, sim._struct)
+        return _table(sim)
     return _located(sim)
 
 
-def _located(sim: "Simulation") -> NDArray[Any]:
-    """The table where events are located in time; with modes that are found now, if they are not known.
+def _table(sim: "Simulation") -> tuple[NDArray[Any], NDArray[Any]]:
+    return contact_table(sim._model, sim._struct), contact_axes(sim._model, sim._struct)
+
+
+def _located(sim: "Simulation") -> tuple[NDArray[Any], NDArray[Any]]:
+    """The tables where events are located in time; with modes that are found now, if they are not known.
 
     Looking changes nothing, so that such modes are forgotten again.
     """
@@ -38,11 +47,11 @@ def _located(sim: "Simulation") -> NDArray[Any]:
     sim._note_forces()
     sim._settle()
     status = loops.forward(sim._model, sim._struct)
-    table = contact_table(sim._model, sim._struct)
-    closed = table[:0] if status else table[table[:, 7] != OPEN]
+    table, axes = _table(sim)
+    closed = np.zeros(len(table), bool) if status else table[:, 7] != OPEN
     loops.gaps(sim._model, sim._struct)
-    table = contact_table(sim._model, sim._struct)
-    near = table[(table[:, 7] == OPEN) & (table[:, 6] < NEAR * sim.model.stat.extent)]
-    near[:, 3:6] = 0.0
+    others, their_axes = _table(sim)
+    near = (others[:, 7] == OPEN) & (others[:, 6] < NEAR * sim.model.stat.extent)
+    others[:, 3:6] = 0.0
     sim._state[:], sim._computed = before, None
-    return np.concatenate([closed, near])
+    return np.concatenate([table[closed], others[near]]), np.concatenate([axes[closed], their_axes[near]])

@@ -60,7 +60,9 @@ def decoded(data, scene):
     shapes = [("energy", (runs, 2)), ("bodies", (runs, bodies, 7)), ("dofs", (runs, dofs, 2))]
     shapes += [(f"tendon {i}", (1 + 3 * t["points"],)) for i, t in enumerate(scene["tendons"])]
     shapes += [(f"flex {i}", (f["nvert"], 3)) for i, f in enumerate(scene["flexes"])]
-    shapes += [("motors", (len(scene["motors"]), 2)), ("com", (3,)), ("contacts", (ncontact, 8))]
+    shapes += [("motors", (len(scene["motors"]), 2)), ("cameras", (len(scene.get("cameras", ())), 7))]
+    shapes += [("joints", (len(scene.get("joints", ())), 6)), ("com", (3,)), ("contacts", (ncontact, 8))]
+    shapes += [("axes", (ncontact if flags & 4 else 0, 6))]
     found, place = {"playing": bool(flags & 1), "replay": bool(flags & 2), "number": number, "time": at}, 0
     for name, shape in shapes:
         found[name] = numbers[place : place + math.prod(shape)].reshape(shape)

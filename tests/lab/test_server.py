@@ -377,6 +377,13 @@ def test_what_takes_long_to_make_can_be_downloaded(monkeypatch):
         assert get(opened, f"/download/report.html?{query(opened)}")[::2] == (200, "made")
 
 
+def test_the_state_is_for_those_who_have_the_token(opened):
+    status, headers, text = get(opened, f"/state.py?{query(opened)}")
+    assert status == 200 and "sim.qpos[:] = [" in text and headers["Content-Type"].startswith("text/plain")
+    status, _, text = get(opened, "/state.py?token=x")
+    assert status == 403 and "sim." not in text
+
+
 def test_a_large_scene_goes_out_in_pieces():
     """A slow client holds no more than a piece of it in the server's memory."""
     from saltus.lab.client import PIECE, pieces

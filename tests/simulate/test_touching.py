@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.simulate.touching import touching
+from saltus.simulate.touching import touching, touching_with_axes
 
 WEIGHT = 2.0 * 9.81  # N
 FRICTION = 0.5
@@ -54,6 +54,19 @@ def test_soft_contact_has_no_modes():
     sim.qpos[1] = -1e-4
     assert touching(sim)[:, 7].tolist() == [-1]
     assert touching(saltus.Simulation("pendulum")).shape == (0, 8)
+
+
+@pytest.mark.parametrize("contact", ["soft", "hard"])
+def test_axes_are_the_normal_and_a_tangent(contact):
+    """On a floor whose normal is z; and of each contact those of its own row, also where some are open."""
+    sim = saltus.Simulation(BLOCK, contact=contact)
+    sim.qpos[1] = -1e-4 if contact == "soft" else 0.0
+    table, axes = touching_with_axes(sim)
+    assert_allclose(axes[:, :3], np.tile([0, 0, 1], (len(table), 1)), atol=1e-12)
+    assert_allclose(axes[:, 3:5] ** 2 @ [1, 1], 1, atol=1e-12)
+    assert_allclose(axes[:, 5], 0, atol=1e-12)
+    np.testing.assert_array_equal(table, touching(sim))
+    assert [part.shape for part in touching_with_axes(saltus.Simulation("pendulum"))] == [(0, 8), (0, 6)]
 
 
 def test_looking_changes_nothing(block):

@@ -1,8 +1,9 @@
 /** The camera by MuJoCo's numbers: a point looked at, distance, azimuth and elevation in degrees; z is up. */
 
-import { MathUtils, PerspectiveCamera, Vector3 } from 'three';
+import { MathUtils, Matrix4, PerspectiveCamera, Vector3 } from 'three';
 
 const STEEP = 89.5;
+const FAR_AWAY = 100;  // extents: from there an orthographic camera's rays are as good as parallel
 
 export class OrbitCamera {
   constructor() {
@@ -12,10 +13,56 @@ export class OrbitCamera {
     this.home = { lookat: [0, 0, 0], distance: 3, azimuth: 90, elevation: -20, fovy: 45 };
     this.extent = 1;
     this.widened = 1;
+    this.mounted = null;
+    this.left = () => {};
     this.goHome();
   }
 
+  /**
+   * Look through one of the model's cameras, {fovy, height, shift} of the scene, from now on (`carry` says where it is), or
+   * by hand again (null). By hand it begins where that camera was.
+   */
+  mount(camera) {
+    if (!camera && this.mounted) {
+      const forward = this.three.getWorldDirection(new Vector3());
+      this.lookat.copy(this.three.position).addScaledVector(forward, this.distance);
+      this.azimuth = MathUtils.radToDeg(Math.atan2(forward.y, forward.x));
+      this.elevation = MathUtils.clamp(MathUtils.radToDeg(Math.asin(forward.z)), -STEEP, STEEP);
+    }
+    this.mounted = camera;
+    this.reframe();
+  }
+
+  /** Whoever turns, moves or zooms takes the camera into the hand. */
+  release() {
+    if (!this.mounted) return;
+    this.mount(null);
+    this.left();
+  }
+
+  /** Where the model's camera is: a matrix whose axes are right, up and back. */
+  carry(pose) {
+    const { three } = this;
+    three.position.setFromMatrixPosition(pose);
+    three.quaternion.setFromRotationMatrix(new Matrix4().extractRotation(pose));
+    if (this.mounted.height !== null) {
+      const away = FAR_AWAY * this.extent;
+      three.position.addScaledVector(new Vector3().setFromMatrixColumn(pose, 2), away);
+      three.fov = 2 * MathUtils.radToDeg(Math.atan(this.mounted.height / 2 / away));
+      [three.near, three.far] = [0.5 * away, 2 * away];
+    } else {
+      three.fov = this.mounted.fovy;
+      [three.near, three.far] = [0.002 * this.extent, 60 * this.extent];
+    }
+    // what is lit and where the floor is drawn: in front of it
+    this.lookat.copy(three.position).addScaledVector(three.getWorldDirection(new Vector3()), this.mounted.height !== null
+      ? FAR_AWAY * this.extent : this.distance);
+    three.updateProjectionMatrix();
+    three.updateMatrixWorld();
+  }
+
   goHome() {
+    this.release();
     const { lookat, distance, azimuth, elevation, fovy } = this.home;
     this.lookat.fromArray(lookat);
     Object.assign(this, { distance, azimuth, elevation });
@@ -34,6 +81,7 @@ export class OrbitCamera {
 
   update() {
     const { three } = this;
+    if (this.mounted) return;
     three.position.copy(this.lookat).addScaledVector(this.forward(), -this.distance);
     three.lookAt(this.lookat);
     three.fov = 2 * MathUtils.radToDeg(Math.atan(this.widened * Math.tan(MathUtils.degToRad(this.fovy) / 2)));
@@ -48,15 +96,27 @@ export class OrbitCamera {
    * field of view fits into what is free; it is that of the height where this is the smaller side.
    */
   frame(width, height, covered) {
+    this.framed = [width, height, covered];
+    this.three.aspect = width / height;
+    if (this.mounted) {
+      const [right, down] = this.mounted.shift;
+      this.three.setViewOffset(width, height, -right * width, -down * height, width, height);
+      return;
+    }
     const hidden = Math.min(covered, 0.5 * width);
     this.widened = Math.max(1, height / (width - hidden));
-    this.three.aspect = width / height;
     this.three.setViewOffset(width, height, -hidden / 2, 0, width, height);
     this.update();
   }
 
+  reframe() {
+    if (this.framed) this.frame(...this.framed);
+    else this.update();
+  }
+
   /** Degrees. */
   turn(azimuth, elevation) {
+    this.release();
     this.azimuth += azimuth;
     this.elevation = MathUtils.clamp(this.elevation + elevation, -STEEP, STEEP);
     this.update();
@@ -64,6 +124,7 @@ export class OrbitCamera {
 
   /** Move sideways and up, in parts of the view's height. */
   pan(right, up) {
+    this.release();
     const height = 2 * this.distance * Math.tan(MathUtils.degToRad(this.three.fov) / 2);
     const side = new Vector3().setFromMatrixColumn(this.three.matrixWorld, 0);
     const top = new Vector3().setFromMatrixColumn(this.three.matrixWorld, 1);
@@ -72,6 +133,7 @@ export class OrbitCamera {
   }
 
   zoom(factor) {
+    this.release();
     this.distance = MathUtils.clamp(this.distance * factor, 0.02 * this.extent, 60 * this.extent);
     this.update();
   }

@@ -56,6 +56,11 @@ export class Connection {
 
   /** The address of something to download. */
   download(name) {
-    return `/download/${name}${this.query}`;
+    return this.address(`/download/${name}`);
+  }
+
+  /** A path with the token. */
+  address(path) {
+    return `${path}${this.query}`;
   }
 }

@@ -169,6 +169,9 @@ export class Controls {
     fill(byId('body'), [['', 'none'], ...moving]);
     byId('body').value = '';
     fill(byId('follow'), [['', 'nothing'], ...moving.map(([, name]) => name)]);
+    fill(byId('camera'), [['', 'by hand'], ...(scene.cameras ?? []).map(({ name }, i) => [i, name])]);
+    byId('camera').value = '';
+    byId('camera-row').hidden = !scene.cameras?.length;
     byId('ghosts-row').hidden = true;
     byId('motors-row').hidden = scene.motors.length === 0;
     byId('simulation').hidden = byId('pull-section').hidden = byId('record').hidden = replay;

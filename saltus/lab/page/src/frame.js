@@ -5,6 +5,8 @@ const HEADER = 16;  // bytes: version u8, flags u8, contacts u16, number u32, ti
 export const POSE = 7;  // numbers: position, quaternion w x y z
 export const CONTACT = 8;  // numbers: position, force, distance, mode
 const MOTOR = 2;  // numbers: torque, angle wanted
+const JOINT = 6;  // numbers: anchor, axis
+const AXES = 6;  // numbers: normal, first tangent of a contact
 
 /** Base64 as an array of the type; throws where it is no multiple of the type's size. */
 export function unpack(base64, Type) {
@@ -32,11 +34,12 @@ function fixedLength(scene) {
   const runs = 1 + scene.ghosts.length;
   const tendons = scene.tendons.reduce((sum, { points }) => sum + 1 + 3 * points, 0);
   const flexes = scene.flexes.reduce((sum, { nvert }) => sum + 3 * nvert, 0);
-  return runs * (2 + POSE * scene.bodies.length + 2 * scene.dofs.length) + tendons + flexes + MOTOR * scene.motors.length + 3;
+  const marks = POSE * (scene.cameras ?? []).length + JOINT * (scene.joints ?? []).length;
+  return runs * (2 + POSE * scene.bodies.length + 2 * scene.dofs.length) + tendons + flexes + MOTOR * scene.motors.length + marks + 3;
 }
 
 /**
- * @returns {{number, time, playing, replay, energy, bodies, dofs, tendons, flexes, motors, com, contacts}}
+ * @returns {{number, time, playing, replay, energy, bodies, dofs, tendons, flexes, motors, cameras, joints, com, contacts, axes}}
  *   energy, bodies, dofs: a list with one array for the run itself and one for each ghost
  */
 export function decode(buffer, scene) {
@@ -45,7 +48,8 @@ export function decode(buffer, scene) {
   if (head.getUint8(0) !== VERSION) throw new Error(`a frame of version ${head.getUint8(0)}; this page knows version ${VERSION}`);
   const flags = head.getUint8(1);
   const ncontact = head.getUint16(2, true);
-  const expected = HEADER + 4 * (fixedLength(scene) + CONTACT * ncontact);
+  const naxes = flags & 4 ? ncontact : 0;
+  const expected = HEADER + 4 * (fixedLength(scene) + CONTACT * ncontact + AXES * naxes);
   if (buffer.byteLength !== expected) {
     throw new Error(`a frame of ${buffer.byteLength} bytes where the scene asks for ${expected}`);
   }
@@ -64,7 +68,10 @@ export function decode(buffer, scene) {
     tendons: scene.tendons.map(({ points }) => ({ count: take(1)[0], points: take(3 * points) })),
     flexes: scene.flexes.map(({ nvert }) => take(3 * nvert)),
     motors: scene.motors.map(() => take(MOTOR)),
+    cameras: (scene.cameras ?? []).map(() => take(POSE)),
+    joints: take(JOINT * (scene.joints ?? []).length),
     com: take(3),
     contacts: take(CONTACT * ncontact),
+    axes: take(AXES * naxes),
   };
 }

@@ -12,9 +12,12 @@
  *   hud        the readings as text
  *   status     a copy of the last status
  *   frame      the last frame: {number, time, playing, energy: [[potential, kinetic], ...] J, dofs: [[position,
- *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com, motors: [[torque, angle wanted], ...]};
+ *              velocity, ...], ...], bodies: [[7 numbers a body], ...], contacts, com, motors: [[torque, angle wanted], ...],
+ *              joints: [6 numbers a joint], axes: [6 numbers a contact]};
  *              run 0, then the ghosts
  *   phase      the points of the phase plot of the run itself: [[position, ...], [velocity, ...]]
+ *   measured   what the ruler says, m, or null
+ *   camera     where the view is from: {position, forward, up} in world axes, and its vertical field of view (degrees)
  *   project(body, point)   where on the page a point is: {x, y} in CSS pixels; body by name or number, point in its
  *              frame, by default the middle of its shapes
  */
@@ -53,6 +56,8 @@ export function expose(lab) {
     get hud() { return lab.hudText(); },
     get status() { return structuredClone(lab.controls.status); },
     get phase() { return structuredClone(lab.plots.phasePlot?.data[1] ?? null); },
+    get measured() { return lab.stage?.ruler.distance ?? null; },
+    get camera() { return lab.stage && eye(lab.stage.camera.three); },
     get frame() { return lab.frame && copy(lab.frame); },
     project(body, point) {
       const index = typeof body === 'string' ? lab.scene.bodies.indexOf(body) : body;
@@ -62,10 +67,15 @@ export function expose(lab) {
   });
 }
 
-function copy({ number, time, playing, energy, dofs, bodies, contacts, com, motors }) {
+function eye(camera) {
+  const axis = (k) => new Vector3().setFromMatrixColumn(camera.matrixWorld, k);
+  return { position: camera.position.toArray(), forward: axis(2).negate().toArray(), up: axis(1).toArray(), fovy: camera.fov };
+}
+
+function copy({ number, time, playing, energy, dofs, bodies, contacts, com, motors, joints, axes }) {
   const lists = (runs) => runs.map((run) => Array.from(run));
   return {
     number, time, playing, energy: lists(energy), dofs: lists(dofs), bodies: lists(bodies),
-    contacts: Array.from(contacts), com: Array.from(com), motors: lists(motors),
+    contacts: Array.from(contacts), com: Array.from(com), motors: lists(motors), joints: Array.from(joints), axes: Array.from(axes),
   };
 }

@@ -4,6 +4,7 @@ import { Actions } from './actions.js';
 import { Bring } from './bring.js';
 import { Connection } from './connection.js';
 import { Controls } from './controls.js';
+import { copyState, savePicture } from './copy.js';
 import { byId, keepKeyboardFree } from './dom.js';
 import { checkScene, decode } from './frame.js';
 import { hudText, showNote } from './hud.js';
@@ -17,6 +18,7 @@ import { Sliders } from './sliders.js';
 import { Stability } from './stability.js';
 import { Stage } from './stage.js';
 
+const MARKS = ['show-joints', 'show-frames', 'show-normals'];
 const NARROW = '(max-width: 480px)';
 const lab = { role: null, scene: null, frame: null, received: 0, pull: null, error: null };
 const plots = new Plots();
@@ -190,6 +192,7 @@ function applyView() {
   stage.contacts.group.visible = checked('show-contacts');
   stage.com.wanted = checked('show-com');
   stage.motors.group.visible = checked('show-motors');
+  stage.frames.shown = { joints: checked('show-joints'), bodies: checked('show-frames'), contacts: checked('show-normals') };
   stage.main.showSites(checked('show-sites'));
   stage.sun.castShadow = checked('show-shadow');
   stage.refresh();
@@ -197,13 +200,23 @@ function applyView() {
   stage.ask();
 }
 
-for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud']) byId(id).onchange = applyView;
+for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', ...MARKS]) byId(id).onchange = applyView;
 byId('show-hud').checked = !matchMedia(NARROW).matches;  // there they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();
 byId('home').onclick = () => {
   lab.stage?.camera.goHome();
   lab.stage?.ask();
 };
+byId('camera').onchange = ({ target }) => lab.stage?.mount(target.value === '' ? null : Number(target.value));
+if (lab.stage) lab.stage.camera.left = () => (byId('camera').value = '');
+byId('ruler').onclick = () => {
+  const on = byId('ruler').getAttribute('aria-pressed') !== 'true';
+  byId('ruler').setAttribute('aria-pressed', String(on));
+  lab.stage?.ruler.toggle(on);
+};
+byId('picture').onclick = () => lab.stage && savePicture(lab.stage, `${lab.scene?.name ?? 'saltus'}-${(lab.frame?.time ?? 0).toFixed(3)}s`);
+byId('copy-state').onclick = () => copyState(connection);
+byId('state-close').onclick = () => byId('state').close();
 byId('fold').onclick = () => {
   const folded = document.body.classList.toggle('folded');
   byId('fold').setAttribute('aria-expanded', String(!folded));

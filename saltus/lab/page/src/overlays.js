@@ -106,15 +106,15 @@ export class CentreOfMass {
   }
 }
 
-/** A rod from the grabbed point to where the mouse wants it. */
+/** A rod between two points: from the grabbed one to where the mouse wants it, or what is measured. */
 export class Spring {
-  constructor(extent) {
+  constructor(extent, color = SPRING) {
     this.extent = extent;
     this.group = new Group();
     this.group.visible = false;
-    this.rods = new Rods(1, new MeshBasicMaterial({ color: SPRING, depthTest: false, transparent: true, opacity: 0.85 }));
+    this.rods = new Rods(1, new MeshBasicMaterial({ color, depthTest: false, transparent: true, opacity: 0.85 }));
     this.rods.mesh.renderOrder = 2;
-    this.ends = [marker(SPRING, 0.012 * extent), marker(SPRING, 0.018 * extent)];
+    this.ends = [marker(color, 0.012 * extent), marker(color, 0.018 * extent)];
     for (const end of this.ends) end.visible = true;
     this.group.add(this.rods.mesh, ...this.ends);
   }

@@ -35,7 +35,7 @@ export class Pointer {
     if (this.fingers.size > 1) return this.letGo();
     this.start = { x: event.clientX, y: event.clientY, moved: false };
     this.panning = event.button !== 0 || event.shiftKey;
-    if (this.panning || event.ctrlKey || event.altKey) return;
+    if (this.panning || event.ctrlKey || event.altKey || stage.ruler.on) return;
     const hit = stage.pick(event.clientX, event.clientY);
     if (!hit || !stage.moves(hit.body)) return;
     this.to.select(hit.body);
@@ -76,7 +76,9 @@ export class Pointer {
 
   up(event) {
     if (!this.fingers.delete(event.pointerId)) return;
-    if (!this.pull && this.start && !this.start.moved && event.type === 'pointerup' && event.button === 0) {
+    const clicked = !this.pull && this.start && !this.start.moved && event.type === 'pointerup' && event.button === 0;
+    if (clicked && this.stage.ruler.on) this.stage.ruler.click(event.clientX, event.clientY);
+    else if (clicked) {
       const hit = this.stage.pick(event.clientX, event.clientY);
       if (!hit || !this.stage.moves(hit.body)) this.to.select(null);
     }
@@ -110,7 +112,8 @@ export class Pointer {
 
   centre(event) {
     const hit = this.stage.pick(event.clientX, event.clientY);
-    if (!hit) return;
+    if (!hit || this.stage.ruler.on) return;
+    this.stage.camera.release();
     this.stage.camera.lookAt(hit.point);
     this.stage.ask();
   }

@@ -5,9 +5,11 @@ import {
   Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitCamera } from './camera.js';
+import { Frames } from './frames.js';
 import { Mechanism, poseMatrix, sceneGeometries } from './mechanism.js';
 import { Motors } from './motors.js';
 import { CentreOfMass, Contacts, Spring } from './overlays.js';
+import { Ruler } from './ruler.js';
 import { drawsInSoftware, Quality } from './quality.js';
 import { sky } from './sky.js';
 import { makeFlex, Tendon } from './strands.js';
@@ -37,6 +39,7 @@ export class Stage {
     this.asked = false;
     this.covered = 0;
     this.raycaster = new Raycaster();
+    this.ruler = new Ruler(this);
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     canvas.addEventListener('webglcontextrestored', () => this.ask());
   }
@@ -66,12 +69,15 @@ export class Stage {
     this.com = new CentreOfMass(scene.extent);
     this.motors = new Motors(scene, this.main);
     this.spring = new Spring(scene.extent);
+    this.frames = new Frames(scene);
+    this.ruler.load(scene);
     this.three.add(
       this.main.root, ...this.ghosts.map((ghost) => ghost.root), ...this.tendons.map((tendon) => tendon.mesh),
       ...this.flexes.map((flex) => flex.mesh), this.contacts.group, this.com.ball, this.spring.group,
-      this.motors.group,
+      this.motors.group, this.frames.group,
     );
     this.scene = scene;
+    this.camera.mount(null);
     this.camera.extent = scene.extent;
     this.camera.home = scene.camera;
     this.camera.goHome();
@@ -80,7 +86,7 @@ export class Stage {
 
   clear() {
     if (!this.scene) return;
-    for (const part of [this.main, ...this.ghosts, ...this.tendons, ...this.flexes, this.contacts, this.motors]) part.dispose();
+    for (const part of [this.main, ...this.ghosts, ...this.tendons, ...this.flexes, this.contacts, this.motors, this.frames]) part.dispose();
     this.com.ball.removeFromParent();
     this.spring.group.removeFromParent();
     for (const geometry of this.geometries) geometry?.dispose();
@@ -96,9 +102,24 @@ export class Stage {
     this.flexes.forEach((flex, i) => flex.update(frame.flexes[i]));
     this.com.update(frame.com);
     this.motors.update(frame);
+    this.frames.update(frame);
     this.note = this.contacts.group.visible ? this.contacts.update(frame.contacts) : [];
     this.follow();
+    this.look();
     this.ask();
+  }
+
+  /** Look through a camera of the model, by its number, or by hand (null). */
+  mount(index) {
+    this.mounted = index;
+    this.camera.mount(index === null ? null : this.scene.cameras[index]);
+    this.look();
+    this.ask();
+  }
+
+  look() {
+    if (!this.camera.mounted || !this.frame) return;
+    this.camera.carry(poseMatrix(this.frame.cameras[this.mounted], 0, new Matrix4()));
   }
 
   /** Bring up to date what a toggle changed. */
@@ -119,7 +140,7 @@ export class Stage {
   }
 
   follow() {
-    if (this.following === null || !this.frame) return;
+    if (this.following === null || !this.frame || this.camera.mounted) return;
     const point = this.worldPoint(this.following, this.main.middle(this.following));
     if (point && Number.isFinite(point.x)) this.camera.lookAt(point);
   }
@@ -176,6 +197,7 @@ export class Stage {
     if (!clientWidth || !clientHeight) return;
     this.renderer.setSize(clientWidth, clientHeight, false);
     this.camera.frame(clientWidth, clientHeight, this.covered);
+    this.look();
     this.draw();  // at once: a resized canvas is empty
   }
 
@@ -190,8 +212,15 @@ export class Stage {
     });
   }
 
+  /** The view as a PNG. What was drawn is only there until the browser has shown it. */
+  picture() {
+    this.draw();
+    return new Promise((take) => this.canvas.toBlob(take, 'image/png'));
+  }
+
   draw() {
     if (!this.scene) return;
+    this.ruler.update();
     this.main.centreFloors(this.camera.lookat);
     this.quality.before();
     this.aimSun();

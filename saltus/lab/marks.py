@@ -1,0 +1,54 @@
+"""What the page can show beside the shapes: the model's cameras, and the axes of its joints."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from saltus.draw.poses import Pose
+    from saltus.model.model import Model
+
+JOINTS = ("free", "ball", "slide", "hinge")  # by mjtJoint
+
+
+def cameras(model: Model) -> list[dict[str, Any]]:
+    """The model's cameras, as in the `scene` message: name, fovy, height, shift.
+
+    fovy (degrees): the vertical field of view. height (m): what an orthographic camera sees instead, or None. shift
+    [2]: by which parts of the picture its middle is off to the right and down.
+    """
+    m = model.mujoco
+    found = []
+    for i, name in enumerate(model.names("camera")):
+        fovy, height, shift = float(m.cam_fovy[i]), None, [0.0, 0.0]
+        sensor, (_, fy, x, y) = m.cam_sensorsize[i], map(float, m.cam_intrinsic[i])
+        if m.cam_projection[i] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC.value:
+            height = fovy
+        elif sensor[1] > 0:
+            fovy = math.degrees(2.0 * math.atan(0.5 * float(sensor[1]) / fy))
+            shift = [-x / float(sensor[0]), y / float(sensor[1])]
+        found.append({"name": name or f"camera {i}", "fovy": fovy, "height": height, "shift": shift})
+    return found
+
+
+def camera_poses(pose: Pose) -> NDArray[Any]:
+    """Where the cameras are [ncam, 7]: x y z (m), then w x y z of their frames: right, up, back."""
+    out = np.zeros((len(pose.cam_xpos), 7))
+    for row, place, frame in zip(out, pose.cam_xpos, pose.cam_xmat, strict=True):
+        row[:3] = place
+        mujoco.mju_mat2Quat(row[3:], frame.ravel())
+    return out
+
+
+def joints(model: Model) -> list[dict[str, Any]]:
+    """The model's joints, as in the `scene` message: name, kind, body."""
+    names = model.names("joint")
+    kinds = (JOINTS[int(kind)] for kind in model.jnt_type)
+    bodies = (int(body) for body in model.jnt_bodyid)
+    rows = zip(names, kinds, bodies, strict=True)
+    return [{"name": name, "kind": kind, "body": body} for name, kind, body in rows]

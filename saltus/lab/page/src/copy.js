@@ -1,0 +1,33 @@
+/** What can be taken along: the state as Python text, a picture of the view. */
+
+import { byId, element } from './dom.js';
+import { notice } from './notices.js';
+
+/** Put the present state into the clipboard; where the browser does not let it, show it to be copied by hand. */
+export async function copyState(connection) {
+  let text;
+  try {
+    const response = await fetch(connection.address('/state.py'));
+    text = await response.text();
+    if (!response.ok) throw new Error(text.trim());
+  } catch (error) {
+    notice('error', `The state cannot be copied: ${error.message}`);
+    return;
+  }
+  try {
+    await navigator.clipboard.writeText(text);
+    notice('info', 'The state is in the clipboard, as Python text.');
+  } catch {
+    byId('state-text').value = text;
+    byId('state').showModal();
+    byId('state-text').select();
+  }
+}
+
+/** Download the view as it is, without what lies over it. */
+export async function savePicture(stage, name) {
+  const picture = await stage.picture();
+  const link = element('a', { href: URL.createObjectURL(picture), download: `${name}.png` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
