@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import threading
 from collections.abc import Callable
@@ -101,6 +102,7 @@ class Downloads:
         self._trajectory: Trajectory | None = None
         self._ghosts: list[Trajectory] = []
         self._made: dict[str, bytes] = {}
+        self._making = {what: threading.Lock() for what in ("trajectory", "report")}
         self._video: dict[str, Any] = {"state": "none", "done": 0.0, "message": ""}
         self._job: Job[None] | None = None
         self._closing = False
@@ -123,7 +125,14 @@ class Downloads:
         return dict(self._video)
 
     def content(self, what: str) -> bytes:
-        """The file "trajectory", "video" or "report"; raises Refused where there is none."""
+        """The file "trajectory", "video" or "report"; raises Refused where there is none.
+
+        Who asks for one that is being made waits for that.
+        """
+        with self._making.get(what, contextlib.nullcontext()):
+            return self._content(what)
+
+    def _content(self, what: str) -> bytes:
         with self._lock:
             trajectory, made = self._trajectory, self._made.get(what)
         if made is not None:

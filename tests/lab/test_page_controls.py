@@ -4,12 +4,15 @@ References: the pendulum's own geometry; recordings as `saltus.Trajectory` reads
 keeps it. Frames carry 32-bit numbers.
 """
 
+import threading
+
 import numpy as np
 import pytest
 from helpers.browser import LabPage
 
 import saltus
 from saltus import lab
+from saltus.lab.recording import Downloads
 
 WEIGHT, STEP = 39.24, 0.05  # N m, s
 BOB = "[0, 0, -2]"  # in the body's frame
@@ -123,6 +126,45 @@ def test_what_is_recorded_can_be_downloaded(page, tmp_path):
     # velocity Verlet from π/2 at rest: the recorded angles are those of the recursion at their times
     assert np.ptp(trajectory.energy.sum(axis=1)) < 0.003 * WEIGHT
     page.pause()
+
+
+def recorded(page):
+    section = page.unfolded("record-section")
+    page.play()
+    section.locator("#record").click()
+    page.until("lab.status.recording && lab.status.recorded > 0.2")
+    section.locator("#record").click()
+    page.until("!lab.status.recording")
+    page.pause()
+    return section
+
+
+def test_a_download_that_takes_long_says_so_and_can_be_cancelled(page, monkeypatch):
+    """While it is made the page goes on; cancelled, nothing comes; and what comes is what the server has."""
+    section = recorded(page)
+    gate, content = threading.Event(), bytes(range(256)) * 40_000
+
+    def slowly(self, what):
+        assert gate.wait(60)
+        return content
+
+    monkeypatch.setattr(Downloads, "content", slowly)
+    text = page.tab.locator("#download-text")
+    section.locator("#download-trajectory").click()
+    page.wait(lambda: text.is_visible() and "Preparing trajectory.nc: 1 s" in text.inner_text())
+    time = page.get("lab.frame.time")
+    page.tab.click("#step")
+    page.until(f"lab.frame.time > {time}")
+    page.tab.click("#download-cancel")
+    page.wait(lambda: not text.is_visible() and "trajectory.nc was not downloaded" in page.tab.inner_text("#toasts"))
+    section.locator("#download-report").click()
+    page.wait(lambda: text.is_visible() and "Preparing report.html" in text.inner_text())
+    with page.tab.expect_download() as download:
+        gate.set()
+    with open(download.value.path(), "rb") as file:
+        assert file.read() == content
+    assert download.value.suggested_filename == "report.html"
+    page.wait(lambda: not text.is_visible())
 
 
 def test_one_writes_and_the_others_watch(browser, url, page):

@@ -4,6 +4,7 @@ Reference: `sim.run` with the same sampling, bit for bit.
 """
 
 import io
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -207,6 +208,30 @@ def frames_of(video):
 
     with av.open(io.BytesIO(video)) as container:
         return sum(1 for _ in container.decode(video=0))
+
+
+def test_what_is_asked_for_twice_is_made_once(monkeypatch):
+    """Also while it is being made: a download that was cancelled and begun again."""
+    made, gate = [], threading.Event()
+
+    def written(write, suffix):
+        made.append(suffix)
+        assert gate.wait(30)
+        return b"content"
+
+    monkeypatch.setattr(recording, "written", written)
+    session = pendulum()
+    do(session, "record", on=True)
+    do(session, "record", on=False)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(session.downloads.content("report"))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert made == [".html"] and found == [b"content"] * 3
 
 
 def test_a_video_that_cannot_be_made_says_why():

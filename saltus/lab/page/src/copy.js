@@ -1,6 +1,7 @@
 /** What can be taken along: the state as Python text, a picture of the view. */
 
-import { byId, element } from './dom.js';
+import { byId } from './dom.js';
+import { save } from './downloads.js';
 import { notice } from './notices.js';
 
 /** Put the present state into the clipboard; where the browser does not let it, show it to be copied by hand. */
@@ -26,8 +27,5 @@ export async function copyState(connection) {
 
 /** Download the view as it is, without what lies over it. */
 export async function savePicture(stage, name) {
-  const picture = await stage.picture();
-  const link = element('a', { href: URL.createObjectURL(picture), download: `${name}.png` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  save(await stage.picture(), `${name}.png`);
 }

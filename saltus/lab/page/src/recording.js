@@ -1,6 +1,7 @@
 /** Record, make a video of it, download. */
 
 import { byId } from './dom.js';
+import { Downloads } from './downloads.js';
 
 const FILES = { 'download-trajectory': 'trajectory.nc', 'download-video': 'video.mp4', 'download-report': 'report.html' };
 
@@ -9,7 +10,9 @@ export class Recording {
     this.now = {};
     byId('record').onclick = () => connection.send('record', { on: !this.now.recording });
     byId('make-video').onclick = () => connection.send('video');
+    const downloads = new Downloads();
     for (const [id, file] of Object.entries(FILES)) {
+      downloads.follow(byId(id));
       byId(id).dataset.address = connection.download(file);
       byId(id).download = file;
     }

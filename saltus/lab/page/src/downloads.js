@@ -1,0 +1,79 @@
+/** Downloads that take a while: what is being made, how much has come, and an end to it where it is not wanted. */
+
+import { byId, element } from './dom.js';
+import { notice } from './notices.js';
+
+const SECOND = 1000;
+const KEPT = 60000;  // ms for which the browser may take the file from memory
+
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
+export class Downloads {
+  constructor() {
+    this.now = null;
+    byId('download-cancel').onclick = () => this.now?.abort();
+  }
+
+  /** Have a link's clicks shown; with a key held, or by its menu, it is the browser's own as before. */
+  follow(link) {
+    link.addEventListener('click', (event) => {
+      if (!link.href || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      if (this.now) notice('info', 'Another download is on its way.');
+      else this.get(link.href, link.download);
+    });
+  }
+
+  async get(address, name) {
+    const control = new AbortController();
+    const began = performance.now();
+    const waiting = () => this.say(`Preparing ${name}: ${Math.floor((performance.now() - began) / SECOND)} s`, null);
+    this.now = control;
+    byId('download').hidden = false;
+    waiting();
+    const timer = setInterval(waiting, SECOND);
+    try {
+      const response = await fetch(address, { signal: control.signal });
+      clearInterval(timer);
+      if (!response.ok) throw new Error((await response.text()).trim());
+      save(await this.read(response, name), name);
+    } catch (error) {
+      if (control.signal.aborted) notice('info', `${name} was not downloaded.`);
+      else notice('error', `${name} cannot be downloaded: ${error.message}`);
+    } finally {
+      clearInterval(timer);
+      byId('download').hidden = true;
+      this.now = null;
+    }
+  }
+
+  async read(response, name) {
+    const all = Number(response.headers.get('Content-Length')) || null;
+    const reader = response.body.getReader();
+    const parts = [];
+    let come = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      come += value.length;
+      const share = all && come / all;
+      this.say(`${name}: ${megabytes(come)}${all ? ` of ${megabytes(all)} MB, ${Math.round(100 * share)} %` : ' MB'}`, share);
+    }
+    return new Blob(parts, { type: response.headers.get('Content-Type') ?? '' });
+  }
+
+  /** @param share from 0 to 1, or null where it is not known */
+  say(text, share) {
+    byId('download-text').textContent = text;
+    if (share === null) byId('download-progress').removeAttribute('value');
+    else byId('download-progress').value = share;
+  }
+}
+
+/** Hand a file over to the browser. */
+export function save(blob, name) {
+  const link = element('a', { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT);
+}
