@@ -15,6 +15,7 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection
 
 from saltus.lab import protocol
+from saltus.lab.history import History, Place
 from saltus.lab.outside import Upload
 
 NOTICES = 50  # that wait at most; older ones make room
@@ -57,6 +58,10 @@ class Client:
         self._status: Status | None = None
         self._known: Values | None = None  # that it has
         self._notices: deque[str] = deque(maxlen=NOTICES)
+        self._boards: dict[str, tuple[int, str]] = {}  # by kind, with their revisions
+        self._history: History | None = None
+        self._list = -1  # revision of the list of signals that it has
+        self._place: Place | None = None  # of the sample that it gets next
         self._frame: tuple[int, bytes] | None = None
         self._sent: list[int] = []  # frames that it has not acknowledged
         self._times: deque[float] = deque(maxlen=protocol.MESSAGES_A_SECOND + 1)
@@ -68,9 +73,15 @@ class Client:
         self._hello = hello
         self._wake.set()
 
-    def show(self, scene: str) -> None:
-        """Another scene; what belongs to the one before is no longer sent."""
+    def show(self, scene: str, history: History | None) -> None:
+        """Another scene, and the history of its signals; what belongs to the one before is no longer sent."""
         self._scene, self._frame, self._status, self._known = scene, None, None, None
+        self._boards, self._history, self._list, self._place = {}, history, -1, None
+        self._wake.set()
+
+    def post(self, boards: dict[str, tuple[int, str]]) -> None:
+        """The newest of what is told whenever it has changed."""
+        self._boards |= boards
         self._wake.set()
 
     def tell(self, status: Status) -> None:
@@ -117,7 +128,17 @@ class Client:
                 number, frame = self._frame
                 self._frame = None
                 self._sent.append(number)
+                await self._send_samples()
                 await self.socket.send(frame)
+
+    async def _send_samples(self) -> None:
+        """What there is of the signals by now, and this client has not got."""
+        if self._history is None:
+            return
+        history, until = self._history, self._history.end
+        while history is self._history and (found := history.since(self._place, self._list, until)) is not None:
+            message, self._place = found
+            await self.socket.send(message)
 
     def _next_text(self) -> str | None:
         """The next of what waits: what the rest depends on goes first."""
@@ -125,6 +146,11 @@ class Client:
             text, self._hello = self._hello, None
         elif self._scene is not None:
             text, self._scene = self._scene, None
+        elif self._boards:
+            kind = next(iter(self._boards))
+            revision, text = self._boards.pop(kind)
+            if kind == "signals":
+                self._list = revision
         elif self._status is not None:
             text, self._known = self._status.since(self._known), self._status.sliders
             self._status = None

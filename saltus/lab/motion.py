@@ -17,6 +17,7 @@ import numpy as np
 from saltus.errors import DivergenceError, EventError
 from saltus.lab.drag import Drag
 from saltus.lab.recording import Recorder
+from saltus.lab.signals import Signals
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -49,7 +50,8 @@ class Ghost:
 class Motion:
     """A simulation and its ghosts, and the time that is shown.
 
-    `warn`: called with (level, text). `drag`: what pulls, `recorder`: what takes samples; None: nothing.
+    `warn`: called with (level, text). `drag`: what pulls, `recorder`: what records, `signals`: what is plotted; None:
+    nothing.
     """
 
     def __init__(self, sim: Simulation, warn: Callable[[str, str], None]):
@@ -57,6 +59,7 @@ class Motion:
         self.ghosts: list[Ghost] = []
         self.drag: Drag | None = None
         self.recorder: Recorder | None = None
+        self.signals: Signals | None = None
         self._cost = 1e-4  # s a step, as measured
         self.use(sim)
 
@@ -127,6 +130,8 @@ class Motion:
             most = min(most, self.drag.steps(self.sim.timestep))
         if self.recorder is not None:
             most = min(most, self.recorder.steps_left)
+        if self.signals is not None:
+            most = min(most, self.signals.steps_left)
         return 1 if n == 1 else min(n - 1, most)
 
     def _take(self, k: int) -> None:
@@ -139,6 +144,8 @@ class Motion:
         for ghost in self.ghosts:
             if ghost.alive:
                 self._take_ghost(ghost, k)
+        if self.signals is not None:
+            self.signals.after(sim, k)
         if self.recorder is not None and not self.recorder.after(sim, self.ghosts, k):
             self._warn("warning", self.recorder.full)
             self.recorder.stopped = True

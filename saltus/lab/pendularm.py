@@ -18,6 +18,7 @@ Source: O. C. Jenkins, "Dynamics and Numerical Integration", EECS 367 / ROB 510,
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ import numpy as np
 from saltus.lab.recording import Downloads
 from saltus.lab.servo import FRAME, ServoSession, action, pid_servo
 from saltus.lab.setup import Setup
+from saltus.lab.signal_sources import present_controls
+from saltus.lab.signals import Signal, Source
 from saltus.lab.sliders import wrapped
 from saltus.model.load import load
 from saltus.simulate.control import PID
@@ -109,7 +112,25 @@ class Pendularm(ServoSession):
         """Turn the links against each other, as a program does that has no dynamics yet."""
         self.sim.qpos[:] += TURN * frames * np.array([1.0, -1.0][: self._joints])
         self.sim.time += seconds
-        self.after_jump()
+        self.after_jump(smooth=True)
+
+    # ------------------------------------------------------------ plots
+
+    def sources(self) -> list[Source]:
+        """The lecture's names for angles, targets and torques, the user's push included, which recordings lack."""
+        numbers = ["", "2"] if self._joints == 1 else ["1", "2"]
+        joints = self.sim.model.names("joint")
+        names = {f"qpos[{joint}]": f"x{i}" for joint, i in zip(joints, numbers, strict=False)}
+        names |= {f"qvel[{joint}]": f"x{i}_dot" for joint, i in zip(joints, numbers, strict=False)}
+        names |= {f"target{' ' * bool(i)}{i}": f"x{i}_desired" for i in numbers}
+        found = [Source([_named(s, names) for s in x.signals], x.read, x.computed) for x in super().sources()]
+        torques = [Signal(f"u{i}", f"u{i}", "N m", "Servo") for i, _ in zip(numbers, joints, strict=False)]
+        return [*found, Source(torques, lambda sim: present_controls(sim) + sim.qfrc_applied, computed=True)]
+
+    def preset(self) -> list[str]:
+        """Angles, targets and torques."""
+        own = [signal.id for source in self.sources() for signal in source.signals if signal.label[0] in "xu"]
+        return [id for id in own if not id.startswith("qvel")]
 
     # ------------------------------------------------------------ keys and text
 
@@ -168,3 +189,8 @@ class Pendularm(ServoSession):
             return [*lines, "c - toggle servo", "s - disable servo"]
         lines = ["a/d - apply user force", "1/2 - adjust desired angle 1", "3/4 - adjust desired angle 2"]
         return [*lines, "c/x - toggle servo", "s - disable servo"]
+
+
+def _named(signal: Signal, names: dict[str, str]) -> Signal:
+    """The signal with another label, if it has one."""
+    return replace(signal, label=names.get(signal.id, signal.label))

@@ -13,6 +13,7 @@ from saltus.lab.ear import Ear
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads
 from saltus.lab.show import Show
+from saltus.lab.signal_sources import recorded_signals
 from saltus.lab.state_text import state_text
 from saltus.record.interpolate import Interpolator
 
@@ -43,6 +44,7 @@ class Player:
         self.playing, self.speed, self.follow = playing, speed, None
         self.time = self._motion.start
         self._changed = True
+        self.signals = recorded_signals(trajectory, model)
         downloads.keep(trajectory)
 
     @property
@@ -70,6 +72,10 @@ class Player:
             **{"sliders": {}, "follow": self.follow, "ghosts": False, "can_ghost": False},
             "video": self.downloads.video,
         }
+
+    def boards(self) -> list[Any]:
+        """What the page is told whenever its `revision` changes."""
+        return [self.signals]
 
     @property
     def elapsed(self) -> float:
@@ -169,6 +175,10 @@ class Player:
         if body is not None:
             self.show.model.id("body", body)
         self.follow = body
+
+    def do_plot(self, signals: list[str]) -> None:
+        self.signals.choose(signals)
+        self._changed = True
 
     def do_video(self) -> None:
         refused = self.downloads.make_video(follow=self.follow)

@@ -10,6 +10,8 @@ Server to page, as JSON with the key `type`:
   upload: how many bytes a model may have, version. First, and when the role changes or there are other scenes.
 - `scene`: all that stays: names, shapes, meshes, ghosts, sliders, keys (see `saltus.lab.show.scene_message`).
 - `status`: what changes now and then, at most 10 times a second; of `sliders` those whose values have changed.
+- `signals`: revision, signals [{id, label, unit, group, turns}] that can be plotted, preset [ids], most that can be
+  chosen, room: how many samples are kept. Before samples that it belongs to.
 - `notice`: {level: "info" | "warning" | "error" | "diverged", text}; the last is an error that a reset or a shorter
   step may end.
 
@@ -30,6 +32,13 @@ page has acknowledged. A newer frame takes the place of one that was not sent.
     contacts: x y z, force on the second geom in world axes (N), distance (m), mode of each: 0 open,
         1 sticking, 2 slipping, -1 not known
     axes of contacts: the normal towards the second geom and the first tangent of each, world axes
+
+Server to page, binary: samples of the signals that are plotted, before the frame that they lead to. Each follows the
+last that this page got; those that it has no use for any more begin `anew`, with all that there are.
+
+    u8 = 128, u8 flags (1 anew), u16 signals, u32 revision of the list, u32 samples, then u16: the place of each of the
+    signals in the list, up to a multiple of 8 bytes; f64: time (s) of each sample, nan where curves part; f32: of one
+    signal after the other its samples, nan where it was not computed
 
 Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
 commands in COMMANDS. A number that is out of its bounds is answered with a notice, and nothing is done; whatever else
@@ -151,6 +160,13 @@ def text_or_none(name: str, value: Any) -> str | None:
     return None if value is None else text(name, value)
 
 
+def texts(name: str, value: Any) -> list[str]:
+    """At most 100 such texts."""
+    if not isinstance(value, list) or len(value) > 100:
+        raise Malformed(f"{name} is not a list of at most 100 texts")
+    return [text(f"{name}[{i}]", item) for i, item in enumerate(value)]
+
+
 def vector(name: str, value: Any) -> tuple[float, float, float]:
     """Three finite numbers."""
     if not isinstance(value, list) or len(value) != 3:
@@ -189,6 +205,7 @@ COMMANDS: dict[str, dict[str, Check]] = {
     "ghosts": {"on": flag},
     "follow": {"body": text_or_none},
     "record": {"on": flag},
+    "plot": {"signals": texts},
     "seek": {"time": number()},
 }
 _MESSAGES = {**COMMANDS, "ack": {"frame": count(0, 2**32 - 1)}}

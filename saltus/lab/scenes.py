@@ -151,22 +151,31 @@ def _muscle(downloads: Downloads, options: dict[str, Any]) -> Session:
     def start(sim: Simulation) -> None:
         sim.ctrl[:] = EXCITATION
 
-    return LiveSession(Setup("muscle", MUSCLE, model, **{"start": start, **options}), downloads)
+    return LiveSession(Setup("muscle", MUSCLE, model, **{"start": start, "plots": CONTRACTION, **options}), downloads)
 
 
 def _sit_to_stand(downloads: Downloads, options: dict[str, Any]) -> Session:
     setup = Setup(
-        "sit_to_stand", STANDING_UP, load("sit_to_stand"), **{"control": clocked, "contact": "hard", **options}
+        "sit_to_stand",
+        STANDING_UP,
+        load("sit_to_stand"),
+        **{"control": clocked, "contact": "hard", "plots": RISE, **options},
     )
     return LiveSession(setup, downloads)
 
 
+CONTRACTION = ("qpos[elbow]", "ctrl[biceps]", "act[biceps]", "actuator_force[biceps]")
 EXCITATION = 0.3  # of the muscle, at the start
 MUSCLE = "A muscle with an elastic tendon"
 STANDING_UP = "Standing up by eight muscles, hard contact"
 FREE_BODY = "A free body about its middle axis"
 HUMANOID = "Humanoid on the floor"
 CRADLE, BALL = "Newton's cradle", "A ball that bounces, under hard contact"
+SPINS = tuple(f"qvel[free.w{axis}]" for axis in "xyz")
+SWINGS = tuple(f"qpos[theta{k}]" for k in range(1, 6))
+POSTURE = ("qpos[root.z]", "qpos[waist_bend]", "qpos[neck_nod]")
+BOUNCE = ("qpos[height]", "contact_force[floor ball]")
+RISE = ("qpos[hip]", "qpos[knee]", "qpos[ankle]", "ctrl[gluteus]", "ctrl[vasti]", "ctrl[soleus]")
 ELASTIC, LIVELY = Hard(restitution=1.0), Hard(restitution=0.8)
 SCENES = (
     _pendularm(1, "pendularm", "Pendularm, one joint"),
@@ -175,10 +184,17 @@ SCENES = (
     _pendularm(2, "double_pendulum_ghosts", "Double pendulum under four integrators: chaos", ghosts=True),
     Scene("arm", "Two-link arm with servos", SCENES_GROUP, _arm),
     Scene("cart_pole", "Cart and pole, balanced", SCENES_GROUP, _cart_pole),
-    Scene("free_body", FREE_BODY, SCENES_GROUP, lambda d, o: plain("free_body", FREE_BODY, d, o)),
-    Scene("humanoid", HUMANOID, SCENES_GROUP, lambda d, o: plain("humanoid", HUMANOID, d, o)),
-    Scene("newtons_cradle", CRADLE, SCENES_GROUP, lambda d, o: plain("newtons_cradle", CRADLE, d, o, hard=ELASTIC)),
-    Scene("bouncing_ball", BALL, SCENES_GROUP, lambda d, o: plain("bouncing_ball", BALL, d, o, hard=LIVELY)),
+    Scene("free_body", FREE_BODY, SCENES_GROUP, lambda d, o: plain("free_body", FREE_BODY, d, o, plots=SPINS)),
+    Scene("humanoid", HUMANOID, SCENES_GROUP, lambda d, o: plain("humanoid", HUMANOID, d, o, plots=POSTURE)),
+    Scene(
+        "newtons_cradle",
+        CRADLE,
+        SCENES_GROUP,
+        lambda d, o: plain("newtons_cradle", CRADLE, d, o, hard=ELASTIC, plots=SWINGS),
+    ),
+    Scene(
+        "bouncing_ball", BALL, SCENES_GROUP, lambda d, o: plain("bouncing_ball", BALL, d, o, hard=LIVELY, plots=BOUNCE)
+    ),
     Scene("muscle", MUSCLE, SCENES_GROUP, _muscle),
     Scene("sit_to_stand", STANDING_UP, SCENES_GROUP, _sit_to_stand),
 )

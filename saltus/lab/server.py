@@ -24,6 +24,7 @@ from saltus.errors import OptionError
 from saltus.lab import protocol
 from saltus.lab.answers import DOWNLOADS, STATE, Door, Refused, answer, refusal
 from saltus.lab.client import Client, Status
+from saltus.lab.history import History
 from saltus.lab.outside import MOST_BYTES, Outside, Upload
 from saltus.lab.protocol import Command, Malformed, OutOfRange
 
@@ -53,6 +54,8 @@ class Server:
         self._sockets = 0
         self._writer: Client | None = None
         self._scene: str | None = None
+        self._boards: dict[str, tuple[int, str]] = {}
+        self._history: History | None = None
         self._unheard: deque[str] = deque(maxlen=MOST_UNHEARD)  # notices that came while nobody was connected
         self._status: Status | None = None
         self._frame: tuple[int, bytes] | None = None
@@ -129,6 +132,8 @@ class Server:
         news = self._stage.take_news()
         if news.scene is not None:
             self._scene, self._status, self._frame = news.scene, None, None
+            self._boards, self._history = {}, news.history
+        self._boards |= news.boards
         self._status, self._frame = news.status or self._status, news.frame or self._frame
         if not self._clients:
             self._unheard.extend(news.notices)
@@ -136,7 +141,8 @@ class Server:
             if news.others:
                 client.greet(self._hello(client))
             if news.scene is not None:
-                client.show(news.scene)
+                client.show(news.scene, news.history)
+            client.post(news.boards)
             if news.status is not None:
                 client.tell(news.status)
             for notice in news.notices:
@@ -215,7 +221,8 @@ class Server:
         else:
             client.greet(self._hello(client))
         if self._scene is not None:
-            client.show(self._scene)
+            client.show(self._scene, self._history)
+        client.post(self._boards)
         if self._status is not None:
             client.tell(self._status)
         if self._frame is not None:

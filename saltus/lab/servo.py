@@ -17,6 +17,7 @@ from saltus.dynamics.control import PID_PARAMETERS
 from saltus.lab.recording import Downloads
 from saltus.lab.session import LiveSession
 from saltus.lab.setup import Setup
+from saltus.lab.signals import Signal, Source
 from saltus.lab.sliders import Handle, control_sliders, joint_sliders, slider, wrapped
 
 if TYPE_CHECKING:
@@ -91,6 +92,15 @@ class ServoSession(LiveSession):
     def make_handles(self) -> list[Handle]:
         knobs = [_handle(knob) for knob in self._servo.knobs]
         return knobs + control_sliders(self.sim, self._servo.controls) + joint_sliders(self.sim.model)
+
+    def sources(self) -> list[Source]:
+        knobs = self._servo.knobs
+        signals = [Signal(knob.id, knob.id, knob.unit, "Servo") for knob in knobs]
+        return [*super().sources(), Source(signals, lambda sim: [_handle(knob).read(sim) for knob in knobs])]
+
+    def preset(self) -> list[str]:
+        targets = {knob.id for knob in self._servo.knobs if knob.id in self._servo.angles.values()}
+        return list(self.setup.plots) or [*super().preset(), *sorted(targets)]
 
     # ------------------------------------------------------------ the servo
 

@@ -33,11 +33,14 @@ from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads, Recorder
 from saltus.lab.setup import Built, Settings, Setup
 from saltus.lab.show import Show, stack
+from saltus.lab.signal_sources import preset_of, simulation_sources
+from saltus.lab.signals import Signals, Source
 from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
 from saltus.lab.stability import Stability
 from saltus.lab.state_text import FIELDS, state_text
 from saltus.model.changed import value_of
 from saltus.simulate.carry import carry
+from saltus.simulate.describe import names_and_units
 from saltus.simulate.touching import touching_with_axes
 
 CONTACT_LAWS = ("soft", "hard")
@@ -78,6 +81,7 @@ class LiveSession:
         self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
         self.stability = Stability(setup)
+        self.signals = self.motion.signals = Signals(self.sources(), self.preset())
         self._begin_building()
 
     # ------------------------------------------------------------ for those who look
@@ -193,7 +197,19 @@ class LiveSession:
         bodies = self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat)["bodies"]
         return ghost.sim.energy(), bodies, self.show.coordinates(qpos, qvel)
 
+    def boards(self) -> list[Any]:
+        """What the page is told whenever its `revision` changes."""
+        return [self.signals]
+
     # ------------------------------------------------------------ what kinds of sessions differ in
+
+    def sources(self) -> list[Source]:
+        """What can be plotted."""
+        return simulation_sources(self.sim)
+
+    def preset(self) -> list[str]:
+        """What is plotted at first."""
+        return list(self.setup.plots) or preset_of(self.sim.model, names_and_units(self.sim)[0])
 
     def make_handles(self) -> list[Handle]:
         """Sliders of controls and joints."""
@@ -254,6 +270,7 @@ class LiveSession:
         if not self.ready:
             return
         self.stability.look(self.settings, self.sim.control_prm, self.feedback(), elapsed)
+        self.signals.pace(self.sim.timestep, self.speed if self.playing else 0.0)
         lost, elapsed = max(0.0, elapsed - LONGEST), min(elapsed, LONGEST)
         try:
             self.before_steps(elapsed)
@@ -336,7 +353,11 @@ class LiveSession:
         self.motion.use(built.sim, ghosts)
         if same:  # what is shown goes on between the same two states
             self.motion.shown, (self.motion.before, self.motion.before_rate) = shown, states
-        self.settings, self.ready, self._changed = built.settings, True, True
+        first, self.ready = not self.ready, True
+        self.settings, self._changed = built.settings, True
+        self.signals.change(self.sources())
+        if first:
+            self.signals.begin(self.sim)
         if lost:
             self.notify("warning", f"Begun anew: {', '.join(lost)}.")
         if self.motion.recorder is not None and before != built.settings:
@@ -382,14 +403,20 @@ class LiveSession:
             self.notify("info", "The recording ended with the reset.")
         self.setup.reset(self.sim, self.setup.key if key is None else key)
         self._steps, self._changed = 0, True
+        self.signals.history.clear()
         self.after_jump()
 
-    def after_jump(self) -> None:
-        """The state is another: ghosts begin anew from it, and nothing lies between it and the one before."""
+    def after_jump(self, smooth: bool = False) -> None:
+        """The state is another: ghosts begin anew from it, and nothing lies between it and the one before.
+
+        `smooth`: curves go on to it all the same.
+        """
         for ghost in self.motion.ghosts:
             carry(self.sim, ghost.sim)
             ghost.alive = True
         self.motion.snap()
+        if self.ready:
+            self.signals.sample(self.sim) if smooth else self.signals.jump(self.sim)
         self._changed = True
 
     def do_integrator(self, name: str) -> None:
@@ -481,6 +508,10 @@ class LiveSession:
         if body is not None:
             self.sim.model.id("body", body)
         self.follow = body
+
+    def do_plot(self, signals: list[str]) -> None:
+        self.signals.choose(signals)
+        self._changed = True
 
     def do_record(self, on: bool) -> None:
         if on and self.motion.recorder is None:

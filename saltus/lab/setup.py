@@ -7,9 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from saltus.errors import DivergenceError, EventError, OptionError
+from saltus.errors import DivergenceError, EventError, OptionError, SaltusError
 from saltus.integrate.registry import find_integrator
 from saltus.lab.judge import compile_judge
+from saltus.lab.signal_sources import simulation_sources
 from saltus.simulate.carry import carry
 from saltus.simulate.contact import Hard, Law, find_contact_law, hard_numbers
 from saltus.simulate.events import UserEvents, start_values
@@ -30,6 +31,7 @@ class Setup:
     source: a simulation to go on from. ghosts: integrators that can run beside the chosen one.
     hard: the law of hard contact, where that is chosen by its name. restitution, friction: numbers of hard contact that
     take the place of those of the law, whichever that is; None: the law's own.
+    plots: signals that the page plots at first (see `saltus.lab.signal_sources`); none: a choice by the model's joints.
     parameters: values of the model that get sliders besides those that its file marks, as texts (see
     `saltus.lab.parameters`). speed: simulated seconds a second. playing: whether it starts at once.
     """
@@ -48,6 +50,7 @@ class Setup:
     hard: Hard = field(default_factory=Hard)
     restitution: float | None = None
     friction: float | None = None
+    plots: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
     speed: float = 1.0
     playing: bool = True
@@ -142,4 +145,7 @@ def _compile(sim: Simulation) -> None:
         sim.forward()
     if sim.model.nbody > 1:
         sim.jacobian(1)
+    for source in simulation_sources(sim):
+        with suppress(SaltusError):
+            source.read(sim)
     sim.reset()

@@ -20,10 +20,12 @@ from saltus.errors import ModelError, SaltusError
 from saltus.lab import protocol
 from saltus.lab.client import Status
 from saltus.lab.ear import Ear
+from saltus.lab.history import History
 from saltus.lab.job import Job
 from saltus.lab.outside import Outside
 from saltus.lab.protocol import Command, Frame
 from saltus.lab.recording import Downloads
+from saltus.lab.signals import Signals
 
 PERIOD = 1.0 / protocol.FRAMES_A_SECOND
 IDLE = 0.1  # s between looks where nothing goes on
@@ -67,16 +69,36 @@ class Session(Protocol):
         """The state as Python text."""
         ...
 
+    def boards(self) -> list[Board]:
+        """What pages are told whenever it has changed."""
+        ...
+
     def close(self) -> None:
         """The end."""
         ...
 
 
+class Board(Protocol):
+    """Something that pages are told whenever its revision has changed: `kind` is the type of the message."""
+
+    kind: str
+    revision: int
+
+    def message(self) -> dict[str, Any]:
+        """What they are told."""
+        ...
+
+
 @dataclass
 class News:
-    """What the server has not taken yet; of everything but notices the newest."""
+    """What the server has not taken yet; of everything but notices the newest.
+
+    boards: messages with their revisions, by kind. history: of the scene's signals.
+    """
 
     scene: str | None = None
+    boards: dict[str, tuple[int, str]] = field(default_factory=dict)
+    history: History | None = None
     status: Status | None = None
     frame: tuple[int, bytes] | None = None
     notices: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_NOTICES))
@@ -114,6 +136,7 @@ class Stage:
         self._number = 0
         self._told: dict[str, Any] = {}
         self._told_at = 0.0
+        self._posted: dict[str, int] = {}  # revisions of the boards that were published, by kind
         self._wake, self.closed = threading.Event(), threading.Event()
         self._opening: tuple[str, Job[Session]] | None = None
         self._dropped: list[Job[Session]] = []  # scenes that open and are not wanted any more
@@ -222,6 +245,7 @@ class Stage:
                 session.tick(elapsed)
         while session.notices:
             self.say(*session.notices.popleft())
+        self._post(session)
         if self._viewers:
             self._show_frame(session)
         if now - self._told_at >= STATUS_PERIOD:
@@ -232,6 +256,13 @@ class Stage:
         if frame is not None:
             self._number += 1
             self._publish(frame=(self._number, frame.encode(self._number)))
+
+    def _post(self, session: Session) -> None:
+        """Publish the boards that have changed."""
+        for board in session.boards():
+            if self._posted.get(board.kind) != board.revision:
+                self._posted[board.kind] = board.revision
+                self._publish(board=(board.kind, board.revision, protocol.encode(board.message())))
 
     def _tell_status(self, session: Session, now: float) -> None:
         opening = None if self._opening is None else self._opening[0]
@@ -251,11 +282,16 @@ class Stage:
         frame: tuple[int, bytes] | None = None,
         notice: str | None = None,
         others: bool = False,
+        board: tuple[str, int, str] | None = None,
+        history: History | None = None,
     ) -> None:
         with self._lock:
             news = self._news
             if scene is not None:
-                news.scene, news.status, news.frame = scene, None, None
+                news.scene, news.status, news.frame, news.boards, news.history = scene, None, None, {}, history
+            if board is not None:
+                kind, revision, text = board
+                news.boards[kind] = revision, text
             news.status, news.frame = status or news.status, frame or news.frame
             news.others |= others
             if notice is not None:
@@ -326,8 +362,10 @@ class Stage:
     def _set_scene(self, session: Session) -> None:
         if self.session is not None:
             self.session.close()
-        self.session, self._told = session, {}
-        self._publish(scene=protocol.encode(session.scene()))
+        self.session, self._told, self._posted = session, {}, {}
+        history = next((board.history for board in session.boards() if isinstance(board, Signals)), None)
+        self._publish(scene=protocol.encode(session.scene()), history=history)
+        self._post(session)
         self._tell_status(session, time.perf_counter())
 
 

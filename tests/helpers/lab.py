@@ -71,6 +71,17 @@ def decoded(data, scene):
     return found
 
 
+def decoded_samples(data):
+    """A message with samples as its fields: times [n], values [signals, n]; by the text of `saltus.lab.protocol`."""
+    kind, flags, signals, revision, count = struct.unpack_from("<BBHII", data)
+    assert kind == 128
+    places = np.frombuffer(data, "<u2", signals, 12).tolist()
+    first = -(-(12 + 2 * signals) // 8) * 8
+    times = np.frombuffer(data, "<f8", count, first)
+    values = np.frombuffer(data, "<f4", offset=first + 8 * count).reshape(signals, count).astype(float)
+    return {"anew": bool(flags & 1), "revision": revision, "places": places, "times": times, "values": values}
+
+
 class Page:
     """A client that speaks the protocol as the page does."""
 
@@ -82,6 +93,8 @@ class Page:
         self.socket = self._open.__enter__()
         self.scene, self.status, self.role, self.notices, self.frame = None, {"sliders": {}}, None, [], None
         self.hello, self.frames = {}, 0
+        self.boards, self.samples = {}, None  # the newest messages of other types; all samples as `decoded_samples`
+        self.frames = 0
 
     def send(self, type, **fields):
         self.socket.send(json.dumps({"type": type, **fields}))
@@ -89,12 +102,17 @@ class Page:
     def receive(self, timeout=60.0):
         """One message, understood and, if it is a frame, acknowledged."""
         message = self.socket.recv(timeout)
+        if isinstance(message, bytes) and message[0] == 128:
+            return self.sampled(decoded_samples(message))
         if isinstance(message, bytes):
             self.frame = decoded(message, self.scene)
             self.frames += 1
             self.send("ack", frame=self.frame["number"])
             return self.frame
-        said = json.loads(message)
+        return self.understand(json.loads(message))
+
+    def understand(self, said):
+        """A message that is JSON."""
         if said["type"] == "hello":
             self.hello, self.role = said, said["role"]
         elif said["type"] == "scene":
@@ -102,9 +120,27 @@ class Page:
         elif said["type"] == "status":
             sliders = {**self.status["sliders"], **said["sliders"]}
             self.status = {**said, "sliders": sliders}
-        else:
+        elif said["type"] == "notice":
             self.notices.append(said["text"])
+        else:
+            self.boards[said["type"]] = said
         return said
+
+    def sampled(self, new):
+        """Samples that follow those before, or take their place."""
+        assert new["revision"] == self.boards["signals"]["revision"]
+        if new["anew"]:
+            self.samples = new
+        else:
+            assert self.samples["places"] == new["places"]
+            for name in ("times", "values"):
+                self.samples[name] = np.concatenate([self.samples[name], new[name]], axis=-1)
+        return new
+
+    def plotted(self, id):
+        """Samples [n] of a signal that is plotted."""
+        ids = [signal["id"] for signal in self.boards["signals"]["signals"]]
+        return self.samples["values"][self.samples["places"].index(ids.index(id))]
 
     def until(self, condition, patience=60.0):
         """Receive until something holds."""

@@ -37,6 +37,7 @@ GOOD = [
     {"type": "ghosts", "on": True},
     {"type": "follow", "body": None},
     {"type": "record", "on": False},
+    {"type": "plot", "signals": ["qpos[hinge]", "energy"]},
     {"type": "seek", "time": 1.5},
 ]
 
@@ -99,6 +100,8 @@ def test_all_commands_are_among_those():
         ('{"type":"gravity","value":[0,0,"a"]}', r"gravity: value\[2\] is not a number"),
         ('{"type":"gravity","value":[0,0,1e10]}', "between"),
         ('{"type":"ghosts","on":1}', "neither true nor false"),
+        ('{"type":"plot","signals":"energy"}', "not a list of at most 100 texts"),
+        ('{"type":"plot","signals":[1]}', r"plot: signals\[0\] is not a text"),
         ('{"type":"follow","body":3}', "not a text"),
         ('{"type":"keydown","key":"' + "k" * 201 + '"}', "at most 200 characters"),
         ('{"type":"drag","body":1,"point":[0,0,0]}', "drag: no target"),

@@ -16,7 +16,7 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from helpers.lab import Page, page
+from helpers.lab import Page, decoded_samples, page
 from websockets.asyncio.client import connect as connect_async
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -268,10 +268,12 @@ def test_frames_wait_for_the_page(opened):
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
             message = client.socket.recv(60.0)
-            if isinstance(message, bytes):
-                frames.append(int.from_bytes(message[4:8], "little"))
+            if not isinstance(message, bytes):
+                client.understand(json.loads(message))
+            elif message[0] == 128:
+                client.sampled(decoded_samples(message))
             else:
-                client.scene = client.scene or (json.loads(message) if '"type":"scene"' in message else None)
+                frames.append(int.from_bytes(message[4:8], "little"))
         assert len(frames) == 3
         client.send("ack", frame=frames[-1])
         newest = client.until(lambda: client.frame is not None).frame["number"]

@@ -13,6 +13,8 @@ import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
+import { decodeSamples, holdsSamples } from './samples.js';
+import { Signals } from './signals.js';
 import { expose } from './hook.js';
 import { Sliders } from './sliders.js';
 import { Stability } from './stability.js';
@@ -27,11 +29,13 @@ const connection = new Connection({ message, frame, state: connected, misunderst
 const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const actions = new Actions(send);
+const signals = new Signals((ids) => send('plot', { signals: ids }));
 const recording = new Recording(connection);
 const bring = new Bring(send, () => lab.role === 'writer');
 const stability = new Stability(send);
 lab.controls = controls;
 lab.plots = plots;
+lab.signals = signals;
 expose(lab);
 
 function makeStage() {
@@ -53,7 +57,7 @@ function send(type, fields) {
 
 /** A text message of the server. */
 function message(said) {
-  const take = { hello, scene, status, notice: told }[said?.type];
+  const take = { hello, scene, status, notice: told, signals: (list) => signals.list(list) }[said?.type];
   if (!take) throw new Error(`a message of type ${JSON.stringify(said?.type)}`);
   take(said);
 }
@@ -72,6 +76,7 @@ function scene(said) {
   lab.scene = said;
   stability.update(null);
   plots.load(said);
+  signals.clear();
   sliders.load(said.sliders);
   actions.load(said.actions ?? []);
   controls.load(said);
@@ -114,9 +119,10 @@ function follow(name) {
   lab.stage?.setFollow(body > 0 ? body : null);
 }
 
-/** A binary message: taken over, then acknowledged. */
+/** A binary message: samples, or a frame, which is taken over and acknowledged. */
 function frame(buffer) {
   if (!lab.scene) return;
+  if (holdsSamples(buffer)) return signals.push(decodeSamples(buffer));
   const made = decode(buffer, lab.scene);
   lab.frame = made;
   lab.received += 1;

@@ -1,6 +1,7 @@
 /** The energy over time, and velocity over position, of the run and of its ghosts. */
 
 import uPlot from 'uplot';
+import { axis, beside, padded, style, tick } from './axes.js';
 import { byId, element } from './dom.js';
 import { History } from './history.js';
 
@@ -9,27 +10,10 @@ const REDRAW = 80;  // ms: at most a dozen times a second
 const HEIGHT = 190;
 const TURN = 2 * Math.PI;
 const LOST = 8;  // times the usual time between samples
-const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const look = { main: '--main', kinetic: '--kinetic', potential: '--potential', text: '--quiet', grid: '--line' };
+const look = { main: '--main', kinetic: '--kinetic', potential: '--potential' };
 
 /** Numbers where all are finite, null where a line must break. */
 const plain = (column) => Array.from(column, (value) => (Number.isFinite(value) ? value : null));
-
-/** Tick labels that stay short: 0.05, 12, 3.4e6. */
-const tick = (value) => (value === 0 ? '0' : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3
-  ? value.toExponential(1).replace('e+', 'e') : String(Number(value.toPrecision(6))));
-
-function axis(label, extra = {}) {
-  return {
-    label, labelSize: 16, labelFont: '11px system-ui', font: '11px system-ui', stroke: () => style(look.text),
-    grid: { stroke: () => style(look.grid), width: 1 }, ticks: { show: false }, size: 20, labelGap: 0,
-    values: (_, splits) => splits.map(tick), ...extra,
-  };
-}
-
-/** Wide enough for the longest label. */
-const besideSize = (_, values) => 16 + 6.5 * Math.max(3, ...(values ?? []).map((value) => value.length));
-const beside = (label) => axis(label, { size: besideSize, labelGap: 0 });
 
 /** Positions with the angles in (-π, π], and velocities. */
 function wrapped([angles, velocities]) {
@@ -221,13 +205,6 @@ export class Plots {
       button.lastChild.textContent = value == null ? '' : tick(Number(value.toPrecision(3)));
     });
   }
-}
-
-/** A little room around the data; a flat line in the middle. */
-function padded(_, low, high) {
-  if (low == null) return [-1, 1];
-  const room = Math.max(0.06 * (high - low), 1e-6 * Math.max(Math.abs(low), Math.abs(high)), 1e-3);
-  return [low - room, high + room];
 }
 
 /** A line through points whose x is not sorted, with a dot at the newest; a gap where a value is missing. */
