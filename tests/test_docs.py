@@ -1,5 +1,6 @@
 """Python samples of the docs run as they stand; files, commands and tests that the docs name exist."""
 
+import os
 import re
 import subprocess
 import sys
@@ -9,12 +10,17 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 DOCUMENT = DOCS / "lagrange.md"
 
 
-def run_samples(document, folder, least=4):
+def run_samples(document, folder, least=4, **environment):
     """All samples, one after another in a process of their own, as a reader would try them."""
     samples = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.S)
     assert len(samples) >= least
     result = subprocess.run(
-        [sys.executable, "-c", "\n".join(samples)], capture_output=True, text=True, cwd=folder, timeout=600
+        [sys.executable, "-c", "\n".join(samples)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=600,
+        env={**os.environ, **environment},
     )
     assert result.returncode == 0, result.stderr
     return result
@@ -65,6 +71,11 @@ def test_the_samples_on_sweeps_run(tmp_path):
     text = (DOCS / "sweep.md").read_text(encoding="utf-8")
     for name in (*QUANTITIES, *REDUCTIONS, *NUMBERS):
         assert re.search(rf"`{name}\b", text), name
+
+
+def test_the_samples_on_the_lab_run(tmp_path):
+    """In the place of a browser, nothing is started."""
+    run_samples(DOCS / "lab.md", tmp_path, least=2, BROWSER="true")
 
 
 def test_the_sample_on_energy_runs(tmp_path):

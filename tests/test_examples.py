@@ -4,10 +4,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
 import numpy as np
 import pytest
+from helpers.lab import page
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -21,7 +23,7 @@ def output(name, *arguments, folder):
 
 def test_every_example_is_tested():
     known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
-    known |= {"film.py", "lagrange.py", "hard_contact.py", "sit_to_stand.py"}
+    known |= {"film.py", "lagrange.py", "hard_contact.py", "sit_to_stand.py", "lab_extras.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -147,6 +149,27 @@ def test_hard_contact(tmp_path):
     after = [float(x) for x in re.search(r"velocities after: \[(.*)\] m/s", out)[1].split()]
     np.testing.assert_allclose(after, [0, 0, 0, 0, 1], atol=1e-10)
     assert (tmp_path / "ball.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_lab_extras():
+    """The slider's stiffness is the spring's: the torque that is plotted is -k θ of the angle that is plotted."""
+    command = [sys.executable, str(EXAMPLES / "lab_extras.py"), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline()
+            with page(SimpleNamespace(url=line.split()[1])) as client:
+                client.until(lambda: client.samples is not None and len(client.samples["places"]) == 3, 120)
+                client.send("slider", id="user[stiffness]", value=60.0)
+                client.until(lambda: client.status["sliders"].get("user[stiffness]") == 60)
+                client.send("reset", key=None)
+                spring = "user[torque of the spring]"
+                client.until(lambda: len(client.samples["times"]) > 20 and client.plotted(spring)[1] < -59.9)
+                angle, torque = client.plotted("qpos[theta]"), client.plotted(spring)
+                assert angle[0] == 1.0
+                np.testing.assert_allclose(torque[1:20], -60 * angle[:19], rtol=1e-5)  # of the step's start
+                assert client.boards["drawings"]["objects"][0]["kind"] == "arrow"
+        finally:
+            process.kill()
 
 
 def test_sit_to_stand(tmp_path):

@@ -9,21 +9,24 @@ from __future__ import annotations
 import os
 import threading
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saltus.errors import ModelError, OptionError, proposal
+from saltus.lab.drawings import Drawing, arrow, line, sphere, text
 from saltus.lab.ear import Ear
 
 if TYPE_CHECKING:
+    from saltus.lab.extras import Extras, UserSlider
     from saltus.lab.outside import Outside
     from saltus.lab.recording import Downloads
     from saltus.lab.scenes import Scene
     from saltus.lab.stage import Session
     from saltus.model.model import Model
+    from saltus.simulate.simulation import Simulation
 
-__all__ = ["FIRST", "Lab", "open"]
+__all__ = ["FIRST", "Drawing", "Lab", "arrow", "line", "open", "sphere", "text"]
 
 FIRST = "pendularm"  # the scene that is shown where none is asked for
 UNNAMED = "MuJoCo Model"  # MuJoCo's name for what has none
@@ -34,18 +37,33 @@ class Lab:
 
     It goes on in threads of its own until `close`, or the end of the process; as a context manager, until the end of
     the block. In a notebook it shows itself.
+
+    `slider`, `button`, `plot`, `draw` and `before_step` add something of one's own, at any time; all pages show it, for
+    as long as they show what the lab was opened with. The functions that they take are called in the lab's thread
+    between two steps, with the `saltus.Simulation` that runs then: another one once an integrator, a step, a law or a
+    value of the model was chosen, so keep none. They should take a few milliseconds at most. One that raises an error
+    is told on the page and called no more.
     """
 
     def __init__(self, first: Scene, options: dict[str, Any], port: int = 0):
         """See `open`."""
+        from saltus.lab.extras import Extras
         from saltus.lab.scenes import scenes
         from saltus.lab.server import Server
+        from saltus.lab.session import LiveSession
         from saltus.lab.stage import Stage
 
         known = {first.name: first} | {name: scene for name, scene in scenes().items() if name != first.name}
 
+        self._extras = Extras()
+        self._takes_extras = False
+
         def open_scene(name: str, downloads: Downloads) -> Session:
-            return known[name].open(downloads, options if known[name] is first else {})
+            session = known[name].open(downloads, options if known[name] is first else {})
+            if known[name] is first and isinstance(session, LiveSession):
+                session.add(self._extras)
+                self._takes_extras = True
+            return session
 
         def take_in(brought: Outside) -> dict[str, str]:
             model = brought.model()
@@ -67,6 +85,57 @@ class Lab:
     def url(self) -> str:
         """The address of the page, with the token without which the lab answers nobody."""
         return self._server.url
+
+    # ------------------------------------------------------------ of one's own
+
+    @property
+    def _own(self) -> Extras:
+        if not self._takes_extras:
+            raise OptionError("a recording is played as it is: it takes no sliders, buttons, plots or drawings")
+        return self._extras
+
+    def slider(
+        self,
+        name: str,
+        low: float,
+        high: float,
+        *,
+        value: float | None = None,
+        unit: str = "",
+        on_change: Callable[[Simulation, float], Any] | None = None,
+    ) -> UserSlider:
+        """Add a slider from `low` to `high`, at `value` at first (None: at `low`).
+
+        `on_change(sim, value)` is called with the first value, whenever the slider is moved, and after every reset,
+        before time goes on. Returns the slider, whose `value` can be read and set.
+
+        OptionError: no range, a value out of it, or a slider of this name is there.
+        """
+        return self._own.slider(name, low, high, low if value is None else value, unit, on_change)
+
+    def button(self, name: str, on_press: Callable[[Simulation], Any]) -> None:
+        """Add a button; `on_press(sim)` is called once a press. OptionError: there is a button of this name."""
+        self._own.button(name, on_press)
+
+    def plot(self, name: str, read: Callable[[Simulation], float] | None = None, *, unit: str = "") -> None:
+        """Plot `read(sim)`, a number, over time; without `read` one of the simulation's own signals, as `qpos[hinge]`.
+
+        It is read at every sample of the plots, from now on; `unit` is for its axis. OptionError: there is a plot of
+        this name, or no such signal.
+        """
+        self._own.plot(name, read, unit)
+
+    def draw(self, draw: Callable[[Simulation], Iterable[Drawing]]) -> None:
+        """Draw into the view what `draw(sim)` returns for each picture: `lab.arrow`, `sphere`, `line`, `text`, ... .
+
+        The state is the one at the end of the step that is shown. What is to move with a body as smoothly as the page
+        shows it is given in its frame: lab.arrow(..., body="bob").
+        """
+        self._own.draw(draw)
+
+    def before_step(self, act: Callable[[Simulation], Any]) -> None:
+        """Have `act(sim)` called before every step, as to set `sim.qfrc_applied` or `sim.ctrl`."""
+        self._own.before_step(act)
 
     def wait(self) -> None:
         """Wait until the lab is closed, or until Ctrl-C."""
@@ -137,8 +206,8 @@ def open(
     with Ear(warned.append):
         scene = _scene(what, options, list(ignore))
     lab = Lab(scene, options, port)
-    for text in warned:
-        lab.warn(text)
+    for warning in warned:
+        lab.warn(warning)
     if browser:
         threading.Thread(target=webbrowser.open, args=(lab.url,), daemon=True).start()
     return lab

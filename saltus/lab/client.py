@@ -63,6 +63,8 @@ class Client:
         self._list = -1  # revision of the list of signals that it has
         self._place: Place | None = None  # of the sample that it gets next
         self._frame: tuple[int, bytes] | None = None
+        self._drawings: str | None = None
+        self._drawn: str | None = None  # drawings that it has
         self._sent: list[int] = []  # frames that it has not acknowledged
         self._times: deque[float] = deque(maxlen=protocol.MESSAGES_A_SECOND + 1)
 
@@ -77,6 +79,7 @@ class Client:
         """Another scene, and the history of its signals; what belongs to the one before is no longer sent."""
         self._scene, self._frame, self._status, self._known = scene, None, None, None
         self._boards, self._history, self._list, self._place = {}, history, -1, None
+        self._drawings = self._drawn = None
         self._wake.set()
 
     def post(self, boards: dict[str, tuple[int, str]]) -> None:
@@ -94,9 +97,9 @@ class Client:
         self._notices.append(notice)
         self._wake.set()
 
-    def draw(self, number: int, frame: bytes) -> None:
-        """The newest frame."""
-        self._frame = number, frame
+    def draw(self, number: int, frame: bytes, drawings: str | None) -> None:
+        """The newest frame, and what the user draws into it."""
+        self._frame, self._drawings = (number, frame), drawings
         if len(self._sent) < protocol.UNACKNOWLEDGED:
             self._wake.set()
 
@@ -125,9 +128,12 @@ class Client:
             while (text := self._next_text()) is not None:
                 await self.socket.send(text if len(text) <= PIECE else pieces(text))
             if self._frame is not None and len(self._sent) < protocol.UNACKNOWLEDGED:
-                number, frame = self._frame
+                (number, frame), drawings = self._frame, self._drawings
                 self._frame = None
                 self._sent.append(number)
+                if drawings is not None and drawings != self._drawn:
+                    self._drawn = drawings
+                    await self.socket.send(drawings if len(drawings) <= PIECE else pieces(drawings))
                 await self._send_samples()
                 await self.socket.send(frame)
 

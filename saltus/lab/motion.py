@@ -50,8 +50,8 @@ class Ghost:
 class Motion:
     """A simulation and its ghosts, and the time that is shown.
 
-    `warn`: called with (level, text). `drag`: what pulls, `recorder`: what records, `signals`: what is plotted; None:
-    nothing.
+    `warn`: called with (level, text). `drag`: what pulls, `recorder`: what records, `signals`: what is plotted,
+    `before_step`: a function to be called before every step; None: nothing.
     """
 
     def __init__(self, sim: Simulation, warn: Callable[[str, str], None]):
@@ -60,6 +60,7 @@ class Motion:
         self.drag: Drag | None = None
         self.recorder: Recorder | None = None
         self.signals: Signals | None = None
+        self.before_step: Callable[[Simulation], None] | None = None
         self._cost = 1e-4  # s a step, as measured
         self.use(sim)
 
@@ -132,12 +133,16 @@ class Motion:
             most = min(most, self.recorder.steps_left)
         if self.signals is not None:
             most = min(most, self.signals.steps_left)
+        if self.before_step is not None:
+            most = 1
         return 1 if n == 1 else min(n - 1, most)
 
     def _take(self, k: int) -> None:
         sim = self.sim
         if self.drag is not None:
             self.drag.apply(sim)
+        if self.before_step is not None:
+            self.before_step(sim)
         np.copyto(self.before, sim.qpos)
         np.copyto(self.before_rate, sim.qvel)
         sim.step(k)

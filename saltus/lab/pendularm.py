@@ -116,20 +116,20 @@ class Pendularm(ServoSession):
 
     # ------------------------------------------------------------ plots
 
-    def sources(self) -> list[Source]:
+    def own_sources(self) -> list[Source]:
         """The lecture's names for angles, targets and torques, the user's push included, which recordings lack."""
         numbers = ["", "2"] if self._joints == 1 else ["1", "2"]
         joints = self.sim.model.names("joint")
         names = {f"qpos[{joint}]": f"x{i}" for joint, i in zip(joints, numbers, strict=False)}
         names |= {f"qvel[{joint}]": f"x{i}_dot" for joint, i in zip(joints, numbers, strict=False)}
         names |= {f"target{' ' * bool(i)}{i}": f"x{i}_desired" for i in numbers}
-        found = [Source([_named(s, names) for s in x.signals], x.read, x.computed) for x in super().sources()]
+        found = [Source([_named(s, names) for s in x.signals], x.read, x.computed) for x in super().own_sources()]
         torques = [Signal(f"u{i}", f"u{i}", "N m", "Servo") for i, _ in zip(numbers, joints, strict=False)]
         return [*found, Source(torques, lambda sim: present_controls(sim) + sim.qfrc_applied, computed=True)]
 
     def preset(self) -> list[str]:
         """Angles, targets and torques."""
-        own = [signal.id for source in self.sources() for signal in source.signals if signal.label[0] in "xu"]
+        own = [signal.id for source in self.own_sources() for signal in source.signals if signal.label[0] in "xu"]
         return [id for id in own if not id.startswith("qvel")]
 
     # ------------------------------------------------------------ keys and text

@@ -77,6 +77,9 @@ class Player:
         """What the page is told whenever its `revision` changes."""
         return [self.signals]
 
+    def drawings(self) -> None:
+        """Nobody draws into a recording."""
+
     @property
     def elapsed(self) -> float:
         """Seconds since the recording's first sample."""

@@ -12,6 +12,10 @@ Server to page, as JSON with the key `type`:
 - `status`: what changes now and then, at most 10 times a second; of `sliders` those whose values have changed.
 - `signals`: revision, signals [{id, label, unit, group, turns}] that can be plotted, preset [ids], most that can be
   chosen, room: how many samples are kept. Before samples that it belongs to.
+- `extras`: what users of Python have added: sliders as those of the scene, with `off`, buttons [{id, label, off}].
+- `drawings`: objects that they draw, before the frame that they belong to: [{kind: "arrow", "sphere", "line" or "text",
+  points [x, y, z, x, ...] (m) in the frame of a body by its number, color "#rrggbb", alpha, size (m; 0: as the model's
+  size suggests), text}].
 - `notice`: {level: "info" | "warning" | "error" | "diverged", text}; the last is an error that a reset or a shorter
   step may end.
 
@@ -206,6 +210,7 @@ COMMANDS: dict[str, dict[str, Check]] = {
     "follow": {"body": text_or_none},
     "record": {"on": flag},
     "plot": {"signals": texts},
+    "button": {"id": text},
     "seek": {"time": number()},
 }
 _MESSAGES = {**COMMANDS, "ack": {"frame": count(0, 2**32 - 1)}}

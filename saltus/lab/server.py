@@ -59,6 +59,7 @@ class Server:
         self._unheard: deque[str] = deque(maxlen=MOST_UNHEARD)  # notices that came while nobody was connected
         self._status: Status | None = None
         self._frame: tuple[int, bytes] | None = None
+        self._drawings: str | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
         self._begun = threading.Event()
@@ -131,10 +132,11 @@ class Server:
         """Hand what is new to every client."""
         news = self._stage.take_news()
         if news.scene is not None:
-            self._scene, self._status, self._frame = news.scene, None, None
+            self._scene, self._status, self._frame, self._drawings = news.scene, None, None, None
             self._boards, self._history = {}, news.history
         self._boards |= news.boards
         self._status, self._frame = news.status or self._status, news.frame or self._frame
+        self._drawings = news.drawings or self._drawings
         if not self._clients:
             self._unheard.extend(news.notices)
         for client in self._clients:
@@ -148,7 +150,7 @@ class Server:
             for notice in news.notices:
                 client.note(notice)
             if news.frame is not None:
-                client.draw(*news.frame)
+                client.draw(*news.frame, self._drawings)
 
     # ------------------------------------------------------------ requests
 
@@ -226,7 +228,7 @@ class Server:
         if self._status is not None:
             client.tell(self._status)
         if self._frame is not None:
-            client.draw(*self._frame)
+            client.draw(*self._frame, self._drawings)
         while self._unheard:
             client.note(self._unheard.popleft())
         self._stage.watched_by(len(self._clients))

@@ -93,10 +93,10 @@ class ServoSession(LiveSession):
         knobs = [_handle(knob) for knob in self._servo.knobs]
         return knobs + control_sliders(self.sim, self._servo.controls) + joint_sliders(self.sim.model)
 
-    def sources(self) -> list[Source]:
+    def own_sources(self) -> list[Source]:
         knobs = self._servo.knobs
         signals = [Signal(knob.id, knob.id, knob.unit, "Servo") for knob in knobs]
-        return [*super().sources(), Source(signals, lambda sim: [_handle(knob).read(sim) for knob in knobs])]
+        return [*super().own_sources(), Source(signals, lambda sim: [_handle(knob).read(sim) for knob in knobs])]
 
     def preset(self) -> list[str]:
         targets = {knob.id for knob in self._servo.knobs if knob.id in self._servo.angles.values()}

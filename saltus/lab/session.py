@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.compiling import Making
 from saltus.lab.drag import Drag, grabbed, point_mass
 from saltus.lab.ear import Ear
+from saltus.lab.extras import Extras
 from saltus.lab.job import Job
 from saltus.lab.judge import explained
 from saltus.lab.motion import Ghost, Motion, kept
@@ -34,7 +36,7 @@ from saltus.lab.recording import Downloads, Recorder
 from saltus.lab.setup import Built, Settings, Setup
 from saltus.lab.show import Show, stack
 from saltus.lab.signal_sources import preset_of, simulation_sources
-from saltus.lab.signals import Signals, Source
+from saltus.lab.signals import MOST_CHOSEN, Signals, Source
 from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
 from saltus.lab.stability import Stability
 from saltus.lab.state_text import FIELDS, state_text
@@ -81,7 +83,10 @@ class LiveSession:
         self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
         self.stability = Stability(setup)
-        self.signals = self.motion.signals = Signals(self.sources(), self.preset())
+        self.extras: Extras | None = None
+        self._extras_seen = 0  # their revision
+        self._plotted = 0  # of the signals that they want plotted
+        self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
         self._begin_building()
 
     # ------------------------------------------------------------ for those who look
@@ -145,6 +150,7 @@ class LiveSession:
     def slider_values(self) -> dict[str, float]:
         """Values of all sliders by id."""
         values = {id: handle.read(self.sim) for id, handle in self.handles.items()}
+        values |= {} if self.extras is None else self.extras.values()
         return values | {key: float(value_of(self.sim.model, key)) for key in self._parameters}
 
     def frame(self) -> Frame | None:
@@ -199,12 +205,58 @@ class LiveSession:
 
     def boards(self) -> list[Any]:
         """What the page is told whenever its `revision` changes."""
-        return [self.signals]
+        return [self.signals] if self.extras is None else [self.signals, self.extras]
 
-    # ------------------------------------------------------------ what kinds of sessions differ in
+    def drawings(self) -> list[dict[str, Any]] | None:
+        """What the user draws into the picture; None where nothing was ever to be drawn."""
+        return self.extras.drawn(self.sim, self.notify) if self.extras is not None and self.ready else None
+
+    # ------------------------------------------------------------ what users add
+
+    def add(self, extras: Extras) -> None:
+        """Have the user's sliders, buttons, plots and drawings too."""
+        self.extras = extras
+        extras.known = [signal.id for signal in self.signals.signals]
 
     def sources(self) -> list[Source]:
         """What can be plotted."""
+        return self.own_sources() + ([] if self.extras is None else self.extras.sources(self.notify))
+
+    def _take_extras(self) -> None:
+        """See what was added, and call what is due."""
+        extras = self.extras
+        if extras is None:
+            return
+        if extras.revision != self._extras_seen:
+            self._extras_seen, self._changed = extras.revision, True
+            self.motion.before_step = self._before_step if extras.steps else None
+            self.signals.change(self.sources())
+            shown = extras.shown()
+            if new := shown[self._plotted :]:
+                self._plotted = len(shown)
+                there = {signal.id for signal in self.signals.signals}
+                self.signals.choose([id for id in [*self.signals.chosen, *new] if id in there][-MOST_CHOSEN:])
+        if self.ready and extras.due:
+            self._call(extras.call_due)
+
+    def _call(self, call: Callable[[Any, Any], None]) -> None:
+        """Call functions of the user's, which may put the simulation into another state."""
+        sim = self.sim
+        before = sim.time, sim.qpos.copy(), sim.qvel.copy()
+        call(sim, self.notify)
+        moved = zip(before, (sim.time, sim.qpos, sim.qvel), strict=True)
+        if not all(np.array_equal(one, other) for one, other in moved):
+            self.after_jump()
+        self._changed = True
+
+    def _before_step(self, sim: Any) -> None:
+        if self.extras is not None:
+            self.extras.call_before_step(sim, self.notify)
+
+    # ------------------------------------------------------------ what kinds of sessions differ in
+
+    def own_sources(self) -> list[Source]:
+        """What can be plotted of the scene itself."""
         return simulation_sources(self.sim)
 
     def preset(self) -> list[str]:
@@ -267,6 +319,7 @@ class LiveSession:
     def tick(self, elapsed: float) -> None:
         """Let so many seconds of wall time pass."""
         self._collect()
+        self._take_extras()
         if not self.ready:
             return
         self.stability.look(self.settings, self.sim.control_prm, self.feedback(), elapsed)
@@ -357,6 +410,8 @@ class LiveSession:
         self.settings, self._changed = built.settings, True
         self.signals.change(self.sources())
         if first:
+            if self.extras is not None:
+                self._call(self.extras.call_all_sliders)
             self.signals.begin(self.sim)
         if lost:
             self.notify("warning", f"Begun anew: {', '.join(lost)}.")
@@ -404,6 +459,8 @@ class LiveSession:
         self.setup.reset(self.sim, self.setup.key if key is None else key)
         self._steps, self._changed = 0, True
         self.signals.history.clear()
+        if self.extras is not None and self.ready:
+            self.extras.call_all_sliders(self.sim, self.notify)
         self.after_jump()
 
     def after_jump(self, smooth: bool = False) -> None:
@@ -457,8 +514,10 @@ class LiveSession:
             self._changed = True
             if handle.slider.group == "joint":
                 self.after_jump()
+        elif self.extras is not None and (moved := self.extras.move(id, value)) is not None:
+            bounded = moved
         else:
-            raise OptionError.unknown("slider", id, [*self.handles, *self._parameters])
+            raise OptionError.unknown("slider", id, self.slider_values())
         if bounded != value:
             self.notify("warning", f"{id} was set to its bound, {bounded:g}.")
 
@@ -512,6 +571,11 @@ class LiveSession:
     def do_plot(self, signals: list[str]) -> None:
         self.signals.choose(signals)
         self._changed = True
+
+    def do_button(self, id: str) -> None:
+        if self.extras is None:
+            raise OptionError(f"there is no button {id!r}")
+        self.extras.press(id)
 
     def do_record(self, on: bool) -> None:
         if on and self.motion.recorder is None:

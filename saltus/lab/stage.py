@@ -69,6 +69,10 @@ class Session(Protocol):
         """The state as Python text."""
         ...
 
+    def drawings(self) -> list[dict[str, Any]] | None:
+        """What the user draws into that frame."""
+        ...
+
     def boards(self) -> list[Board]:
         """What pages are told whenever it has changed."""
         ...
@@ -101,6 +105,7 @@ class News:
     history: History | None = None
     status: Status | None = None
     frame: tuple[int, bytes] | None = None
+    drawings: str | None = None
     notices: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_NOTICES))
     others: bool = False  # whether other scenes can be chosen than before
 
@@ -255,7 +260,9 @@ class Stage:
         frame = session.frame()
         if frame is not None:
             self._number += 1
-            self._publish(frame=(self._number, frame.encode(self._number)))
+            drawn = session.drawings()
+            text = None if drawn is None else protocol.encode({"type": "drawings", "objects": drawn})
+            self._publish(frame=(self._number, frame.encode(self._number)), drawings=text)
 
     def _post(self, session: Session) -> None:
         """Publish the boards that have changed."""
@@ -280,6 +287,7 @@ class Stage:
         scene: str | None = None,
         status: Status | None = None,
         frame: tuple[int, bytes] | None = None,
+        drawings: str | None = None,
         notice: str | None = None,
         others: bool = False,
         board: tuple[str, int, str] | None = None,
@@ -289,11 +297,13 @@ class Stage:
             news = self._news
             if scene is not None:
                 news.scene, news.status, news.frame, news.boards, news.history = scene, None, None, {}, history
+                news.drawings = None
             if board is not None:
                 kind, revision, text = board
                 news.boards[kind] = revision, text
             news.status, news.frame = status or news.status, frame or news.frame
             news.others |= others
+            news.drawings = drawings or news.drawings
             if notice is not None:
                 news.notices.append(notice)
             ring, self._rung = (None if self._rung else self._ring), self._rung or self._ring is not None

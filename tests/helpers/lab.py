@@ -116,7 +116,7 @@ class Page:
         if said["type"] == "hello":
             self.hello, self.role = said, said["role"]
         elif said["type"] == "scene":
-            self.scene, self.frame = said, None
+            self.scene, self.frame, self.boards, self.samples = said, None, {}, None
         elif said["type"] == "status":
             sliders = {**self.status["sliders"], **said["sliders"]}
             self.status = {**said, "sliders": sliders}

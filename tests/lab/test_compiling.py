@@ -110,6 +110,9 @@ class Shown:
     def frame(self):
         return None
 
+    def boards(self):
+        return []
+
     def close(self):
         self.closed = True
 

@@ -38,6 +38,7 @@ GOOD = [
     {"type": "follow", "body": None},
     {"type": "record", "on": False},
     {"type": "plot", "signals": ["qpos[hinge]", "energy"]},
+    {"type": "button", "id": "Push"},
     {"type": "seek", "time": 1.5},
 ]
 

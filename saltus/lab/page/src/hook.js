@@ -19,6 +19,7 @@
  *   measured   what the ruler says, m, or null
  *   camera     where the view is from: {position, forward, up} in world axes, and its vertical field of view (degrees)
  *   signals    what is plotted: {chosen: [ids], times: [s], values: {id: [...]}, plots: [{title, labels, data}]}
+ *   drawings   what the user draws: the objects of the last `drawings` message
  *   project(body, point)   where on the page a point is: {x, y} in CSS pixels; body by name or number, point in its
  *              frame, by default the middle of its shapes
  */
@@ -60,6 +61,7 @@ export function expose(lab) {
     get measured() { return lab.stage?.ruler.distance ?? null; },
     get camera() { return lab.stage && eye(lab.stage.camera.three); },
     get signals() { return structuredClone(lab.signals.read()); },
+    get drawings() { return structuredClone(lab.drawings?.objects ?? []); },
     get frame() { return lab.frame && copy(lab.frame); },
     project(body, point) {
       const index = typeof body === 'string' ? lab.scene.bodies.indexOf(body) : body;

@@ -13,6 +13,8 @@ import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
+import { Drawings } from './drawings.js';
+import { Extras } from './extras.js';
 import { decodeSamples, holdsSamples } from './samples.js';
 import { Signals } from './signals.js';
 import { expose } from './hook.js';
@@ -29,6 +31,7 @@ const connection = new Connection({ message, frame, state: connected, misunderst
 const sliders = new Sliders((id, value) => send('slider', { id, value }));
 const controls = new Controls(send, { pull: pullAlong, release, select });
 const actions = new Actions(send);
+const extras = new Extras(send, sliders);
 const signals = new Signals((ids) => send('plot', { signals: ids }));
 const recording = new Recording(connection);
 const bring = new Bring(send, () => lab.role === 'writer');
@@ -36,6 +39,7 @@ const stability = new Stability(send);
 lab.controls = controls;
 lab.plots = plots;
 lab.signals = signals;
+lab.drawings = lab.stage && new Drawings(lab.stage);
 expose(lab);
 
 function makeStage() {
@@ -57,7 +61,8 @@ function send(type, fields) {
 
 /** A text message of the server. */
 function message(said) {
-  const take = { hello, scene, status, notice: told, signals: (list) => signals.list(list) }[said?.type];
+  const own = { signals: () => signals.list(said), extras: () => extras.load(said), drawings: () => lab.drawings?.show(said.objects) };
+  const take = { hello, scene, status, notice: told, ...own }[said?.type];
   if (!take) throw new Error(`a message of type ${JSON.stringify(said?.type)}`);
   take(said);
 }
@@ -77,6 +82,8 @@ function scene(said) {
   stability.update(null);
   plots.load(said);
   signals.clear();
+  extras.load({ sliders: [], buttons: [] });
+  lab.drawings?.clear();
   sliders.load(said.sliders);
   actions.load(said.actions ?? []);
   controls.load(said);
