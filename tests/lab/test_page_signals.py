@@ -115,6 +115,8 @@ def test_a_legend_shows_and_hides(plots):
 
 
 def test_a_phone_chooses_by_touch_and_a_viewer_sees_what_the_writer_chose(browser, swinging, plots):
+    plots.until("lab.signals.times.length > 5")
+    plots.pause()
     phone = LabPage(browser, swinging.url, 390, 844, has_touch=True).opened()
     phone.until("lab.signals.chosen.length > 0")
     phone.unfolded("choose-signals").scroll_into_view_if_needed()
@@ -126,8 +128,24 @@ def test_a_phone_chooses_by_touch_and_a_viewer_sees_what_the_writer_chose(browse
         page.until("lab.signals.chosen.includes('energy') && lab.signals.values.energy.length > 5")
     plots.tab.click("#take")
     plots.until("lab.role === 'writer'")
+    plots.play()
     assert phone.complaints == []
     phone.close()
+
+
+def test_a_recording_shows_all_of_itself_with_a_mark_at_the_time_that_is_shown(browser):
+    trajectory = saltus.Simulation("pendulum", timestep=STEP).run(30.0, sample=0.1)
+    with lab.open(trajectory, browser=False, playing=False) as opened:
+        page = LabPage(browser, opened.url, 1000, 700).opened()
+        page.until("lab.signals.plots.length > 0 && lab.signals.plots[0].data[0].length === 301")
+        times, angles = curve(page, "qpos[theta]")
+        np.testing.assert_allclose(times, trajectory.time, atol=1e-9)
+        np.testing.assert_array_equal(angles, np.float32(trajectory.qpos[:, 0]))
+        page.tab.locator("#seek").focus()
+        page.tab.keyboard.press("End")
+        page.until("Math.abs(lab.signals.now - 30) < 1e-6")
+        assert page.complaints == []
+        page.close()
 
 
 def test_samples_part_and_are_bounded(browser):

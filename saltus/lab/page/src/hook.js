@@ -18,7 +18,8 @@
  *   phase      the points of the phase plot of the run itself: [[position, ...], [velocity, ...]]
  *   measured   what the ruler says, m, or null
  *   camera     where the view is from: {position, forward, up} in world axes, and its vertical field of view (degrees)
- *   signals    what is plotted: {chosen: [ids], times: [s], values: {id: [...]}, plots: [{title, labels, data}]}
+ *   signals    what is plotted: {chosen: [ids], times: [s], values: {id: [...]}, plots: [{title, labels, data}],
+ *              now: of the mark in a recording, s, or null}
  *   drawings   what the user draws: the objects of the last `drawings` message
  *   project(body, point)   where on the page a point is: {x, y} in CSS pixels; body by name or number, point in its
  *              frame, by default the middle of its shapes

@@ -81,7 +81,7 @@ function scene(said) {
   lab.scene = said;
   stability.update(null);
   plots.load(said);
-  signals.clear();
+  signals.clear(said.kind === 'replay');
   extras.load({ sliders: [], buttons: [] });
   lab.drawings?.clear();
   sliders.load(said.sliders);
@@ -137,6 +137,7 @@ function frame(buffer) {
   drawSpring();
   plots.push(made);
   controls.time(made.time);
+  signals.time(made.time);
   if (lab.stage) showNote(lab.stage.note);
   send('ack', { frame: made.number });
 }

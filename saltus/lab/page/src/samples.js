@@ -57,7 +57,7 @@ export class Samples {
 const shown = (value) => (Number.isNaN(value) ? undefined : Number.isFinite(value) ? value : null);
 
 /** Index of the first time that is not before this one. */
-function firstFrom(times, time) {
+export function firstFrom(times, time) {
   let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -3,7 +3,7 @@
 import uPlot from 'uplot';
 import { axis, beside, padded, style, tick } from './axes.js';
 import { byId, element } from './dom.js';
-import { Samples } from './samples.js';
+import { firstFrom, Samples } from './samples.js';
 
 const REDRAW = 80;  // ms: at most a dozen times a second
 const HEIGHT = 150;
@@ -32,8 +32,9 @@ export class Signals {
   }
 
   /** Another scene: nothing is known yet. */
-  clear() {
-    Object.assign(this, { revision: -1, signals: [], preset: [], room: 1, hidden: new Set() });
+  clear(replay = false) {
+    Object.assign(this, { revision: -1, signals: [], preset: [], room: 1, hidden: new Set(), replay, now: null });
+    if (replay) this.window.value = 'all';
     this.samples = new Samples(1);
     this.filter.value = '';
     this.build();
@@ -60,6 +61,17 @@ export class Signals {
       }
     }
     this.samples.push(made);
+    this.soon();
+  }
+
+  /** The time that is shown: in a recording a mark stands there. */
+  time(now) {
+    if (!this.replay || this.now === now) return;
+    this.now = now;
+    this.soon();
+  }
+
+  soon() {
     if (this.waiting) return;
     this.waiting = setTimeout(() => {
       this.waiting = 0;
@@ -115,9 +127,18 @@ export class Signals {
       series: [{}, ...part.signals.map(({ id, label, turns }, i) => (
         { label, stroke: colours[i], width: 1.5, points: { show: false }, paths: curve, turns, show: !this.hidden.has(id) }
       ))],
-      hooks: { setCursor: [() => this.showValues(made)] },
+      hooks: { setCursor: [() => this.showValues(made)], draw: [(plot) => this.markNow(plot)] },
     }, [[], ...part.own.map(() => [])], part.frame);
     return made;
+  }
+
+  markNow(plot) {
+    if (this.now === null) return;
+    const { ctx, bbox: { left, top, width, height } } = plot;
+    const x = Math.round(plot.valToPos(this.now, 'x', true));
+    if (!(x >= left && x <= left + width)) return;
+    ctx.fillStyle = style('--accent');
+    ctx.fillRect(x, top, Math.ceil(devicePixelRatio), height);
   }
 
   legendButton(part, { id, label, unit }, colour) {
@@ -153,7 +174,7 @@ export class Signals {
   /** The newest values, or those under the cursor, in the legend. */
   showValues({ plot, buttons }) {
     const [times, ...columns] = plot.data;
-    const at = plot.cursor.idx ?? times.length - 1;
+    const at = plot.cursor.idx ?? (this.now === null ? times.length - 1 : Math.min(firstFrom(times, this.now), times.length - 1));
     columns.forEach((column, i) => {
       let k = at;
       while (k > 0 && column[k] === undefined) k -= 1;
@@ -215,6 +236,7 @@ export class Signals {
     return {
       chosen: this.chosen,
       times: this.samples.times,
+      now: this.now,
       values: Object.fromEntries(this.chosen.map((id, i) => [id, this.samples.values[i]])),
       plots: this.plots.map(({ title, signals, plot }) => ({ title, labels: signals.map(({ label }) => label), data: plot.data })),
     };
