@@ -1,4 +1,4 @@
-"""A lab with a slider, a button, plots and drawings of one's own: a pendulum on a spring that Python computes.
+"""The lab with sliders, a button, a plot and drawings added: a pendulum on a spring that Python computes.
 
 python examples/lab_extras.py [--no-browser]: it goes on until Ctrl-C.
 """
@@ -8,6 +8,16 @@ import sys
 
 import saltus
 from saltus import lab
+
+
+def place(sim, angle):
+    """Where the pendulum is put, and starts after a reset."""
+    sim.qpos[0] = angle
+
+
+def push(sim):
+    """A jerk forwards."""
+    sim.qvel[0] += 2.0
 
 
 def spring(sim):
@@ -25,8 +35,8 @@ def draw(sim):
 sim = saltus.Simulation("pendulum", "rk4", timestep=0.01)
 with lab.open(sim, browser="--no-browser" not in sys.argv) as view:
     stiffness = view.slider("stiffness", 0, 100, value=20, unit="N m/rad")
-    view.slider("start", -3, 3, value=1, unit="rad", on_change=lambda sim, angle: sim.qpos.fill(angle))
-    view.button("Push", lambda sim: sim.qvel.__iadd__(2.0))
+    view.slider("start", -3, 3, value=1, unit="rad", on_change=place)
+    view.button("Push", push)
     view.plot("torque of the spring", lambda sim: sim.qfrc_applied[0], unit="N m")
     view.before_step(spring)
     view.draw(draw)

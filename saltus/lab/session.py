@@ -245,6 +245,9 @@ class LiveSession:
         before = sim.time, sim.qpos.copy(), sim.qvel.copy()
         call(sim, self.notify)
         moved = zip(before, (sim.time, sim.qpos, sim.qvel), strict=True)
+        if sim.time < before[0] and self.motion.recorder is not None:
+            self._stop_recording()
+            self.notify("info", "The recording ended where time was set back.")
         if not all(np.array_equal(one, other) for one, other in moved):
             self.after_jump()
         self._changed = True

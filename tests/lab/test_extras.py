@@ -121,6 +121,19 @@ def test_a_button_acts_once_a_press():
     assert "did you mean 'Push'" in notices(session)[0]
 
 
+def test_a_button_may_reset():
+    """Plots begin anew, and a recording ends where it was."""
+    session, _ = with_extras(lambda extras: extras.button("Back", lambda sim: sim.reset()), playing=True)
+    run(session, 0.5)
+    do(session, "record", on=True)
+    run(session, 0.5)
+    do(session, "button", id="Back")
+    session.tick(0.0)
+    assert session.sim.time == 0.0 and session.signals.history.times.tolist() == [0.0]
+    assert "The recording ended where time was set back." in notices(session)
+    assert np.all(np.diff(session.downloads._trajectory.time) > 0) and session.downloads.seconds > 0.4
+
+
 def test_a_function_before_each_step_is_called_before_each_step():
     """A spring of 8 N/m on 2 kg, by hand as well: the same bits."""
 
