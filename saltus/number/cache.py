@@ -29,7 +29,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.fingerprint import KERNEL_ROOMS, PACKAGE, fingerprint
 from saltus.number.kinds import cpu_name
-from saltus.number.parts import rebuild_part
+from saltus.number.parts import PartLibrary, rebuild_part
 from saltus.number.sealed import Damaged, read_sealed, sealed
 
 
@@ -130,11 +130,6 @@ class _Implementation(CompileResultCacheImpl):
         self._filename_base = self.get_filename_base(py_func.__qualname__, getattr(sys, "abiflags", ""))
 
 
-class _PartImplementation(_Implementation):
-    def rebuild(self, target_context, reduced_data):
-        return rebuild_part(target_context, reduced_data)
-
-
 class _Files(IndexDataCacheFile):
     """Compiled functions as files that are named by their key; Numba's index of numbers may mix up two writers."""
 
@@ -163,6 +158,13 @@ class _Files(IndexDataCacheFile):
         except Damaged as damage:
             _tell_damage(path, damage)
             return None  # so that it is compiled, and the file replaced
+
+    def name(self, key) -> str:
+        """The name of the file; "" where what the function refers to cannot be told."""
+        try:
+            return self._file_name(key)
+        except OptionError:
+            return ""
 
     def _file_name(self, key):
         digest = hashlib.sha256(repr((key, self._depends)).encode()).hexdigest()[:16]
@@ -203,6 +205,44 @@ class EntryCache(_KernelCache):
 
 
 class PartCache(_KernelCache):
-    """The same for kernels that are parts of others, which are kept as intermediate code."""
+    """The same for kernels that are parts of others, which are kept as intermediate code.
 
-    _impl_class = _PartImplementation
+    A file holds one kernel and names those of the kernels that it calls.
+    """
+
+    _impl_class = _Implementation
+
+    def _load_overload(self, sig, target_context):
+        codegen = target_context.codegen()
+        payload = self._cache_file.load(self._index_key(sig, codegen))
+        if payload is None:
+            return None
+        try:
+            library = _library(self._cache_file.name(self._index_key(sig, codegen)), codegen, payload)
+        except FileNotFoundError:
+            return None
+        except Damaged as damage:
+            _tell_damage(self._cache_path, damage)
+            return None
+        return rebuild_part(target_context, library, payload)
+
+    def _save_overload(self, sig, data):
+        super()._save_overload(sig, data)
+        name = self._cache_file.name(self._index_key(sig, data.codegen))
+        if name and (cache_directory() / name).exists():
+            data.library.file = name
+            _libraries[name] = data.library
+
+
+_libraries: dict[str, PartLibrary] = {}  # by their files
+
+
+def _library(name: str, codegen, payload=None) -> PartLibrary:
+    """The library of a file, with those of the kernels that it calls. `payload`: what is in the file, where known."""
+    if name not in _libraries:
+        if payload is None:
+            payload = _unpickled(read_sealed(str(cache_directory() / name)))
+        library = PartLibrary.restored(codegen, payload[0], lambda other: _library(other, codegen))
+        library.file = name
+        _libraries[name] = library
+    return _libraries[name]

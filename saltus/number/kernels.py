@@ -18,7 +18,18 @@ from numba.extending import _Intrinsic, overload
 
 from saltus.number.cache import EntryCache, PartCache
 from saltus.number.kinds import dual
-from saltus.number.parts import PartCompiler
+from saltus.number.parts import EntryCompiler, PartCompiler
+
+
+class _Flags(set):
+    """Flags as text in one order in all processes: the names of compiled functions hold them."""
+
+    def __repr__(self):
+        return f"{{{', '.join(map(repr, sorted(self)))}}}"
+
+    def copy(self):
+        return _Flags(self)
+
 
 # nnan and ninf are left out: a NaN must stay visible
 FASTMATH = frozenset({"contract", "nsz", "arcp"})
@@ -33,7 +44,7 @@ def kernel(function=None, *, strict=False, inline=False, sums=False):
     """
     if function is None:
         return functools.partial(kernel, strict=strict, inline=inline, sums=sums)
-    fastmath = False if strict else {*FASTMATH, *(["reassoc"] if sums else [])}
+    fastmath = False if strict else _Flags([*FASTMATH, *(["reassoc"] if sums else [])])
     dispatcher = njit(
         error_model="numpy",
         fastmath=fastmath,
@@ -133,7 +144,13 @@ class Entry:
             namespace["__name__"] = __name__  # cached code is found again through its module
             exec(compile(self._source(layouts), f"<saltus kernel {self.name}>", "exec"), namespace)
             function = namespace[f"entry_{self.name}"]
-            options = dict(nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True)
+            options = dict(
+                nogil=True,
+                error_model="numpy",
+                fastmath=_Flags(FASTMATH),
+                no_cfunc_wrapper=True,
+                pipeline_class=EntryCompiler,
+            )
             dispatcher = njit(**options)(function)
             dispatcher._cache = EntryCache(function, also=tuple((s, LAYOUTS[s].digest) for s in layouts))
             self._compiled[layouts] = dispatcher
