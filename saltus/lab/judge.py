@@ -17,7 +17,7 @@ from saltus.simulate.feedback import growth, stable_step_at_start
 from saltus.simulate.simulation import Simulation
 from saltus.simulate.unstable import feeds_back, judged, stable_gains
 
-MOST = 300  # degrees of freedom: of more the eigenvalues take too long
+MOST = 300  # degrees of freedom: of more, eigenvalues and deviations one by one take too long
 MOST_FLEX = 1500  # degrees of freedom of deformable bodies, whose steps take long
 TERMS = {
     "qfrc_spring": "the springs",
@@ -64,7 +64,8 @@ def compile_judge(sim: Simulation) -> None:
     if sim.model.nv <= MOST:
         stability_limit(sim)
     _of_flexes(sim)
-    if (sim.control is not None or feeds_back(sim.model)) and not sim.integrator.adaptive:
+    feedback = sim.control is not None or feeds_back(sim.model)
+    if feedback and sim.model.nv <= MOST and not sim.integrator.adaptive:
         growth(sim, sim.timestep)
 
 
@@ -101,7 +102,7 @@ def _of_flexes(sim: Simulation) -> Verdict | None:
 
 def _of_feedback(sim: Simulation, feedback: bool) -> Verdict | None:
     controlled = sim.control is not None and feedback
-    if not controlled and not feeds_back(sim.model):
+    if sim.model.nv > MOST or not (controlled or feeds_back(sim.model)):
         return None
     found = judged(sim)
     # without a controller, what is stable with no step falls over by itself

@@ -1,15 +1,12 @@
 """Whether a mechanism, controlled or deformable, is stable under an integrator with a step: growth of deviations."""
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from saltus.contact.counts import NROW, NUNSOLVED
 from saltus.dynamics.manifold import difference, displace
-from saltus.errors import SaltusWarning
 from saltus.number.kernels import Entry
-from saltus.simulate.control import PID
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -66,7 +63,7 @@ def _deviate(sim, column, size) -> None:
         sim.act[column - 2 * nv] += size
 
 
-def _is_constrained(sim) -> bool:
+def is_constrained(sim: "Simulation") -> bool:
     """Whether rows of constraints act at the end of a step from the present state, which is kept."""
     if not sim._model.nblockmax:
         return False
@@ -148,37 +145,3 @@ def _stepped(sim, here, deviation, h) -> tuple[np.ndarray, np.ndarray] | None:
     end = sim.qpos.copy(), sim.qvel.copy()
     sim._state[:] = here
     return end if all(np.isfinite(part).all() for part in end) else None
-
-
-def warn_if_unstable(sim: "Simulation") -> None:
-    """Warn if the controlled mechanism is unstable with the simulation's step, at rest where it is to settle.
-
-    That is at the targets of a PID, and else at the present positions. Not judged, because small deviations do not tell
-    what happens there: integrators that choose their steps, and states in which constraints act (contacts, limits,
-    equalities, dry friction).
-    """
-    if sim.integrator.adaptive:
-        return
-    before = sim._state.copy()
-    sim.qvel[:] = 0.0
-    try:
-        if _is_constrained(sim):
-            return
-        where = ""
-        if isinstance(sim.control, PID):
-            sim.qpos[:] = sim.control.settled(sim.model, sim.qpos, sim.control_prm)
-            where = " at its target"
-            if _is_constrained(sim):
-                return
-        grown = growth(sim, sim.timestep)
-        if grown > 1.0 + GROWS:
-            stable = stable_step(sim, sim.timestep)
-            remedy = "no step makes it stable: the gains do not" if stable is None else f"stable up to {stable:.2g} s"
-            text = (
-                f"{sim.integrator.name} is unstable with this controller and timestep {sim.timestep:g} s{where}: "
-                f"deviations grow by a factor {grown:.3g} a step; {remedy}"
-            )
-            warnings.warn(text, SaltusWarning, stacklevel=4)
-    finally:
-        sim._state[:] = before
-        sim._computed = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import SaltusWarning
 from saltus.simulate.control import PID
-from saltus.simulate.feedback import GROWS, _is_constrained, growth, stable_step
+from saltus.simulate.feedback import GROWS, growth, is_constrained, stable_step
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -110,12 +110,12 @@ def _put_at_rest(sim) -> str | None:
     if sim.integrator.adaptive:
         return None
     sim.qvel[:] = 0.0
-    if _is_constrained(sim):
+    if is_constrained(sim):
         return None
     if not isinstance(sim.control, PID):
         return ""
     sim.qpos[:] = sim.control.settled(sim.model, sim.qpos, sim.control_prm)
-    return None if _is_constrained(sim) else " at its target"
+    return None if is_constrained(sim) else " at its target"
 
 
 def warn_if_unstable(sim: "Simulation") -> None:

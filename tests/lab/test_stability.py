@@ -13,11 +13,12 @@ from helpers.lab import FRAME, do, notices, run
 
 import saltus
 from saltus.lab import stability
-from saltus.lab.judge import explained
+from saltus.lab.judge import TERMS, explained
 from saltus.lab.recording import Downloads
 from saltus.lab.scenes import scenes
 from saltus.lab.session import LiveSession
 from saltus.lab.setup import Setup
+from saltus.simulate import divergence
 
 MODEL = """
 <mujoco><option gravity="0 0 0" timestep="{h}"/><worldbody><body>
@@ -126,5 +127,6 @@ def test_a_divergence_says_what_was_strongest_and_proposes_the_step():
     (text,) = [text for text in notices(session) if "diverged" in text]
     assert "largest term: qfrc_spring" in text and text.endswith("The largest force there is that of the springs.")
     assert session.status()["stability"]["timestep"] == 0.21
+    assert set(TERMS) == set(divergence.TERMS)
     error = saltus.DivergenceError(1.0, timestep=0.1)
     assert explained(error) == str(error)  # no term is known

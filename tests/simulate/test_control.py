@@ -18,7 +18,8 @@ from saltus.dynamics.control import AT_STAGES
 from saltus.dynamics.user_laws import laws_of
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.kernels import kernel
-from saltus.simulate.feedback import growth, stable_step, warn_if_unstable
+from saltus.simulate.feedback import growth, stable_step
+from saltus.simulate.unstable import warn_if_unstable
 
 INERTIA, WEIGHT = 8.0, 39.24
 GAINS = dict(kp=1500.0, ki=150.10, kd=15.0)
