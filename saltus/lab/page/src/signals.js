@@ -33,7 +33,7 @@ export class Signals {
 
   /** Another scene: nothing is known yet. */
   clear(replay = false) {
-    Object.assign(this, { revision: -1, signals: [], preset: [], room: 1, hidden: new Set(), replay, now: null });
+    Object.assign(this, { revision: -1, signals: [], preset: [], room: 1, hidden: new Set(), replay, now: null, built: '' });
     if (replay) this.window.value = 'all';
     this.samples = new Samples(1);
     this.filter.value = '';
@@ -53,9 +53,10 @@ export class Signals {
   push(made) {
     if (made.revision !== this.revision) throw new Error(`samples of list ${made.revision}, where ${this.revision} is known`);
     if (made.anew) {
-      const before = this.chosen.join();
       this.samples = new Samples(this.room, made.places);
-      if (this.chosen.join() !== before || this.plots.some(({ own }) => own.some((place) => !made.places.includes(place)))) {
+      const wanted = `${made.revision}: ${made.places}`;
+      if (wanted !== this.built) {  // after a reset the plots stay
+        this.built = wanted;
         this.build();
         this.markChosen();
       }
