@@ -19,6 +19,7 @@ import numpy as np
 
 from saltus.errors import OptionError
 from saltus.model import features
+from saltus.model.numbers import check_numbers
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -52,13 +53,14 @@ def changed(model: "Model", values: Mapping[str, Any]) -> "Model":
 
     Raises:
         OptionError: there is no such field or element, or it cannot have this value.
-        ModelError: with these values the model holds something that is not simulated.
+        ModelError: with these values the model holds something that is not simulated, or a number beyond all measure.
     """
     m = copy.copy(model._mj)
     # masses first: an inertia that is given too stays as given
     for key in sorted(values, key=lambda key: not str(key).startswith("body_mass")):
         _assign(model, m, key, values[key])
     _check_inertias(m, np.flatnonzero((m.body_inertia != model._mj.body_inertia).any(axis=1)))
+    check_numbers(m)
     mujoco.mj_setConst(m, mujoco.MjData(m))
     return type(model)(
         m,

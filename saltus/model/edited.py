@@ -21,10 +21,13 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError, OptionError
+from saltus.model.apart import CompilerMessage, compile_apart
+from saltus.model.encoding import check_utf8
 from saltus.model.format_strings import check_text
 from saltus.model.load import BUNDLED, load, made_text, models
 from saltus.model.model import Model
 
+PATIENCE = 120.0  # s, for MuJoCo's compiler
 SECTIONS = ("compiler", "option", "size", "statistic", "visual")  # that a file has once, or may be given
 STEP = re.compile(r"(?P<tag>\w+)(\[(?P<name>[^\[\]]*)\])?$")
 
@@ -81,23 +84,22 @@ def source_of(source: Any) -> Source | None:
     if isinstance(source, str) and (made := made_text(text)) is not None:
         return Source(made)
     path = Path(text)
-    content = path.read_text(encoding="utf-8") if path.is_file() else ""
+    content = _read(path) if path.is_file() else ""
     return Source(content, path.resolve().parent, None) if "<mujoco" in content else None
 
 
 def _compiled(text: str, source: Source, ignore: Iterable[str]) -> Model:
-    """The model of a text, with what is known of its source."""
+    """The model of a text, with what is known of its source. It may be what no compiler ends with."""
     before = source.made_from
     if source.folder is None:
-        model = load(text, ignore=ignore if before is None else before.left_out)
+        model = load(text, ignore=ignore if before is None else before.left_out, apart=PATIENCE)
     else:
         check_text(text, source.folder / "model.xml")
         try:
-            spec = mujoco.MjSpec.from_string(text)
-        except ValueError as error:
-            raise ModelError(" ".join(str(error).split())) from None
-        spec.modelfiledir = str(source.folder)
-        model = load(spec, ignore=ignore)
+            compiled = compile_apart(text, folder=source.folder, timeout=PATIENCE)
+        except CompilerMessage as error:
+            raise ModelError(str(error)) from None
+        model = load(compiled.model, ignore=ignore)
     key = source.initial_key if model.nkey else None
     muscles = None if before is None else before.muscles
     name = source.name or model.name
@@ -119,6 +121,12 @@ def _parsed(text: str, what: str) -> ElementTree.Element:
         raise ModelError(f"{what}: {error}") from None
 
 
+def _read(path: Path) -> str:
+    content = path.read_bytes()
+    check_utf8(content, path)
+    return content.decode()
+
+
 def _include(element: ElementTree.Element, folder: Path | None) -> None:
     """Put the content of included files, which are sought beside the main file, in their places."""
     children = []
@@ -127,7 +135,7 @@ def _include(element: ElementTree.Element, folder: Path | None) -> None:
             path = (folder or Path()) / child.get("file", "")
             if not path.is_file():
                 raise ModelError("no such file", file=str(path))
-            included = _parsed(path.read_text(encoding="utf-8"), str(path))
+            included = _parsed(_read(path), str(path))
             _include(included, folder)
             children += list(included)
         else:

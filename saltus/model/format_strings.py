@@ -1,4 +1,4 @@
-"""Names that MuJoCo's parser would take for a format string, found in a model's text before MuJoCo reads it.
+"""What MuJoCo's parser would stumble over, found in a model's text before MuJoCo reads it: bytes and format strings.
 
 It puts the name of a default class that it does not know into the format of its error message (MuJoCo 4.0), so that a
 "%s" in it reads memory that is not there. The text is searched as bytes, since other readers of XML might see other
@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 from saltus.errors import ModelError
+from saltus.model.encoding import check_utf8
 
 CLASS = re.compile(rb"""\b(?:child)?class\s*=\s*("[^"]*"|'[^']*')""")
 FILE = re.compile(rb"""<\s*(?:include|model)\b[^>]*?\bfile\s*=\s*("[^"]*"|'[^']*')""")
@@ -18,11 +19,11 @@ LONGEST = 2**27  # bytes of a file that is searched
 
 
 def check_text(text: str | bytes, path: str | os.PathLike[str] | None = None) -> None:
-    """ModelError, with file and line, if a class in MJCF or in what it includes has a "%" in its name.
+    """ModelError, with file and line, if MJCF, or what it includes, is not UTF-8 or names a class with a "%".
 
     `path`: the file that the text comes from; what it includes is sought beside it.
     """
-    content = text if isinstance(text, bytes) else text.encode(errors="surrogateescape")
+    content = text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
     folder = Path() if path is None else Path(path).parent
     _check(content, path, folder, set())
 
@@ -33,6 +34,7 @@ def check_file(path: Path) -> None:
 
 
 def _check(content: bytes, path: str | os.PathLike[str] | None, folder: Path, seen: set[Path]) -> None:
+    check_utf8(content, path)
     if b"%" in content or b"&#" in content:
         for found in CLASS.finditer(content):
             name = _value(found)

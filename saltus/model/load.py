@@ -11,11 +11,14 @@ import mujoco
 
 from saltus.errors import ModelError, OptionError, SaltusWarning, proposal
 from saltus.model import features, urdf
+from saltus.model.apart import CompilerMessage, compile_apart
 from saltus.model.bundled_names import BUNDLED, models
+from saltus.model.encoding import check_names
 from saltus.model.format_strings import check_file, check_text
 from saltus.model.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.n_link import n_link as mjcf_n_link
+from saltus.model.numbers import check_numbers
 
 __all__ = ["BUNDLED", "load", "models", "n_link"]
 
@@ -25,7 +28,9 @@ def n_link(n: int, **parameters) -> Model:
     return load(mjcf_n_link(n, **parameters))
 
 
-def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle] | None = None) -> Model:
+def load(
+    source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle] | None = None, apart: bool | float = False
+) -> Model:
     """Load a mechanism.
 
     `source`: path of an MJCF (.xml, .mjcf) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
@@ -34,6 +39,10 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     `Model.ignored` and in recordings. `muscles`: laws that replace those of actuators, by name (see `HillMuscle`). A
     Model keeps what it is, and leaves out more.
 
+    `apart`: compile text or a file in a process of its own, for what comes from strangers: there are files on which
+    MuJoCo's compiler aborts, or works for ever. A number is the time limit in seconds, True one of 30 s. Of no effect
+    on what is compiled already, on an MjSpec, and on bundled models.
+
     What a URDF file holds beyond what MuJoCo's compiler reads (transmissions, limits of velocity, ...) is named in one
     SaltusWarning.
 
@@ -41,7 +50,7 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     effect on motion and is not simulated.
     """
     if muscles:
-        return _with_muscles(load(source, ignore=ignore), muscles)
+        return _with_muscles(load(source, ignore=ignore, apart=apart), muscles)
     if isinstance(source, Model):
         return _leaving_out(source, ignore)
     if isinstance(source, mujoco.MjModel):
@@ -54,14 +63,14 @@ def load(source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle
     text = os.fspath(source)
     if isinstance(source, str) and text.lstrip().startswith("<"):
         check_text(text)
-        spec = _parse(lambda: mujoco.MjSpec.from_string(text), None)
+        compiled, name, _ = _compiled(text, apart)
         _warn_of(urdf.dropped(text), stacklevel=3)
-        return _finish(_compile(spec.compile, None), spec.modelname or "model", text, ignore, None)
+        return _finish(compiled, name or "model", text, ignore, None)
     if isinstance(source, str) and text in models():
         return _load_bundled(text, ignore)
     if isinstance(source, str) and (made := made_text(text)) is not None:
         return load(made, ignore=ignore)
-    return _load_file(Path(text), ignore)
+    return _load_file(Path(text), ignore, apart)
 
 
 def made_text(name: str) -> str | None:
@@ -101,18 +110,39 @@ def _load_bundled(name: str, ignore) -> Model:
     return Model(model.mujoco, name=name, xml=text, ignored=list(model.ignored), initial_key=key)
 
 
-def _load_file(path: Path, ignore) -> Model:
-    if not path.exists():
+def _load_file(path: Path, ignore, apart: bool | float) -> Model:
+    if not _exists(path):
         known = models() if path.suffix == "" else []
         hint = f"{proposal(path, known)} (bundled models: {', '.join(known)})" if known else ""
         raise ModelError(f"no such file{hint}", file=str(path))
     if not path.is_file():
         raise ModelError("not a file", file=str(path))
     check_file(path)
-    spec = _parse(lambda: mujoco.MjSpec.from_file(str(path)), path)
-    compiled = _compile(spec.compile, path)
+    compiled, name, xml = _compiled(path, apart)
     _warn_of(urdf.dropped_of_file(path), stacklevel=4)
-    return _finish(compiled, spec.modelname or path.stem, spec.to_xml(), ignore, str(path))
+    return _finish(compiled, name or path.stem, xml, ignore, str(path))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long a name, or a zero in it
+        return False
+
+
+def _compiled(source: str | Path, apart: bool | float) -> tuple[mujoco.MjModel, str, str]:
+    """MuJoCo's model of a text or a file, the name that it gives itself, and MJCF text."""
+    path = source if isinstance(source, Path) else None
+    if apart is not False:
+        try:
+            return compile_apart(source, timeout=None if apart is True else apart)
+        except CompilerMessage as error:
+            raise _model_error(error, path) from None
+    if path is None:
+        spec = _parse(lambda: mujoco.MjSpec.from_string(str(source)), None)
+    else:
+        spec = _parse(lambda: mujoco.MjSpec.from_file(str(path)), path)
+    return _compile(spec.compile, path), spec.modelname, str(source) if path is None else spec.to_xml()
 
 
 def _warn_of(dropped: list[urdf.Dropped], stacklevel: int) -> None:
@@ -142,8 +172,10 @@ def _model_error(error, path) -> ModelError:
 
 
 def _embedded_name(m: mujoco.MjModel) -> str:
-    return m.names[: m.names.index(b"\0")].decode() or "model"
+    return m.names[: m.names.index(b"\0")].decode(errors="backslashreplace") or "model"
 
 
 def _finish(m: mujoco.MjModel, name: str, xml: str | None, ignore, file: str | None) -> Model:
+    check_names(m, file)
+    check_numbers(m, file)
     return Model(m, name=name, xml=xml, ignored=features.check(m, ignore, file))

@@ -85,7 +85,7 @@ def _passed_over(text: str | bytes) -> list[tuple[str, str]]:
             found.append(("velocity limit", owner))
         inside.append((element, own))
 
-    parser = xml.parsers.expat.ParserCreate()
+    parser = xml.parsers.expat.ParserCreate("utf-8")  # whatever the file declares, as MuJoCo reads it
     parser.StartElementHandler = begin
     parser.EndElementHandler = lambda _: inside.pop()
     parser.Parse(text, True)

@@ -1,16 +1,21 @@
 """Models with something changed at random, and what becomes of loading and stepping them.
 
     python tests/helpers/mutation.py 10000
+    python tests/helpers/mutation.py 10000 0 odd
 
 counts, over that many changed copies of the bundled models, how they end: refused by name, stepped, or otherwise.
-A copy is stepped where it needs no other compiled code than its original.
+A copy is stepped where it needs no other compiled code than its original. "odd" ones hold numbers that are none, or
+beyond all measure, in any attribute that MuJoCo knows, and bytes that are no UTF-8.
 """
 
 import collections
 import copy
+import functools
 import multiprocessing
 import random
+import re
 import sys
+import tempfile
 import time
 import warnings
 import xml.etree.ElementTree as ET
@@ -20,12 +25,20 @@ import numpy as np
 
 import saltus
 from saltus.errors import SaltusError
+from saltus.model.mjcf import schema
+
+try:
+    from helpers import everything
+except ImportError:  # run as a script, beside it
+    import everything
 
 BUNDLED = Path(saltus.__file__).parent / "model" / "bundled"
 VALUES = ("nan", "inf", "-inf", "0", "-1", "1e-300", "1e300", "-1e10", "1e16", "3", "0.5", "", "x", "%n", "1 2 3")
+ODD = ("nan", "inf", "-inf", "1e300", "-1e300", "1e308", "1e-320", "4e9", "-4e9", "2147483647", "1e17")
 WORDS = ("true", "false", "auto", "sphere", "mesh", "hinge", "free", "nobody", "world", "é")
 PART = 500  # models of a process; one that dies takes its part with it, and is counted
 PATIENCE = 600.0  # s
+COMPILING = 10.0  # s, for MuJoCo's compiler, which never ends with some
 
 
 def mutant(name, rng):
@@ -34,6 +47,57 @@ def mutant(name, rng):
     for _ in range(rng.randint(1, 3)):
         rng.choice((set_number, set_number, set_number, set_word, drop, remove, double, move))(root, rng)
     return ET.tostring(root, encoding="unicode")
+
+
+def odd_mutant(name, rng):
+    """The bytes of a model, bundled or with every element, with one or two odd values; some are no UTF-8."""
+    root = ET.fromstring(everything.xml()) if rng.random() < 0.5 else ET.parse(BUNDLED / f"{name}.xml").getroot()
+    for _ in range(rng.randint(1, 2)):
+        rng.choice((set_odd, set_odd, add_odd))(root, rng)
+    content = ET.tostring(root, encoding="unicode").encode()
+    return rng.choice((damaged, *[lambda content, rng: content] * 4))(content, rng)
+
+
+def set_odd(root, rng):
+    """One number of an attribute, or all, become odd."""
+    numbers = [(e, key) for e in elements(root, 1) for key, value in e.attrib.items() if re.search(r"\d", value)]
+    element, key = rng.choice(numbers)
+    parts = element.get(key).split()
+    for place in [rng.randrange(len(parts))] if rng.random() < 0.7 else range(len(parts)):
+        parts[place] = rng.choice(ODD)
+    element.set(key, " ".join(parts))
+
+
+def add_odd(root, rng):
+    """An element gets an attribute that it may have, with odd numbers."""
+    element = rng.choice([e for e in root.iter() if attributes_of(e.tag)])
+    number = rng.choice((1, 1, 2, 3, 3, 4, 5, 6))
+    element.set(rng.choice(attributes_of(element.tag)), " ".join(rng.choice((*ODD, "0", "1")) for _ in range(number)))
+
+
+@functools.cache
+def attributes_of(tag):
+    """All that MuJoCo's schema has for elements of a kind, wherever they stand."""
+    return sorted({name for path, names in schema().items() if path.split("/")[-1] == tag for name in names})
+
+
+def damaged(content, rng):
+    """Latin-1 in a name or a comment, another encoding or one that is declared and is not there, a byte, a zero."""
+    names = [found.start(1) for found in re.finditer(rb'name="([^"]*)"', content)]
+    place = rng.choice(names) if names else len(content) - 20
+    return rng.choice(
+        (
+            lambda: content[:place] + b"\xe9\xff" + content[place:],
+            lambda: content[: content.index(b">") + 1] + b"<!-- caf\xe9 -->" + content[content.index(b">") + 1 :],
+            lambda: b'<?xml version="1.0" encoding="latin-1"?>' + content,
+            lambda: b'<?xml version="1.0" encoding="utf-16"?>' + content,
+            lambda: b'<?xml version="1.0" encoding="nonsense"?>' + content,
+            lambda: content.decode().encode("utf-16"),
+            lambda: b"\xef\xbb\xbf" + content,
+            lambda: content[:place] + b"\x00" + content[place:],
+            lambda: content[:place] + b"\xed\xa0\x80" + content[place:],
+        )
+    )()
 
 
 def elements(root, least=0):
@@ -80,12 +144,13 @@ def move(root, rng):
     rng.choice(elements(root)).append(copy.deepcopy(rng.choice([e for e in root.iter() if e is not root])))
 
 
-def outcome(text, known):
+def outcome(source, known):
     """How a model ends: "refused", "stepped", "loaded", "diverged", or the error that should not be."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            model = saltus.load(text)
+            model = loaded(source)
+            model.sensing_struct()
             if model.struct().layout.features not in known or model.nv > 60:
                 return "loaded"
             sim = saltus.Simulation(model, "euler")
@@ -101,25 +166,38 @@ def outcome(text, known):
         return f"{type(error).__name__}: {error}"[:300]
 
 
-def outcomes(seeds, results):
+def loaded(source):
+    """The model of a text, or of bytes as they stand in a file."""
+    if isinstance(source, str):
+        return saltus.load(source)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "odd.xml"
+        path.write_bytes(source)
+        return saltus.load(path, apart=COMPILING)
+
+
+def outcomes(seeds, results, kind="changed"):
     """Send how each of these models ends, and after how many seconds."""
     names = [path.stem for path in sorted(BUNDLED.glob("*.xml"))]
     known = {saltus.load(name).struct().layout.features for name in names}
     for seed in seeds:
         rng = random.Random(seed)
-        text = mutant(rng.choice(names), rng)
+        source = MAKERS[kind](rng.choice(names), rng)
         results.send((seed, "begun", 0.0))
         began = time.monotonic()
-        results.send((seed, outcome(text, known), time.monotonic() - began))
+        results.send((seed, outcome(source, known), time.monotonic() - began))
     results.close()
 
 
-def in_a_process(seeds):
+MAKERS = {"changed": mutant, "odd": odd_mutant}
+
+
+def in_a_process(seeds, kind="changed"):
     """The same in a process of its own; where that dies, the model that it died of is named, and the rest goes on."""
     seeds = list(seeds)
     while seeds:
         ours, theirs = multiprocessing.Pipe(duplex=False)
-        process = multiprocessing.get_context("spawn").Process(target=outcomes, args=(seeds, theirs))
+        process = multiprocessing.get_context("spawn").Process(target=outcomes, args=(seeds, theirs, kind))
         process.start()
         theirs.close()
         last = None
@@ -139,10 +217,10 @@ def in_a_process(seeds):
         seeds = seeds[seeds.index(last[0]) + 1 :]
 
 
-def main(count, first=0):
+def main(count, first=0, kind="changed"):
     counts, slowest = collections.Counter(), 0.0
     for begin in range(first, first + count, PART):
-        for seed, how, seconds in in_a_process(range(begin, min(begin + PART, first + count))):
+        for seed, how, seconds in in_a_process(range(begin, min(begin + PART, first + count)), kind):
             counts[how] += 1
             slowest = max(slowest, seconds)
             if how not in ("refused", "stepped", "loaded", "diverged") or seconds > 10:
@@ -151,4 +229,4 @@ def main(count, first=0):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:3]), *sys.argv[3:])

@@ -1,0 +1,109 @@
+"""Numbers that a model's file may hold, MuJoCo's compiler lets pass, and no motion can be computed with."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.errors import ModelError
+from saltus.model.features import name_of
+
+HUGE = 1e100  # in SI units: beyond it squares and products of three are no numbers
+ELEMENTS = {  # prefix of MuJoCo's fields: (the element in a file, the kind of its name, the size that counts them)
+    "body": ("body", "BODY", "nbody"),
+    "jnt": ("joint", "JOINT", "njnt"),
+    "geom": ("geom", "GEOM", "ngeom"),
+    "site": ("site", "SITE", "nsite"),
+    "cam": ("camera", "CAMERA", "ncam"),
+    "light": ("light", "LIGHT", "nlight"),
+    "mesh": ("mesh", "MESH", "nmesh"),
+    "hfield": ("hfield", "HFIELD", "nhfield"),
+    "mat": ("material", "MATERIAL", "nmat"),
+    "skin": ("skin", "SKIN", "nskin"),
+    "flex": ("flex", "FLEX", "nflex"),
+    "pair": ("pair", "PAIR", "npair"),
+    "eq": ("equality", "EQUALITY", "neq"),
+    "tendon": ("tendon", "TENDON", "ntendon"),
+    "actuator": ("actuator", "ACTUATOR", "nactuator"),
+    "sensor": ("sensor", "SENSOR", "nsensor"),
+    "key": ("key", "KEY", "nkey"),
+}
+ATTRIBUTES = {  # where a file has another word
+    "body_ipos": "pos of inertial",
+    "body_iquat": "quat of inertial",
+    "body_inertia": "inertia",
+    "actfrcrange": "actuatorfrcrange",
+    "lengthspring": "springlength",
+}
+# fields in which infinity, or a number beyond all measure, means that there is no limit
+LIMITS = re.compile(r"range$|cutoff$")
+OWN = re.compile(r"_user$|^numeric_|^tuple_|^sensor_noise$")  # the user's own, which nothing reads
+# what MuJoCo computes from the rest, and says so by other numbers
+DERIVED = re.compile(
+    r"(pos|com|dir|mat|node|vert|weight|acc|length|_M)0$|lengthrange$|subtreemass$|^dof_length$|^(bvh|oct|efm0|flexedge)_"
+    r"|^geom_(aabb|rbound)$|texcoord$|normal$"
+)
+_FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property))
+
+
+def check_numbers(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None) -> None:
+    """ModelError, with element, name and attribute, for a number that is none, infinite, or larger than `HUGE`.
+
+    Ranges may be infinite; numbers that are the user's own may be anything.
+    """
+    for field in _FIELDS:
+        values = getattr(m, field)
+        if not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
+            continue
+        if OWN.search(field) or DERIVED.search(field) or (place := _bad(values, bool(LIMITS.search(field)))) is None:
+            continue
+        element, name, what = _where(m, field, values, place)
+        raise ModelError(_text(what, values.reshape(-1)[place]), file=file, element=element, name=name)
+    for group, element in ((m.opt, "option"), (m.stat, "statistic"), (m.vis, "visual")):
+        _check_group(group, element, file)
+
+
+def _bad(values: np.ndarray, limit: bool) -> int | None:
+    """Place of the first number, in the flattened array, that cannot be; None where there is none."""
+    flat = values.reshape(-1)
+    bad = np.isnan(flat) if limit else ~(abs(flat) <= min(HUGE, float(np.finfo(values.dtype).max)))
+    return int(bad.argmax()) if bad.any() else None
+
+
+def _where(m: mujoco.MjModel, field: str, values: np.ndarray, place: int) -> tuple[str | None, str | None, str]:
+    """Element, name and attribute of a place in a field."""
+    row = place // max(1, values.size // len(values))
+    prefix, _, rest = field.partition("_")
+    what = ATTRIBUTES.get(field, ATTRIBUTES.get(rest, rest))
+    if prefix == "dof":
+        return "joint", name_of(m, "JOINT", m.dof_jntid[row]), what
+    if field in ("qpos0", "qpos_spring"):
+        joint = int(np.searchsorted(m.jnt_qposadr, row, side="right")) - 1
+        return "joint", name_of(m, "JOINT", joint), "ref" if field == "qpos0" else "springref"
+    if prefix not in ELEMENTS:
+        return None, None, field
+    element, kind, count = ELEMENTS[prefix]
+    return element, name_of(m, kind, row) if len(values) == getattr(m, count) else None, what
+
+
+def _check_group(group: Any, element: str, file: str | os.PathLike[str] | None) -> None:
+    """The same for options and their like, which are attributes, and groups of them."""
+    for name in dir(group):
+        if name.startswith("_") or callable(value := getattr(group, name)):
+            continue
+        if isinstance(value, float | np.ndarray):
+            place = _bad(np.asarray(value, float), False)
+            if place is not None:
+                raise ModelError(_text(name, np.asarray(value, float).reshape(-1)[place]), file=file, element=element)
+        elif not isinstance(value, int | str | bytes):
+            _check_group(value, f"{element}/{name.rstrip('_')}", file)
+
+
+def _text(what: str, value: float) -> str:
+    if np.isfinite(value):
+        return f"{what} holds {value:g}, which is too large to compute with; expected at most {HUGE:g}"
+    return f"{what} holds {value:g}, which is no finite number"
