@@ -75,6 +75,12 @@ class OptionError(SaltusError):
         return cls(f"unknown {what} {value!r}{proposal(value, known)} (known: {', '.join(known)})")
 
 
+class UnknownName(OptionError, KeyError):
+    """There is nothing of this name; also a KeyError."""
+
+    __str__ = Exception.__str__
+
+
 def proposal(value: object, choices: Iterable[str]) -> str:
     """What a message about a name that is none of `choices` ends with: the closest one, or nothing."""
     folded = {choice.casefold(): choice for choice in choices}

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.arguments import text_of
 from saltus.draw.still import Still
 from saltus.draw.view import View
 from saltus.errors import OptionError, SaltusWarning
@@ -44,7 +45,7 @@ def make_renderer(model: Model, view: View, renderer: str = "saltus") -> Rendere
     SaltusWarning by ours where it does not. A SaltusWarning names what ours cannot draw.
     Raises OptionError for an unknown renderer, camera or body.
     """
-    if renderer not in RENDERERS:
+    if text_of("renderer", renderer) not in RENDERERS:
         raise OptionError.unknown("renderer", renderer, RENDERERS)
     if renderer == "mujoco":
         from saltus.draw.mujoco_renderer import mujoco_renderer

@@ -1,5 +1,6 @@
 """The integrators by name."""
 
+from saltus.arguments import numbers
 from saltus.display import table_html
 from saltus.errors import OptionError
 from saltus.integrate.discrete import DISCRETE
@@ -61,7 +62,10 @@ def find_integrator(choice, from_file: str, tolerance: tuple[float, float] | Non
         return found
     if not found.adaptive:
         raise OptionError(f"tolerance: {found.name} has fixed steps; only dopri5 takes a tolerance")
-    relative, absolute = map(float, tolerance)
+    given = numbers("tolerance", tolerance)
+    if given.shape != (2,):
+        raise OptionError(f"tolerance must be two numbers, relative and absolute, got {tolerance!r}")
+    relative, absolute = map(float, given)
     if not (0 < relative < 1 and 0 < absolute < 1):
         raise OptionError(f"tolerance must be two numbers between 0 and 1, got {tolerance}")
     return dopri5(relative, absolute)

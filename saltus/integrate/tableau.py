@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from saltus.arguments import whole_number
 from saltus.errors import OptionError
 
 
@@ -45,7 +46,7 @@ class ButcherTableau:
                 f"tableau {name!r} is not consistent: row {i} of a sums to {rows[i]:.15g}, "
                 f"but c[{i}] = {self.c[i]:.15g}"
             )
-        found = self._order()
+        found, order = self._order(), None if order is None else whole_number("order", order, least=1)
         if order is not None and order > found and found < 4:
             raise OptionError(f"tableau {name!r}: order {order} is claimed, but the order conditions give {found}")
         self.order = found if order is None else order

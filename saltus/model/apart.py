@@ -115,7 +115,9 @@ class _Helper:
     def __init__(self) -> None:
         self.parent = os.getpid()
         command = [sys.executable, "-c", START.format(path=sys.path)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         self._code: int | None = None
 
     @property
@@ -140,12 +142,16 @@ class _Helper:
         return found[0] if found else None
 
     def end(self) -> int | None:
-        """Stop it; its exit code where it had ended by itself, otherwise None."""
+        """Stop it and close what leads to it; its exit code where it had ended by itself, otherwise None."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._code = self._process.wait(0.2)  # one that has just died needs a moment to be seen dead
         if self._code is None:
             self._process.kill()
             self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
         return self._code
 
     def how(self) -> str:

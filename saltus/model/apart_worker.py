@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import mujoco
 import numpy as np
@@ -33,7 +33,7 @@ def serve() -> None:
         write_message(answers, answer, content)
 
 
-def read_message(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
+def read_message(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     """The next message; None at the end of the stream, or where it is cut off."""
     head = stream.read(16)
     if len(head) < 16:
@@ -43,7 +43,7 @@ def read_message(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
     return (json.loads(text), content) if (len(text), len(content)) == sizes else None
 
 
-def write_message(stream: BinaryIO, about: dict[str, Any], content: bytes = b"") -> None:
+def write_message(stream: IO[bytes], about: dict[str, Any], content: bytes = b"") -> None:
     text = json.dumps(about).encode()
     stream.write(len(text).to_bytes(8, "little") + len(content).to_bytes(8, "little") + text + content)
     stream.flush()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from saltus.arguments import mapping
 from saltus.errors import OptionError
 from saltus.model import features
 from saltus.model.numbers import check_numbers
@@ -55,6 +56,7 @@ def changed(model: "Model", values: Mapping[str, Any]) -> "Model":
         OptionError: there is no such field or element, or it cannot have this value.
         ModelError: with these values the model holds something that is not simulated, or a number beyond all measure.
     """
+    values = mapping("values", values)
     m = copy.copy(model._mj)
     # masses first: an inertia that is given too stays as given
     for key in sorted(values, key=lambda key: not str(key).startswith("body_mass")):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from saltus.arguments import words
 from saltus.errors import ModelError, OptionError
 from saltus.model import collisions, flex_contacts, flexes, medium
 from saltus.model.constraints import EQUALITY_ROWS
@@ -83,10 +84,8 @@ def check(m: mujoco.MjModel, ignore: Iterable[str], file: str | None = None) -> 
 
 def ignored_kinds(ignore: Iterable[str]) -> set[str]:
     """The kinds that words mean: those of IGNORABLE, also in the plural, and "constraint" for all constraints."""
-    if isinstance(ignore, str):
-        ignore = [ignore]
     kinds: set[str] = set()
-    for word in ignore:
+    for word in words("ignore", ignore):
         kind = {"equalities": "equality"}.get(word, word.removesuffix("s"))
         if kind == "constraint":
             kinds |= CONSTRAINTS

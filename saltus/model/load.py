@@ -9,6 +9,7 @@ from pathlib import Path
 
 import mujoco
 
+from saltus.arguments import mapping
 from saltus.errors import ModelError, OptionError, SaltusWarning, proposal
 from saltus.model import features, urdf
 from saltus.model.apart import CompilerMessage, compile_apart
@@ -19,6 +20,7 @@ from saltus.model.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.n_link import n_link as mjcf_n_link
 from saltus.model.numbers import check_numbers
+from saltus.model.written import use
 
 __all__ = ["BUNDLED", "load", "models", "n_link"]
 
@@ -49,11 +51,12 @@ def load(
     Raises ModelError, with file and line, for what cannot be read, and, with element and name, for what has an
     effect on motion and is not simulated.
     """
-    if muscles:
+    if muscles is not None and mapping("muscles", muscles):
         return _with_muscles(load(source, ignore=ignore, apart=apart), muscles)
     if isinstance(source, Model):
         return _leaving_out(source, ignore)
     if isinstance(source, mujoco.MjModel):
+        use(source)
         return _finish(copy.copy(source), _embedded_name(source), None, ignore, None)
     if isinstance(source, mujoco.MjSpec):
         compiled = _compile(source.compile, None)
@@ -90,6 +93,7 @@ def _with_muscles(model: Model, muscles: Mapping[str, HillMuscle]) -> Model:
 
 def _leaving_out(model: Model, ignore: Iterable[str]) -> Model:
     """The model without these kinds of features, beside those that it leaves out already."""
+    model._note_writes(stacklevel=4)
     kinds = features.ignored_kinds(ignore)
     if kinds <= model.left_out:
         return model

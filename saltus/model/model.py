@@ -9,19 +9,28 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from saltus.arguments import text_of
 from saltus.display import count
+from saltus.errors import OptionError, UnknownName
 from saltus.model import features
 from saltus.model.hill import HillMuscle, count_states, find_muscles
 from saltus.model.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
 from saltus.model.layout import model_layout
 from saltus.model.sensors import sensors
 from saltus.model.sight import sight
+from saltus.model.written import Copies
 from saltus.number.structs import Struct
 
 SEMANTICS = "mujoco-4.0"
 # what MuJoCo's model holds, without its methods
 _FIELDS = [name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_"]
 INTEGRATORS = {0: "euler", 1: "RK4", 2: "implicit", 3: "implicitfast", 4: "discrete"}
+
+
+COUNTS = {"joint": "njnt", "equality": "neq", "camera": "ncam", "material": "nmat", "texture": "ntex"}
+_OBJECTS = [name.removeprefix("mjOBJ_").lower() for name in mujoco.mjtObj.__members__]
+KINDS = {name: COUNTS.get(name, f"n{name}") for name in _OBJECTS}  # of objects with names, and what counts them
+KINDS = {name: size for name, size in KINDS.items() if isinstance(getattr(mujoco.MjModel, size, None), property)}
 
 
 class Options(SimpleNamespace):
@@ -57,6 +66,7 @@ class Model:
         self.changes = MappingProxyType(dict(changes or {}))
         self._structs: dict[tuple[str, float], Struct] = {}
         self._sensing: dict[Any, Struct] = {}
+        self._copies = Copies(mj_model)
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
         self.semantics, self.initial_key = SEMANTICS, initial_key
         self.opt = _options(mj_model)
@@ -104,9 +114,17 @@ class Model:
     def mujoco(self) -> mujoco.MjModel:
         """A copy of the compiled MuJoCo model, a new one each time: what is written into it does not come back here.
 
-        For other values see `changed`.
+        `saltus.load` of the copy is a model with what was written; for a few other values see `changed`. Where a
+        simulation is made of this model although a copy was written, and not loaded, a SaltusWarning names the field.
         """
-        return copy.copy(self._mj)
+        self._note_writes()
+        return self._copies.made()
+
+    def _note_writes(self, stacklevel: int = 0) -> None:
+        """Look at what was written into the last copy; with a stack level, warn of all that had no effect."""
+        self._copies.look()
+        if stacklevel:
+            self._copies.warn(self, stacklevel + 1)
 
     def changed(self, values: Mapping[str, Any]) -> "Model":
         """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `saltus.model.changed`."""
@@ -116,14 +134,15 @@ class Model:
 
     def names(self, kind: str) -> list[str]:
         """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for nameless ones."""
-        count = {"joint": "njnt", "equality": "neq", "camera": "ncam"}.get(kind, f"n{kind}")
-        return [features.name_of(self._mj, kind.upper(), i) for i in range(getattr(self._mj, count))]
+        if text_of("kind", kind) not in KINDS:
+            raise OptionError.unknown("kind of object", kind, KINDS)
+        return [features.name_of(self._mj, kind.upper(), i) for i in range(getattr(self._mj, KINDS[kind]))]
 
     def id(self, kind: str, name: str) -> int:
-        """Index of the object of a kind with a name; KeyError names those there are."""
+        """Index of the object of a kind with a name; an OptionError, also a KeyError, names those there are."""
         names = self.names(kind)
-        if name not in names:
-            raise KeyError(f"no {kind} {name!r}; there are: {', '.join(names)}")
+        if not isinstance(name, str) or name not in names:
+            raise UnknownName(f"no {kind} {name!r}; there are: {', '.join(names)}")
         return names.index(name)
 
     def qpos_names(self) -> list[str]:

@@ -119,14 +119,18 @@ def _per_link(name: str, value: float | Sequence[float], n: int, **bounds) -> li
     return [_number(name, v, **bounds) for v in values]
 
 
+MOST = 10_000  # links
+
+
 def _count(n) -> int:
     """`n` as an int of at least 1."""
     try:
         count = 0 if isinstance(n, bool) else operator.index(n)
     except TypeError:
         count = 0
-    if count < 1:
-        raise OptionError(f"n_link: n must be a whole number of links, at least 1, not {n!r}")
+    if not 1 <= count <= MOST:
+        what = "whole number of links, at least 1" if count < 1 else f"number of links, at most {MOST}"
+        raise OptionError(f"n_link: n must be a {what}, not {n!r}")
     return count
 
 

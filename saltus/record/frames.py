@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.arguments import text_of
 from saltus.draw.still import Still
 from saltus.draw.view import View
 from saltus.errors import OptionError
@@ -83,7 +84,7 @@ class Film:
         **view: Any,
     ) -> Film:
         """See `Trajectory.video`."""
-        if renderer not in RENDERERS:
+        if text_of("renderer", renderer) not in RENDERERS:
             raise OptionError.unknown("renderer", renderer, RENDERERS)
         if not isinstance(text, bool | str):
             raise OptionError(f"text must be True, False or a text, got {text!r}")
@@ -93,6 +94,8 @@ class Film:
             raise OptionError("there are no samples to draw")
         model, rate, seen = model_of(trajectory), frame_rate(fps), View.of(**view)
         for ghost in ghosts:
+            if not hasattr(ghost, "qpos"):
+                raise OptionError(f"each of ghosts must be a Trajectory, got {ghost!r}")
             if not len(ghost) or ghost.qpos.shape[1] != model.nq:
                 raise OptionError(
                     f"a ghost has {ghost.qpos.shape[1]} positions, {len(ghost)} samples; needs {model.nq}"

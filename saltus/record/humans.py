@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.arguments import numbers
 from saltus.errors import OptionError
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _check_points(t: Trajectory) -> None:
 
 
 def _centre_of_pressure(t: Trajectory, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
-    up = np.asarray(normal, float)
+    up = numbers("normal", normal)
     if up.shape != (3,) or not np.isfinite(up).all() or not up.any():
         raise OptionError(f"normal must be a direction [3], got {normal!r}")
     sign = _signs(t, body)

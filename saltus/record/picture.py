@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.arguments import number, path_of
 from saltus.errors import OptionError
 from saltus.record.frames import Film
 from saltus.record.whole import write_whole
@@ -37,7 +38,7 @@ def trajectory_picture(
     film = Film.of(trajectory, renderer=renderer, text=text, ghosts=ghosts, **view)
     last = trajectory.time[-1] if trajectory.end is None else trajectory.end["time"]
     first, last = float(trajectory.time[0]), float(last)
-    when = last if time is None else float(time)
+    when = last if time is None else number("time", time)
     slack = 1e-9 * max(1.0, abs(last))
     if not first - slack <= when <= last + slack:
         raise OptionError(f"time must be within the recording, {first:g} to {last:g} s, got {when:g} s")
@@ -47,7 +48,7 @@ def trajectory_picture(
 
 def picture_format(path: str | os.PathLike[str]) -> str:
     """Pillow's name of a picture file's format; OptionError for another suffix."""
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    suffix = os.path.splitext(os.fspath(path_of("path", path)))[1].lower()
     if suffix not in FORMATS:
         raise OptionError(f"the suffix of a picture must be one of {', '.join(FORMATS)}, got '{os.fspath(path)}'")
     return FORMATS[suffix]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.arguments import path_of
 from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.contact_plot import SHOWN, draw_contacts, event_handle, mark_events, rows_of
@@ -201,7 +202,7 @@ def _title(trajectory: Trajectory) -> str:
 
 
 def figure_format(path: str | os.PathLike[str]) -> str:
-    suffix = os.path.splitext(os.fspath(path))[1].lower().removeprefix(".")
+    suffix = os.path.splitext(os.fspath(path_of("path", path)))[1].lower().removeprefix(".")
     if suffix not in FORMATS:
         known = ", ".join(f".{known}" for known in FORMATS)
         raise OptionError(f"the suffix of a figure must be one of {known}, got '{os.fspath(path)}'")

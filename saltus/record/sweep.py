@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.arguments import path_of, whole_number
 from saltus.display import table_html
+from saltus.errors import OptionError
 from saltus.record.whole import write_whole
 
 if TYPE_CHECKING:
@@ -92,6 +94,7 @@ class Sweep:
         Raises:
             RecordError: the file cannot be written.
         """
+        path_of("path", path)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         cases = [[name] for name in self.cases] or [[] for _ in self.points]
@@ -133,6 +136,8 @@ class Sweep:
 
     def label(self, k: int) -> str:
         """What run k is called: its case, or its values."""
+        if not -len(self.points) <= (k := whole_number("k", k, least=-len(self.points))) < len(self.points):
+            raise OptionError(f"there is no run {k}; there are {len(self.points)}")
         return self.cases[k] if self.cases else named(self.points[k])
 
     def table(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from saltus.arguments import path_of
 from saltus.errors import OptionError, RecordError
 from saltus.record.lock import FileLock
 from saltus.record.whole import check_writable, reason_of, write_whole
@@ -43,7 +44,7 @@ class Kept:
         self._written, self._wait, self._new = time.monotonic(), LEAST, False
         if path is None:
             return
-        check_writable(path, what="sweep")
+        check_writable(path_of("save", path), what="sweep")
         self._lock = FileLock(path, what="sweep")
         try:
             if os.path.getsize(path) if os.path.exists(path) else 0:

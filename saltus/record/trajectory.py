@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.arguments import mapping, several
 from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.certificate import Certificate, energy_drift
@@ -132,18 +133,20 @@ class Trajectory(HumansNames):
         self.ledger: NDArray[np.float64] = _table("ledger", nothing if ledger is None else ledger, count)
         if self.ledger.shape[1] not in (0, len(ACCOUNTS)):
             raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
-        self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(end)
+        self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(mapping("end", end))
         self.events: NDArray[Any] = event_table(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)
         self.units: dict[str, list[str]] = self._labels("units", units)
-        self.attrs: dict[str, Any] = _attributes(attrs or {})
+        self.attrs: dict[str, Any] = _attributes({} if attrs is None else mapping("attrs", attrs))
         self._model: Model | StoredModel | None = model
         self.certificate: Certificate | None = certificate
+        if certificate is not None and not isinstance(certificate, Certificate):
+            raise OptionError(f"certificate must be a Certificate, got {certificate!r}")
         if certificate is not None and np.shape(certificate.error) != (count,):
             raise OptionError(f"certificate: error must have shape [{count}], got {list(np.shape(certificate.error))}")
 
     def _labels(self, what: str, given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
-        given = given or {}
+        given = {} if given is None else mapping(what, given)
         if unknown := set(given) - set(_GROUPS):
             raise OptionError(f"{what}: unknown group {sorted(unknown)[0]!r} (known: {', '.join(_GROUPS)})")
         labels: dict[str, list[str]] = {}
@@ -334,7 +337,7 @@ class Trajectory(HumansNames):
         """
         from saltus.record.picture import trajectory_picture
 
-        options = {"renderer": renderer, "text": text, "ghosts": ghosts}
+        options = {"renderer": renderer, "text": text, "ghosts": several("ghosts", ghosts)}
         return trajectory_picture(self, path, time, **options, **view)
 
     def report(self, path: str | os.PathLike[str], *, video: bool = True, progress: Any = None, **options: Any) -> None:

@@ -4,12 +4,13 @@ import dataclasses
 import math
 import time as clock
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from statistics import median
 from typing import Any
 
 import numpy as np
 
+from saltus.arguments import function, several
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
@@ -68,6 +69,8 @@ def compare(
     model = load(model)
     h = positive("timestep", model.opt.timestep if timestep is None else timestep)
     duration = positive("duration", duration)
+    if reference is not None and not isinstance(reference, Trajectory):
+        raise OptionError(f"reference must be a Trajectory, got {reference!r}")
     laws = law_labels(contacts)
     chosen = _chosen(integrators, model)
     report = _Report(progress, len(laws) * (len(chosen) + 1))
@@ -87,7 +90,7 @@ def compare(
 
 def law_labels(contacts: Any) -> dict[str, Any]:
     """Contact laws by what the table calls them: their names, with what sets them apart where several share one."""
-    given = [contacts] if isinstance(contacts, str) or hasattr(contacts, "name") else list(contacts)
+    given = [contacts] if isinstance(contacts, str) or hasattr(contacts, "name") else several("contacts", contacts)
     laws = [_law(contact) for contact in given]
     laws = [law for k, law in enumerate(laws) if law not in laws[:k]]
     if not laws:
@@ -107,6 +110,8 @@ def _law(contact: Any) -> Any:
     try:
         return find_contact_law(contact)
     except OptionError:
+        if not isinstance(contact, Hashable):
+            raise
         return contact
 
 
@@ -123,7 +128,8 @@ class _Report:
     """Tells a caller what is being done and how much of it is done."""
 
     def __init__(self, call: Report | None, total: int):
-        self._call, self._total, self._done = call, total, 0
+        self._call = None if call is None else function("progress", call)
+        self._total, self._done = total, 0
 
     def begin(self, what: str) -> None:
         if self._call is not None:
@@ -275,12 +281,18 @@ class _Law:
 def _chosen(integrators: Iterable[Any] | None, model: Model) -> list[Integrator]:
     if integrators is None:
         return [i for i in known_integrators().values() if i.name != "discrete" or not missing_in_discrete(model)]
-    choices = [integrators] if isinstance(integrators, str | Integrator | ButcherTableau) else list(integrators)
+    choices = (
+        [integrators]
+        if isinstance(integrators, str | Integrator | ButcherTableau)
+        else several("integrators", integrators)
+    )
     if not choices:
         raise OptionError("compare: no integrators given")
+    for choice in choices:
+        if not isinstance(choice, Hashable):
+            raise OptionError.unknown("integrator", choice, known_integrators())
     found: dict[str, Integrator] = {}
-    for choice in dict.fromkeys(choices):
-        integrator = find_integrator(choice, model.opt.integrator)
+    for integrator in (find_integrator(choice, model.opt.integrator) for choice in dict.fromkeys(choices)):
         if found.setdefault(integrator.name, integrator) is not integrator:
             raise OptionError(f"compare: two integrators are called {integrator.name!r}")
     return list(found.values())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.arguments import mapping, text_of
 from saltus.contact.given import GIVEN
 from saltus.display import facts_html
 from saltus.dynamics.user_laws import register, user_kernel
@@ -94,13 +95,15 @@ class Hard:
         for name in positive:
             if not (_number(name, getattr(self, name)) > 0):
                 raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
+        for name in ("impact", "treatment", "dense"):
+            text_of(f"Hard: {name}", getattr(self, name))
         if self.impact not in IMPACTS:
             raise OptionError.unknown("impact law", self.impact, list(IMPACTS))
         if self.treatment not in TREATMENTS:
             raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
         if self.dense not in DENSE:
             raise OptionError.unknown("way with dense events", self.dense, list(DENSE))
-        for pair, value in self.pairs.items():
+        for pair, value in mapping("Hard: pairs", self.pairs).items():
             _pair_values(pair, value)
 
     def numbers(self, model: "Model", *, event: bool) -> HardLaw:
@@ -253,9 +256,10 @@ def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
 
 
 def _find_contact_law(contact: Any) -> Law:
-    if contact is None or contact == "soft":
+    name = contact if isinstance(contact, str) else None
+    if contact is None or name == "soft":
         return Soft()
-    if contact == "hard":
+    if name == "hard":
         return Hard()
     if isinstance(contact, Law):
         return contact

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.arguments import flag, number, numbers
 from saltus.contact import law as kernels
 from saltus.display import table_html
 from saltus.errors import OptionError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SOLIMP = 0.9, 0.95, 0.001, 0.5, 2.0
 SOLIMP_NAMES = "impedance at the surface", "impedance at full width", "width", "midpoint", "power"
+DEEPEST = 1000.0  # m that a contact may be asked to give way
 SAFE = 0.5  # largest step, in shortest times of the law: what `refsafe` grants a critically damped contact
 WEAK = 0.1  # impedance at rest below which there is a warning
 
@@ -83,14 +85,14 @@ class ContactLaw:
     def impedance(self, r: ArrayLike) -> NDArray[np.float64]:
         """d(r): the share of the reference acceleration in the motion, for violations r (m)."""
         curve = self.used_solimp
-        return _each(lambda x: _impedance(curve, x), r)
+        return _each(lambda x: _impedance(curve, x), numbers("r", r))
 
     def force(self, r: ArrayLike, v: ArrayLike = 0.0) -> NDArray[np.float64]:
         """Force (N) on the mass at violations r (m, negative inside, no force elsewhere) and velocities v (m/s).
 
         It depends on the acceleration without it, which here is that of gravity.
         """
-        inside = np.asarray(r, float) < 0
+        inside = numbers("r", r) < 0
         return np.where(inside, np.maximum(self.unclipped_force(r, v), 0.0), 0.0)
 
     def unclipped_force(self, r: ArrayLike, v: ArrayLike = 0.0) -> NDArray[np.float64]:
@@ -102,11 +104,12 @@ class ContactLaw:
             d = _impedance(curve, r)
             return m * d * (_reference(K, B, d, r, v) + g)
 
-        return _each(one, r, v)
+        return _each(one, numbers("r", r), numbers("v", v))
 
     def shortest_time_at(self, d: float) -> float:
         """The shorter of 1/ω and 2/(d b) (s): the time in which a contact of impedance d acts."""
         K, B = self._constants
+        d = number("d", d)
         fastest = max(math.sqrt(K) * d, B * d / 2)
         return 1 / fastest if fastest else math.inf
 
@@ -373,7 +376,7 @@ def contact_law(
         mass=_positive("mass", mass, "kg"),
         gravity=_positive("gravity", gravity, "m/s²", or_zero=True),
         timestep=_positive("timestep", timestep, "s"),
-        refsafe=bool(refsafe),
+        refsafe=flag("refsafe", refsafe),
         speed=_positive("speed", speed, "m/s"),
     )
 
@@ -399,6 +402,8 @@ def contact_parameters(
         OptionError: a value that cannot be used, by its name; a step too long for the contact, with one that would do.
     """
     depth = _positive("penetration", penetration, "m")
+    if depth > DEEPEST:
+        raise OptionError(f"penetration must be at most {DEEPEST:g} m, got {depth:g} m")
     wanted = _positive("restitution", restitution, "", or_zero=True)
     if wanted > 1:
         raise OptionError(f"restitution must be from 0 to 1, got {wanted:g}")
@@ -438,6 +443,8 @@ def _ratio_for(wanted: float, law: Callable[[float], ContactLaw]) -> float:
         high *= 2
     if excess(high) > 0:
         raise OptionError(f"restitution: no damping brings it down to {wanted:g}")
+    if not excess(0.0) >= 0:
+        raise OptionError(f"restitution: even without damping this contact does not reach {wanted:g}")
     return float(brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-12))  # type: ignore[arg-type]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from saltus.arguments import flag, whole_number
 from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
@@ -45,11 +46,9 @@ class Controller:
     """
 
     def __init__(self, law: Any, *, states: int = 0, parameters: Any = (), hold: bool = False):
-        if states < 0 or int(states) != states:
-            raise OptionError(f"controller: states must be a count, got {states}")
         self.law, self._word = law, ""
-        self.states, self.hold = int(states), bool(hold)
-        self.given = np.asarray(parameters, float).reshape(-1)
+        self.states, self.hold = whole_number("states", states), flag("hold", hold)
+        self.given = numbers("parameters", parameters).reshape(-1)
 
     def __repr__(self) -> str:
         name = self.law.py_func.__name__
@@ -137,7 +136,7 @@ class PID(Controller):
         super().__init__(pid, hold=hold)
         self.gains = {"kp": kp, "ki": ki, "kd": kd, "target": target, "limit": 0.0 if limit is None else limit}
         self.gains["target_rate"] = target_rate
-        self.wrap, self.actuators = bool(wrap), actuators
+        self.wrap, self.actuators = flag("wrap", wrap), actuators
         for name, value in self.gains.items():
             if not np.all(np.isfinite(numbers(f"PID: {name}", value))):
                 raise OptionError(f"PID: {name} must be finite, got {value}")

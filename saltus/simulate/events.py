@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from saltus.arguments import flag, text_of
 from saltus.contact.modes import ACTUATOR, USER
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
@@ -40,12 +41,12 @@ class Event:
         direction: str = "any",
         terminal: bool = False,
     ):
-        if direction not in DIRECTIONS:
+        if text_of("direction", direction) not in DIRECTIONS:
             raise OptionError.unknown("direction of an event", direction, list(DIRECTIONS))
         self.function = user_kernel("Event: function", "f(m, d)", function)
         self.action = nothing if action is None else user_kernel("Event: action", "action(m, d)", action)
         self.name = self.function.py_func.__name__ if name is None else str(name)
-        self.direction, self.terminal = direction, bool(terminal)
+        self.direction, self.terminal = direction, flag("terminal", terminal)
 
     def __repr__(self) -> str:
         end = ", terminal=True" if self.terminal else ""
@@ -140,5 +141,5 @@ def start_values(given: Any, control: Controller | None) -> tuple[float, ...]:
         raise OptionError("actuation_states: the Actuation has its own, its `start`")
     try:
         return (0.0,) * given if isinstance(given, int) else tuple(float(x) for x in given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, MemoryError):
         raise OptionError(f"actuation_states must be a count or values, got {given!r}") from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.arguments import number
 from saltus.errors import EventError, OptionError
 from saltus.model.cones import COULOMB, PROBLEM, cone_sizes
 from saltus.number.kernels import Entry
@@ -61,7 +62,7 @@ def friction_contact(W: ArrayLike, q: ArrayLike, mu: ArrayLike, tolerance: float
         raise OptionError(f"W: has shape {W.shape}; {n} friction coefficients need {(3 * n, 3 * n)}")
     if np.any(mu < 0):
         raise OptionError(f"mu: {mu.min():g} is negative")
-    if not 0 < tolerance < math.inf:
+    if not 0 < number("tolerance", tolerance) < math.inf:
         raise OptionError(f"tolerance: must be a positive number, not {tolerance!r}")
     problem = _problem(W, q, mu)
     residual = float(_SOLVE(problem, float(tolerance)))

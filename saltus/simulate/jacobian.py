@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.arguments import numbers, whole_number
 from saltus.dynamics.jacobian import point_jacobian
 from saltus.errors import OptionError
 from saltus.number.kernels import Entry
@@ -25,11 +26,11 @@ def jacobian(sim: "Simulation", body: str | int, point: Any = None) -> tuple[np.
     `point` (m, world axes): by default the body's centre of mass.
     """
     m = sim.model
-    index = m.id("body", body) if isinstance(body, str) else int(body)
+    index = m.id("body", body) if isinstance(body, str) else whole_number("body", body)
     if not 0 <= index < m.nbody:
         raise OptionError(f"there is no body {body}; the model has {m.nbody}")
     sim._refresh("cdof")
-    at = sim.data.xipos[index] if point is None else np.asarray(point, float)
+    at = sim.data.xipos[index] if point is None else numbers("point", point)
     if at.shape != (3,):
         raise OptionError(f"point must have shape (3,), not {at.shape}")
     translation, rotation = np.zeros((3, m.nv)), np.zeros((3, m.nv))

@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Any
 
+from saltus.arguments import text_of
 from saltus.draw.renderer import make_renderer
 from saltus.draw.still import Still
 from saltus.draw.view import View
@@ -29,7 +30,7 @@ def picture(
     contacts = touching(sim) if seen.contacts else None
     drawing = make_renderer(sim.model, seen, renderer)
     try:
-        pixels = drawing.draw(Still(sim.qpos, sim.mocap_pos, sim.mocap_quat, contacts), text=text)
+        pixels = drawing.draw(Still(sim.qpos, sim.mocap_pos, sim.mocap_quat, contacts), text=text_of("text", text))
     finally:
         drawing.close()
     return finished(pixels, path, file_format)

@@ -1,14 +1,14 @@
 """Where the steps and samples of a run are."""
 
 import math
-import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from saltus.errors import OptionError
+from saltus.arguments import numbers, positive, whole_number
+
+__all__ = ["Plan", "numbers", "positive", "whole_number"]
 
 ROUNDING = 1e-9  # of a step: closer than this, a sample is at a step's end
 
@@ -58,42 +58,3 @@ class Plan:
     def step_of(self, time: float) -> int:
         """Whole steps that are over at a time (s after the start)."""
         return min(math.floor(time / self.h + ROUNDING), self.whole)
-
-
-def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
-    """An array of numbers; OptionError for anything else."""
-    try:
-        given = np.asarray(value)
-        if given.dtype == object and any(x is None for x in given.flat):
-            raise TypeError  # NumPy would make it a NaN
-        return np.asarray(given, dtype)
-    except (TypeError, ValueError, OverflowError):
-        raise OptionError(f"{name} must be numbers, got {value!r}") from None
-
-
-def whole_number(name: str, value: Any, least: int = 0) -> int:
-    """A whole number from `least` on; OptionError for anything else."""
-    if type(value) is int and least <= value <= sys.maxsize:
-        return value
-    try:
-        number = int(value)
-        whole = bool(number == value)
-    except (TypeError, ValueError, OverflowError):
-        number, whole = 0, False
-    if not whole or number > sys.maxsize:
-        raise OptionError(f"{name} must be a whole number, got {value!r}")
-    if number < least:
-        what = "not be negative" if least == 0 else f"be at least {least}"
-        raise OptionError(f"{name} must {what}, got {value!r}")
-    return number
-
-
-def positive(name: str, value: Any) -> float:
-    """A positive number of seconds; OptionError for anything else."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{name} must be a number of seconds, got {value!r}") from None
-    if not (number > 0 and math.isfinite(number)):
-        raise OptionError(f"{name} must be positive and finite, got {number:g} s")
-    return number

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import saltus
+from saltus.arguments import path_of
 from saltus.errors import OptionError, RecordError, SaltusWarning
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import integrators
@@ -57,7 +58,7 @@ def resume(
     from saltus.model.load import load
     from saltus.simulate.simulation import Simulation
 
-    store = Store(path)
+    store = Store(path_of("path", path))
     if store.checkpoint.status == COMPLETE:
         return StreamedTrajectory(store)
     stored, setup = store.stored_model(), store.header["setup"]

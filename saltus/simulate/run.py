@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.arguments import flag, numbers, path_of
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
 from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
 from saltus.record.progress import Progress
@@ -45,6 +46,7 @@ def run(
 ) -> "Trajectory":
     """See `Simulation.run`."""
     duration, sample = positive("duration", duration), positive("sample", sample)
+    certify, ledger = flag("certify", certify), flag("ledger", ledger)
     plan = Plan(sim.time, duration, sample, sim.timestep)
     start = sim.snapshot()
     with controlled_by(sim, control):
@@ -86,7 +88,7 @@ def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike
     from saltus.record.stream import Stream
     from saltus.simulate.resume import setup_of
 
-    if not os.fspath(path).endswith(".zarr"):
+    if not os.fspath(path_of("save", path)).endswith(".zarr"):
         raise OptionError(f"save must be a Zarr store (.zarr), got '{os.fspath(path)}'; Trajectory.save writes netCDF")
     sizes, about = about_run(sim, plan.duration, plan.sample, book)
     setup = setup_of(sim, plan, control) | {"ledger": book is not None}
@@ -344,7 +346,7 @@ def control_function(sim, control, steps) -> Callable | None:
                 _assign(sim, value, "control(sim)")
 
         return call
-    values = np.asarray(control, float)
+    values = numbers("control", control)
     if values.shape == (nu,):
         _assign(sim, values, "control")
         return None

@@ -514,7 +514,7 @@ class Simulation:
 
     @in_turn
     def sensor(self, name: str) -> np.ndarray:
-        """Reading of the sensor with a name at the present state."""
+        """Reading of the sensor with a name at the present state; an OptionError names the sensors there are."""
         return reading(self, name)
 
     @in_turn

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import saltus
+from saltus.arguments import flag, several, words
 from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator
 from saltus.model.edited import source_of
@@ -138,7 +139,7 @@ def _points(values: Mapping[str, Any], together: bool) -> tuple[tuple[str, ...],
         return tuple(map(str, values)), points, paths
     paths = [check_path(path) for path in values]
     lists = [_listed(path, given) for path, given in values.items()]
-    if together:
+    if flag("together", together):
         if len({len(column) for column in lists}) > 1:
             counts = ", ".join(f"{path} has {len(column)}" for path, column in zip(paths, lists, strict=True))
             raise OptionError(f"values that go together must be equally many: {counts}")
@@ -166,7 +167,7 @@ def _functions(measures: Any) -> dict[str, str | Callable[[Trajectory], float]]:
     if isinstance(measures, str) or callable(measures):
         measures = [measures]
     if not isinstance(measures, Mapping):
-        measures = list(measures)
+        measures = several("measures", measures)
         names = [m if isinstance(m, str) else getattr(m, "__name__", repr(m)) for m in measures]
         if repeated := next((name for k, name in enumerate(names) if name in names[:k]), ""):
             raise OptionError(f"two measures are called {repeated!r}; give them names, as {{name: measure}}")
@@ -185,8 +186,8 @@ def _kept_source(model: Any) -> Any:
     return model if isinstance(model, str | os.PathLike | Model) else saltus.load(model)
 
 
-def _words(ignore: Iterable[str]) -> Iterable[str]:
-    return [ignore] if isinstance(ignore, str) else ignore
+def _words(ignore: Any) -> Iterable[str]:
+    return words("ignore", ignore)
 
 
 def _check(setup: Setup, points: Sequence[dict[str, Any]], paths: Sequence[str]) -> Model:

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
+from saltus.arguments import whole_number
 from saltus.errors import OptionError
 
 START = "import sys; sys.path[:] = {path!r}; from saltus.simulate.workers import serve; serve()"
@@ -30,9 +31,7 @@ def worker_count(workers: int | None) -> int:
     if workers is None:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if int(workers) != workers or workers < 1:
-        raise OptionError(f"workers must be at least 1, got {workers}")
-    return int(workers)
+    return whole_number("workers", workers, least=1)
 
 
 def results(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[tuple[int, Any]]:
@@ -140,6 +139,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 # ------------------------------------------------------------ in the worker

@@ -22,6 +22,7 @@ import numpy as np
 import symengine
 import sympy
 
+from saltus.arguments import path_of, several, text_of
 from saltus.display import count
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.load import load
@@ -80,12 +81,12 @@ def derive(
         ModelError: the model holds what the equations cannot (loops, tendons, a medium, ...), by name.
         OptionError: there is no such orientation, parameter or body.
     """
-    if orientation not in ORIENTATIONS:
+    if text_of("orientation", orientation) not in ORIENTATIONS:
         raise OptionError.unknown("orientation", orientation, [*ORIENTATIONS])
     began = time.perf_counter()
     loaded = load(model)
     tree = mechanism(loaded, letters(loaded.name, parameters))
-    forces, meanings = applied_forces(tree, applied)
+    forces, meanings = applied_forces(tree, several("applied", applied))
     choice = ORIENTATIONS[orientation](tree)
     ready = time.perf_counter() - began
     derivation = lagrange(tree, choice, forces)
@@ -397,7 +398,7 @@ class Equations:
         `target`: "numpy", a function of arrays; "numba", the same compiled, without allocation; "kernel", kernels that
         take the place of the engine's inertia and bias.
         """
-        if target not in TARGETS:
+        if text_of("target", target) not in TARGETS:
             raise OptionError.unknown("target", target, TARGETS)
         makers = {"numpy": python_source, "numba": numba_source}
         text = kernel_text(self) if target == "kernel" else makers[target](routine(self))
@@ -440,7 +441,7 @@ class Equations:
 
 def _written(path: str | os.PathLike[str] | None, text: str) -> str:
     if path is not None:
-        write(path, text)
+        write(path_of("path", path), text)
     return text
 
 

@@ -18,6 +18,7 @@ import symengine
 from scipy.integrate import solve_ivp
 from scipy.linalg import solve
 
+from saltus.arguments import mapping, positive
 from saltus.errors import DivergenceError, OptionError
 from saltus.simulate.plan import numbers
 from saltus.symbolic.code import routine
@@ -42,7 +43,7 @@ class Evaluator:
     ):
         self._equations = equations
         self._function = function(routine(equations))
-        self._inputs = _by_name("input", equations.inputs, inputs or {})
+        self._inputs = _by_name("input", equations.inputs, {} if inputs is None else inputs)
         self._parameters = parameter_values(equations, parameters)
         self._stabilisation = stabilisation
 
@@ -89,6 +90,7 @@ def solution(
     atol: float = 1e-12,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(time [T], q [T, nq], v [T, n]) from a state over a duration (s), by SciPy's DOP853."""
+    duration, sample = positive("duration", duration), positive("sample", sample)
     evaluator = Evaluator(equations, inputs, parameters, stabilisation)
     rates = _rates(equations)
     q, v = checked_state(equations, q, v)
@@ -115,6 +117,9 @@ def checked_state(equations: Equations, q: Any, v: Any) -> tuple[np.ndarray, np.
         raise OptionError(
             f"a state of these equations has {n} coordinates q and {nv} velocities v, got {q.size} and {v.size} numbers"
         )
+    for name, value in (("q", q), ("v", v)):
+        if not np.isfinite(value).all():
+            raise OptionError(f"{name} must be finite, got {value}")
     return q, v
 
 
@@ -138,13 +143,14 @@ def _rates(equations: Equations) -> Callable[[np.ndarray], np.ndarray]:
 
 def parameter_values(equations: Equations, given: Mapping[Any, float] | None) -> np.ndarray:
     """The parameters in order, those of the model unless others are given by name or symbol."""
-    named = _by_name("parameter", equations.parameters, given or {})
-    return np.array([named.get(str(symbol), value) for symbol, value in equations.parameters.items()], float)
+    named = _by_name("parameter", equations.parameters, {} if given is None else given)
+    values = [named.get(str(symbol), value) for symbol, value in equations.parameters.items()]
+    return numbers("parameters", values)
 
 
 def _by_name(what: str, known: Mapping[Any, Any], given: Mapping[Any, Any]) -> dict[str, Any]:
     names = [str(symbol) for symbol in known]
-    for symbol in given:
+    for symbol in mapping(f"{what}s", given):
         if str(symbol) not in names:
             raise OptionError.unknown(what, str(symbol), names)
     return {str(symbol): value for symbol, value in given.items()}

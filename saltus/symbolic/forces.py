@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from saltus.arguments import text_of
 from saltus.errors import OptionError
 from saltus.symbolic.expressions import Vector, exact, parsed, to_symengine
 from saltus.symbolic.lagrange import Applied
@@ -48,7 +49,7 @@ def applied_forces(mechanism: Mechanism, given: Sequence[Force | Torque]) -> tup
         if not isinstance(one, Force | Torque):
             raise OptionError(f"applied: expected saltus.symbolic.Force or Torque, got {one!r}")
         for body in (one.body, one.against):
-            if body is not None and body not in [b.name for b in mechanism.bodies]:
+            if body is not None and text_of("body", body) not in [b.name for b in mechanism.bodies]:
                 raise OptionError.unknown("body", body, [b.name for b in mechanism.bodies])
         zero = _three(ZEROS, mechanism, {}, "")
         if isinstance(one, Force):

@@ -11,6 +11,7 @@ import numpy as np
 import symengine
 from scipy.spatial.transform import Rotation as Numbers
 
+from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.symbolic.coordinates import Coordinates, absolute
 from saltus.symbolic.expressions import dot
@@ -124,7 +125,7 @@ def _quaternion(matrix: np.ndarray) -> np.ndarray:
 
 
 def _checked(name: str, values: Any, size: int) -> np.ndarray:
-    array = np.array(values, float).reshape(-1)
+    array = numbers(name, values).reshape(-1)
     if array.shape != (size,):
         raise OptionError(f"{name} has {array.size} numbers; expected {size}")
     return array

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.errors import ModelError
+from saltus.errors import ModelError, UnknownName
 from saltus.model import features
 from saltus.model.actuators import (
     BALL,
@@ -118,10 +118,10 @@ class Mechanism:
         return sum(joint.nv for joint in self.joints)
 
     def body(self, name: str) -> int:
-        """Index of the body with a name; KeyError names those there are."""
+        """Index of the body with a name; an OptionError, also a KeyError, names those there are."""
         names = [body.name for body in self.bodies]
-        if name not in names:
-            raise KeyError(f"no body {name!r}; there are: {', '.join(names)}")
+        if not isinstance(name, str) or name not in names:
+            raise UnknownName(f"no body {name!r}; there are: {', '.join(names)}")
         return names.index(name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from saltus.arguments import mapping
 from saltus.errors import OptionError
 
 # key of a number -> what it is called; a letter for several numbers stands for all of them
@@ -49,7 +50,7 @@ LETTERS: dict[str, dict[str, str]] = {
 def letters(model: str, chosen: Any) -> Any:
     """Parameters for `derive`: "textbook" is the letters that a model of this name is known by, all else as it was."""
     if not (isinstance(chosen, str) and chosen == "textbook"):
-        return chosen
+        return chosen if isinstance(chosen, str) else mapping("parameters", chosen)
     if model not in LETTERS:
         raise OptionError(
             f"parameters: there are no textbook letters for {model!r}; there are for {', '.join(LETTERS)}"

@@ -1,0 +1,109 @@
+"""What users pass, as what it should be: an OptionError that names the argument for anything else."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from saltus.errors import OptionError
+
+
+def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
+    """An array of numbers; OptionError for anything else."""
+    try:
+        given = np.asarray(value)
+        if given.dtype == object and any(x is None for x in given.flat):
+            raise TypeError  # NumPy would make it a NaN
+        return np.asarray(given, dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise OptionError(f"{name} must be numbers, got {value!r}") from None
+
+
+def number(name: str, value: Any) -> float:
+    """One number; OptionError for anything else."""
+    found = numbers(name, value)
+    if found.shape:
+        raise OptionError(f"{name} must be one number, got {value!r}")
+    return float(found)
+
+
+def whole_number(name: str, value: Any, least: int = 0) -> int:
+    """A whole number from `least` on; OptionError for anything else."""
+    if type(value) is int and least <= value <= sys.maxsize:
+        return value
+    try:
+        number = int(value)
+        whole = bool(number == value)
+    except (TypeError, ValueError, OverflowError):
+        number, whole = 0, False
+    if not whole or number > sys.maxsize:
+        raise OptionError(f"{name} must be a whole number, got {value!r}")
+    if number < least:
+        what = "not be negative" if least == 0 else f"be at least {least}"
+        raise OptionError(f"{name} must {what}, got {value!r}")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """A positive number of seconds; OptionError for anything else."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"{name} must be a number of seconds, got {value!r}") from None
+    if not (number > 0 and math.isfinite(number)):
+        raise OptionError(f"{name} must be positive and finite, got {number:g} s")
+    return number
+
+
+def path_of(name: str, value: Any) -> str | os.PathLike[str]:
+    """A path, text or os.PathLike."""
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
+        raise OptionError(f"{name} must be the path of a file, got {value!r}")
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or False, or what Python takes for one."""
+    try:
+        return bool(value)
+    except ValueError:
+        raise OptionError(f"{name} must be True or False, got {value!r}") from None
+
+
+def text_of(name: str, value: Any) -> str:
+    """Text."""
+    if not isinstance(value, str):
+        raise OptionError(f"{name} must be text, got {value!r}")
+    return value
+
+
+def words(name: str, value: Any) -> list[str]:
+    """A word or several."""
+    given = [value] if isinstance(value, str) else several(name, value)
+    return [text_of(f"each of {name}", word) for word in given]
+
+
+def several(name: str, value: Any) -> list[Any]:
+    """What can be gone through, as a list."""
+    if not isinstance(value, Iterable):
+        raise OptionError(f"{name} must be a list, got {value!r}")
+    return list(value)
+
+
+def mapping(name: str, value: Any) -> Mapping[Any, Any]:
+    """A dictionary, or what is like one."""
+    if not isinstance(value, Mapping):
+        raise OptionError(f"{name} must be a dictionary, got {value!r}")
+    return value
+
+
+def function(name: str, value: Any) -> Callable[..., Any]:
+    """What can be called."""
+    if not callable(value):
+        raise OptionError(f"{name} must be a function, got {value!r}")
+    return value

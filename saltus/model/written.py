@@ -1,0 +1,80 @@
+"""What a user writes into a copy of a model, in the belief that it is the model."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+import weakref
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.errors import SaltusWarning
+
+LARGEST = 2**26  # bytes of a copy that is kept to be looked at
+_FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_")
+_used: weakref.WeakSet[mujoco.MjModel] = weakref.WeakSet()
+
+
+class Copies:
+    """The copies of MuJoCo's model that a Model has handed out: the last one, and what was written into those before.
+
+    A copy that `saltus.load` was given is the user's own model from then on, and what is written into it is no mistake.
+    """
+
+    def __init__(self, original: mujoco.MjModel):
+        self._original, self._last, self._written = original, None, {}
+
+    def __deepcopy__(self, memo: Any) -> Copies:
+        return Copies(self._original)
+
+    def made(self) -> mujoco.MjModel:
+        """A new copy."""
+        made = copy.copy(self._original)
+        if mujoco.mj_sizeModel(made) <= LARGEST:
+            self._last = made
+        return made
+
+    def look(self) -> None:
+        """See what was written into the last copy, which is not looked at again."""
+        last, self._last = self._last, None
+        if last is not None and last not in _used:
+            self._written |= dict.fromkeys(different(self._original, last))
+
+    def warn(self, model: Any, stacklevel: int) -> None:
+        """Say what was written and had no effect, once."""
+        fields, self._written = list(self._written), {}
+        if fields:
+            text = (
+                f"model.mujoco is a copy: what was written into its {', '.join(fields)} is not in the model "
+                f"{model.name!r}. Write model = {_instead(fields[0])}, or m = model.mujoco, write into m, and "
+                "saltus.load(m)"
+            )
+            warnings.warn(text, SaltusWarning, stacklevel=stacklevel + 1)
+
+
+def use(m: mujoco.MjModel) -> None:
+    """A copy is a model of its own now."""
+    _used.add(m)
+
+
+def different(m: mujoco.MjModel, other: mujoco.MjModel) -> list[str]:
+    """Names of fields and options in which two models of one structure differ."""
+    found = [f"opt.{name}" for name in dir(m.opt) if name[0] != "_" and _differ(m.opt, other.opt, name)]
+    return found + [name for name in _FIELDS if _differ(m, other, name)]
+
+
+def _differ(one: Any, other: Any, name: str) -> bool:
+    a, b = getattr(one, name), getattr(other, name)
+    if isinstance(a, np.ndarray):
+        return not np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    return isinstance(a, int | float | bytes) and a != b and not (a != a and b != b)
+
+
+def _instead(field: str) -> str:
+    """How a field is changed for good."""
+    from saltus.model.changed import KINDS
+
+    key = f"{field}[name]" if field in KINDS else field
+    return f'model.changed({{"{key}": value}})' if field in KINDS or field.startswith("opt.") else "..."
