@@ -38,6 +38,8 @@ _HOME = {
     "ButcherTableau": "saltus.integrate.tableau",
     "Integrator": "saltus.integrate.integrator",
     "integrators": "saltus.integrate.registry",
+    "integrate_ode": "saltus.simulate.ode",
+    "OdeSolution": "saltus.simulate.ode",
     "derive": "saltus.symbolic.equations",
     "Equations": "saltus.symbolic.equations",
     "SaltusError": "saltus.errors",
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from saltus.simulate.events import Actuation, Event
     from saltus.simulate.friction_contact import FrictionContact, friction_contact
     from saltus.simulate.humans import simulate
+    from saltus.simulate.ode import OdeSolution, integrate_ode
     from saltus.simulate.resume import resume
     from saltus.simulate.simulation import Simulation
     from saltus.simulate.sweep import sweep

@@ -1,0 +1,355 @@
+"""Any first-order system y' = f(t, y) under the methods that suit one, with the tableaus of the integrators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.arguments import function, numbers, positive, several
+from saltus.errors import DivergenceError, OptionError
+from saltus.integrate import dopri5, implicit_runge_kutta, runge_kutta
+from saltus.integrate.registry import integrators
+from saltus.integrate.tableau import ButcherTableau
+
+HEUN = ButcherTableau(
+    [[0, 0], [1, 0]], ["1/2", "1/2"], name="heun", reference="Heun (1900); Hairer, Nørsett & Wanner (1993), II.1"
+)
+IMPLICIT_EULER = ButcherTableau(
+    [[1]], [1], name="implicit_euler", reference="Hairer & Wanner, Solving ODEs II (1996), IV.3"
+)
+ADAPTIVE = "dopri5"
+MOST = 10_000_000  # steps
+NEWTON_STEPS, NEWTON_TOLERANCE, DIFFERENCE = 50, 1e-13, 1.5e-8
+SMALLEST = 1e-13  # of the time, a step
+Slope = Callable[..., NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class OdeSolution:
+    """What `integrate_ode` found.
+
+    Attributes:
+        t: [T] times, the first that of the start.
+        y: [T, n] values there.
+        method: its name.
+        order: the error at a fixed time shrinks like step**order.
+        steps: how many were taken, `rejected`: of an adaptive method, how many were taken back.
+        unconverged: of an implicit method, steps whose equations Newton's method did not solve to rounding.
+        error: [T, n] of an adaptive method, the sum of its estimates of each step's error up to there, else None. It
+            bounds no error: how errors grow or die out is the system's.
+        status: "done", or "unconverged" where there were such steps.
+    """
+
+    t: NDArray[np.float64]
+    y: NDArray[np.float64]
+    method: str
+    order: int
+    steps: int
+    rejected: int = 0
+    unconverged: int = 0
+    error: NDArray[np.float64] | None = None
+
+    @property
+    def status(self) -> str:
+        return "unconverged" if self.unconverged else "done"
+
+
+def integrate_ode(
+    f: Callable[..., Any],
+    y0: ArrayLike,
+    t: float | Sequence[float] | NDArray[np.float64],
+    method: str | ButcherTableau = "rk4",
+    *,
+    step: float | None = None,
+    params: Sequence[Any] = (),
+    tolerance: tuple[float, float] = (1e-8, 1e-10),
+) -> OdeSolution:
+    """Integrate y' = f(t, y, *params) from y0 [n].
+
+    Args:
+        f: gives the slope [n] at a time and a state [n]; a number where n is 1. A function that Numba has compiled
+            (`numba.njit`) runs, under explicit methods with fixed steps, in a compiled loop.
+        y0: [n], or a number.
+        t: the end, from 0; or (start, end); or ascending times [T > 2] at which values are wanted, the first the start.
+            With one or two numbers there is a row after every step.
+        method: "explicit_euler", "midpoint", "heun", "rk4", "dopri5" (adaptive, with dense output), "implicit_euler",
+            "implicit_midpoint" or a `saltus.ButcherTableau`. Methods that move positions and velocities apart, as
+            Verlet's, are refused. Coefficients are those of `saltus.integrators()`.
+        step: of methods with fixed steps; None for a hundredth of the time between start and end. The last step before
+            a time that is wanted is shortened to end there.
+        params: what f takes beside t and y.
+        tolerance: (relative, absolute) error of a step of "dopri5".
+
+    Raises:
+        OptionError: an argument that cannot be used; f does not give n numbers, with the time.
+        DivergenceError: f or y is not finite, with the time; or an adaptive method finds no step that is small enough.
+
+    References: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.1, II.4 to II.6; Hairer &
+    Wanner, II (1996), IV.8, for the implicit ones.
+    """
+    start = _finite("y0", y0).reshape(-1)
+    if start.size == 0 or np.ndim(y0) > 1:
+        raise OptionError(f"y0 must have shape [n], got {list(np.shape(y0))}")
+    times, each = _times(t)
+    found = _method(method)
+    given = tuple(several("params", params))
+    slope = _checked(function("f", f), len(start))
+    slope(times[0], start, *given)
+    if found is None:
+        relative, absolute = _tolerance(tolerance)
+        return _adaptive(slope, given, start, times, each, relative, absolute)
+    h = (times[-1] - times[0]) / 100 if step is None else positive("step", step)
+    ends = _step_ends(times, h)
+    if not found.explicit:
+        return _implicit(slope, given, found, start, times, ends, each)
+    run = _compiled_steps if isinstance(f, numba.core.dispatcher.Dispatcher) else _steps
+    y = run(f if run is _compiled_steps else slope, given, found.table, start, ends)
+    _check_finite(ends, y)
+    t_out, y_out = _wanted(ends, y, times, each)
+    return OdeSolution(t_out, y_out, found.name, found.order, len(ends) - 1)
+
+
+# ------------------------------------------------------------ what is asked for
+
+
+def methods() -> dict[str, ButcherTableau | None]:
+    """The methods of `integrate_ode` by name, with their tableaus; None: the adaptive one."""
+    found: dict[str, ButcherTableau | None] = {ADAPTIVE: None, HEUN.name: HEUN, IMPLICIT_EULER.name: IMPLICIT_EULER}
+    for name, integrator in integrators().items():
+        if integrator.step in (runge_kutta.step, implicit_runge_kutta.step):
+            table = integrator.parameters[0]
+            found[name] = ButcherTableau(table[:-1, 1:], table[-1, 1:], table[:-1, 0], name=name)
+    return found
+
+
+def _method(method: Any) -> ButcherTableau | None:
+    known = methods()
+    if isinstance(method, ButcherTableau):
+        return method
+    name = method.casefold() if isinstance(method, str) else None
+    if name in integrators() and name not in known:
+        kind = "moves positions and velocities of a mechanism apart"
+        raise OptionError(f"{name} {kind}; for y' = f(t, y) there are: {', '.join(sorted(known))}")
+    if name not in known:
+        raise OptionError.unknown("method", method, known)
+    return known[name]
+
+
+def _finite(name: str, value: Any) -> NDArray[np.float64]:
+    found = numbers(name, value)
+    if not np.isfinite(found).all():
+        raise OptionError(f"{name} must be finite, got {value!r}")
+    return found
+
+
+def _times(t: Any) -> tuple[NDArray[np.float64], bool]:
+    """Times from the start to the end, and whether there is to be a row after every step."""
+    found = _finite("t", t)
+    if found.ndim > 1 or found.size == 0:
+        raise OptionError(f"t must be the end, (start, end) or times [T], got shape {list(found.shape)}")
+    times = np.array([0.0, float(found.reshape(-1)[0])]) if found.size == 1 else found.astype(float)
+    if (np.diff(times) <= 0).any():
+        raise OptionError(f"t must ascend, got {t!r}" if found.size > 1 else f"t must be after 0, got {t!r}")
+    return times, len(times) == 2
+
+
+def _tolerance(tolerance: Any) -> tuple[float, float]:
+    found = numbers("tolerance", tolerance)
+    if found.shape != (2,) or not ((0 < found) & (found < 1)).all():
+        raise OptionError(f"tolerance must be two numbers between 0 and 1, got {tolerance!r}")
+    return float(found[0]), float(found[1])
+
+
+def _step_ends(times: NDArray[np.float64], h: float) -> NDArray[np.float64]:
+    """The times of the start and of all steps' ends: whole steps from each time that is wanted, and a shorter one."""
+    counts = np.ceil(np.diff(times) / h * (1 - 1e-12))
+    if counts.sum() > MOST:
+        raise OptionError(f"step: {h:g} makes {counts.sum():.3g} steps, more than {MOST:g}")
+    parts = [start + h * np.arange(max(1, int(n))) for start, n in zip(times[:-1], counts, strict=True)]
+    return np.concatenate([*parts, times[-1:]])
+
+
+def _checked(f: Callable[..., Any], n: int) -> Slope:
+    """f as a function that gives an array [n] or says what is wrong with it."""
+
+    def slope(t: float, y: NDArray[np.float64], *params: Any) -> NDArray[np.float64]:
+        value = f(t, y, *params)
+        try:
+            found = np.asarray(value if value is not None else "None", float)
+        except (TypeError, ValueError):
+            raise OptionError(f"f must give {n} numbers, gave {value!r} at t = {t:g}") from None
+        if found.shape != (n,) and not (n == 1 and found.shape == ()):
+            raise OptionError(f"f must give {n} numbers, gave shape {list(found.shape)} at t = {t:g}")
+        if not np.isfinite(found).all():
+            raise DivergenceError(float(t), what="f is not finite")
+        return found.reshape(n)
+
+    return slope
+
+
+def _check_finite(ends: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    bad = ~np.isfinite(y).all(axis=1)
+    if bad.any():
+        raise DivergenceError(float(ends[bad.argmax()]), what="y is not finite")
+
+
+def _wanted(
+    ends: NDArray[np.float64], y: NDArray[np.float64], times: NDArray[np.float64], each: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Times and rows that are wanted, of those of all steps' ends."""
+    rows = slice(None) if each else np.searchsorted(ends, times)
+    return ends[rows], y[rows]
+
+
+# ------------------------------------------------------------ steps
+
+
+def _steps(f: Any, params: Any, table: Any, start: Any, ends: Any) -> Any:
+    """y [T, n] at the ends of explicit steps: k_i = f(t + c_i h, y + h Σ a_ij k_j), y' = y + h Σ b_i k_i."""
+    stages = table.shape[0] - 1
+    y = np.empty((len(ends), len(start)))
+    y[0] = start
+    k = np.zeros((stages, len(start)))
+    for row in range(len(ends) - 1):
+        h = ends[row + 1] - ends[row]
+        for i in range(stages):
+            place = y[row].copy()
+            for j in range(i):
+                place += h * table[i, 1 + j] * k[j]
+            k[i] = f(ends[row] + h * table[i, 0], place, *params)
+        y[row + 1] = y[row]
+        for i in range(stages):
+            y[row + 1] += h * table[stages, 1 + i] * k[i]
+    return y
+
+
+_compiled_steps: Any = numba.njit(_steps)
+
+
+def _implicit(
+    f: Slope, params: Any, tableau: ButcherTableau, start: Any, times: Any, ends: Any, each: bool
+) -> OdeSolution:
+    """Steps whose stages k_i = f(t + c_i h, y + h Σ a_ij k_j) are solved for by Newton's method, all at once."""
+    y, unconverged = np.empty((len(ends), len(start))), 0
+    y[0] = start
+    for row in range(len(ends) - 1):
+        t, h = ends[row], ends[row + 1] - ends[row]
+        k, converged = _stages(f, params, tableau, t, y[row], h)
+        unconverged += not converged
+        y[row + 1] = y[row] + h * tableau.b @ k
+    _check_finite(ends, y)
+    t_out, y_out = _wanted(ends, y, times, each)
+    return OdeSolution(t_out, y_out, tableau.name, tableau.order, len(ends) - 1, unconverged=unconverged)
+
+
+def _stages(f: Slope, params: Any, tableau: ButcherTableau, t: float, y: Any, h: float) -> tuple[Any, bool]:
+    """The slopes k [s, n], and whether Newton's method found them to rounding."""
+    s, n = tableau.stages, len(y)
+
+    def residual(k: Any) -> Any:
+        places = y + h * tableau.a @ k
+        return k - np.array([f(t + h * c, place, *params) for c, place in zip(tableau.c, places, strict=True)])
+
+    k = np.tile(f(t, y, *params), (s, 1))
+    last = np.inf
+    for _ in range(NEWTON_STEPS):
+        value = residual(k)
+        change = np.linalg.lstsq(_jacobian(residual, k, value), value.reshape(-1), rcond=None)[0].reshape(s, n)
+        k = k - change
+        size, scale = abs(change).max(), 1e-300 + abs(k).max()
+        if size <= NEWTON_TOLERANCE * scale or (size >= 0.5 * last and size <= 1e-9 * scale):
+            return k, True
+        last = size
+    return k, False
+
+
+def _jacobian(residual: Callable[[Any], Any], k: Any, value: Any) -> Any:
+    """Derivatives of the residual [s n, s n] by forward differences."""
+    columns = []
+    for place in np.ndindex(k.shape):
+        moved = k.copy()
+        moved[place] += DIFFERENCE * (1 + abs(k[place]))
+        columns.append((residual(moved) - value).reshape(-1) / (moved[place] - k[place]))
+    return np.stack(columns, axis=1)
+
+
+# ------------------------------------------------------------ step control
+
+
+def _adaptive(
+    f: Slope, params: Any, start: Any, times: Any, each: bool, relative: float, absolute: float
+) -> OdeSolution:
+    """Dormand and Prince's method; see `saltus.integrate.dopri5`, whose numbers these are."""
+    tableau, error_weights = dopri5.TABLEAU, np.array(dopri5.ERROR)
+    t, y, end = float(times[0]), start, float(times[-1])
+    k = np.zeros((tableau.stages, len(y)))
+    k[0] = f(t, y, *params)
+    h, before, rejected, steps = _first_step(f, params, t, y, k[0], end, relative, absolute), 1e-4, 0, 0
+    rows, total = [(t, y, np.zeros_like(y))], np.zeros_like(y)
+    following = 1
+    while t < end:
+        h = end - t if h > 0.999999 * (end - t) else h
+        if h < SMALLEST * (1 + abs(end)):
+            raise DivergenceError(t, what=f"no step is small enough for a tolerance of {relative:g}, {absolute:g}")
+        for i in range(1, tableau.stages):
+            k[i] = f(t + h * tableau.c[i], y + h * tableau.a[i, :i] @ k[:i], *params)
+        new = y + h * tableau.b @ k
+        estimate = h * error_weights @ k
+        norm = _norm(estimate, y, new, relative, absolute)
+        if norm <= 1.0:
+            steps, total = steps + 1, total + abs(estimate)
+            last = end if h == end - t else t + h
+            if each:
+                rows.append((last, new, total))
+            while not each and following < len(times) and times[following] <= last:
+                rows.append((times[following], _dense(k, y, h, (times[following] - t) / h), total))
+                following += 1
+            t, y = last, new
+            k[0] = k[-1]
+        else:
+            rejected += 1
+        if steps + rejected > MOST:
+            raise DivergenceError(t, what=f"{MOST:g} steps are not enough")
+        h, before = _next_step(h, norm, before)
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    return OdeSolution(columns[0], columns[1], ADAPTIVE, tableau.order, steps, rejected, error=columns[2])
+
+
+def _norm(value: Any, y: Any, new: Any, relative: float, absolute: float) -> float:
+    """Root mean square over absolute + relative * magnitude; infinite where it is no number."""
+    scale = absolute + relative * np.maximum(abs(y), abs(new))
+    norm = float(np.sqrt(np.mean((value / scale) ** 2)))
+    return norm if np.isfinite(norm) else np.inf
+
+
+def _first_step(
+    f: Slope, params: Any, t: float, y: Any, slope: Any, end: float, relative: float, absolute: float
+) -> float:
+    """Hairer, Nørsett & Wanner, II.4: a small part of the time in which y, and its slope, change by themselves."""
+    size, speed = _norm(y, y, y, relative, absolute), _norm(slope, y, y, relative, absolute)
+    h = 1e-6 if min(size, speed) < 1e-5 else 0.01 * size / speed
+    h = min(h, end - t)
+    bend = _norm(f(t + h, y + h * slope, *params) - slope, y, y, relative, absolute) / h
+    most = max(speed, bend)
+    return min(100 * h, max(1e-6, 1e-3 * h) if most <= 1e-15 else (0.01 / most) ** 0.2, end - t)
+
+
+def _next_step(h: float, norm: float, before: float) -> tuple[float, float]:
+    """The PI controller of `saltus.integrate.dopri5.accept`: the step to try next, and the error to look back at."""
+    good, norm = norm <= 1.0, max(norm, 1e-10)
+    factor = dopri5.SAFETY * norm ** -(0.2 - 0.75 * dopri5.BETA) * before**dopri5.BETA
+    return h * min(max(factor, dopri5.SHRINK), dopri5.GROW if good else 1.0), max(norm, 1e-4) if good else before
+
+
+def _dense(k: Any, y: Any, h: float, theta: float) -> Any:
+    """y at the fraction theta of a step, to fourth order: `saltus.integrate.dopri5.dense`."""
+    rest = 1.0 - theta
+    whole, bend = dopri5.TABLEAU.b @ k, np.array(dopri5.DENSE) @ k
+    first = k[0] - whole
+    last = whole - k[-1] - first
+    return y + h * theta * (whole + rest * (first + theta * (last + rest * bend)))
