@@ -23,7 +23,7 @@ def output(name, *arguments, folder):
 
 def test_every_example_is_tested():
     known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
-    known |= {"film.py", "lagrange.py", "hard_contact.py", "sit_to_stand.py", "lab_extras.py"}
+    known |= {"film.py", "lagrange.py", "hard_contact.py", "sit_to_stand.py", "lab_extras.py", "plane.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -58,10 +58,23 @@ def test_accuracy(tmp_path):
 
 
 def test_bouncing(tmp_path):
-    """The ball bounces with about the restitution that was asked for, which belongs to an impact at 1 m/s."""
+    """The restitution that was asked for is of an impact at 1 m/s; the ball's is the law's at its own speed."""
     out = output("bouncing.py", folder=tmp_path)
-    assert float(re.search(r"restitution (0\.\d+)$", out, re.M).group(1)) == pytest.approx(0.6, abs=0.03)
+    bounced = float(re.search(r"restitution (0\.\d+)$", out, re.M).group(1))
+    asked, own = map(float, re.search(r"the law at 1 m/s: (\S+), at 3\.13 m/s: (\S+)", out).groups())
+    assert asked == 0.6 and own == pytest.approx(0.616, abs=5e-4)
+    assert bounced == pytest.approx(own, abs=0.004)  # what is left is the step's
     assert "penetration" in out and "touches at 0.320" in out
+
+
+def test_plane(tmp_path):
+    """A step of h multiplies the radius by sqrt(1 + h²), by sqrt(1 + h⁴/4), and by one."""
+    out = output("plane.py", "p.png", folder=tmp_path)
+    found = {name: float(radius) for name, radius in re.findall(r"^(\w+): .* the end ([\d.]+)$", out, re.M)}
+    assert found["explicit_euler"] == pytest.approx(1.04 ** (157 / 2), rel=0.02)  # the last step is a shorter one
+    assert found["midpoint"] == pytest.approx(1.0004 ** (157 / 2), abs=1e-3)
+    assert found["implicit_midpoint"] == 1.0
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_hill_muscle(tmp_path):
