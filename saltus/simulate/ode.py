@@ -8,6 +8,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several
@@ -107,7 +108,7 @@ def integrate_ode(
     ends = _step_ends(times, h)
     if not found.explicit:
         return _implicit(slope, given, found, start, times, ends, each)
-    run = _compiled_steps if isinstance(f, numba.core.dispatcher.Dispatcher) else _steps
+    run = _compiled_steps if isinstance(f, Dispatcher) else _steps
     y = run(f if run is _compiled_steps else slope, given, found.table, start, ends)
     _check_finite(ends, y)
     t_out, y_out = _wanted(ends, y, times, each)
@@ -123,7 +124,8 @@ def methods() -> dict[str, ButcherTableau | None]:
     for name, integrator in integrators().items():
         if integrator.step in (runge_kutta.step, implicit_runge_kutta.step):
             table = integrator.parameters[0]
-            found[name] = ButcherTableau(table[:-1, 1:], table[-1, 1:], table[:-1, 0], name=name)
+            a, b, c = table[:-1, 1:], table[-1, 1:], table[:-1, 0]
+            found[name] = ButcherTableau(a.tolist(), b.tolist(), c.tolist(), name=name)
     return found
 
 
