@@ -18,6 +18,7 @@ from saltus.model.model import Model
 SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 MOST_BYTES = 32 * 2**20  # of all files together
 MOST_FILES = 500
+COMPILER_TIME = 30.0  # s
 REFERENCE = re.compile(r"""\b(?:file|filename)\s*=\s*["']([^"']+)["']""")
 PACKAGE = re.compile(rb"package://[^/\"']*/")  # of ROS, which finds it; here the files have come along
 FOLDER = re.compile(r"""\b(?:meshdir|texturedir|assetdir)\s*=\s*["']([^"']+)["']""")
@@ -121,8 +122,8 @@ class Outside:
 
 
 def compiled(path: Path) -> Model:
-    """The model in a file from outside: the one place at which the lab hands such a file to MuJoCo's compiler."""
-    return load(path)
+    """The model in a file from outside, by a compiler that may abort, or take longer than COMPILER_TIME."""
+    return load(path, apart=COMPILER_TIME)
 
 
 def _write(path: Path, content: bytes) -> None:

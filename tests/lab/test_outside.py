@@ -148,6 +148,15 @@ def test_a_failure_of_any_kind_leaves_the_scene(client, monkeypatch):
     assert client.scene["name"] == "pendulum"
 
 
+def test_a_model_on_which_the_compiler_works_for_ever(client, monkeypatch):
+    monkeypatch.setattr(outside, "COMPILER_TIME", 0.5)
+    endless = b'<replicate count="100000000" offset="1 0 0"><geom size="1"/></replicate>'
+    bring(client, {"endless.xml": b"<mujoco><worldbody>" + endless + b"</worldbody></mujoco>"})
+    client.until(lambda: client.notices)
+    assert "took longer than 0.5 s" in client.notices[-1]
+    assert client.scene["name"] == "pendulum"
+
+
 def test_too_much_is_refused_with_the_limit(client, monkeypatch):
     """Once, whatever else comes of it; the next model is taken."""
     monkeypatch.setattr(outside, "MOST_BYTES", 2**20)
