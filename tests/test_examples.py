@@ -91,10 +91,17 @@ README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_readme_sample_runs(tmp_path):
+    """Without a warning; fitted orders are the declared ones, and the humanoid stands after its push."""
     (sample,) = re.findall(r"```python\n(.*?)```", README, re.S)
     check = "\nassert abs(held.qpos[-1, 0] + 1.2566) < 0.05 and abs(batch.time[0] - 50) < 1e-6\n"
-    result = subprocess.run([sys.executable, "-c", sample + check], capture_output=True, text=True, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
+    command = [sys.executable, "-W", "error", "-c", sample + check]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert result.returncode == 0 and "Warning" not in result.stderr, result.stderr
+    orders = re.findall(r"^\w+: order (\d), fitted ([\d.]+)$", result.stdout, re.M)
+    assert [declared for declared, _ in orders] == ["1", "2", "4"]
+    assert all(float(fitted) == pytest.approx(int(declared), abs=0.2) for declared, fitted in orders)
+    stands = re.search(r"the head is ([\d.]+) m above", result.stdout)
+    assert stands is not None and float(stands[1]) == pytest.approx(1.47, abs=0.03)
     made = {"pendulum.png", "pendulum.nc", "pendulum.mp4", "double_pendulum.html"}
     assert {p.name for p in tmp_path.iterdir()} == made
 
