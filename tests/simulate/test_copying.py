@@ -239,6 +239,7 @@ def public_things():
         trajectory,
         certificate,
         saltus.Comparison("a", ("soft",), 0.1, 1.0, 0.1, [ComparisonRow("rk4", "soft", 4, "explicit")]),
+        saltus.integrate_ode(lambda t, y: -y, [1.0], [0.0, 0.1], method="rk4", step=0.1),
         saltus.Sweep("a", ("b",), [{"b": 1.0}], ("c",), ("m",), np.ones((1, 1)), ["done"], [""]),
         saltus.derive(MOTOR),
         *(getattr(saltus, name)("it") for name in ("SaltusError", "SaltusWarning", "ModelError", "OptionError")),
