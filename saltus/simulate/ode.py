@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several
-from saltus.errors import DivergenceError, OptionError
+from saltus.errors import DivergenceError, OptionError, SaltusWarning
 from saltus.integrate import dopri5, implicit_runge_kutta, runge_kutta
 from saltus.integrate.registry import integrators
 from saltus.integrate.tableau import ButcherTableau
@@ -245,6 +246,10 @@ def _implicit(
         unconverged += not converged
         y[row + 1] = y[row] + h * tableau.b @ k
     _check_finite(ends, y)
+    if unconverged:
+        count = f"{unconverged} of {len(ends) - 1} steps"
+        text = f"{tableau.name}: Newton's method did not solve the equations of {count} to rounding; try a smaller step"
+        warnings.warn(text, SaltusWarning, stacklevel=3)
     t_out, y_out = _wanted(ends, y, times, each)
     return OdeSolution(t_out, y_out, tableau.name, tableau.order, len(ends) - 1, unconverged=unconverged)
 

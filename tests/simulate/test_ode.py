@@ -57,6 +57,13 @@ def test_the_fitted_order_is_the_declared_one(method, problem):
     assert fitted_order(f, y0, exact, method) == pytest.approx(FIXED[method], abs=0.2)
 
 
+def test_unconverged_steps_are_said():
+    """A slope that jumps has no solution of implicit Euler's equation where the jump stands against the motion."""
+    with pytest.warns(saltus.SaltusWarning, match="implicit_euler: Newton's method did not solve .* 1 of 1 steps"):
+        found = saltus.integrate_ode(lambda t, y: -np.copysign(1.0, y), 0.5, 1.0, "implicit_euler", step=1.0)
+    assert found.status == "unconverged" and found.unconverged == 1
+
+
 def test_every_method_is_tested():
     assert set(methods()) == {*FIXED, "dopri5"}
 
