@@ -38,7 +38,7 @@ class Lab:
     It goes on in threads of its own until `close`, or the end of the process; as a context manager, until the end of
     the block. In a notebook it shows itself.
 
-    `slider`, `button`, `plot`, `draw` and `before_step` add something of one's own, at any time; all pages show it, for
+    `slider`, `button`, `plot`, `draw` and `before_step` add something of yours, at any time; all pages show it, for
     as long as they show what the lab was opened with. The functions that they take are called in the lab's thread
     between two steps, with the `saltus.Simulation` that runs then: another one once an integrator, a step, a law or a
     value of the model was chosen, so keep none. They should take a few milliseconds at most. One that raises an error
@@ -86,7 +86,7 @@ class Lab:
         """The address of the page, with the token without which the lab answers nobody."""
         return self._server.url
 
-    # ------------------------------------------------------------ of one's own
+    # ------------------------------------------------------------ additions of the user
 
     @property
     def _own(self) -> Extras:

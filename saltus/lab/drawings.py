@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.arguments import number, numbers
 from saltus.errors import OptionError
 
 if TYPE_CHECKING:
@@ -65,17 +66,17 @@ def arrow(
     color: "red", "#d62728", or (r, g, b) or (r, g, b, opacity) from 0 to 1. width (m): of the shaft; 0: one that goes
     with the model's size. OptionError: not such numbers, or no such color.
     """
-    return Drawing("arrow", _points([start, end], "an arrow's start and end"), *_color(color), _size(width), body=body)
+    return Drawing("arrow", _points([start, end], "start and end of an arrow"), *_color(color), _size(width), body=body)
 
 
 def sphere(center: ArrayLike, radius: float, color: Color = "orange", body: str | int | None = None) -> Drawing:
     """A ball about `center` [3] with a `radius` (m); see `arrow`."""
-    return Drawing("sphere", _points([center], "a sphere's center"), *_color(color), _size(radius), body=body)
+    return Drawing("sphere", _points([center], "center of a sphere"), *_color(color), _size(radius), body=body)
 
 
 def line(points: ArrayLike, color: Color = "blue", width: float = 0.0, body: str | int | None = None) -> Drawing:
     """A line through `points` [n, 3] (m), two at least; see `arrow`."""
-    found = _points(points, "a line's points")
+    found = _points(points, "points of a line")
     if len(found) < 2:
         raise OptionError(f"a line has two points at least, got {len(found)}")
     return Drawing("line", found, *_color(color), _size(width), body=body)
@@ -84,7 +85,7 @@ def line(points: ArrayLike, color: Color = "blue", width: float = 0.0, body: str
 def text(point: ArrayLike, text: Any, color: Color = "black", body: str | int | None = None) -> Drawing:
     """A text at a point [3] (m), as large from near and from far; see `arrow`."""
     words = str(text)[:LONGEST_TEXT]
-    return Drawing("text", _points([point], "a text's point"), *_color(color), text=words, body=body)
+    return Drawing("text", _points([point], "the point of a text"), *_color(color), text=words, body=body)
 
 
 def messages(drawings: Iterable[Drawing], model: Model) -> list[dict[str, Any]]:
@@ -101,17 +102,14 @@ def messages(drawings: Iterable[Drawing], model: Model) -> list[dict[str, Any]]:
 
 
 def _points(values: Any, what: str) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(values, float)
-    except (TypeError, ValueError):
-        raise OptionError(f"{what} are three numbers each") from None
+    found = numbers(what, values)
     if found.ndim != 2 or found.shape[1] != 3:
-        raise OptionError(f"{what} are three numbers each, got shape {found.shape}")
+        raise OptionError(f"{what} must be three numbers each, got shape {found.shape}")
     return found.copy()
 
 
 def _size(value: Any) -> float:
-    size = float(value)
+    size = number("a size", value)
     if not 0.0 <= size < np.inf:
         raise OptionError(f"a size is a positive number of metres, got {value}")
     return size
@@ -123,7 +121,7 @@ def _color(color: Any) -> tuple[str, float]:
         if color not in COLORS and not _HEX.fullmatch(color):
             raise OptionError.unknown("color", color, [*COLORS, "#rrggbb"])
         return COLORS.get(color, color), 1.0
-    parts = np.asarray(color, float)
+    parts = numbers("a color", color)
     if parts.shape not in ((3,), (4,)) or not np.all((0 <= parts) & (parts <= 1)):
         raise OptionError(f"a color is a name, #rrggbb, or three or four numbers from 0 to 1, got {color!r}")
     red, green, blue = (round(255 * float(part)) for part in parts[:3])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.arguments import function, number
 from saltus.errors import OptionError, proposal
 from saltus.lab.drawings import Drawing, messages
 from saltus.lab.signals import Signal, Source
@@ -68,7 +69,10 @@ class UserSlider:
 
     @value.setter
     def value(self, value: float) -> None:
-        self._value = self._slider.clipped(float(value))
+        given = number("value", value)
+        if not np.isfinite(given):
+            raise OptionError(f"value must be finite, got {value!r}")
+        self._value = self._slider.clipped(given)
         self._moved = True
 
     def __repr__(self) -> str:
@@ -110,25 +114,25 @@ class Extras:
         self, name: str, low: float, high: float, value: float, unit: str, on_change: Callable[..., Any] | None
     ) -> UserSlider:
         """See `Lab.slider`."""
-        low, high, value = float(low), float(high), float(value)
+        low, high, value = number("low", low), number("high", high), number("value", value)
         if not (np.isfinite([low, high]).all() and low < high):
             raise OptionError(f"slider {name!r}: {low:g} to {high:g} is no range")
         if not low <= value <= high:
             raise OptionError(f"slider {name!r}: its value {value:g} is not between {low:g} and {high:g}")
-        call = None if on_change is None else Call(f"slider {name!r}", _function(on_change))
+        call = None if on_change is None else Call(f"slider {name!r}", function("on_change", on_change))
         made = UserSlider(slider(f"user[{name}]", name, "user", low, high, unit), value, call)
         self._add("slider", self._sliders, name, made)
         return made
 
     def button(self, name: str, on_press: Callable[..., Any]) -> None:
         """See `Lab.button`."""
-        self._add("button", self._buttons, name, Call(f"button {name!r}", _function(on_press)))
+        self._add("button", self._buttons, name, Call(f"button {name!r}", function("on_press", on_press)))
 
     def plot(self, name: str, read: Callable[..., Any] | None, unit: str) -> None:
         """See `Lab.plot`."""
         if read is not None:
             signal = Signal(f"user[{name}]", name, unit, "Yours")
-            self._add("plot", self._plots, name, (signal, Call(f"plot {name!r}", _function(read))))
+            self._add("plot", self._plots, name, (signal, Call(f"plot {name!r}", function("read", read))))
             name = signal.id
         elif name not in self.known:
             raise OptionError(f"there is no signal {name!r}{proposal(name, self.known)}; for your own, give a function")
@@ -139,13 +143,13 @@ class Extras:
     def draw(self, draw: Callable[..., Any]) -> None:
         """See `Lab.draw`."""
         with self._lock:
-            self._drawings.append(Call("draw", _function(draw)))
+            self._drawings.append(Call("draw", function("draw", draw)))
             self.revision += 1
 
     def before_step(self, act: Callable[..., Any]) -> None:
         """See `Lab.before_step`."""
         with self._lock:
-            self._steps.append(Call("before_step", _function(act)))
+            self._steps.append(Call("before_step", function("act", act)))
             self.revision += 1
 
     # ------------------------------------------------------------ what there is
@@ -249,12 +253,6 @@ class Extras:
             if off != self._off:
                 self._off = off
                 self.revision += 1
-
-
-def _function(given: Any) -> Callable[..., Any]:
-    if not callable(given):
-        raise OptionError(f"expected a function, got {given!r:.80}")
-    return given
 
 
 def _reader(call: Call, notify: Notify) -> Callable[[Simulation], Any]:

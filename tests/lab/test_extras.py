@@ -91,12 +91,21 @@ def test_a_slider_that_moves_the_state_is_a_jump():
     [
         ((0, 1, 2, "", None), "its value 2 is not between 0 and 1"),
         ((1, 1, 1, "", None), "1 to 1 is no range"),
-        ((0, 1, 0, "", 3), "expected a function, got 3"),
+        (("a", 1, 0, "", None), "low must be numbers, got 'a'"),
+        ((0, 1, 0, "", 3), "on_change must be a function, got 3"),
     ],
 )
 def test_what_is_no_slider(given, message):
     with pytest.raises(OptionError, match=message):
         Extras().slider("s", *given)
+
+
+@pytest.mark.parametrize("value", ["half", None, np.nan])
+def test_a_slider_stands_at_numbers(value):
+    made = Extras().slider("s", 0, 1, 0.5, "", None)
+    with pytest.raises(OptionError, match="value must be"):
+        made.value = value
+    assert made.value == 0.5
 
 
 def test_names_are_there_once():
@@ -256,10 +265,11 @@ def test_nothing_is_drawn_where_a_coordinate_is_no_number():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: lab.arrow([0, 0], [1, 1]), "an arrow's start and end are three numbers each"),
+        (lambda: lab.arrow([0, 0], [1, 1]), "start and end of an arrow must be"),
         (lambda: lab.line([[0, 0, 0]]), "two points at least, got 1"),
         (lambda: lab.sphere([0, 0, 0], -1), "a size is a positive number"),
-        (lambda: lab.sphere("here", 1), "a sphere's center are three numbers each"),
+        (lambda: lab.sphere([0, 0, 0], "big"), "a size must be numbers, got 'big'"),
+        (lambda: lab.sphere("here", 1), "center of a sphere must be numbers, got"),
         (lambda: lab.text([0, 0, 0], "x", color="gren"), "did you mean 'green'"),
         (lambda: lab.text([0, 0, 0], "x", color=(2, 0, 0)), "numbers from 0 to 1"),
     ],
