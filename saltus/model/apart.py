@@ -1,7 +1,7 @@
 """MuJoCo's compiler in a process of its own: for text from outside, on which it may abort or work for ever.
 
 A helper process is kept for the next text, and replaced when it has died or was stopped. It is a fresh Python that
-imports MuJoCo alone, so that scripts need no guard; a model takes a millisecond more than in this process.
+imports MuJoCo alone, so that scripts need no guard; a model takes some milliseconds more than in this process.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def compile_apart(
     it names from the working directory. `timeout` (s): after which the compiler is stopped; None for `TIMEOUT`.
 
     Raises:
-        ModelError: the compiler refuses it, with file and line where it names them, stopped, or took too long; or the
-            model is larger than `LARGEST`.
+        CompilerMessage: the compiler refuses it, or the compiled model is larger than `LARGEST`.
+        ModelError: the compiler stopped, or took too long.
         OptionError: `timeout` is not a positive number.
     """
     timeout = _seconds(TIMEOUT if timeout is None else timeout)

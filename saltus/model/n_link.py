@@ -10,6 +10,7 @@ __all__ = ["n_link"]
 
 # a body needs a positive inertia; this one lies below the rounding of any link worth simulating
 POINT_MASS_INERTIA = 1e-15
+MOST = 10_000  # links
 
 ABOUT = """\
   The planar {n}-link pendulum: how the equations of motion grow with the number of links.
@@ -117,9 +118,6 @@ def _per_link(name: str, value: float | Sequence[float], n: int, **bounds) -> li
     if len(values) != n:
         raise OptionError(f"n_link: {name} has {len(values)} values for {n} links")
     return [_number(name, v, **bounds) for v in values]
-
-
-MOST = 10_000  # links
 
 
 def _count(n) -> int:

@@ -48,8 +48,7 @@ class Copies:
         if fields:
             text = (
                 f"model.mujoco is a copy: what was written into its {', '.join(fields)} is not in the model "
-                f"{model.name!r}. Write model = {_instead(fields[0])}, or m = model.mujoco, write into m, and "
-                "saltus.load(m)"
+                f"{model.name!r}. Write {_instead(fields[0])}m = model.mujoco, write into m, and saltus.load(m)"
             )
             warnings.warn(text, SaltusWarning, stacklevel=stacklevel + 1)
 
@@ -73,8 +72,10 @@ def _differ(one: Any, other: Any, name: str) -> bool:
 
 
 def _instead(field: str) -> str:
-    """How a field is changed for good."""
+    """How `changed` changes a field, and "or "; nothing for a field that it cannot change."""
     from saltus.model.changed import KINDS
 
+    if field not in KINDS and not field.startswith("opt."):
+        return ""
     key = f"{field}[name]" if field in KINDS else field
-    return f'model.changed({{"{key}": value}})' if field in KINDS or field.startswith("opt.") else "..."
+    return f'model = model.changed({{"{key}": value}}), or '

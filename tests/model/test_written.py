@@ -30,6 +30,10 @@ def write_size(m):
     m.geom_size[0, 0] = 3.0
 
 
+def write_group(m):
+    m.geom_group[0] = 3
+
+
 @pytest.mark.parametrize(
     ("write", "says"),
     [
@@ -40,6 +44,7 @@ def write_size(m):
         (write_gravity, r'its opt\.gravity .*model\.changed\({"opt\.gravity": value}\)'),
         (write_mass, r'its body_mass .*model\.changed\({"body_mass\[name\]": value}\)'),
         (write_size, r"its geom_size .*saltus\.load\(m\)"),
+        (write_group, r"its geom_group is not in the model 'pendulum'\. Write m = model\.mujoco, .*saltus\.load\(m\)"),
     ],
 )
 @pytest.mark.parametrize("make", [saltus.Simulation, lambda model: saltus.Batch(model, 2, threads=1)])
