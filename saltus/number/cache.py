@@ -150,14 +150,8 @@ class _Files(IndexDataCacheFile):
                 file.write(sealed(name, self._dump(data)))
 
     def load(self, key):
-        try:
-            path = self._data_path(self._file_name(key))
-            return _unpickled(read_sealed(path))
-        except (FileNotFoundError, OptionError):
-            return None
-        except Damaged as damage:
-            _tell_damage(path, damage)
-            return None  # so that it is compiled, and the file replaced
+        name = self.name(key)
+        return _content(self._data_path(name)) if name else None
 
     def name(self, key) -> str:
         """The name of the file; "" where what the function refers to cannot be told."""
@@ -169,6 +163,17 @@ class _Files(IndexDataCacheFile):
     def _file_name(self, key):
         digest = hashlib.sha256(repr((key, self._depends)).encode()).hexdigest()[:16]
         return f"{self._base}-{digest}.nbc"
+
+
+def _content(path):
+    """What a file holds; None where there is none, or a damaged one: it is compiled, and the file replaced."""
+    try:
+        return _unpickled(read_sealed(path))
+    except FileNotFoundError:
+        return None
+    except Damaged as damage:
+        _tell_damage(path, damage)
+        return None
 
 
 def _unpickled(content):
@@ -214,16 +219,14 @@ class PartCache(_KernelCache):
 
     def _load_overload(self, sig, target_context):
         codegen = target_context.codegen()
-        payload = self._cache_file.load(self._index_key(sig, codegen))
+        key = self._index_key(sig, codegen)
+        payload = self._cache_file.load(key)
         if payload is None:
             return None
         try:
-            library = _library(self._cache_file.name(self._index_key(sig, codegen)), codegen, payload)
-        except FileNotFoundError:
-            return None
-        except Damaged as damage:
-            _tell_damage(self._cache_path, damage)
-            return None
+            library = _library(self._cache_file.name(key), codegen, payload)
+        except _Gone:
+            return None  # what it calls is compiled anew with it
         return rebuild_part(target_context, library, payload)
 
     def _save_overload(self, sig, data):
@@ -234,14 +237,22 @@ class PartCache(_KernelCache):
             _libraries[name] = data.library
 
 
+class _Gone(Exception):
+    """A file is not there any more, or damaged."""
+
+
 _libraries: dict[str, PartLibrary] = {}  # by their files
 
 
 def _library(name: str, codegen, payload=None) -> PartLibrary:
-    """The library of a file, with those of the kernels that it calls. `payload`: what is in the file, where known."""
+    """The library of a file, with those of the kernels that it calls. `payload`: what is in the file, where known.
+
+    Raises _Gone where a file of one of them cannot be had.
+    """
     if name not in _libraries:
+        payload = payload or _content(str(cache_directory() / name))
         if payload is None:
-            payload = _unpickled(read_sealed(str(cache_directory() / name)))
+            raise _Gone(name)
         library = PartLibrary.restored(codegen, payload[0], lambda other: _library(other, codegen))
         library.file = name
         _libraries[name] = library

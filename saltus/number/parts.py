@@ -124,7 +124,7 @@ def callers_first(parts) -> list[PartLibrary]:
 
 
 class EntryLibrary(JITCodeLibrary):
-    """Machine code of an entry with all parts that it calls; nothing else is linked with it."""
+    """Machine code of an entry and of all parts that it calls."""
 
     def finalize(self):
         parts = [library for library in self._linking_libraries if isinstance(library, PartLibrary)]
