@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from saltus.arguments import numbers, positive, whole_number
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.foreign import attach
 from saltus.contact.foreign_ray import attach_sense
@@ -28,7 +29,6 @@ from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.divergence import GIVEN, INPUTS, first_bad
 from saltus.simulate.dynamics import Dynamics, equations_word
 from saltus.simulate.events import Actuation
-from saltus.simulate.plan import numbers, positive, whole_number
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.simulate.turn import Turn, in_turn

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from saltus.arguments import function, several
+from saltus.arguments import function, positive, several
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
@@ -24,7 +24,6 @@ from saltus.record.trajectory import Trajectory
 from saltus.simulate import loops
 from saltus.simulate.certify import state_difference
 from saltus.simulate.contact import find_contact_law
-from saltus.simulate.plan import positive
 from saltus.simulate.simulation import Simulation
 from saltus.simulate.start import missing_in_discrete
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from saltus.arguments import flag, whole_number
+from saltus.arguments import flag, numbers, whole_number
 from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.model.kernel_model import UserLaws
 from saltus.number.fingerprint import names_in
-from saltus.simulate.plan import numbers
 
 if TYPE_CHECKING:
     from saltus.model.model import Model

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from saltus.arguments import positive
 from saltus.errors import OptionError
 from saltus.simulate.control import Controller
-from saltus.simulate.plan import positive
 from saltus.simulate.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -6,10 +6,6 @@ from functools import cached_property
 
 import numpy as np
 
-from saltus.arguments import numbers, positive, whole_number
-
-__all__ = ["Plan", "numbers", "positive", "whole_number"]
-
 ROUNDING = 1e-9  # of a step: closer than this, a sample is at a step's end
 
 

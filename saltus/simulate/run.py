@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.arguments import flag, numbers, path_of
+from saltus.arguments import flag, numbers, path_of, positive
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
 from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
 from saltus.record.progress import Progress
@@ -20,7 +20,7 @@ from saltus.simulate.control import Controller
 from saltus.simulate.describe import attributes, description
 from saltus.simulate.free_steps import FreeSteps
 from saltus.simulate.ledger import Ledger
-from saltus.simulate.plan import ROUNDING, Plan, positive
+from saltus.simulate.plan import ROUNDING, Plan
 from saltus.simulate.unstable import warn_if_unstable
 from saltus.solve.status import ENDED
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.arguments import numbers, positive, whole_number
 from saltus.contact.foreign import attach
 from saltus.contact.foreign_ray import attach_sense
 from saltus.contact.modes import UNDONE
@@ -29,7 +30,6 @@ from saltus.simulate.data import Data
 from saltus.simulate.dynamics import Dynamics, equations_word, full_inertia
 from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
-from saltus.simulate.plan import numbers, positive, whole_number
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
 from saltus.simulate.snapshot import marked, unmarked
 from saltus.simulate.start import check_discrete, check_sampling, start_state

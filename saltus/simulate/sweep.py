@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import saltus
-from saltus.arguments import flag, several, words
+from saltus.arguments import flag, positive, several, words
 from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator
 from saltus.model.edited import source_of
@@ -26,7 +26,6 @@ from saltus.record.sweep_store import Kept, key_of
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.contact import find_contact_law
 from saltus.simulate.measures import Measure, measured, parse, unit_of
-from saltus.simulate.plan import positive
 from saltus.simulate.settings import Setup, check_path, of_state
 from saltus.simulate.simulation import Simulation
 from saltus.simulate.workers import Lost, results, worker_count
@@ -97,7 +96,7 @@ def sweep(
     cases, points, paths = _points(values, together)
     functions = _functions(measures)
     named_measures = tuple(_renamed(parse(f), name) for name, f in functions.items() if isinstance(f, str))
-    setup = Setup(_kept_source(model), tuple(_words(ignore)), integrator, contact, timestep, key)
+    setup = Setup(_kept_source(model), tuple(words("ignore", ignore)), integrator, contact, timestep, key)
     duration = positive("duration", duration)
     sample = None if sample is None else positive("sample", sample)
     base = _check(setup, points, paths)
@@ -184,10 +183,6 @@ def _renamed(measure: Measure, name: str) -> Measure:
 def _kept_source(model: Any) -> Any:
     """What can be sent to other processes: text, a name, a Path, a Model."""
     return model if isinstance(model, str | os.PathLike | Model) else saltus.load(model)
-
-
-def _words(ignore: Any) -> Iterable[str]:
-    return words("ignore", ignore)
 
 
 def _check(setup: Setup, points: Sequence[dict[str, Any]], paths: Sequence[str]) -> Model:

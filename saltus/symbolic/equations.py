@@ -22,11 +22,10 @@ import numpy as np
 import symengine
 import sympy
 
-from saltus.arguments import path_of, several, text_of
+from saltus.arguments import path_of, positive, several, text_of
 from saltus.display import count
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.load import load
-from saltus.simulate.plan import positive
 from saltus.symbolic.code import TARGETS, kernel_text, routine
 from saltus.symbolic.coordinates import Choice, absolute, relative
 from saltus.symbolic.evaluate import Evaluator, checked_state, parameter_values, solution

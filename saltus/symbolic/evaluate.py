@@ -18,9 +18,8 @@ import symengine
 from scipy.integrate import solve_ivp
 from scipy.linalg import solve
 
-from saltus.arguments import mapping, positive
+from saltus.arguments import mapping, numbers, positive
 from saltus.errors import DivergenceError, OptionError
-from saltus.simulate.plan import numbers
 from saltus.symbolic.code import routine
 from saltus.symbolic.export.python_code import function
 
