@@ -27,6 +27,7 @@ from saltus.contact.flex_found import add_flex_contact
 from saltus.contact.flex_near import element_point
 from saltus.contact.flex_rows import element_weights
 from saltus.errors import ModelError
+from saltus.number.features import looks_at
 from saltus.number.functions import chain, frozen, lane_count, lane_get, lane_set, value_of
 from saltus.number.kernels import kernel, only_with
 from saltus.number.kinds import dual
@@ -253,6 +254,7 @@ def add_from_lanes(m, d, n, c, reach, key):
     return add_flex_contact(m, d, n, c, reach, dist, pos, (nx, ny, nz), elem1, elem2, vert)
 
 
+@looks_at()
 def carried(m, d, c, elem1, elem2, vert, dist, pos, normal):
     """dist and pos with the tangents that they have as what touches moves; as they are if not duals."""
     return dist, pos

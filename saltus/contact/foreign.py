@@ -34,6 +34,7 @@ from saltus.contact.flex_foreign import FlexForeign
 from saltus.contact.found import add_contact
 from saltus.errors import ModelError
 from saltus.model.layout import DATA
+from saltus.number.features import looks_at
 from saltus.number.functions import absolute, chain, epsilon_of, lane_count, lane_get, lane_set, value_of, where
 from saltus.number.kernels import kernel
 from saltus.number.kinds import dual, lane32
@@ -281,6 +282,7 @@ def contact_of_lanes(d, k, reach):
     return dist, (x, y, z), (nx, ny, nz), (tx, ty, tz)
 
 
+@looks_at()
 def carried(m, d, g1, g2, dist, pos, normal):
     """dist, pos and normal with the tangents that they have as the geoms move; as they are if not duals."""
     return dist, pos, normal

@@ -12,12 +12,14 @@ from saltus.contact.blocks import CONE, UNILATERAL, add_transpose_block, clear_b
 from saltus.contact.contacts import contact_block, contact_jacobian, contact_velocity
 from saltus.contact.counts import NCON
 from saltus.dynamics.user_laws import INLINE, laws_of
+from saltus.number.features import looks_at
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 
 GIVEN = "touch_"
 
 
+@looks_at(GIVEN)
 def _force(m, d, gap, velocity):
     """Force (N) of the law."""
 

@@ -9,6 +9,7 @@ from numba.extending import overload
 from saltus.dynamics.com import centre_of_mass
 from saltus.dynamics.kinematics import attached_frames
 from saltus.dynamics.user_laws import INLINE, laws_of, register
+from saltus.number.features import looks_at
 from saltus.number.functions import clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
@@ -18,10 +19,12 @@ AT_STAGES, AT_STEPS = "control_", "hold_"  # how the words begin: evaluated with
 READS_BODIES, READS_FRAMES, READS_CENTRES = "reads_bodies", "reads_frames", "reads_centres"
 
 
+@looks_at(AT_STAGES)
 def _at_stages(m, d, z):
     """The controls and rates of a continuous controller at the present state; nothing without one."""
 
 
+@looks_at(AT_STEPS)
 def _at_steps(m, d, z):
     """The controls and rates of a controller that holds its controls for a step; nothing without one."""
 

@@ -14,16 +14,19 @@ from saltus.dynamics.derivative import bias_derivative
 from saltus.dynamics.factor import multiply
 from saltus.dynamics.inertia import composite_inertia
 from saltus.dynamics.user_laws import INLINE, laws_of
+from saltus.number.features import looks_at
 from saltus.number.kernels import interpret, kernel, only_with
 
 EQUATIONS = "equations_"
 
 
+@looks_at(EQUATIONS)
 def _inertia(m, d):
     """M [nC] of the given equations."""
     interpret(laws_of(m, EQUATIONS)[0])(m, d)
 
 
+@looks_at(EQUATIONS)
 def _bias(m, d):
     """qfrc_bias [nv] of the given equations."""
     interpret(laws_of(m, EQUATIONS)[1])(m, d)

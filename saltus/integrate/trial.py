@@ -11,6 +11,7 @@ from numba.extending import overload
 
 from saltus.dynamics.user_laws import INLINE
 from saltus.integrate.dopri5 import interpolate
+from saltus.number.features import looks_at
 from saltus.number.fingerprint import fingerprint
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.status import OK
@@ -29,6 +30,7 @@ def method_word(step: Any) -> str:
     return FIXED + word
 
 
+@looks_at(FIXED)
 def _one_step(m, d, h, method):
     """One step of h seconds of a method with its parameters (a tuple)."""
 

@@ -14,6 +14,7 @@ from saltus.dynamics.com import centre_of_mass
 from saltus.dynamics.kinematics import attached_frames
 from saltus.dynamics.user_laws import INLINE, laws_of
 from saltus.integrate.trial import PARTS, state_at
+from saltus.number.features import looks_at
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import forces, held_stage
@@ -24,10 +25,12 @@ GROWS = 2.0  # by so much from look to look: more than rounding
 NOISE = 1e-13  # of a function, in parts of its largest value in the step
 
 
+@looks_at(EVENTS)
 def _functions(m, d):
     """event_value of the user's functions at the present state."""
 
 
+@looks_at(EVENTS)
 def _actions(m, d, e):
     """What happens at event e of the user's."""
 

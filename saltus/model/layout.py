@@ -260,13 +260,14 @@ def model_layout(features: frozenset[str]) -> Layout:
     """
     if not features:
         return MODEL
-    fields, plain = MODEL.fields, MODEL
-    if "hill" in features:
-        fields = MODEL.fields | hill.FIELDS
-        # what does not look at features shares a layout with these fields
-        plain = None if features == {"hill"} else model_layout(frozenset({"hill"}))
+    of_fields = features & {"hill"}  # those that decide on fields
+    fields = MODEL.fields | (hill.FIELDS if of_fields else {})
+
+    def narrowed(others: frozenset[str]) -> Layout:
+        return model_layout(of_fields | others)
+
     name = "_".join(["Model", *sorted(features)])
-    return Layout(name, fields, frozen=True, features=features, plain=plain.name if plain else None)
+    return Layout(name, fields, frozen=True, features=features, narrowed=narrowed)
 
 
 DATA = Layout(

@@ -5,6 +5,7 @@ Python on flat structs at little cost. `interpret` runs the same source uncompil
 """
 
 import functools
+import gc
 import inspect
 import pickle
 import sys
@@ -14,9 +15,11 @@ from contextlib import contextmanager
 from numba import njit
 from numba.core import event, serialize
 from numba.core.dispatcher import Dispatcher
-from numba.extending import _Intrinsic, overload
+from numba.core.typing.templates import infer_global
+from numba.extending import _Intrinsic
 
 from saltus.number.cache import EntryCache, PartCache
+from saltus.number.features import Choice, ChoiceType, narrowed
 from saltus.number.kinds import dual
 from saltus.number.parts import EntryCompiler, PartCompiler
 
@@ -33,6 +36,7 @@ class _Flags(set):
 
 # nnan and ninf are left out: a NaN must stay visible
 FASTMATH = frozenset({"contract", "nsz", "arcp"})
+WHILE_COMPILING = (50_000, 20, 1000)  # thresholds of the garbage collector
 
 
 def kernel(function=None, *, strict=False, inline=False, sums=False):
@@ -54,7 +58,7 @@ def kernel(function=None, *, strict=False, inline=False, sums=False):
         pipeline_class=PartCompiler,
     )(function)
     dispatcher._cache = PartCache(function, also=(strict, inline, sums))
-    dispatcher.get_call_template = functools.partial(_shared_template, dispatcher)
+    dispatcher.get_call_template = functools.partial(_template, dispatcher)
     options = {"strict": strict, "inline": inline, "sums": sums}
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, options)
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
@@ -77,39 +81,14 @@ def _kernel_again(code: bytes, options):
     return kernel(pickle.loads(code), **options)
 
 
-def _shared_template(dispatcher, args, kws):
-    """Numba's look-up of a kernel for argument types, where a struct with features is plain if they do not matter.
+def _template(dispatcher, args, kws, keep=frozenset()):
+    """Numba's look-up of a kernel for argument types, where a struct lacks the features that do not matter.
 
-    So all models share what is compiled once for the plain layout.
+    So all models that agree in the others share what is compiled. `keep`: features that stay though they do not matter.
     """
-    if _sees_features(dispatcher):
-        return Dispatcher.get_call_template(dispatcher, args, kws)
-    plain = [getattr(t, "plain", t) for t in args]
-    return Dispatcher.get_call_template(dispatcher, plain, {k: getattr(t, "plain", t) for k, t in kws.items()})
-
-
-def _sees_features(function) -> bool:
-    """Whether what a kernel does may depend on its structs' features: not if all that it refers to is known not to."""
-    known = _FEATURED.get(function.py_func)
-    if known is None:
-        _FEATURED[function.py_func] = False  # while a kernel that calls itself is looked at
-        code, names = function.py_func.__code__, function.py_func.__globals__
-        inside = any(inspect.iscode(x) for x in code.co_consts) or bool(function.py_func.__closure__)
-        known = inside or any(_may_see(names[name]) for name in code.co_names if name in names)
-        _FEATURED[function.py_func] = known
-    return known
-
-
-def _may_see(value) -> bool:
-    if isinstance(value, int | float | str | tuple | _Intrinsic):
-        return False
-    if isinstance(value, Dispatcher):
-        return _sees_features(value)
-    featured = hasattr(value, "py_func") or not inspect.isfunction(value)
-    return featured or value.__module__ != "saltus.number.functions"
-
-
-_FEATURED: dict = {}  # by a kernel's Python function
+    args = [narrowed(t, dispatcher, keep) for t in args]
+    kws = {name: narrowed(t, dispatcher, keep) for name, t in kws.items()}
+    return Dispatcher.get_call_template(dispatcher, args, kws)
 
 
 class Entry:
@@ -164,9 +143,6 @@ class Entry:
         return self.compiled(*[s.layout.name for s in structs])(*buffers, *arguments[count:])
 
 
-_PART = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler)
-
-
 def only_with(*features, otherwise="None"):
     """A kernel of a struct and more that is compiled only where the struct's layout has any of `features`.
 
@@ -176,40 +152,44 @@ def only_with(*features, otherwise="None"):
     """
     whole, begun = frozenset(features), tuple(f for f in features if f.endswith("_"))
 
-    def condition(m, *_):
-        return not whole.isdisjoint(m.layout.features) or any(word.startswith(begun) for word in m.layout.features)
+    def words(present):
+        return frozenset(word for word in present if word in whole or word.startswith(begun))
 
-    return lambda dispatcher: _where_compiled(dispatcher, otherwise, condition)
+    return lambda dispatcher: _choice(dispatcher, otherwise, lambda m, *_: bool(words(m.layout.features)), words)
 
 
 def without_tangents(otherwise):
     """A kernel of model and data that is compiled only for numbers without tangents; duals get the other kernel."""
-    return lambda dispatcher: _where_compiled(dispatcher, otherwise, lambda m, d: d.real is not dual)
+    return lambda dispatcher: _choice(dispatcher, otherwise, lambda m, d: d.real is not dual)
 
 
-def _where_compiled(dispatcher, otherwise, condition):
+def _choice(dispatcher, otherwise, condition, words=None):
     """A kernel that is `otherwise`, an expression or another kernel, for arguments that do not meet a condition.
 
-    In compiled code the condition is on the arguments' types, and what is not chosen is not compiled.
+    In compiled code the condition is on the arguments' types, and what is not chosen is not compiled. `words`: see
+    `saltus.number.features.Choice`.
     """
     name = dispatcher.py_func.__name__
-    arguments = ", ".join(inspect.signature(dispatcher.py_func).parameters)
-    instead = otherwise if isinstance(otherwise, str) else f"other({arguments})"
+    signature = inspect.signature(dispatcher.py_func)
+    arguments = ", ".join(signature.parameters)
     source = f"""
 def {name}({arguments}):
-    return kernel({arguments}) if condition({arguments}) else {instead}
-def choose({arguments}):
-    if condition({arguments}):
-        return lambda {arguments}: kernel({arguments})
-    return lambda {arguments}: {instead}
+    return kernel({arguments}) if condition({arguments}) else other({arguments})
+def other({arguments}):
+    return {otherwise if isinstance(otherwise, str) else None}
 """
-    namespace = {"kernel": dispatcher, "other": otherwise, "condition": condition}
-    namespace["__name__"] = dispatcher.py_func.__module__
+    namespace = {"kernel": dispatcher, "condition": condition, "__name__": dispatcher.py_func.__module__}
     exec(source, namespace)
-    stub = namespace[name]
+    stub, other = namespace[name], namespace["other"]
     stub.__doc__ = dispatcher.py_func.__doc__
-    stub.py_func = stub  # its own source, for `interpret`
-    overload(stub, strict=False, jit_options=_PART)(namespace["choose"])
+    for function in stub, other:
+        function.py_func = function  # its own source, for `interpret`
+    expression = isinstance(otherwise, str)
+    if not expression:
+        namespace["other"] = otherwise
+    make_otherwise = functools.partial(kernel, other, inline=True) if expression else lambda: otherwise
+    stub.choice = Choice(dispatcher, make_otherwise, condition, words)
+    infer_global(stub, ChoiceType(stub.choice, signature, _template))
     return stub
 
 
@@ -256,13 +236,20 @@ def _convert(constant, x):
 
 
 class _CompileClock(event.Listener):
-    """Reports compilations of the package's kernels to whoever waits for them."""
+    """Reports compilations of the package's kernels to whoever waits for them.
+
+    Meanwhile Python looks for garbage less often: the compiler makes many objects, few of which are garbage.
+    """
 
     def __init__(self, report):
-        self._report, self._depth = report, 0
+        self._report, self._depth, self._thresholds = report, 0, gc.get_threshold()
 
     def on_start(self, ev):
         if self._ours(ev):
+            if self._depth == 0:
+                self._thresholds = gc.get_threshold()
+                if self._thresholds[0]:  # else it is switched off
+                    gc.set_threshold(*map(max, self._thresholds, WHILE_COMPILING))
             self._depth += 1
             self._report(ev.data["dispatcher"].py_func.__name__.removeprefix("entry_"), self._depth)
 
@@ -270,6 +257,7 @@ class _CompileClock(event.Listener):
         if self._ours(ev):
             self._depth -= 1
             if self._depth == 0:
+                gc.set_threshold(*self._thresholds)
                 self._report(None, 0)
 
     @staticmethod

@@ -52,11 +52,12 @@ class Layout:
     """Named fields in order: `fields` maps a name to `Field`.
 
     `frozen`: kernels never write it. `features`: words by which kernels leave out, when they are compiled, what a
-    struct of this layout does not need (see `saltus.number.kernels.only_with`).
+    struct of this layout does not need (see `saltus.number.kernels.only_with`); `narrowed`: a function that gives the
+    layout of the same fields with some of the features only.
     """
 
-    def __init__(self, name, fields, frozen=False, features=frozenset(), plain=None):
-        self.plain = plain  # name of the layout without features, whose fields are the first of this one's
+    def __init__(self, name, fields, frozen=False, features=frozenset(), narrowed=None):
+        self._narrowed = narrowed
         self.name, self.fields, self.frozen, self.features = name, fields, frozen, frozenset(features)
         self.slot = {f: i for i, f in enumerate(fields)}  # place of each field's offset (or value) in the head
         self.digest = hashlib.sha256(repr((fields, frozen, sorted(features))).encode()).hexdigest()[:8]
@@ -64,6 +65,10 @@ class Layout:
             raise ValueError(f"there is another layout with the name {name!r}")
         LAYOUTS[name] = self
         VIEWS[name] = _make_view(self)
+
+    def narrowed(self, features):
+        """The layout of the same fields with no features but these."""
+        return self if self._narrowed is None or features == self.features else self._narrowed(features)
 
     def shape(self, field, sizes):
         return tuple(sizes[s] if isinstance(s, str) else s for s in self.fields[field].shape)
@@ -168,9 +173,12 @@ class StructType(types.Type):
         return LAYOUTS[self.layout_name]
 
     @property
-    def plain(self):
-        """The type of the layout without features, which begins with the same fields."""
-        return StructType(self.layout.plain, self.real) if self.layout.plain else self
+    def features(self):
+        return self.layout.features
+
+    def narrowed(self, features):
+        """The type of the layout with no features but these."""
+        return StructType(self.layout.narrowed(features).name, self.real)
 
     def field_type(self, name):
         """The type of an attribute in a kernel, or None."""
@@ -203,7 +211,7 @@ class _StructModel(models.StructModel):
 
 
 @lower_cast(StructType, StructType)
-def _as_plain(context, builder, fromty, toty, value):
+def _narrowed(context, builder, fromty, toty, value):
     return value  # the same two pointers
 
 

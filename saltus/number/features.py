@@ -1,0 +1,137 @@
+"""Which features of a struct the code of a kernel depends on: structs that differ in others share what is compiled.
+
+Features are words of a struct's layout. A kernel depends on one where it, or what it calls, is a choice by it (see
+`saltus.number.kernels.only_with`) or a function that `overload` compiles by it (see `looks_at`). What is found is an
+upper bound: code of which nothing is known may depend on all of them.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.core.datamodel import models
+from numba.core.dispatcher import Dispatcher
+from numba.extending import _Intrinsic, register_model
+
+Features = frozenset[str]
+NONE: Features = frozenset()
+
+
+def looks_at(*begun: str):
+    """A function that `overload` compiles by words of features that begin so: by nothing else where there are none."""
+
+    def mark(function):
+        function.looks_at = begun
+        return function
+
+    return mark
+
+
+def looked_at(kernel: Any, features: Features) -> Features:
+    """Those of a struct's features on which a kernel may depend where a struct has these features."""
+    function = kernel.py_func
+    found = _LOOKED_AT.get((function, features))
+    if found is None:
+        _LOOKED_AT[function, features] = NONE  # while a kernel that calls itself is looked at
+        found = _LOOKED_AT[function, features] = _in_code(function, features)
+    return found
+
+
+_LOOKED_AT: dict[tuple[Any, Features], Features] = {}
+
+
+def _in_code(function: Any, features: Features) -> Features:
+    code, names = function.__code__, function.__globals__
+    if function.__closure__ or any(inspect.iscode(x) for x in code.co_consts):
+        return features
+    return NONE.union(*[_in_value(names[name], features) for name in code.co_names if name in names])
+
+
+def _in_value(value: Any, features: Features) -> Features:
+    """Of what a kernel refers to."""
+    if isinstance(value, int | float | str | tuple | _Intrinsic):
+        return NONE
+    if isinstance(value, Dispatcher):
+        return looked_at(value, features)
+    if isinstance(getattr(value, "choice", None), Choice):
+        return value.choice.looked_at(features)
+    begun = getattr(value, "looks_at", None)
+    if begun is not None:
+        return features if any(word.startswith(begun) for word in features) else NONE
+    return NONE if inspect.isfunction(value) and value.__module__ == "saltus.number.functions" else features
+
+
+class Choice:
+    """One of two kernels, by the types of the arguments.
+
+    `words`: those of a set of features by which is chosen, if the condition is on features; `condition` of the types;
+    `make_otherwise`: gives the other kernel, when it is needed.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        make_otherwise: Callable[[], Any],
+        condition: Callable[..., bool],
+        words: Callable[[Features], Features] | None,
+    ):
+        self.kernel, self._make_otherwise, self._condition, self._words = kernel, make_otherwise, condition, words
+        self._otherwise: Any = None
+
+    @property
+    def otherwise(self) -> Any:
+        if self._otherwise is None:
+            self._otherwise = self._make_otherwise()
+        return self._otherwise
+
+    def looked_at(self, features: Features) -> Features:
+        """As `looked_at` of a kernel."""
+        if self._words is None:
+            return _in_value(self.kernel, features) | _in_value(self.otherwise, features)
+        met = self._words(features)
+        return met | _in_value(self.kernel, features) if met else _in_value(self.otherwise, features)
+
+    def chosen(self, arguments: tuple) -> tuple[Dispatcher, Features]:
+        """The kernel for arguments of these types, and the features by which it was chosen."""
+        met = NONE if self._words is None else self._words(getattr(arguments[0], "features", NONE))
+        chosen = self.kernel if self._condition(*arguments) else self.otherwise
+        if isinstance(chosen, Dispatcher):
+            return chosen, met
+        kernel, others = chosen.choice.chosen(arguments)
+        return kernel, met | others
+
+
+class ChoiceType(types.Callable, types.Opaque):
+    """A choice in compiled code. A call is one of the kernel that is chosen; nothing is compiled of the other."""
+
+    def __init__(self, choice: Choice, signature: inspect.Signature, template: Callable):
+        self.choice, self._signature, self._template = choice, signature, template
+        super().__init__(f"choice {choice.kernel.py_func.__name__} {id(choice):x}")
+
+    def get_call_type(self, context, args, kws):
+        arguments = self._signature.bind(*args, **kws).args
+        kernel, met = self.choice.chosen(arguments)
+        template, pysig, args, kws = self._template(kernel, arguments, {}, keep=met)
+        found = template(context).apply(args, kws)
+        return found and found.replace(pysig=pysig)
+
+    def get_call_signatures(self):
+        return [], True
+
+    def get_impl_key(self, sig):
+        # the features by which it was chosen are kept in the types of the signature
+        kernel, _ = self.choice.chosen(sig.args)
+        return kernel.get_overload(sig.args)
+
+
+register_model(ChoiceType)(models.OpaqueModel)
+
+
+def narrowed(ty: Any, kernel: Any, keep: Features = NONE) -> Any:
+    """The type of an argument for a kernel: of a struct with features without those that do not matter, of a constant
+    that of its numbers.
+    """
+    ty = types.unliteral(ty)
+    features = getattr(ty, "features", NONE)
+    return ty.narrowed(looked_at(kernel, features) | (keep & features)) if features else ty

@@ -1,0 +1,126 @@
+"""Kernels are compiled once for all structs that agree in the features at which they look.
+
+Reference: the number of compiled versions, counted by hand; values by the sources' arithmetic.
+"""
+
+import pytest
+
+from saltus.number.features import looked_at, looks_at
+from saltus.number.kernels import Entry, kernel, only_with, without_tangents
+from saltus.number.structs import Field, Layout, Struct
+
+FIELDS = {"n": Field("int", ())}
+
+
+def layout(*features):
+    """A layout of these features, as `saltus.model.layout` makes those of models."""
+    name = "_".join(["Featured", *sorted(features)])
+    return Layout(name, FIELDS, frozen=True, features=features, narrowed=lambda found: layout(*found))
+
+
+PAIR = Layout("FeaturedPair", {"x": Field("real", ("two",))})
+
+
+def use(body, *features, **namespace):
+    """x[0] after the body ran on x = (3, 4) with a model of these features."""
+    m, d = Struct(layout(*features), {"n": 2}), Struct(PAIR, {"two": 2})
+    d.x[:] = 3.0, 4.0
+    Entry("featured", "", body, **namespace)(m, d)
+    return d.x[0]
+
+
+@only_with("square", otherwise="-x")
+@kernel
+def power(m, x):
+    return x * x
+
+
+@only_with("cube_", otherwise=power)
+@kernel
+def higher(m, x):
+    return x * x * x
+
+
+@without_tangents(otherwise=power)
+@kernel
+def plainly(m, d):
+    return d.x[1]
+
+
+@looks_at("law_")
+def marked(m):
+    """Stands for a function that `overload` compiles by words that begin so."""
+
+
+def unknown(m):
+    """Of which nothing is known."""
+
+
+@kernel
+def sees_power(m, d):
+    return power(m, d.x[0])
+
+
+@kernel
+def sees_higher(m, d):
+    return higher(m, d.x[0])
+
+
+@kernel
+def sees_marked(m):
+    marked(m)
+
+
+@kernel
+def sees_unknown(m):
+    unknown(m)
+
+
+@pytest.mark.parametrize(
+    ("function", "features", "expected"),
+    [
+        (sees_power, {"square", "round"}, {"square"}),
+        (sees_power, {"round"}, set()),
+        (sees_higher, {"cube_root", "square"}, {"cube_root"}),  # the other kernel is not compiled
+        (sees_higher, {"square", "round"}, {"square"}),
+        (sees_marked, {"round"}, set()),
+        (sees_marked, {"round", "law_1"}, {"round", "law_1"}),
+        (sees_unknown, {"round", "square"}, {"round", "square"}),
+    ],
+)
+def test_what_a_kernel_looks_at(function, features, expected):
+    assert looked_at(function, frozenset(features)) == expected
+
+
+def test_structs_that_differ_in_other_features_share_a_kernel():
+    @kernel
+    def shared(m, d):
+        d.x[0] = power(m, d.x[0]) + higher(m, d.x[1])
+
+    found = [use("shared(m, d)", *features, shared=shared) for features in (("a",), ("b",), ("a", "b"), ())]
+    assert found == [-7.0] * 4 and len(shared.overloads) == 1
+    found = [use("shared(m, d)", *features, shared=shared) for features in (("a", "square"), ("b", "square"))]
+    assert found == [25.0] * 2 and len(shared.overloads) == 2
+    assert use("shared(m, d)", "cube_1", "square", shared=shared) == 9.0 + 64.0 and len(shared.overloads) == 3
+
+
+def test_choices_are_called_from_entries_and_with_names():
+    assert use("d.x[0] = higher(m, x=d.x[1])", "cube_1", higher=higher) == 64.0
+    assert use("d.x[0] = higher(m, d.x[1])", higher=higher) == -4.0
+    assert use("d.x[0] = plainly(m, d)", plainly=plainly) == 4.0
+
+
+def test_constants_make_no_versions_of_their_own():
+    """A count from 0 on is a constant in the compiler's first look at a loop, and a number in its second."""
+
+    @kernel
+    def scaled(x, k):
+        return x * k
+
+    @kernel
+    def counted(m, k):
+        return k + m.n
+
+    body = "k = 0\nfor _ in range(3):\n    k = counted(m, k)\nd.x[0] = scaled(scaled(d.x[0], k), 2)"
+    assert use(body, counted=counted, scaled=scaled) == 36.0
+    assert len(counted.overloads) == len(scaled.overloads) == 1
