@@ -15,7 +15,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import NopythonRewrites
+from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from saltus.errors import OptionError
@@ -156,12 +156,18 @@ class PartCompiler(Compiler):
         state.func_id.unique_id = _unique(state.func_id.func)
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         whole = DefaultPassBuilder.define_nopython_pipeline(state)
-        if not Path(state.func_id.filename).is_relative_to(PACKAGE):
-            return [whole]
+        ours = Path(state.func_id.filename).is_relative_to(PACKAGE)
+        without = (AnnotateTypes, *NOT_IN_KERNELS) if ours else (AnnotateTypes,)
         passes = PassManager("kernel")
-        passes.passes = [(p, about) for p, about in whole.passes if p not in NOT_IN_KERNELS]
+        passes.passes = [(p, about) for p, about in whole.passes if p not in without]
         passes.finalize()
         return [passes]
+
+    def compile_extra(self, func):
+        """Without the types of all variables and calls in what is kept: a loaded kernel has none either."""
+        found = super().compile_extra(func)
+        found.fndesc.typemap = found.fndesc.calltypes = None
+        return found
 
 
 class EntryCompiler(PartCompiler):
