@@ -551,6 +551,14 @@ def pile(quick: Quick = False, json: Json = None) -> None:
 
 
 @bench_app.command()
+def start(quick: Quick = False, json: Json = None) -> None:
+    """How long it takes until something moves, from an empty cache of compiled code and from a warm one."""
+    from saltus.bench.start import bench_start
+
+    bench_start(quick=quick, json_path=json)
+
+
+@bench_app.command()
 def orientations(
     links: Annotated[
         int | None, typer.Option(metavar="N", help="Up to so many links; without it, 10 (quick: 2).", min=1)
