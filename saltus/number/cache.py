@@ -20,9 +20,11 @@ import stat
 import sys
 import tempfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import llvmlite
+import llvmlite.binding as llvm
 import numba
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
@@ -30,12 +32,13 @@ from saltus.errors import OptionError, SaltusWarning
 from saltus.number.fingerprint import KERNEL_ROOMS, PACKAGE, fingerprint
 from saltus.number.kinds import cpu_name
 from saltus.number.parts import PartLibrary, rebuild_part
-from saltus.number.sealed import Damaged, read_sealed, sealed
+from saltus.number.sealed import Damaged, read_sealed, sealed, unsealed
+from saltus.number.shipped import archive_path, shipped
 
 
 @functools.cache
-def cache_key() -> str:
-    """Hash of all that compiled kernels depend on."""
+def source_key() -> str:
+    """Hash of all that kernels as intermediate code depend on, whatever the processor."""
     digest = hashlib.sha256()
     for room in KERNEL_ROOMS:
         for source in sorted((PACKAGE / room).rglob("*.py")):
@@ -43,9 +46,16 @@ def cache_key() -> str:
             if room != "simulate" or b"number.kernels" in text:  # the rest of simulate/ compiles nothing
                 digest.update(str(source.relative_to(PACKAGE)).encode())
                 digest.update(text)
-    for part in (sys.version, numba.__version__, llvmlite.__version__, cpu_name()):
+    version = "{}.{}".format(*sys.version_info)
+    for part in (version, numba.__version__, llvmlite.__version__, llvm.get_default_triple()):
         digest.update(part.encode())
     return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_key() -> str:
+    """Hash of all that compiled kernels depend on."""
+    return hashlib.sha256(f"{source_key()} {sys.version} {cpu_name()}".encode()).hexdigest()[:16]
 
 
 @functools.cache
@@ -134,7 +144,7 @@ class _Files(IndexDataCacheFile):
     """Compiled functions as files that are named by their key; Numba's index of numbers may mix up two writers."""
 
     def __init__(self, cache_path, filename_base, py_func, also="", room=None):
-        super().__init__(cache_path, filename_base, cache_key())
+        super().__init__(cache_path, filename_base, source_key())  # the directory tells the rest
         self._base, self._py_func, self._also, self._room = filename_base, py_func, also, room
 
     @functools.cached_property
@@ -166,13 +176,25 @@ class _Files(IndexDataCacheFile):
 
 
 def _content(path):
-    """What a file holds; None where there is none, or a damaged one: it is compiled, and the file replaced."""
+    """What a file holds, or one that came with the package; None where there is none, or a damaged one.
+
+    It is compiled then, and the file replaced.
+    """
     try:
         return _unpickled(read_sealed(path))
     except FileNotFoundError:
-        return None
+        return _shipped(os.path.basename(path))
     except Damaged as damage:
         _tell_damage(path, damage)
+        return None
+
+
+def _shipped(name):
+    try:
+        file = shipped(source_key(), name)
+        return None if file is None else _unpickled(unsealed(name, file))
+    except (Damaged, OSError, zipfile.BadZipFile) as damage:
+        _tell_damage(f"{archive_path(source_key())}: {name}", damage)
         return None
 
 
@@ -216,6 +238,9 @@ class PartCache(_KernelCache):
     """
 
     _impl_class = _Implementation
+
+    def _index_key(self, sig, codegen):
+        return sig  # the types tell the width of lanes; all else that depends on the processor comes later
 
     def _load_overload(self, sig, target_context):
         codegen = target_context.codegen()

@@ -1,0 +1,91 @@
+"""Kernels that come with the package: a fresh installation takes them, with the same bits, and compiles none of them.
+
+Reference: the run that compiled them.
+"""
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import saltus
+from saltus.number import cache, shipped
+from saltus.number.sealed import sealed
+
+STEP = """
+import sys
+from pathlib import Path
+import saltus
+from saltus.number import cache, shipped
+shipped.DIRECTORY = Path(sys.argv[1])
+sim = saltus.Simulation("pendulum", "midpoint")
+sim.step(5)
+print(sim.qpos.tobytes().hex())
+if sys.argv[2] == "pack":
+    shipped.pack(cache.cache_directory(), cache.source_key())
+"""
+
+
+def step(archive, directory, what=""):
+    """Hash of the bits after some steps, with a cache in a directory; and the files there by their kernels' names."""
+    directory.mkdir(mode=0o700)
+    command = [sys.executable, "-c", STEP, str(archive), what]
+    environment = {**os.environ, "SALTUS_CACHE_DIR": str(directory)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
+    return done.stdout.strip(), sorted(path.name for path in directory.rglob("*.nbc"))
+
+
+def test_a_fresh_installation_compiles_no_kernel(tmp_path):
+    bits, compiled = step(tmp_path / "archive", tmp_path / "first", "pack")
+    assert len(compiled) > 20
+    (archive,) = (tmp_path / "archive").iterdir()
+    with zipfile.ZipFile(archive) as opened:
+        assert opened.namelist() == [name for name in compiled if not name.startswith("entry_")]
+    again, files = step(tmp_path / "archive", tmp_path / "second")
+    assert again == bits
+    assert files == [name for name in compiled if name.startswith("entry_")]
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    monkeypatch.setattr(shipped, "DIRECTORY", tmp_path / "archive")
+    monkeypatch.setattr(cache, "_damaged", [])
+    yield tmp_path
+    shipped._archive.cache_clear()
+
+
+def packed(folder, content, key=None):
+    kept = folder / "kept"
+    kept.mkdir()
+    (kept / "name-1.nbc").write_bytes(content)
+    return shipped.pack(kept, key or cache.source_key())
+
+
+def test_what_is_shipped_is_found_by_its_name(archive):
+    packed(archive, sealed("name-1.nbc", b"N."))
+    assert shipped.shipped(cache.source_key(), "name-1.nbc") == sealed("name-1.nbc", b"N.")
+    assert shipped.shipped(cache.source_key(), "name-2.nbc") is None
+
+
+def test_an_archive_of_other_sources_is_not_opened(archive):
+    packed(archive, sealed("name-1.nbc", b"N."), key="0" * 16)
+    assert shipped.shipped(cache.source_key(), "name-1.nbc") is None
+
+
+def test_an_older_archive_is_removed(archive):
+    old = packed(archive, b"old", key="0" * 16)
+    (archive / "kept" / "name-1.nbc").unlink()
+    (archive / "kept").rmdir()
+    new = packed(archive, b"new")
+    assert new.exists() and not old.exists()
+
+
+@pytest.mark.parametrize("damage", ["content", "archive"])
+def test_damage_is_told_and_compiled_anew(archive, damage):
+    path = packed(archive, sealed("name-1.nbc", b"N.")[:-1] + b"X")
+    if damage == "archive":
+        path.write_bytes(path.read_bytes()[:-30])
+    with pytest.warns(saltus.SaltusWarning, match=rf"damaged: {path}"):
+        assert cache._content(str(archive / "name-1.nbc")) is None

@@ -1,0 +1,21 @@
+"""What `./ship` compiles: each of it is a program, of models and integrators that there are."""
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+import saltus
+
+SHIP = Path(__file__).parents[1] / "ship"
+
+
+@pytest.mark.skipif(not SHIP.exists(), reason="an installation without its sources")
+def test_programs_name_what_there_is():
+    ship = runpy.run_path(str(SHIP))
+    assert set(ship["MODELS"]) >= {"pendulum", "humanoid"} and set(ship["INTEGRATORS"]) < set(saltus.integrators())
+    for code in ship["CODES"]:
+        compile(code, "ship", "exec")
+        (model,) = re.findall(r"(?:Simulation|Batch)\('(\w+)'", code)
+        assert model in ship["MODELS"]
