@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from saltus.lab.setup import Built, Settings, Setup, build
-from saltus.number.cache import cache_directory, cache_key
+from saltus.number.kept import cache_directory, cache_key
 from saltus.number.kernels import compile_progress
 
 ESTIMATES = "compile_seconds.json"

@@ -1,6 +1,6 @@
 """Kernels that come with the package, as intermediate code: a fresh installation need not compile them.
 
-A wheel holds one archive of the files that `saltus.number.cache` keeps of kernels; `./ship` beside the sources makes
+A wheel holds one archive of the files that `saltus.number.kept` keeps of kernels; `./ship` beside the sources makes
 it. Its name has the key of the sources that it was made of, so that one of other sources is never opened.
 """
 

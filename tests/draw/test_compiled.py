@@ -3,7 +3,7 @@
 import shutil
 
 from saltus.draw import compiled
-from saltus.number import cache
+from saltus.number import kept
 
 
 def test_any_edit_changes_the_key(tmp_path, monkeypatch):
@@ -22,12 +22,12 @@ def test_the_key_is_part_of_what_kernels_are_found_by():
     from saltus.draw.raster import rasterise
 
     depends = rasterise._cache._cache_file._depends
-    assert compiled.sources() in depends and cache.cache_key() in depends
+    assert compiled.sources() in depends and kept.source_key() in depends
 
 
 def test_physics_kernels_do_not_depend_on_pictures(tmp_path, monkeypatch):
-    shutil.copytree(cache.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "PACKAGE", tmp_path / "saltus")
-    before = cache.cache_key.__wrapped__()
+    shutil.copytree(kept.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(kept, "PACKAGE", tmp_path / "saltus")
+    before = kept.source_key.__wrapped__()
     (tmp_path / "saltus" / "draw" / "cover.py").write_text("")
-    assert cache.cache_key.__wrapped__() == before
+    assert kept.source_key.__wrapped__() == before

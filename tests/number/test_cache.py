@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from saltus.errors import OptionError, SaltusWarning
-from saltus.number import cache
+from saltus.number import cache, kept
 from saltus.number.kernels import kernel
 from saltus.number.sealed import read_sealed
 
@@ -23,7 +23,7 @@ PROGRAM = """
 import json, sys
 import numpy as np
 {setup}
-from saltus.number.cache import cache_directory
+from saltus.number.kept import cache_directory
 from saltus.number.kernels import Entry, compile_progress, kernel
 from saltus.number.structs import Field, Layout, Struct
 
@@ -71,50 +71,59 @@ def files(directory):
 # ---------------------------------------------------------------- the key
 
 
+def key():
+    """The key as it is now, whatever was there when it was first asked for."""
+    kept.source_key.cache_clear()
+    try:
+        return kept.cache_key.__wrapped__()
+    finally:
+        kept.source_key.cache_clear()
+
+
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     """A copy of the package's sources, which the key is then made from."""
-    shutil.copytree(cache.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "PACKAGE", tmp_path / "saltus")
+    shutil.copytree(kept.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(kept, "PACKAGE", tmp_path / "saltus")
     return tmp_path / "saltus"
 
 
 def test_key_is_that_of_the_sources(copy):
-    assert cache.cache_key.__wrapped__() == cache.cache_key()
+    assert key() == kept.cache_key()
 
 
 @pytest.mark.parametrize("room", ["number", "spatial", "model", "dynamics", "integrate", "simulate"])
 def test_any_edit_of_a_kernel_source_changes_the_key(copy, room):
-    before = cache.cache_key.__wrapped__()
+    before = key()
     sources = [p for p in sorted((copy / room).glob("*.py")) if p.name != "__init__.py"]
     source = next(p for p in sources if room != "simulate" or "number.kernels" in p.read_text())
     source.write_text(source.read_text() + "\n")
-    assert cache.cache_key.__wrapped__() != before
+    assert key() != before
 
 
 def test_new_renamed_and_removed_sources_change_the_key(copy):
-    keys = [cache.cache_key.__wrapped__()]
+    keys = [key()]
     (copy / "dynamics" / "magnetism.py").write_text("")
-    keys.append(cache.cache_key.__wrapped__())
+    keys.append(key())
     (copy / "dynamics" / "magnetism.py").rename(copy / "dynamics" / "optics.py")
-    keys.append(cache.cache_key.__wrapped__())
+    keys.append(key())
     (copy / "dynamics" / "optics.py").unlink()
-    assert len(set(keys)) == 3 and cache.cache_key.__wrapped__() == keys[0]
+    assert len(set(keys)) == 3 and key() == keys[0]
 
 
 def test_other_sources_leave_the_key(copy):
-    before = cache.cache_key.__wrapped__()
+    before = key()
     (copy / "errors.py").write_text("")
     (copy / "simulate" / "run.py").write_text("")
-    assert cache.cache_key.__wrapped__() == before
+    assert key() == before
 
 
 def test_cpu_and_versions_change_the_key(monkeypatch):
-    keys = {cache.cache_key()}
-    monkeypatch.setattr(cache, "cpu_name", lambda: "abacus")
-    keys.add(cache.cache_key.__wrapped__())
-    monkeypatch.setattr(cache.numba, "__version__", "0.0")
-    keys.add(cache.cache_key.__wrapped__())
+    keys = {kept.cache_key()}
+    monkeypatch.setattr(kept, "cpu_name", lambda: "abacus")
+    keys.add(key())
+    monkeypatch.setattr(kept.numba, "__version__", "0.0")
+    keys.add(key())
     assert len(keys) == 3
 
 
@@ -205,10 +214,10 @@ def test_a_strangers_temporary_directory_is_not_trusted(tmp_path, monkeypatch):
     """Where someone else already made the temporary directory, a new one serves."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SALTUS_CACHE_DIR", str(tmp_path / "file" / "store"))
-    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(cache.os, "getuid", lambda: 12345, raising=False)
+    monkeypatch.setattr(kept.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(kept.os, "getuid", lambda: 12345, raising=False)
     (tmp_path / "saltus-12345").mkdir()
-    place = cache.cache_directory.__wrapped__()
+    place = kept.cache_directory.__wrapped__()
     assert (
         place.is_dir() and place.parent == tmp_path and place.name.startswith("saltus-") and "12345" not in place.name
     )
@@ -226,7 +235,7 @@ def test_full_disk_costs_time_only(tmp_path):
 def test_default_place(monkeypatch, tmp_path):
     monkeypatch.delenv("SALTUS_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.cache_directory.__wrapped__() == tmp_path / "saltus" / cache.cache_key()
+    assert kept.cache_directory.__wrapped__() == tmp_path / "saltus" / kept.cache_key()
 
 
 @pytest.mark.parametrize("given", ["", "  "])
@@ -235,7 +244,7 @@ def test_an_empty_place_is_refused(monkeypatch, tmp_path, given):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SALTUS_CACHE_DIR", given)
     with pytest.raises(OptionError, match="SALTUS_CACHE_DIR is empty"):
-        cache.cache_directory.__wrapped__()
+        kept.cache_directory.__wrapped__()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -244,7 +253,7 @@ def test_an_empty_place_is_refused(monkeypatch, tmp_path, given):
 def test_a_place_where_others_write_is_refused(monkeypatch, tmp_path, which, how):
     """What lies there is executed. Below a directory as /tmp one's own is fine."""
     root = tmp_path / "kernels"
-    directory = root / cache.cache_key()
+    directory = root / kept.cache_key()
     directory.mkdir(parents=True, mode=0o700)
     root.chmod(0o700)
     place = root if which == "root" else directory
@@ -261,21 +270,21 @@ def test_a_place_where_others_write_is_refused(monkeypatch, tmp_path, which, how
         monkeypatch.setattr(Path, "stat", stat)
     monkeypatch.setenv("SALTUS_CACHE_DIR", str(root))
     if (which, how) == ("root", "sticky"):
-        assert cache.cache_directory.__wrapped__() == directory
+        assert kept.cache_directory.__wrapped__() == directory
         return
     said = "belongs to another user" if how == "owner" else "others may write"
     with pytest.raises(OptionError, match=f"SALTUS_CACHE_DIR: .*{said}.*executed"):
-        cache.cache_directory.__wrapped__()
+        kept.cache_directory.__wrapped__()
 
 
 def test_the_usual_place_where_others_write_is_left_alone(monkeypatch, tmp_path):
     monkeypatch.delenv("SALTUS_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(kept.tempfile, "tempdir", str(tmp_path))
     (tmp_path / "saltus").mkdir()
     (tmp_path / "saltus").chmod(0o777)
     with pytest.warns(SaltusWarning, match="others may write in"):
-        place = cache.cache_directory.__wrapped__()
+        place = kept.cache_directory.__wrapped__()
     assert place.parent.parent == tmp_path and place.parent.name.startswith("saltus-")
 
 
@@ -284,7 +293,7 @@ def test_directories_are_made_for_oneself(monkeypatch, tmp_path):
     monkeypatch.setenv("SALTUS_CACHE_DIR", str(tmp_path / "kernels"))
     before = os.umask(0o002)
     try:
-        place = cache.cache_directory.__wrapped__()
+        place = kept.cache_directory.__wrapped__()
     finally:
         os.umask(before)
     assert place.stat().st_mode & 0o777 == place.parent.stat().st_mode & 0o777 == 0o700
@@ -322,7 +331,7 @@ class Mine:
 
 def test_what_cannot_be_unpickled_is_damaged(tmp_path, monkeypatch):
     store = cache._Files(str(tmp_path), "kernel", leaf.py_func, "")
-    monkeypatch.setattr(cache, "_damaged", [])
+    monkeypatch.setattr(kept, "_damaged", [])
     monkeypatch.setattr(store, "_dump", pickle.dumps)
     store.save("float64", Mine())
     monkeypatch.delitem(globals(), "Mine")

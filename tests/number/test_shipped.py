@@ -11,20 +11,20 @@ import zipfile
 import pytest
 
 import saltus
-from saltus.number import cache, shipped
+from saltus.number import kept, shipped
 from saltus.number.sealed import sealed
 
 STEP = """
 import sys
 from pathlib import Path
 import saltus
-from saltus.number import cache, shipped
+from saltus.number import kept, shipped
 shipped.DIRECTORY = Path(sys.argv[1])
 sim = saltus.Simulation("pendulum", "midpoint")
 sim.step(5)
 print(sim.qpos.tobytes().hex())
 if sys.argv[2] == "pack":
-    shipped.pack(cache.cache_directory(), cache.source_key())
+    shipped.pack(kept.cache_directory(), kept.source_key())
 """
 
 
@@ -51,27 +51,27 @@ def test_a_fresh_installation_compiles_no_kernel(tmp_path):
 @pytest.fixture
 def archive(tmp_path, monkeypatch):
     monkeypatch.setattr(shipped, "DIRECTORY", tmp_path / "archive")
-    monkeypatch.setattr(cache, "_damaged", [])
+    monkeypatch.setattr(kept, "_damaged", [])
     yield tmp_path
     shipped._archive.cache_clear()
 
 
 def packed(folder, content, key=None):
-    kept = folder / "kept"
-    kept.mkdir()
-    (kept / "name-1.nbc").write_bytes(content)
-    return shipped.pack(kept, key or cache.source_key())
+    files = folder / "kept"
+    files.mkdir()
+    (files / "name-1.nbc").write_bytes(content)
+    return shipped.pack(files, key or kept.source_key())
 
 
 def test_what_is_shipped_is_found_by_its_name(archive):
     packed(archive, sealed("name-1.nbc", b"N."))
-    assert shipped.shipped(cache.source_key(), "name-1.nbc") == sealed("name-1.nbc", b"N.")
-    assert shipped.shipped(cache.source_key(), "name-2.nbc") is None
+    assert shipped.shipped(kept.source_key(), "name-1.nbc") == sealed("name-1.nbc", b"N.")
+    assert shipped.shipped(kept.source_key(), "name-2.nbc") is None
 
 
 def test_an_archive_of_other_sources_is_not_opened(archive):
     packed(archive, sealed("name-1.nbc", b"N."), key="0" * 16)
-    assert shipped.shipped(cache.source_key(), "name-1.nbc") is None
+    assert shipped.shipped(kept.source_key(), "name-1.nbc") is None
 
 
 def test_an_older_archive_is_removed(archive):
@@ -88,4 +88,4 @@ def test_damage_is_told_and_compiled_anew(archive, damage):
     if damage == "archive":
         path.write_bytes(path.read_bytes()[:-30])
     with pytest.warns(saltus.SaltusWarning, match=rf"damaged: {path}"):
-        assert cache._content(str(archive / "name-1.nbc")) is None
+        assert kept.content(str(archive / "name-1.nbc")) is None
