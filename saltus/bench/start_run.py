@@ -54,8 +54,9 @@ def watch_compiler(clock: Clock) -> None:
     from numba.core import typed_passes, untyped_passes
     from numba.core.codegen import CPUCodeLibrary
 
+    from saltus.number import units
     from saltus.number.cache import _Files
-    from saltus.number.parts import EntryLibrary, PartLibrary
+    from saltus.number.parts import PartLibrary
 
     for module in (typed_passes, untyped_passes):
         for found in vars(module).values():
@@ -63,8 +64,9 @@ def watch_compiler(clock: Clock) -> None:
                 lowers = issubclass(found, typed_passes.BaseNativeLowering)
                 clock.watch(found, "run_pass", "lowering" if lowers else "typing")
     clock.watch(PartLibrary, "finalize", "linking")
-    clock.watch(EntryLibrary, "finalize", "linking")
-    clock.watch(CPUCodeLibrary, "_optimize_final_module", "optimising")
+    clock.watch(units.EntryLibrary, "finalize", "linking")
+    clock.watch(units, "optimise", "optimising")
+    clock.watch(units, "load", "machine code")
     clock.watch(CPUCodeLibrary, "_finalize_final_module", "machine code")
     clock.watch(_Files, "load", "cache")
     clock.watch(_Files, "save", "cache")

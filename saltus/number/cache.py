@@ -13,9 +13,9 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 
 from saltus.errors import OptionError
 from saltus.number.fingerprint import fingerprint
-from saltus.number.kept import cache_directory, cache_key, content, source_key
-from saltus.number.parts import PartLibrary, rebuild_part
-from saltus.number.sealed import sealed
+from saltus.number.kept import cache_directory, cache_key, content, source_key, write
+from saltus.number.parts import Gone, keep, part_of, rebuild
+from saltus.number.units import EntryLibrary
 
 
 class _Locator(_CacheLocator):
@@ -56,8 +56,7 @@ class _Files(IndexDataCacheFile):
         # a full disk, or code that no key can tell from others, costs the next run its time, no more
         with contextlib.suppress(OSError, OptionError):
             name = self._file_name(key)
-            with self._open_for_write(self._data_path(name)) as file:
-                file.write(sealed(name, self._dump(data)))
+            write(self._data_path(name), self._dump(data))
 
     def load(self, key):
         name = self.name(key)
@@ -89,6 +88,18 @@ class EntryCache(_KernelCache):
 
     _impl_class = _Implementation
 
+    def _load_overload(self, sig, target_context):
+        payload = self._cache_file.load(self._index_key(sig, target_context.codegen()))
+        if payload is None:
+            return None
+        if payload[0][1] != "entry":  # code that calls no kernels
+            return self._impl.rebuild(target_context, payload)
+        try:
+            library = EntryLibrary.restored(target_context.codegen(), payload[0])
+        except Gone:
+            return None  # it is compiled anew with what it calls
+        return rebuild(target_context, library, payload)
+
 
 class PartCache(_KernelCache):
     """The same for kernels that are parts of others, which are kept as intermediate code.
@@ -108,36 +119,13 @@ class PartCache(_KernelCache):
         if payload is None:
             return None
         try:
-            library = _library(self._cache_file.name(key), codegen, payload)
-        except _Gone:
+            library = part_of(self._cache_file.name(key), codegen, payload)
+        except Gone:
             return None  # what it calls is compiled anew with it
-        return rebuild_part(target_context, library, payload)
+        return rebuild(target_context, library, payload)
 
     def _save_overload(self, sig, data):
         super()._save_overload(sig, data)
         name = self._cache_file.name(self._index_key(sig, data.codegen))
         if name and (cache_directory() / name).exists():
-            data.library.file = name
-            _libraries[name] = data.library
-
-
-class _Gone(Exception):
-    """A file is not there any more, or damaged."""
-
-
-_libraries: dict[str, PartLibrary] = {}  # by their files
-
-
-def _library(name: str, codegen, payload=None) -> PartLibrary:
-    """The library of a file, with those of the kernels that it calls. `payload`: what is in the file, where known.
-
-    Raises _Gone where a file of one of them cannot be had.
-    """
-    if name not in _libraries:
-        payload = payload or content(str(cache_directory() / name))
-        if payload is None:
-            raise _Gone(name)
-        library = PartLibrary.restored(codegen, payload[0], lambda other: _library(other, codegen))
-        library.file = name
-        _libraries[name] = library
-    return _libraries[name]
+            keep(data.library, name)

@@ -9,6 +9,7 @@ Files appear whole or not at all and never change, so that processes can share t
 of them is used (see `saltus.number.sealed`): what is damaged is compiled anew and replaced.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -27,7 +28,7 @@ import numba
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.fingerprint import KERNEL_ROOMS, PACKAGE
 from saltus.number.kinds import cpu_name
-from saltus.number.sealed import Damaged, read_sealed, unsealed
+from saltus.number.sealed import Damaged, read_sealed, sealed, unsealed
 from saltus.number.shipped import archive_path, shipped
 
 
@@ -152,3 +153,17 @@ def _tell_damage(path, damage):
     if len(_damaged) == 1:
         text = f"the cache of compiled kernels is damaged: {path} ({damage}); what is damaged is compiled anew"
         warnings.warn(text, SaltusWarning, stacklevel=2)
+
+
+def write(path, content: bytes) -> None:
+    """Make a file of this content, whole or not at all. OSError: it cannot be made."""
+    directory, name = os.path.split(path)
+    descriptor, made = tempfile.mkstemp(dir=directory, prefix=name)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(sealed(name, content))
+        os.replace(made, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(made)
+        raise

@@ -21,7 +21,8 @@ from numba.extending import _Intrinsic
 from saltus.number.cache import EntryCache, PartCache
 from saltus.number.features import Choice, ChoiceType, narrowed
 from saltus.number.kinds import dual
-from saltus.number.parts import EntryCompiler, PartCompiler
+from saltus.number.parts import PartCompiler
+from saltus.number.units import EntryCompiler
 
 
 class _Flags(set):

@@ -1,9 +1,9 @@
 """Inner kernels as parts: kept as intermediate code until an entry needs them.
 
 Numba would optimise and translate every function on its own, and again inside each caller. Kernels are called from
-other kernels only, so here they stop at intermediate code, each for itself; the entry that calls them links all of
-them once, optimises the whole and translates it. The names of their functions are the same in every process, so that
-what one has compiled another can link.
+other kernels only, so here they stop at intermediate code, each for itself; the entry or unit that calls them links
+all of them once, optimises the whole and translates it (see `saltus.number.units`). The names of their functions are
+the same in every process, so that what one has compiled another can link.
 """
 
 import hashlib
@@ -19,7 +19,13 @@ from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from saltus.errors import OptionError
+from saltus.number import aside
 from saltus.number.fingerprint import PACKAGE, fingerprint
+from saltus.number.kept import cache_directory, content
+
+# Instructions, before the optimiser, from which a kernel with its parts is a unit. Smaller ones cost time in each step
+# (at 1000 a pendulum 4 %, at 1500 2 %), larger ones time in compiling, since they share less.
+LARGE = 1500
 
 # for what the package's own kernels do not have: contexts, functions inside them, expressions of whole arrays
 NOT_IN_KERNELS = (WithLifting, InlineClosureLikes, NopythonRewrites)
@@ -44,11 +50,17 @@ _EMPTY = llvm.parse_assembly("")  # in place of a module that has been let go
 class PartLibrary(JITCodeLibrary):
     """Intermediate code of one kernel, kept as bitcode, which takes little memory, and the parts that it calls."""
 
-    file: str | None = None  # its name in the cache
+    file = ""  # its name in the cache
+    size = 0  # instructions of its own
+    symbol = ""  # the name of its function, where it is large enough to be a unit, see `saltus.number.units`
 
     @property
     def codegen(self):
         return _NoEnvironment(self._codegen)
+
+    @property
+    def is_unit(self) -> bool:
+        return bool(self.symbol and self.file)
 
     def finalize(self):
         require_global_compiler_lock()
@@ -65,12 +77,21 @@ class PartLibrary(JITCodeLibrary):
         for part in self.calls:
             self._dynamic_globals += part._dynamic_globals
         self._finalized = True
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                function.linkage = "linkonce_odr"
+        own = [f for f in self._final_module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external]
+        for function in own:
+            function.linkage = "linkonce_odr"
+        self._measure(own)
         self._bitcode = self._final_module.as_bitcode()
         self._forget_modules()
         self._linking_libraries = []
+
+    def _measure(self, functions):
+        if any(b"alwaysinline" in attribute for function in functions for attribute in function.attributes):
+            return
+        self.size = sum(1 for function in functions for block in function.blocks for _ in block.instructions)
+        whole = self.size + sum(part.size for part in callers_first(self.calls))
+        if whole > LARGE and len(functions) == 1 and not self._dynamic_globals:
+            self.symbol = functions[0].name
 
     def _forget_modules(self):
         self._final_module.close()
@@ -80,7 +101,7 @@ class PartLibrary(JITCodeLibrary):
         """With all that it calls, for code that is not the package's."""
         self._ensure_finalized()
         module = llvm.parse_bitcode(self._bitcode)
-        link(module, self.calls)
+        link(module, callers_first(self.calls, units_too=True))
         return module
 
     def get_pointer_to_function(self, name):
@@ -88,32 +109,70 @@ class PartLibrary(JITCodeLibrary):
 
     def serialize_using_object_code(self):
         calls = [part.file or part.serialize_using_object_code() for part in self.calls]
-        return self.name, "part", (self._bitcode, calls)
+        return self.name, "part", (self._bitcode, calls, self.size, self.symbol)
 
     @classmethod
-    def restored(cls, codegen, state, load):
-        """The library that `serialize_using_object_code` described; `load`: a function of a file -> its library."""
-        name, _, (bitcode, calls) = state
+    def restored(cls, codegen, state):
+        """The library that `serialize_using_object_code` described. Gone: what it calls is not there."""
+        name, _, (bitcode, calls, size, symbol) = state
         library = cls(codegen, name)
         library._forget_modules()
-        library._bitcode = bitcode
+        library._bitcode, library.size, library.symbol = bitcode, size, symbol
         library._finalized = True
-        library.calls = [load(part) if isinstance(part, str) else cls.restored(codegen, part, load) for part in calls]
+        library.calls = [
+            part_of(call, codegen) if isinstance(call, str) else cls.restored(codegen, call) for call in calls
+        ]
         return library
 
 
-def link(module, parts):
-    """Link parts and all parts that they call into a module that calls them."""
-    for part in callers_first(parts):
+class Gone(Exception):
+    """A file of a kernel is not there any more, or damaged."""
+
+
+_parts: dict[str, PartLibrary] = {}  # by their files
+
+
+def keep(part: PartLibrary, file: str) -> None:
+    """The part is in the file of that name."""
+    part.file = file
+    _parts[file] = part
+    if part.is_unit and not os.path.exists(unit_path(file)):
+        aside.offer(file)
+
+
+def unit_path(file: str) -> str:
+    """Where the machine code of a part is kept, if that is a unit."""
+    return str(cache_directory() / f"unit_{file}")
+
+
+def part_of(file: str, codegen, payload=None) -> PartLibrary:
+    """The part in a file, with those that it calls; `payload`: what is in the file, where known.
+
+    Raises Gone where a file of one of them cannot be had.
+    """
+    if file not in _parts:
+        payload = payload or content(str(cache_directory() / file))
+        if payload is None:
+            raise Gone(file)
+        keep(PartLibrary.restored(codegen, payload[0]), file)
+    return _parts[file]
+
+
+def link(module, parts: list[PartLibrary]) -> None:
+    """Link parts into a module that calls them."""
+    for part in parts:
         module.link_in(llvm.parse_bitcode(part._bitcode))  # without what nothing calls up to here
 
 
-def callers_first(parts) -> list[PartLibrary]:
-    """Parts and all parts that they call, each once and before those that it calls."""
+def callers_first(parts, units_too=False) -> list[PartLibrary]:
+    """Parts and all parts that they call, each once and before those that it calls.
+
+    Without units and what only they call, unless these are wanted, too.
+    """
     found: dict[PartLibrary, None] = {}
 
     def visit(part):
-        if part not in found:
+        if part not in found and (units_too or not part.is_unit):
             for other in part.calls:
                 visit(other)
             found[part] = None
@@ -121,29 +180,6 @@ def callers_first(parts) -> list[PartLibrary]:
     for part in parts:
         visit(part)
     return list(found)[::-1]
-
-
-class EntryLibrary(JITCodeLibrary):
-    """Machine code of an entry and of all parts that it calls."""
-
-    def finalize(self):
-        parts = [library for library in self._linking_libraries if isinstance(library, PartLibrary)]
-        self._linking_libraries = [library for library in self._linking_libraries if library not in parts]
-        link(self._final_module, parts)
-        super().finalize()
-
-    def _optimize_final_module(self):
-        self._check_that_all_is_there()
-        super()._optimize_final_module()
-
-    def _check_that_all_is_there(self):
-        """RuntimeError where a function is missing, which would be called at address 0."""
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_strip_dead_prototype_pass()
-        passes.run(self._final_module, self._codegen._pass_builder())
-        for function in self._final_module.functions:
-            if function.is_declaration and function.name.startswith("_ZN"):
-                raise RuntimeError(f"{self.name}: compiled code calls {function.name}, which is not there")
 
 
 class PartCompiler(Compiler):
@@ -170,19 +206,6 @@ class PartCompiler(Compiler):
         return found
 
 
-class EntryCompiler(PartCompiler):
-    """The same with machine code as its product."""
-
-    library = EntryLibrary
-
-    def define_pipelines(self):
-        pipelines = super().define_pipelines()
-        # machine code is found by its name among all that is there
-        self.state.func_id.unique_id += os.urandom(6).hex()
-        self.state.library.enable_object_caching()
-        return pipelines
-
-
 def _unique(function) -> str:
     """What tells a function from others of its name in the names of compiled code, in whichever process."""
     try:
@@ -192,7 +215,7 @@ def _unique(function) -> str:
     return hashlib.sha256(repr(what).encode()).hexdigest()[:12]
 
 
-def rebuild_part(target_context, library, payload):
+def rebuild(target_context, library, payload):
     """A compile result from its reduced form, as `CompileResult._rebuild` does for whole libraries."""
     _, fndesc, environment, signature, objectmode, lifted, annotation, _, _ = payload
     entry_point = target_context.get_executable(library, fndesc, environment)

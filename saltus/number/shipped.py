@@ -41,7 +41,7 @@ def shipped(key: str, name: str) -> bytes | None:
 def pack(source: Path, key: str) -> Path:
     """Put the kernels that are kept in a directory into the archive for sources with this key; removes older archives.
 
-    Entries stay out: they are machine code of this computer's processor.
+    Entries and units stay out: they are machine code of this computer's processor.
     """
     DIRECTORY.mkdir(exist_ok=True)
     for old in DIRECTORY.glob("kernels-*.zip"):
@@ -49,7 +49,7 @@ def pack(source: Path, key: str) -> Path:
     path = archive_path(key)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in sorted(source.glob("*.nbc")):
-            if not file.name.startswith("entry_"):
+            if not file.name.startswith(("entry_", "unit_")):
                 # the same bytes whenever it is made
                 info = zipfile.ZipInfo(file.name)
                 info.compress_type = zipfile.ZIP_DEFLATED

@@ -120,6 +120,8 @@ def test_functions_from_outside_may_use_all_of_numba():
 
 
 class Part:
+    is_unit = False
+
     def __init__(self, *calls):
         self.calls = calls
 

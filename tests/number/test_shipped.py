@@ -14,6 +14,8 @@ import saltus
 from saltus.number import kept, shipped
 from saltus.number.sealed import sealed
 
+MACHINE_CODE = ("entry_", "unit_")
+
 STEP = """
 import sys
 from pathlib import Path
@@ -42,10 +44,10 @@ def test_a_fresh_installation_compiles_no_kernel(tmp_path):
     assert len(compiled) > 20
     (archive,) = (tmp_path / "archive").iterdir()
     with zipfile.ZipFile(archive) as opened:
-        assert opened.namelist() == [name for name in compiled if not name.startswith("entry_")]
+        assert opened.namelist() == [name for name in compiled if not name.startswith(MACHINE_CODE)]
     again, files = step(tmp_path / "archive", tmp_path / "second")
     assert again == bits
-    assert files == [name for name in compiled if name.startswith("entry_")]
+    assert files == [name for name in compiled if name.startswith(MACHINE_CODE)]
 
 
 @pytest.fixture
