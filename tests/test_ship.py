@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import saltus
+from saltus.lab.scenes import scenes
 
 SHIP = Path(__file__).parents[1] / "ship"
 
@@ -17,5 +18,5 @@ def test_programs_name_what_there_is():
     assert set(ship["MODELS"]) >= {"pendulum", "humanoid"} and set(ship["INTEGRATORS"]) < set(saltus.integrators())
     for code in ship["CODES"]:
         compile(code, "ship", "exec")
-        (model,) = re.findall(r"(?:Simulation|Batch)\('(\w+)'", code)
-        assert model in ship["MODELS"]
+        (what, name), *_ = re.findall(r"(Simulation|Batch|run|scene)\(\[?'(\w+)'", code)
+        assert name in (scenes() if what == "scene" else ship["MODELS"])

@@ -79,6 +79,9 @@ class _KernelCache(FunctionCache):
         super().__init__(py_func)
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, py_func, also, room)
 
+    def _index_key(self, sig, codegen):
+        return sig  # the types tell the width of lanes, the directory the processor
+
 
 class EntryCache(_KernelCache):
     """Numba's function cache on `cache_directory()`, for machine code. `also`: what else the code depends on.
@@ -108,9 +111,6 @@ class PartCache(_KernelCache):
     """
 
     _impl_class = _Implementation
-
-    def _index_key(self, sig, codegen):
-        return sig  # the types tell the width of lanes; all else that depends on the processor comes later
 
     def _load_overload(self, sig, target_context):
         codegen = target_context.codegen()

@@ -51,7 +51,8 @@ def source_key() -> str:
 @functools.cache
 def cache_key() -> str:
     """Hash of all that compiled kernels depend on."""
-    return hashlib.sha256(f"{source_key()} {sys.version} {cpu_name()}".encode()).hexdigest()[:16]
+    processor = (cpu_name(), numba.config.CPU_NAME, numba.config.CPU_FEATURES)
+    return hashlib.sha256(f"{source_key()} {sys.version} {processor}".encode()).hexdigest()[:16]
 
 
 @functools.cache
