@@ -101,6 +101,8 @@ def bench_start(*, quick: bool, json_path: Path | None) -> None:
     from saltus.bench import machine
     from saltus.bench.report import print_table
     from saltus.cli import screen
+    from saltus.number.kept import source_key
+    from saltus.number.shipped import archive_path
     from saltus.record.whole import check_writable, write_whole
 
     if json_path is not None:
@@ -117,9 +119,16 @@ def bench_start(*, quick: bool, json_path: Path | None) -> None:
     print_table(("start", "cold", "warm", *phases), [_cells(row, phases) for row in rows], left=("start",))
     print("seconds; cold: from an empty cache; phases of a cold start, each without those that it contains")
     about = machine.description(1)
+    came_along = archive_path(source_key()).exists()
+    print(f"{'with' if came_along else 'without'} compiled kernels that came with the package")
     print(f"{about['cpu']}, {about['cores']} cores; medians of {repeats} repeats")
     if json_path is not None:
-        content: dict[str, Any] = {"machine": about, "repeats": repeats, "rows": [asdict(row) for row in rows]}
+        content: dict[str, Any] = {
+            "machine": about,
+            "repeats": repeats,
+            "shipped": came_along,
+            "rows": [asdict(row) for row in rows],
+        }
         write_whole(json_path, (json.dumps(content, indent=2) + "\n").encode(), what="benchmark")
         print(f"wrote {json_path}")
 
