@@ -13,7 +13,7 @@ import saltus
 
 def description(threads: int) -> dict[str, Any]:
     """CPU, cores, threads of the measurement, system and versions."""
-    from saltus.number.kinds import register_bits
+    from saltus.number.processor import register_bits
 
     return {
         "cpu": cpu(),

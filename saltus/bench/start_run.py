@@ -66,6 +66,7 @@ def watch_compiler(clock: Clock) -> None:
     clock.watch(PartLibrary, "finalize", "linking")
     clock.watch(units.EntryLibrary, "finalize", "linking")
     clock.watch(units, "optimise", "optimising")
+    clock.watch(units.EntryLibrary, "_finalize_final_module", "machine code")
     clock.watch(units, "load", "machine code")
     clock.watch(CPUCodeLibrary, "_finalize_final_module", "machine code")
     clock.watch(_Files, "load", "cache")

@@ -27,7 +27,7 @@ import numba
 
 from saltus.errors import OptionError, SaltusWarning
 from saltus.number.fingerprint import KERNEL_ROOMS, PACKAGE
-from saltus.number.kinds import cpu_name
+from saltus.number.processor import cpu_name
 from saltus.number.sealed import Damaged, read_sealed, sealed, unsealed
 from saltus.number.shipped import archive_path, shipped
 
@@ -51,8 +51,7 @@ def source_key() -> str:
 @functools.cache
 def cache_key() -> str:
     """Hash of all that compiled kernels depend on."""
-    processor = (cpu_name(), numba.config.CPU_NAME, numba.config.CPU_FEATURES)
-    return hashlib.sha256(f"{source_key()} {sys.version} {processor}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{source_key()} {sys.version} {cpu_name()}".encode()).hexdigest()[:16]
 
 
 @functools.cache

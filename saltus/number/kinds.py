@@ -4,30 +4,14 @@ A lane is L simulations side by side in one SIMD register; a dual is a value wit
 kernels. Symbols, the fourth kind, need no type: kernels then run uncompiled (see `saltus.number.kernels.interpret`).
 """
 
-import platform
-
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
 from numba.core.typeconv import Conversion
 from numba.extending import models, register_model
 
+from saltus.number.processor import register_bits
+
 NTANGENT = 8  # tangents of a dual
-
-
-def register_bits() -> int:
-    """Width in bits of the widest SIMD register of this CPU."""
-    features = llvm.get_host_cpu_features()
-    if features.get("avx512f"):
-        return 512
-    if features.get("avx"):
-        return 256
-    return 128
-
-
-def cpu_name() -> str:
-    """Name of this CPU as the compiler sees it, for cache keys and recordings."""
-    return f"{platform.machine()}-{llvm.get_host_cpu_name()}-{register_bits()}"
 
 
 class LaneType(types.Number):

@@ -22,6 +22,7 @@ from saltus.errors import OptionError
 from saltus.number import aside
 from saltus.number.fingerprint import PACKAGE, fingerprint
 from saltus.number.kept import cache_directory, content
+from saltus.number.processor import code_generator
 
 # Instructions, before the optimiser, from which a kernel with its parts is a unit. Smaller ones cost time in each step
 # (at 1000 a pendulum 4 %, at 1500 2 %), larger ones time in compiling, since they share less.
@@ -53,6 +54,9 @@ class PartLibrary(JITCodeLibrary):
     file = ""  # its name in the cache
     size = 0  # instructions of its own
     symbol = ""  # the name of its function, where it is large enough to be a unit, see `saltus.number.units`
+
+    def __init__(self, codegen, name):
+        super().__init__(code_generator(codegen), name)
 
     @property
     def codegen(self):

@@ -13,6 +13,7 @@ from numba.core.codegen import JITCodeLibrary
 
 from saltus.number import aside, kept
 from saltus.number.parts import PartCompiler, PartLibrary, callers_first, link, part_of, unit_path
+from saltus.number.processor import code_generator
 
 Units = dict[str, str]  # names of functions -> files of their parts
 
@@ -43,14 +44,14 @@ def load(units: Units, codegen) -> None:
 def compile_unit(file: str, codegen) -> tuple[bytes, Units]:
     """The unit of a part's file as an object file, which is kept, and the units that it calls."""
     part = part_of(file, codegen)
-    library = JITCodeLibrary(codegen, part.name)
+    library = JITCodeLibrary(part._codegen, part.name)
     library._final_module = module = llvm.parse_bitcode(part._bitcode)
     module.get_function(part.symbol).linkage = "external"
     link(module, callers_first(part.calls))
     calls = units_of(part.calls)
     optimise(library, calls)
     module.verify()
-    unit = codegen._tm.emit_object(module), calls
+    unit = part._codegen._tm.emit_object(module), calls
     with contextlib.suppress(OSError):  # a full disk costs the next run its time, no more
         kept.write(unit_path(file), pickle.dumps(unit))
     return unit
@@ -75,6 +76,11 @@ class EntryLibrary(JITCodeLibrary):
     """Machine code of an entry and of all parts that it calls but units, which it only needs."""
 
     units: Units
+    code = b""  # as an object file
+
+    def __init__(self, codegen, name):
+        super().__init__(code_generator(codegen), name)
+        self.enable_object_caching()
 
     def finalize(self):
         parts = [library for library in self._linking_libraries if isinstance(library, PartLibrary)]
@@ -86,7 +92,7 @@ class EntryLibrary(JITCodeLibrary):
     def serialize_using_object_code(self):
         module = self._final_module
         symbols = [x.name for some in (module.functions, module.global_variables) for x in some if not x.is_declaration]
-        return self.name, "entry", (self._get_compiled_object(), self.units, symbols)
+        return self.name, "entry", (self.code, self.units, symbols)
 
     @classmethod
     def restored(cls, codegen, state):
@@ -94,15 +100,20 @@ class EntryLibrary(JITCodeLibrary):
         name, _, (code, units, symbols) = state
         load(units, codegen)
         self = cls(codegen, name)
-        self.enable_object_caching()
-        self._set_compiled_object(code)
+        self.code = code
         self._finalize_final_module()
+        self.code = b""  # nobody asks for it any more
         codegen._engine._defined_symbols.update(symbols)
         return self
 
     def _optimize_final_module(self):
         optimise(self, self.units)
         load(self.units, self._codegen)
+
+    def _finalize_final_module(self):
+        self.code = self.code or self._codegen._tm.emit_object(self._final_module)
+        self._set_compiled_object(self.code)  # Numba's own machine code would be for this processor alone
+        super()._finalize_final_module()
 
 
 class EntryCompiler(PartCompiler):
@@ -114,5 +125,4 @@ class EntryCompiler(PartCompiler):
         pipelines = super().define_pipelines()
         # machine code is found by its name among all that is there
         self.state.func_id.unique_id += os.urandom(6).hex()
-        self.state.library.enable_object_caching()
         return pipelines
