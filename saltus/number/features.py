@@ -54,8 +54,8 @@ def _in_value(value: Any, features: Features) -> Features:
         return NONE
     if isinstance(value, Dispatcher):
         return looked_at(value, features)
-    if isinstance(getattr(value, "choice", None), Choice):
-        return value.choice.looked_at(features)
+    if isinstance(value, Choice):
+        return value.looked_at(features)
     begun = getattr(value, "looks_at", None)
     if begun is not None:
         return features if any(word.startswith(begun) for word in features) else NONE
@@ -63,42 +63,33 @@ def _in_value(value: Any, features: Features) -> Features:
 
 
 class Choice:
-    """One of two kernels, by the types of the arguments.
+    """One of two kernels, by the types of the arguments; itself a kernel to those who call it.
 
-    `words`: those of a set of features by which is chosen, if the condition is on features; `condition` of the types;
-    `make_otherwise`: gives the other kernel, when it is needed.
+    `words`: those of a set of features by which is chosen, if the condition is on features; `condition` of the types.
     """
 
-    def __init__(
-        self,
-        kernel: Any,
-        make_otherwise: Callable[[], Any],
-        condition: Callable[..., bool],
-        words: Callable[[Features], Features] | None,
-    ):
-        self.kernel, self._make_otherwise, self._condition, self._words = kernel, make_otherwise, condition, words
-        self._otherwise: Any = None
+    otherwise: Any  # the other kernel
+    py_func: Any  # the choice in plain Python
 
-    @property
-    def otherwise(self) -> Any:
-        if self._otherwise is None:
-            self._otherwise = self._make_otherwise()
-        return self._otherwise
+    def __init__(
+        self, kernel: Any, condition: Callable[..., bool], words: Callable[[Features], Features] | None = None
+    ):
+        self.kernel, self.condition, self.words = kernel, condition, words
 
     def looked_at(self, features: Features) -> Features:
         """As `looked_at` of a kernel."""
-        if self._words is None:
+        if self.words is None:
             return _in_value(self.kernel, features) | _in_value(self.otherwise, features)
-        met = self._words(features)
+        met = self.words(features)
         return met | _in_value(self.kernel, features) if met else _in_value(self.otherwise, features)
 
     def chosen(self, arguments: tuple) -> tuple[Dispatcher, Features]:
         """The kernel for arguments of these types, and the features by which it was chosen."""
-        met = NONE if self._words is None else self._words(getattr(arguments[0], "features", NONE))
-        chosen = self.kernel if self._condition(*arguments) else self.otherwise
+        met = NONE if self.words is None else self.words(getattr(arguments[0], "features", NONE))
+        chosen = self.kernel if self.condition(*arguments) else self.otherwise
         if isinstance(chosen, Dispatcher):
             return chosen, met
-        kernel, others = chosen.choice.chosen(arguments)
+        kernel, others = chosen.chosen(arguments)
         return kernel, met | others
 
 

@@ -20,6 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.extending import _Intrinsic
 
 from saltus.errors import OptionError
+from saltus.number.features import Choice
 
 PACKAGE = Path(__file__).resolve().parent.parent
 # rooms whose sources are part of the cache's key
@@ -149,8 +150,8 @@ class _Walk:
         if isinstance(value, Dispatcher):
             options = sorted((k, repr(sorted(x) if isinstance(x, set) else x)) for k, x in value.targetoptions.items())
             return "kernel", options, self._function(value.py_func)
-        if getattr(value, "py_func", None) is value:  # one that is compiled for some models only
-            return "kernel", self._function(value)
+        if isinstance(value, Choice) or getattr(value, "py_func", None) is value:  # compiled for some models only
+            return "kernel", self._function(value.py_func)
         if isinstance(value, _Intrinsic):
             function = value._defn
             inside = () if self.is_ours(function) else self._function(function)  # views: their layouts are keys, too

@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from numba import njit
 from numba.core import event, serialize
 from numba.core.dispatcher import Dispatcher
-from numba.core.typing.templates import infer_global
+from numba.core.registry import CPUDispatcher
 from numba.extending import _Intrinsic
 
 from saltus.number.cache import EntryCache, PartCache
+from saltus.number.dispatchers import LateDispatcher
 from saltus.number.features import Choice, ChoiceType, narrowed
 from saltus.number.kinds import dual
 from saltus.number.parts import PartCompiler
@@ -49,21 +50,27 @@ def kernel(function=None, *, strict=False, inline=False, sums=False):
     """
     if function is None:
         return functools.partial(kernel, strict=strict, inline=inline, sums=sums)
-    fastmath = False if strict else _Flags([*FASTMATH, *(["reassoc"] if sums else [])])
-    dispatcher = njit(
+    if not inspect.isfunction(function):
+        raise TypeError(f"a kernel is made of a function, got {type(function).__name__}")
+    return LateDispatcher(function, functools.partial(_make, function, strict, inline, sums))
+
+
+def _make(function, strict, inline, sums, dispatcher):
+    """What Numba's `njit` would do, and what is the package's own."""
+    options = dict(
         error_model="numpy",
-        fastmath=fastmath,
+        fastmath=False if strict else _Flags([*FASTMATH, *(["reassoc"] if sums else [])]),
         forceinline=inline,
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
-        pipeline_class=PartCompiler,
-    )(function)
+        nopython=True,
+        boundscheck=None,
+    )
+    CPUDispatcher.__init__(dispatcher, function, targetoptions=options, pipeline_class=PartCompiler)
     dispatcher._cache = PartCache(function, also=(strict, inline, sums))
     dispatcher.get_call_template = functools.partial(_template, dispatcher)
-    options = {"strict": strict, "inline": inline, "sums": sums}
-    dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, options)
+    dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
-    return dispatcher
 
 
 def _itself(dispatcher, memo):
@@ -156,42 +163,73 @@ def only_with(*features, otherwise="None"):
     def words(present):
         return frozenset(word for word in present if word in whole or word.startswith(begun))
 
-    return lambda dispatcher: _choice(dispatcher, otherwise, lambda m, *_: bool(words(m.layout.features)), words)
+    return lambda kernel: _KernelChoice(kernel, otherwise, lambda m, *_: bool(words(m.layout.features)), words)
 
 
 def without_tangents(otherwise):
     """A kernel of model and data that is compiled only for numbers without tangents; duals get the other kernel."""
-    return lambda dispatcher: _choice(dispatcher, otherwise, lambda m, d: d.real is not dual)
+    return lambda kernel: _KernelChoice(kernel, otherwise, lambda m, d: d.real is not dual)
 
 
-def _choice(dispatcher, otherwise, condition, words=None):
-    """A kernel that is `otherwise`, an expression or another kernel, for arguments that do not meet a condition.
+class _KernelChoice(Choice):
+    """A kernel that is `other`, an expression or another kernel, for arguments that do not meet a condition.
 
-    In compiled code the condition is on the arguments' types, and what is not chosen is not compiled. `words`: see
-    `saltus.number.features.Choice`.
+    In compiled code the condition is on the arguments' types, and what is not chosen is not compiled.
     """
-    name = dispatcher.py_func.__name__
-    signature = inspect.signature(dispatcher.py_func)
-    arguments = ", ".join(signature.parameters)
+
+    def __init__(self, kernel, other, condition, words=None):
+        super().__init__(kernel, condition, words)
+        self._other = other
+        functools.update_wrapper(self, kernel.py_func, updated=())
+        del self.__wrapped__
+
+    @functools.cached_property
+    def _functions(self):
+        return _plain_choice(self.kernel, self._other, self.condition)
+
+    @property
+    def py_func(self):
+        return self._functions[0]
+
+    @functools.cached_property
+    def otherwise(self):
+        return kernel(self._functions[1], inline=True) if isinstance(self._other, str) else self._other
+
+    @functools.cached_property
+    def _numba_type_(self):
+        return ChoiceType(self, inspect.signature(self.py_func), _template)
+
+    def __call__(self, *args, **kws):
+        return self.py_func(*args, **kws)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce_ex__(self, protocol):
+        if vars(sys.modules.get(self.__module__, object)).get(self.__qualname__) is self:
+            return self.__qualname__
+        return _KernelChoice, (self.kernel, self._other, self.condition, self.words)
+
+
+def _plain_choice(kernel, otherwise, condition):
+    """A choice as a plain Python function, and that of what is chosen otherwise, if it is an expression."""
+    name = kernel.py_func.__name__
+    arguments = ", ".join(inspect.signature(kernel.py_func).parameters)
     source = f"""
 def {name}({arguments}):
     return kernel({arguments}) if condition({arguments}) else other({arguments})
 def other({arguments}):
     return {otherwise if isinstance(otherwise, str) else None}
 """
-    namespace = {"kernel": dispatcher, "condition": condition, "__name__": dispatcher.py_func.__module__}
+    namespace = {"kernel": kernel, "condition": condition, "__name__": kernel.py_func.__module__}
     exec(source, namespace)
     stub, other = namespace[name], namespace["other"]
-    stub.__doc__ = dispatcher.py_func.__doc__
+    stub.__doc__ = kernel.py_func.__doc__
     for function in stub, other:
         function.py_func = function  # its own source, for `interpret`
-    expression = isinstance(otherwise, str)
-    if not expression:
+    if not isinstance(otherwise, str):
         namespace["other"] = otherwise
-    make_otherwise = functools.partial(kernel, other, inline=True) if expression else lambda: otherwise
-    stub.choice = Choice(dispatcher, make_otherwise, condition, words)
-    infer_global(stub, ChoiceType(stub.choice, signature, _template))
-    return stub
+    return stub, other
 
 
 PLAIN: dict = {}  # functions that only compiled code has, and what they mean in plain Python

@@ -3,7 +3,11 @@
 Reference: the number of compiled versions, counted by hand; values by the sources' arithmetic.
 """
 
+import copy
+import pickle
+
 import pytest
+from numba.core import serialize
 
 from saltus.number.features import looked_at, looks_at
 from saltus.number.kernels import Entry, kernel, only_with, without_tangents
@@ -108,6 +112,21 @@ def test_choices_are_called_from_entries_and_with_names():
     assert use("d.x[0] = higher(m, x=d.x[1])", "cube_1", higher=higher) == 64.0
     assert use("d.x[0] = higher(m, d.x[1])", higher=higher) == -4.0
     assert use("d.x[0] = plainly(m, d)", plainly=plainly) == 4.0
+
+
+def test_choices_are_kernels_to_those_who_handle_them():
+    """Pickled by name or by what they are made of, described as their kernel, never copied."""
+    assert pickle.loads(pickle.dumps(higher)) is higher is copy.deepcopy(higher)
+    assert (higher.__name__, higher.py_func.__name__, higher.__module__) == ("higher", "higher", __name__)
+
+    @only_with("square", otherwise=higher)
+    @kernel
+    def local(m, x):
+        return -x * x
+
+    again = pickle.loads(serialize.dumps(local))
+    for word, expected in (("square", -9.0), ("cube_1", 27.0), ("round", -3.0)):
+        assert use("d.x[0] = law(m, d.x[0])", word, law=again) == expected
 
 
 def test_constants_make_no_versions_of_their_own():

@@ -1,0 +1,56 @@
+"""Dispatchers of Numba that are made when they are first looked at.
+
+Numba takes a third of a millisecond for each. The package has more than a thousand kernels, of which a run whose code
+is in the cache looks at a few.
+"""
+
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from numba.core.registry import CPUDispatcher
+
+KNOWN = {"py_func", "__class__", "__dict__"}  # what is there before
+_making = threading.RLock()
+
+
+class LateDispatcher(CPUDispatcher):
+    """A function that becomes an ordinary dispatcher, the same object, when it is called or any more is asked of it.
+
+    `make` then does what a dispatcher's `__init__` does.
+    """
+
+    def __init__(self, function: FunctionType, make: Callable[[CPUDispatcher], None]):
+        vars(self).update(py_func=function, _make=make)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in KNOWN:
+            _make(self)
+        return object.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _make(self)
+        object.__setattr__(self, name, value)
+
+    def __call__(self, *args: Any, **kws: Any) -> Any:
+        _make(self)
+        return self(*args, **kws)
+
+    def __repr__(self) -> str:
+        return f"{CPUDispatcher.__name__}({self.py_func})"  # as it will be: the name of its type holds it
+
+
+def _make(dispatcher: LateDispatcher) -> None:
+    """Once, whichever thread asks first; while it is made it is seen as it is."""
+    with _making:
+        own = vars(dispatcher)
+        make = own.pop("_make", None)
+        if make is None:
+            return
+        try:
+            make(dispatcher)
+        except BaseException:
+            own["_make"] = make
+            raise
+        object.__setattr__(dispatcher, "__class__", CPUDispatcher)
