@@ -10,8 +10,8 @@ from typing import Any
 
 from numba import njit
 
-from saltus.number.cache import EntryCache
 from saltus.number.kernels import FASTMATH
+from saltus.number.loading import LoadingCache
 
 ROOM = Path(__file__).resolve().parent
 
@@ -32,7 +32,7 @@ def entry(function) -> Any:
         nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True, _nrt=False
     )
     dispatcher: Any = njit(**options)(function)
-    dispatcher._cache = EntryCache(function, also=sources(), room=ROOM)
+    dispatcher._cache = LoadingCache(function, also=sources(), room=ROOM)
     return dispatcher
 
 

@@ -91,10 +91,8 @@ class EntryCache(_KernelCache):
 
     _impl_class = _Implementation
 
-    def _load_overload(self, sig, target_context):
-        payload = self._cache_file.load(self._index_key(sig, target_context.codegen()))
-        if payload is None:
-            return None
+    def _rebuilt(self, payload, target_context):
+        """The compile result of what a file holds; None where what it calls cannot be had."""
         if payload[0][1] != "entry":  # code that calls no kernels
             return self._impl.rebuild(target_context, payload)
         try:

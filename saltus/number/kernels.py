@@ -18,10 +18,11 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.extending import _Intrinsic
 
-from saltus.number.cache import EntryCache, PartCache
+from saltus.number.cache import PartCache
 from saltus.number.dispatchers import LateDispatcher
 from saltus.number.features import Choice, ChoiceType, narrowed
 from saltus.number.kinds import dual
+from saltus.number.loading import LoadingCache
 from saltus.number.parts import PartCompiler
 from saltus.number.units import EntryCompiler
 
@@ -139,7 +140,8 @@ class Entry:
                 pipeline_class=EntryCompiler,
             )
             dispatcher = njit(**options)(function)
-            dispatcher._cache = EntryCache(function, also=tuple((s, LAYOUTS[s].digest) for s in layouts))
+            dispatcher._compilation_chain_init_hook = lambda: None  # the compiler sees to extensions of Numba
+            dispatcher._cache = LoadingCache(function, also=tuple((s, LAYOUTS[s].digest) for s in layouts))
             self._compiled[layouts] = dispatcher
         return self._compiled[layouts]
 
