@@ -6,9 +6,10 @@ import json
 import platform
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import mujoco
+import numba
 import numpy as np
 
 import saltus
@@ -150,7 +151,7 @@ def tolerances(sim: "Simulation") -> dict[str, float]:
 
 @functools.cache
 def versions() -> dict[str, str]:
-    return {f"{p}_version": version(p) for p in ("numba", "numpy", "mujoco")}
+    return {f"{module.__name__}_version": module.__version__ for module in (numba, np, mujoco)}
 
 
 def _plain(value):
