@@ -1,8 +1,28 @@
 """What a run leaves behind: its table, its file, its plot and the statement of its accuracy."""
 
-from saltus.record.certificate import Certificate, certify_from_runs, energy_drift
-from saltus.record.events import EVENT_DTYPE
-from saltus.record.recorder import TrajectoryBuilder
-from saltus.record.trajectory import Trajectory
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+# name -> module that holds it; loaded on first use: who needs the description of events alone draws no tables
+_HOME = {
+    "EVENT_DTYPE": "saltus.record.events",
+    "Certificate": "saltus.record.certificate",
+    "Trajectory": "saltus.record.trajectory",
+    "TrajectoryBuilder": "saltus.record.recorder",
+    "certify_from_runs": "saltus.record.certificate",
+    "energy_drift": "saltus.record.certificate",
+}
 
 __all__ = ["EVENT_DTYPE", "Certificate", "Trajectory", "TrajectoryBuilder", "certify_from_runs", "energy_drift"]
+
+if TYPE_CHECKING:
+    from saltus.record.certificate import Certificate, certify_from_runs, energy_drift
+    from saltus.record.events import EVENT_DTYPE
+    from saltus.record.recorder import TrajectoryBuilder
+    from saltus.record.trajectory import Trajectory
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module 'saltus.record' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
