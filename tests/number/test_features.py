@@ -33,6 +33,12 @@ def use(body, *features, **namespace):
     return d.x[0]
 
 
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """What is compiled here is counted, so that none of it may come from the cache of an earlier run."""
+    monkeypatch.setattr("saltus.number.cache.cache_directory", lambda: tmp_path)
+
+
 @only_with("square", otherwise="-x")
 @kernel
 def power(m, x):
@@ -96,7 +102,7 @@ def test_what_a_kernel_looks_at(function, features, expected):
     assert looked_at(function, frozenset(features)) == expected
 
 
-def test_structs_that_differ_in_other_features_share_a_kernel():
+def test_structs_that_differ_in_other_features_share_a_kernel(compiled):
     @kernel
     def shared(m, d):
         d.x[0] = power(m, d.x[0]) + higher(m, d.x[1])
@@ -129,7 +135,7 @@ def test_choices_are_kernels_to_those_who_handle_them():
         assert use("d.x[0] = law(m, d.x[0])", word, law=again) == expected
 
 
-def test_constants_make_no_versions_of_their_own():
+def test_constants_make_no_versions_of_their_own(compiled):
     """A count from 0 on is a constant in the compiler's first look at a loop, and a number in its second."""
 
     @kernel
