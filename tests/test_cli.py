@@ -476,12 +476,15 @@ def test_warm_with_a_bad_name(saltus_command):
 
 def test_compiling_is_announced(capsys):
     with screen.Activity() as activity:
-        activity._on_compile("entry_advance_euler", 1)
-        activity._on_compile("inner", 2)
-        activity._on_compile(None, 0)
-    err = capsys.readouterr().err
-    assert err.startswith("compiling (once per machine): integrator euler ... ")
-    assert [what for what, _ in activity.compiled] == ["integrator euler"]
+        activity._on_compile("entry_advance_euler", 1, None)
+        activity._on_compile("inner", 2, None)
+        activity._on_compile(None, 0, None)
+        activity._on_compile("entry_energy", 1, 7.9)
+        activity._on_compile(None, 0, None)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("compiling (once per machine): integrator euler ... ")
+    assert second.startswith("compiling (once per machine, about 8 s): energy ... ")
+    assert [what for what, _ in activity.compiled] == ["integrator euler", "energy"]
 
 
 @pytest.mark.parametrize(

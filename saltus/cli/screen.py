@@ -117,11 +117,11 @@ class Activity:
         self._live: Any = None
         self._tasks: dict[str, Any] = {}
         self._compiling: str | None = None
-        self._began = 0.0
+        self._began, self._text = 0.0, ""
         self.compiled: list[tuple[str, float]] = []  # what, and in how many seconds
 
     def __enter__(self) -> Activity:
-        from saltus.number.kernels import compile_progress
+        from saltus.number.progress import compile_progress
 
         self._listener = compile_progress(self._on_compile)
         self._listener.__enter__()
@@ -158,19 +158,21 @@ class Activity:
         if fraction is not None:
             self._live.update(self._tasks[what], completed=fraction)
 
-    def _on_compile(self, kernel: str | None, depth: int) -> None:
+    def _on_compile(self, kernel: str | None, depth: int, about: float | None) -> None:
+        from saltus.number.progress import in_words
+
         if kernel is not None and depth == 1:
             self._compiling, self._began = purpose(kernel), time.perf_counter()
-            text = f"compiling (once per machine): {self._compiling}"
+            self._text = f"compiling (once per machine{in_words(about)}): {self._compiling}"
             if self._terminal:
-                self._update(text, None)
+                self._update(self._text, None)
             else:
-                print(f"{text} ... ", end="", file=sys.stderr, flush=True)
+                print(f"{self._text} ... ", end="", file=sys.stderr, flush=True)
         elif kernel is None and self._compiling is not None:
             seconds = time.perf_counter() - self._began
             self.compiled.append((self._compiling, seconds))
             if self._terminal:
-                self.end(f"compiling (once per machine): {self._compiling}")
+                self.end(self._text)
             else:
                 say(f"{seconds:.1f} s")
             self._compiling = None

@@ -2,30 +2,26 @@
 
 Numba compiles under one lock, and nothing interrupts it. So whatever is not in the cache yet is compiled by another
 process (`main`), whose result is read from the cache; when it is not wanted any more, that process is killed and holds
-up nobody. How long it took is remembered beside the cache, for those who wait the next time.
+up nobody.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import pickle
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from saltus.lab.setup import Built, Settings, Setup, build
 from saltus.number.kept import cache_directory, cache_key
-from saltus.number.kernels import compile_progress
+from saltus.number.progress import compile_progress, expected_seconds, remember
 
-ESTIMATES = "compile_seconds.json"
 _listening = threading.Lock()  # of all who listen to the compiler, only the last is told
 
 
@@ -82,7 +78,7 @@ class Making:
         """The first kernel that would have to be compiled; None if there is none."""
         mine = threading.get_ident()
 
-        def refuse(kernel: str | None, depth: int) -> None:
+        def refuse(kernel: str | None, depth: int, about: float | None) -> None:
             if kernel is not None and threading.get_ident() == mine:
                 raise _Missing(kernel)
 
@@ -93,16 +89,16 @@ class Making:
             return str(missing)
         return None
 
-    def _tell(self, kernel: str | None, depth: int) -> None:
+    def _tell(self, kernel: str | None, depth: int, about: float | None = None) -> None:
         if kernel is not None and depth == 1:
             since = time.monotonic() if self.progress is None else self.progress.since
-            about = None if self.progress is None else self.progress.about
+            about = about if self.progress is None else self.progress.about
             self.progress = Progress(kernel.replace("_", " "), since, about)
 
     def _compile_elsewhere(self, missing: str) -> None:
         """Have another process compile, and listen to what it says; if it cannot, this one will have to."""
-        began, what = time.monotonic(), f"{_described(self._settings)}: {missing}"
-        self.progress = Progress(missing.replace("_", " "), began, estimates().get(what))
+        began, what = time.monotonic(), f"lab_{missing}"
+        self.progress = Progress(missing.replace("_", " "), began, expected_seconds(what, _words(self._settings)))
         try:
             work = pickle.dumps((replace(self._setup, start=None, source=None), self._settings))
             process = self._start()
@@ -116,7 +112,7 @@ class Making:
             for line in process.stdout:
                 self._tell(line.decode().strip(), 1)
         if process.returncode == 0:
-            remember(what, time.monotonic() - began)
+            remember(what, _words(self._settings), time.monotonic() - began)
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -133,36 +129,9 @@ class Making:
             return self._process
 
 
-def _described(settings: Settings) -> str:
+def _words(settings: Settings) -> list[str]:
     """The settings that decide what is compiled."""
-    return " ".join([settings.integrator.name, settings.contact, *settings.ghosts])
-
-
-# ---------------------------------------------------------------- how long it takes
-
-
-def _file() -> Path:
-    """Beside the directories of all versions, so that a new one knows how long the last one took."""
-    directory = cache_directory()
-    return (directory.parent if directory.name == cache_key() else directory) / ESTIMATES
-
-
-def estimates() -> dict[str, float]:
-    """How long compilations took (s) by what was compiled."""
-    with suppress(OSError, ValueError):
-        found = json.loads(_file().read_text(encoding="utf-8"))
-        if isinstance(found, dict):
-            return {k: float(v) for k, v in found.items() if isinstance(v, int | float) and 0 < v < 1e5}
-    return {}
-
-
-def remember(what: str, seconds: float) -> None:
-    """Keep how long a compilation took."""
-    known = estimates() | {what: round(seconds, 1)}
-    with suppress(OSError):
-        with tempfile.NamedTemporaryFile("w", dir=_file().parent, delete=False, encoding="utf-8") as file:
-            json.dump(known, file)
-        os.replace(file.name, _file())
+    return [settings.integrator.name, settings.contact, *settings.ghosts]
 
 
 # ---------------------------------------------------------------- the other process
@@ -173,7 +142,7 @@ def main() -> None:
     setup, settings = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with_the_lab, daemon=True).start()
 
-    def tell(kernel: str | None, depth: int) -> None:
+    def tell(kernel: str | None, depth: int, about: float | None) -> None:
         if kernel is not None and depth == 1:
             print(kernel, flush=True)
 

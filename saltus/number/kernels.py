@@ -5,15 +5,13 @@ Python on flat structs at little cost. `interpret` runs the same source uncompil
 """
 
 import functools
-import gc
 import inspect
 import pickle
 import sys
 import types as pytypes
-from contextlib import contextmanager
 
 from numba import njit
-from numba.core import event, serialize
+from numba.core import serialize
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.extending import _Intrinsic
@@ -24,6 +22,7 @@ from saltus.number.features import Choice, ChoiceType, narrowed
 from saltus.number.kinds import dual
 from saltus.number.loading import LoadingCache
 from saltus.number.parts import PartCompiler
+from saltus.number.progress import watch_the_compiler
 from saltus.number.units import EntryCompiler
 
 
@@ -39,7 +38,6 @@ class _Flags(set):
 
 # nnan and ninf are left out: a NaN must stay visible
 FASTMATH = frozenset({"contract", "nsz", "arcp"})
-WHILE_COMPILING = (50_000, 20, 1000)  # thresholds of the garbage collector
 
 
 def kernel(function=None, *, strict=False, inline=False, sums=False):
@@ -141,6 +139,7 @@ class Entry:
             )
             dispatcher = njit(**options)(function)
             dispatcher._compilation_chain_init_hook = lambda: None  # the compiler sees to extensions of Numba
+            dispatcher.features = frozenset(word for s in layouts for word in LAYOUTS[s].features)
             dispatcher._cache = LoadingCache(function, also=tuple((s, LAYOUTS[s].digest) for s in layouts))
             self._compiled[layouts] = dispatcher
         return self._compiled[layouts]
@@ -276,62 +275,4 @@ def _convert(constant, x):
     return constant(x) if isinstance(x, float) else x
 
 
-class _CompileClock(event.Listener):
-    """Reports compilations of the package's kernels to whoever waits for them.
-
-    Meanwhile Python looks for garbage less often: the compiler makes many objects, few of which are garbage.
-    """
-
-    def __init__(self, report):
-        self._report, self._depth, self._thresholds = report, 0, gc.get_threshold()
-
-    def on_start(self, ev):
-        if self._ours(ev):
-            if self._depth == 0:
-                self._thresholds = gc.get_threshold()
-                if self._thresholds[0]:  # else it is switched off
-                    gc.set_threshold(*map(max, self._thresholds, WHILE_COMPILING))
-            self._depth += 1
-            self._report(ev.data["dispatcher"].py_func.__name__.removeprefix("entry_"), self._depth)
-
-    def on_end(self, ev):
-        if self._ours(ev):
-            self._depth -= 1
-            if self._depth == 0:
-                gc.set_threshold(*self._thresholds)
-                self._report(None, 0)
-
-    @staticmethod
-    def _ours(ev):
-        return (ev.data["dispatcher"].py_func.__module__ or "").startswith("saltus.")
-
-
-@contextmanager
-def compile_progress(report):
-    """While inside, call `report(kernel name or None, depth)` when a kernel starts or all have finished compiling."""
-    reports.append(report)
-    try:
-        yield
-    finally:
-        reports.remove(report)
-
-
-def _announce(name, depth):
-    """A line in the terminal while the outermost kernel compiles."""
-    if depth == 1:
-        sys.stderr.write(f"saltus: compiling {name}, once for this machine ...")
-    elif depth == 0:
-        sys.stderr.write("\r\033[K")
-    sys.stderr.flush()
-
-
-def _tell(name, depth):
-    """Pass on what compiles: to those who asked, or else to a person at a terminal."""
-    if reports:
-        reports[-1](name, depth)
-    elif sys.stderr.isatty():
-        _announce(name, depth)
-
-
-reports: list = []  # who wants to know, the last one is told
-event.register("numba:compile", _CompileClock(_tell))
+watch_the_compiler()

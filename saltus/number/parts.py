@@ -92,7 +92,7 @@ class PartLibrary(JITCodeLibrary):
     def _measure(self, functions):
         if any(b"alwaysinline" in attribute for function in functions for attribute in function.attributes):
             return
-        self.size = sum(1 for function in functions for block in function.blocks for _ in block.instructions)
+        self.size = sum(str(function).count("\n  ") for function in functions)  # lines of instructions
         whole = self.size + sum(part.size for part in callers_first(self.calls))
         if whole > LARGE and len(functions) == 1 and not self._dynamic_globals:
             self.symbol = functions[0].name

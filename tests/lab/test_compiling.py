@@ -1,7 +1,7 @@
 """What is compiled for the lab, where, and for how long: the newest choice waits for nothing that was chosen before.
 
 References: the files in a cache of the test's own, which is empty at first; scenes of the test's own that open when it
-says so. The numbers of the estimates are those that were put in.
+says so.
 """
 
 import json
@@ -13,12 +13,12 @@ import time
 
 import pytest
 
-from saltus.lab import compiling
-from saltus.lab.compiling import estimates, remember
+from saltus.lab.compiling import Cancelled
 from saltus.lab.protocol import Command
 from saltus.lab.session import LiveSession
 from saltus.lab.setup import Settings
 from saltus.lab.stage import Stage
+from saltus.number import progress
 
 CHOOSES_ANOTHER = """
 import sys
@@ -59,8 +59,8 @@ def test_a_compilation_that_is_not_wanted_any_more_ends(cold):
     (files,) = (list(path.iterdir()) for path in cold.iterdir() if path.is_dir())
     assert any("euler" in path.name for path in files)
     assert not any("advance_velocity_verlet" in path.name for path in files)
-    known = json.loads((cold / compiling.ESTIMATES).read_text())
-    assert list(known) == ["euler soft: advance_euler"] and 1 < known["euler soft: advance_euler"] < 500
+    known = json.loads((cold / progress.NAME).read_text())
+    assert 1 < known["lab_advance_euler euler soft"] < 500
 
 
 def test_a_scene_that_was_compiled_ahead_lacks_nothing(cold):
@@ -77,17 +77,6 @@ def test_scenes_to_compile_are_checked(saltus_command):
     assert code != 0 and "did you mean 'spring'" in said
     code, _, said = saltus_command("warm", "--lab", "spring", "--integrators", "rk4")
     assert code != 0 and "integrators of their own" in said
-
-
-def test_estimates_are_kept_and_nonsense_beside_the_cache_is_left_aside(monkeypatch, tmp_path):
-    file = tmp_path / "known.json"
-    monkeypatch.setattr(compiling, "_file", lambda: file)
-    remember("rk4 soft: advance_rk4", 12.34)
-    remember("euler soft: energy", 2.0)
-    assert estimates() == {"rk4 soft: advance_rk4": 12.3, "euler soft: energy": 2.0}
-    for nonsense in ("[1, 2]", '{"a": "b", "c": -1, "d": null}', "not json"):
-        file.write_text(nonsense)
-        assert estimates() == {}
 
 
 class Shown:
@@ -163,7 +152,7 @@ def test_the_newest_settings_win(monkeypatch):
 
         def run(self):
             assert self.cancelled.wait(30)
-            raise compiling.Cancelled
+            raise Cancelled
 
         def cancel(self):
             self.cancelled.set()

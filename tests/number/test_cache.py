@@ -24,7 +24,8 @@ import json, sys
 import numpy as np
 {setup}
 from saltus.number.kept import cache_directory
-from saltus.number.kernels import Entry, compile_progress, kernel
+from saltus.number.kernels import Entry, kernel
+from saltus.number.progress import compile_progress
 from saltus.number.structs import Field, Layout, Struct
 
 Layout("Store", {{"x": Field("real", ("n",)){more}}})
@@ -42,7 +43,7 @@ compiled = []
 entry = Entry("program", "a", "return {body}", outer=outer)
 d = Struct(Layout("Store", {{"x": Field("real", ("n",)){more}}}), {{"n": 1}})
 d.x[0] = 10.0
-with compile_progress(lambda name, depth: compiled.append(name)):
+with compile_progress(lambda name, depth, about: compiled.append(name)):
     result = entry(d, d, 0.5)
 print(json.dumps([result, len(compiled), str(cache_directory())]))
 """

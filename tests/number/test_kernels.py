@@ -10,7 +10,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 
 import saltus
@@ -18,7 +17,7 @@ from saltus.dynamics.smooth import free_acceleration as acceleration
 from saltus.dynamics.smooth import free_forward as forward
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.functions import rarely, seed, sincos, tangent_of, value_of, zero_like
-from saltus.number.kernels import Entry, compile_progress, interpret, kernel, only_with
+from saltus.number.kernels import Entry, interpret, kernel, only_with
 from saltus.number.structs import Field, Layout, Struct
 from saltus.number.symbols import SymbolicStruct, symbolic_model, trace
 
@@ -168,21 +167,6 @@ def test_entries_release_the_lock():
         ticks += 1
         time.sleep(0.002)
     assert ticks > 10
-
-
-def test_compilation_is_reported():
-    """Names of what is being compiled, None when all is done; nothing for a second call or outside."""
-    m, d = places()
-    seen = []
-    entry = Entry("reported", "x", "return scaled(x) + 1.0", scaled=scaled)
-    entry.compiled("Nothing", "Pair")._cache = NullCache()
-    with compile_progress(lambda name, depth: seen.append((name, depth))):
-        entry(m, d, 1.5)
-        assert "reported" in seen[0][0] and seen[0][1] == 1 and seen[-1] == (None, 0)
-        count = len(seen)
-        entry(m, d, 2.5)
-    entry(m, d, 2)  # compiles for integers
-    assert len(seen) == count
 
 
 # ---------------------------------------------------------------- uncompiled
