@@ -262,12 +262,13 @@ def model_layout(features: frozenset[str]) -> Layout:
         return MODEL
     of_fields = features & {"hill"}  # those that decide on fields
     fields = MODEL.fields | (hill.FIELDS if of_fields else {})
-
-    def narrowed(others: frozenset[str]) -> Layout:
-        return model_layout(of_fields | others)
-
+    narrowed = functools.partial(_with_features, of_fields)
     name = "_".join(["Model", *sorted(features)])
     return Layout(name, fields, frozen=True, features=features, narrowed=narrowed)
+
+
+def _with_features(of_fields: frozenset[str], others: frozenset[str]) -> Layout:
+    return model_layout(of_fields | others)
 
 
 DATA = Layout(

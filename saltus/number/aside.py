@@ -1,55 +1,77 @@
-"""Units compiled beside this process, while it does something else: on cores that have nothing to do.
+"""Compiling beside this process, while it does something else: on cores that have nothing to do.
 
-Each process of `saltus.number.unit_compiler` gets one unit after the other, and ends when none is left for some
-seconds. What they have not begun when it is needed is compiled here; so none of them is ever needed.
+Each process of `saltus.number.compiler_process` gets one piece of work after the other, and ends when none is left for
+some seconds. What they have not begun when it is needed is compiled here; so none of them is ever needed.
 """
 
 import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from saltus.number.kept import cache_directory, cache_key
 
-MOST = 4  # processes; units are few
+MOST = 4  # processes
 IDLE = 10.0  # s that a process without work is kept
 
 _changed = threading.Condition()
-_queue: list[str] = []  # files of parts whose units nobody has begun
+_queue: "dict[str, Work]" = {}  # what nobody has begun, by the files that it makes
 _begun: set[str] = set()
-_processes = 0
+_processes = _waiting = 0  # how many there are, and how many of them have nothing to do
 
 
-def offer(file: str) -> None:
-    """The unit of a part's file will be needed soon."""
+@dataclass(frozen=True)
+class Work:
+    """A file of the cache that will be needed: how the process is asked for it, and the files that it should find."""
+
+    file: str
+    asked: str
+    after: tuple[str, ...] = ()
+
+    def can_begin(self) -> bool:
+        """Whether all that it should find is there."""
+        return all(map(os.path.exists, self.after))
+
+
+def offer(works: Iterable[Work]) -> None:
+    """These will be needed soon, the first ones first."""
     global _processes
     with _changed:
-        another = _processes < min(MOST, len(_queue) + len(_begun) + 1) and _can_start()
-        if not another and _processes == 0:
+        works = [work for work in works if work.file not in _begun]
+        starting = min(MOST - _processes, len(works) - _waiting, _free_cores())
+        if _processes == 0 and starting <= 0:
             return
-        _queue.append(file)
-        if another:
+        _queue.update({work.file: work for work in works})
+        for _ in range(starting):
             _processes += 1
-            threading.Thread(target=_serve, name="saltus units", daemon=True).start()
+            threading.Thread(target=_serve, name="saltus compiling aside", daemon=True).start()
         _changed.notify_all()
 
 
 def wait_for(file: str) -> bool:
-    """Whether another process has the unit in work, once it has ended that; if not, it will not begin with it."""
+    """Whether another process has it in work, once it has ended that; if not, it will not begin with it."""
     with _changed:
-        if file in _queue:
-            _queue.remove(file)
+        _queue.pop(file, None)
         found = file in _begun
         _changed.wait_for(lambda: file not in _begun)
     return found
 
 
-def _can_start() -> bool:
-    """Whether a core is free, and a process would be a Python with the same cache."""
-    interpreter = Path(sys.executable or "").name.startswith("python")
-    return interpreter and cache_directory().name == cache_key() and _running() < _cores()
+def something_is_ready() -> None:
+    """This process has made a file, for which some work may have waited."""
+    with _changed:
+        _changed.notify_all()
+
+
+def _free_cores() -> int:
+    """How many processes would not hold up others; none where they would not be a Python with the same cache."""
+    if not Path(sys.executable or "").name.startswith("python") or cache_directory().name != cache_key():
+        return 0
+    return min(_cores() - 1 - _processes, _cores() - round(_running()))
 
 
 def _cores() -> int:
@@ -66,16 +88,16 @@ def _running() -> float:
 
 
 def _serve() -> None:
-    """Give units to a process until there are no more."""
+    """Give work to a process until there is no more."""
     global _processes
     try:
         with _start() as process:
-            while file := _next():
+            while work := _next():
                 try:
-                    answer = _asked(process, file)
+                    answer = _answer(process, work)
                 finally:
                     with _changed:
-                        _begun.discard(file)
+                        _begun.discard(work.file)
                         _changed.notify_all()
                 if not answer:
                     break
@@ -90,8 +112,10 @@ def _serve() -> None:
 
 
 def _start() -> subprocess.Popen:
+    """A process with the modules that this one has, whose layouts and kernels it may be asked for."""
+    modules = [name for name in sys.modules if name.startswith("saltus.") and not name.endswith("__main__")]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "saltus.number.unit_compiler"],
+        [sys.executable, "-P", "-m", "saltus.number.compiler_process", *modules],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -103,17 +127,25 @@ def _start() -> subprocess.Popen:
     )
 
 
-def _next() -> str | None:
+def _next() -> Work | None:
+    """The last that can begin: this process comes from the other end."""
+
+    def found() -> Work | None:
+        return next((work for work in reversed(_queue.values()) if work.can_begin()), None)
+
+    global _waiting
     with _changed:
-        _changed.wait_for(lambda: _queue, timeout=IDLE)
-        if not _queue:
-            return None
-        _begun.add(file := _queue.pop(0))
-        return file
+        _waiting += 1
+        work = _changed.wait_for(found, timeout=IDLE)
+        _waiting -= 1
+        if work:
+            del _queue[work.file]
+            _begun.add(work.file)
+        return work
 
 
-def _asked(process: subprocess.Popen, file: str) -> bytes:
+def _answer(process: subprocess.Popen, work: Work) -> bytes:
     """What the process says when it has finished; nothing where it has died."""
-    process.stdin.write(file.encode() + b"\n")
+    process.stdin.write(work.asked.encode() + b"\n")
     process.stdin.flush()
     return process.stdout.readline()

@@ -12,6 +12,7 @@ import sys
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 from saltus.errors import OptionError
+from saltus.number import aside
 from saltus.number.fingerprint import fingerprint
 from saltus.number.kept import cache_directory, cache_key, content, source_key, write
 from saltus.number.parts import Gone, keep, part_of, rebuild
@@ -113,11 +114,12 @@ class PartCache(_KernelCache):
     def _load_overload(self, sig, target_context):
         codegen = target_context.codegen()
         key = self._index_key(sig, codegen)
-        payload = self._cache_file.load(key)
-        if payload is None:
+        name = self._cache_file.name(key)
+        payload = self._cache_file.load(key) or (aside.wait_for(name) and self._cache_file.load(key))
+        if not payload:
             return None
         try:
-            library = part_of(self._cache_file.name(key), codegen, payload)
+            library = part_of(name, codegen, payload)
         except Gone:
             return None  # what it calls is compiled anew with it
         return rebuild(target_context, library, payload)
@@ -127,3 +129,4 @@ class PartCache(_KernelCache):
         name = self._cache_file.name(self._index_key(sig, data.codegen))
         if name and (cache_directory() / name).exists():
             keep(data.library, name)
+            aside.something_is_ready()

@@ -156,12 +156,17 @@ def _tell_damage(path, damage):
 
 
 def write(path, content: bytes) -> None:
-    """Make a file of this content, whole or not at all. OSError: it cannot be made."""
+    """Make a file of this content, sealed, whole or not at all. OSError: it cannot be made."""
+    write_whole(path, sealed(os.path.basename(path), content))
+
+
+def write_whole(path, content: bytes) -> None:
+    """Make a file of these bytes, whole or not at all. OSError: it cannot be made."""
     directory, name = os.path.split(path)
     descriptor, made = tempfile.mkstemp(dir=directory, prefix=name)
     try:
         with open(descriptor, "wb") as file:
-            file.write(sealed(name, content))
+            file.write(content)
         os.replace(made, path)
     except OSError:
         with contextlib.suppress(OSError):

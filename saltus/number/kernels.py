@@ -16,6 +16,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.extending import _Intrinsic
 
+from saltus.number import ahead
 from saltus.number.cache import PartCache
 from saltus.number.dispatchers import LateDispatcher
 from saltus.number.features import Choice, ChoiceType, narrowed
@@ -23,6 +24,7 @@ from saltus.number.kinds import dual
 from saltus.number.loading import LoadingCache
 from saltus.number.parts import PartCompiler
 from saltus.number.progress import watch_the_compiler
+from saltus.number.structs import LAYOUTS, VIEWS, StructType, kind_of_buffer
 from saltus.number.units import EntryCompiler
 
 
@@ -124,8 +126,6 @@ class Entry:
     def compiled(self, *layouts: str) -> Dispatcher:
         """The dispatcher for structs of layouts with these names, made on first use."""
         if layouts not in self._compiled:
-            from saltus.number.structs import LAYOUTS, VIEWS
-
             namespace = {f"view_{s}": VIEWS[s] for s in layouts} | self._namespace
             namespace["__name__"] = __name__  # cached code is found again through its module
             exec(compile(self._source(layouts), f"<saltus kernel {self.name}>", "exec"), namespace)
@@ -140,9 +140,16 @@ class Entry:
             dispatcher = njit(**options)(function)
             dispatcher._compilation_chain_init_hook = lambda: None  # the compiler sees to extensions of Numba
             dispatcher.features = frozenset(word for s in layouts for word in LAYOUTS[s].features)
-            dispatcher._cache = LoadingCache(function, also=tuple((s, LAYOUTS[s].digest) for s in layouts))
+            also = tuple((s, LAYOUTS[s].digest) for s in layouts)
+            dispatcher._cache = LoadingCache(function, also, missing=functools.partial(self._begin, function, layouts))
             self._compiled[layouts] = dispatcher
         return self._compiled[layouts]
+
+    def _begin(self, function, layouts, types):
+        """Have free cores begin with what it calls; its arguments have these types."""
+        kinds = [kind_of_buffer(t) for t in types[: 2 * len(layouts) : 2]]
+        named = zip(self._short, layouts, kinds, strict=True)
+        ahead.offer(function, {short: StructType(layout, kind) for short, layout, kind in named})
 
     def __call__(self, *arguments):
         """Call with the structs, then the arguments."""

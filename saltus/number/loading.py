@@ -17,12 +17,17 @@ HASHES = b"_numba_hashsecret_"
 
 
 class LoadingCache(EntryCache):
-    """The same cache of entries."""
+    """The same cache of entries. `missing` is called with the types of arguments for which nothing is found."""
+
+    def __init__(self, py_func, also="", room=None, missing=None):
+        super().__init__(py_func, also, room)
+        self._missing = missing or (lambda types: None)
 
     def load_overload(self, sig, target_context):
         with self._guard_against_spurious_io_errors():
             data = self._cache_file.load(self._index_key(sig, target_context.codegen()))
             if data is None:
+                self._missing(sig)
                 return None
             _, _, (machine_code, *_) = data[0]
             if HASHES in machine_code:

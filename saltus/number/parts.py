@@ -20,6 +20,7 @@ from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from saltus.errors import OptionError
 from saltus.number import aside
+from saltus.number.aside import Work
 from saltus.number.fingerprint import PACKAGE, fingerprint
 from saltus.number.kept import cache_directory, content
 from saltus.number.processor import code_generator
@@ -141,12 +142,17 @@ def keep(part: PartLibrary, file: str) -> None:
     part.file = file
     _parts[file] = part
     if part.is_unit and not os.path.exists(unit_path(file)):
-        aside.offer(file)
+        aside.offer([Work(unit_name(file), f"unit {file}")])
+
+
+def unit_name(file: str) -> str:
+    """The file of the machine code of a part, if that is a unit."""
+    return f"unit_{file}"
 
 
 def unit_path(file: str) -> str:
-    """Where the machine code of a part is kept, if that is a unit."""
-    return str(cache_directory() / f"unit_{file}")
+    """Where that is."""
+    return str(cache_directory() / unit_name(file))
 
 
 def part_of(file: str, codegen, payload=None) -> PartLibrary:

@@ -6,9 +6,7 @@ where the package was made has to do. Code for other features takes about as lon
 
 import gc
 import json
-import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import contextmanager, suppress
@@ -16,7 +14,7 @@ from pathlib import Path
 
 from numba.core import event
 
-from saltus.number.kept import cache_directory, cache_key
+from saltus.number.kept import cache_directory, cache_key, write_whole
 
 NAME = "compile_seconds.json"
 SHIPPED = Path(__file__).with_name(NAME)
@@ -44,9 +42,7 @@ def remember(what: str, features: Iterable[str], seconds: float) -> None:
     others = {k: v for k, v in known().items() if k != key}
     latest = dict(list((others | {key: round(seconds, 1)}).items())[-MOST:])
     with suppress(OSError):
-        with tempfile.NamedTemporaryFile("w", dir=_file().parent, delete=False, encoding="utf-8") as file:
-            json.dump(latest, file, indent=0)
-        os.replace(file.name, _file())
+        write_whole(_file(), json.dumps(latest, indent=0).encode())
 
 
 def known() -> dict[str, float]:

@@ -53,7 +53,7 @@ class Layout:
 
     `frozen`: kernels never write it. `features`: words by which kernels leave out, when they are compiled, what a
     struct of this layout does not need (see `saltus.number.kernels.only_with`); `narrowed`: a function that gives the
-    layout of the same fields with some of the features only.
+    layout of the same fields with some of the features only, by which, where it can be imported, a layout is pickled.
     """
 
     def __init__(self, name, fields, frozen=False, features=frozenset(), narrowed=None):
@@ -70,12 +70,19 @@ class Layout:
         """The layout of the same fields with no features but these."""
         return self if self._narrowed is None or features == self.features else self._narrowed(features)
 
+    def __reduce__(self):
+        return (_layout_named, (self.name,)) if self._narrowed is None else (self._narrowed, (self.features,))
+
     def shape(self, field, sizes):
         return tuple(sizes[s] if isinstance(s, str) else s for s in self.fields[field].shape)
 
 
 LAYOUTS: dict[str, Layout] = {}
 VIEWS: dict = {}
+
+
+def _layout_named(name):
+    return LAYOUTS[name]
 
 
 class Struct:
@@ -372,7 +379,7 @@ def _set_element(context, builder, sig, args):
     return context.get_dummy_value()
 
 
-def _kind_of_buffer(ty):
+def kind_of_buffer(ty):
     """The kind of number in a buffer: duals have three axes, lanes two, floats one."""
     if ty.ndim == 3:
         return dual
@@ -387,7 +394,7 @@ def _make_view(layout):
 
     @intrinsic
     def view(typingctx, real, ints):
-        ty = StructType(name, _kind_of_buffer(real))
+        ty = StructType(name, kind_of_buffer(real))
 
         def codegen(context, builder, sig, args):
             struct = cgutils.create_struct_proxy(ty)(context, builder)

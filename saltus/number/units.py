@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
 
 from saltus.number import aside, kept
-from saltus.number.parts import PartCompiler, PartLibrary, callers_first, link, part_of, unit_path
+from saltus.number.parts import PartCompiler, PartLibrary, callers_first, link, part_of, unit_name, unit_path
 from saltus.number.processor import code_generator
 
 Units = dict[str, str]  # names of functions -> files of their parts
@@ -31,7 +31,7 @@ def load(units: Units, codegen) -> None:
     for symbol, file in units.items():
         if symbol in _loaded:
             continue
-        found = kept.content(unit_path(file)) or (aside.wait_for(file) and kept.content(unit_path(file)))
+        found = kept.content(unit_path(file)) or (aside.wait_for(unit_name(file)) and kept.content(unit_path(file)))
         code, calls = found or compile_unit(file, codegen)
         load(calls, codegen)
         engine = codegen._engine

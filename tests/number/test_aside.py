@@ -1,4 +1,4 @@
-"""Units compiled by another process while this one does something else.
+"""Code compiled by another process while this one does something else.
 
 Reference: what a user relies on. Whatever happens to the other process, nobody waits for it in vain.
 """
@@ -13,7 +13,7 @@ SCRIPT = """
 import sys, time
 from saltus.number import aside, parts, units
 parts.LARGE = 10
-aside._running = lambda: {running}
+aside._running, aside._cores = lambda: {running}, lambda: 4
 {setup}
 from saltus.number.kernels import Entry, kernel
 from saltus.number.structs import Field, Layout, Struct
@@ -99,6 +99,8 @@ def test_a_process_that_fails_costs_time_only(run, started):
 
 def test_it_ends_with_the_one_that_asked(tmp_path):
     """Its standard input is closed then."""
-    command = [sys.executable, "-m", "saltus.number.unit_compiler"]
-    done = subprocess.run(command, input="no such file\n", capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "no such file\n")
+    command = [sys.executable, "-m", "saltus.number.compiler_process", "no.such.module"]
+    done = subprocess.run(
+        command, input="unit no_such_file\nkernel nonsense\n", capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "unit\nkernel\n")

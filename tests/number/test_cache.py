@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from saltus.errors import OptionError, SaltusWarning
-from saltus.number import cache, kept
+from saltus.number import cache, kept, progress
 from saltus.number.kernels import kernel
 from saltus.number.sealed import read_sealed
 
@@ -66,7 +66,8 @@ def run(path, directory, environment=(), **changes):
 
 
 def files(directory):
-    return sorted(p for p in directory.rglob("*") if p.is_file())
+    """Those of compiled code."""
+    return sorted(p for p in directory.rglob("*") if p.is_file() and p.name != progress.NAME)
 
 
 # ---------------------------------------------------------------- the key

@@ -1,0 +1,37 @@
+"""The process beside another one that compiles for it: see `saltus.number.aside`.
+
+Its arguments are modules that it needs. It reads what to compile, a line each, and writes a line when it has finished
+with one, whether or not it could.
+"""
+
+import importlib
+import os
+import sys
+from contextlib import suppress
+
+from numba.core.registry import cpu_target
+
+from saltus.number import ahead, aside
+from saltus.number.parts import unit_path
+from saltus.number.units import compile_unit
+
+
+def main() -> None:
+    """Compile what standard input names, until it ends."""
+    aside.MOST = 0  # this is the process aside
+    for module in sys.argv[1:]:
+        with suppress(ImportError):
+            importlib.import_module(module)
+    codegen = cpu_target.target_context.codegen()
+    for line in sys.stdin:
+        what, name = line.split()
+        with suppress(Exception):  # the one that asks compiles it, and meets the error
+            if what == "kernel":
+                ahead.compile_kernel(name)
+            elif not os.path.exists(unit_path(name)):
+                compile_unit(name, codegen)
+        print(what, flush=True)
+
+
+if __name__ == "__main__":
+    main()
