@@ -203,6 +203,7 @@ def test_one_failed_output_does_not_lose_the_other(tmp_path, monkeypatch):
     assert "p.nc" in str(errors[0]) and "No space left" in str(errors[0])
 
 
+@pytest.mark.slow
 def test_python_m_saltus(tmp_path):
     result = process("run", "pendulum", "--duration", 1, "--save", "p.nc", cwd=tmp_path)
     assert result.returncode == 0, result.stderr

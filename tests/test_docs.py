@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 DOCUMENT = DOCS / "lagrange.md"
 
@@ -26,6 +28,7 @@ def run_samples(document, folder, least=4, **environment):
     return result
 
 
+@pytest.mark.slow
 def test_the_samples_run(tmp_path):
     result = run_samples(DOCUMENT, tmp_path)
     assert "Matrix([[-tau, tau]]) Matrix([[0, tau]])" in result.stdout
@@ -52,6 +55,7 @@ def test_files_that_it_names_exist():
         assert (DOCUMENT.parent / link).exists(), link
 
 
+@pytest.mark.slow
 def test_the_samples_on_hard_contact_run(tmp_path):
     """The table of the cradle is the one in the text."""
     result = run_samples(DOCS / "hard_contact.md", tmp_path)
@@ -61,6 +65,7 @@ def test_the_samples_on_hard_contact_run(tmp_path):
     assert "(101,) (1, 101) (1, 101) (3, 101)" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_samples_on_sweeps_run(tmp_path):
     """And the page names all quantities, reductions and numbers that there are."""
     from saltus.simulate.measures import NUMBERS, QUANTITIES, REDUCTIONS
@@ -78,6 +83,7 @@ def test_the_samples_on_the_lab_run(tmp_path):
     run_samples(DOCS / "lab.md", tmp_path, least=2, BROWSER="true")
 
 
+@pytest.mark.slow
 def test_the_sample_on_energy_runs(tmp_path):
     """Its balance is the one in the text but for the residual's digits, and the page names all accounts."""
     from saltus.record.ledger import ACCOUNTS

@@ -27,6 +27,7 @@ def test_every_example_is_tested():
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
+@pytest.mark.slow
 def test_pendulum_energy(tmp_path):
     out = output("pendulum_energy.py", "p.png", folder=tmp_path)
     found = {label.strip(): float(end) for label, end in re.findall(r"^(.*?) +E/E0 at the end +([\d.]+)", out, re.M)}
@@ -57,6 +58,7 @@ def test_accuracy(tmp_path):
     assert "warning: the differences do not shrink" in out
 
 
+@pytest.mark.slow
 def test_bouncing(tmp_path):
     """The restitution that was asked for is of an impact at 1 m/s; the ball's is the law's at its own speed."""
     out = output("bouncing.py", folder=tmp_path)
@@ -67,6 +69,7 @@ def test_bouncing(tmp_path):
     assert "penetration" in out and "touches at 0.320" in out
 
 
+@pytest.mark.slow
 def test_plane(tmp_path):
     """A step of h multiplies the radius by sqrt(1 + h²), by sqrt(1 + h⁴/4), and by one."""
     out = output("plane.py", "p.png", folder=tmp_path)
@@ -77,6 +80,7 @@ def test_plane(tmp_path):
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_hill_muscle(tmp_path):
     """An elastic tendon delays the arm and does not keep it from rising as high."""
     out = output("hill_muscle.py", folder=tmp_path)
@@ -90,6 +94,7 @@ def test_hill_muscle(tmp_path):
 README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_readme_sample_runs(tmp_path):
     """Without a warning; fitted orders are the declared ones, and the humanoid stands after its push."""
     (sample,) = re.findall(r"```python\n(.*?)```", README, re.S)
@@ -106,6 +111,7 @@ def test_the_readme_sample_runs(tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == made
 
 
+@pytest.mark.slow
 def test_the_readme_commands_exist():
     """Every command line of the README that needs no file runs as far as its help."""
     commands = re.findall(r"^saltus (.*?)(?: +#.*)?$", README, re.M)
@@ -126,6 +132,7 @@ def test_the_readme_names_files_that_exist():
         assert (EXAMPLES.parent / link).exists(), link
 
 
+@pytest.mark.slow
 def test_film(tmp_path):
     """Pushed gently it stands, head 1.47 m up, pushed hard it lies; three seconds at 30 frames a second."""
     out = output("film.py", "f.mp4", folder=tmp_path)
@@ -135,6 +142,7 @@ def test_film(tmp_path):
         assert sum(1 for _ in film.decode(video=0)) == 90
 
 
+@pytest.mark.slow
 def test_servo(tmp_path):
     """It settles at -72 degrees with the torque of the weight there, and explicit Euler is found unstable."""
     out = output("servo.py", "s.png", folder=tmp_path)
@@ -144,6 +152,7 @@ def test_servo(tmp_path):
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_lagrange(tmp_path):
     """Both sets of angles move as the engine does; the accelerations at rest are those of M a = Q with M by hand."""
     out = output("lagrange.py", folder=tmp_path)
@@ -160,6 +169,7 @@ def test_lagrange(tmp_path):
     assert "void double_pendulum(" in (tmp_path / "pendulum.c").read_text()
 
 
+@pytest.mark.slow
 def test_hard_contact(tmp_path):
     """Closed forms: times of impacts to 1e-12, the limit of all to 1e-9; one ball in, one out."""
     out = output("hard_contact.py", "ball.png", folder=tmp_path)
@@ -192,6 +202,7 @@ def test_lab_extras():
             process.kill()
 
 
+@pytest.mark.slow
 def test_sit_to_stand(tmp_path):
     """Seat and floor carry the weight before, the floor alone after; he stands still; five seconds of film."""
     out = output("sit_to_stand.py", "s.mp4", folder=tmp_path)

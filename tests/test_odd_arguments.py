@@ -224,6 +224,7 @@ def ends_well(do):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameter"), PAIRS, ids=lambda x: x)
 def test_an_odd_argument_works_or_is_refused(name, parameter):
     found = {}

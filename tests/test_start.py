@@ -20,6 +20,7 @@ STEP = "import saltus; saltus.Simulation('pendulum').step()"
 RUN = "from saltus.cli import main; main(['run', 'pendulum', '--duration', '0.1', '--no-certify'])"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "also"), [(STEP, ("typer", "pydantic", "saltus.cli")), (RUN, ())], ids=["step", "run"]
 )

@@ -32,6 +32,7 @@ def test_the_ratio_is_the_median_of_ratios():
     assert (slow.median, fast.median) == (3.0, 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["pendulum", "chain", "top", "arm"])
 def test_peers_move_alike(model):
     setup = peers.Free(model)
@@ -40,6 +41,7 @@ def test_peers_move_alike(model):
     assert abs(sim.qvel).max() > 0.01  # it moves
 
 
+@pytest.mark.slow
 def test_constraints_and_sensors_are_off():
     text = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
     <body pos="0 0 0.05"><freejoint/><geom size="0.1"/></body></worldbody><sensor><clock/></sensor></mujoco>"""

@@ -161,6 +161,7 @@ def test_without_rows_there_is_no_work():
     assert solver_work.newton_flops(*views_of([], [0, 1], 1)) == 0
 
 
+@pytest.mark.slow
 def test_the_peak_doubles_with_narrower_numbers():
     """Twice as many float32 fit in a register; other work on the machine disturbs, hence the wide bounds."""
     for _ in range(5):

@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from saltus.bench import film
 
 
+@pytest.mark.slow
 def test_quick_benchmark(tmp_path, capsys):
     path = tmp_path / "b.json"
     film.bench_film(quick=True, json_path=path, extra=["spring"])

@@ -29,6 +29,7 @@ def test_a_sheet_is_what_mujoco_compiles():
     assert_allclose(*lengths, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_it_moves_as_that_does():
     sheet, sim = flex_sheet.Sheet(8), saltus.Simulation(flex_sheet.small(8), "euler")
     sim.qvel[2] = -flex_sheet.FALL
@@ -38,12 +39,14 @@ def test_it_moves_as_that_does():
     assert_allclose(sheet.data.views["qpos"], sim.qpos, rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_growth_is_measured():
     rows = flex.growth((4, 8), 2, 5)
     assert [row.vertices for row in rows] == [16, 64]
     assert all(row.seconds > 0 for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [flex.FLAG, flex.JELLY], ids=["flag", "jelly"])
 def test_scenes_stay_whole_and_are_mujocos(model):
     tight = model.replace('tolerance="1e-6"', 'tolerance="1e-14" iterations="500"')

@@ -49,6 +49,7 @@ def test_the_walker_has_the_equations_of_mujoco():
         assert_allclose(np.array([p.tangent[k], p.normal[k]]), J[[0, 2]], atol=1e-14)
 
 
+@pytest.mark.slow
 def test_the_walker_lands_slips_sticks_and_stands():
     sim = saltus.Simulation(WALKER)
     sim.reset(key="falling")
@@ -65,6 +66,7 @@ def test_the_walker_lands_slips_sticks_and_stands():
     assert_allclose(sim.run(2.0, sample=1.0).qpos[-1], runs[0].q, atol=4e-3)
 
 
+@pytest.mark.slow
 def test_the_woodpecker_toy_has_its_published_cycle():
     """Each return shrinks what is left by a factor of -0.84; nine leave a fifth of it, from -0.53 rad."""
     toy, cycle = Woodpecker(), WOODPECKER_CYCLE

@@ -47,6 +47,7 @@ def test_inputs_are_sampled_at_the_start_of_each_step():
     assert inputs(3) == [0.0, 5 * math.sin(8 * math.pi * 0.01), 5 * math.sin(8 * math.pi * 0.02)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("links", "option"), ANGLES)
 def test_the_engine_moves_as_the_reference(links, option):
     answer = measured("engine", "relative", links, option)
@@ -57,6 +58,7 @@ def test_the_engine_moves_as_the_reference(links, option):
     assert way.simulation < 1 and set(answer.modelling) == {"model", "kernels"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", KINDS)
 @pytest.mark.parametrize(("links", "option"), ANGLES)
 def test_derived_equations_move_as_the_reference(links, option, orientation):
@@ -68,6 +70,7 @@ def test_derived_equations_move_as_the_reference(links, option, orientation):
     np.testing.assert_allclose(equations_run.in_world(case, q), ANGLES[links, option], rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", KINDS)
 def test_all_code_of_derived_equations_moves_alike(orientation):
     answer = measured("equations", orientation, 2, "B")
@@ -87,6 +90,7 @@ def test_all_code_of_derived_equations_moves_alike(orientation):
         assert 0 < max(abs(np.subtract(way.stabilised["angles"], way.angles))) < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ["relative", "absolute"])
 @pytest.mark.parametrize(("links", "option"), [(1, "A"), (1, "B"), (2, "A"), (2, "B")])
 def test_the_naive_way_moves_as_the_engine(links, option, orientation):
@@ -96,6 +100,7 @@ def test_the_naive_way_moves_as_the_engine(links, option, orientation):
     np.testing.assert_allclose(answer.ways[0].rates, truth.ways[0].rates, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("links", "option", "orientation"),
     [(1, "A", "relative"), pytest.param(2, "B", "absolute", marks=pytest.mark.slow)],
@@ -128,6 +133,7 @@ def test_a_process_tells_and_answers():
     assert outcome.facts["answer"]["ways"][0]["name"] == "SymPy"
 
 
+@pytest.mark.slow
 def test_a_process_is_ended_at_the_limit():
     outcome = run_fresh("saltus.bench.orientation_case", {**CASE, "steps": 100_000}, limit=4)
     assert outcome.late and outcome.error is None

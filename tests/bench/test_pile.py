@@ -18,6 +18,7 @@ def test_boxes_lie_in_layers_between_walls():
     assert pile.pile(40) == pile.pile(40)
 
 
+@pytest.mark.slow
 def test_both_sides_are_measured_from_the_same_start(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(pile, "LIE", 0.5)
     rows = pile.measure_pile(3, repeats=5, steps=4)

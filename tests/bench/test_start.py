@@ -10,6 +10,7 @@ import pytest
 from saltus.bench import start
 
 
+@pytest.mark.slow
 def test_a_cold_start_compiles_and_a_warm_one_does_not(tmp_path, capsys, monkeypatch):
     pendulum = start.Start("pendulum", "run", ("pendulum", "--duration", "0.1", "--no-certify"))
     monkeypatch.setattr(start, "starts", lambda quick: [pendulum])
@@ -23,6 +24,7 @@ def test_a_cold_start_compiles_and_a_warm_one_does_not(tmp_path, capsys, monkeyp
     assert "pendulum" in shown and f"{row['cold'][0]:.1f}" in shown
 
 
+@pytest.mark.slow
 def test_what_fails_is_said():
     with pytest.raises(RuntimeError, match="nothing: "):
         start.measure(start.Start("nothing", "run", ("no_such_model",)), repeats=1)

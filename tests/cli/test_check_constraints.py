@@ -39,6 +39,7 @@ BOUND = """<mujoco model="bound"><option timestep="0.005" cone="elliptic" solver
 <connect name="loose" body1="c" anchor="0 0 0" active="false"/></equality></mujoco>"""
 
 
+@pytest.mark.slow
 def test_constraints_are_listed(check, monkeypatch):
     """What acts, which pairs of geoms our kernels collide and which MuJoCo's functions do, and what is inactive."""
     monkeypatch.setenv("COLUMNS", "200")

@@ -35,6 +35,7 @@ def test_letters_one_by_one_and_from_a_file(saltus_command, tmp_path):
     assert "M l² θ̈ + 9.81 M l sin θ = τ" in out
 
 
+@pytest.mark.slow
 def test_all_files(saltus_command, tmp_path):
     names = {"--html": "p.html", "--latex": "p.tex", "--python": "p.py", "--c": "p.c"}
     options = [x for option, name in names.items() for x in (option, tmp_path / name)]
@@ -45,6 +46,7 @@ def test_all_files(saltus_command, tmp_path):
         assert f"wrote {tmp_path / name}" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

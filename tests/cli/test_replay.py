@@ -20,6 +20,7 @@ def recording(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_summary_and_files(saltus_command, recording, tmp_path):
     outputs = {"--plot": "p.svg", "--video": "v.webm", "--report": "r.html", "--save": "again.zarr"}
     options = [word for option, name in outputs.items() for word in (option, tmp_path / name)]

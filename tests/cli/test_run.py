@@ -20,6 +20,7 @@ def frames(path):
         return [f.to_ndarray(format="rgb24") for f in container.decode(video=0)]
 
 
+@pytest.mark.slow
 def test_all_outputs_at_once(saltus_command, tmp_path):
     names = {"--video": "v.mp4", "--report": "r.html", "--save": "s.nc", "--plot": "p.png"}
     paths = {option: tmp_path / name for option, name in names.items()}

@@ -84,6 +84,7 @@ def test_a_number_of_links_that_is_none(saltus_command):
         assert code == 1 and "n_link" in err and "links" in err
 
 
+@pytest.mark.slow
 def test_contact_law(saltus_command, tmp_path):
     figure = tmp_path / "law.png"
     code, out, _ = saltus_command("contact-law", "--solref", "0.01,1", "--solimp", "0.8", "--mass", 3, "--plot", figure)

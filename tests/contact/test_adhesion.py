@@ -25,6 +25,7 @@ def dense_moment(m, d):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_moment_arms_and_accelerations(cone):
     """With contacts that act, contacts in the gap, and none."""
@@ -46,6 +47,7 @@ def test_moment_arms_and_accelerations(cone):
     assert {(True, True), (False, False)} <= seen
 
 
+@pytest.mark.slow
 def test_it_holds_a_weight():
     """Up to its own weight of 9.81 N the box stays at the ceiling, beyond it falls."""
     for pull, stays in ((12.0, True), (8.0, False)):
@@ -55,6 +57,7 @@ def test_it_holds_a_weight():
         assert (sim.qpos[2] > 0.85) == stays
 
 
+@pytest.mark.slow
 def test_lanes_equal_floats():
     sim = saltus.Simulation(GRIPPER.format(cone="elliptic"))
     batch = saltus.Batch(GRIPPER.format(cone="elliptic"), 3)

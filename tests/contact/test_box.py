@@ -124,6 +124,7 @@ def tolerance(name, kind):
     return of_contact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poses", ["random", "special"])
 @pytest.mark.parametrize("kind", list(EPSILON))
 @pytest.mark.parametrize("name", NAMES)
@@ -139,6 +140,7 @@ def test_contacts_are_mujocos(name, kind, poses):
     assert assert_same(found, expected, tolerance(name, kind)) > len(qpos) / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(EPSILON))
 def test_capsule_along_a_face_touches_where_it_begins_and_ends(kind):
     """A capsule that lies on a face touches at both ends of the part of its axis that is over the face.
@@ -183,6 +185,7 @@ def over_face(centre, direction):
     return (centre + enter * direction, centre + leave * direction) if leave - enter > 0.05 else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lane64", "lane32"])
 def test_neighbours_do_not_matter(kind):
     """A state's contacts are the same bit by bit beside other states, and in another place."""
@@ -195,6 +198,7 @@ def test_neighbours_do_not_matter(kind):
     assert same_bits(shuffled[:60], alone)
 
 
+@pytest.mark.slow
 def test_tangents():
     """Duals carry the derivatives of distances, positions and frames, away from kinks.
 
@@ -205,6 +209,7 @@ def test_tangents():
     assert assert_tangents(m, qpos[:60], np.random.default_rng(1), step=1e-4, tolerance=1e-8) > 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poses", ["random", "special"])
 def test_tangents_are_finite(poses):
     """No division by zero gets into tangents, in the middle of a box either."""

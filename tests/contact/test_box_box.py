@@ -142,6 +142,7 @@ def crossed(rng, angle):
 # ---------------------------------------------------------------- tests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "poses"), [*((n, "random") for n in NAMES), ("same", "special"), ("wide", "special")])
 @pytest.mark.parametrize("kind", list(EPSILON))
 def test_contacts_are_mujocos(name, kind, poses):

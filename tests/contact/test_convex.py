@@ -118,6 +118,7 @@ def directions(rng, n=6000):
 # ---------------------------------------------------------------- values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_the_normal_is_the_direction_of_largest_separation(name):
     """dist = s(normal), no other direction has a larger s, and normal and position join the nearest points.
@@ -154,6 +155,7 @@ def nearest_of_ellipsoid(p):
     return SIZE**2 * p / (SIZE**2 + t)
 
 
+@pytest.mark.slow
 def test_spheres_touch_where_the_ellipsoid_is_nearest():
     """dist, normal and position of a sphere's contact, deep ones too, are those of the point nearest to its centre."""
     qpos = random_cases()[0]
@@ -173,6 +175,7 @@ def test_spheres_touch_where_the_ellipsoid_is_nearest():
     assert deep > 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(EPSILON))
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_contacts_are_mujocos(name, kind):
@@ -192,6 +195,7 @@ def test_contacts_are_mujocos(name, kind):
     assert compared < len(qpos)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_single_precision(name):
     """float32 has the contacts of float64, but for those within rounding of the reach or of another deepest place."""

@@ -44,6 +44,7 @@ def cases(name):
     return m, states, mujocos(states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(TOLERANCE))
 @pytest.mark.parametrize("name", list(GEOMS))
 def test_contacts_of_ropes_are_mujocos(name, kind):
@@ -69,6 +70,7 @@ def masks(m, g, f):
     return m.geom_contype[g] & m.flex_conaffinity[f] or m.flex_contype[f] & m.geom_conaffinity[g]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(TOLERANCE))
 def test_contacts_of_several_are_mujocos(kind):
     """Planes meet vertices, fixed ones too; geoms of the world meet no element with a corner that is fixed to it."""

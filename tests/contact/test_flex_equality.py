@@ -25,6 +25,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_are_mujocos(name):
     rows, *_ = assert_same_rows(MODELS[name], states=3, spread=0.02)

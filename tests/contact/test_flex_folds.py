@@ -81,6 +81,7 @@ def test_all_neighbours_are_listed(name):
     assert listed > 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(BODIES))
 @pytest.mark.parametrize("kind", ["float64", "lane64"])
 def test_contacts_of_what_moves_are_mujocos(name, kind):

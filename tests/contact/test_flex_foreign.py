@@ -68,6 +68,7 @@ def ordered(found):
 ALL = [(name, kind) for name in SCENES for kind in KINDS if (name, kind) != ("rigid", "lane32")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), ALL)
 def test_contacts_are_mujocos(name, kind):
     """In MuJoCo's order; where lanes are put side by side, in that of the elements."""
@@ -78,6 +79,7 @@ def test_contacts_are_mujocos(name, kind):
     assert assert_same(found, expected, TOLERANCE[kind]) > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sheet", "both"])
 def test_neighbours_do_not_matter(name):
     """A state's contacts are the same bit by bit beside other states and in another place."""
@@ -122,6 +124,7 @@ def test_mujoco_is_called_where_it_may_find_something(gap, calls):
     assert len(called) == calls and bool(found) == bool(calls)
 
 
+@pytest.mark.slow
 def test_tangents():
     """Duals carry the derivatives of distances, of bodies apart."""
     m, _, _ = cases("sheet")

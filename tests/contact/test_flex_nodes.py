@@ -44,6 +44,7 @@ MODELS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_are_mujocos(name, cone):
@@ -54,6 +55,7 @@ def test_rows_are_mujocos(name, cone):
     assert contacts > 2
 
 
+@pytest.mark.slow
 def test_contacts_that_mujoco_finds():
     """With boxes and cylinders; GJK finds places to some 1e-8 m where nodes' differ by rounding."""
     soft = solid(pin='<pin id="0 2"/>')
@@ -87,6 +89,7 @@ def test_of_many_contacts_few_count():
     assert contacts == 50
 
 
+@pytest.mark.slow
 def test_lanes_choose_for_themselves():
     """Bit for bit the same whatever is in the other lanes."""
     model = saltus.load(f"<mujoco><worldbody>{FLOOR}{solid(count='11 10 3', z=0.1)}</worldbody></mujoco>")

@@ -186,6 +186,7 @@ def model(request):
 # ---------------------------------------------------------------- what is found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_contacts_at_the_same_poses(model, kind):
     """A function gives the same bits here as under MuJoCo's driver; where it is not called there are no contacts."""
@@ -235,6 +236,7 @@ def test_neighbours_do_not_matter(model, kind):
         assert [c.bits() for c in contacts] == (alone[i] if i % 2 == 0 else [])
 
 
+@pytest.mark.slow
 def test_two_threads(model):
     """Two Datas at work at once find what one finds, and MuJoCo's stack is as empty afterwards as it was before."""
     qpos = states(model, 400)

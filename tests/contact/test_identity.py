@@ -24,6 +24,7 @@ def box_on(floor):
     )
 
 
+@pytest.mark.slow
 def test_a_box_slides_to_rest_on_a_box():
     sim = box_on("box")
     sim.qvel[0] = 1.0
@@ -33,6 +34,7 @@ def test_a_box_slides_to_rest_on_a_box():
     assert_allclose(sim.qpos, [1 / (2 * 0.3 * G), 0, 0.1, 1, 0, 0, 0], atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", [[0.98, 0.1, 0.15, 0.05], [0.9, -0.2, 0.3, 0.1]])
 def test_a_box_falls_on_a_box_as_on_a_plane(turn):
     ends, impacts = [], []

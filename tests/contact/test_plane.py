@@ -85,6 +85,7 @@ def lying(name, qpos):
     return (name == "cylinder") & (np.abs(z_axes(qpos[:, 7 * k + 3 : 7 * k + 7])[:, 2]) < 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poses", ["random", "special"])
 @pytest.mark.parametrize("kind", list(EPSILON))
 @pytest.mark.parametrize("name", list(SIZES))

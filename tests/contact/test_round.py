@@ -98,6 +98,7 @@ def tolerance(name, qpos, kind):
     return of_contact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("poses", ["random", "special"])
 @pytest.mark.parametrize("kind", list(EPSILON))
 @pytest.mark.parametrize("name", list(PAIRS))

@@ -35,6 +35,7 @@ def cases(radius=0.01, layers=1, n=60):
     return m, states, mujocos(states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [0, 0.01])
 @pytest.mark.parametrize("kind", list(TOLERANCE))
 def test_contacts_are_mujocos(kind, radius):
@@ -65,6 +66,7 @@ def test_neighbours_do_not_matter():
     assert same_bits(shuffled[:20], alone)
 
 
+@pytest.mark.slow
 def test_tangents():
     """Duals carry the derivatives of distances, positions and frames, away from kinks."""
     m, states, _ = cases()

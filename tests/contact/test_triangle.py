@@ -42,6 +42,7 @@ def cases(name):
 TOLERANCE = {"float64": 1e-12, "lane64": 1e-12, "lane32": 1e-3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(TOLERANCE))
 @pytest.mark.parametrize("name", list(GEOMS))
 def test_contacts_are_mujocos(name, kind):
@@ -79,6 +80,7 @@ def test_neighbours_do_not_matter():
         assert same_bits(shuffled[:20], alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(GEOMS))
 def test_tangents(name):
     """Duals carry the derivatives of distances, positions and frames, away from kinks."""

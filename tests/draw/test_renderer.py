@@ -82,6 +82,7 @@ def test_pictures_without_a_graphics_library(tmp_path):
     np.testing.assert_array_equal(image, draw(tmp_path, "saltus")[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before, environment",
     [("", dict(MUJOCO_GL="disabled")), (HIDDEN, {}), (HIDDEN, dict(MUJOCO_GL="egl"))],
@@ -95,6 +96,7 @@ def test_mujocos_falls_back_with_a_message(tmp_path, before, environment):
     np.testing.assert_array_equal(image, draw(tmp_path, "saltus")[1])
 
 
+@pytest.mark.slow
 def test_mujocos_picture_lies_over_ours(tmp_path):
     """Where MuJoCo's picture has the bobs' colours, ours has them too, but for what is in its shadow."""
     (name, said, _), theirs = draw(tmp_path, "mujoco", MUJOCO_GL="egl")

@@ -72,6 +72,7 @@ def on_hinges(xml):
     return xml.replace('name="ball" type="ball"', 'name="ball" axis="1 0 1"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["euler", "implicit", "implicitfast"])
 def test_steps(method):
     """All laws with states on a hinge and a tendon, some of angles without ends, and orientation servos."""

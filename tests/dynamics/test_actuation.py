@@ -58,6 +58,7 @@ def assert_mujocos(model, states, needed=NEEDED):
             assert largest_error(found(field), getattr(wanted, field)) < SUM, field
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0.1, 5.0])
 def test_every_law(speed):
     model = saltus.load(document(actuators(LAWS, SOME)))

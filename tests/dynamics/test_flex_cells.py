@@ -86,6 +86,7 @@ def with_parents(m, d, field):
     return wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.001, 0.03])
 @pytest.mark.parametrize("name", MODELS)
 def test_forces_are_mujocos(name, spread):
@@ -107,6 +108,7 @@ def test_straight_rods_resist_all_rates():
     assert abs(d.qfrc_damper).max() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "spread", "tolerance"), [("rod", 0.02, 1e-8), ("quadratic", 1e-5, 1e-3)])
 def test_springs_are_the_slope_of_the_energy(name, spread, tolerance):
     """Of cells up to the strain, here some 1e-4."""
@@ -140,6 +142,7 @@ def dense(sim, force):
     return np.transpose(columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cells", "quadratic", "rod"])
 def test_implicit_is_the_dense_solution(name):
     h = 0.01
@@ -155,6 +158,7 @@ def test_implicit_is_the_dense_solution(name):
     assert abs(explicit - implicit).max() > 0.1 * abs(implicit).max()  # it matters
 
 
+@pytest.mark.slow
 def test_rods_keep_their_energy():
     """`energy_momentum`, undamped and far from straight, at steps that are long for the fastest oscillations."""
     model = saltus.load(rod().replace('damping="1"', "").replace('damping=".01"', "").replace("<worldbody>", FREE, 1))
@@ -174,6 +178,7 @@ def test_rods_keep_their_energy():
 FREE = '<option gravity="0 0 0"/><worldbody>'
 
 
+@pytest.mark.slow
 def test_cells_move_as_by_the_midpoint_rule():
     """`energy_momentum` against `dopri5`: of second order, at steps that Newton's method must converge at."""
     end = 0.064
@@ -206,6 +211,7 @@ def test_what_is_not_simulated_is_named():
             saltus.load(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cells", "rod"])
 def test_derivatives(name):
     """Of a step, by duals, against central differences of it: 1e-6 of the largest, as rounding over the difference."""
@@ -221,6 +227,7 @@ def test_derivatives(name):
         assert_allclose(A[:, i], (ends[0] - ends[1]) / 2e-6, rtol=0, atol=1e-6 * abs(A).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cells", "quadratic", "rod"])
 def test_a_discrete_step_is_mujocos(name):
     """One step that is long for the stiffness, which Euler's would answer with several times the change."""

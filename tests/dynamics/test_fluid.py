@@ -175,6 +175,7 @@ def mujocos_derivative(m, state, integrator):
     return found[0] - found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_mujocos(name):
     """Forces and their derivatives, symmetric and not, at a state of its own in each lane."""
@@ -193,6 +194,7 @@ def test_mujocos(name):
             assert largest_error(matrix(model, data, lane), derivative, 1e-30) <= TOLERANCE
 
 
+@pytest.mark.slow
 def test_tangents():
     """Duals through the forces: in velocities the analytic derivative, in positions differences of MuJoCo's forces."""
     model, m = load("mechanism")
@@ -217,6 +219,7 @@ def test_tangents():
         assert np.max(np.abs(tangents[:, i] - slope / (12.0 * h))) <= DIFFERENCED * np.max(np.abs(tangents[:, : m.nv]))
 
 
+@pytest.mark.slow
 def test_rest():
     """In still media nothing acts on what rests; the derivative is Stokes' resistance, for duals too."""
     model = saltus.load(mechanism(wind="0 0 0"))
@@ -243,6 +246,7 @@ def test_symbols(shape):
     assert found == pytest.approx(oracle.forward(model.mujoco, state).qfrc_fluid[0], rel=TOLERANCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mechanism", "small"])
 def test_single_precision(name):
     """float32 lanes, down to small shapes whose areas squared are too small for its range."""
@@ -270,6 +274,7 @@ def test_lanes_do_not_meet():
             assert same_bits(mixed.views[field][..., lane].copy(), data.views[field][..., lane].copy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["Euler", "RK4", "implicit", "implicitfast"])
 def test_steps(integrator):
     """Fifty steps of MuJoCo's integrators; the medium is dense enough for the implicit ones to differ."""

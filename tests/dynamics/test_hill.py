@@ -243,6 +243,7 @@ def fibre_velocity(model, muscle, act, path, length):
     return brentq(lambda v: balance(model, muscle, act, path, length, v), -1e4, 1e5, xtol=1e-15, rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damping", [0.1, 1e-3])
 def test_the_fibre_velocity_balances_fibre_and_tendon(damping):
     """A thousandth of the damping is still solved; all pieces of all curves and what lies beyond them."""
@@ -400,6 +401,7 @@ def test_one_stage_methods_stay_stable_where_an_inactive_fibre_meets_a_stiff_ten
     assert sim.act[1] == pytest.approx(settled[1], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_lanes_give_what_one_simulation_gives():
     """Batches to some hundred roundings of single runs, and a simulation to the bit with any neighbours."""
     model, count = load(), 11
@@ -425,6 +427,7 @@ def test_lanes_give_what_one_simulation_gives():
         assert_allclose(np.concatenate([sim.qpos, sim.qvel, sim.act]), together[k], atol=1e-13, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_derivatives_are_exact():
     """A step's derivatives by dual numbers with Richardson's differences, whose error is about 1e-9 of 1."""
     sim = begin(load(), "euler", activation=0.3, excitation=0.6)

@@ -113,6 +113,7 @@ def assert_same(fields, model, m, wanted, where):
         assert_close(fields(name)[ours], getattr(wanted, name)[ours], f"{name} {where}")
 
 
+@pytest.mark.slow
 def test_floats(case):
     model, m, states, wanted = case
     sim = saltus.Simulation(model, integrator="euler")
@@ -124,6 +125,7 @@ def test_floats(case):
         assert_close(sim.energy(), wanted[k].energy, "energy()")
 
 
+@pytest.mark.slow
 def test_lanes(case):
     """Each lane has a state of its own and gives that state's quantities."""
     model, m, states, wanted = case
@@ -146,6 +148,7 @@ def outcomes(files):
     return loaded, refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("package", "files", "least"), [("dm_control", DM_CONTROL, 55), ("gymnasium", GYMNASIUM, 14)])
 def test_table_of_package_models(package, files, least, record_property):
     """At least as many files load as MuJoCo compiles; what is refused is refused for MuJoCo's own reason."""

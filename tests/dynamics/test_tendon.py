@@ -185,6 +185,7 @@ def assert_mujocos(m, found, wanted, jacobian=TOLERANCE, length=TOLERANCE):
     assert np.max(np.abs(found("ten_velocity") - wanted.ten_velocity) / speed) <= jacobian
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*MECHANISMS, *FILES])
 def test_mujocos(name):
     """Length, Jacobian and velocity in lanes, a random state in each."""
@@ -233,6 +234,7 @@ def test_whole_tendon_moves():
     assert np.all(dense[4] == 0.0)  # arm to wrist, one body
 
 
+@pytest.mark.slow
 def test_derivatives():
     """J = dL/dq, and dJ/dq is a Hessian, so symmetric: both by dual numbers, on the way through geoms too.
 

@@ -179,6 +179,7 @@ def test_momenta(tendons):
     assert largest_error(data.momentum_rate[:, 0], rate) <= 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "gain"), [("rk4", 16.0), ("implicit_midpoint", 4.0)])
 def test_energy_is_conserved(integrator, gain):
     """Springs without slack, tendons with inertia on several branches: what the method loses vanishes at its order."""

@@ -67,6 +67,7 @@ def test_where_nothing_is_turned():
         assert_allclose(our_moment(model, found("moment")), dense_moment(m, wanted), atol=TOLERANCE)
 
 
+@pytest.mark.slow
 def test_gradient():
     """Moment arms are the gradient of the length: along a random direction, by dual numbers."""
     model = saltus.load(document([f"<motor name='{name}' {t}/>" for name, t in EXACT.items()]))

@@ -32,6 +32,7 @@ ONE_STAGE = """<dcmotor joint="k" motorconst=".5" resistance="2" inductance=".01
   <general joint="k" dyntype="filterexact" dynprm=".001" gainprm="3"/>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "implicit", "RK4"])
 def test_steps_of_mujoco(integrator):
     """200 steps with controls that change every 20; states, positions and their rates at the end."""
@@ -57,6 +58,7 @@ ORDERS = {"explicit_euler": 1, "euler": 1, "implicit": 1, "implicitfast": 1, "mi
 ORDERS |= {"verlet": 2, "rk4": 4, "implicit_midpoint": 2, "energy_momentum": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "order"), ORDERS.items())
 def test_order(integrator, order):
     """A pendulum pushed by a filter and an integrator: the error of position, velocity and states at 1 s."""
@@ -93,6 +95,7 @@ def test_exact_filters_do_not_diverge():
         assert sim.act[0] == pytest.approx(1 - np.exp(-2 * (k + 1)), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", pytest.param("implicitfast", marks=pytest.mark.slow)])
 def test_derivatives(integrator):
     """A and B of MuJoCo's mjd_transitionFD, centred differences with a step of 1e-6: 1e-6 of the largest."""
@@ -110,6 +113,7 @@ def test_derivatives(integrator):
     np.testing.assert_allclose(found[1], B, rtol=0, atol=1e-6 * abs(B).max())
 
 
+@pytest.mark.slow
 def test_lanes_equal_floats():
     model = saltus.load(ARM.format(integrator="Euler", more=ONE_STAGE))
     sim, batch = saltus.Simulation(model), saltus.Batch(model, 3)

@@ -32,6 +32,7 @@ def dropped(**law):
     return sim, sim.run(1.5, sample=0.01)
 
 
+@pytest.mark.slow
 def test_a_dense_time_is_summed_up_in_the_log():
     sim, run = dropped()
     dense = run.events[run.events["kind"] == "dense"]
@@ -46,6 +47,7 @@ def test_a_dense_time_is_summed_up_in_the_log():
     assert abs(sim.qpos[2] - 0.1) < 1e-9 and np.abs(sim.qvel).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_one_may_stop_there_or_locate_on():
     _, stepped = dropped()
     first = stepped.events["since"][stepped.events["kind"] == "dense"][0]
@@ -66,6 +68,7 @@ def test_numbers_out_of_range_are_refused(wrong):
         saltus.Hard(**wrong)
 
 
+@pytest.mark.slow
 def test_more_points_than_can_be_located_are_stepped_and_carry_their_weights():
     count = MOST_CLOSED // 4 + 1
     sim = saltus.Simulation(crates(count), contact="hard")
@@ -76,6 +79,7 @@ def test_more_points_than_can_be_located_are_stepped_and_carry_their_weights():
     assert np.abs(sim.qpos.reshape(-1, 7)[:, 2] - 0.1).max() < 2 * (2e-3) ** 2
 
 
+@pytest.mark.slow
 def test_events_of_the_users_are_noticed_while_time_is_stepped():
     def clock(m, d):
         return d.time - 0.0503

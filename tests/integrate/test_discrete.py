@@ -83,16 +83,19 @@ def assert_same_steps(xml, steps=4, timestep=0.002, tolerance=1e-10, deformation
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGID)
 def test_rigid_bodies(name):
     assert assert_same_steps(RIGID[name])[0] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOFT)
 def test_deformable_bodies(name):
     assert_same_steps(SOFT[name])
 
 
+@pytest.mark.slow
 def test_a_ball_lands_on_a_sheet():
     ball = '<body pos="0 0 1.105"><freejoint/><geom size="0.1" mass="2" solref="0.001 1"/></body>'
     elastic = f'<elasticity {YOUNG} thickness="0.01" elastic2d="both"/><pin id="0 3 16 19"/>'
@@ -101,6 +104,7 @@ def test_a_ball_lands_on_a_sheet():
     assert assert_same_steps(xml, deformation=0.002, tolerance=1e-9)[1] > 0
 
 
+@pytest.mark.slow
 def test_the_flag_refsafe():
     assert_same_steps(RIGID["stiff"].replace("<option ", '<option><flag refsafe="disable"/></option><option '))
 
@@ -122,6 +126,7 @@ def test_what_is_missing_is_said(xml, what):
         saltus.Simulation(xml, "discrete")
 
 
+@pytest.mark.slow
 def test_lanes():
     """Bit for bit the same whatever is in the other lanes."""
     model = saltus.load(RIGID["soft"])

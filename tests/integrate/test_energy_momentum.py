@@ -145,6 +145,7 @@ BOXES = """<mujoco><option cone="{cone}" timestep="0.002" tolerance="1e-12"/><wo
   </worldbody></mujoco>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_at_rest_constraint_forces_are_mujocos(cone):
     """Boxes on each other and an arm at its limit: where velocities and accelerations are zero all methods agree."""
@@ -160,6 +161,7 @@ def test_at_rest_constraint_forces_are_mujocos(cone):
     assert_allclose(d.qacc, 0.0, rtol=0, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_lanes_do_not_see_each_other():
     """A thrown sheet and one that rests, side by side, to the bit; and as a simulation alone, to rounding."""
     model = saltus.load(flex(SHEET))
@@ -196,6 +198,7 @@ TRAMPOLINE = """<mujoco><option timestep="0.004"/><worldbody>
   </worldbody></mujoco>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", [0.004, 0.002, pytest.param(0.001, marks=pytest.mark.slow)])
 def test_a_ball_on_a_trampoline(h):
     """It falls 2 m onto a sheet and comes back to 1.755 m, as MuJoCo's Euler method converges to at 0.1 ms, within 2 %.

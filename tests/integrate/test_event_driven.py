@@ -47,6 +47,7 @@ def spring(name, h, restitution=0.8):
     return sim
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, order", [("rk4", 4), ("midpoint", 2), ("verlet", 2), ("implicit_midpoint", 2), ("energy_momentum", 2)]
 )
@@ -66,6 +67,7 @@ def test_methods_of_fixed_steps_keep_their_order_through_impacts(name, order):
     assert abs(slope - order) < 0.2
 
 
+@pytest.mark.slow
 def test_events_leave_the_grid_of_steps_where_it_is():
     sim = spring("rk4", 0.05)
     sim.step(40)
@@ -74,6 +76,7 @@ def test_events_leave_the_grid_of_steps_where_it_is():
     assert_allclose(sim.events["time"], math.pi / 4, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_samples_inside_fixed_steps_do_not_change_the_run():
     """Also where they lie behind an impact of the same step; rk4 errs by 1e-5 here."""
     sim, other = spring("rk4", 0.05), spring("rk4", 0.05)
@@ -89,6 +92,7 @@ def test_samples_inside_fixed_steps_do_not_change_the_run():
 # ------------------------------------------------------------ dips
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", -0.3 - 0.37 * np.arange(8))
 @pytest.mark.parametrize("depth", [1e-3, 1e-6, 1e-9])
 def test_a_ball_that_only_just_meets_another_one_meets_it(start, depth):

@@ -146,6 +146,7 @@ def gentle(m, seed=4, speed=0.5):
     return random_states(m, lane64.width, seed, speed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0.1, 3.0])
 @pytest.mark.parametrize("kind", [*LAWS, *GENERAL])
 def test_derivative_of_every_law(kind, speed):

@@ -101,6 +101,7 @@ def test_strong_damping_is_no_bound_for_the_step():
         sims[1].step(200)
 
 
+@pytest.mark.slow
 def test_lanes():
     """Bit for bit the same whatever is in the other lanes."""
     model = saltus.load(MODELS["sheet"])

@@ -94,6 +94,7 @@ def symplectic_defect(integrator):
     return np.max(np.abs(A.T @ J @ A - J))
 
 
+@pytest.mark.slow
 def test_it_is_symplectic_where_the_inertia_changes_too():
     gauss = [[0.25, 0.25 - 3**0.5 / 6], [0.25 + 3**0.5 / 6, 0.25]]
     for integrator in ("implicit_midpoint", saltus.ButcherTableau(gauss, [0.5, 0.5], name="gauss 2")):

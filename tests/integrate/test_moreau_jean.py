@@ -398,6 +398,7 @@ def pushed(force, h):
     return sim, np.array(energies)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*tolerance")
 @pytest.mark.parametrize(
     "push", [(0, 0, 0), (50, 0, 0), (-50, 0, 0), (0, 50, 0), (100, 0, 0), (-100, 0, 0), (200, 0, 0)]

@@ -32,6 +32,7 @@ def started(*arguments):
         process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
 def test_it_says_where_it_is_and_ends_with_ctrl_c():
     with started("pendulum", "--integrator", "rk4", "--port", "0") as (process, line):
@@ -43,6 +44,7 @@ def test_it_says_where_it_is_and_ends_with_ctrl_c():
         assert process.returncode == 0 and "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_the_port_that_is_asked_for():
     with started("--port", "0") as (_, first):
         port = first.split(":")[3].split("/")[0]
@@ -51,6 +53,7 @@ def test_the_port_that_is_asked_for():
             assert f"cannot listen on port {port}" in process.stderr.read()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="the time of another process is read from /proc")
 def test_fifty_bodies_take_less_than_a_quarter_of_a_core(tmp_path):
     """What the process takes for 60 updates a second to one page, from its time on the processor over 5 s."""
@@ -106,6 +109,7 @@ def test_the_list_of_scenes(capsys):
         assert name in out and scene.title.split()[0] in out
 
 
+@pytest.mark.slow
 def test_friction_on_the_command_line_leaves_the_scenes_restitution():
     law = ["--contact", "hard", "--friction", "0.3"]
     with started("bouncing_ball", *law, "--paused") as (_, line), page(Address(line.split()[1])) as client:
@@ -113,6 +117,7 @@ def test_friction_on_the_command_line_leaves_the_scenes_restitution():
         assert (client.status["friction"], client.status["restitution"]) == (0.3, 0.8)
 
 
+@pytest.mark.slow
 def test_restitution_on_the_command_line(saltus_command, tmp_path):
     """The recorded ball comes back to e² = 0.64 of the 0.5 m that it fell; soft contact has no such number."""
     file = tmp_path / "ball.nc"

@@ -52,6 +52,7 @@ def cold(tmp_path):
     return tmp_path / "cache"
 
 
+@pytest.mark.slow
 def test_a_compilation_that_is_not_wanted_any_more_ends(cold):
     """The spring moves, and of the integrator that was compiled before for the pendulum there is nothing."""
     done = python(CHOOSES_ANOTHER, cold)
@@ -63,6 +64,7 @@ def test_a_compilation_that_is_not_wanted_any_more_ends(cold):
     assert 1 < known["lab_advance_euler euler soft"] < 500
 
 
+@pytest.mark.slow
 def test_a_scene_that_was_compiled_ahead_lacks_nothing(cold):
     code = "from saltus.cli import main; main(['warm', '--lab', 'spring'])"
     done = python(code, cold)

@@ -78,6 +78,7 @@ def test_it_listens_again_where_somebody_else_has_put_back_what_was_there():
     assert told == ["first", "second"]
 
 
+@pytest.mark.slow
 def test_another_contact_law_in_the_lab_warns_in_the_page():
     session = LiveSession(Setup("test", "Test", saltus.load(ROLLING)), Downloads())
     do(session, "step", n=1)
@@ -88,6 +89,7 @@ def test_another_contact_law_in_the_lab_warns_in_the_page():
     assert not any(LEFT_OUT in text for text in notices(session))
 
 
+@pytest.mark.slow
 def test_steps_in_the_lab_warn_in_the_page(terminal):
     """One iteration is not enough for a ball that is pressed into a floor."""
     poor = ROLLING.replace("<worldbody>", '<option iterations="1" tolerance="1e-15" timestep="0.01"/><worldbody>', 1)

@@ -41,6 +41,7 @@ def set_control(sim, value):
 # ---------------------------------------------------------------- sliders
 
 
+@pytest.mark.slow
 def test_a_slider_is_called_with_its_first_value_when_moved_and_after_a_reset():
     session, _ = with_extras(lambda extras: extras.slider("force", -5, 5, 1.5, "N", set_control))
     assert session.sim.ctrl[0] == 1.5 and session.slider_values()["user[force]"] == 1.5
@@ -70,6 +71,7 @@ def test_a_slider_can_be_read_and_set_from_python():
     assert made[0].value == 1.0
 
 
+@pytest.mark.slow
 def test_a_slider_that_moves_the_state_is_a_jump():
     """Curves part, ghosts begin anew, nothing lies between the states; after a reset it starts from there."""
     session, _ = with_extras(

@@ -194,6 +194,7 @@ def test_viewers_bring_nothing(opened, client):
 # ---------------------------------------------------------------- in the browser
 
 
+@pytest.mark.slow
 def test_files_dropped_on_the_page(browser, tmp_path):
     with lab.open("pendulum", browser=False, playing=False) as opened:
         tab = LabPage(browser, opened.url, 820, 520).opened()

@@ -21,6 +21,7 @@ def set_target(page, value):
 # ---------------------------------------------------------------- what is seen
 
 
+@pytest.mark.slow
 def test_it_opens_and_draws_the_pendulum(page):
     page.tab.wait_for_timeout(900)
     x, y = page.get(f"Object.values(lab.project('pendulum', {BOB}))")
@@ -35,6 +36,7 @@ def test_it_opens_and_draws_the_pendulum(page):
     assert np.ptp(background) < 30 and np.abs(background - image[int(y), int(x)]).max() > 60
 
 
+@pytest.mark.slow
 def test_the_readings_are_the_lectures(page):
     expected = """System
 t = 0.00 dt = 0.05
@@ -64,6 +66,7 @@ s - disable servo"""
     assert page.tab.locator("#hud").text_content() == page.get("lab.hud")
 
 
+@pytest.mark.slow
 def test_nothing_leaves_the_machine(page, url):
     host = url.split("/")[2]
     assert {address.split("/")[2] for address in page.requests if not address.startswith("data:")} == {host}
@@ -81,6 +84,7 @@ def test_the_wrong_token_opens_nothing(browser, url):
 # ---------------------------------------------------------------- keys
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", INTEGRATORS)
 def test_a_digit_chooses_the_integrator(page, key):
     page.press(key)
@@ -89,6 +93,7 @@ def test_a_digit_chooses_the_integrator(page, key):
     page.until("lab.hud.includes('integrator = velocity verlet')")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "torque"), [("d", PUSH), ("a", -PUSH)])
 def test_a_held_key_pushes(page, key, torque):
     """Without weight I θ'' = τ: the velocity grows by τ / I a second while the key is down, and stays when it is up."""
@@ -121,6 +126,7 @@ def gravity(page, z):
     page.until(f"lab.status.gravity[2] === {z} && !lab.status.building", 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "sign"), [("q", -1), ("e", 1)])
 def test_a_held_key_moves_the_target(page, key, sign):
     page.play()
@@ -136,6 +142,7 @@ def test_a_held_key_moves_the_target(page, key, sign):
     set_target(page, before)
 
 
+@pytest.mark.slow
 def test_c_switches_once_a_press_however_long_it_is_held(page):
     page.tab.locator("#canvas").focus()
     for expected in ("active", "disabled", "active"):
@@ -172,6 +179,7 @@ def test_leaving_the_window_lets_go_of_all_keys(page):
     page.tab.keyboard.up("d")
 
 
+@pytest.mark.slow
 def test_the_servo_settles_where_the_lecture_has_it(page):
     set_target(page, -np.pi / 2.5)
     page.press("c")
@@ -200,6 +208,7 @@ def recursions(steps):
     return energy(x, v), energy(y, w)
 
 
+@pytest.mark.slow
 def test_ghosts_show_explicit_euler_gain_and_velocity_verlet_keep(page):
     page.tab.check("#ghosts")
     page.until("lab.status.ghosts && !lab.status.building", 200)

@@ -18,6 +18,7 @@ WEIGHT, STEP = 39.24, 0.05  # N m, s
 BOB = "[0, 0, -2]"  # in the body's frame
 
 
+@pytest.mark.slow
 def test_a_body_is_dragged_with_the_mouse(page):
     """The grabbed point follows the mouse along its circle, and falls when it is let go."""
     pivot, bob = (page.get(f"Object.values(lab.project('pendulum', {p}))") for p in ("[0, 0, 0]", BOB))
@@ -38,6 +39,7 @@ def test_a_body_is_dragged_with_the_mouse(page):
     page.pause()
 
 
+@pytest.mark.slow
 def test_dragging_beside_the_bodies_turns_the_camera(page):
     before = page.get(f"Object.values(lab.project('pendulum', {BOB}))")
     box = page.tab.locator("#canvas").bounding_box()
@@ -54,11 +56,13 @@ def test_dragging_beside_the_bodies_turns_the_camera(page):
     assert page.get(f"Object.values(lab.project('pendulum', {BOB}))") == pytest.approx(before)
 
 
+@pytest.mark.slow
 def test_the_list_box_chooses_an_integrator(page):
     page.tab.select_option("#integrator", "rk4")
     page.until("lab.hud.includes('integrator = runge-kutta') && lab.status.integrator === 'rk4'", 60)
 
 
+@pytest.mark.slow
 def test_pause_step_reset(page):
     page.play()
     page.until("lab.frame.time > 0.3")
@@ -84,6 +88,7 @@ def test_a_step_size_typed_into_its_field(page):
     page.until(f"lab.status.timestep === {STEP}", 60)
 
 
+@pytest.mark.slow
 def test_an_unstable_step_is_told_with_one_that_is_stable(page):
     """The servo's warning stands until its button has chosen the step, and is in the list once."""
     note = page.tab.locator("#stability")
@@ -109,6 +114,7 @@ def test_an_unstable_step_is_told_with_one_that_is_stable(page):
         page.until(f"lab.status.timestep === {STEP}", 60)
 
 
+@pytest.mark.slow
 def test_what_is_recorded_can_be_downloaded(page, tmp_path):
     section = page.unfolded("record-section")
     page.play()
@@ -139,6 +145,7 @@ def recorded(page):
     return section
 
 
+@pytest.mark.slow
 def test_a_download_that_takes_long_says_so_and_can_be_cancelled(page, monkeypatch):
     """While it is made the page goes on; cancelled, nothing comes; and what comes is what the server has."""
     section = recorded(page)
@@ -167,6 +174,7 @@ def test_a_download_that_takes_long_says_so_and_can_be_cancelled(page, monkeypat
     page.wait(lambda: not text.is_visible())
 
 
+@pytest.mark.slow
 def test_one_writes_and_the_others_watch(browser, url, page):
     second = LabPage(browser, url, 820, 520).opened()
     assert second.get("lab.role") == "viewer" and page.get("lab.role") == "writer"
@@ -186,6 +194,7 @@ def test_one_writes_and_the_others_watch(browser, url, page):
     second.close()
 
 
+@pytest.mark.slow
 def test_a_recording_is_replayed(browser, page, tmp_path):
     """At each time that the slider is put to, the angle is that of the recording."""
     sim = saltus.Simulation("pendulum", "velocity_verlet")
@@ -204,6 +213,7 @@ def test_a_recording_is_replayed(browser, page, tmp_path):
         replay.close()
 
 
+@pytest.mark.slow
 def test_a_video_of_the_recording(page, tmp_path):
     av = pytest.importorskip("av")
     section = page.unfolded("record-section")
@@ -235,6 +245,7 @@ def test_sliders_and_their_numbers(page):
     page.until("Math.abs(lab.frame.dofs[0][0] - 0.75) < 1e-6")
 
 
+@pytest.mark.slow
 def test_a_body_is_pulled_by_keyboard_alone(page):
     page.unfolded("pull-section")
     page.tab.select_option("#body", label="pendulum")
@@ -249,6 +260,7 @@ def test_a_body_is_pulled_by_keyboard_alone(page):
     page.pause()
 
 
+@pytest.mark.slow
 def test_another_scene_from_the_list(page):
     page.tab.select_option("#scene", "pendulum_ghosts")
     page.until("lab.scene === 'pendulum_ghosts' && lab.ready && lab.status.ghosts && !lab.status.building", 200)

@@ -48,6 +48,7 @@ def page(browser, own):
     made.close()
 
 
+@pytest.mark.slow
 def test_a_slider_is_moved(page, own):
     page.slide("user[height]", 1.25)
     page.wait(lambda: ("height", 1.25) in own[1])
@@ -58,6 +59,7 @@ def test_a_slider_is_moved(page, own):
     page.wait(lambda: own[1][-1] == ("height", 2.0))
 
 
+@pytest.mark.slow
 def test_a_button_is_pressed_by_mouse_and_by_keyboard(page, own):
     button = page.tab.get_by_role("button", name="Push")
     button.click()
@@ -67,6 +69,7 @@ def test_a_button_is_pressed_by_mouse_and_by_keyboard(page, own):
     page.wait(lambda: [name for name, _ in own[1]].count("Push") == 2)
 
 
+@pytest.mark.slow
 def test_a_function_that_fails_is_told_and_switched_off(page):
     button = page.tab.locator("#extras button", has_text="Fail")
     button.click()
@@ -104,6 +107,7 @@ def test_a_plot_of_ones_own_is_drawn_and_can_be_chosen(page):
     assert page.tab.locator("[data-signal='user[place]']").is_checked()
 
 
+@pytest.mark.slow
 def test_it_stays_through_a_reset_and_comes_to_every_page(page, browser, own):
     page.tab.click("#reset")
     page.until("lab.frame.time === 0 && lab.drawings.length === 4")

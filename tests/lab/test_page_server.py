@@ -146,6 +146,7 @@ def pixel_by_hand(point, box):
 KINDS = ("sphere", "box", "capsule", "ellipsoid", "cylinder", "mesh")
 
 
+@pytest.mark.slow
 def test_every_kind_of_shape_is_drawn_where_the_camera_numbers_say(browser):
     with shown(browser, scene(KINDS), STATUS, frame(bodies=len(KINDS)), width=900) as (page, heard):
         page.opened()
@@ -166,6 +167,7 @@ def test_every_kind_of_shape_is_drawn_where_the_camera_numbers_say(browser):
         assert page.complaints == [] and page.get("lab.error") is None
 
 
+@pytest.mark.slow
 def test_frames_are_read_as_they_were_written(browser):
     tendon = {"name": "rope", "width": 0.02, "rgba": [0.1, 0.6, 0.1, 1], "points": 3}
     flex = {"name": "cloth", "rgba": [0.1, 0.1, 0.8, 1], "nvert": 3, "faces": packed([[0, 1, 2]], "<u4")}
@@ -195,6 +197,7 @@ def test_frames_are_read_as_they_were_written(browser):
         assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_torque_and_desired_angle_are_marked_where_the_hinge_puts_them(browser):
     """A link along -z at angle 0 that is to stand at 1.2 rad about -y: the mark is at l (sin 1.2, 0, -cos 1.2).
 
@@ -237,6 +240,7 @@ def test_torque_and_desired_angle_are_marked_where_the_hinge_puts_them(browser):
             assert page.complaints == [] and page.get("lab.error") is None
 
 
+@pytest.mark.slow
 def test_the_phase_plot_wraps_hinges_that_turn_on_and_on(browser):
     """An angle of 4 rad is shown as 4 - 2π; that of a hinge with limits, which may mean it, as it is."""
     for turns, expected in ((True, 4 - 2 * np.pi), (False, 4.0)):
@@ -247,6 +251,7 @@ def test_the_phase_plot_wraps_hinges_that_turn_on_and_on(browser):
             assert points[0][-1] == pytest.approx(expected, abs=1e-6) and points[1][-1] == 0.5
 
 
+@pytest.mark.slow
 def test_modes_of_contacts_are_told(browser):
     """How many stick, slip and are open; and an arrow's length."""
     contacts = [[0.1 * k, 0, 0, 0, 0, 5.0 * (mode > 0), 0, mode] for k, mode in enumerate((1, 2, 1, 0))]
@@ -265,6 +270,7 @@ def commands(heard):
     return [message for message in heard if message["type"] != "ack"]
 
 
+@pytest.mark.slow
 def test_keys_are_told_once_down_and_once_up(browser):
     """Whatever the keyboard repeats; not what is typed; all are up when the window loses the keyboard."""
     with shown(browser, scene(keyboard=["c", "a", "1", " "]), STATUS, frame()) as (page, heard):
@@ -292,6 +298,7 @@ def test_keys_are_told_once_down_and_once_up(browser):
         assert [(message["type"], message.get("key")) for message in commands(heard)] == told
 
 
+@pytest.mark.slow
 def test_buttons_do_what_keys_do(browser):
     """One that is held is down as long as the mouse or the space bar; one that is pressed goes down and up at once."""
     actions = [
@@ -320,6 +327,7 @@ def test_buttons_do_what_keys_do(browser):
         assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_a_phone_shows_the_view_and_reaches_everything(browser):
     """On 390 by 844 pixels the readings are folded, two thirds of the view are free, no button is off the screen."""
     names = ["Servo", "Push −", "Push +", "Target −", "Target +", "None", "Euler", "Verlet", "Velocity verlet"]
@@ -355,6 +363,7 @@ def test_a_phone_shows_the_view_and_reaches_everything(browser):
         assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_a_drag_names_the_point_in_the_body_and_the_target_in_the_world(browser):
     """The point is where the mouse's ray meets the sphere; the target lies in the plane through it that the camera sees
     face to face."""
@@ -391,6 +400,7 @@ def test_a_drag_names_the_point_in_the_body_and_the_target_in_the_world(browser)
         assert (np.array(last["target"]) - grabbed) @ forward == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_body_that_cannot_move_is_no_handle(browser):
     with shown(browser, scene(moving=[False, False]), STATUS, frame()) as (page, heard):
         page.opened()
@@ -407,6 +417,7 @@ FIELDS = [("timestep", "0.01", ["2", "5", "1e-9"], "0.000001 and 1 s"), ("speed"
 FIELDS += [("gravity-z", "-9.81", ["1e12"], "-1000000000 and 1000000000 m/s²")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "value", "wrong", "bounds"), FIELDS)
 def test_a_number_out_of_its_bounds_is_told_at_its_field(browser, field, value, wrong, bounds):
     """The field says what it takes, nothing is sent, and what is shows again; a good number ends it."""
@@ -428,6 +439,7 @@ def test_a_number_out_of_its_bounds_is_told_at_its_field(browser, field, value, 
         page.close()
 
 
+@pytest.mark.slow
 def test_hard_contact_has_its_numbers_in_the_panel(browser):
     """Only where contact is hard; no friction means the model's."""
     hello = {**HELLO, "bounds": {"restitution": [0, 1], "friction": [0, 10]}}
@@ -452,6 +464,7 @@ def test_hard_contact_has_its_numbers_in_the_panel(browser):
         page.wait(lambda: not page.tab.locator("#restitution").is_visible())
 
 
+@pytest.mark.slow
 def test_a_divergence_offers_what_may_end_it_and_goes_with_its_scene(browser):
     diverged = {"type": "notice", "level": "diverged", "text": "diverged; largest term: bias"}
     with shown(browser, scene(), STATUS, frame(), diverged) as (page, heard):
@@ -469,6 +482,7 @@ def test_a_divergence_offers_what_may_end_it_and_goes_with_its_scene(browser):
         assert page.complaints == []
 
 
+@pytest.mark.slow
 def test_an_integrator_that_is_compiled_is_shown_as_pending(browser):
     """The list names the wanted one, marked, whoever asked for it; once it runs, the mark is gone."""
     one = scene(integrators=["rk4", "euler"])
@@ -481,6 +495,7 @@ def test_an_integrator_that_is_compiled_is_shown_as_pending(browser):
             assert ("pending" in (field.get_attribute("class") or "")) == marked
 
 
+@pytest.mark.slow
 def test_what_is_waited_for_is_said(browser):
     """What is compiled, for how long and about how long it took before; and the list names the scene that is shown."""
     compiling = {"kernel": "advance rk4", "integrator": "rk4", "seconds": 12, "about": 41.4}
@@ -503,6 +518,7 @@ def test_what_is_waited_for_is_said(browser):
             page.close()
 
 
+@pytest.mark.slow
 def test_readings_line_by_line(browser):
     with shown(browser, scene(), STATUS, frame()) as (page, _):
         page.opened()
@@ -526,6 +542,7 @@ NONSENSE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("messages", NONSENSE.values(), ids=NONSENSE.keys())
 def test_nonsense_is_told_and_leaves_the_page_alive(browser, messages):
     with shown(browser, *messages, width=500, height=300) as (page, _):
@@ -536,6 +553,7 @@ def test_nonsense_is_told_and_leaves_the_page_alive(browser, messages):
         assert page.complaints == []  # nothing went by uncaught
 
 
+@pytest.mark.slow
 def test_good_frames_after_a_bad_one_are_shown(browser):
     good = frame(number=5)
     with shown(browser, scene(), STATUS, good[:-4], good) as (page, _):
@@ -543,6 +561,7 @@ def test_good_frames_after_a_bad_one_are_shown(browser):
         assert page.get("lab.frame.number") == 5 and page.get("lab.error")
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_and_comes_back(browser):
     with server(telling(HELLO, scene(), STATUS, frame())) as (url, _):
         page = LabPage(browser, url).opened()
@@ -555,6 +574,7 @@ def test_a_server_that_goes_and_comes_back(browser):
     page.close()
 
 
+@pytest.mark.slow
 def test_a_refusal_is_final_and_says_why(browser):
     with server(lambda socket: socket.close(4003, "too many viewers: 256 are connected")) as (url, _):
         page = LabPage(browser, url)
@@ -565,6 +585,7 @@ def test_a_refusal_is_final_and_says_why(browser):
         page.close()
 
 
+@pytest.mark.slow
 def test_a_replay_has_a_time_slider(browser):
     replay = scene() | {"kind": "replay", "duration": 10.0}
     with shown(browser, replay, STATUS, frame()) as (page, heard):

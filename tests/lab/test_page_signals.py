@@ -52,6 +52,7 @@ def by_hand(count, read):
     return np.float32(values)
 
 
+@pytest.mark.slow
 def test_a_scene_begins_with_plots_of_its_own(browser, url):
     page = LabPage(browser, url, 1000, 700).opened()
     page.until("lab.signals.times.length > 5 && lab.signals.plots.every(({ data }) => data[0].length > 5)", 200)
@@ -64,6 +65,7 @@ def test_a_scene_begins_with_plots_of_its_own(browser, url):
     page.close()
 
 
+@pytest.mark.slow
 def test_a_signal_is_chosen_with_the_mouse_and_shows_what_was(plots):
     """All of it from the first moment, though it is chosen late."""
     plots.until("lab.frame.time > 1")
@@ -78,6 +80,7 @@ def test_a_signal_is_chosen_with_the_mouse_and_shows_what_was(plots):
     plots.until("!lab.signals.chosen.includes('qvel[theta]')")
 
 
+@pytest.mark.slow
 def test_a_signal_is_chosen_by_keyboard(plots):
     plots.tab.locator("#signal-filter").focus()
     plots.tab.keyboard.type("kinetic j")
@@ -97,6 +100,7 @@ def test_a_signal_is_chosen_by_keyboard(plots):
     plots.until("lab.signals.chosen.join() === 'qpos[theta],ctrl[motor]'")
 
 
+@pytest.mark.slow
 def test_a_reset_begins_the_curves_anew(plots):
     plots.until("lab.frame.time > 1")
     plots.tab.click("#reset")
@@ -114,6 +118,7 @@ def test_a_legend_shows_and_hides(plots):
     line.click()
 
 
+@pytest.mark.slow
 def test_a_phone_chooses_by_touch_and_a_viewer_sees_what_the_writer_chose(browser, swinging, plots):
     plots.until("lab.signals.times.length > 5")
     plots.pause()
@@ -132,6 +137,7 @@ def test_a_phone_chooses_by_touch_and_a_viewer_sees_what_the_writer_chose(browse
     phone.close()
 
 
+@pytest.mark.slow
 def test_a_recording_shows_all_of_itself_with_a_mark_at_the_time_that_is_shown(browser):
     trajectory = saltus.Simulation("pendulum", timestep=STEP).run(30.0, sample=0.1)
     with lab.open(trajectory, browser=False, playing=False) as opened:

@@ -80,6 +80,7 @@ def placed(opened):
 # ---------------------------------------------------------------- cameras
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CAMERAS)
 def test_the_view_is_the_models_camera_and_goes_along(things, opened, name):
     """At two states of the motion; an orthographic camera looks from far behind, where the same height is seen."""
@@ -104,6 +105,7 @@ def test_the_view_is_the_models_camera_and_goes_along(things, opened, name):
         things.until(f"lab.frame.time > {time + 0.039}")
 
 
+@pytest.mark.slow
 def test_who_turns_the_view_has_the_camera_in_hand_where_it_was(things):
     things.tab.select_option("#camera", label="standing")
     before = things.get("lab.camera")
@@ -139,6 +141,7 @@ def shot(page):
     return np.asarray(Image.open(io.BytesIO(page.tab.locator("#canvas").screenshot())).convert("RGB")).astype(int)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("toggle", ["show-joints", "show-frames", "show-normals"])
 def test_axes_are_drawn_and_go_again(things, toggle):
     """Something else is seen where they are; without them it is as it was."""
@@ -157,6 +160,7 @@ def test_axes_are_drawn_and_go_again(things, toggle):
 # ---------------------------------------------------------------- the ruler
 
 
+@pytest.mark.slow
 def test_a_distance_between_two_points_that_are_clicked(things):
     """The middles of the arm's end and of the ball, as the model has them; bodies are not pulled by the clicks."""
     things.tab.click("#ruler")
@@ -203,6 +207,7 @@ def test_a_screenshot_is_the_view(things, tmp_path):
     assert red > 1.5 * max(green, blue)
 
 
+@pytest.mark.slow
 def test_the_state_is_text_that_gives_the_same_state(browser, opened):
     page = LabPage(browser, opened.url, 820, 520, permissions=["clipboard-read", "clipboard-write"]).opened()
     page.unfolded("view-section").locator("#copy-state").click()  # also of one who only watches
@@ -226,6 +231,7 @@ def test_where_the_browser_does_not_let_it_the_state_is_shown(things, opened):
 # ---------------------------------------------------------------- following
 
 
+@pytest.mark.slow
 def test_a_figure_that_falls_stays_in_view(browser):
     """The chest of the humanoid, thrown sideways at 3 m/s, is in the middle of the view all the time."""
     sim = saltus.Simulation("humanoid")

@@ -80,6 +80,7 @@ def test_the_text_with_two_joints():
 # ---------------------------------------------------------------- the keys
 
 
+@pytest.mark.slow
 def test_keys_choose_the_integrator():
     session = opened("pendularm")
     assert session.scene()["keyboard"] == [*"01234", *"adqe", "c", "x", "s"]
@@ -96,6 +97,7 @@ def test_keys_choose_the_integrator():
         assert lines(session)["System"][1] == f"integrator = {label}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "lowest", "highest"),
     [("1", 1.0, 13.5), ("2", 0.99, 1.01), ("3", 0.9974, 1.0), ("4", 0.9999, 1.0)],

@@ -177,6 +177,7 @@ def fetch(it, name):
         return response.headers, response.read()
 
 
+@pytest.mark.slow
 def test_downloads(tmp_path):
     """Record in the page, stop, and have it as a file, as a report, as a video."""
     with lab.open("pendularm", browser=False) as it, page(it) as client:

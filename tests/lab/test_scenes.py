@@ -23,6 +23,7 @@ MARKED = f"""
 </mujoco>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(scenes()))
 def test_every_scene_can_be_shown(name):
     """Before anything is compiled: its message is JSON of a size that a page takes, its first frame has everything."""
@@ -45,6 +46,7 @@ def test_bundled_models_are_all_there():
     assert next(iter(scenes())) == lab.FIRST
 
 
+@pytest.mark.slow
 def test_the_arm_goes_where_it_is_told():
     session = run(opened("arm"), 8.0)
     assert session.status()["servo"] is True
@@ -54,6 +56,7 @@ def test_the_arm_goes_where_it_is_told():
     np.testing.assert_allclose(session.sim.qpos, [0.6, -0.5], atol=5e-3)
 
 
+@pytest.mark.slow
 def test_the_pole_stays_up():
     """When the cart is pushed with 5 N for half a second, and while it goes elsewhere; without the servo it falls."""
     session = run(opened("cart_pole"), 8.0)

@@ -181,6 +181,7 @@ def test_oversized_messages(opened):
         assert closed(client)[0] == 1009
 
 
+@pytest.mark.slow
 def test_flooding(opened):
     with page(opened) as client:
         with pytest.raises(ConnectionClosed):
@@ -280,6 +281,7 @@ def test_frames_wait_for_the_page(opened):
         assert newest > frames[-1] + 20
 
 
+@pytest.mark.slow
 def test_a_crowd_that_does_not_read(opened):
     """200 viewers, of whom 180 never read: frames go on for those who do, queues and memory stay as they are."""
     before = resident()
@@ -306,6 +308,7 @@ def test_a_crowd_that_does_not_read(opened):
     assert_it_goes_on(opened)
 
 
+@pytest.mark.slow
 def test_what_was_sent_is_forgotten(opened):
     """Of hundreds of frames and tens of statuses a few are left."""
     with page(opened) as client:
@@ -317,6 +320,7 @@ def test_what_was_sent_is_forgotten(opened):
         assert sum(type(thing) is Status for thing in gc.get_objects()) < 10  # asks nothing of dead proxies
 
 
+@pytest.mark.slow
 def test_more_than_there_is_room_for(opened):
     port = int(opened.url.split("/")[2].partition(":")[2])
     many = [stuck_viewer(opened, port) for _ in range(MOST_CLIENTS)]
@@ -429,6 +433,7 @@ def test_what_cannot_be_shown_is_said_at_once():
     until(lambda: threading.active_count() <= threads)
 
 
+@pytest.mark.slow
 def test_closing_tells_the_pages():
     """Also while one of them never reads; and no thread is left."""
     threads = threading.active_count()

@@ -179,6 +179,7 @@ def test_another_integrator_goes_on_from_the_same_state():
     assert_same_state(session.sim, other)
 
 
+@pytest.mark.slow
 def test_verlet_begins_anew_when_it_is_chosen_but_not_when_only_the_weight_changes():
     """Its first step is the initial one of the method, x1 = x0 + v0 h + a0 h²/2; later ones remember."""
     session = pendulum(playing=False)
@@ -198,6 +199,7 @@ def test_verlet_begins_anew_when_it_is_chosen_but_not_when_only_the_weight_chang
     assert session.sim.qpos[0] == pytest.approx(2 * x - before - 9.81 / 4 * np.sin(x) * 0.05**2, abs=1e-13)
 
 
+@pytest.mark.slow
 def test_step_gravity_and_parameters_while_it_runs():
     key = "body_mass[pendulum]"
     session = pendulum(parameters=(f"{key}=0.5:10", "dof_damping[theta]=0:5"))
@@ -355,6 +357,7 @@ def test_the_held_force_is_stable_at_any_step():
         assert np.all(np.diff(distances) <= 1e-12) and 0 <= distances[-1] < 1e-3
 
 
+@pytest.mark.slow
 def test_a_body_that_is_moved_from_outside_goes_where_it_is_pulled():
     text = """<mujoco><worldbody><body name="hand" mocap="true" pos="1 0 0"><geom size=".1"/></body>
       <body><joint type="slide"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""
@@ -373,6 +376,7 @@ def test_a_drag_holds_its_force_for_two_milliseconds_or_a_step():
 # ---------------------------------------------------------------- contacts, ghosts
 
 
+@pytest.mark.slow
 def test_a_ball_at_rest_carries_its_weight():
     session = session_of("bouncing_ball")
     run(session, 20.0)
@@ -455,6 +459,7 @@ def test_a_simulation_is_gone_on_from():
 # ---------------------------------------------------------------- hard contact
 
 
+@pytest.mark.slow
 def test_the_contact_law_changes_and_the_ball_goes_on():
     """Over to hard contact in flight; it lands, bounces no more, and is told to stick."""
     session = run(session_of("bouncing_ball"), 0.1)
@@ -473,6 +478,7 @@ def test_the_contact_law_changes_and_the_ball_goes_on():
     assert "impact" in trajectory.events["kind"] and trajectory.contact_mode[-1] == 1
 
 
+@pytest.mark.slow
 def test_the_ball_bounces_as_its_restitution_says():
     """Dropped from 0.5 m it rises to e² times that; a sample is within h/2 of the top, where it is g h²/8 lower."""
     session = opened("bouncing_ball", {"contact": "hard", "playing": False})
@@ -489,6 +495,7 @@ def test_the_ball_bounces_as_its_restitution_says():
     assert opened("newtons_cradle", {"playing": False}).status()["restitution"] == 1.0
 
 
+@pytest.mark.slow
 def test_an_integrator_that_does_not_go_with_a_law_is_told():
     """Time stepping has no soft law: there the model's own integrator takes over."""
     session = session_of("bouncing_ball")
@@ -502,6 +509,7 @@ def test_an_integrator_that_does_not_go_with_a_law_is_told():
     assert f"{own} goes with soft contact; moreau_jean does not." in notices(session)
 
 
+@pytest.mark.slow
 def test_ghosts_under_hard_contact():
     session = session_of("bouncing_ball", contact="hard", integrator="dopri5", ghosts=("rk4",))
     do(session, "ghosts", on=True)
@@ -511,6 +519,7 @@ def test_ghosts_under_hard_contact():
     np.testing.assert_allclose(ghost.sim.qpos, session.sim.qpos, atol=1e-9)  # on the floor, both
 
 
+@pytest.mark.slow
 def test_a_law_keeps_its_numbers():
     session = session_of("bouncing_ball", contact=saltus.Hard(restitution=0.5))
     do(session, "timestep", value=0.02)

@@ -93,6 +93,7 @@ def test_looking_changes_nothing():
         np.testing.assert_array_equal(session.sim.qvel, alone.qvel)
 
 
+@pytest.mark.slow
 def test_forces_energies_and_sensors():
     session = session_of(SENSING)
     session.sim.ctrl[0] = 0.7
@@ -123,6 +124,7 @@ def test_a_ball_at_rest_carries_its_weight():
     assert history.column("contact_force[floor ball][2]")[-1] == pytest.approx(2 * 9.81, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_names_are_those_of_a_recording():
     session = run(do(opened("arm"), "record", on=True), 0.5)
     do(session, "record", on=False)
@@ -165,6 +167,7 @@ def test_turning_without_dynamics_is_no_jump():
     np.testing.assert_allclose(np.diff(angles[later]), np.pi / 180, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_another_law_of_contact_keeps_the_past():
     session = run(opened("bouncing_ball"), 0.2)
     before = session.signals.history.column("qpos[height]")
@@ -178,6 +181,7 @@ def test_another_law_of_contact_keeps_the_past():
 # ---------------------------------------------------------------- choosing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", scenes())
 def test_every_scene_plots_something_at_first(name):
     session = opened(name)

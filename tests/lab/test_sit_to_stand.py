@@ -27,6 +27,7 @@ def test_the_model_is_the_one_that_the_reflexes_are_for():
     assert model.nu == MUSCLES and model.names("body")[TRUNK] == "trunk" and model.names("body")[FOOT] == "foot"
 
 
+@pytest.mark.slow
 def test_he_stands_still_and_the_floor_carries_him(hard):
     last = hard.time > DURATION - 1
     assert np.ptp(hard.qpos[last, :2], axis=0).max() < 0.01
@@ -38,6 +39,7 @@ def test_he_stands_still_and_the_floor_carries_him(hard):
     np.testing.assert_allclose(hard.contact_force[last, :, 2].sum(axis=1), weight, rtol=0.01)
 
 
+@pytest.mark.slow
 def test_the_phases_come_in_their_order(hard):
     phase = hard.actuation_state[:, 0]
     assert (np.diff(phase) >= 0).all() and set(phase) == {0, 1, 2}
@@ -50,6 +52,7 @@ def test_the_phases_come_in_their_order(hard):
     assert events["time"].max() < DURATION - 2  # nothing chatters while he stands
 
 
+@pytest.mark.slow
 def test_muscles_are_excited_and_have_states(hard):
     assert hard.ctrl.min() >= 0 and hard.ctrl.max() <= 1
     assert hard.act.shape[1] == MUSCLES and 0 < hard.act[:, 3].max() < 1
@@ -57,16 +60,19 @@ def test_muscles_are_excited_and_have_states(hard):
     assert np.abs(rate).max() < 1 / 0.01  # no faster than a muscle can be activated
 
 
+@pytest.mark.slow
 def test_clocks_do_what_events_do(hard):
     run = saltus.Simulation("sit_to_stand", contact="hard", control=clocked).run(DURATION, sample=0.01)
     np.testing.assert_allclose(run.qpos, hard.qpos, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_he_stands_up_on_soft_contact_too(hard):
     run = saltus.Simulation("sit_to_stand", control=clocked).run(DURATION, sample=0.01)
     np.testing.assert_allclose(run.qpos[-1], hard.qpos[-1], atol=0.03)
 
 
+@pytest.mark.slow
 def test_the_scene_shows_him():
     session = opened("sit_to_stand")
     assert session.sim.contact == "hard"

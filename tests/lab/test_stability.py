@@ -83,6 +83,7 @@ def test_gains_that_no_step_makes_stable():
     assert verdict["timestep"] is None and "It is the gains" in verdict["text"]
 
 
+@pytest.mark.slow
 def test_servos_of_the_model():
     session = session_of(0.1, actuator='<position joint="hinge" kp="1000"/>')
     verdict = judged(session)

@@ -83,6 +83,7 @@ def test_masses_are_given_and_only_some_touch(name):
     assert model.neq == 0 and (name in LIMITED) == bool(model.jnt_limited.any()) and not model.dof_frictionloss.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_from_every_keyframe_at_the_files_own_step(name):
     model = mujoco.MjModel.from_xml_string(text(name))
@@ -404,6 +405,7 @@ def test_n_link_refuses_what_is_not_a_pendulum(arguments, message):
 # bouncing_ball
 
 
+@pytest.mark.slow
 def test_the_ball_bounces_as_its_comment_says():
     """The law's exact solution, by error-controlled steps: impact, deepest point, release and apex.
 

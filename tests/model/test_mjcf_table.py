@@ -166,6 +166,7 @@ TIED |= {
 TIED |= {"objname", "objtype", "datatype", "needstage"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", sorted({a.element.split("/")[0] for a in FOUND if a.row.state == mjcf.IRRELEVANT}))
 def test_irrelevant(section, start):
     """Another value of an irrelevant attribute changes no bit of MuJoCo's steps."""

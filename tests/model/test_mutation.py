@@ -7,6 +7,7 @@ import pytest
 from helpers import mutation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "seeds"),
     [("changed", range(150)), ("changed", [3715, 5223]), ("odd", range(150))],

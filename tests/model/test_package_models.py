@@ -46,6 +46,7 @@ def test_models_load_and_step(package):
     assert all(one in text for one in details)
 
 
+@pytest.mark.slow
 def test_part_of_a_model_is_told_from_a_model(tmp_path, monkeypatch):
     (tmp_path / "whole.xml").write_text("<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>")
     (tmp_path / "part.xml").write_text("<mujocoinclude><body/></mujocoinclude>")

@@ -121,6 +121,7 @@ def test_what_a_user_wrote_is_left_to_the_process_that_has_it(found, monkeypatch
     assert not found()
 
 
+@pytest.mark.slow
 def test_another_process_compiles_most_of_it(tmp_path):
     """The first one waits once it has compiled a kernel, and has little left to do."""
     environment = {**os.environ, "SALTUS_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}

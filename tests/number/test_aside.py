@@ -84,6 +84,7 @@ def test_without_a_free_core_there_is_no_other_process(run):
     assert run(running=99) == "['series'] 0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "started",
     [

@@ -159,6 +159,7 @@ def test_processes_share_what_one_compiled(tmp_path, filled):
     assert oct(os.stat(first[2]).st_mode)[-2:] == "00"  # what lies there is executed: nobody else's business
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change, result",
     [
@@ -176,6 +177,7 @@ def test_edits_outside_the_package_are_noticed(tmp_path, filled, change, result)
     assert run(tmp_path, filled[0], **change)[:2] == (result, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["truncated", "flipped", "exchanged", "zeroed", "strange"])
 def test_damaged_files_are_compiled_anew(tmp_path, filled, compiled, fault):
     """The next run compiles, says so once and leaves whole files, which the run after it uses."""

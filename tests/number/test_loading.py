@@ -27,6 +27,7 @@ def process(directory, monkeypatch, **parts):
     return result.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argument", "expression", "expected", "compiler"),
     [

@@ -68,6 +68,7 @@ def total(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_kernels_of_one_name_from_different_processes(total):
     assert (total(1), total(20)) == (201, 220)
     assert len(total.files("times.locals.scaled")) == 2
@@ -75,6 +76,7 @@ def test_kernels_of_one_name_from_different_processes(total):
     assert len(total.files("times.locals.scaled")) == 2
 
 
+@pytest.mark.slow
 def test_names_do_not_depend_on_the_order_of_sets(total):
     """Of two processes that compile the same at once, one's caller may come to lie beside the other's callee."""
     total(1, seed=1)

@@ -40,6 +40,7 @@ def step(archive, directory, what="", options=()):
     return done.stdout.strip(), sorted(path.name for path in directory.rglob("*.nbc"))
 
 
+@pytest.mark.slow
 def test_a_fresh_installation_compiles_nothing_that_is_shipped(tmp_path):
     bits, compiled = step(tmp_path / "archive", tmp_path / "first", "pack")
     assert len(compiled) > 20 and any(name.startswith("unit_") for name in compiled)

@@ -87,6 +87,7 @@ def test_pendulum_with_named_parameters():
     assert m.body_ipos[1, 0] == 0 and m.body_mass[0] == 0  # what is zero stays so
 
 
+@pytest.mark.slow
 def test_double_pendulum_is_lagranges():
     _, d = derived("double_pendulum", "symengine")
     q1, q2, v1, v2 = sympy.symbols("qpos_0 qpos_1 qvel_0 qvel_1")

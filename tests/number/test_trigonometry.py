@@ -38,6 +38,7 @@ def check_sincos(kind, x):
         assert ulps(got[:, 1], [mpmath.cos(mpmath.mpf(float(v))) for v in x]).max() <= BOUND
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REAL)
 def test_sincos_everywhere(kind):
     rng = np.random.default_rng(11)
@@ -45,6 +46,7 @@ def test_sincos_everywhere(kind):
     check_sincos(kind, np.concatenate([small, rng.uniform(-7, 7, 800), rng.uniform(-FAR, FAR, 800), [0.0, -0.0]]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REAL)
 def test_sincos_near_multiples_of_half_pi(kind):
     """Where one of them vanishes, the reduced argument decides all its digits."""

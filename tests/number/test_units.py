@@ -80,6 +80,7 @@ def run(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_another_entry_calls_the_same_units(run):
     result, expected, made = run()
     assert result == expected and made == "ratio,series"
@@ -92,6 +93,7 @@ def test_small_kernels_are_no_units(run):
     assert result == expected and made == "" and run.files("unit_") == []
 
 
+@pytest.mark.slow
 def test_a_kernel_is_as_large_as_what_it_calls_with_it(run):
     """`series` alone is too small to be a unit, `ratio` is one with it."""
     result, expected, made = run(large=60)
@@ -99,6 +101,7 @@ def test_a_kernel_is_as_large_as_what_it_calls_with_it(run):
     assert run("return series(d.x[0], n) / series(d.x[1], n)", large=60)[::2] == (expected, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["unit_ratio", "unit_series", "unit_"])
 def test_a_missing_unit_is_made_anew(run, which):
     expected = run()[1]
@@ -109,6 +112,7 @@ def test_a_missing_unit_is_made_anew(run, which):
     assert run.files(which) == gone and run()[::2] == (expected, "")
 
 
+@pytest.mark.slow
 def test_an_entry_whose_kernels_are_gone_is_compiled_anew(run):
     expected = run()[1]
     for name in ("unit_ratio", "ratio"):

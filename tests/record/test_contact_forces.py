@@ -6,6 +6,7 @@ promise), forces to 1e-6 of the largest.
 
 import mujoco
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 import saltus
@@ -56,10 +57,12 @@ def compare(model, duration):
     return sim
 
 
+@pytest.mark.slow
 def test_a_sliding_box_under_a_hand_with_pyramidal_friction():
     compare(SLIDING.format(cone="pyramidal"), 0.05)
 
 
+@pytest.mark.slow
 def test_a_sliding_box_under_a_hand_with_elliptic_friction():
     compare(SLIDING.format(cone="elliptic"), 0.05)
 

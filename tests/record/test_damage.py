@@ -14,6 +14,7 @@ from saltus.record import Trajectory, file, stream
 from saltus.record.seal import SIZE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "count"), [(".nc", 300), (".zarr", 90)])
 def test_damage_is_noticed(tmp_path, suffix, count):
     found, longest = count_outcomes(suffix, count, tmp_path)

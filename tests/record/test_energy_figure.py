@@ -72,6 +72,7 @@ def test_a_certificate_calls_no_work_an_error():
     assert "energy drift" in str(slid('stiffness="4"', certify=True).certificate)
 
 
+@pytest.mark.slow
 def test_a_comparison_ranks_the_error_and_not_the_work():
     """All integrators have the slide lose 0.43 J; their errors are of their orders, h and h⁴ of the energy."""
     model = saltus.load(SLIDE.format(joint='damping="1" stiffness="4" springref="1"'))

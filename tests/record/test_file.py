@@ -189,6 +189,7 @@ def test_load_of_a_foreign_dataset(tmp_path):
         Trajectory.load(path)
 
 
+@pytest.mark.slow
 def test_load_of_a_recording_with_a_part_missing(tmp_path):
     path = altered(tmp_path, lambda ds: ds.drop_vars("qvel"))
     with pytest.raises(RecordError, match="damaged recording"):

@@ -37,6 +37,7 @@ def test_the_count_is_the_ceiling_of_duration_times_rate(duration, rate, speed, 
     assert frame_count(duration, Fraction(rate), speed) == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", [1 / 60, 0.07, 0.3, 1.0, 10.0])
 @pytest.mark.parametrize("integrator", ["rk4", "dopri5"])
 def test_the_count_does_not_depend_on_step_or_sampling(sample, integrator):
@@ -118,6 +119,7 @@ def test_a_ghost_of_another_model(swing):
         Film.of(swing, ghosts=[saltus.Simulation("double_pendulum").run(0.1)])
 
 
+@pytest.mark.slow
 def test_contacts_are_those_of_the_state():
     """A ball at rest on the floor: one contact that carries its weight, 1 kg times 9.81 m/s²."""
     sim = saltus.Simulation("bouncing_ball")

@@ -163,6 +163,7 @@ def test_bad_paths(swing, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_in_a_browser_it_opens_without_a_network_and_plays(swing, tmp_path):
     """And its text stands out from its background, on light and on dark."""
     written(swing, tmp_path, **SMALL)

@@ -21,6 +21,7 @@ MUSCLE = """
 <actuator><general name="biceps" tendon="rope"/></actuator></mujoco>"""
 
 
+@pytest.mark.slow
 def test_the_way_through_a_file(tmp_path):
     muscle = saltus.HillMuscle(100.0, 0.4, 0.35)
     model = saltus.load(MUSCLE, ignore=["contact"], muscles={"biceps": muscle})
@@ -92,6 +93,7 @@ def test_damaged_bytes_fall_back_to_the_text():
         dataclasses.replace(stored, mjb=b"no zlib", xml="", path="run.nc").restore()
 
 
+@pytest.mark.slow
 def test_a_model_without_text():
     compiled = mujoco.MjModel.from_xml_string(MUSCLE)
     trajectory = saltus.Simulation(compiled).run(0.01)
@@ -146,6 +148,7 @@ def test_no_file_is_opened_for_its_text(tmp_path, monkeypatch, foreign, text, ab
         saltus.sweep(again, {"option/timestep": [0.001]}, duration=0.01)
 
 
+@pytest.mark.slow
 def test_a_model_that_unpacks_to_gigabytes():
     """A gigabyte of zeros in a megabyte."""
     resource = pytest.importorskip("resource")

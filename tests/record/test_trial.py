@@ -35,6 +35,7 @@ def test_a_recording_from_before_checksums(tmp_path):
     assert loaded.attrs == TRAJECTORY.attrs
 
 
+@pytest.mark.slow
 def test_a_zeroed_page_of_one_does_not_hang(tmp_path, monkeypatch):
     """It makes HDF5 spin; it is given up after a few seconds."""
     monkeypatch.setattr(trial, "SECONDS", 1.0)

@@ -121,6 +121,7 @@ def test_sensors(pair):
         compare(m, d.sensordata, wanted)
 
 
+@pytest.mark.slow
 def test_lanes(pair):
     m, model = pair
     found = states(m, 8)

@@ -157,6 +157,7 @@ def test_late_is_earlier():
         assert_array_equal(got[20:, at : at + dim], got[14:-6, now : now + dim])
 
 
+@pytest.mark.slow
 def test_lanes():
     """Eight simulations with states and times of their own; each is what it is among seven like it, to the bit."""
     m = late("Euler")

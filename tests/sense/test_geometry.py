@@ -181,6 +181,7 @@ def test_rays_meet_all():
     assert met == set(range(9))
 
 
+@pytest.mark.slow
 def test_lanes(model):
     found = states(model, 8)
     d = lanes(model, found)

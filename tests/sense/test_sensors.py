@@ -92,6 +92,7 @@ def everything():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["floats", "lanes"])
 @pytest.mark.parametrize("cone", CONES)
 def test_every_sensor(everything, cone, kind):
@@ -101,6 +102,7 @@ def test_every_sensor(everything, cone, kind):
         assert error < TOLERANCE, where
 
 
+@pytest.mark.slow
 def test_every_sensor_has_something_to_read(everything):
     """The comparison is about something: each type on each type of object, against each, reads other than zero."""
     m, data, _ = everything["pyramidal"]
@@ -114,6 +116,7 @@ def test_every_sensor_has_something_to_read(everything):
     assert [kind for kind, value in largest.items() if not value > 1e-6] == [("mjSENS_USER", 0, 0)]
 
 
+@pytest.mark.slow
 def test_bodies(everything):
     """Accelerations and forces of bodies, and the momenta of all that they carry."""
     m, data, _ = everything["pyramidal"]
@@ -163,6 +166,7 @@ def test_a_lane_reads_the_same_among_any_others(everything):
     assert same_bits(batch.sensordata, found["lanes"][order])
 
 
+@pytest.mark.slow
 def test_single_precision():
     """In float32 lanes, of a pendulum on a free body: right to 1e-5 of readings up to 20, some ten roundings."""
     kinds = ("accelerometer", "velocimeter", "gyro", "force", "torque")
@@ -199,6 +203,7 @@ def test_reading_by_name_belongs_to_the_present_state():
         sim.sensor("twist")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SENSING)
 def test_models_of_dm_control(name):
     """On the way that MuJoCo goes."""

@@ -52,6 +52,7 @@ def ends(batch, steps=20):
     return np.hstack([batch.time[:, None], batch.qpos, batch.qvel])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_equals_single_runs(integrator):
     model = saltus.load(TREE)
@@ -77,6 +78,7 @@ def test_equals_single_runs_with_limited_actuators():
         assert_allclose(found[i], np.hstack([sim.time, sim.qpos, sim.qvel]), rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_bits_do_not_depend_on_neighbours_size_place_or_threads(integrator):
     model = saltus.load(TREE)
@@ -103,6 +105,7 @@ def test_bits_do_not_depend_on_neighbours_size_place_or_threads(integrator):
     assert_array_equal(ends(batch, 0), reference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e9])
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_a_diverging_neighbour_changes_nothing(integrator, bad):
@@ -145,6 +148,7 @@ def test_a_bad_control_of_a_neighbour():
     assert_array_equal(batch.time, np.append(np.full(WIDTH - 1, 2.0), 1.0))
 
 
+@pytest.mark.slow
 def test_single_precision():
     """float32 gives the same motion to seven digits a step; its own bits do not depend on neighbours either."""
     model = saltus.load(TREE)

@@ -33,6 +33,7 @@ def assert_brackets(bar, error):
     assert np.all(bar > 0.3 * error - 0.02 * np.max(error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", FIXED)
 def test_the_bar_brackets_the_error_of_a_spring(integrator):
     step = 2e-4 if saltus.integrators()[integrator].order == 1 else 0.004
@@ -81,6 +82,7 @@ def test_controls_are_repeated_in_time():
     assert "outside the asymptotic range" in function.certificate.warnings[0]
 
 
+@pytest.mark.slow
 def test_it_warns_outside_the_asymptotic_range():
     """A chaotic motion after many Lyapunov times: the runs part, whatever order their differences show by chance."""
     for step in (0.01, 0.009, 0.008, 0.007, 0.006, 0.005):

@@ -23,6 +23,7 @@ def batch_from(time, precision, integrator):
     return batch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "verlet", "dopri5"])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_a_batch_late_in_its_run(precision, integrator):
@@ -60,6 +61,7 @@ def test_each_simulation_of_a_batch_has_its_own_clock():
     np.testing.assert_allclose(batch.time, wanted, rtol=0, atol=ROUNDING)
 
 
+@pytest.mark.slow
 def test_delays_that_single_precision_cannot_tell_are_refused():
     early, late, double = (saltus.Batch(DELAYED, 3, 1, precision) for precision in ("float32", "float32", "float64"))
     late.time = double.time = LATE

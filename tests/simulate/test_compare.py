@@ -153,6 +153,7 @@ def two_laws(monkeypatch):
     monkeypatch.setattr(module, "Simulation", simulation)
 
 
+@pytest.mark.slow
 def test_each_contact_law_has_a_reference_of_its_own(two_laws, tmp_path):
     """|cos ωt - cos 2ωt| apart, as exactly as the references are: 1e-9."""
     result = saltus.compare(oscillator(), ["rk4", "euler", "midpoint"], ["soft", Named("stiff")], 3.0)

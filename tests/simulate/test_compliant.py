@@ -51,6 +51,7 @@ def thrown(law, integrator="dopri5", timestep=None):
     return sim
 
 
+@pytest.mark.slow
 def test_a_spring_and_a_dashpot_give_back_part_of_the_speed():
     zeta = C / (2 * math.sqrt(2 * K))
     sim = thrown(SPRING)
@@ -58,6 +59,7 @@ def test_a_spring_and_a_dashpot_give_back_part_of_the_speed():
     assert_allclose(sim.qvel[2], math.exp(-math.pi * zeta / math.sqrt(1 - zeta**2)), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_hertz_gives_all_of_it_back():
     sim = thrown(HERTZ)
     trajectory = sim.run(0.1, sample=1e-5)
@@ -66,6 +68,7 @@ def test_hertz_gives_all_of_it_back():
     assert_allclose(deepest, (5 * 2 / (4 * 1e6)) ** 0.4, rtol=1e-4)  # samples are 1e-5 s apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator", ["euler", "rk4", "implicitfast", "implicit_midpoint", "energy_momentum", "discrete"]
 )
@@ -77,6 +80,7 @@ def test_every_integrator_follows_the_law(integrator):
     assert_allclose(sim.qvel[2], math.exp(-math.pi * zeta / math.sqrt(1 - zeta**2)), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_forces_are_to_be_read():
     """At rest: the depth is m g/k, the force the weight; what sensors, tables and joints have of it, too."""
     sensor = '<sensor><contact geom1="ball" num="1" data="force"/></sensor></mujoco>'
@@ -90,6 +94,7 @@ def test_forces_are_to_be_read():
     assert sim.contact == "compliant"
 
 
+@pytest.mark.slow
 def test_friction_brakes():
     """v = v0 - μ g t, from 1 m/s to a half."""
     sim = saltus.Simulation(floor(BLOCK, friction=1.0), "dopri5", contact=RUBBING)
@@ -100,6 +105,7 @@ def test_friction_brakes():
     assert_allclose(sim.qvel[0], 0.5, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_derivatives_go_through_the_law():
     """dv'/dz = -h k/m of semi-implicit Euler."""
     sim = saltus.Simulation(HEAVY, "euler", contact=SPRING, timestep=1e-3)
@@ -154,6 +160,7 @@ def test_an_interrupted_run_goes_on_with_the_law_given_again(tmp_path):
     np.testing.assert_array_equal(saltus.resume(path, contact=SPRING).qpos, whole.qpos)
 
 
+@pytest.mark.slow
 def test_a_certificate_repeats_the_law():
     """Of a law object, not of its name: else the second run would fall through the floor, or bounce otherwise."""
     sim = thrown(SPRING)

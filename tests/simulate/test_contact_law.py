@@ -133,6 +133,7 @@ def test_without_gravity_it_rests_at_the_surface():
     assert saltus.contact_law(gravity=0).rest_penetration == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mass", [1e-3, 1e3])
 def test_accelerations_do_not_depend_on_the_mass(mass):
     one, other = saltus.contact_law(**DROP), saltus.contact_law(**DROP, mass=mass)
@@ -252,6 +253,7 @@ def by_quadrature(law):
     return run.y_events[3][0][1] / law.speed, deepest, min([*released, *left])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_impacts_on_any_contact(seed):
     """With impedances that grow with depth, from bouncing to creeping; scipy's tolerance is 1e-11 a step."""
@@ -298,6 +300,7 @@ def test_small_steps_approach_the_continuous_law():
 # ---------------------------------------------------------------- the inverse
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.05, 0.5, 0.95, 1.0])
 @pytest.mark.parametrize("solimp", [(0.9, 0.95), (0.2, 0.99, 0.01, 0.3, 3)])
 def test_round_trip(restitution, solimp):

@@ -32,6 +32,7 @@ def phases(t):
     return (mode == 0).all(axis=1), (mode == 2).sum(axis=1) == 4, (mode == 1).sum(axis=1) == 4
 
 
+@pytest.mark.slow
 def test_modes_and_names(slid):
     air, slips, sticks = phases(slid)
     assert slid.names["contact"] == [f"floor box.{k}" for k in range(8)]
@@ -110,6 +111,7 @@ def spring(m, d, gap, velocity):
     return -2.5e4 * gap - 220.0 * velocity[0], 0.0, 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "tolerance"),
     [

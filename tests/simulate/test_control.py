@@ -45,6 +45,7 @@ def reference(duration, gains, target, angle, limit=None):
     return solve_ivp(rate, (0, duration), [angle, 0, 0], method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["velocity_verlet", "euler", "rk4"])
 def test_the_servo_of_the_lecture(integrator):
     """Pendulum at a step of 0.05 s, kp 1500, kd 15, ki 150.10, target -2π/5: it settles with u = -37.32 N m."""
@@ -91,6 +92,7 @@ def test_gains_that_no_step_makes_stable():
         sim.run(0.1, control=saltus.PID(kp=1500, kd=-15))
 
 
+@pytest.mark.slow
 def test_models_with_constraints_are_judged_while_none_acts():
     """A hinge with limits is a free pendulum between them: explicit Euler grows by 1.37 a step, (1 + k h²)^(1/2)."""
     text = """<mujoco><option gravity="0 0 0" timestep=".03"/><compiler angle="radian"/><worldbody><body>
@@ -121,6 +123,7 @@ def test_stages_see_the_integral(integrator, order):
     assert fitted == pytest.approx(order, abs=0.2)
 
 
+@pytest.mark.slow
 def test_adaptive_and_implicit_methods():
     gains = dict(kp=300.0, ki=200.0, kd=20.0)
     wanted = reference(1.0, gains, 0.5, 0.2)
@@ -229,6 +232,7 @@ def test_functions_are_no_controllers_of_the_loop():
             make("pendulum", control=lambda sim: None)
 
 
+@pytest.mark.slow
 def test_a_kernel_of_the_users():
     """A law written as kernel, with a state and parameters, is the PID written as a kernel."""
     gains = dict(kp=300.0, ki=200.0, kd=20.0)
@@ -288,6 +292,7 @@ def test_what_a_law_refers_to_belongs_to_it(make):
     assert words[0] == words[2] != words[1]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_changes_is_compiled_anew():
     for gain in (1.0, 2.0):
         sim = pendulum("euler", 0.01)
@@ -315,6 +320,7 @@ def looks(m, d, z):
     d.ctrl[0] = 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", [False, True])
 def test_a_law_reads_what_belongs_to_the_state(hold):
     """Against mj_forward at the step's start: also what steps would not compute but for the law."""
@@ -395,6 +401,7 @@ def test_batches_have_a_controller_with_its_own_gains_each():
         np.testing.assert_allclose(batch.act[k], sim.act, rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_derivatives_go_through_the_controller():
     """A [3, 3] of (angle, velocity, integral), by differences of the step."""
     sim = pendulum("rk4", 0.01, angle=0.3)

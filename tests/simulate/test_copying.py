@@ -83,6 +83,7 @@ def numbers(sim):
     return np.concatenate([[sim.time], sim.qpos, sim.qvel, sim.act, sim.ctrl])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("scene", SIMULATIONS)
 def test_a_copied_simulation_goes_on_alone(scene, how):
@@ -108,6 +109,7 @@ def batch_of(precision, integrator, **options):
     return batch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("integrator", ["euler", "verlet"])
@@ -172,6 +174,7 @@ np.save(sys.stdout.buffer, np.concatenate([np.ravel(run.qpos) for run in runs]))
 """
 
 
+@pytest.mark.slow
 def test_pickles_go_on_in_another_process():
     """Laws that can be imported travel by name, others with their code."""
     law = saltus.controller(law_of_a_closure(2.0))
@@ -250,6 +253,7 @@ def public_things():
     ]
 
 
+@pytest.mark.slow
 def test_every_public_class_is_copied():
     """As text they are the same; `Simulation` and `Batch` have tests of their own."""
     things = public_things()

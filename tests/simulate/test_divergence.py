@@ -143,6 +143,7 @@ for make in (fast, lambda: fast(contact="hard"), batch):
 """
 
 
+@pytest.mark.slow
 def test_a_limit_of_ten_attempts_is_an_error_and_leaves_the_state(tmp_path):
     """The oscillator's own motion, 0.01 cos ωt, follows once the timestep is one that ten attempts suffice for.
 

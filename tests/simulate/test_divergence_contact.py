@@ -42,6 +42,7 @@ def places(run, field):
     return sorted({0, size // 2, size - 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", RUNS)
 @pytest.mark.parametrize("field", FIELDS)
 def test_numbers_that_are_none_end_the_step(kind, field):
@@ -72,6 +73,7 @@ def test_the_error_names_the_field(field):
         batch.step()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", RUNS)
 def test_infinite_controls_are_limited(kind):
     ends = []
@@ -83,6 +85,7 @@ def test_infinite_controls_are_limited(kind):
     assert_array_equal(*ends)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", RUNS)
 def test_a_zero_quaternion_is_no_rotation(kind):
     """Of the table, on which the ball stays, and of the ball."""

@@ -101,6 +101,7 @@ def other_at(times):
 # ---------------------------------------------------------------- the same equations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", EVERY, ids=lambda i: getattr(i, "name", i))
 def test_the_same_motion_under_every_integrator(integrator):
     runs = [pendulum(dynamics, integrator).run(0.5, sample=0.025) for dynamics in (None, SAME)]
@@ -121,6 +122,7 @@ def test_computed_quantities():
     np.testing.assert_allclose(given.full_M(), relative(2.0, *START)[0], rtol=ROUNDING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["implicit", "implicit_midpoint"])
 def test_derivatives_of_a_step(integrator):
     """Through the kernels, by duals: implicit in velocities, and by Newton's method on momenta."""
@@ -128,6 +130,7 @@ def test_derivatives_of_a_step(integrator):
         np.testing.assert_allclose(given, wanted, rtol=0, atol=ROUNDING)
 
 
+@pytest.mark.slow
 def test_batches():
     """Lanes with equations of their own are single simulations with them, and the engine's lanes."""
     n = 9
@@ -147,6 +150,7 @@ def test_batches():
 # ---------------------------------------------------------------- another mechanism
 
 
+@pytest.mark.slow
 def test_another_mechanism():
     """What moves is what was given, not what the model says."""
     sim = pendulum(OTHER, "dopri5", tolerance=(1e-12, 1e-13))
@@ -173,6 +177,7 @@ def test_a_step_implicit_in_the_velocities():
     np.testing.assert_allclose(sim.qvel, wanted, rtol=0, atol=ROUNDING)
 
 
+@pytest.mark.slow
 def test_momenta_of_another_mechanism():
     """The implicit midpoint rule solves for momenta, whose rates need dM/dt: second order towards the true motion."""
     end, errors = other_at(np.array([0.0, 1.0]))[-1], []
@@ -205,6 +210,7 @@ LIMITED = """
   <actuator><motor joint="a"/><motor joint="b"/></actuator></mujoco>"""
 
 
+@pytest.mark.slow
 def test_limits_contacts_springs_and_dampers_stay():
     """A double pendulum against a limit of its lower joint and the floor; both act in this second."""
     runs = []
@@ -225,6 +231,7 @@ def test_contact_forces_of_a_recording_are_not_drawn_with_other_equations():
         run.picture(contacts=True)
 
 
+@pytest.mark.slow
 def test_with_a_controller():
     control = saltus.PID(kp=200, ki=50, kd=40, target=[0.3, -0.2])
     runs = [pendulum(e, control=control).run(0.5, sample=0.1) for e in (None, SAME)]

@@ -71,6 +71,7 @@ def cart(x=1.0, **options):
     return sim
 
 
+@pytest.mark.slow
 def test_a_relay_switches_when_it_should():
     sim = cart()
     trajectory = sim.run(20.0, sample=0.1)
@@ -83,6 +84,7 @@ def test_a_relay_switches_when_it_should():
     assert trajectory.names["actuation"] == ["state 0"]
 
 
+@pytest.mark.slow
 def test_events_are_of_the_direction_asked_for_and_act_on_the_state():
     sim = cart()
     events = sim.run(20.0, sample=20.0).events
@@ -93,6 +95,7 @@ def test_events_are_of_the_direction_asked_for_and_act_on_the_state():
     assert set(turns["kind"]) == {"user"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", [0.3, 2.0])
 def test_a_terminal_event_ends_the_run(sample):
     sim = cart()
@@ -135,6 +138,7 @@ def strike(m, d):
     d.qvel[0] = -d.userdata[0]
 
 
+@pytest.mark.slow
 def test_what_an_event_changes_goes_on_to_impacts():
     restitution, strength = 0.5, 2.0
     height = restitution**2 * strength**2 / (2 * G * (1 - restitution**2))
@@ -187,6 +191,7 @@ class OwnRelay(saltus.Actuation):
         d.ctrl[0] = -self.force * d.actuation_state[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "force"), [(lambda force: saltus.Actuation(Relay(force)), 4.0), (OwnRelay, 1.0)])
 def test_laws_and_events_may_be_methods(kind, force):
     """x = 1 - F t²/2: the origin is passed at √(2/F) (2 k + 1)."""
@@ -199,6 +204,7 @@ def test_laws_and_events_may_be_methods(kind, force):
     assert events["kind"].tolist() == ["actuator"] * len(events)
 
 
+@pytest.mark.slow
 def test_a_controllers_law_may_be_a_method():
     law = Relay(3.0)
     sim = saltus.Simulation(CART, "rk4", control=saltus.controller(law.constant))

@@ -15,6 +15,7 @@ from saltus.simulate.friction_contact import friction_contact
 PROBLEMS = sorted((SHARED.parent / "data" / "friction").glob("*.npz"))
 
 
+@pytest.mark.slow
 def test_a_block_pulled_along():
     solution = friction_contact(np.eye(3) / 2, [-9.81, 3.0, 4.0], [0.1])
     np.testing.assert_allclose(solution.r, [19.62, -1.962 * 0.6, -1.962 * 0.8], rtol=1e-13)

@@ -52,6 +52,7 @@ def may_jam(scene):
     return scene.about["kind"] in ("chain", "foot") or scene.friction > PLATE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [*few, *rest])
 def test_laws_hold(seed):
     scene = scenes.random_scene(seed)
@@ -85,6 +86,7 @@ def motion(scene, sim, **options):
     return sim.qpos.copy(), sim.qvel.copy(), t.events
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [pytest.param(p, marks=[] if p < 10 else pytest.mark.slow) for p in range(scenes.COUNT)]
 )
@@ -104,6 +106,7 @@ def test_what_is_added_changes_no_bit(seed):
         assert len(found) == len(expected) and all(map(same_bits, found, expected)), options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [pytest.param(p, marks=[] if p < 10 else pytest.mark.slow) for p in range(scenes.COUNT)]
 )

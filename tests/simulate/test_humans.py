@@ -65,6 +65,7 @@ def test_states_of_actuators_begin_where_they_are_put():
     assert saltus.simulate(MUSCLE, 0.0, 0.1, 0.05, [0.0], [0.0], control=[1.0], **SOFT).Z[0, -1] > 0.6
 
 
+@pytest.mark.slow
 def test_discrete_states_of_actuation_begin_where_they_are_put():
     """The last column of ACTUATIONSTATE of one run is the start of the next; without it, the actuation's own start."""
     relay = saltus.Actuation(relay_law, start=[1.0], events=[saltus.Event(angle, turn_over, name="relay")])
@@ -117,6 +118,7 @@ def test_bad_states_of_actuators_are_named():
         saltus.simulate(MUSCLE, 0.0, 1.0, 0.1, [0.0], [0.0], z0=[1.0, 2.0], **SOFT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [

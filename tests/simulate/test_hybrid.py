@@ -158,6 +158,7 @@ def test_a_run_that_stops_keeps_what_it_has():
     assert sim.time == error.time
 
 
+@pytest.mark.slow
 def test_the_next_impact_of_a_cradle_by_all_treatments():
     """Equal balls, e = 1: one leaves; Moreau's single problem has all of them move, at -3/5 and 2/5."""
     sim = saltus.Simulation(CRADLE, contact=saltus.Hard(restitution=1.0))
@@ -190,6 +191,7 @@ def side_by_side(model, hard, duration):
     return soft, rigid, apart
 
 
+@pytest.mark.slow
 def test_a_ball_under_both_laws():
     """Until it touches the two are the same; then the soft one dips in, the hard one does not."""
     soft, rigid, apart = side_by_side(DROP, "hard", 0.44)
@@ -199,6 +201,7 @@ def test_a_ball_under_both_laws():
     np.testing.assert_allclose(apart[-1], rigid[2] - soft[2], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_box_on_a_slope_under_both_laws():
     """Below the friction angle the hard law holds it where it is; the soft one, regularised, lets it creep down."""
     model = models.slope(models.BLOCK, math.atan(0.25), 0.3)

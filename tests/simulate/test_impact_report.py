@@ -23,6 +23,7 @@ def cradle():
     return impact_report(J @ J.T, J @ [1, 0, 0, 0, 0], 1.0, names=NAMES)
 
 
+@pytest.mark.slow
 def test_it_says_where_treatments_differ(cradle):
     assert cradle.differing() == []
     assert cradle.differing(("newton", "simultaneous"), ("newton", "moreau")) == ["a b", "d e"]

@@ -75,12 +75,14 @@ def places(t):
     return at / np.linalg.norm(at, axis=1)[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator, timestep, sample", CASES)
 def test_a_ball_leaves_a_sphere_once(integrator, timestep, sample):
     sim = ball(integrator, timestep)
     check(sim, sim.run(DURATION, sample=sample))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator", ["dopri5", "rk4", *(pytest.param(i, marks=pytest.mark.slow) for i, *_ in OTHERS)]
 )
@@ -100,6 +102,7 @@ def test_what_is_looked_at_and_kept_changes_no_bit(integrator):
         assert_allclose(motion[0], found["nothing"][0], rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "integrator", ["dopri5", "rk4", *(pytest.param(i, marks=pytest.mark.slow) for i, *_ in OTHERS)]
 )

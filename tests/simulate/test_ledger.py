@@ -119,6 +119,7 @@ def damping(m, d):
     d.qfrc_bias[0] = d.userdata[0] * d.qvel[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "implicit", "energy_momentum", "rk4"])
 def test_damping_in_given_equations_is_their_work_and_no_error(integrator):
     """The same oscillator with its damper in the bias: what it takes is an account, and the rest of the balance is that
@@ -140,6 +141,7 @@ def test_damping_in_given_equations_is_their_work_and_no_error(integrator):
     assert residuals[0.8] < of_method.get(integrator, 1.1 * residuals[0.0])
 
 
+@pytest.mark.slow
 def test_equations_of_another_mass_explain_their_energy():
     """M' = 3 kg where the body has 2 kg: the ledger's energies are the body's, and the equations part them."""
 
@@ -163,6 +165,7 @@ def test_a_constant_force_does_force_times_way():
     assert report["applied"][-1] == pytest.approx(-0.5 * way, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "order"), [("rk4", 4), ("implicitfast", 1)])
 def test_all_smooth_forces_close(integrator, order):
     def report(h):
@@ -178,6 +181,7 @@ def test_all_smooth_forces_close(integrator, order):
     assert abs(reports[-1].residual[-1]) < (1e-7 if order == 4 else 2e-2) * np.ptp(reports[0]["kinetic"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "discrete"])
 def test_free_fall_loses_what_is_known(integrator):
     report = saltus.Simulation(BALL, integrator).run(0.35, sample=0.05, ledger=True).energy_report()
@@ -203,6 +207,7 @@ def test_soft_constraints(integrator):
     assert np.abs(report.residual).max() < (1e-11 if integrator == "energy_momentum" else 2e-3)
 
 
+@pytest.mark.slow
 def test_a_bouncing_ball():
     """The contact's account is all that a ball loses; what Euler adds on top shrinks with the step."""
     exact = kept(BALL, "energy_momentum", 1.5)
@@ -327,6 +332,7 @@ def test_what_is_refused():
         saltus.Trajectory([0.0], [[0.0]], [[0.0]], ledger=[[1.0, 2.0]])
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_balance(tmp_path):
     (tmp_path / "ball.xml").write_text(BALL)
     command = [sys.executable, "-m", "saltus", "run", str(tmp_path / "ball.xml"), "--integrator", "energy_momentum"]

@@ -73,6 +73,7 @@ def assert_close(found, wanted, tolerance):
     assert np.max(np.abs(found - wanted)) <= tolerance * max(1.0, np.max(np.abs(wanted)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", [*FIXED, GAUSS2], ids=str)
 def test_against_differences_of_high_order(integrator):
     sim, m = simulation(JOINTS, integrator)
@@ -81,6 +82,7 @@ def test_against_differences_of_high_order(integrator):
     assert_close(np.hstack([A, B]), differences(sim, m), EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "implicit", "implicitfast", "rk4"])
 @pytest.mark.parametrize(
     "xml", [ACTUATORS, REFERENCES_AND_SPRINGS], ids=["actuators", "references and springs"]
@@ -91,6 +93,7 @@ def test_forces_of_every_kind(xml, integrator):
     assert_close(np.hstack(sim.linearize()), differences(sim, m, h=2e-3), EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["Euler", "implicit", "implicitfast"])
 @pytest.mark.parametrize("source", [JOINTS, ACTUATORS, "humanoid"], ids=["joints", "actuators", "humanoid"])
 def test_against_mujocos_own(source, integrator):
@@ -126,6 +129,7 @@ def test_the_oscillators_matrix():
     np.testing.assert_allclose(B, [[h * h], [h]], rtol=0, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_it_leaves_the_simulation_as_it_was():
     """Also a Verlet method's memory: the motion afterwards is the same to the bit."""
     for integrator in ("euler", "verlet", "implicit_midpoint"):

@@ -24,6 +24,7 @@ def pose(k):
     return [0.3 * np.sin(0.01 * k), 0, 1 + 0.1 * np.sin(0.03 * k)], [1, 0.2, 0.1 * np.sin(0.02 * k), 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["Euler", "RK4"])
 def test_motion_from_outside(integrator):
     """A hand that carries one body by a weld and another by contact."""

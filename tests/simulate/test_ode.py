@@ -108,6 +108,7 @@ def test_implicit_methods_stand_what_is_stiff():
     np.testing.assert_allclose(np.linalg.norm(midpoint.y, axis=1), 1.0, rtol=1e-11)  # it keeps quadratic invariants
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["explicit_euler", "rk4", "dopri5", "implicit_midpoint"])
 def test_a_compiled_function_gives_the_same(method):
     compiled = numba.njit(lambda t, y, a, b: -a * y + b * t)

@@ -76,6 +76,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill")
 @pytest.mark.parametrize("name", CASES)
 def test_a_killed_process_leaves_what_it_committed(tmp_path, monkeypatch, name):
@@ -111,6 +112,7 @@ def wait_for_samples(process, path, count):
 # ---------------------------------------------------------------- cut anywhere
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "rk4", "verlet", "implicit_midpoint", "dopri5"])
 @pytest.mark.parametrize("sample", [1 / 60, 0.07])
 def test_cut_again_and_again(tmp_path, integrator, sample):
@@ -172,6 +174,7 @@ def test_a_run_from_another_state_and_with_forces(tmp_path):
     assert_same(resume(tmp_path / "run.zarr"), sim().run(1.0, 0.1))
 
 
+@pytest.mark.slow
 def test_the_integrators_own_parameters(tmp_path):
     heun = saltus.ButcherTableau([[0, 0], [1, 0]], ["1/2", "1/2"], name="heun")
     for k, options in enumerate(({"integrator": "dopri5", "tolerance": (1e-5, 1e-6)}, {"integrator": heun})):
@@ -214,6 +217,7 @@ def test_control_arrays_and_controllers_are_in_the_store(tmp_path):
         assert_same(resume(path), saltus.Simulation("pendulum", "rk4").run(2.0, 0.07, control))
 
 
+@pytest.mark.slow
 def test_a_controller_of_the_simulation_and_a_law_of_the_users(tmp_path):
     def sim():
         return saltus.Simulation("pendulum", "rk4", control=PID)
@@ -285,6 +289,7 @@ def test_a_certificate_goes_into_the_store(tmp_path):
     assert t.certificate.ok and str(again.certificate) == str(t.certificate)
 
 
+@pytest.mark.slow
 def test_memory_of_a_long_run_is_bounded(tmp_path):
     """A run of 120 000 samples of 72 bytes keeps none of their 8.6 MB; what a process needs at all is spent before."""
     status = "/proc/self/statm"

@@ -32,6 +32,7 @@ def control(k):
     return [0.5 * np.sin(0.1 * k), 0.2]
 
 
+@pytest.mark.slow
 def test_readings_by_name_and_in_batches():
     """At states on the way, with contacts."""
     m = compiled()
@@ -61,6 +62,7 @@ def fresh(m, d):
     return other.sensordata.copy()
 
 
+@pytest.mark.slow
 def test_delays_in_steps():
     """Controls and a sensor that are late: MuJoCo's motion and readings, in single runs and batches."""
     m = compiled(LATE)

@@ -170,6 +170,7 @@ def test_humanoids_come_to_rest(scene):
 # ------------------------------------------------------------ the man who stands up
 
 
+@pytest.mark.slow
 def test_a_man_stands_up_without_chatter():
     """Six points touch, twice each at most, with their slips, and two changes of phase: fewer than fifty events."""
     found = outcome(scenes.rising_man())

@@ -158,6 +158,7 @@ def test_another_model_or_settings_are_refused(tmp_path):
         sweep(SPRING, values, **arguments)
 
 
+@pytest.mark.slow
 def test_ctrl_c(tmp_path):
     """Of a process of its own: SIGINT ends it within seconds, what is done is in the file, and the workers are gone."""
     kept = tmp_path / "s.json"

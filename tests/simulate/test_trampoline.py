@@ -31,6 +31,7 @@ def held_at_corners():
     return saltus.load(text.replace(pins, "0 15 240 255"))
 
 
+@pytest.mark.slow
 def test_a_sheet_that_diverges_names_the_step():
     """Below the stable step that the error names the sheet falls with g t and less; above, it diverges."""
     sim = saltus.Simulation("trampoline", "explicit_euler", timestep=0.01)

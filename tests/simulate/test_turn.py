@@ -216,6 +216,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) if child else 0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_goes_on_with_a_batch_whose_threads_it_does_not_have():
     program = FORKED.format(busy=False)

@@ -82,6 +82,7 @@ def rows_on_the_way(model, states):
     return np.array(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_neighbours_place_size_and_threads_do_not_matter(precision, cone):
@@ -148,6 +149,7 @@ def test_equal_to_single_simulations(cone):
     assert (np.diff(counts, axis=1) != 0).any(axis=1).sum() > 1 and len(np.unique(counts)) > 3
 
 
+@pytest.mark.slow
 def test_single_precision():
     m = model()
     states = starts(m, 20)

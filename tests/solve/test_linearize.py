@@ -136,6 +136,7 @@ def compare(sim, m, given, mujoco_too=True, least=1):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_every_kind_of_row(cone):
     m = mechanism(cone)
@@ -143,6 +144,7 @@ def test_every_kind_of_row(cone):
     assert compare(sim, m, states(m, 4, np.random.default_rng(0)), least=2) > 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_soft_and_direct_parameters(cone):
     """A curve of the impedance with a power that is not whole, margins, and where friction is saturated."""
@@ -157,6 +159,7 @@ def ball(cone, integrator="Euler"):
     return complete(f'<mujoco><option cone="{cone}" integrator="{integrator}"/><worldbody>{geoms}</worldbody></mujoco>')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_where_nothing_slides(cone):
     """Straight down on a plane: no residual across the normal, where lengths have no derivative. At rest, too."""

@@ -36,6 +36,7 @@ def heap(cone, impratio, tolerance):
     return m
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("impratio", [1, 10, 1000])
 @pytest.mark.parametrize("precision", ["float64", "float32"])

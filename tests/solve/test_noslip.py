@@ -26,6 +26,7 @@ BLOCK = f"""<mujoco><option gravity="{9.81 * np.sin(SLOPE)} 0 {-9.81 * np.cos(SL
     </body></worldbody></mujoco>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["Newton", "PGS"])
 @pytest.mark.parametrize("cone", SAME)
 def test_forces_are_mujocos(cone, solver):
@@ -39,6 +40,7 @@ def test_forces_are_mujocos(cone, solver):
     assert max(worst.values()) < SAME[cone], worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", SAME)
 def test_a_block_on_a_slope_stays(cone):
     """At 20 degrees and friction 1: at rest its feet do not accelerate along the slope, to rounding; softly they do."""

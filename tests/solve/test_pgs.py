@@ -28,6 +28,7 @@ HEAVY = """<mujoco><option cone="elliptic"/><worldbody><geom type="plane" size="
     </worldbody></mujoco>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [0, FLAGS.mjDSBL_ISLAND.value], ids=["islands", "all together"])
 @pytest.mark.parametrize("cone", SAME)
 def test_every_iteration_is_mujocos(cone, off):
@@ -132,6 +133,7 @@ def test_what_has_not_converged_is_said():
         assert sim.unconverged == unconverged
 
 
+@pytest.mark.slow
 def test_neighbours_do_not_matter():
     """A simulation's result in a batch is the same bit by bit beside others, and that of MuJoCo's step."""
     lanes_do_not_meddle(compiled(heap("elliptic"), "PGS"))

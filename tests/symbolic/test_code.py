@@ -65,6 +65,7 @@ def test_python_file(equations, engine, tmp_path):
     np.testing.assert_array_equal(equations.choice.own.sums.T @ forces, [3.0, 5.0])
 
 
+@pytest.mark.slow
 def test_numba_file(equations, engine, tmp_path):
     path = tmp_path / "compiled_pendulum.py"
     equations.python(path, target="numba")

@@ -36,6 +36,7 @@ RUNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", RUNS, ids=lambda m: "hinges" if m is HINGES else m)
 def test_the_same_trajectory_in_all_coordinates(model):
     qpos, qvel, inputs = RUNS[model]

@@ -38,6 +38,7 @@ def jacobians(model, qpos, body, point):
     return of_point, of_turning, place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 @pytest.mark.parametrize(
     "model, body", [(SPATIAL, "hand"), (SPATIAL, "arm"), ("arm", "forearm"), ("cart_pole", "pole")]
@@ -58,6 +59,7 @@ def test_torque_is_mujocos_jacobian_times_torque(model, body, orientation):
     assert np.allclose(at_state(e, qpos, qvel), of_turning.T @ FORCE, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 @pytest.mark.parametrize("model, body, against", [(SPATIAL, "hand", "base"), ("double_pendulum", "lower", "upper")])
 def test_reactions_act_on_the_other_body_at_the_same_place(model, body, against, orientation):

@@ -120,6 +120,7 @@ def test_top():
     assert {*e.terms} == {"d/dt ∂T/∂q̇", "d/dt ∂V/∂q̇", "∂T/∂q", "∂V/∂q", "ω × ∂T/∂ω"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_the_tutorials_pendulum(n):
     """Terms 1, 3 and 4 from T = Σ ½ m ṙ² + ½ In α̇² and V = Σ m g y, with centres of mass at d of the lengths l."""
@@ -227,6 +228,7 @@ def test_the_terms_add_up_to_the_equations(case):
 # ------------------------------------------------------------ numbers stay exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["double_pendulum", "arm", "cart_pole", "top", "chain", SPATIAL], ids=lambda m: m[:15]
 )
@@ -256,6 +258,7 @@ def test_numbers_are_the_fractions_that_were_meant():
     assert e.bias[1] == -Rational(981, 100) * Rational(1, 20) * sin(e.q[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["arm", "cart_pole", "top", SPATIAL])
 def test_symbols_with_their_values_are_the_numbers(model):
     numbers, letters = derive(model), derive(model, parameters="symbols")

@@ -13,6 +13,7 @@ MODELS = ["double_pendulum", "cart_pole", "spring", "top", "free_body", "chain",
 MODELS += [planar_tree(seed, bodies=4, normal=seed % 3, floating=seed > 3) for seed in range(7)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ["relative", "absolute", "maximal"])
 @pytest.mark.parametrize("model", MODELS, ids=[m if len(m) < 20 else f"model{k}" for k, m in enumerate(MODELS)])
 def test_there_and_back(model, orientation):
@@ -27,6 +28,7 @@ def test_there_and_back(model, orientation):
         assert np.allclose(back, qpos, atol=1e-12) and np.allclose(rates, qvel, atol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ["relative", "absolute", "maximal"])
 @pytest.mark.parametrize("model", MODELS, ids=[m if len(m) < 20 else f"model{k}" for k, m in enumerate(MODELS)])
 def test_bodies_are_where_mujoco_puts_them(model, orientation):

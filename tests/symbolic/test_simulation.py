@@ -23,6 +23,7 @@ def equations(request):
     return saltus.derive("double_pendulum", request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_under_every_integrator(integrator):
     engine = saltus.Simulation("double_pendulum", integrator, timestep=0.01)
@@ -34,6 +35,7 @@ def test_under_every_integrator(integrator):
     np.testing.assert_allclose(twin.qvel, engine.qvel, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_in_any_coordinates_the_state_is_that_of_the_joints(equations):
     sim = equations.simulation(integrator="rk4")
     reference = saltus.Simulation("double_pendulum", "rk4")
@@ -42,6 +44,7 @@ def test_in_any_coordinates_the_state_is_that_of_the_joints(equations):
     np.testing.assert_allclose(sim.qpos, reference.qpos, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_batch(equations):
     batch = saltus.Batch("double_pendulum", 8, dynamics=equations.dynamics)
     reference = saltus.Batch("double_pendulum", 8)

@@ -33,6 +33,7 @@ def check(model, orientation, states=10):
 # ------------------------------------------------------------ agreement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_models(name, orientation):
@@ -58,18 +59,21 @@ def without_springs_of_balls(xml):
     return re.sub(r'(<joint name="\w+" type="(?:ball|free)"[^>]*?) stiffness="[^"]*"', r"\1", xml)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed, orientation", [(0, "relative"), (1, "absolute"), (2, "absolute"), (3, "relative")])
 def test_random_trees_of_all_joints(seed, orientation):
     """Several joints a body, offsets, turned frames, armature, springs (polynomial ones, too), dampers, references."""
     check(without_springs_of_balls(random_tree(seed, bodies=3)), orientation, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2])
 def test_random_trees_in_maximal_coordinates(seed):
     """Hinge, slide, ball and free joints, one a body, as constraints between quaternions."""
     check(without_springs_of_balls(random_tree(seed, bodies=3)), "maximal", 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 @pytest.mark.parametrize("floating", [False, True])
 @pytest.mark.parametrize("seed", range(6))
@@ -77,6 +81,7 @@ def test_random_planar_trees(seed, floating, orientation):
     check(planar_tree(seed, bodies=1 + seed % 4, normal=seed % 3, floating=floating), orientation, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["several joints", "fixed and massless", "several trees", "actuators"])
 def test_mechanisms(name):
     check(MECHANISMS[name], "absolute", 4)
@@ -88,6 +93,7 @@ def humanoid():
         return derive("humanoid")
 
 
+@pytest.mark.slow
 def test_contacts_and_limits_are_left_out_of_both(humanoid):
     """29 degrees of freedom, a free joint at their root."""
     twin = compare_with_engine(humanoid, 2)
@@ -146,6 +152,7 @@ def test_equations_that_cannot_be_solved_disagree():
 # ------------------------------------------------------------ states, options, the command
 
 
+@pytest.mark.slow
 def test_states_are_within_limits_and_quaternions_have_unit_length(humanoid):
     m = humanoid.model
     states = list(random_states(humanoid, 50, np.random.default_rng(1)))

@@ -39,6 +39,7 @@ def compiled(tmp_path, routine):
     return run
 
 
+@pytest.mark.slow
 def test_every_operation(tmp_path):
     symbols, expressions = mixed()
     f = compiled(tmp_path, mixed_routine())

@@ -20,6 +20,7 @@ from saltus.symbolic.export.routine import Routine
 TOLERANCE = 100 * EPS
 
 
+@pytest.mark.slow
 def test_every_operation():
     symbols, expressions = mixed()
     f = function(mixed_routine())
@@ -148,6 +149,7 @@ print(hashlib.sha256((python_source(arm_routine()) + c_source(mixed_routine())).
 """
 
 
+@pytest.mark.slow
 def test_text_is_the_same_in_every_process():
     code = SAME.format(tests=next(p for p in sys.path if p.endswith("tests")))
     texts = set()

@@ -110,6 +110,7 @@ def test_code_is_an_excerpt_and_escaped(text):
     assert "#include &lt;math.h&gt;" in code[1]
 
 
+@pytest.mark.slow
 def test_long_formulas_are_left_out_by_name():
     """A spatial chain's equations have thousands of letters; the page says so instead of printing them."""
     e = derive("chain")
