@@ -1,4 +1,4 @@
-"""Kernels that an entry will call, found before it is compiled, so that free cores can begin with them.
+"""Kernels that entries will call, found before they are compiled, so that free cores can begin with them.
 
 Only kernels of model and data alone are looked for: their names tell the types of their arguments. They are compiled
 one by one, those first that others call. What is found is a guess: whatever else is needed is compiled with the entry.
@@ -22,12 +22,27 @@ STRUCTS = ("m", "d")
 OURS = "saltus."  # modules of kernels; to import a user's may do anything
 
 
-def offer(function: Any, structs: dict[str, StructType]) -> None:
-    """A function that calls kernels is compiled next, in which structs have these names and types."""
+Structs = dict[str, StructType]
+
+_soon: dict[Any, Structs] = {}  # functions that will be needed
+
+
+def soon(function: Any, structs: Structs) -> None:
+    """A function that calls kernels, in which structs have these names and types, will be needed."""
     if set(STRUCTS) <= structs.keys():
-        found = _Kernels(*[structs[name] for name in STRUCTS])
-        found.called_in(function)
-        aside.offer(found.missing.values())
+        _soon[function] = structs
+
+
+def begin(function: Any, structs: Structs) -> None:
+    """It is compiled now: free cores begin with what it calls, and what is needed soon."""
+    soon(function, structs)
+    missing: dict[str, Work] = {}
+    for wanted in (function, *(other for other in _soon if other is not function)):
+        if types := _soon.pop(wanted, None):
+            found = _Kernels(*[types[name] for name in STRUCTS])
+            found.called_in(wanted)
+            missing |= found.missing
+    aside.offer(missing.values())
 
 
 def compile_kernel(asked: str) -> None:

@@ -24,7 +24,7 @@ from saltus.number.kinds import dual
 from saltus.number.loading import LoadingCache
 from saltus.number.parts import PartCompiler
 from saltus.number.progress import watch_the_compiler
-from saltus.number.structs import LAYOUTS, VIEWS, StructType, kind_of_buffer
+from saltus.number.structs import KINDS, LAYOUTS, VIEWS, StructType, kind_of_buffer
 from saltus.number.units import EntryCompiler
 
 
@@ -145,11 +145,18 @@ class Entry:
             self._compiled[layouts] = dispatcher
         return self._compiled[layouts]
 
+    def _structs(self, layouts, kinds):
+        named = zip(self._short, layouts, kinds, strict=True)
+        return {short: StructType(layout, kind) for short, layout, kind in named}
+
     def _begin(self, function, layouts, types):
         """Have free cores begin with what it calls; its arguments have these types."""
-        kinds = [kind_of_buffer(t) for t in types[: 2 * len(layouts) : 2]]
-        named = zip(self._short, layouts, kinds, strict=True)
-        ahead.offer(function, {short: StructType(layout, kind) for short, layout, kind in named})
+        ahead.begin(function, self._structs(layouts, [kind_of_buffer(t) for t in types[: 2 * len(layouts) : 2]]))
+
+    def soon(self, *structs):
+        """It will be called with such structs: free cores begin with it as soon as anything must be compiled."""
+        layouts = tuple(struct.layout.name for struct in structs)
+        ahead.soon(self.compiled(*layouts).py_func, self._structs(layouts, [KINDS[s.kind] for s in structs]))
 
     def __call__(self, *arguments):
         """Call with the structs, then the arguments."""

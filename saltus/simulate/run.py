@@ -50,6 +50,7 @@ def run(
     plan = Plan(sim.time, duration, sample, sim.timestep)
     start = sim.snapshot()
     with controlled_by(sim, control):
+        sim._loop.soon(sim._stepped, sim._struct)
         apply = control_function(sim, control, plan.steps)
         book = Ledger(sim) if ledger else None
         sink = _builder(sim, plan, book) if save is None else _stream(sim, plan, control, save, book)

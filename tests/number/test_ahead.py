@@ -76,6 +76,10 @@ def entry(m, d):
     again(m, d)
 
 
+def now(m, d):
+    inner(m, d)
+
+
 @pytest.fixture
 def found(monkeypatch, tmp_path):
     """A function that tells what is missing for the entry, in an empty cache; these kernels count as the package's."""
@@ -122,6 +126,18 @@ def test_what_a_user_wrote_is_left_to_the_process_that_has_it(found, monkeypatch
 
 
 @pytest.mark.slow
+def test_what_is_needed_soon_begins_with_what_is_needed_now(found, monkeypatch):
+    """And is compiled by others first, who come from the end."""
+    offered = []
+    monkeypatch.setattr(ahead.aside, "offer", lambda works: offered.append(names(work.file for work in works)))
+    structs = {"m": StructType(MODEL.name, types.float64), "d": StructType(DATA.name, types.float64)}
+    ahead.soon(entry, structs)
+    ahead.begin(now, structs)
+    ahead.begin(now, structs)
+    ahead.begin(now, {"p": structs["m"]})
+    assert offered == [["inner", "touched", "other", "outer", "again"], ["inner"], []]
+
+
 def test_another_process_compiles_most_of_it(tmp_path):
     """The first one waits once it has compiled a kernel, and has little left to do."""
     environment = {**os.environ, "SALTUS_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
