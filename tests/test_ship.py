@@ -16,7 +16,7 @@ SHIP = Path(__file__).parents[1] / "ship"
 def test_programs_name_what_there_is():
     ship = runpy.run_path(str(SHIP))
     assert set(ship["MODELS"]) >= {"pendulum", "humanoid"} and set(ship["INTEGRATORS"]) < set(saltus.integrators())
-    for code in ship["CODES"]:
+    for code in [*ship["CODES"], *ship["ESTIMATED"]]:
         compile(code, "ship", "exec")
         (what, name), *_ = re.findall(r"(Simulation|Batch|run|scene)\(\[?'(\w+)'", code)
         assert name in (scenes() if what == "scene" else ship["MODELS"])
