@@ -34,6 +34,7 @@ def test_all_outputs_at_once(saltus_command, tmp_path):
     assert b"<video" in paths["--report"].read_bytes()
 
 
+@pytest.mark.slow
 def test_gif(saltus_command, tmp_path):
     options = ["--duration", 1, "--no-certify", *SMALL, "--video", tmp_path / "v.gif"]
     assert saltus_command("run", "pendulum", *options)[0] == 0

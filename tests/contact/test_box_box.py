@@ -228,6 +228,7 @@ def test_lanes_have_the_order_of_floats():
     assert assert_same(found, expected, lambda state, contact: TOLERANCE["lane64"]) > len(qpos)
 
 
+@pytest.mark.slow
 def test_tangents():
     """Duals carry the derivatives of distances, positions and frames, away from kinks.
 

@@ -211,6 +211,7 @@ SIDES = {"sphere": (0.2, 0.2, 0.2), "capsule": (0.1, 0.1, 0.4), "ellipsoid": (0.
 SIDES |= {"cylinder": (0.3, 0.3, 0.3), "box": (0.3, 0.2, 0.25)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(EPSILON))
 @pytest.mark.parametrize("name", list(SIDES))
 def test_bodies_in_line(name, kind):

@@ -75,6 +75,7 @@ def test_contacts_that_mujoco_finds():
         assert d.ncon > 5
 
 
+@pytest.mark.slow
 def test_of_many_contacts_few_count():
     """More than a hundred vertices are in the floor, bent by quadratic nodes so that nothing is equally far."""
     many = solid("quadratic", "1 1 1", count="11 10 3", z=0.09)

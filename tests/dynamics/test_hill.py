@@ -261,6 +261,7 @@ def test_the_fibre_velocity_balances_fibre_and_tendon(damping):
             assert rate / muscle.max_contraction_velocity == pytest.approx(v, rel=1e-10, abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", [0.0, 0.5, 1.0])
 def test_muscles_begin_in_balance(activation):
     """The fibre where SciPy finds it, and at rest; the force is the fibre's."""

@@ -120,7 +120,7 @@ def test_who_turns_the_view_has_the_camera_in_hand_where_it_was(things):
 def test_frames_say_where_cameras_and_joints_are(opened):
     """The first of two hinges of a body does not turn with the second."""
     with client_of(opened) as client:
-        client.until(lambda: client.frame is not None)
+        client.until(lambda: client.frame is not None and len(client.frame["axes"]), 200.0)  # contacts, once compiled
         data = placed(opened)
         assert [camera["name"] for camera in client.scene["cameras"]] == CAMERAS
         np.testing.assert_allclose(client.frame["cameras"][:, :3], data.cam_xpos, atol=1e-5)

@@ -46,6 +46,7 @@ def test_the_count_does_not_depend_on_step_or_sampling(sample, integrator):
         assert Film.of(t, 60).count == 120
 
 
+@pytest.mark.slow
 def test_the_last_frame_of_a_coarse_recording_is_on_its_way_to_the_end():
     """Samples at 0, 0.7, 1.4 s, and the end of the run at 2 s, which the frames after 1.4 s go towards."""
     t = saltus.Simulation("pendulum", "rk4", timestep=0.01).run(2.0, sample=0.7)
@@ -133,6 +134,7 @@ def test_contacts_are_those_of_the_state():
     assert next(Film.of(sim.run(0.1)).moments())[0].contacts is None
 
 
+@pytest.mark.slow
 def test_pictures_that_are_not_wanted_are_not_drawn(swing):
     pictures = Film.of(swing, 60, width=64, height=48).pictures()
     assert next(pictures).shape == (48, 64, 3)

@@ -53,6 +53,7 @@ def test_mocap_bodies_are_where_they_were():
     assert np.abs(pixels(moved.picture(**SMALL)) - pixels(still.picture(**SMALL))).max() > 50
 
 
+@pytest.mark.slow
 def test_contacts_of_a_simulation():
     sim = saltus.Simulation("bouncing_ball")
     sim.reset("resting")

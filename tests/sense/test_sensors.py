@@ -92,7 +92,6 @@ def everything():
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["floats", "lanes"])
 @pytest.mark.parametrize("cone", CONES)
 def test_every_sensor(everything, cone, kind):
@@ -102,7 +101,6 @@ def test_every_sensor(everything, cone, kind):
         assert error < TOLERANCE, where
 
 
-@pytest.mark.slow
 def test_every_sensor_has_something_to_read(everything):
     """The comparison is about something: each type on each type of object, against each, reads other than zero."""
     m, data, _ = everything["pyramidal"]
@@ -131,6 +129,7 @@ def test_bodies(everything):
             assert constraints.relative(found, wanted) < TOLERANCE, name
 
 
+@pytest.mark.slow
 def test_cutoff():
     """Readings beyond a sensor's cutoff are cut: of either sign, or for those that are never negative from above."""
     uncut = ("<framequat", "<ballquat", "<framexaxis", "<frameyaxis", "<framezaxis")  # MJCF does not allow it

@@ -48,6 +48,7 @@ def test_a_simulation_late_in_its_run(integrator):
     assert sim.time == pytest.approx(LATE + STEPS * H, rel=0, abs=ROUNDING)
 
 
+@pytest.mark.slow
 def test_each_simulation_of_a_batch_has_its_own_clock():
     """Set and reset one by one, to digits that single precision does not have; sensors read them rounded."""
     batch = batch_from(0.0, "float32", "euler")

@@ -97,6 +97,7 @@ def test_samples_are_at_steps_ends(compared):
     assert len(long.trajectories["euler"]) <= module.SAMPLES + 1
 
 
+@pytest.mark.slow
 def test_every_integrator_by_default():
     result = saltus.compare("pendulum", duration=1.0)
     assert {row.name for row in result.rows} == set(saltus.integrators())

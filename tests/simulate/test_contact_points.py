@@ -43,6 +43,7 @@ def test_modes_and_names(slid):
     assert {f"{e['other']} {e['name']}" for e in slid.events} == {f"floor box.{k}" for k in range(4)}
 
 
+@pytest.mark.slow
 def test_forces_are_those_of_the_motion(slid):
     air, slips, sticks = phases(slid)
     total = slid.contact_force.sum(axis=1)
@@ -203,6 +204,7 @@ def bounces(until, drop=0.2, e=0.8):
     return times[times < until]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", [None, lambda sim: []])
 def test_events_are_recorded_once(control):
     """However samples lie: between steps, where they are looked at in advance, or windows that are taken again."""

@@ -32,6 +32,7 @@ def test_it_says_where_treatments_differ(cradle):
     assert "sequential: the same as simultaneous; 4 impacts in a row" in text
 
 
+@pytest.mark.slow
 def test_its_table_has_every_outcome(cradle):
     table = cradle.table
     assert len(table) == len(IMPACTS) * len(TREATMENTS) * 4

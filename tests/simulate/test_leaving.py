@@ -129,6 +129,7 @@ def test_a_snapshot_is_gone_back_to_to_the_bit(integrator):
         assert same_bits(whole.events["time"], times) and same_bits(sim.qpos, motions[0][0])
 
 
+@pytest.mark.slow
 def test_a_ball_that_rests_is_carried_from_the_first_sample_on():
     xml = scenes.scene_xml(scenes.solid("sphere", (0.1,), 2.0).replace("<body", '<body pos="0 0 0.1"'), 0.5)
     sim = saltus.Simulation(xml, contact="hard")

@@ -191,6 +191,7 @@ def test_free_fall_loses_what_is_known(integrator):
 # ---------------------------------------------------------------- constraints
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["euler", "energy_momentum"])
 def test_soft_constraints(integrator):
     """Each takes what its body loses; friction and dry friction their force times the way."""

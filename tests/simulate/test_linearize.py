@@ -117,6 +117,7 @@ def test_against_mujocos_own(source, integrator):
     assert_close(found[1], B, DIFFERENCES)
 
 
+@pytest.mark.slow
 def test_the_oscillators_matrix():
     """A known one: semi-implicit Euler on x'' = -k x + u, without damping."""
     model = """

@@ -136,6 +136,7 @@ def test_a_bad_slope_is_named_with_its_time():
         assert 0.5 < caught.value.time < 1.0
 
 
+@pytest.mark.slow
 def test_a_solution_that_grows_beyond_all_measure_is_named_with_its_time():
     """y' = y² ends at t = 1."""
     with pytest.raises(saltus.DivergenceError, match="no step is small enough") as caught:

@@ -170,6 +170,7 @@ def test_where_nothing_slides(cone):
         assert compare(sim, m, [{}]) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("height", [0.105, 0.2])
 def test_a_contact_that_does_not_act(height):
     """Within the gap, and above the floor: the derivatives are those of free flight, which MuJoCo gives without it."""

@@ -105,6 +105,7 @@ WHEEL = """<mujoco><worldbody>
 </worldbody></mujoco>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("precision", "digits"), [("float64", 1e-7), ("float32", 1e-3)])
 def test_rows_without_inverse_inertia_hold(precision, digits):
     """A balanced wheel on a pad: its `body_invweight0` is 0, so that the rows are stiffer than forces have digits.
