@@ -12,6 +12,8 @@ import saltus
 from saltus.errors import OptionError
 from saltus.record import Trajectory
 
+pytestmark = pytest.mark.slow
+
 MASS, HEIGHT, MU, G, SIDE = 2.0, 0.1, 0.3, 9.81, 1.5
 BOX = f"""<mujoco><option gravity="{SIDE} 0 -{G}"/><worldbody>
 <geom name="floor" type="plane" size="5 5 1" friction="{MU}"/>
@@ -32,7 +34,6 @@ def phases(t):
     return (mode == 0).all(axis=1), (mode == 2).sum(axis=1) == 4, (mode == 1).sum(axis=1) == 4
 
 
-@pytest.mark.slow
 def test_modes_and_names(slid):
     air, slips, sticks = phases(slid)
     assert slid.names["contact"] == [f"floor box.{k}" for k in range(8)]
@@ -43,7 +44,6 @@ def test_modes_and_names(slid):
     assert {f"{e['other']} {e['name']}" for e in slid.events} == {f"floor box.{k}" for k in range(4)}
 
 
-@pytest.mark.slow
 def test_forces_are_those_of_the_motion(slid):
     air, slips, sticks = phases(slid)
     total = slid.contact_force.sum(axis=1)
@@ -112,7 +112,6 @@ def spring(m, d, gap, velocity):
     return -2.5e4 * gap - 220.0 * velocity[0], 0.0, 0.0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "tolerance"),
     [
@@ -204,7 +203,6 @@ def bounces(until, drop=0.2, e=0.8):
     return times[times < until]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("control", [None, lambda sim: []])
 def test_events_are_recorded_once(control):
     """However samples lie: between steps, where they are looked at in advance, or windows that are taken again."""

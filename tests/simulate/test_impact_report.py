@@ -14,6 +14,8 @@ from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
 from saltus.simulate.contact import IMPACTS, TREATMENTS
 from saltus.simulate.impact_report import impact_report
 
+pytestmark = pytest.mark.slow
+
 J = np.diff(np.eye(5), axis=0)
 NAMES = ["a b", "b c", "c d", "d e"]
 
@@ -23,7 +25,6 @@ def cradle():
     return impact_report(J @ J.T, J @ [1, 0, 0, 0, 0], 1.0, names=NAMES)
 
 
-@pytest.mark.slow
 def test_it_says_where_treatments_differ(cradle):
     assert cradle.differing() == []
     assert cradle.differing(("newton", "simultaneous"), ("newton", "moreau")) == ["a b", "d e"]
@@ -32,7 +33,6 @@ def test_it_says_where_treatments_differ(cradle):
     assert "sequential: the same as simultaneous; 4 impacts in a row" in text
 
 
-@pytest.mark.slow
 def test_its_table_has_every_outcome(cradle):
     table = cradle.table
     assert len(table) == len(IMPACTS) * len(TREATMENTS) * 4

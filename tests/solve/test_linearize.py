@@ -19,6 +19,8 @@ from helpers.files import packaged, shared
 
 import saltus
 
+pytestmark = pytest.mark.slow
+
 OURS, MUJOCOS = 1e-6, 1e-5
 STEP = 1e-6
 OFF = 'contype="0" conaffinity="0"'
@@ -136,7 +138,6 @@ def compare(sim, m, given, mujoco_too=True, least=1):
     return rows
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_every_kind_of_row(cone):
     m = mechanism(cone)
@@ -144,7 +145,6 @@ def test_every_kind_of_row(cone):
     assert compare(sim, m, states(m, 4, np.random.default_rng(0)), least=2) > 15
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_soft_and_direct_parameters(cone):
     """A curve of the impedance with a power that is not whole, margins, and where friction is saturated."""
@@ -159,7 +159,6 @@ def ball(cone, integrator="Euler"):
     return complete(f'<mujoco><option cone="{cone}" integrator="{integrator}"/><worldbody>{geoms}</worldbody></mujoco>')
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_where_nothing_slides(cone):
     """Straight down on a plane: no residual across the normal, where lengths have no derivative. At rest, too."""
@@ -170,7 +169,6 @@ def test_where_nothing_slides(cone):
         assert compare(sim, m, [{}]) > 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("height", [0.105, 0.2])
 def test_a_contact_that_does_not_act(height):
     """Within the gap, and above the floor: the derivatives are those of free flight, which MuJoCo gives without it."""
@@ -199,7 +197,6 @@ def test_the_default_tolerance_is_enough():
     assert_close(np.hstack(rough.linearize()), found, 1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("integrator", ["implicit", "implicitfast", "RK4"])
 def test_other_integrators(integrator, cone):
@@ -212,7 +209,6 @@ def test_other_integrators(integrator, cone):
 MODELS = {"hopper": 8, "walker": 4, "humanoid": 2}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 @pytest.mark.parametrize("name", MODELS)
 def test_models_on_their_way(name, cone):
@@ -220,7 +216,6 @@ def test_models_on_their_way(name, cone):
     run_model(path, cone, MODELS[name])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_the_shared_humanoid(cone):
     run_model(shared("mujoco/humanoid"), cone, 2)
