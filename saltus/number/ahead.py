@@ -5,7 +5,6 @@ one by one, those first that others call. What is found is a guess: whatever els
 """
 
 import base64
-import os
 import pickle
 from contextlib import suppress
 from typing import Any
@@ -15,7 +14,7 @@ from numba.core.dispatcher import Dispatcher
 from saltus.number import aside
 from saltus.number.aside import Work
 from saltus.number.features import NONE, Choice, narrowed
-from saltus.number.kept import cache_directory
+from saltus.number.kept import is_kept
 from saltus.number.structs import LAYOUTS, StructType
 
 STRUCTS = ("m", "d")
@@ -81,11 +80,10 @@ class _Kernels:
             return below
         types = tuple(narrowed(t, kernel, keep) for t in self._types)
         name = kernel._cache._cache_file.name(types)
-        path = str(cache_directory() / name)
-        if not name or os.path.exists(path):
+        if not name or is_kept(name):
             return ()
         if name not in self.missing:
             with suppress(pickle.PicklingError, AttributeError, TypeError):
                 work = pickle.dumps((value, [(LAYOUTS[t.layout_name], t.real) for t in types]))
                 self.missing[name] = Work(name, f"kernel {base64.b64encode(work).decode()}", below)
-        return (path,)
+        return (name,)

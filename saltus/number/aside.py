@@ -13,15 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from saltus.number.kept import cache_directory, cache_key
+from saltus.number.kept import cache_directory, cache_key, is_kept
 
 MOST = 4  # processes
 IDLE = 10.0  # s that a process without work is kept
-
-_changed = threading.Condition()
-_queue: "dict[str, Work]" = {}  # what nobody has begun, by the files that it makes
-_begun: set[str] = set()
-_processes = _waiting = 0  # how many there are, and how many of them have nothing to do
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,13 @@ class Work:
 
     def can_begin(self) -> bool:
         """Whether all that it should find is there."""
-        return all(map(os.path.exists, self.after))
+        return all(map(is_kept, self.after))
+
+
+_changed = threading.Condition()
+_queue: dict[str, Work] = {}  # what nobody has begun, by the files that it makes
+_begun: set[str] = set()
+_processes = _waiting = 0  # how many there are, and how many of them have nothing to do
 
 
 def offer(works: Iterable[Work]) -> None:

@@ -5,14 +5,14 @@ with one, whether or not it could.
 """
 
 import importlib
-import os
 import sys
 from contextlib import suppress
 
 from numba.core.registry import cpu_target
 
 from saltus.number import ahead, aside
-from saltus.number.parts import unit_path
+from saltus.number.kept import is_kept
+from saltus.number.parts import unit_name
 from saltus.number.units import compile_unit
 
 
@@ -28,7 +28,7 @@ def main() -> None:
         with suppress(Exception):  # the one that asks compiles it, and meets the error
             if what == "kernel":
                 ahead.compile_kernel(name)
-            elif not os.path.exists(unit_path(name)):
+            elif not is_kept(unit_name(name)):
                 compile_unit(name, codegen)
         print(what, flush=True)
 

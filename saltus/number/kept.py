@@ -29,7 +29,7 @@ from saltus.errors import OptionError, SaltusWarning
 from saltus.number.fingerprint import KERNEL_ROOMS, PACKAGE
 from saltus.number.processor import cpu_name
 from saltus.number.sealed import Damaged, read_sealed, sealed, unsealed
-from saltus.number.shipped import archive_path, shipped
+from saltus.number.shipped import archive_path, is_shipped, shipped
 
 
 @functools.cache
@@ -112,6 +112,13 @@ def _can_write(directory: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def is_kept(name: str) -> bool:
+    """Whether there is a file of this name, here or with the package; it may be damaged."""
+    with contextlib.suppress(OSError, zipfile.BadZipFile):
+        return (cache_directory() / name).exists() or is_shipped(source_key(), name)
+    return False
 
 
 def content(path):

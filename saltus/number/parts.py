@@ -22,7 +22,7 @@ from saltus.errors import OptionError
 from saltus.number import aside
 from saltus.number.aside import Work
 from saltus.number.fingerprint import PACKAGE, fingerprint
-from saltus.number.kept import cache_directory, content
+from saltus.number.kept import cache_directory, content, is_kept
 from saltus.number.processor import code_generator
 
 # Instructions, before the optimiser, from which a kernel with its parts is a unit. Smaller ones cost time in each step
@@ -141,7 +141,7 @@ def keep(part: PartLibrary, file: str) -> None:
     """The part is in the file of that name."""
     part.file = file
     _parts[file] = part
-    if part.is_unit and not os.path.exists(unit_path(file)):
+    if part.is_unit and not is_kept(unit_name(file)):
         aside.offer([Work(unit_name(file), f"unit {file}")])
 
 

@@ -34,12 +34,17 @@ def shipped(key: str, name: str) -> bytes | None:
     Raises OSError or zipfile.BadZipFile where it cannot be read.
     """
     archive = _archive(archive_path(key))
-    if archive is None:
-        return None
-    try:
-        return archive.read(_name_inside(name))
-    except KeyError:
-        return None
+    return archive.read(_name_inside(name)) if archive and _has(archive, name) else None
+
+
+def is_shipped(key: str, name: str) -> bool:
+    """Whether the archive has the file of this name. Raises as `shipped`."""
+    archive = _archive(archive_path(key))
+    return archive is not None and _has(archive, name)
+
+
+def _has(archive: zipfile.ZipFile, name: str) -> bool:
+    return _name_inside(name) in archive.NameToInfo
 
 
 def _name_inside(name: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from numba import types
 
 from saltus.model.layout import DATA, model_layout
-from saltus.number import ahead
+from saltus.number import ahead, kept
 from saltus.number.kernels import kernel, only_with
 from saltus.number.structs import StructType
 
@@ -28,7 +28,7 @@ save = cache.PartCache._save_overload
 def saved(self, sig, data):
     made.append(data.library.name)
     save(self, sig, data)
-    while made[:1] == made and (aside._queue or aside._begun) and aside._processes:
+    while len(made) == 1 and (aside._queue or aside._begun) and aside._processes:
         time.sleep(0.01)  # until the other process has done all that it can do
 cache.PartCache._save_overload = saved
 saltus.Simulation("pendulum").forward()
@@ -86,7 +86,7 @@ def found(monkeypatch, tmp_path):
     for dispatcher in (touched.kernel, swims.otherwise, inner, between, outer, again):
         monkeypatch.setattr(dispatcher._cache, "_cache_path", str(tmp_path))
         monkeypatch.setattr(dispatcher._cache._cache_file, "_cache_path", str(tmp_path))
-    monkeypatch.setattr(ahead, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(kept, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(ahead, "OURS", __name__)
     structs = StructType(MODEL.name, types.float64), StructType(DATA.name, types.float64)
 
@@ -99,7 +99,7 @@ def found(monkeypatch, tmp_path):
 
 
 def names(files):
-    return [os.path.basename(file).partition("-")[0].rpartition(".")[2] for file in files]
+    return [file.partition("-")[0].rpartition(".")[2] for file in files]
 
 
 def test_what_will_be_called_is_found_in_the_order_of_compiling(found):

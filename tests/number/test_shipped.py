@@ -21,39 +21,43 @@ STEP = """
 import sys
 from pathlib import Path
 import saltus
-from saltus.number import kept, shipped
+from saltus.number import aside, kept, shipped
 shipped.DIRECTORY = Path(sys.argv[1])
+offered = []
+aside.offer = offered.extend
 sim = saltus.Simulation("pendulum", "midpoint")
 sim.step(5)
-print(sim.qpos.tobytes().hex())
+print(sim.qpos.tobytes().hex(), len(offered))
 if sys.argv[2] == "pack":
     shipped.pack(kept.cache_directory(), kept.source_key())
 """
 
 
 def step(archive, directory, what="", options=()):
-    """The bits after some steps, with a cache in a directory, and the files there."""
+    """The bits after some steps with a cache in a directory, what other processes could do, and the files there."""
     directory.mkdir(mode=0o700)
     command = [sys.executable, "-c", STEP, str(archive), what]
     environment = {**os.environ, **dict(options), "SALTUS_CACHE_DIR": str(directory)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300)
-    return done.stdout.strip(), sorted(path.name for path in directory.rglob("*.nbc"))
+    bits, offered = done.stdout.split()
+    return bits, int(offered), sorted(path.name for path in directory.rglob("*.nbc"))
 
 
 @pytest.mark.slow
 def test_a_fresh_installation_compiles_nothing_that_is_shipped(tmp_path):
-    bits, compiled = step(tmp_path / "archive", tmp_path / "first", "pack")
-    assert len(compiled) > 20 and any(name.startswith("unit_") for name in compiled)
+    bits, offered, compiled = step(tmp_path / "archive", tmp_path / "first", "pack")
+    assert 20 < offered < len(compiled) and any(name.startswith("unit_") for name in compiled)
     machine_code = [name for name in compiled if name.startswith(MACHINE_CODE)]
-    again, files = step(tmp_path / "archive", tmp_path / "second")
+    again, offered, files = step(tmp_path / "archive", tmp_path / "second")
     assert again == bits
+    assert family() == "" or offered == 0
     assert files == ([] if family() else machine_code)
     (archive,) = (tmp_path / "archive").iterdir()
     with zipfile.ZipFile(archive) as opened:
         names = [name.rpartition("/")[2] for name in opened.namelist()]
     assert sorted(names) == (compiled if family() else [name for name in compiled if name not in machine_code])
     for_another = {"NUMBA_CPU_NAME": "generic"}  # which shares the intermediate code alone
-    assert step(tmp_path / "archive", tmp_path / "third", "", for_another)[1] == machine_code
+    assert step(tmp_path / "archive", tmp_path / "third", "", for_another)[-1] == machine_code
 
 
 @pytest.fixture
@@ -76,6 +80,7 @@ def test_what_is_shipped_is_found_by_its_name(archive):
     packed(archive, sealed("name-1.nbc", b"N."))
     assert shipped.shipped(kept.source_key(), "name-1.nbc") == sealed("name-1.nbc", b"N.")
     assert shipped.shipped(kept.source_key(), "name-2.nbc") is None
+    assert kept.is_kept("name-1.nbc") and not kept.is_kept("name-2.nbc")
 
 
 def test_machine_code_is_for_processors_of_its_family(archive, monkeypatch):
