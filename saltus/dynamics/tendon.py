@@ -9,9 +9,9 @@ computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation mod
 from saltus.dynamics.applied import add_power
 from saltus.dynamics.kinematics import geom_position, site_position
 from saltus.dynamics.wrap import sphere_frame, wrap
-from saltus.number.functions import MINVAL, sqrt, where
+from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.vectors import add3, cross, dot3, matrix_times_matrix, scale3, sub3, where3
+from saltus.spatial.vectors import add3, cross, distance_direction, matrix_times_matrix, scale3, sub3, where3
 
 JOINT, SITE, SPHERE = 1, 3, 4  # MuJoCo's types of elements of paths
 
@@ -121,19 +121,6 @@ def way_around(m, d, e):
     away = where3(touches, away, direction)
     moment = where3(touches, sub3(cross(arrival, ahead), cross(departure, away)), none)
     return where(touches, length, straight), ahead, away, centre, sub3(ahead, away), moment
-
-
-@kernel(inline=True)
-def distance_direction(p, q):
-    """Distance (m) from p to q, and the unit vector; between points that coincide it is along x, as in MuJoCo."""
-    r = sub3(q, p)
-    square = dot3(r, r)
-    apart = square >= MINVAL * MINVAL
-    zero = 0.0 * square
-    one = zero + 1.0
-    distance = sqrt(where(apart, square, one))
-    unit = scale3(1.0 / distance, r)
-    return where(apart, distance, zero), where3(apart, unit, (one, zero, zero))
 
 
 @kernel(inline=True)

@@ -12,12 +12,11 @@ joints are zero.
 """
 
 from saltus.dynamics.kinematics import site_position
-from saltus.dynamics.tendon import distance_direction
 from saltus.dynamics.tree_rows import add_outer, clear_between_branches
 from saltus.number.functions import MINVAL, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at, add6, velocity_at
-from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
+from saltus.spatial.vectors import add3, add_scaled3, cross, distance_direction, dot3, scale3, sub3
 
 JOINT = 1  # MuJoCo's type of an element of a path
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.changed import value_of
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -92,7 +91,7 @@ def _parameter(key: str, low: str, high: str, text: str) -> Parameter:
 
 def _checked(model: Model, parameter: Parameter) -> Parameter:
     """The parameter, if the model has it as one number that may be as low and as high as its bounds."""
-    shape = np.shape(value_of(model, parameter.key))
+    shape = np.shape(model.value(parameter.key))
     if shape:
         raise OptionError(f"parameter {parameter.key}: it has shape {shape}; {parameter.key}[0] is one number")
     for bound in (parameter.low, parameter.high):

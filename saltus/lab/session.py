@@ -40,7 +40,6 @@ from saltus.lab.signals import MOST_CHOSEN, Signals, Source
 from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
 from saltus.lab.stability import Stability
 from saltus.lab.state_text import FIELDS, state_text
-from saltus.model.changed import value_of
 from saltus.simulate.carry import carry
 from saltus.simulate.describe import names_and_units
 from saltus.simulate.touching import touching_with_axes
@@ -151,7 +150,7 @@ class LiveSession:
         """Values of all sliders by id."""
         values = {id: handle.read(self.sim) for id, handle in self.handles.items()}
         values |= {} if self.extras is None else self.extras.values()
-        return values | {key: float(value_of(self.sim.model, key)) for key in self._parameters}
+        return values | {key: float(self.sim.model.value(key)) for key in self._parameters}
 
     def frame(self) -> Frame | None:
         """What is to be seen now; None if that is what was seen before."""

@@ -7,7 +7,6 @@ import mujoco
 import numpy as np
 
 from saltus.model.chains import ChainTable
-from saltus.model.features import supported_actuator
 from saltus.model.hill import HillMuscle, replace_laws
 
 # MuJoCo's types of activation dynamics, gains and biases
@@ -38,6 +37,16 @@ class Actuators(NamedTuple):
     values: dict[str, Any]
     sizes: dict[str, int]
     features: set[str]
+
+
+def supported_actuator(m: mujoco.MjModel, k: int) -> bool:
+    """Whether actuator k is simulated: all but plugins and laws that are callbacks of the user's."""
+    callbacks = (
+        (m.actuator_dyntype[k], mujoco.mjtDyn.mjDYN_USER),
+        (m.actuator_gaintype[k], mujoco.mjtGain.mjGAIN_USER),
+        (m.actuator_biastype[k], mujoco.mjtBias.mjBIAS_USER),
+    )
+    return m.actuator_plugin[k] < 0 and not any(kind == user.value for kind, user in callbacks)
 
 
 def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None) -> Actuators:

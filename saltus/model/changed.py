@@ -11,19 +11,16 @@ A field of degrees of freedom or of reference positions takes the joint's name, 
 import copy
 import math
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from saltus.arguments import mapping
 from saltus.errors import OptionError
-from saltus.model import features
+from saltus.model.features import name_of
 from saltus.model.numbers import check_numbers
-
-if TYPE_CHECKING:
-    from saltus.model.model import Model
 
 # what can be changed: values that no structure, collision shape or inertial frame was made from
 FIELDS = {
@@ -45,43 +42,38 @@ NOT_NEGATIVE = re.compile(r"(stiffness|damping|armature|frictionloss|friction|de
 KEY = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
 
 
-def changed(model: "Model", values: Mapping[str, Any]) -> "Model":
+Labels = Mapping[str, Sequence[str]]  # of the coordinates, of kind "dof" and "qpos"
+
+
+def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels) -> mujoco.MjModel:
     """A copy of the model with other values, by keys as above; a value is a number, or an array for several.
 
     What MuJoCo derives from them (masses of subtrees, inverse weights, lengths at the reference positions) is computed
     anew. A new `body_mass` scales the body's inertia with it, as another density would; give `body_inertia` too for
-    another distribution. The new model's `changes` lists all changes since the file.
+    another distribution.
 
     Raises:
         OptionError: there is no such field or element, or it cannot have this value.
-        ModelError: with these values the model holds something that is not simulated, or a number beyond all measure.
+        ModelError: a number beyond all measure.
     """
     values = mapping("values", values)
-    m = copy.copy(model._mj)
+    m = copy.copy(original)
     # masses first: an inertia that is given too stays as given
     for key in sorted(values, key=lambda key: not str(key).startswith("body_mass")):
-        _assign(model, m, key, values[key])
-    _check_inertias(m, np.flatnonzero((m.body_inertia != model._mj.body_inertia).any(axis=1)))
+        _assign(m, key, values[key], labels)
+    _check_inertias(m, np.flatnonzero((m.body_inertia != original.body_inertia).any(axis=1)))
     check_numbers(m)
     mujoco.mj_setConst(m, mujoco.MjData(m))
-    return type(model)(
-        m,
-        name=model.name,
-        xml=model.xml,
-        ignored=features.check(m, model.left_out),
-        initial_key=model.initial_key,
-        muscles=model.muscles,
-        changes={**model.changes, **{key: np.asarray(value, float).tolist() for key, value in values.items()}},
-    )
+    return m
 
 
-def value_of(model: "Model", key: str) -> Any:
+def value_of(m: mujoco.MjModel, key: str, labels: Labels) -> Any:
     """The present value of what a key means: a float, or an array for several numbers."""
-    return _place(model, model._mj, key)[1].copy()[()]
+    return _place(m, key, labels)[1].copy()[()]
 
 
-def _assign(model: "Model", m: mujoco.MjModel, key: str, value: Any) -> None:
-    field, view = _place(model, m, key)
+def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
+    field, view = _place(m, key, labels)
     try:
         new = np.asarray(value, float)
     except (TypeError, ValueError):
@@ -110,7 +102,7 @@ def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:
     for b in bodies:
         most, total = m.body_inertia[b].max(), m.body_inertia[b].sum()
         if most > (total - most) * (1 + 1e-9):
-            name = features.name_of(m, "BODY", b)
+            name = name_of(m, "BODY", b)
             raise OptionError(f"body_inertia[{name}]: no body has principal inertias {m.body_inertia[b]} kg m²")
 
 
@@ -122,7 +114,7 @@ def _parts(key: str) -> tuple[str, list[str]]:
     return found["field"], re.findall(r"\[([^\[\]]*)\]", found["places"])
 
 
-def _place(model: "Model", m: mujoco.MjModel, key: str) -> tuple[str, np.ndarray]:
+def _place(m: mujoco.MjModel, key: str, labels: Labels) -> tuple[str, np.ndarray]:
     """The field's name, and a view of the value, of shape () for one number."""
     field, places = _parts(key)
     if field.startswith("opt."):
@@ -133,7 +125,7 @@ def _place(model: "Model", m: mujoco.MjModel, key: str) -> tuple[str, np.ndarray
         raise OptionError(f"{key}: of which {KINDS[field]}? Expected {field}[name]")
     values, kind = getattr(m, field), KINDS[field]
     if kind in ("dof", "qpos"):
-        view = values[_coordinates(model, kind, places[0], key)]
+        view = values[_coordinates(labels[kind], places[0], key)]
         view = view[0] if len(view) == 1 and view.ndim > 1 else view.reshape(()) if view.size == 1 else view
     else:
         number = _number(m, kind, places[0], key)
@@ -178,7 +170,7 @@ def _inner(view: Any, places: list[str], key: str) -> Any:
 def _number(m: mujoco.MjModel, kind: str, name: str, key: str) -> int:
     """Index of an element by name or "#index"."""
     count = {"joint": m.njnt, "equality": m.neq}.get(kind) or getattr(m, f"n{kind}", 0)
-    names = [features.name_of(m, kind.upper(), i) for i in range(count)]
+    names = [name_of(m, kind.upper(), i) for i in range(count)]
     if name in names:
         return names.index(name)
     if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < count:
@@ -186,9 +178,8 @@ def _number(m: mujoco.MjModel, kind: str, name: str, key: str) -> int:
     raise OptionError.unknown(f"{kind} in {key}:", name, names)
 
 
-def _coordinates(model: "Model", kind: str, name: str, key: str) -> slice:
+def _coordinates(labels: Sequence[str], name: str, key: str) -> slice:
     """Where a joint's numbers, or the one with a label, lie in a field of degrees of freedom or positions."""
-    labels = model.dof_names() if kind == "dof" else model.qpos_names()
     if name in labels:
         return slice(labels.index(name), labels.index(name) + 1)
     own = [i for i, label in enumerate(labels) if label.rpartition(".")[0] == name]

@@ -9,6 +9,7 @@ import numpy as np
 from saltus.arguments import words
 from saltus.errors import ModelError, OptionError
 from saltus.model import collisions, flex_contacts, flexes, medium
+from saltus.model.actuators import supported_actuator
 from saltus.model.constraints import EQUALITY_ROWS
 from saltus.model.tendons import CYLINDER, SPHERE, parameters
 
@@ -172,16 +173,6 @@ def _tendons(m) -> list[Feature]:
             text = "its inertia, with geoms in its way," if odd else "its force"
             found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), text, simulated=not odd))
     return found
-
-
-def supported_actuator(m: mujoco.MjModel, k: int) -> bool:
-    """Whether actuator k is simulated: all but plugins and laws that are callbacks of the user's."""
-    callbacks = (
-        (m.actuator_dyntype[k], mujoco.mjtDyn.mjDYN_USER),
-        (m.actuator_gaintype[k], mujoco.mjtGain.mjGAIN_USER),
-        (m.actuator_biastype[k], mujoco.mjtBias.mjBIAS_USER),
-    )
-    return m.actuator_plugin[k] < 0 and not any(kind == user.value for kind, user in callbacks)
 
 
 def _actuators(m) -> list[Feature]:

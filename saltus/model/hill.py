@@ -16,7 +16,6 @@ import mujoco
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.number.structs import Field
 
 DYN_HILL = GAIN_HILL = 100  # beyond MuJoCo's types of dynamics and gains
 ACTIVATION, FIBRE, ROW = range(3)  # places in actuator_slot: of the two states in act, and the row of hill_prm
@@ -26,11 +25,6 @@ FORCE, OPTIMAL, SLACK, SINE, FASTEST, DAMPING, SHORTEST, OFFSET = range(8)
 ACTIVE, VELOCITY, PASSIVE, TENDON_CURVE = 0, 5, 9, 11
 NACTIVE, NVELOCITY, NPASSIVE, NTENDON = 5, 4, 2, 2
 NSEGMENT = 13
-FIELDS = {  # of the kernels' Model, where there are such muscles
-    "hill_prm": Field("real", ("nhill", 8)),
-    # a piece of a curve as polynomials of a parameter from 0 to 1: x and y, six coefficients each
-    "hill_segment": Field("real", ("nhillsegment", 12)),
-}
 
 STEEPEST = math.acos(0.1)  # rad, largest pennation angle
 # active force by length: active from, knee of the ascending limb, optimum, active to; slope below the optimum

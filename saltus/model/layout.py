@@ -6,7 +6,7 @@ actuation) is already zero in the kernels' Model, so that kernels need no switch
 
 import functools
 
-from saltus.model import cones, cones_impact, hill
+from saltus.model import cones, cones_impact
 from saltus.model.flex_layout import FLEX_DATA, FLEX_MODEL
 from saltus.number.structs import Layout, ints, reals
 
@@ -261,10 +261,17 @@ def model_layout(features: frozenset[str]) -> Layout:
     if not features:
         return MODEL
     of_fields = features & {"hill"}  # those that decide on fields
-    fields = MODEL.fields | (hill.FIELDS if of_fields else {})
+    fields = MODEL.fields | (_HILL if of_fields else {})
     narrowed = functools.partial(_with_features, of_fields)
     name = "_".join(["Model", *sorted(features)])
     return Layout(name, fields, frozen=True, features=features, narrowed=narrowed)
+
+
+_HILL = {  # where there are muscles with an elastic tendon
+    **reals("hill_prm", shape=("nhill", 8)),
+    # a piece of a curve as polynomials of a parameter from 0 to 1: x and y, six coefficients each
+    **reals("hill_segment", shape=("nhillsegment", 12)),
+}
 
 
 def _with_features(of_fields: frozenset[str], others: frozenset[str]) -> Layout:

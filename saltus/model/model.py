@@ -13,6 +13,7 @@ from saltus.arguments import text_of
 from saltus.display import count
 from saltus.errors import OptionError, UnknownName
 from saltus.model import features
+from saltus.model.changed import changed, value_of
 from saltus.model.hill import HillMuscle, count_states, find_muscles
 from saltus.model.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
 from saltus.model.layout import model_layout
@@ -127,10 +128,32 @@ class Model:
             self._copies.warn(self, stacklevel + 1)
 
     def changed(self, values: Mapping[str, Any]) -> "Model":
-        """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `saltus.model.changed`."""
-        from saltus.model.changed import changed
+        """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `saltus.model.changed`.
 
-        return changed(self, values)
+        Its `changes` are all changes since the file.
+
+        Raises:
+            OptionError: there is no such field or element, or it cannot have this value.
+            ModelError: with these values it holds something that is not simulated, or a number beyond all measure.
+        """
+        m = changed(self._mj, values, self._labels())
+        new = {key: np.asarray(value, float).tolist() for key, value in values.items()}
+        return type(self)(
+            m,
+            name=self.name,
+            xml=self.xml,
+            ignored=features.check(m, self.left_out),
+            initial_key=self.initial_key,
+            muscles=self.muscles,
+            changes={**self.changes, **new},
+        )
+
+    def value(self, key: str) -> Any:
+        """The present value of what a key of `changed` means: a float, or an array for several numbers."""
+        return value_of(self._mj, key, self._labels())
+
+    def _labels(self) -> dict[str, list[str]]:
+        return {"dof": self.dof_names(), "qpos": self.qpos_names()}
 
     def names(self, kind: str) -> list[str]:
         """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for nameless ones."""

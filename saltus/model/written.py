@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import SaltusWarning
+from saltus.model.changed import KINDS
 
 LARGEST = 2**26  # bytes of a copy that is kept to be looked at
 _FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_")
@@ -73,8 +74,6 @@ def _differ(one: Any, other: Any, name: str) -> bool:
 
 def _instead(field: str) -> str:
     """How `changed` changes a field, and "or "; nothing for a field that it cannot change."""
-    from saltus.model.changed import KINDS
-
     if field not in KINDS and not field.startswith("opt."):
         return ""
     key = f"{field}[name]" if field in KINDS else field

@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 from saltus.number.duals import pack, unpack
 from saltus.number.kernels import PLAIN, kernel
@@ -387,31 +387,6 @@ def atan2(y, x):
     if _is_symbol(y) or _is_symbol(x):
         return _symbols().atan2(y, x)
     return math.atan2(y, x)
-
-
-@overload(sincos)
-def _sincos(x):
-    from saltus.number import trigonometry
-
-    if x == dual:
-        return lambda x: trigonometry.sincos_dual(x)
-    if isinstance(x, LaneType):
-        if x.bits == 32:
-            return lambda x: trigonometry.sincos_single(x)
-        return lambda x: trigonometry.sincos_double(x)
-    if is_real(x):
-        return lambda x: trigonometry.sincos_double(1.0 * x)
-
-
-@overload(atan2)
-def _atan2(y, x):
-    from saltus.number import trigonometry
-
-    if dual in (x, y):
-        return lambda y, x: trigonometry.atan2_dual(y, x)
-    if is_real(y) and is_real(x):
-        return lambda y, x: trigonometry.atan2_real(1.0 * y, 1.0 * x)
-    return lambda y, x: trigonometry.atan2_real(y, x)
 
 
 @intrinsic

@@ -7,6 +7,8 @@ subtraction is exact, the next two round once each. The polynomials on [-pi/4, p
 
 import math
 
+from numba.extending import overload
+
 from saltus.number.functions import (
     absolute,
     any_lane,
@@ -23,6 +25,7 @@ from saltus.number.functions import (
     where,
 )
 from saltus.number.kernels import kernel
+from saltus.number.kinds import LaneType, dual, is_real
 
 TWO_OVER_PI = 2.0 / math.pi
 # pi/2 in parts of one double, and of one single, each
@@ -151,3 +154,24 @@ def atan2_dual(y, x):
     r = 1.0 / (xv * xv + yv * yv)
     dy = chain(atan2(yv, xv), xv * r, y + 0.0 * x)
     return dy + chain(0.0, -yv * r, x + 0.0 * y)
+
+
+@overload(sincos)
+def _sincos(x):
+    if x == dual:
+        return lambda x: sincos_dual(x)
+    if isinstance(x, LaneType):
+        if x.bits == 32:
+            return lambda x: sincos_single(x)
+        return lambda x: sincos_double(x)
+    if is_real(x):
+        return lambda x: sincos_double(1.0 * x)
+
+
+@overload(atan2)
+def _atan2(y, x):
+    if dual in (x, y):
+        return lambda y, x: atan2_dual(y, x)
+    if is_real(y) and is_real(x):
+        return lambda y, x: atan2_real(1.0 * y, 1.0 * x)
+    return lambda y, x: atan2_real(y, x)

@@ -12,7 +12,7 @@ from saltus.contact.equality import CONNECT, TENDON, WELD, anchors, orientations
 from saltus.contact.given import GIVEN, has_law
 from saltus.dynamics.kinematics import site_position
 from saltus.dynamics.motion import motion
-from saltus.dynamics.tendon import distance_direction, way_around
+from saltus.dynamics.tendon import way_around
 from saltus.dynamics.tendon_force import spring_and_damper
 from saltus.dynamics.tendon_inertia import is_fixed, path_acceleration
 from saltus.model.actuators import TENDON as OF_TENDON
@@ -20,7 +20,7 @@ from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, add_scaled6, sub6
 from saltus.spatial.quaternions import quat_conjugate
-from saltus.spatial.vectors import add3, cross, scale3, sub3, transpose_times_vector, where3
+from saltus.spatial.vectors import add3, cross, distance_direction, scale3, sub3, transpose_times_vector, where3
 
 SITE = 3  # MuJoCo's type of an element of a path
 

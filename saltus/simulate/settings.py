@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.changed import changed
 from saltus.model.edited import edited
 from saltus.model.load import load
 from saltus.model.model import Model
@@ -59,7 +58,7 @@ class Setup:
             )
             self._last = what, made
         fields = {path: value for path, value in values.items() if _is_field(path)}
-        return changed(self._last[1], fields) if fields else self._last[1]
+        return self._last[1].changed(fields) if fields else self._last[1]
 
     def simulation(self, values: Mapping[str, Any]) -> Simulation:
         """A simulation with other values, at its start. OptionError, ModelError: it cannot have them."""

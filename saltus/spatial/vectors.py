@@ -1,6 +1,6 @@
 """Vectors and matrices of three dimensions, as tuples. A matrix is nine numbers, row by row."""
 
-from saltus.number.functions import sqrt, where
+from saltus.number.functions import MINVAL, sqrt, where
 from saltus.number.kernels import kernel
 
 
@@ -58,6 +58,19 @@ def cross(a, b):
 def where3(condition, a, b):
     """a where the condition holds, else b, lane by lane."""
     return where(condition, a[0], b[0]), where(condition, a[1], b[1]), where(condition, a[2], b[2])
+
+
+@kernel(inline=True)
+def distance_direction(p, q):
+    """Distance (m) from p to q, and the unit vector; between points that coincide it is along x, as in MuJoCo."""
+    r = sub3(q, p)
+    square = dot3(r, r)
+    apart = square >= MINVAL * MINVAL
+    zero = 0.0 * square
+    one = zero + 1.0
+    distance = sqrt(where(apart, square, one))
+    unit = scale3(1.0 / distance, r)
+    return where(apart, distance, zero), where3(apart, unit, (one, zero, zero))
 
 
 @kernel(inline=True)

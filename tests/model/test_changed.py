@@ -12,7 +12,6 @@ import pytest
 
 import saltus
 from saltus.errors import OptionError
-from saltus.model.changed import value_of
 
 TEXT = """
 <mujoco>
@@ -78,11 +77,11 @@ def assert_same(found, expected):
 )
 def test_equals_the_model_of_the_changed_text(key, value, words):
     model = saltus.load(text())
-    before = value_of(model, key)
+    before = model.value(key)
     changed = model.changed({key: value})
     assert_same(changed._mj, mujoco.MjModel.from_xml_string(text(**words)))
-    np.testing.assert_array_equal(value_of(changed, key), value)
-    np.testing.assert_array_equal(value_of(model, key), before)  # which is as it was
+    np.testing.assert_array_equal(changed.value(key), value)
+    np.testing.assert_array_equal(model.value(key), before)  # which is as it was
     assert_same(model._mj, mujoco.MjModel.from_xml_string(text()))
 
 
