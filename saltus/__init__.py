@@ -11,7 +11,7 @@ _HOME = {
     "models": "saltus.model.load",
     "n_link": "saltus.model.load",
     "Model": "saltus.model.model",
-    "HillMuscle": "saltus.model.hill",
+    "HillMuscle": "saltus.model.compile.hill",
     "Simulation": "saltus.simulate.simulation",
     "Batch": "saltus.simulate.batch",
     "PID": "saltus.simulate.control",
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.integrate.registry import integrators
     from saltus.integrate.tableau import ButcherTableau
-    from saltus.model.hill import HillMuscle
+    from saltus.model.compile.hill import HillMuscle
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
     from saltus.record.certificate import Certificate

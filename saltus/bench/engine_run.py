@@ -10,7 +10,7 @@ import numpy as np
 
 from saltus.bench.orientation_case import TIMESTEP, Answer, Case, Way, inputs
 from saltus.bench.timing import Contender, in_turn
-from saltus.model.n_link import n_link
+from saltus.model.source.n_link import n_link
 from saltus.simulate.simulation import Simulation
 
 REPEATS, LEAST = 7, 0.02  # of the steps: how often they are timed, and for how many seconds each time

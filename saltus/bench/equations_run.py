@@ -19,7 +19,7 @@ from saltus.bench.equations_loop import CONSTRAINTS, Advance, numba_loop, python
 from saltus.bench.orientation_case import TIMESTEP, Answer, Case, Way, inputs
 from saltus.bench.timing import Contender, in_turn
 from saltus.model.load import load
-from saltus.model.n_link import n_link
+from saltus.model.source.n_link import n_link
 from saltus.symbolic.equations import Equations, derive
 from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine, counts

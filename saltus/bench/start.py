@@ -101,8 +101,8 @@ def bench_start(*, quick: bool, json_path: Path | None) -> None:
     from saltus.bench import machine
     from saltus.bench.report import print_table
     from saltus.cli import screen
-    from saltus.number.kept import source_key
-    from saltus.number.shipped import archive_path
+    from saltus.number.cache.archive import archive_path
+    from saltus.number.cache.storage import source_key
     from saltus.record.whole import check_writable, write_whole
 
     if json_path is not None:

@@ -54,9 +54,9 @@ def watch_compiler(clock: Clock) -> None:
     from numba.core import typed_passes, untyped_passes
     from numba.core.codegen import CPUCodeLibrary
 
-    from saltus.number import units
-    from saltus.number.cache import _Files
-    from saltus.number.parts import PartLibrary
+    from saltus.number.compile import units
+    from saltus.number.compile.function_cache import _Files
+    from saltus.number.compile.parts import PartLibrary
 
     for module in (typed_passes, untyped_passes):
         for found in vars(module).values():

@@ -28,7 +28,7 @@ app.add_typer(bench_app, name="bench")
 
 def _models(incomplete: str) -> list[str]:
     """Bundled names and model files that begin so, for the shell; where there are none it completes paths itself."""
-    from saltus.model.bundled_names import models
+    from saltus.model.source.bundled_names import models
 
     folder, slash, _ = incomplete.rpartition("/")
     place = Path(f"{folder}{slash}")

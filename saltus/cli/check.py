@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.model.features import Feature
     from saltus.model.model import Model
-    from saltus.model.urdf import Dropped
+    from saltus.model.source.urdf import Dropped
 
 JOINTS = ("free", "ball", "slide", "hinge")
 COARSE = 0.5  # rad of the fastest oscillation per step, beyond which it is not followed
@@ -26,7 +26,7 @@ def check_model(source: str, ignore: list[str]) -> None:
     """Print the report; exit with 1 if the model would be refused."""
     from saltus.model.features import IGNORABLE, ignored_kinds, present
     from saltus.model.load import load
-    from saltus.model.urdf import dropped_of_file
+    from saltus.model.source.urdf import dropped_of_file
 
     left_out = ignored_kinds(ignore)
     with warnings.catch_warnings():

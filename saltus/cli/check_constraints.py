@@ -78,7 +78,7 @@ def _equalities(model: Model, *, active: bool) -> str:
 
 
 def _active_equalities(model: Model) -> np.ndarray:
-    from saltus.model.constraints import EQUALITY_ROWS
+    from saltus.model.compile.constraints import EQUALITY_ROWS
 
     if not model.struct().eq_type.size:
         return np.zeros(0, int)
@@ -168,7 +168,7 @@ def _equality_laws(model: Model) -> Iterator[Soft]:
 
 def _contacts(model: Model) -> Iterator[tuple[str, Any, dict]]:
     """Name, pair and parameters of each pair of geoms that may touch."""
-    from saltus.model import collisions
+    from saltus.model.contact import collisions
 
     m, names = model.mujoco, model.names("geom")
     struct = model.struct()
@@ -209,7 +209,7 @@ def largest_step(solref: Any, solimp: Any, integrator: Integrator) -> tuple[floa
     At the largest impedance d: r'' + d B r' + d² K r = 0, ω = d √K. Semi-implicit Euler with explicit damping is stable
     while h² ω² + 2 h d B < 4, undamped to 2/ω; for the others see `saltus.simulate.stability`.
     """
-    from saltus.model.laws import reference
+    from saltus.model.contact.contact_parameters import reference
     from saltus.simulate.stability import stable_timestep
 
     d = max(solimp[:2])

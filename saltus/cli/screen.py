@@ -121,7 +121,7 @@ class Activity:
         self.compiled: list[tuple[str, float]] = []  # what, and in how many seconds
 
     def __enter__(self) -> Activity:
-        from saltus.number.progress import compile_progress
+        from saltus.number.compile.progress import compile_progress
 
         self._listener = compile_progress(self._on_compile)
         self._listener.__enter__()
@@ -159,7 +159,7 @@ class Activity:
             self._live.update(self._tasks[what], completed=fraction)
 
     def _on_compile(self, kernel: str | None, depth: int, about: float | None) -> None:
-        from saltus.number.progress import in_words
+        from saltus.number.compile.progress import in_words
 
         if kernel is not None and depth == 1:
             self._compiling, self._began = purpose(kernel), time.perf_counter()

@@ -42,7 +42,7 @@ def compile_scenes(names: list[str]) -> None:
 
 
 def _report(activity: screen.Activity, ready: str) -> None:
-    from saltus.number.kept import cache_directory
+    from saltus.number.cache.storage import cache_directory
 
     compiled = activity.compiled
     if compiled:

@@ -5,16 +5,16 @@ height fields, signed distance fields, and cylinders with capsules, cylinders an
 (see `foreign`).
 """
 
-from saltus.contact.box import capsule_box, sphere_box
-from saltus.contact.box_box import box_box
-from saltus.contact.convex import convex
+from saltus.contact.collide_flex import collide_flex
 from saltus.contact.counts import NCON
-from saltus.contact.flex_collide import collide_flex
-from saltus.contact.flex_few import keep_few
-from saltus.contact.flex_near import flex_boxes
-from saltus.contact.foreign import foreign
-from saltus.contact.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
-from saltus.contact.round import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from saltus.contact.flex.broad_phase import flex_boxes
+from saltus.contact.flex.contact_reduction import keep_few
+from saltus.contact.mujoco.collision import foreign
+from saltus.contact.rigid.box import capsule_box, sphere_box
+from saltus.contact.rigid.box_box import box_box
+from saltus.contact.rigid.ellipsoid import convex
+from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
+from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, dot3, matrix_times_matrix, matrix_times_vector, sub3

@@ -10,8 +10,8 @@ from typing import Any
 
 from numba import njit
 
+from saltus.number.compile.loading import LoadingCache
 from saltus.number.kernels import FASTMATH
-from saltus.number.loading import LoadingCache
 
 ROOM = Path(__file__).resolve().parent
 

@@ -6,8 +6,8 @@ rates it puts into act_dot[z:].
 
 from numba.extending import overload
 
-from saltus.dynamics.com import centre_of_mass
-from saltus.dynamics.kinematics import attached_frames
+from saltus.dynamics.tree.com_frame import centre_of_mass
+from saltus.dynamics.tree.kinematics import attached_frames
 from saltus.dynamics.user_laws import INLINE, laws_of, register
 from saltus.number.features import looks_at
 from saltus.number.functions import clip, floor, where

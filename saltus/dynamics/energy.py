@@ -1,10 +1,10 @@
 """Potential and kinetic energy."""
 
-from saltus.dynamics.flex_energy import elastic_energies
-from saltus.dynamics.kinematics import BALL, FREE
+from saltus.dynamics.flex.energy import elastic_energies
 from saltus.dynamics.passive import spring_rotation, spring_translation
-from saltus.dynamics.tendon_force import tendon_spring_energy
-from saltus.dynamics.tendon_inertia import tendon_kinetic_energy
+from saltus.dynamics.tendon.force import tendon_spring_energy
+from saltus.dynamics.tree.kinematics import BALL, FREE
+from saltus.dynamics.tree.tendon_inertia import tendon_kinetic_energy
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import dot6, inertia_times_motion
 from saltus.spatial.vectors import dot3, length3

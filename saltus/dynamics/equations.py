@@ -9,10 +9,10 @@ that begins with `EQUATIONS` (see `saltus.dynamics.user_laws`).
 
 from numba.extending import overload
 
-from saltus.dynamics.bias import inverse, joint_forces
-from saltus.dynamics.derivative import bias_derivative
-from saltus.dynamics.factor import multiply
-from saltus.dynamics.inertia import composite_inertia
+from saltus.dynamics.tree.bias_derivative import bias_derivative
+from saltus.dynamics.tree.factor import multiply
+from saltus.dynamics.tree.inertia import composite_inertia
+from saltus.dynamics.tree.rnea import inverse, newton_euler_backward
 from saltus.dynamics.user_laws import INLINE, laws_of
 from saltus.number.features import looks_at
 from saltus.number.kernels import interpret, kernel, only_with
@@ -60,8 +60,8 @@ def joint_inertia(m, d):
 
 @kernel(inline=True)
 def bias_of_bodies(m, p, d):
-    """qfrc_bias [nv] from the forces of motion; see `joint_forces`."""
-    joint_forces(m, p, d, d.qfrc_bias)
+    """qfrc_bias [nv] from the forces of motion; see `newton_euler_backward`."""
+    newton_euler_backward(m, p, d, d.qfrc_bias)
 
 
 @only_with(EQUATIONS, otherwise=bias_of_bodies)

@@ -1,17 +1,17 @@
 """How the forces of actuators and tendons change with joint velocities: what implicit methods take of them.
 
-Matrices D = d(force)/d(qvel) are kept like the inertia (see `saltus.dynamics.derivative`): what they hold between
-degrees of freedom that the inertia does not couple is left out, and taken explicitly, as in MuJoCo 4.0 (documentation,
-Computation, "Numerical integration").
+Matrices D = d(force)/d(qvel) are kept like the inertia (see `saltus.dynamics.tree.bias_derivative`): what they hold
+between degrees of freedom that the inertia does not couple is left out, and taken explicitly, as in MuJoCo 4.0
+(documentation, Computation, "Numerical integration").
 """
 
-from saltus.dynamics.actuation import last_state
-from saltus.dynamics.dcmotor import friction_slope, motor_friction, motor_slope
-from saltus.dynamics.hill import hill_force_slope
-from saltus.dynamics.muscle import muscle_gain_slope
-from saltus.dynamics.tendon_force import damping_slope
-from saltus.dynamics.tree_rows import add_outer
-from saltus.model.actuators import (
+from saltus.dynamics.actuator.actuation import last_state
+from saltus.dynamics.actuator.dc_motor import friction_slope, motor_friction, motor_slope
+from saltus.dynamics.actuator.hill_muscle import hill_force_slope
+from saltus.dynamics.actuator.muscle import muscle_gain_slope
+from saltus.dynamics.tendon.force import damping_slope
+from saltus.dynamics.tree.tree_rows import add_outer
+from saltus.model.compile.actuators import (
     BIAS_AFFINE,
     BIAS_DCMOTOR,
     BIAS_SO3,
@@ -23,7 +23,7 @@ from saltus.model.actuators import (
     SCALAR,
     TENDON,
 )
-from saltus.model.hill import GAIN_HILL
+from saltus.model.compile.hill import GAIN_HILL
 from saltus.number.functions import absolute, epsilon_of, where
 from saltus.number.kernels import kernel, only_with
 

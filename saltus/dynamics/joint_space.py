@@ -4,9 +4,9 @@ Articulated bodies pass forces on from body to body. Tendons with inertia couple
 a user gives are about joints alone, so that with them the inertia matrix itself is made and factored.
 """
 
-from saltus.dynamics.articulated import articulated_factor, articulated_solve
 from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
-from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.tree.articulated_body import articulated_factor, articulated_solve
+from saltus.dynamics.tree.factor import factor, solve
 from saltus.number.kernels import kernel, only_with
 
 

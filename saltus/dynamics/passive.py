@@ -1,10 +1,10 @@
 """Forces without drive: springs, dampers, gravity compensation, and those of a medium."""
 
 from saltus.dynamics.applied import add_body_force
-from saltus.dynamics.flex import add_flex_forces
-from saltus.dynamics.fluid import fluid_forces
-from saltus.dynamics.kinematics import BALL, FREE
-from saltus.dynamics.tendon_force import add_tendon_forces
+from saltus.dynamics.flex.forces import add_flex_forces
+from saltus.dynamics.fluid.force import fluid_forces
+from saltus.dynamics.tendon.force import add_tendon_forces
+from saltus.dynamics.tree.kinematics import BALL, FREE
 from saltus.number.functions import absolute
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3

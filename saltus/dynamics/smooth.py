@@ -1,26 +1,26 @@
 """Forward dynamics without constraints: from state and inputs to accelerations, stage by stage."""
 
-from saltus.dynamics.actuation import actuation
+from saltus.dynamics.actuator.actuation import actuation
+from saltus.dynamics.actuator.transmission import transmissions
 from saltus.dynamics.applied import add_cartesian_forces
-from saltus.dynamics.com import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.energy import energy, energy_parts
 from saltus.dynamics.equations import bias_force, given_inertia
-from saltus.dynamics.factor import factor, solve
-from saltus.dynamics.flex import flex_positions
-from saltus.dynamics.inertia import composite_inertia
+from saltus.dynamics.flex.forces import flex_positions
 from saltus.dynamics.joint_space import inertia_factor, inertia_solve
-from saltus.dynamics.kinematics import attached_frames, kinematics
-from saltus.dynamics.motion import motion
 from saltus.dynamics.passive import passive
-from saltus.dynamics.tendon import tendon_velocities, tendons
-from saltus.dynamics.transmission import transmissions
+from saltus.dynamics.tendon.length import tendon_velocities, tendons
+from saltus.dynamics.tree.com_frame import centre_of_mass, com_dof, com_inertia, tree_centre_of_mass
+from saltus.dynamics.tree.factor import factor, solve
+from saltus.dynamics.tree.inertia import composite_inertia
+from saltus.dynamics.tree.kinematics import attached_frames, kinematics
+from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.number.kernels import kernel
 
 
 @kernel
-def position_stage(m, d, keep):
-    """All that depends on qpos alone and that accelerations need; if `keep`, also what only users read."""
-    kinematics(m, d, keep or m.keep_bodies)
+def position_stage(m, d, compute_all):
+    """All that depends on qpos alone and that accelerations need; if `compute_all`, also what only users read."""
+    kinematics(m, d, compute_all or m.keep_bodies)
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
     com_dof(m, d)
@@ -30,20 +30,20 @@ def position_stage(m, d, keep):
 
 
 @kernel
-def force_stage(m, d, keep):
+def force_stage(m, d, compute_all):
     """The bodies' forces of motion, and the forces on the joints beside them, passive + actuator + applied.
 
-    If `keep`, velocities are written too.
+    If `compute_all`, velocities are written too.
 
-    Writes cfrc_body [nbody, 6] (N m, N) and qfrc_given [nv] (N, N m).
+    Writes cfrc_body [nbody, 6] (N m, N) and qfrc_tau [nv] (N, N m).
     """
-    motion(m, d, d, 0, keep or m.keep_bodies)
+    newton_euler_forward(m, d, d, 0, compute_all or m.keep_bodies)
     applied_forces(m, d)
 
 
 @kernel
 def applied_forces(m, d):
-    """Forces on the joints but those of motion: qfrc_given [nv] = passive + actuator + applied (N, N m)."""
+    """Forces on the joints but those of motion: qfrc_tau [nv] = passive + actuator + applied (N, N m)."""
     tendon_velocities(m, d)
     passive(m, d)
     add_driving_forces(m, d)
@@ -51,19 +51,19 @@ def applied_forces(m, d):
 
 @kernel
 def add_driving_forces(m, d):
-    """qfrc_given [nv] = passive + actuator + applied (N, N m), after `passive`."""
+    """qfrc_tau [nv] = passive + actuator + applied (N, N m), after `passive`."""
     actuation(m, d)
     for i in range(m.nv):
-        d.qfrc_given[i] = d.qfrc_passive[i] + d.qfrc_actuator[i] + d.qfrc_applied[i]
+        d.qfrc_tau[i] = d.qfrc_passive[i] + d.qfrc_actuator[i] + d.qfrc_applied[i]
     if d.has_xfrc:
-        add_cartesian_forces(m, d, d.qfrc_given)
+        add_cartesian_forces(m, d, d.qfrc_tau)
 
 
 @kernel
 def solve_stage(m, d, h, slope):
     """qacc [nv] from the forces of `force_stage`, with h times the field slope [nv] added to the inertia."""
     inertia_factor(m, d, h, slope)
-    inertia_solve(m, d, d, d.qfrc_given, 1, d.qacc)
+    inertia_solve(m, d, d, d.qfrc_tau, 1, d.qacc)
 
 
 @kernel
@@ -86,7 +86,7 @@ def free_forward(m, d):
     given_inertia(m, d)
     factor(m, d)
     for i in range(m.nv):
-        d.qfrc_smooth[i] = d.qfrc_given[i] - d.qfrc_bias[i]
+        d.qfrc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
         d.qacc_smooth[i] = d.qfrc_smooth[i]
     solve(m, d, d.qacc_smooth)
     for i in range(m.nv):
@@ -98,7 +98,7 @@ def free_forward(m, d):
 def energy_of_state(m, d):
     """Energy at the present state."""
     position_stage(m, d, 1)
-    motion(m, d, d, 0, 1)
+    newton_euler_forward(m, d, d, 0, 1)
     tendon_velocities(m, d)
     energy(m, d)
 
@@ -107,6 +107,6 @@ def energy_of_state(m, d):
 def energies_of_state(m, d, out):
     """Energy at the present state by kinds, into out [5] (J), as `energy_parts` has them."""
     position_stage(m, d, 1)
-    motion(m, d, d, 0, 1)
+    newton_euler_forward(m, d, d, 0, 1)
     tendon_velocities(m, d)
     energy_parts(m, d, out)

@@ -4,8 +4,8 @@ For implicit methods, which need it to converge but not to be exact.
 """
 
 from saltus.dynamics.force_derivative import actuator_slope, saturated
-from saltus.dynamics.kinematics import BALL, FREE
-from saltus.model.actuators import BIAS_AFFINE, SCALAR
+from saltus.dynamics.tree.kinematics import BALL, FREE
+from saltus.model.compile.actuators import BIAS_AFFINE, SCALAR
 from saltus.number.functions import maximum, where
 from saltus.number.kernels import kernel
 

@@ -11,7 +11,7 @@ from typing import Any
 from numba.core.dispatcher import Dispatcher
 
 from saltus.errors import OptionError
-from saltus.number.fingerprint import fingerprint
+from saltus.number.cache.fingerprint import fingerprint
 from saltus.number.kernels import kernel
 from saltus.number.methods import plain_function
 
@@ -41,7 +41,7 @@ def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> An
     return kernel(function, inline=inline)
 
 
-def law_word(*kernels: Any) -> str:
+def feature_key(*kernels: Any) -> str:
     """The word of kernels, of their names and all that their code depends on.
 
     Raises OptionError where that cannot be told.
@@ -57,7 +57,7 @@ def register(kernels: tuple, before: str = "") -> str:
     `before`: their word at the last use, if any; OptionError if it is another one now, or if a method's object is not
     what it was when its kernel was made.
     """
-    word = law_word(*kernels)
+    word = feature_key(*kernels)
     if before not in ("", word) or not all(map(_as_its_object, kernels)):
         raise OptionError(f"{_names(kernels)}: {CHANGED}")
     LAWS[word] = kernels
@@ -72,7 +72,7 @@ def laws_of(m: Any, beginning: str) -> tuple | None:
     for word in m.layout.features:
         if word.startswith(beginning):
             kernels = LAWS[word.removeprefix(beginning)]
-            if word != beginning + law_word(*kernels):
+            if word != beginning + feature_key(*kernels):
                 raise OptionError(f"{_names(kernels)}: {CHANGED}")
             return kernels
     return None

@@ -18,7 +18,7 @@ class Integrator:
     `leaves`: what it says of the forces that have made v' of v: "" nothing; "damped" they are in the Data, but what it
     took of joint dampers with the inertia; "implicit" those at v are, which it took implicitly: at v', or at that part
     of the way there which its first parameter says; "middle" they are found again by
-    `saltus.integrate.energy_momentum.middle`.
+    `saltus.integrate.implicit.energy_momentum.middle`.
     """
 
     name: str

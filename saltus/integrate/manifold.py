@@ -1,7 +1,7 @@
 """Steps on the configuration manifold, and the state that they begin from."""
 
-from saltus.dynamics.activation import advance_activations
-from saltus.dynamics.manifold import displace
+from saltus.dynamics.actuator.activation import advance_activations
+from saltus.dynamics.tree.manifold import displace
 from saltus.number.kernels import kernel, only_with
 
 

@@ -1,6 +1,6 @@
 """Seeding a step with tangents and reading its derivatives, for duals."""
 
-from saltus.dynamics.manifold import difference, displace
+from saltus.dynamics.tree.manifold import difference, displace
 from saltus.number.functions import seed, tangent_of
 from saltus.number.kernels import kernel
 from saltus.number.kinds import NTANGENT

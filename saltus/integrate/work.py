@@ -5,16 +5,15 @@ in the Data; times the mean (v + v')/2 of the step's velocities they are exactly
 ½ vᵀ M v while the inertia M stays as it is, however stiff the forces are. For others see `saltus.simulate.ledger`.
 """
 
-from saltus.contact.blocks import EQUALITY, FRICTION, UNILATERAL, chained_dof
 from saltus.contact.counts import NBLOCK, NCON
-from saltus.contact.given import GIVEN
+from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL, chained_dof
+from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.applied import add_cartesian_forces
-from saltus.dynamics.bias import inverse
 from saltus.dynamics.equations import inverse_dynamics
-from saltus.dynamics.flex import flex_velocities
-from saltus.dynamics.motion import motion
+from saltus.dynamics.flex.forces import flex_velocities
 from saltus.dynamics.smooth import applied_forces, position_stage
-from saltus.integrate.energy_momentum import middle
+from saltus.dynamics.tree.rnea import inverse, newton_euler_forward
+from saltus.integrate.implicit.energy_momentum import middle
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3
 
@@ -35,7 +34,7 @@ def work_of_step(m, d, h, damped, anew, before, work):
         for i in range(m.nv):
             d.qstep[i] = d.qvel[i]
             d.qvel[i] = before[i] + anew * (d.qvel[i] - before[i])
-        motion(m, d, d, 0, 1)
+        newton_euler_forward(m, d, d, 0, 1)
         applied_forces(m, d)
         for i in range(m.nv):
             d.qvel[i] = d.qstep[i]
@@ -51,7 +50,7 @@ def work_of_step(m, d, h, damped, anew, before, work):
 
 @kernel
 def work_in_middle(m, d, h, work):
-    """Add the work (J) of the step of h seconds that `saltus.integrate.energy_momentum` has just taken to work [10].
+    """Add to work [10] (J) that of the step of h seconds that `energy_momentum` has just taken.
 
     Changes the state.
     """
@@ -100,7 +99,7 @@ def fluid_power(m, d):
 @kernel
 def flex_rates(m, d):
     """Velocities of deformable bodies' vertices at the velocities qvel and the positions in the Data."""
-    motion(m, d, d, 0, 1)
+    newton_euler_forward(m, d, d, 0, 1)
     flex_velocities(m, d)
 
 
@@ -154,7 +153,7 @@ def block_power(m, d, b):
 @kernel
 def add_touch_work(m, d, h, work):
     """The same of contacts that follow a law of the user's."""
-    work[CONTACT] += h * power(m, d, d.qfrc_touch)
+    work[CONTACT] += h * power(m, d, d.qfrc_compliant)
 
 
 @kernel

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from saltus.lab.setup import Built, Settings, Setup, build
-from saltus.number.kept import cache_directory, cache_key
-from saltus.number.progress import compile_progress, expected_seconds, remember
+from saltus.number.cache.storage import cache_directory, cache_key
+from saltus.number.compile.progress import compile_progress, expected_seconds, remember
 
 _listening = threading.Lock()  # of all who listen to the compiler, only the last is told
 

@@ -143,7 +143,7 @@ FOREARM = """
 
 
 def _muscle(downloads: Downloads, options: dict[str, Any]) -> Session:
-    from saltus.model.hill import HillMuscle
+    from saltus.model.compile.hill import HillMuscle
 
     biceps = HillMuscle(max_isometric_force=1500, optimal_fiber_length=0.12, tendon_slack_length=0.21)
     model = load(FOREARM, muscles={"biceps": biceps})

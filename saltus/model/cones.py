@@ -33,17 +33,17 @@ FIELDS = {
     # its solution: force (N, N m) or impulse, acceleration or velocity
     **_all("real", _ROW, "r", "u"),
     **_all("int", _ONE, "iterations"),
-    # work, in scaled quantities A z + b = y (see `saltus.solve.cone`)
+    # work, in scaled quantities A z + b = y (see `saltus.solve.cone.problem`)
     **_all("real", _SQUARE, "A", "J"),
     **_all("real", _ROW, "scale", "b", "z", "y", "F", "step", "ystep", "best", "kept", "anchor"),
     **_all("real", _BLOCK, "bound"),
     **_all("real", ("nhardblock", 2), "rho"),
     **_all("real", _ONE, "proximal"),
-    # work of `saltus.solve.minimum_norm`
+    # work of `saltus.solve.cone.minimum_norm`
     **_all("real", _SQUARE, "factor"),
     **_all("real", _ROW, "rhs", "column", "tau"),
     **_all("int", _ROW, "order"),
-    # and of `saltus.solve.cone_least`
+    # and of `saltus.solve.cone.minimum_norm_forces`
     **_all("int", _BLOCK, "case"),
     **_all("real", _SQUARE, "basis"),
     **_all("int", _ROW, "active"),

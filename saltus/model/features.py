@@ -8,10 +8,13 @@ import numpy as np
 
 from saltus.arguments import words
 from saltus.errors import ModelError, OptionError
-from saltus.model import collisions, flex_contacts, flexes, medium
-from saltus.model.actuators import supported_actuator
-from saltus.model.constraints import EQUALITY_ROWS
-from saltus.model.tendons import CYLINDER, SPHERE, parameters
+from saltus.model.compile import fluid
+from saltus.model.compile.actuators import supported_actuator
+from saltus.model.compile.constraints import EQUALITY_ROWS
+from saltus.model.compile.tendons import CYLINDER, SPHERE, parameters
+from saltus.model.contact import collisions
+from saltus.model.flex import contacts as flex_contacts
+from saltus.model.flex import flexes
 
 DISABLE = mujoco.mjtDisableBit
 ENABLE = mujoco.mjtEnableBit
@@ -183,7 +186,7 @@ def _actuators(m) -> list[Feature]:
 
 
 def _medium(m) -> list[Feature]:
-    if not medium.present(m):
+    if not fluid.present(m):
         return []
     return [Feature("fluid", "option", "density, viscosity", "the force of the medium", simulated=True)]
 

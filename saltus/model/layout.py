@@ -7,12 +7,12 @@ actuation) is already zero in the kernels' Model, so that kernels need no switch
 import functools
 
 from saltus.model import cones, cones_impact
-from saltus.model.flex_layout import FLEX_DATA, FLEX_MODEL
+from saltus.model.flex_fields import FLEX_DATA, FLEX_MODEL
 from saltus.number.structs import Layout, ints, reals
 
 BITS = 62  # of an integer that hold flags
 NPRM = 10  # parameters of an actuator's dynamics, gain or bias
-EVENT_WIDTH = 10  # numbers of an event in the log (see `saltus.contact.modes`)
+EVENT_WIDTH = 10  # numbers of an event in the log (see `saltus.contact.event.modes`)
 NPOLY = 2  # coefficients of polynomial springs and dampers beyond the linear one
 
 MODEL = Layout(
@@ -34,7 +34,7 @@ MODEL = Layout(
             *["body_parentid", "body_rootid", "body_jntadr", "body_jntnum", "body_dofadr", "body_dofnum"],
             shape=("nbody",),
         ),
-        # those that loops over the tree visit, the world first, and the others (see `saltus.model.particles`)
+        # those that loops over the tree visit, the world first, and the others (see `saltus.model.tree.particles`)
         **ints("ntree_body", "nparticle"),
         **ints("tree_body", shape=("ntree_body",)),
         **ints("particle_body", shape=("nparticle",)),
@@ -68,7 +68,7 @@ MODEL = Layout(
         **reals("dof_armature", "dof_damping", shape=("nv",)),
         **reals("dof_dampingpoly", shape=("nv", NPOLY)),
         # actuators: their laws, and where their controls, activation states and outputs lie; actuator_slot: places of
-        # the states of motors and servos among the actuator's own, -1 for none (see `saltus.model.actuators`);
+        # the states of motors and servos among the actuator's own, -1 for none (see `saltus.model.compile.actuators`);
         # actuator_period: of setpoints that are angles, 0 for none
         **ints(
             *["actuator_dyntype", "actuator_gaintype", "actuator_biastype", "actuator_ctrladr", "actuator_ctrlnum"],
@@ -176,15 +176,15 @@ MODEL = Layout(
         **reals("tendon_lengthspring", "tendon_actfrcrange", shape=("ntendon", 2)),
         **ints("tendon_actfrclimited", shape=("ntendon",)),
         # their elements: a joint, or two sites with a geom between or -1, and a side site or -1 (see
-        # `saltus.model.tendons`); path_factor: coefficient, or inverse of the pulley's divisor
+        # `saltus.model.compile.tendons`); path_factor: coefficient, or inverse of the pulley's divisor
         **ints("path_type", "path_obj1", "path_obj2", "path_geom", "path_side", shape=("npath",)),
         **reals("path_factor", shape=("npath",)),
         # bodies that are moved from outside, -1 for none
         **ints("nmocap"),
         **ints("body_mocapid", shape=("nbody",)),
-        # the medium: shapes that it acts on, in ascending order of bodies: kind (see `saltus.model.medium`), frame in
-        # the body; resistance to slow motion (N s/m, N m s); drag (kg/m) and angular drag (kg m²) of fast motion;
-        # lifts of Kutta (kg/m) and Magnus (kg); added mass and inertia (kg, kg m²); shape of the sections
+        # the medium: shapes that it acts on, in ascending order of bodies: kind (see `saltus.model.compile.fluid`),
+        # frame in the body; resistance to slow motion (N s/m, N m s); drag (kg/m) and angular drag (kg m²) of fast
+        # motion; lifts of Kutta (kg/m) and Magnus (kg); added mass and inertia (kg, kg m²); shape of the sections
         **ints("nfluid"),
         **ints("fluid_body", "fluid_kind", shape=("nfluid",)),
         **reals("fluid_mat", shape=("nfluid", 9)),
@@ -230,7 +230,7 @@ MODEL = Layout(
         **reals("opt_tolerance", "opt_ls_tolerance", "opt_impratio", "opt_scale"),  # scale: 1/(mean inertia nv)
         **reals("opt_noslip_tolerance"),
         # of the hard law: what counts as touching (m), as not moving (m/s); height of bounces that close (m); law of
-        # impact and how impacts at once are resolved (see `saltus.solve.impact_law`)
+        # impact and how impacts at once are resolved (see `saltus.solve.impact.law`)
         **reals("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"),
         **reals("opt_dense_events", "opt_dense_time", "opt_dense_step"),
         **ints("opt_impact_law", "opt_impact_treatment", "opt_dense"),
@@ -293,8 +293,8 @@ DATA = Layout(
         **reals("fsal_qacc", shape=("nv_fsal",)),
         **reals("fsal_act", shape=("nact_fsal",)),
         **reals("qacc_warmstart", shape=("nv_constraint",)),  # where the constraint solver begins
-        # where events are located in time: modes (see `saltus.contact.modes`), directions of slip (world axes; a sign
-        # for dry friction), times of the last impacts (s), and whether all this belongs to the state
+        # where events are located in time: modes (see `saltus.contact.event.modes`), directions of slip (world axes; a
+        # sign for dry friction), times of the last impacts (s), and whether all this belongs to the state
         **reals("mode", shape=("nmode",)),
         **reals("slip", shape=("nmode", 3)),
         **reals("slot_place", shape=("nslot", 3)),  # of closed points, in the axes of the second geom (m)
@@ -302,12 +302,13 @@ DATA = Layout(
         **reals("modes_known", shape=("nevent_state",)),
         **reals("impact_limit", shape=("nmode", 2)),  # of many impacts: time (s), 0 for none; speed of the last (m/s)
         **reals("event_before", shape=("nevent",)),  # event functions at the state
-        # events of late: a count that decays, and the time of the last (s); and see `saltus.integrate.dense_events`
+        # events of late: a count that decays, and the time of the last (s); and see
+        # `saltus.integrate.event.dense_events`
         **reals("event_rate", shape=("nmode", 2)),
         **reals("dense", shape=("ndense",)),
-        # where steps of time go over events: forces of the blocks of the step before (see `saltus.solve.past_forces`),
-        # their modes, numbers among the points of a pair, forces on the second geom (N, world axes); whether modes are
-        # those of a step that has led here (see `saltus.solve.step_modes`)
+        # where steps of time go over events: forces of the blocks of the step before (see
+        # `saltus.solve.stepping.warm_start`), their modes, numbers among the points of a pair, forces on the second
+        # geom (N, world axes); whether modes are those of a step that has led here (see `saltus.solve.stepping.modes`)
         **reals("past_count", "past_known"),
         **reals("past_number", "past_mode", "past_slot", shape=("npast",)),
         **reals("past_place", "past_push", shape=("npast", 3)),
@@ -349,9 +350,9 @@ DATA = Layout(
         **reals("act_dot", shape=("nact_room",)),
         **reals("input", shape=("nu",)),  # controls after delay, limits and slew
         **reals("qfrc_fluid", shape=("nv",)),
-        # acceleration; qfrc_given: forces on the joints beside those of motion
+        # acceleration; qfrc_tau: forces on the joints beside those of motion
         **reals("qfrc_damper_slope", shape=("nv",)),  # -d(qfrc_damper)/d(qvel), N m s
-        **reals("qfrc_given", "qfrc_smooth", "qacc_smooth", "qacc", "qfrc_inverse", shape=("nv",)),
+        **reals("qfrc_tau", "qfrc_smooth", "qacc_smooth", "qacc", "qfrc_inverse", shape=("nv",)),
         **reals("energy", shape=(2,)),
         # sensors, and what they read of the bodies: forces (N m, N) from outside and through the joint, momenta
         **reals("sensordata", shape=("nsensordata",)),
@@ -398,12 +399,12 @@ DATA = Layout(
         **reals("contact_frame", shape=("nconmax", 9)),
         # where contacts follow a law of the user's: force on the second geom along the contact's axes, N; on the joints
         **reals("contact_touch", shape=("ntouch", 3)),
-        **reals("qfrc_touch", shape=("nv_touch",)),
-        # collision by MuJoCo: addresses and each lane's number of contacts (see `saltus.contact.foreign`)
+        **reals("qfrc_compliant", shape=("nv_touch",)),
+        # collision by MuJoCo: addresses and each lane's number of contacts (see `saltus.contact.mujoco.collision`)
         **ints("foreign_functions", "foreign_model", "foreign_data"),
         **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
         **ints("foreign_count", shape=(16,)),
-        **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.foreign_ray`)
+        **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)
         # blocks of rows: kind, rows, first row, place in J, chain's place and length, what it belongs to
         **ints(
             *["block_kind", "block_dim", "block_row", "block_J", "block_chain", "block_num", "block_id", "block_law"],
@@ -433,7 +434,8 @@ DATA = Layout(
         # conjugate gradients: M⁻¹ gradient, and the gradients of the iteration before
         **reals("solve_Mgradient", "cg_gradient", "cg_Mgradient", shape=("nv_cg",)),
         # the dual problem: G = J L⁻¹ D^-½ (support by support dof, all rows of a block side by side) and its place, the
-        # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns, before and after extrapolation (see `saltus.solve.dual`)
+        # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns, before and after extrapolation (see
+        # `saltus.solve.soft.dual`)
         **reals("dual_G", shape=("nG",)),
         **ints("dual_place", shape=("nblock_dual",)),
         **reals("dual_A", shape=("nrow_dual", 6)),

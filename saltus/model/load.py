@@ -11,22 +11,23 @@ import mujoco
 
 from saltus.arguments import mapping
 from saltus.errors import ModelError, OptionError, SaltusWarning, proposal
-from saltus.model import features, urdf
-from saltus.model.apart import CompilerMessage, compile_apart
-from saltus.model.bundled_names import BUNDLED, models
-from saltus.model.encoding import check_names
-from saltus.model.format_strings import check_file, check_text
-from saltus.model.hill import HillMuscle
+from saltus.model import features
+from saltus.model.compile.hill import HillMuscle
 from saltus.model.model import Model
-from saltus.model.n_link import n_link as mjcf_n_link
-from saltus.model.numbers import check_numbers
+from saltus.model.source import urdf
+from saltus.model.source.bundled_names import BUNDLED, models
+from saltus.model.source.encoding import check_names
+from saltus.model.source.format_strings import check_file, check_text
+from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
+from saltus.model.source.n_link import n_link as mjcf_n_link
+from saltus.model.source.number_checks import check_numbers
 from saltus.model.written import use
 
 __all__ = ["BUNDLED", "load", "models", "n_link"]
 
 
 def n_link(n: int, **parameters) -> Model:
-    """A planar pendulum of n links; parameters as in `saltus.model.n_link.n_link`, which writes its MJCF text."""
+    """A planar pendulum of n links; parameters as in `saltus.model.source.n_link`, which writes its MJCF text."""
     return load(mjcf_n_link(n, **parameters))
 
 

@@ -13,12 +13,12 @@ from saltus.arguments import text_of
 from saltus.display import count
 from saltus.errors import OptionError, UnknownName
 from saltus.model import features
-from saltus.model.changed import changed, value_of
-from saltus.model.hill import HillMuscle, count_states, find_muscles
-from saltus.model.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
+from saltus.model.compile.cameras_rays import sight
+from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
+from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
+from saltus.model.compile.sensors import sensors
+from saltus.model.field_overrides import changed, value_of
 from saltus.model.layout import model_layout
-from saltus.model.sensors import sensors
-from saltus.model.sight import sight
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
 
@@ -128,7 +128,7 @@ class Model:
             self._copies.warn(self, stacklevel + 1)
 
     def changed(self, values: Mapping[str, Any]) -> "Model":
-        """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `saltus.model.changed`.
+        """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `field_overrides`.
 
         Its `changes` are all changes since the file.
 

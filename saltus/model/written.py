@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import SaltusWarning
-from saltus.model.changed import KINDS
+from saltus.model.field_overrides import KINDS
 
 LARGEST = 2**26  # bytes of a copy that is kept to be looked at
 _FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_")

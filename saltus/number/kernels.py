@@ -16,16 +16,16 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.extending import _Intrinsic
 
-from saltus.number import ahead
-from saltus.number.cache import PartCache
-from saltus.number.dispatchers import LateDispatcher
+from saltus.number.compile import prefetch
+from saltus.number.compile.dispatchers import LateDispatcher
+from saltus.number.compile.function_cache import PartCache
+from saltus.number.compile.loading import LoadingCache
+from saltus.number.compile.parts import PartCompiler
+from saltus.number.compile.progress import watch_the_compiler
+from saltus.number.compile.units import EntryCompiler
 from saltus.number.features import Choice, ChoiceType, narrowed
 from saltus.number.kinds import dual
-from saltus.number.loading import LoadingCache
-from saltus.number.parts import PartCompiler
-from saltus.number.progress import watch_the_compiler
 from saltus.number.structs import KINDS, LAYOUTS, VIEWS, StructType, kind_of_buffer
-from saltus.number.units import EntryCompiler
 
 
 class _Flags(set):
@@ -151,12 +151,12 @@ class Entry:
 
     def _begin(self, function, layouts, types):
         """Have free cores begin with what it calls; its arguments have these types."""
-        ahead.begin(function, self._structs(layouts, [kind_of_buffer(t) for t in types[: 2 * len(layouts) : 2]]))
+        prefetch.begin(function, self._structs(layouts, [kind_of_buffer(t) for t in types[: 2 * len(layouts) : 2]]))
 
     def soon(self, *structs):
         """It will be called with such structs: free cores begin with it as soon as anything must be compiled."""
         layouts = tuple(struct.layout.name for struct in structs)
-        ahead.soon(self.compiled(*layouts).py_func, self._structs(layouts, [KINDS[s.kind] for s in structs]))
+        prefetch.soon(self.compiled(*layouts).py_func, self._structs(layouts, [KINDS[s.kind] for s in structs]))
 
     def __call__(self, *arguments):
         """Call with the structs, then the arguments."""

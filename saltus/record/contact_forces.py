@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
-from saltus.contact.foreign import attach
+from saltus.contact.mujoco.collision import attach
 from saltus.draw.still import NO_MODE
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry

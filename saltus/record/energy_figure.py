@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from saltus.dynamics.kinematics import BALL, HINGE, SLIDE
+from saltus.dynamics.tree.kinematics import BALL, HINGE, SLIDE
 from saltus.record.stored_model import readable_model
 
 if TYPE_CHECKING:

@@ -94,7 +94,7 @@ class StoredModel:
             raise self._unreadable(reason_of(error)) from error
 
     def _made(self) -> Model:
-        from saltus.model.hill import HillMuscle
+        from saltus.model.compile.hill import HillMuscle
         from saltus.model.model import Model
 
         compiled, why = self._from_binary()
@@ -112,7 +112,7 @@ class StoredModel:
         )
 
     def _reads_no_files(self) -> bool:
-        from saltus.model.self_contained import self_contained
+        from saltus.model.source.self_contained import self_contained
 
         try:
             return bool(self.xml and self_contained(self.xml))
@@ -145,7 +145,7 @@ class StoredModel:
 
     def _from_text(self, why: str) -> Any:
         from saltus.model.load import load
-        from saltus.model.self_contained import self_contained
+        from saltus.model.source.self_contained import self_contained
 
         if not self.xml:
             raise self._unreadable(f"{why}, and there is no XML text")

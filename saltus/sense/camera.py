@@ -1,6 +1,6 @@
 """Where cameras are, and what they make of points: poses, projections, rays of pixels."""
 
-from saltus.contact.found import unit_or_x
+from saltus.contact.contact_list import unit_or_x
 from saltus.number.functions import MINVAL, absolute, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import (

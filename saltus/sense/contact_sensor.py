@@ -6,7 +6,7 @@ the component along the second tangent. Contacts come in the order in which they
 """
 
 from saltus.contact.counts import NCON
-from saltus.contact.flex_found import contact_bodies
+from saltus.contact.flex.contact_elements import contact_bodies
 from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force

@@ -5,7 +5,7 @@ and keeps the reading in between; its ticks are counted in a number of their own
 """
 
 from saltus.dynamics.history import make_room, past_value, put_sample
-from saltus.model.sensors import ON_NOTHING
+from saltus.model.compile.sensors import ON_NOTHING
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.sensors import sense

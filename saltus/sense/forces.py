@@ -6,16 +6,16 @@ and all that it carries gives what the joint transmits: its motion's need less w
 spatial tendons; what actuators on joints and sites, gravity compensation and a medium do counts as the joint's.
 """
 
-from saltus.contact.blocks import EQUALITY, FRICTION, UNILATERAL
 from saltus.contact.counts import NBLOCK, NCON
-from saltus.contact.equality import CONNECT, TENDON, WELD, anchors, orientations, turned
-from saltus.contact.given import GIVEN, has_law
-from saltus.dynamics.kinematics import site_position
-from saltus.dynamics.motion import motion
-from saltus.dynamics.tendon import way_around
-from saltus.dynamics.tendon_force import spring_and_damper
-from saltus.dynamics.tendon_inertia import is_fixed, path_acceleration
-from saltus.model.actuators import TENDON as OF_TENDON
+from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
+from saltus.contact.rows.equality import CONNECT, TENDON, WELD, anchors, orientations, turned
+from saltus.contact.rows.user_compliance import GIVEN, has_law
+from saltus.dynamics.tendon.force import spring_and_damper
+from saltus.dynamics.tendon.length import way_around
+from saltus.dynamics.tree.kinematics import site_position
+from saltus.dynamics.tree.rnea import newton_euler_forward
+from saltus.dynamics.tree.tendon_inertia import is_fixed, path_acceleration
+from saltus.model.compile.actuators import TENDON as OF_TENDON
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, add_scaled6, sub6
@@ -33,7 +33,7 @@ def body_forces(m, d):
     Reads qvel, qacc [nv], row_force. Writes [nbody, 6] cacc (rad/s², m/s²; gravity counts as an acceleration upwards),
     cfrc_ext and cfrc_int (N m, N).
     """
-    motion(m, d, d, 1, 1)
+    newton_euler_forward(m, d, d, 1, 1)
     zero = 0.0 * d.time
     for b in range(m.nbody):
         d.cfrc_ext[b] = (zero, zero, zero, zero, zero, zero)
@@ -138,8 +138,8 @@ def add_equality_forces(m, d):
 def weld_torque(m, d, k, row, body1, body2):
     """Torque (N m) on the first body of weld k, world axes.
 
-    The violation's rate is ½ s q₂* ω q₁ (see `saltus.contact.equality`); forces f of the rows have the same power as
-    the torque ½ s q₂ f q₁*.
+    The violation's rate is ½ s q₂* ω q₁ (see `saltus.contact.rows.equality`); forces f of the rows have the same power
+    as the torque ½ s q₂ f q₁*.
     """
     quat1, quat2 = orientations(m, d, k, body1, body2)
     f = (d.row_force[row], d.row_force[row + 1], d.row_force[row + 2])

@@ -3,8 +3,8 @@
 What they give is MuJoCo's (XML reference, sensor/rangefinder, camprojection, insidesite, distance, normal, fromto).
 """
 
-from saltus.contact.foreign_ray import foreign_distance
-from saltus.contact.found import unit_or_x
+from saltus.contact.contact_list import unit_or_x
+from saltus.contact.mujoco.rays import foreign_distance
 from saltus.number.functions import MINVAL, absolute, clip, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.camera import camera_axes, camera_position, pixel_ray, projection

@@ -1,8 +1,8 @@
 """Limits that act: how far beyond them joints and tendons are, how fast they go, and the force of the limit."""
 
-from saltus.contact.blocks import UNILATERAL
 from saltus.contact.counts import NBLOCK
-from saltus.model.sensors import JOINTLIMITPOS, JOINTLIMITVEL, TENDONLIMITPOS, TENDONLIMITVEL
+from saltus.contact.rows.blocks import UNILATERAL
+from saltus.model.compile.sensors import JOINTLIMITPOS, JOINTLIMITVEL, TENDONLIMITPOS, TENDONLIMITVEL
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import is_limit

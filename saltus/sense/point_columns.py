@@ -4,11 +4,11 @@ A contact is closed where it carries force. It slips where friction is at its bo
 bound nobody else knows, where the surfaces move along each other.
 """
 
-from saltus.contact.corners import corner
 from saltus.contact.counts import NCON
-from saltus.contact.given import GIVEN
-from saltus.contact.modes import SLIP, STICK
-from saltus.model.hard import PLANE_BOX
+from saltus.contact.event.modes import SLIP, STICK
+from saltus.contact.rigid.plane_box_corner import corner
+from saltus.contact.rows.user_compliance import GIVEN
+from saltus.model.compile.hard import PLANE_BOX
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force

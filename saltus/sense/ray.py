@@ -6,7 +6,7 @@ Collision Detection (2005), section 5.3); from within a shape the ray meets it o
 front alone, and no farther than they are drawn, as in MuJoCo.
 """
 
-from saltus.contact.foreign_ray import foreign_ray
+from saltus.contact.mujoco.rays import foreign_ray
 from saltus.number.functions import MINVAL, absolute, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (

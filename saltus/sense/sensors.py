@@ -4,8 +4,8 @@ What is computed is what MuJoCo 4.0 computes (documentation, XML Reference, "sen
 add either. Sensors that are the user's own read zero.
 """
 
-from saltus.model.actuators import TENDON
-from saltus.model.sensors import (
+from saltus.model.compile.actuators import TENDON
+from saltus.model.compile.sensors import (
     ACCELEROMETER,
     ACTUATORFRC,
     ACTUATORPOS,

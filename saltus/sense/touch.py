@@ -1,7 +1,7 @@
 """Touch: the normal forces of contacts in a zone."""
 
 from saltus.contact.counts import NCON
-from saltus.contact.flex_found import contact_bodies
+from saltus.contact.flex.contact_elements import contact_bodies
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force

@@ -11,11 +11,11 @@ import numpy as np
 
 from saltus.arguments import numbers, positive, whole_number
 from saltus.contact.counts import NUNSOLVED
-from saltus.contact.foreign import attach
-from saltus.contact.foreign_ray import attach_sense
+from saltus.contact.mujoco.collision import attach
+from saltus.contact.mujoco.rays import attach_sense
 from saltus.display import count
 from saltus.errors import DivergenceError, ModelError, OptionError, SaltusWarning
-from saltus.integrate.dopri5 import STUCK
+from saltus.integrate.adaptive.dopri5 import STUCK
 from saltus.integrate.registry import find_integrator
 from saltus.integrate.status import LARGEST
 from saltus.model.layout import DATA
@@ -27,7 +27,7 @@ from saltus.simulate import copying, loops
 from saltus.simulate.contact import suits_soft
 from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.divergence import GIVEN, INPUTS, first_bad
-from saltus.simulate.dynamics import Dynamics, equations_word
+from saltus.simulate.dynamics import Dynamics, equations_key
 from saltus.simulate.events import Actuation
 from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
@@ -102,7 +102,7 @@ class Batch:
             raise OptionError("an Actuation has events, which batches do not locate; give it to saltus.Simulation")
         self.timestep = self.model.opt.timestep if timestep is None else timestep
         self._made = dict(timestep=self.timestep, control=control, dynamics=dynamics)
-        self._laws = user_laws(self.model, control, equations_word(dynamics, self.model))
+        self._laws = user_laws(self.model, control, equations_key(dynamics, self.model))
         self._model = self.model.struct(precision, self.integrator.law_timestep(self.timestep), self._laws)
         self._width = LANES[precision].width
         self._groups = -(-self.n // self._width)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.dynamics.manifold import difference
+from saltus.dynamics.tree.manifold import difference
 from saltus.errors import DivergenceError
 from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import Entry

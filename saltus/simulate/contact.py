@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.arguments import mapping, text_of
-from saltus.contact.given import GIVEN
+from saltus.contact.rows.user_compliance import GIVEN
 from saltus.display import facts_html
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, SaltusWarning
-from saltus.model.hard import HardLaw
+from saltus.model.compile.hard import HardLaw
 from saltus.simulate.control import NOT_IN_STEPS, READS, check_reads
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Compliant:
         return f"Compliant({self.force.py_func.__name__})"
 
     @property
-    def word(self) -> str:
+    def feature_key(self) -> str:
         """What tells its kernel from others among the features of a layout."""
         self._word = register((self.force,), self._word)
         check_reads(self.force, "the law of contact", NOT_IN_STEPS.union(*READS.values()))

@@ -4,10 +4,10 @@ For the violation r (m, negative inside), the velocity v and the free accelerati
 
     a₁ + d (b v + k r) = (1 - d) a₀,    k = K d(r),    force = m d (g - b v - k r) where that pushes,
 
-with K, b and d(r) from `solref` and `solimp` (`saltus.model.laws`, `saltus.contact.law`; MuJoCo documentation, Solver
-parameters). So act joint limits, frictionless contacts and, along the normal, contacts with elliptic cones. The mass
-feels the stiffness m d k and the damping m d b, and rests where g (1 - d) = d k |r|. No acceleration depends on the
-mass.
+with K, b and d(r) from `solref` and `solimp` (`saltus.model.contact.contact_parameters`,
+`saltus.contact.rows.soft_law`; MuJoCo documentation, Solver parameters). So act joint limits, frictionless contacts
+and, along the normal, contacts with elliptic cones. The mass feels the stiffness m d k and the damping m d b, and rests
+where g (1 - d) = d k |r|. No acceleration depends on the mass.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import flag, number, numbers
-from saltus.contact import law as kernels
+from saltus.contact.rows import soft_law as kernels
 from saltus.display import table_html
 from saltus.errors import OptionError
-from saltus.model.laws import DEFAULT_SOLREF, impedance_parameters, reference
+from saltus.model.contact.contact_parameters import DEFAULT_SOLREF, impedance_parameters, reference
 from saltus.number.kernels import interpret
 from saltus.simulate.impact import Impact, impact, stepped_restitution
 

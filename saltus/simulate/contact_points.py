@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON, NUNSOLVED
-from saltus.contact.modes import LEFT
-from saltus.model.hard import slot_counts
+from saltus.contact.event.modes import LEFT
+from saltus.model.compile.hard import slot_counts
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.contact_forces import contact_table
@@ -19,7 +19,7 @@ from saltus.record.events import contact_label
 from saltus.record.humans import WORLD
 from saltus.sense.point_columns import WIDTH
 from saltus.simulate import loops
-from saltus.solve.step_modes import BOUNCED
+from saltus.solve.stepping.modes import BOUNCED
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation

@@ -10,8 +10,8 @@ from saltus.arguments import flag, numbers, whole_number
 from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
-from saltus.model.kernel_model import UserLaws
-from saltus.number.fingerprint import names_in
+from saltus.model.compile.kernel_model import UserLaws
+from saltus.number.cache.fingerprint import names_in
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -54,7 +54,7 @@ class Controller:
         return f"Controller({name}, states={self.states}, parameters={self.given.tolist()}, hold={self.hold})"
 
     @property
-    def word(self) -> str:
+    def feature_key(self) -> str:
         """What tells its law from others among the features of a layout."""
         self._word = register((self.law,), self._word)  # not before the first use: what it calls may come after it
         return (AT_STEPS if self.hold else AT_STAGES) + self._word
@@ -72,7 +72,7 @@ def user_laws(model: "Model", control: Controller | None, equations: str) -> Use
     """What the kernels' Model needs to know of a controller, and of equations of motion, told by their word."""
     if control is None:
         return UserLaws(equations=equations)
-    return UserLaws(control.word, control.states_of(model), equations, reads=_reads(control, model))
+    return UserLaws(control.feature_key, control.states_of(model), equations, reads=_reads(control, model))
 
 
 def check_reads(kernel: Any, what: str, names: Collection[str]) -> None:

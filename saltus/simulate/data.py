@@ -6,7 +6,7 @@ import numpy as np
 
 from saltus.contact.counts import NITER
 from saltus.errors import OptionError
-from saltus.model.actuators import SCALAR
+from saltus.model.compile.actuators import SCALAR
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct

@@ -13,13 +13,13 @@ import numba
 import numpy as np
 
 import saltus
-from saltus.integrate.events import EPSILON
-from saltus.model.hill import FIBRE
+from saltus.integrate.event.event_location import EPSILON
+from saltus.model.compile.hill import FIBRE
 from saltus.record.humans import BODIES, NO_POINTS
 from saltus.simulate.contact import find_contact_law
 from saltus.simulate.contact_points import point_bodies, point_count, point_names, why_no_points
 from saltus.simulate.rows import pair_names
-from saltus.solve.settle import TOLERANCE
+from saltus.solve.event.event_resolution import TOLERANCE
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation

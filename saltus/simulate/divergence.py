@@ -9,7 +9,7 @@ import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusError, SaltusWarning
-from saltus.integrate.dopri5 import ATTEMPTS
+from saltus.integrate.adaptive.dopri5 import ATTEMPTS
 from saltus.integrate.status import LARGEST
 from saltus.simulate.control import OF_JOINTS
 from saltus.simulate.dynamics import full_inertia, inertia_fault

@@ -49,7 +49,7 @@ class Dynamics:
         return f"Dynamics({self.inertia.py_func.__name__}, {self.bias.py_func.__name__})"
 
     @property
-    def word(self) -> str:
+    def feature_key(self) -> str:
         """What tells its kernels from others among the features of a layout."""
         self._word = register((self.inertia, self.bias), self._word)
         return EQUATIONS + self._word
@@ -93,13 +93,13 @@ def inertia_fault(full: np.ndarray) -> str:
     return ""
 
 
-def equations_word(dynamics: Any, model: "Model") -> str:
+def equations_key(dynamics: Any, model: "Model") -> str:
     """The word of a Dynamics that has been tried on a model, "" for None; OptionError for anything else."""
     if dynamics is None:
         return ""
     if not isinstance(dynamics, Dynamics):
         raise OptionError(f"dynamics must be a saltus.Dynamics, got {type(dynamics).__name__}")
-    word = dynamics.word
+    word = dynamics.feature_key
     dynamics.check(model)
     return word
 

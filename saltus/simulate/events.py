@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from saltus.arguments import flag, text_of
-from saltus.contact.modes import ACTUATOR, USER
+from saltus.contact.event.modes import ACTUATOR, USER
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
-from saltus.integrate.user_events import EVENTS, nothing
+from saltus.integrate.event.user_events import EVENTS, nothing
 from saltus.simulate.control import Controller
 
 DIRECTIONS = {"any": 0, "up": 1, "down": -1}
@@ -120,7 +120,7 @@ class UserEvents:
         self.numbers = tuple(event.numbers(ACTUATOR if k < len(given) else USER) for k, event in enumerate(self.all))
 
     @property
-    def word(self) -> str:
+    def feature_key(self) -> str:
         """What tells their kernels from others among the features of a layout; "" without any."""
         if not self.all:
             return ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.counts import NROW, NUNSOLVED
-from saltus.dynamics.manifold import difference, displace
+from saltus.dynamics.tree.manifold import difference, displace
 from saltus.number.kernels import Entry
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
-from saltus.contact.modes import LEFT
+from saltus.contact.event.modes import LEFT
 from saltus.simulate import checkpoint, divergence, loops
 from saltus.solve.status import ENDED, EVENTS_FULL
 

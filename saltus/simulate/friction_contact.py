@@ -14,7 +14,7 @@ from saltus.errors import EventError, OptionError
 from saltus.model.cones import COULOMB, PROBLEM, cone_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
-from saltus.solve.cone import solve_cones
+from saltus.solve.cone.problem import solve_cones
 
 _SOLVE = Entry("solve_cones", "tolerance", "return solve_cones(p, tolerance)", short=("p",), solve_cones=solve_cones)
 
@@ -52,7 +52,7 @@ def friction_contact(W: ArrayLike, q: ArrayLike, mu: ArrayLike, tolerance: float
         EventError: no solution within the tolerance was found; perhaps there is none (Painlevé's paradox).
 
     Reference: Acary, Brémond & Huber, On solving contact problems with Coulomb friction: formulations and numerical
-    comparisons (2018), problem FC; `saltus.solve.cone` says how it is solved.
+    comparisons (2018), problem FC; `saltus.solve.cone.problem` says how it is solved.
     """
     W, q, mu = _array("W", W, 2), _array("q", q, 1), _array("mu", mu, 1)
     n = len(mu)

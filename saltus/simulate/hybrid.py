@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.contact import modes
 from saltus.contact.counts import NBLOCK
-from saltus.contact.modes import KINDS, LOGGED, LOST, PAUSED
+from saltus.contact.event import modes
+from saltus.contact.event.modes import KINDS, LOGGED, LOST, PAUSED
 from saltus.errors import EventError, OptionError, SaltusWarning
 from saltus.model.model import Model
 from saltus.number.structs import Struct

@@ -19,7 +19,7 @@ from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 from saltus.simulate.contact import IMPACTS as LAWS
 from saltus.simulate.contact import TREATMENTS
-from saltus.solve.impact_law import resolve_impact
+from saltus.solve.impact.law import resolve_impact
 
 DIMENSION = {BILATERAL: 1, UNILATERAL: 1, COULOMB: 3}
 TOLERANCE = 1e-12  # of the cone problems

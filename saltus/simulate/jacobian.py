@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.arguments import numbers, whole_number
-from saltus.dynamics.jacobian import point_jacobian
+from saltus.dynamics.tree.jacobian import point_jacobian
 from saltus.errors import OptionError
 from saltus.number.kernels import Entry
 

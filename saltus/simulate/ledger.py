@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
-from saltus.contact.modes import LEFT
+from saltus.contact.event.modes import LEFT
 from saltus.integrate.work import CONTACT, DRY, EQUALITIES, LIMITS
 from saltus.record.ledger import ACCOUNTS, ENERGIES, WORKS
 from saltus.simulate import checkpoint, loops

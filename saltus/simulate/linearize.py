@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.contact.foreign import attach
+from saltus.contact.mujoco.collision import attach
 from saltus.errors import OptionError
 from saltus.model.layout import DATA
 from saltus.number.structs import Struct

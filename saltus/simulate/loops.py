@@ -8,8 +8,10 @@ from numba import types
 from saltus.dynamics import smooth
 from saltus.dynamics.equations import inverse_dynamics
 from saltus.dynamics.history import record_controls
-from saltus.dynamics.hold import hold_control
-from saltus.integrate import dopri5, event_driven, events, work
+from saltus.dynamics.zero_order_hold import hold_control
+from saltus.integrate import work
+from saltus.integrate.adaptive import dopri5
+from saltus.integrate.event import event_driven, event_location
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
@@ -19,7 +21,7 @@ from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration, constrain
-from saltus.solve.closed_motion import rows_there
+from saltus.solve.event.constrained_acceleration import rows_there
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 # looking at a state that is none would go on from numbers that are none
@@ -81,7 +83,7 @@ record_events = Entry(
     record=event_driven.record,
 )
 settle = Entry("settle", "", _GUARDED.format(call="begin(m, d)"), begin=event_driven.begin, **_GUARDS)
-gaps = Entry("gaps", "", "points(m, d)", points=events.points)
+gaps = Entry("gaps", "", "points(m, d)", points=event_location.points)
 closed_rows = Entry("closed_rows", "", "rows_there(m, d)", rows_there=rows_there)
 
 

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several
 from saltus.errors import DivergenceError, OptionError, SaltusWarning
-from saltus.integrate import dopri5, implicit_runge_kutta, runge_kutta
+from saltus.integrate.adaptive import dopri5
+from saltus.integrate.fixed import runge_kutta
+from saltus.integrate.implicit import implicit_runge_kutta
 from saltus.integrate.registry import integrators
 from saltus.integrate.tableau import ButcherTableau
 
@@ -291,7 +293,7 @@ def _jacobian(residual: Callable[[Any], Any], k: Any, value: Any) -> Any:
 def _adaptive(
     f: Slope, params: Any, start: Any, times: Any, each: bool, relative: float, absolute: float
 ) -> OdeSolution:
-    """Dormand and Prince's method; see `saltus.integrate.dopri5`, whose numbers these are."""
+    """Dormand and Prince's method; see `saltus.integrate.adaptive.dopri5`, whose numbers these are."""
     tableau, error_weights = dopri5.TABLEAU, np.array(dopri5.ERROR)
     t, y, end = float(times[0]), start, float(times[-1])
     k = np.zeros((tableau.stages, len(y)))
@@ -347,14 +349,14 @@ def _first_step(
 
 
 def _next_step(h: float, norm: float, before: float) -> tuple[float, float]:
-    """The PI controller of `saltus.integrate.dopri5.accept`: the step to try next, and the error to look back at."""
+    """The PI controller of `dopri5.accept`: the step to try next, and the error to look back at."""
     good, norm = norm <= 1.0, max(norm, 1e-10)
     factor = dopri5.SAFETY * norm ** -(0.2 - 0.75 * dopri5.BETA) * before**dopri5.BETA
     return h * min(max(factor, dopri5.SHRINK), dopri5.GROW if good else 1.0), max(norm, 1e-4) if good else before
 
 
 def _dense(k: Any, y: Any, h: float, theta: float) -> Any:
-    """y at the fraction theta of a step, to fourth order: `saltus.integrate.dopri5.dense`."""
+    """y at the fraction theta of a step, to fourth order: `saltus.integrate.adaptive.dopri5.dense`."""
     rest = 1.0 - theta
     whole, bend = dopri5.TABLEAU.b @ k, np.array(dopri5.DENSE) @ k
     first = k[0] - whole

@@ -71,7 +71,7 @@ def resume(
     own, given = _control(setup, control)
     _check_word("dynamics", "equations of motion", setup.get("dynamics", ""), dynamics)
     _check_word("contact", "forces of contact", setup.get("contact_word", ""), contact)
-    if UserEvents(events, None).word != setup.get("events", ""):
+    if UserEvents(events, None).feature_key != setup.get("events", ""):
         names = setup.get("event_names", [])
         raise OptionError(f"the events of the run are {', '.join(names) or 'none'}; give them: events=[...]")
     _compare_versions(path, store.header["attrs"])
@@ -109,10 +109,10 @@ def setup_of(sim: "Simulation", plan: Plan, control: Any) -> dict[str, Any]:
         "timestep": sim.timestep,
         "contact": sim.contact,
         "contact_law": law_numbers(sim.law),
-        "contact_word": sim.law.word if isinstance(sim.law, Compliant) else "",
+        "contact_word": sim.law.feature_key if isinstance(sim.law, Compliant) else "",
         "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
-        "dynamics": sim.dynamics.word if sim.dynamics else "",
-        "events": UserEvents(sim.user_events.own, None).word,
+        "dynamics": sim.dynamics.feature_key if sim.dynamics else "",
+        "events": UserEvents(sim.user_events.own, None).feature_key,
         "event_names": [event.name for event in sim.user_events.own],
         "actuation_states": None if isinstance(sim.control, Actuation) else len(sim.actuation_state),
         "control": _described(sim.control),
@@ -130,7 +130,7 @@ def _described(control: Any) -> dict[str, Any]:
         return {"kind": PID_KIND, "gains": gains, "wrap": control.wrap, "actuators": actuators, "hold": control.hold}
     if isinstance(control, Controller):
         about = {"states": control.states, "parameters": control.given.tolist()}
-        return {"kind": CONTROLLER, "name": control.word, **about}
+        return {"kind": CONTROLLER, "name": control.feature_key, **about}
     if callable(control):
         return {"kind": FUNCTION, "name": getattr(control, "__qualname__", type(control).__name__)}
     return {"kind": ARRAY, "values": np.asarray(control, float).tolist()}
@@ -156,7 +156,7 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
 
 def _check_word(name: str, what: str, was: str, given: Dynamics | Compliant | None) -> None:
     """OptionError unless the argument `name` holds the kernels of the run, whose word was `was`; `what` they are."""
-    now = given.word if given else ""
+    now = given.feature_key if given else ""
     if was != now:
         if not now:
             raise OptionError(f"the run has {what} of its own, {was}; give them: {name}=...")

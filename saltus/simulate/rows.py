@@ -8,8 +8,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from saltus.contact.blocks import CONE, EQUALITY, FRICTION, PYRAMID
 from saltus.contact.counts import NBLOCK, NCON
+from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.counts import NUNSOLVED
-from saltus.contact.foreign_ray import attach_sense
+from saltus.contact.mujoco.rays import attach_sense
 from saltus.model.layout import DATA
 from saltus.number.functions import lane_get
 from saltus.number.kernels import Entry

@@ -1,7 +1,7 @@
 """What a sweep gives other values: paths to anything of a run, from the model's file to the integrator.
 
-flexcomp[sheet]/elasticity/young    an attribute of the model's file, see `saltus.model.edited`
-body_mass[bob]   opt.timestep       a value of the compiled model, see `saltus.model.changed`
+flexcomp[sheet]/elasticity/young    an attribute of the model's file, see `saltus.model.xml_overrides`
+body_mass[bob]   opt.timestep       a value of the compiled model, see `saltus.model.field_overrides`
 qpos[hinge]   qvel[ball.vz]         the state at the start, by joint or by coordinate
 ctrl[motor]                         a control, held
 qfrc_applied[hinge]                 a force along coordinates, held (N m, N)
@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.model.edited import edited
 from saltus.model.load import load
 from saltus.model.model import Model
+from saltus.model.xml_overrides import edited
 from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.arguments import numbers, positive, whole_number
-from saltus.contact.foreign import attach
-from saltus.contact.foreign_ray import attach_sense
-from saltus.contact.modes import UNDONE
+from saltus.contact.event.modes import UNDONE
+from saltus.contact.mujoco.collision import attach
+from saltus.contact.mujoco.rays import attach_sense
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
-from saltus.integrate.dopri5 import GOING
-from saltus.integrate.event_driven import event_driven, step_word
+from saltus.integrate.adaptive.dopri5 import GOING
+from saltus.integrate.event.event_driven import event_driven, step_word
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
-from saltus.model.kernel_model import UserLaws
+from saltus.model.compile.kernel_model import UserLaws
 from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.model.model import Model
@@ -27,7 +27,7 @@ from saltus.simulate import copying, divergence, loops, rows
 from saltus.simulate.contact import Compliant, Law, find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, check_control, user_laws
 from saltus.simulate.data import Data
-from saltus.simulate.dynamics import Dynamics, equations_word, full_inertia
+from saltus.simulate.dynamics import Dynamics, equations_key, full_inertia
 from saltus.simulate.events import Actuation, Event, UserEvents, start_values
 from saltus.simulate.hybrid import EventReader, check_start
 from saltus.simulate.sensing import BODY_FIELDS, compute_bodies, reading, sensordata
@@ -124,7 +124,7 @@ class Simulation:
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
         check_sampling(self.model, self.integrator)
         check_discrete(self.model, self.integrator, self.law.name == "hard")
-        self._touch = self.law.word if isinstance(self.law, Compliant) and self.model.struct().nconmax else ""
+        self._touch = self.law.feature_key if isinstance(self.law, Compliant) and self.model.struct().nconmax else ""
         self._hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self._start_values)
         self.timestep = self.model.opt.timestep if timestep is None else timestep
         self._made = dict(
@@ -157,7 +157,7 @@ class Simulation:
         self._points: Any = None  # numbers of contact points, likewise
         self._mark: float | None = None  # what its snapshots end with, likewise
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
-        self._dynamics, self._equations = dynamics, equations_word(dynamics, self.model)
+        self._dynamics, self._equations = dynamics, equations_key(dynamics, self.model)
         self._control: Controller | None = None
         self.control = control
         self.reset()
@@ -244,7 +244,7 @@ class Simulation:
         self._laws = user_laws(self.model, control, self._equations)._replace(hard=self._hard, touch=self._touch)
         self._model = self.model.struct(timestep=self._law_timestep, laws=self._laws)
         # what steps are compiled with and looking at a state is not
-        words = {self.user_events.word, self._method} - {""}
+        words = {self.user_events.feature_key, self._method} - {""}
         self._stepped = copy.copy(self._model)
         self._stepped.layout = model_layout(self._model.layout.features | words)
         if control is not None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from saltus.dynamics.hill_start import initial_activations
+from saltus.dynamics.fibre_equilibrium import initial_activations
 from saltus.dynamics.history import initial_history
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator

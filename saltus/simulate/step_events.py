@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.contact import modes
-from saltus.contact.modes import KINDS, LOGGED, LOST
+from saltus.contact.event import modes
+from saltus.contact.event.modes import KINDS, LOGGED, LOST
 from saltus.errors import SaltusWarning
-from saltus.model.hard import slot_counts
+from saltus.model.compile.hard import slot_counts
 from saltus.record.events import EVENT_DTYPE
-from saltus.solve.step_modes import LIMIT, POINTS
+from saltus.solve.stepping.modes import LIMIT, POINTS
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation

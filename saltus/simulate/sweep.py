@@ -17,8 +17,8 @@ import saltus
 from saltus.arguments import flag, positive, several, words
 from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator
-from saltus.model.edited import source_of
 from saltus.model.model import Model
+from saltus.model.xml_overrides import source_of
 from saltus.record.progress import Progress
 from saltus.record.stored_model import StoredModel
 from saltus.record.sweep import DONE, NOT_RUN, Sweep, named, text_of

@@ -1,28 +1,28 @@
 """From state and inputs to accelerations, constraints included."""
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.given import has_law
-from saltus.contact.modes import LEFT, count_closed
-from saltus.dynamics.factor import solve
+from saltus.contact.event.modes import LEFT, count_closed
+from saltus.contact.rows.user_compliance import has_law
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
+from saltus.dynamics.tree.factor import solve
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.closed_motion import held_motion, row_drifts
 from saltus.solve.constrain import constrain, grip
-from saltus.solve.stepping import accelerate
+from saltus.solve.event.constrained_acceleration import held_motion, row_drifts
+from saltus.solve.stepping.time_stepping import accelerate
 
-TOLERANCE = 1e-9  # of forces where steps of time go over events; see `saltus.integrate.moreau_jean`
+TOLERANCE = 1e-9  # of forces where steps of time go over events; see `saltus.integrate.fixed.moreau_jean`
 
 
 @kernel
-def forces(m, d, keep):
+def forces(m, d, compute_all):
     """All forces at the present state, ready for `solve_stage`; returns a status.
 
-    If `keep`, also what only users and derivatives read.
+    If `compute_all`, also what only users and derivatives read.
     """
     row_drifts(m, d)
-    position_stage(m, d, keep)
+    position_stage(m, d, compute_all)
     grip(m, d)
-    force_stage(m, d, keep)
+    force_stage(m, d, compute_all)
     return constrain(m, d)
 
 
@@ -43,7 +43,7 @@ def acceleration(m, d):
 @only_with("event", otherwise=free_stage)
 @kernel
 def held_stage(m, d):
-    """qacc [nv] from the forces, by the factor of M where `saltus.solve.closed_motion` has made it."""
+    """qacc [nv] from the forces, by the factor of M where `saltus.solve.event.constrained_acceleration` has made it."""
     if d.count[NBLOCK] == 0:
         free_stage(m, d)
     else:

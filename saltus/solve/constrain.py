@@ -1,22 +1,22 @@
 """Forces of constraints: found, weighed against each other, and added to those of free motion."""
 
-from saltus.contact.adhesion import adhesion_moments
-from saltus.contact.blocks import clear_blocks
 from saltus.contact.collide import collide, collider_frames
-from saltus.contact.contacts import contact_rows
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
-from saltus.contact.equality import equality_rows
-from saltus.contact.flex_equality import edge_rows
-from saltus.contact.friction import friction_rows
-from saltus.contact.given import GIVEN, given_forces
-from saltus.contact.limits import limit_rows
-from saltus.contact.tendon_rows import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
+from saltus.contact.rows.adhesion import adhesion_moments
+from saltus.contact.rows.blocks import clear_blocks
+from saltus.contact.rows.contacts import contact_rows
+from saltus.contact.rows.equality import equality_rows
+from saltus.contact.rows.flex_edges import edge_rows
+from saltus.contact.rows.friction import friction_rows
+from saltus.contact.rows.limits import limit_rows
+from saltus.contact.rows.tendons import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
+from saltus.contact.rows.user_compliance import GIVEN, given_forces
 from saltus.dynamics.equations import bias_force, joint_inertia
-from saltus.dynamics.factor import factor, solve
+from saltus.dynamics.tree.factor import factor, solve
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.choice import solve_constraints
-from saltus.solve.closed_motion import hold
+from saltus.solve.event.constrained_acceleration import enforce_active_set
+from saltus.solve.soft.choice import solve_constraints
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 
 
@@ -25,20 +25,20 @@ from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 def constrain_softly(m, d):
     """Add the forces of constraints to those of `force_stage`; returns a status.
 
-    Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_given. What follows then gives the constrained
+    Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_tau. What follows then gives the constrained
     accelerations as it would give free ones. Lanes on which no row acts are left as they are, to the bit.
     """
-    touch_by_law(m, d)
-    add_touch(m, d, d.qfrc_given)
-    status = weigh_rows(m, d)
+    user_contact_forces(m, d)
+    add_touch(m, d, d.qfrc_tau)
+    status = solve_soft_rows(m, d)
     add_touch(m, d, d.qfrc_constraint)
     return CONTACTS_FULL if d.count[NLOST] > 0 else status
 
 
 @only_with(GIVEN)
 @kernel
-def touch_by_law(m, d):
-    """qfrc_touch [nv] ← contact forces of a law of the user's (N, N m)."""
+def user_contact_forces(m, d):
+    """qfrc_compliant [nv] ← contact forces of a law of the user's (N, N m)."""
     find_contacts_anew(m, d)
     given_forces(m, d)
 
@@ -48,11 +48,11 @@ def touch_by_law(m, d):
 def add_touch(m, d, force):
     """Add them to a field force [nv]."""
     for i in range(m.nv):
-        force[i] = force[i] + d.qfrc_touch[i]
+        force[i] = force[i] + d.qfrc_compliant[i]
 
 
 @kernel
-def weigh_rows(m, d):
+def solve_soft_rows(m, d):
     """Forces of all rows that follow the soft law; returns a status."""
     find_rows(m, d)
     if d.count[NBLOCK] == 0:
@@ -62,10 +62,10 @@ def weigh_rows(m, d):
     joint_inertia(m, d)
     bias_force(m, d, d)
     if not m.opt_warmstart:
-        forget_start(m, d)
+        cold_start(m, d)
     unconverged = solve_constraints(m, d)
     for i in range(m.nv):
-        d.qfrc_given[i] = d.qfrc_given[i] + d.qfrc_constraint[i]
+        d.qfrc_tau[i] = d.qfrc_tau[i] + d.qfrc_constraint[i]
     if unconverged:
         d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
         return UNSOLVED
@@ -73,15 +73,15 @@ def weigh_rows(m, d):
 
 
 # where events are located in time, what is closed is held
-constrain = only_with("event", otherwise=constrain_softly)(hold)
+constrain = only_with("event", otherwise=constrain_softly)(enforce_active_set)
 
 
 @kernel
-def forget_start(m, d):
+def cold_start(m, d):
     """qacc_warmstart ← the accelerations without constraints, in the lanes that any row acts on."""
     factor(m, d)
     for i in range(m.nv):
-        d.qacc_smooth[i] = d.qfrc_given[i] - d.qfrc_bias[i]
+        d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
     solve(m, d, d.qacc_smooth)
     for i in range(m.nv):
         d.qacc_warmstart[i] = where(d.constrained > 0.5, d.qacc_smooth[i], d.qacc_warmstart[i])

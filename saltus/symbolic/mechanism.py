@@ -14,7 +14,7 @@ import numpy as np
 
 from saltus.errors import ModelError, UnknownName
 from saltus.model import features
-from saltus.model.actuators import (
+from saltus.model.compile.actuators import (
     BALL,
     BIAS_AFFINE,
     BIAS_NONE,

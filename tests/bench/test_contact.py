@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from saltus.bench import contact, peers, solver_work
-from saltus.contact.blocks import add_transpose_block, times_block
 from saltus.contact.counts import NBLOCK, NITER
-from saltus.dynamics.factor import multiply
+from saltus.contact.rows.blocks import add_transpose_block, times_block
+from saltus.dynamics.tree.factor import multiply
 from saltus.number.kernels import interpret
-from saltus.solve.hessian import add_one_row, add_rows, add_three_rows, factor_hessian, solve_hessian
+from saltus.solve.soft.hessian import add_one_row, add_rows, add_three_rows, factor_hessian, solve_hessian
 
 MUCH = """<mujoco><option density="1" viscosity="1" noslip_iterations="3"><flag diagexact="enable"/></option><worldbody>
   <geom type="plane" size="1 1 1"/>

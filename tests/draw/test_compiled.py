@@ -3,7 +3,7 @@
 import shutil
 
 from saltus.draw import compiled
-from saltus.number import kept
+from saltus.number.cache import storage
 
 
 def test_any_edit_changes_the_key(tmp_path, monkeypatch):
@@ -22,12 +22,12 @@ def test_the_key_is_part_of_what_kernels_are_found_by():
     from saltus.draw.raster import rasterise
 
     depends = rasterise._cache._cache_file._depends
-    assert compiled.sources() in depends and kept.source_key() in depends
+    assert compiled.sources() in depends and storage.source_key() in depends
 
 
 def test_physics_kernels_do_not_depend_on_pictures(tmp_path, monkeypatch):
-    shutil.copytree(kept.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(kept, "PACKAGE", tmp_path / "saltus")
-    before = kept.source_key.__wrapped__()
+    shutil.copytree(storage.PACKAGE, tmp_path / "saltus", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(storage, "PACKAGE", tmp_path / "saltus")
+    before = storage.source_key.__wrapped__()
     (tmp_path / "saltus" / "draw" / "cover.py").write_text("")
-    assert kept.source_key.__wrapped__() == before
+    assert storage.source_key.__wrapped__() == before

@@ -17,10 +17,10 @@ from helpers.states import put
 
 import saltus
 from saltus.dynamics.equations import EQUATIONS, inverse_dynamics, velocity_derivative
-from saltus.dynamics.inertia import composite_inertia
+from saltus.dynamics.tree.inertia import composite_inertia
 from saltus.dynamics.user_laws import laws_of, register
 from saltus.errors import OptionError
-from saltus.model.kernel_model import UserLaws
+from saltus.model.compile.kernel_model import UserLaws
 from saltus.number.kernels import Entry, kernel
 
 ROUNDING = 1e-12

@@ -20,8 +20,8 @@ from helpers.random_tree import random_tree
 from helpers.states import dense, put
 
 import saltus
-from saltus.dynamics.derivative import bias_derivative
 from saltus.dynamics.smooth import free_acceleration as acceleration
+from saltus.dynamics.tree.bias_derivative import bias_derivative
 from saltus.number.kernels import Entry
 from saltus.simulate import loops
 

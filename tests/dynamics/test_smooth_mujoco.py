@@ -20,7 +20,7 @@ from helpers.states import dense, lanes, put
 
 import saltus
 from saltus.errors import ModelError
-from saltus.model.actuators import supported_actuator
+from saltus.model.compile.actuators import supported_actuator
 from saltus.number.kinds import lane64
 from saltus.simulate import loops
 

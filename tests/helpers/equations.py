@@ -1,12 +1,11 @@
 """The engine's own inertia and bias as kernels that a user might give: from qpos and qvel alone, for any model."""
 
-from saltus.dynamics.bias import joint_forces
 from saltus.dynamics.equations import EQUATIONS
-from saltus.dynamics.inertia import composite_inertia
-from saltus.dynamics.motion import motion
 from saltus.dynamics.smooth import position_stage
+from saltus.dynamics.tree.inertia import composite_inertia
+from saltus.dynamics.tree.rnea import newton_euler_backward, newton_euler_forward
 from saltus.dynamics.user_laws import register
-from saltus.model.kernel_model import UserLaws
+from saltus.model.compile.kernel_model import UserLaws
 from saltus.number.kernels import kernel
 
 
@@ -19,8 +18,8 @@ def inertia(m, d):
 @kernel
 def bias(m, d):
     position_stage(m, d, 1)
-    motion(m, d, d, 0, 1)
-    joint_forces(m, d, d, d.qfrc_bias)
+    newton_euler_forward(m, d, d, 0, 1)
+    newton_euler_backward(m, d, d, d.qfrc_bias)
 
 
 def with_equations(model):

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 
+from saltus.contact.collide_flex import collide_flex
 from saltus.contact.counts import NCON, NLOST
-from saltus.contact.flex_collide import collide_flex
-from saltus.contact.flex_foreign import FlexForeign
-from saltus.contact.flex_near import flex_boxes
-from saltus.model.flex_contacts import WORDS, FlexPair, elements, flex_law, flex_pairs, order_of, runs
-from saltus.model.flex_foreign import foreign_sizes, foreign_words, is_foreign, skins
+from saltus.contact.flex.broad_phase import flex_boxes
+from saltus.contact.mujoco.flex_collision import FlexForeign
+from saltus.model.flex.contacts import WORDS, FlexPair, elements, flex_law, flex_pairs, order_of, runs
+from saltus.model.flex.mujoco_contacts import foreign_sizes, foreign_words, is_foreign, skins
 from saltus.model.layout import DATA, model_layout
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct

@@ -25,14 +25,14 @@ import numpy as np
 
 import saltus
 from saltus.errors import SaltusError
-from saltus.model.mjcf import schema
+from saltus.model.source.mjcf import schema
 
 try:
     from helpers import everything
 except ImportError:  # run as a script, beside it
     import everything
 
-BUNDLED = Path(saltus.__file__).parent / "model" / "bundled"
+BUNDLED = Path(saltus.__file__).parent / "model" / "source" / "bundled"
 VALUES = ("nan", "inf", "-inf", "0", "-1", "1e-300", "1e300", "-1e10", "1e16", "3", "0.5", "", "x", "%n", "1 2 3")
 ODD = ("nan", "inf", "-inf", "1e300", "-1e300", "1e308", "1e-320", "4e9", "-4e9", "2147483647", "1e17")
 WORDS = ("true", "false", "auto", "sphere", "mesh", "hinge", "free", "nobody", "world", "é")

@@ -32,9 +32,9 @@ from helpers.cases import same_bits
 from helpers.states import lanes
 
 import saltus
-from saltus.dynamics.inertia import composite_inertia
 from saltus.dynamics.smooth import force_stage, position_stage
-from saltus.integrate import implicit, implicitfast
+from saltus.dynamics.tree.inertia import composite_inertia
+from saltus.integrate.implicit import implicit, implicitfast
 from saltus.model.layout import model_layout
 from saltus.number.kernels import Entry
 from saltus.number.kinds import lane64

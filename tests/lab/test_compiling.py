@@ -18,7 +18,7 @@ from saltus.lab.protocol import Command
 from saltus.lab.session import LiveSession
 from saltus.lab.setup import Settings
 from saltus.lab.stage import Stage
-from saltus.number import progress
+from saltus.number.compile import progress
 
 CHOOSES_ANOTHER = """
 import sys

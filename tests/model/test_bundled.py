@@ -18,9 +18,9 @@ from scipy.special import ellipk
 
 import saltus
 from saltus.errors import OptionError
-from saltus.model.n_link import n_link
+from saltus.model.source.n_link import n_link
 
-BUNDLED = files("saltus") / "model" / "bundled"
+BUNDLED = files("saltus") / "model" / "source" / "bundled"
 NAMES = sorted(entry.name.removesuffix(".xml") for entry in BUNDLED.iterdir() if entry.name.endswith(".xml"))
 FREE = ["arm", "cart_pole", "chain", "double_pendulum", "free_body", "pendulum", "spring", "top"]
 SHEETS = ["bouncy_disc", "humanoid_trampoline", "trampoline"]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.model import collisions, features
+from saltus.model import features
+from saltus.model.contact import collisions
 
 GEOM = "<geom size='.1' contype='0' conaffinity='0'/>"
 

@@ -14,7 +14,7 @@ import pytest
 from helpers import everything
 
 import saltus
-from saltus.model import mjcf
+from saltus.model.source import mjcf
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "mjcf.md"
 TOLERANCE, STEPS = 1e-7, 4
@@ -23,7 +23,7 @@ FOUND, GAPS = mjcf.attributes()
 
 def test_every_attribute_has_its_place():
     """None is missing, none is there twice, and none is left of another version of MuJoCo."""
-    assert not GAPS, f"give these a place in saltus.model.mjcf.TABLE: {GAPS}"
+    assert not GAPS, f"give these a place in saltus.model.source.mjcf.TABLE: {GAPS}"
     known = mjcf.schema()
     for row in mjcf.TABLE:
         elements = row.elements.split()
@@ -39,7 +39,7 @@ def test_an_attribute_without_a_place_is_a_gap(monkeypatch):
 
 def test_document_is_up_to_date():
     text = DOCUMENT.read_text(encoding="utf-8")
-    assert text == mjcf.document(), "write it anew: python -m saltus.model.mjcf > docs/mjcf.md"
+    assert text == mjcf.document(), "write it anew: python -m saltus.model.source.mjcf > docs/mjcf.md"
 
 
 # ------------------------------------------------------------ refused

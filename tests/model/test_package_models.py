@@ -102,7 +102,7 @@ def test_quantities(package):
     """Forces, lengths, moment arms, accelerations and sensors of every model that moves or senses, on a random way.
 
     All need the same kernels, so that the many models take little time: contact's slip, which is left out, has tests of
-    its own (tests/solve/test_noslip.py).
+    its own (tests/solve/soft/test_noslip.py).
     """
     there(package)
     tolerance = TOLERANCES[package.split("==")[0]]

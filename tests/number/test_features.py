@@ -36,7 +36,7 @@ def use(body, *features, **namespace):
 @pytest.fixture
 def compiled(monkeypatch, tmp_path):
     """What is compiled here is counted, so that none of it may come from the cache of an earlier run."""
-    monkeypatch.setattr("saltus.number.cache.cache_directory", lambda: tmp_path)
+    monkeypatch.setattr("saltus.number.compile.function_cache.cache_directory", lambda: tmp_path)
 
 
 @only_with("square", otherwise="-x")

@@ -18,7 +18,7 @@ from helpers.states import lanes
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.contact.foreign import attach
+from saltus.contact.mujoco.collision import attach
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct

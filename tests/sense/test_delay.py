@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import saltus
 from saltus.dynamics.history import initial_history
-from saltus.integrate import euler, rk4, runge_kutta
+from saltus.integrate.fixed import euler, rk4, runge_kutta
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct

@@ -17,9 +17,9 @@ from helpers.cases import same_bits
 from helpers.states import lanes
 
 import saltus
-from saltus.contact.foreign_ray import attach_sense
+from saltus.contact.mujoco.rays import attach_sense
+from saltus.model.compile.cameras_rays import DISTANCES
 from saltus.model.layout import DATA, data_sizes
-from saltus.model.sight import DISTANCES
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 from saltus.sense.geometry import geometry_sensor

@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.model import hard
+from saltus.model.compile import hard
 
 
 @pytest.fixture

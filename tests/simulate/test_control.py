@@ -288,7 +288,7 @@ def of_called_kernel(gain):
 @pytest.mark.parametrize("make", [of_closure, of_default, of_array, of_called_kernel])
 def test_what_a_law_refers_to_belongs_to_it(make):
     """Another gain is another law, the same one again is not."""
-    words = [saltus.controller(make(gain)).word for gain in (1.0, 2.0, 1.0)]
+    words = [saltus.controller(make(gain)).feature_key for gain in (1.0, 2.0, 1.0)]
     assert words[0] == words[2] != words[1]
 
 

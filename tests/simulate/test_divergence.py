@@ -110,7 +110,7 @@ def test_huge_numbers_end_in_the_error(field, integrator, size):
 
 TEN = """
 import sys
-from saltus.integrate import dopri5
+from saltus.integrate.adaptive import dopri5
 dopri5.ATTEMPTS = 10  # before anything is compiled
 import numpy as np, saltus
 

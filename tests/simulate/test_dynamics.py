@@ -283,8 +283,8 @@ def test_kernels_and_functions():
     """A kernel is taken as it is, a function becomes one; each stands for one degree of freedom."""
     ready = kernel(good)
     assert saltus.Dynamics(ready, good_bias).inertia is ready
-    assert saltus.Dynamics(good, good_bias).word == saltus.Dynamics(ready, good_bias).word
-    assert equations(2.0).word == SAME.word != OTHER.word
+    assert saltus.Dynamics(good, good_bias).feature_key == saltus.Dynamics(ready, good_bias).feature_key
+    assert equations(2.0).feature_key == SAME.feature_key != OTHER.feature_key
     sim = saltus.Simulation("pendulum", "rk4", dynamics=saltus.Dynamics(good, good_bias))
     sim.qpos[:] = 0.5
     assert sim.data.qacc[0] == pytest.approx(-39.24 / 8 * np.sin(0.5), rel=1e-14)

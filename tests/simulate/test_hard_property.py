@@ -29,7 +29,7 @@ from helpers.hard_scenes import same_bits
 
 import saltus
 from saltus.errors import SaltusWarning
-from saltus.model import hard
+from saltus.model.compile import hard
 from saltus.record.certificate import energy_in_play
 
 RATE, DEEPEST, SLOW_BOUNCE, PLATE = 20.0, 1e-7, 0.1, 0.85

@@ -18,7 +18,7 @@ from helpers.hard_scenes import same_bits
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.model import hard
+from saltus.model.compile import hard
 
 DURATION, HALFWAY = 1.5, 0.3
 RATE = math.sqrt(2 * scenes.G / (scenes.BIG + scenes.SMALL))

@@ -24,7 +24,7 @@ from helpers import hard_scenes as scenes
 from numpy.testing import assert_allclose
 
 from saltus.errors import SaltusWarning
-from saltus.model import hard
+from saltus.model.compile import hard
 from saltus.record.certificate import energy_in_play
 
 DEEPEST, RATE = 1e-7, 20.0

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from saltus.errors import OptionError
-from saltus.model.edited import edited
+from saltus.model.xml_overrides import edited
 from saltus.record.sweep import DONE, Sweep
 from saltus.simulate.study import STUDIES, Study, _merged, study
 

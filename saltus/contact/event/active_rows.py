@@ -1,0 +1,169 @@
+"""Rows of what is closed where events are located in time: as many as modes say, whatever the distances are.
+
+A closed contact has three rows, motions of the second geom against the first along the normal and two tangents, or the
+first alone without friction; the end of a limit has one.
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.event.modes import OPEN, friction_item, limit_item
+from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
+from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
+from saltus.contact.rows.equality import equality_rows
+from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
+from saltus.dynamics.tree.kinematics import BALL
+from saltus.number.functions import sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.fields import load4
+from saltus.spatial.quaternions import quat_log, quat_normalize
+from saltus.spatial.vectors import dot3
+
+
+@kernel
+def has_room(m, d):
+    """Whether there are rows for all that is closed."""
+    count = 0
+    for s in range(m.nslot):
+        if d.mode[s] != OPEN:
+            count += 1
+    return count <= m.nclosedmax
+
+
+@kernel
+def closed_rows(m, d):
+    """Blocks of equalities, dry friction, closed limits and closed contacts, with row_J, row_pos and row_velocity.
+
+    Needs `gaps` at the same positions. Writes block_item, -1 for equalities.
+    """
+    clear_blocks(m, d)
+    equality_rows(m, d)
+    tendon_equality_rows(m, d)
+    for b in range(d.count[NBLOCK]):
+        d.block_item[b] = -1
+    joint_friction(m, d)
+    tendon_friction(m, d)
+    closed_limits(m, d)
+    closed_tendon_limits(m, d)
+    closed_contacts(m, d)
+    for b in range(d.count[NBLOCK]):
+        times_block(m, d, b, d.qvel, d.row_velocity)
+        if d.block_kind[b] == CONE or d.block_kind[b] == UNILATERAL:
+            moving_surfaces(m, d, b)
+
+
+@kernel
+def single_row(m, d, kind, chain, law, index, item):
+    """A block of one row, whose Jacobian is still zero; returns its number."""
+    zero = 0.0 * d.time
+    b = add_block(m, d, kind, 1, chain, law, index, zero == zero)
+    d.block_item[b] = item
+    d.row_pos[d.block_row[b]] = zero
+    for c in range(d.block_num[b]):
+        d.row_J[d.block_J[b] + c] = zero
+    return b
+
+
+@kernel
+def joint_friction(m, d):
+    """Rows of dry friction in joints."""
+    for k in range(m.ndoffriction):
+        b = single_row(m, d, FRICTION, m.friction_chain[k], m.friction_law[k], k, friction_item(m, k))
+        d.row_J[d.block_J[b]] = 1.0 + 0.0 * d.time
+        d.row_loss[d.block_row[b]] = 0.0 * d.time + m.friction_loss[k]
+
+
+@only_with("tendon")
+@kernel
+def tendon_friction(m, d):
+    """Rows of dry friction in tendons."""
+    for k in range(m.ndoffriction, m.nfriction):
+        b = single_row(m, d, FRICTION, m.friction_chain[k], m.friction_law[k], k, friction_item(m, k))
+        d.row_loss[d.block_row[b]] = 0.0 * d.time + m.friction_loss[k]
+        tendon_jacobian(m, d, b, m.friction_obj[k], 1.0)
+
+
+@kernel
+def closed_limit(m, d, k, end):
+    """The block of an end of limit k; its row's sign is the caller's."""
+    item = limit_item(m, k, end)
+    b = single_row(m, d, UNILATERAL, m.limit_chain[k], m.limit_law[k], k, item)
+    d.row_pos[d.block_row[b]] = d.gap[item]
+    return b
+
+
+@kernel
+def closed_limits(m, d):
+    """Rows of joint limits that are closed."""
+    for k in range(m.njntlimit):
+        for end in range(2):
+            if d.mode[limit_item(m, k, end)] != OPEN:
+                b = closed_limit(m, d, k, end)
+                j = m.limit_obj[k]
+                if m.jnt_type[j] == BALL:
+                    turn = quat_log(quat_normalize(load4(d.qpos, m.jnt_qposadr[j])))
+                    angle = sqrt(dot3(turn, turn))
+                    for r in range(3):
+                        component = turn[0] if r == 0 else turn[1] if r == 1 else turn[2]
+                        d.row_J[d.block_J[b] + r] = -component / angle
+                else:
+                    d.row_J[d.block_J[b]] = 1.0 - 2.0 * end + 0.0 * d.time
+
+
+@only_with("tendon")
+@kernel
+def closed_tendon_limits(m, d):
+    """Rows of limits of tendons that are closed."""
+    for k in range(m.njntlimit, m.nlimit):
+        for end in range(2):
+            if d.mode[limit_item(m, k, end)] != OPEN:
+                tendon_jacobian(m, d, closed_limit(m, d, k, end), m.limit_obj[k], 1.0 - 2.0 * end)
+
+
+@only_with("contact")
+@kernel
+def closed_contacts(m, d):
+    """Rows of contacts that are closed."""
+    for s in range(m.nslot):
+        k = d.slot_contact[s]
+        if k >= 0:
+            d.contact_block[k] = -1
+            if d.mode[s] != OPEN:
+                closed_contact(m, d, s, k)
+
+
+@kernel
+def closed_contact(m, d, s, k):
+    """Rows of contact k, of slot s."""
+    c = d.contact_collision[k]
+    law = m.collision_law[c]
+    chain = m.collision_chain[c]
+    dim = 1 if m.law_dim[law] == 1 or m.law_friction[law, 0] <= 0.0 else 3
+    b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, chain, law, k, True)
+    d.block_item[b] = s
+    d.contact_block[k] = b
+    row = d.block_row[b]
+    d.row_pos[row] = d.gap[s]
+    for r in range(1, dim):
+        d.row_pos[row + r] = 0.0 * d.time
+    contact_jacobian(m, d, k, b, dim)
+
+
+@only_with("contact")
+@kernel
+def moving_surfaces(m, d, b):
+    """Add to row_velocity the motion of surfaces that move by themselves."""
+    s = d.block_item[b]
+    if 0 <= s < m.nslot:
+        k = d.slot_contact[s]
+        if m.collision_moves[d.contact_collision[k]]:
+            surface_rows(m, d, b, k)
+
+
+@kernel
+def surface_rows(m, d, b, k):
+    """Add the motion of contact k's surfaces to row_velocity of block b."""
+    row, dim = d.block_row[b], d.block_dim[b]
+    for r in range(row, row + dim):
+        d.row_aref[r] = d.row_velocity[r]
+    add_surface_velocity(m, d, k, row, dim)
+    for r in range(row, row + dim):
+        d.row_velocity[r] = d.row_aref[r]

@@ -1,0 +1,72 @@
+"""Which point of contact is which, where geoms have points whose number and order change as they move.
+
+A slot that is closed keeps its point: of the contacts found, it gets the one nearest to where its point was on the
+second geom. The others go to open slots in their order.
+"""
+
+from saltus.contact.event.modes import OPEN
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.vectors import dot3, sub3, transpose_times_vector
+
+FAR = 1e300
+
+
+@kernel
+def match_points(m, d, before, n, c):
+    """slot_contact of pair c ← its contacts, from number `before` up to n."""
+    first, last = m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]
+    for s in range(first, last):
+        d.slot_contact[s] = -1
+    for k in range(before, n):
+        d.contact_block[k] = -1  # nobody's yet
+    found = True
+    while found:
+        found, slot, contact, least = False, first, before, FAR + 0.0 * d.time
+        for s in range(first, last):
+            if d.mode[s] != OPEN and d.slot_contact[s] < 0:
+                for k in range(before, n):
+                    if d.contact_block[k] < 0:
+                        apart = sub3(place_on_second(m, d, k), d.slot_place[s])
+                        if dot3(apart, apart) < least:
+                            found, slot, contact, least = True, s, k, dot3(apart, apart)
+        if found:
+            d.slot_contact[slot] = contact
+            d.contact_block[contact] = 0
+    k = before
+    for s in range(first, last):
+        if d.mode[s] == OPEN:
+            while k < n and d.contact_block[k] == 0:
+                k += 1
+            if k < n:
+                d.slot_contact[s] = k
+                k += 1
+
+
+@kernel
+def place_on_second(m, d, k):
+    """Position of contact k in the axes of its second geom (m)."""
+    g = m.collision_geom2[d.contact_collision[k]]
+    return transpose_times_vector(d.geom_xmat[g], sub3(d.contact_pos[k], d.geom_xpos[g]))
+
+
+@only_with("contact", otherwise="False")
+@kernel
+def follows_points(m, d):
+    """Whether any closed point is known by its place alone."""
+    found = False
+    for c in range(m.ncollision):
+        if m.slot_varies[c]:
+            for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+                found = found or d.mode[s] != OPEN
+    return found
+
+
+@only_with("contact")
+@kernel
+def remember_points(m, d):
+    """Keep where the points of closed slots are, at the positions that contacts were found at."""
+    for c in range(m.ncollision):
+        if m.slot_varies[c]:
+            for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+                if d.mode[s] != OPEN and d.slot_contact[s] >= 0:
+                    d.slot_place[s] = place_on_second(m, d, d.slot_contact[s])

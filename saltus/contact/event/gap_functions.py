@@ -1,0 +1,201 @@
+"""Points of contact with an identity, and how far each is from touching, however far that is.
+
+Each pair of geoms has numbered points, its slots: that of a sphere, both ends of a capsule on a plane, all corners
+of a box on a plane; of others see `saltus.contact.event.contact_matching`. A point that is there has a contact in
+Data's list; `slot_contact` says which.
+"""
+
+from saltus.contact.collide import collide_pair, collider_frame, collider_frames
+from saltus.contact.contact_list import add_contact
+from saltus.contact.counts import NCON, NLOST
+from saltus.contact.event.contact_matching import match_points
+from saltus.contact.event.modes import OPEN, limit_item
+from saltus.contact.rigid.plane import height_over_plane, no_vector
+from saltus.dynamics.tree.kinematics import BALL
+from saltus.number.functions import sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.fields import load4
+from saltus.spatial.quaternions import quat_log, quat_normalize
+from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector, sub3
+
+NEAR = 0.5  # of the smaller bounding radius: where the spheres are farther apart, their distance is that of the points
+ABSENT = 1e10  # m: distance of a point that is not there
+EVERYWHERE = 1e300  # m: reach within which every point has a distance
+PLANE_SPHERE, PLANE_BOX, SPHERE_SPHERE = 2, 6, 22  # kinds of pairs: ten times the first type and the second
+
+
+@kernel
+def gaps(m, d):
+    """Distance of all that can close: gap [nmode] (m, rad), negative where it is violated; contacts with their places.
+
+    Reads the poses of bodies and the lengths of tendons.
+    """
+    point_gaps(m, d)
+    limit_gaps(m, d)
+    tendon_limit_gaps(m, d)
+
+
+@kernel
+def closed_gaps(m, d):
+    """The same of what is closed, and of no other points; the list has contacts of pairs that touch alone."""
+    closed_point_gaps(m, d)
+    limit_gaps(m, d)
+    tendon_limit_gaps(m, d)
+
+
+@only_with("contact")
+@kernel
+def closed_point_gaps(m, d):
+    """Contacts of all points of pairs of geoms of which any is closed, and their distances less the margins."""
+    d.count[NLOST] = 0
+    n = 0
+    for c in range(m.ncollision):
+        closed = touches(m, d, c)
+        for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+            d.slot_contact[s] = -1
+            if closed:
+                d.gap[s] = 0.0 * d.time + ABSENT
+        if closed:
+            collider_frame(m, d, m.collision_geom1[c])
+            collider_frame(m, d, m.collision_geom2[c])
+            n = numbered_points(m, d, n, c)
+    d.count[NCON] = n
+
+
+@kernel(inline=True)
+def touches(m, d, c):
+    """Whether any point of pair c is closed."""
+    closed = False
+    for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+        closed = closed or d.mode[s] != OPEN
+    return closed
+
+
+@only_with("contact")
+@kernel
+def open_gaps(m, d):
+    """What `closed_gaps` has left out, at the same positions: distances of pairs that do not touch.
+
+    Spheres are listed with no contact, since their bounding spheres are themselves.
+    """
+    collider_frames(m, d)
+    n = d.count[NCON]
+    for c in range(m.ncollision):
+        if not touches(m, d, c):
+            kind = m.collision_kind[c]
+            n = pair_gaps(m, d, n, c, kind == PLANE_SPHERE or kind == SPHERE_SPHERE)
+    d.count[NCON] = n
+
+
+@only_with("contact")
+@kernel
+def point_gaps(m, d):
+    """Contacts of all points within reach, and the distances of all points less the margins of their laws."""
+    d.count[NLOST] = 0
+    collider_frames(m, d)
+    n = 0
+    for c in range(m.ncollision):
+        n = pair_gaps(m, d, n, c, False)
+    d.count[NCON] = n
+
+
+@kernel
+def pair_gaps(m, d, n, c, spheres):
+    """Contacts of pair c from number n on, where bounding spheres are near and not all that there is; all distances.
+
+    `spheres`: the geoms are their bounding spheres, or one and a plane. Returns the number of contacts then.
+    """
+    margin = m.law_margin[m.collision_law[c]]
+    apart = bounding_distance(m, d, m.collision_geom1[c], m.collision_geom2[c])
+    known = spheres or apart > NEAR * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c])
+    for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
+        d.slot_contact[s] = -1
+        d.gap[s] = apart - margin if known else 0.0 * apart + ABSENT
+    return n if known else numbered_points(m, d, n, c)
+
+
+@kernel
+def numbered_points(m, d, before, c):
+    """Contacts of pair c from number `before` on, and the distances of its slots; returns their number then."""
+    n = pair_points(m, d, before, c, EVERYWHERE)
+    first, count = m.slot_adr[c], min(n - before, m.slot_num[c])
+    if m.slot_varies[c]:
+        match_points(m, d, before, before + count, c)
+    else:
+        for k in range(count):
+            d.slot_contact[first + k] = before + k
+    for s in range(first, first + m.slot_num[c]):
+        if d.slot_contact[s] >= 0:
+            d.gap[s] = d.contact_dist[d.slot_contact[s]] - m.law_margin[m.collision_law[c]]
+    return n
+
+
+@kernel(inline=True)
+def smaller_radius(m, g1, g2):
+    """The smaller bounding radius (m) of two geoms; a plane has none."""
+    one, other = m.geom_rbound[g1], m.geom_rbound[g2]
+    return other if one <= 0.0 or (other > 0.0 and other < one) else one
+
+
+@kernel(inline=True)
+def bounding_distance(m, d, g1, g2):
+    """Distance (m) of the geoms' bounding spheres, or of one from a plane."""
+    offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
+    if m.geom_type[g1] == 0:
+        mat = d.geom_xmat[g1]
+        return dot3(offset, (mat[2], mat[5], mat[8])) - m.geom_rbound[g2]
+    return sqrt(dot3(offset, offset)) - m.geom_rbound[g1] - m.geom_rbound[g2]
+
+
+@kernel
+def pair_points(m, d, n, c, reach):
+    """Contacts of pair c from number n on, in the order of its slots; returns their number then."""
+    if m.collision_kind[c] == PLANE_BOX:
+        return plane_box_corners(m, d, n, c, reach)
+    return collide_pair(m, d, n, c, reach)
+
+
+@only_with("box", otherwise="n")
+@kernel
+def plane_box_corners(m, d, n, c, reach):
+    """Contacts of a plane with all eight corners of a box; corner i is at positive x, y, z where bit 0, 1, 2 is set."""
+    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    size = m.geom_size[g2]
+    for i in range(8):
+        local = (
+            size[0] * (2.0 * (i & 1) - 1.0),
+            size[1] * (1.0 * (i & 2) - 1.0),
+            size[2] * (0.5 * (i & 4) - 1.0),
+        )
+        corner = add3(d.geom_xpos[g2], matrix_times_vector(d.geom_xmat[g2], local))
+        normal, dist = height_over_plane(d, g1, corner)
+        pos = add_scaled3(corner, -0.5 * dist, normal)
+        n = add_contact(m, d, n, c, reach, dist, pos, normal, no_vector(dist))
+    return n
+
+
+@kernel
+def limit_gaps(m, d):
+    """Distances of joints from both ends of their ranges, less the margins; of a ball joint from its largest angle."""
+    for k in range(m.njntlimit):
+        j = m.limit_obj[k]
+        a = m.jnt_qposadr[j]
+        high = 0.0 * d.time + ABSENT
+        if m.jnt_type[j] == BALL:
+            turn = quat_log(quat_normalize(load4(d.qpos, a)))
+            low = max(m.limit_range[k, 0], m.limit_range[k, 1]) - sqrt(dot3(turn, turn))
+        else:
+            low = d.qpos[a] - m.limit_range[k, 0]
+            high = m.limit_range[k, 1] - d.qpos[a] - m.limit_margin[k]
+        d.gap[limit_item(m, k, 0)] = low - m.limit_margin[k]
+        d.gap[limit_item(m, k, 1)] = high
+
+
+@only_with("tendon")
+@kernel
+def tendon_limit_gaps(m, d):
+    """Distances of tendons from both ends of their ranges, less the margins."""
+    for k in range(m.njntlimit, m.nlimit):
+        length = d.ten_length[m.limit_obj[k]]
+        d.gap[limit_item(m, k, 0)] = length - m.limit_range[k, 0] - m.limit_margin[k]
+        d.gap[limit_item(m, k, 1)] = m.limit_range[k, 1] - length - m.limit_margin[k]

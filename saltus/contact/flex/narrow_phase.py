@@ -1,0 +1,328 @@
+"""Whether what MuJoCo collides with elements of deformable bodies is near enough to touch: lane by lane, 1 or 0.
+
+What is not near is farther apart than the reach by more than MARGIN, so that MuJoCo finds no contact there.
+"""
+
+from saltus.contact.flex.broad_phase import (
+    RUN,
+    box_near,
+    element_box,
+    element_point,
+    run_address,
+    run_boxes,
+    run_count,
+    shares_body,
+)
+from saltus.contact.flex.tetrahedron import FAR, nearer, nearer_edge
+from saltus.contact.flex.triangle import nearest_on_triangle
+from saltus.contact.rigid.plane import height_over_plane
+from saltus.contact.rows.flex_contacts import element_weights
+from saltus.number.functions import any_lane, clip, maximum, minimum, where, zero_like
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.vectors import (
+    add3,
+    add_scaled3,
+    cross,
+    dot3,
+    length3,
+    matrix_times_vector,
+    scale3,
+    sub3,
+    transpose_times_vector,
+    where3,
+)
+
+MARGIN = 1e-5  # m: ten times what MuJoCo's iterations end within
+SLACK = 1.0 + 1e-5
+STEPS = 8  # towards the direction of the nearest points of two elements, before these are looked for
+GEOM_STEPS = 20  # the same for a geom and an element, before they count as near
+PLANE, ELLIPSOID, CYLINDER, BOX = 0, 4, 5, 6  # types of geoms
+
+
+@kernel
+def geom_close(m, d, c, reach):
+    """Whether the geom of pair c is near the deformable body."""
+    g, f = m.collision_geom1[c], m.collision_flex2[c]
+    zero = 0.0 * d.time
+    one = zero + 1.0
+    near = zero
+    wide = SLACK * (reach + m.flex_radius[f]) + MARGIN
+    if m.geom_type[g] == PLANE:
+        for v in range(m.flex_vertadr[f], m.flex_vertadr[f] + m.flex_vertnum[f]):
+            _, height = height_over_plane(d, g, d.flexvert_xpos[v])
+            near = where(height <= wide, one, near)
+        return near
+    bound = wide + m.geom_rbound[g]
+    if not box_near(d.flex_lower[f], d.flex_upper[f], d.geom_xpos[g], bound):
+        return near
+    if not d.flex_boxed[f]:
+        run_boxes(m, d, f)
+    end = m.flex_elemadr[f] + m.flex_elemnum[f]
+    for k in range(run_count(m, f)):
+        place, first = run_address(m, f) + k, m.flex_elemadr[f] + RUN * k
+        if box_near(d.flexrun_lower[place], d.flexrun_upper[place], d.geom_xpos[g], bound):
+            for e in range(first, min(first + RUN, end)):
+                lower, upper = element_box(m, d, e, m.flex_dim[f])
+                meets = m.flexelem_active[e] and box_near(lower, upper, d.geom_xpos[g], bound)
+                if meets and not shares_body(m, e, m.geom_bodyid[g]):
+                    near = where(element_close(m, d, g, e, wide), one, near)
+                if not any_lane(near < 0.5):
+                    return near
+    return near
+
+
+@kernel
+def element_close(m, d, g, e, wide):
+    """Whether geom g is at most `wide` (m) from an element, as far as some steps show.
+
+    By the geom's axes, the element's normal, and steps as in `elements_close`, from the element's point that is nearest
+    to the geom's centre. Meshes, height fields and signed distance fields count as their bounding spheres.
+    """
+    centre = d.geom_xpos[g]
+    v = sub3(centre, element_point(m, d, e, element_weights(m, d, e, centre)))
+    close = zero_like(v[0]) + 1.0
+    for k in range(3):
+        close = separated(m, d, g, e, v, (d.geom_xmat[g, k], d.geom_xmat[g, k + 3], d.geom_xmat[g, k + 6]), wide, close)
+    if corners_of(m, e) > 2:
+        first, second, third = face(m, d, e, 0)
+        close = separated(m, d, g, e, v, cross(sub3(second, first), sub3(third, first)), wide, close)
+    for _ in range(GEOM_STEPS):
+        if not any_lane(close > 0.5):
+            return close > 0.5
+        w = sub3(lowest_of_geom(m, d, g, v), farthest_of_element(m, d, e, v))
+        v, close = step(v, w, wide, close)
+    return close > 0.5
+
+
+@kernel
+def separated(m, d, g, e, v, along, wide, close):
+    """`close`, 0 in lanes where a vector, turned to the side of v, separates geom and element by more than `wide`."""
+    along = scale3(sign(dot3(along, v)), along)
+    _, close = step(along, sub3(lowest_of_geom(m, d, g, along), farthest_of_element(m, d, e, along)), wide, close)
+    return close
+
+
+@kernel
+def lowest_of_geom(m, d, g, along):
+    """The point (m) of a geom that is least far along a vector."""
+    kind, size, mat = m.geom_type[g], m.geom_size[g], d.geom_xmat[g]
+    local = transpose_times_vector(mat, along)
+    zero = zero_like(local[0])
+    one = zero + 1.0
+    if kind == BOX:
+        x, y, z = size[0] * sign(local[0]), size[1] * sign(local[1]), size[2] * sign(local[2])
+    elif kind == ELLIPSOID:
+        scaled = size[0] * local[0], size[1] * local[1], size[2] * local[2]
+        length = length3(scaled)
+        share = 1.0 / where(length > 0.0, length, one)
+        x, y, z = share * size[0] * scaled[0], share * size[1] * scaled[1], share * size[2] * scaled[2]
+    elif kind == CYLINDER:
+        length = length3((local[0], local[1], zero))
+        share = size[0] / where(length > 0.0, length, one)
+        x, y, z = share * local[0], share * local[1], size[1] * sign(local[2])
+    else:
+        length = length3(local)
+        share = m.geom_rbound[g] / where(length > 0.0, length, one)
+        x, y, z = share * local[0], share * local[1], share * local[2]
+    return sub3(d.geom_xpos[g], matrix_times_vector(mat, (x, y, z)))
+
+
+@kernel(inline=True)
+def sign(x):
+    """1, or -1 below zero."""
+    one = zero_like(x) + 1.0
+    return where(x < 0.0, -one, one)
+
+
+@kernel(inline=True)
+def step(v, w, wide, close):
+    """The next v, and `close`, 0 in lanes where v now separates by more than `wide` (m) (see `elements_close`)."""
+    zero = zero_like(v[0])
+    gap = dot3(v, w)
+    close = where((gap > 0.0) & (gap * gap > wide * wide * dot3(v, v)), zero, close)
+    back = sub3(v, w)
+    square = dot3(back, back)
+    share = clip(dot3(v, back) / where(square > 0.0, square, zero + 1.0), zero, zero + 1.0)
+    return add_scaled3(v, -share, back), close
+
+
+# ---------------------------------------------------------------- elements with elements
+
+
+@kernel
+def elements_close(m, d, e1, e2, wide):
+    """Whether, lane by lane, two elements are at most `wide` (m) apart, or meet.
+
+    They are not if some direction separates them. With v a vector from some point of the first to one of the second,
+    and w that from the farthest of the first along v to the nearest of the second, v · w / |v| is their gap along v.
+    The first v joins their middles, each next is the point on the line from v to w that is nearest to the origin
+    (Gilbert 1966, SIAM J. Control 4, 61). What is left is decided by the two points that are nearest.
+    """
+    v = sub3(middle(m, d, e2), middle(m, d, e1))
+    close = zero_like(v[0]) + 1.0
+    for _ in range(STEPS):
+        v, close = step(v, least_way(m, d, e1, e2, v), wide, close)
+        if not any_lane(close > 0.5):
+            return close > 0.5
+    best = nearest_points(m, d, e1, e2)
+    v = sub3(best[2], best[1])
+    _, close = step(v, least_way(m, d, e1, e2, v), wide, close)
+    return close > 0.5
+
+
+@kernel(inline=True)
+def corners_of(m, e):
+    """How many corners an element has."""
+    return 2 if m.flexelem_vert[e, 2] < 0 else 3 if m.flexelem_vert[e, 3] < 0 else 4
+
+
+@kernel(inline=True)
+def corner_of(m, d, e, k):
+    """Corner k of an element (m)."""
+    return d.flexvert_xpos[m.flexelem_vert[e, k]]
+
+
+@kernel
+def middle(m, d, e):
+    """The mean of an element's corners (m)."""
+    count = corners_of(m, e)
+    total = corner_of(m, d, e, 0)
+    for k in range(1, count):
+        total = add3(total, corner_of(m, d, e, k))
+    return scale3(1.0 / count, total)
+
+
+@kernel(inline=True)
+def least_way(m, d, e1, e2, along):
+    """From the corner of e1 that is farthest along a vector to the corner of e2 that is least far (m)."""
+    second = corner_of(m, d, e2, 0)
+    low = dot3(along, second)
+    for k in range(1, corners_of(m, e2)):
+        corner = corner_of(m, d, e2, k)
+        far = dot3(along, corner)
+        second, low = where3(far < low, corner, second), minimum(far, low)
+    return sub3(second, farthest_of_element(m, d, e1, along))
+
+
+@kernel(inline=True)
+def farthest_of_element(m, d, e, along):
+    """The corner (m) of an element that is farthest along a vector."""
+    first = corner_of(m, d, e, 0)
+    high = dot3(along, first)
+    for k in range(1, corners_of(m, e)):
+        corner = corner_of(m, d, e, k)
+        far = dot3(along, corner)
+        first, high = where3(far > high, corner, first), maximum(far, high)
+    return first
+
+
+@kernel
+def nearest_points(m, d, e1, e2):
+    """(distance, point of e1, point of e2) where corners and faces, or edges, are nearest."""
+    n1, n2 = corners_of(m, e1), corners_of(m, e2)
+    first, second = corner_of(m, d, e1, 0), corner_of(m, d, e2, 0)
+    best = 0.0 * first[0] + FAR, first, second
+    for i in range(n1):
+        for j in range(i):
+            for k in range(n2):
+                for h in range(k):
+                    start, end = corner_of(m, d, e1, j), corner_of(m, d, e1, i)
+                    best = nearer_edge(best, start, end, corner_of(m, d, e2, h), corner_of(m, d, e2, k))
+    for i in range(n1):
+        for k in range(faces_of(n2)):
+            corner = corner_of(m, d, e1, i)
+            best = nearer(best, corner, nearest_on_triangle(corner, face(m, d, e2, k)))
+    for i in range(n2):
+        for k in range(faces_of(n1)):
+            corner = corner_of(m, d, e2, i)
+            best = nearer(best, nearest_on_triangle(corner, face(m, d, e1, k)), corner)
+    return best
+
+
+@kernel(inline=True)
+def faces_of(corners):
+    """How many faces an element of so many corners has."""
+    return 0 if corners == 2 else 1 if corners == 3 else 4
+
+
+@kernel(inline=True)
+def face(m, d, e, k):
+    """The corners (m) of face k of an element: all but corner 3 - k."""
+    return (
+        corner_of(m, d, e, 1 if k == 3 else 0),
+        corner_of(m, d, e, 2 if k >= 2 else 1),
+        corner_of(m, d, e, 3 if k >= 1 else 2),
+    )
+
+
+@only_with("flexflex", otherwise="0.0 * d.time")
+@kernel
+def flexes_close(m, d, c, reach):
+    """Whether, lane by lane, the two deformable bodies of pair c are near each other: 1, else 0."""
+    first, second = m.collision_flex1[c], m.collision_flex2[c]
+    near = 0.0 * d.time
+    wide = SLACK * (reach + m.flex_radius[first] + m.flex_radius[second]) + MARGIN
+    if not boxes_near(d.flex_lower[first], d.flex_upper[first], d.flex_lower[second], d.flex_upper[second], wide):
+        return near
+    if not d.flex_boxed[first]:
+        run_boxes(m, d, first)
+    if not d.flex_boxed[second]:
+        run_boxes(m, d, second)
+    for k1 in range(run_count(m, first)):
+        p1 = run_address(m, first) + k1
+        for k2 in range(run_count(m, second)):
+            p2 = run_address(m, second) + k2
+            lower1, upper1 = d.flexrun_lower[p1], d.flexrun_upper[p1]
+            if boxes_near(lower1, upper1, d.flexrun_lower[p2], d.flexrun_upper[p2], wide):
+                near = runs_close(m, d, c, k1, k2, wide, near)
+                if not any_lane(near < 0.5):
+                    return near
+    return near
+
+
+@kernel
+def runs_close(m, d, c, k1, k2, wide, near):
+    """`near`, or 1 in lanes where elements of two runs are at most `wide` (m) apart."""
+    first, second = m.collision_flex1[c], m.collision_flex2[c]
+    begin1, begin2 = m.flex_elemadr[first] + RUN * k1, m.flex_elemadr[second] + RUN * k2
+    end1 = min(begin1 + RUN, m.flex_elemadr[first] + m.flex_elemnum[first])
+    end2 = min(begin2 + RUN, m.flex_elemadr[second] + m.flex_elemnum[second])
+    one = 0.0 * d.time + 1.0
+    for e1 in range(begin1, end1):
+        lower, upper = element_box(m, d, e1, m.flex_dim[first])
+        for e2 in range(begin2, end2):
+            lower2, upper2 = element_box(m, d, e2, m.flex_dim[second])
+            if boxes_near(lower, upper, lower2, upper2, wide) and not share_body(m, e1, e2):
+                near = where(elements_close(m, d, e1, e2, wide), one, near)
+                if not any_lane(near < 0.5):
+                    return near
+    return near
+
+
+@kernel(inline=True)
+def boxes_near(lower1, upper1, lower2, upper2, wide):
+    """Whether, in any lane, two boxes along the world's axes are at most `wide` (m) apart."""
+    over, under = sub3(lower2, upper1), sub3(lower1, upper2)
+    return any_lane(
+        (over[0] <= wide)
+        & (over[1] <= wide)
+        & (over[2] <= wide)
+        & (under[0] <= wide)
+        & (under[1] <= wide)
+        & (under[2] <= wide)
+    )
+
+
+@kernel(inline=True)
+def share_body(m, e1, e2):
+    """Whether two elements have corners on the same body."""
+    first, second = m.flexelem_body[e1], m.flexelem_body[e2]
+    same = is_among(first[0], second) | is_among(first[1], second)
+    return same | is_among(first[2], second) | is_among(first[3], second)
+
+
+@kernel(inline=True)
+def is_among(body, bodies):
+    """Whether a body is one of four; none, -1, is not."""
+    same = (body == bodies[0]) | (body == bodies[1]) | (body == bodies[2]) | (body == bodies[3])
+    return same & (body >= 0)

@@ -1,0 +1,311 @@
+"""Pairs of geoms that MuJoCo's own functions collide: meshes, height fields, signed distance fields, cylinders.
+
+The functions are those of MuJoCo's table mjCOLLISIONFUNC. They run one simulation at a time, inside the compiled
+kernels: a lane's poses of the two geoms go into a scratch mjData, and the contacts that come back are put side by side
+again. Addresses of the functions and of what they work on belong to a process, so that they are integers in a Data and
+no part of compiled code; `attach` puts them there.
+
+Of the mjData a function reads the two poses alone: geom_xpos and geom_xmat, and with signed distance fields geom_xquat
+(and the state of plugins). The convex functions work in a buffer of the calling thread if MuJoCo's driver has set one,
+which it does during mj_collision only, else on the stack of the mjData, to which they give it back. Here it is the
+stack, so that two threads need two Datas and nothing more.
+
+Errors. MuJoCo's Python interface turns an error in C into an exception by a handler that it sets for the thread during
+each call. In kernels there is none: MuJoCo then writes what happened to stderr and to MUJOCO_LOG.TXT and ends the
+process. The one error that a model can bring about here is a stack that is too small, which `attach` refuses; the
+others are marked in MuJoCo as never to occur. Warnings go to the function set by mujoco.set_mju_user_warning, or else
+to stderr and MUJOCO_LOG.TXT.
+"""
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from saltus.contact.contact_list import add_contact
+from saltus.contact.contact_tangents import fixed_to, with_tangents
+from saltus.contact.counts import NLOST
+from saltus.contact.mujoco.flex_collision import FlexForeign
+from saltus.errors import ModelError
+from saltus.model.layout import DATA
+from saltus.number.features import looks_at
+from saltus.number.functions import absolute, chain, epsilon_of, lane_count, lane_get, lane_set, value_of, where
+from saltus.number.kernels import kernel
+from saltus.number.kinds import dual, lane32
+from saltus.spatial.quaternions import quat_multiply
+from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
+
+TYPES = 9  # of geoms in MuJoCo's table
+MOST = 50  # contacts of a pair that MuJoCo's functions may return (mjMAXCONPAIR)
+ROOM = MOST + 14  # contacts that fit in a lane's part of the buffer
+NUMBERS = 10  # of a contact: distance, position, normal, tangent (mjPreContact)
+PLANE, HFIELD, SDF = 0, 1, 8
+
+
+# ---------------------------------------------------------------- from Python: who works for a Data
+
+
+class Foreign:
+    """What MuJoCo's functions need for one Data: a scratch mjData and a buffer for contacts. `attach` makes it."""
+
+    def __init__(self, mj_model: mujoco.MjModel):
+        self.model = mj_model
+        self.data = mujoco.MjData(mj_model)
+        self.contacts = np.zeros((lane32.width, ROOM, NUMBERS))
+        self.functions = _functions()
+
+    def addresses(self) -> dict[str, int]:
+        """Where everything lies, by the names of Data's fields."""
+        return {
+            "foreign_functions": self.functions.ctypes.data,
+            "foreign_model": self.model._address,
+            "foreign_data": self.data._address,
+            "foreign_geom_xpos": self.data.geom_xpos.ctypes.data,
+            "foreign_geom_xmat": self.data.geom_xmat.ctypes.data,
+            "foreign_geom_xquat": self.data.geom_xquat.ctypes.data,
+            "foreign_contacts": self.contacts.ctypes.data,
+        }
+
+
+def attach(model, struct) -> Foreign | None:
+    """Let MuJoCo's functions work for `struct`, a Data of a `saltus.model.model.Model`.
+
+    To be called once for each Data, before kernels run on it; returns None if the model has no pairs for MuJoCo. The
+    result is kept as `struct.foreign`: it must live as long as kernels run on the struct's buffers, and belongs to this
+    struct alone. ModelError if MuJoCo could not collide this model without an error. What finds contacts of deformable
+    bodies is kept in the same way, as `struct.flex_foreign`.
+    """
+    struct.foreign = struct.flex_foreign = None
+    if "flexforeign" in model.struct().layout.features:
+        struct.flex_foreign = FlexForeign(model._mj, model.struct(), struct)
+        struct.ints[DATA.slot["flexforeign_call"]] = struct.flex_foreign.address
+    if "foreign" in model.struct().layout.features:
+        _check(model._mj)
+        struct.foreign = Foreign(model._mj)
+        for name, address in struct.foreign.addresses().items():
+            struct.ints[DATA.slot[name]] = address
+    return struct.foreign
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    """MuJoCo's library, as its Python interface has loaded it."""
+    if os.name == "nt":
+        return ctypes.CDLL(str(Path(mujoco.__file__).parent / "mujoco.dll"))
+    return ctypes.CDLL(mujoco._structs.__file__)  # a symbol is also looked for in what this one needs
+
+
+@functools.cache
+def _functions() -> np.ndarray:
+    """Addresses of the functions by the two types of geom [9 * 9], 0 where there is none."""
+    table = (ctypes.c_void_p * TYPES**2).in_dll(_library(), "mjCOLLISIONFUNC")
+    functions = np.array([f or 0 for f in table], np.int64)
+    functions[TYPES * HFIELD + SDF] = 0  # does nothing but warn
+    return functions
+
+
+def _check(m: mujoco.MjModel) -> None:
+    """ModelError if a function could end the process."""
+    size = getattr(_library(), "mjc_ccdSize", None)
+    if size is not None:
+        size.restype = ctypes.c_size_t
+        need = 4096 + size(int(m.npolygonmax), int(m.nmeshdegmax), int(m.opt.ccd_iterations))
+        if m.narena < need:
+            raise ModelError(f'{m.narena} bytes of memory are too few to collide; set <size memory="{need}"/> or more')
+
+
+# ---------------------------------------------------------------- memory and functions outside of structs
+
+INT32, INT64, DOUBLE = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+POINTER = ir.IntType(8).as_pointer()
+
+
+@intrinsic
+def read_number(typingctx, address, i):
+    """The double number i at an address."""
+
+    def codegen(context, builder, sig, args):
+        return builder.load(builder.gep(builder.inttoptr(args[0], DOUBLE.as_pointer()), [args[1]]), align=8)
+
+    return types.float64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def write_number(typingctx, address, i, value):
+    """Make `value` the double number i at an address."""
+
+    def codegen(context, builder, sig, args):
+        builder.store(args[2], builder.gep(builder.inttoptr(args[0], DOUBLE.as_pointer()), [args[1]]), align=8)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.float64), codegen
+
+
+@intrinsic
+def call_collision(typingctx, functions, which, model, data, contacts, g1, g2, margin):
+    """Call entry `which` of a table of collision functions; returns how many contacts it wrote, 0 without a function.
+
+    All but `margin` are integers: addresses of the table, an mjModel, an mjData and a buffer, and numbers of geoms.
+    """
+
+    def codegen(context, builder, sig, args):
+        functions, which, model, data, contacts, g1, g2, margin = args
+        place = builder.gep(builder.inttoptr(functions, INT64.as_pointer()), [which])
+        address = builder.load(place, align=8)
+        none = ir.Constant(INT64, 0)
+        before = builder.block
+        with builder.if_then(builder.icmp_signed("!=", address, none)):
+            kind = ir.FunctionType(INT32, [POINTER, POINTER, POINTER, INT32, INT32, DOUBLE])
+            function = builder.inttoptr(address, kind.as_pointer())
+            pointers = [builder.inttoptr(a, POINTER) for a in (model, data, contacts)]
+            geoms = [builder.trunc(g, INT32) for g in (g1, g2)]
+            found = builder.sext(builder.call(function, [*pointers, *geoms, margin]), INT64)
+            called = builder.block
+        count = builder.phi(INT64)
+        count.add_incoming(none, before)
+        count.add_incoming(found, called)
+        return count
+
+    integer = types.int64
+    return integer(*[integer] * 7, types.float64), codegen
+
+
+# ---------------------------------------------------------------- in kernels
+
+
+@kernel
+def foreign(m, d, n, c, reach):
+    """Contacts of pair c from number n on, by MuJoCo's function for its two types of geom; returns their number then.
+
+    The pair's k-th slot holds each lane's k-th contact. In duals dist (m) and pos (m) have the tangents of two points,
+    one on each geom, that move with the geoms; the normal has none. For the nearest (or deepest) points the tangents of
+    dist are exact: where the points slide along the surfaces, dist changes to second order only. What is neglected is
+    that sliding in pos and the turning of the normal, which depend on the surfaces' curvature; they are exact for
+    corners on a plane. Further contacts of a pair, where faces meet, are not nearest points, and slide in dist too.
+
+    Reads geom_xpos, geom_xmat. A Data without `attach` counts the pair as lost.
+    """
+    if d.foreign_model == 0:
+        d.count[NLOST] = d.count[NLOST] + 1
+        return n
+    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    most = 0
+    close = may_touch(m, d, g1, g2, reach)
+    for i in range(lane_count(d.time)):
+        count = 0
+        if lane_get(value_of(close), i) > 0.5:
+            copy_pose(d, g1, i)
+            copy_pose(d, g2, i)
+            if m.geom_type[g2] == SDF:
+                copy_quat(m, d, g1, i)
+                copy_quat(m, d, g2, i)
+            which = TYPES * m.geom_type[g1] + m.geom_type[g2]
+            buffer = d.foreign_contacts + 8 * NUMBERS * ROOM * i
+            count = call_collision(d.foreign_functions, which, d.foreign_model, d.foreign_data, buffer, g1, g2, reach)
+        d.foreign_count[i] = count
+        most = max(most, count)
+    for k in range(most):
+        dist, pos, normal, tangent = contact_of_lanes(d, k, reach)
+        dist, pos, normal = carried(m, d, g1, g2, dist, pos, normal)
+        n = add_contact(m, d, n, c, reach, dist, pos, normal, tangent)
+    return n
+
+
+@kernel(inline=True)
+def may_touch(m, d, g1, g2, reach):
+    """1 in lanes where the geoms' bounding spheres are within reach (m) of each other, else 0.
+
+    A hair stricter than the test that all lanes have passed or failed together (see `saltus.contact.collide`), lest
+    its rounding let a neighbour decide. 0 too where a pose is not a number, which might end in an error.
+    """
+    zero = 0.0 * d.time
+    one = zero + 1.0
+    hair = 16.0 * epsilon_of(d.time)
+    offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
+    nan = 0.0 * (d.geom_xmat[g1, 0] + d.geom_xmat[g2, 0])  # or 0
+    if m.geom_type[g1] == PLANE:
+        mat = d.geom_xmat[g1]
+        height = dot3(offset, (mat[2], mat[5], mat[8]))
+        slack = hair * (absolute(offset[0]) + absolute(offset[1]) + absolute(offset[2]))
+        return where(height + slack + nan <= (1.0 - hair) * (reach + m.geom_rbound[g2]), one, zero)
+    bound = m.geom_rbound[g1] + m.geom_rbound[g2] + reach
+    return where(dot3(offset, offset) + nan <= (1.0 - hair) * (bound * bound), one, zero)
+
+
+@kernel
+def copy_pose(d, g, i):
+    """Lane i's pose of geom g into the scratch mjData."""
+    for k in range(3):
+        write_number(d.foreign_geom_xpos, 3 * g + k, lane_get(value_of(d.geom_xpos[g, k]), i))
+    for k in range(9):
+        write_number(d.foreign_geom_xmat, 9 * g + k, lane_get(value_of(d.geom_xmat[g, k]), i))
+
+
+@kernel
+def copy_quat(m, d, g, i):
+    """Lane i's orientation of geom g as a quaternion, which signed distance fields look at."""
+    quat = quat_multiply(d.xquat[m.geom_bodyid[g]], m.geom_quat[g])
+    write_number(d.foreign_geom_xquat, 4 * g, lane_get(value_of(quat[0]), i))
+    write_number(d.foreign_geom_xquat, 4 * g + 1, lane_get(value_of(quat[1]), i))
+    write_number(d.foreign_geom_xquat, 4 * g + 2, lane_get(value_of(quat[2]), i))
+    write_number(d.foreign_geom_xquat, 4 * g + 3, lane_get(value_of(quat[3]), i))
+
+
+@kernel
+def contact_of_lanes(d, k, reach):
+    """Contact k of every lane: dist, pos, normal, tangent; out of reach in lanes that have fewer."""
+    zero = 0.0 * d.time
+    one = zero + 1.0
+    dist = zero + (reach + 1.0)
+    x = y = z = nx = ny = nz = tx = ty = tz = zero
+    nx = one
+    for i in range(lane_count(d.time)):
+        if k < d.foreign_count[i]:
+            a = d.foreign_contacts
+            p = NUMBERS * (ROOM * i + k)
+            dist = lane_set(dist, i, read_number(a, p))
+            x = lane_set(x, i, read_number(a, p + 1))
+            y = lane_set(y, i, read_number(a, p + 2))
+            z = lane_set(z, i, read_number(a, p + 3))
+            nx = lane_set(nx, i, read_number(a, p + 4))
+            ny = lane_set(ny, i, read_number(a, p + 5))
+            nz = lane_set(nz, i, read_number(a, p + 6))
+            tx = lane_set(tx, i, read_number(a, p + 7))
+            ty = lane_set(ty, i, read_number(a, p + 8))
+            tz = lane_set(tz, i, read_number(a, p + 9))
+    return dist, (x, y, z), (nx, ny, nz), (tx, ty, tz)
+
+
+@looks_at()
+def carried(m, d, g1, g2, dist, pos, normal):
+    """dist, pos and normal with the tangents that they have as the geoms move; as they are if not duals."""
+    return dist, pos, normal
+
+
+@overload(carried)
+def _carried(m, d, g1, g2, dist, pos, normal):
+    if dist == dual:
+        return lambda m, d, g1, g2, dist, pos, normal: carried_dual(m, d, g1, g2, dist, pos, normal)
+    return lambda m, d, g1, g2, dist, pos, normal: (dist, pos, normal)
+
+
+@kernel
+def carried_dual(m, d, g1, g2, dist, pos, normal):
+    """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2 as the nearest points p₁ and p₂ move with their geoms.
+
+    They are pos ∓ n dist/2. On a plane p₁ stays below p₂.
+    """
+    p2 = fixed_to(d, g2, add_scaled3(pos, 0.5 * dist, normal))
+    if m.geom_type[g1] == PLANE:
+        p1 = add_scaled3(p2, -dot3(normal, sub3(p2, d.geom_xpos[g1])), normal)
+    else:
+        p1 = fixed_to(d, g1, add_scaled3(pos, -0.5 * dist, normal))
+    moved = dot3(normal, sub3(p2, p1))
+    middle = scale3(0.5, add3(p1, p2))
+    return chain(value_of(dist), 1.0, moved), with_tangents(pos, middle), normal

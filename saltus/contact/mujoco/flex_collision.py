@@ -1,0 +1,293 @@
+"""Contacts of deformable bodies that MuJoCo finds: with geoms that there is no kernel for, with each other, in folds.
+
+What MuJoCo collides elements with is not among its functions, but mj_collision is, which finds all contacts of a model.
+So it is given a copy of the model with masks that leave these pairs alone, and the places of vertices and geoms; and it
+is called only where a pair is so near that it may touch. It runs one simulation at a time: contacts of lanes are put
+side by side again by their elements, in whose order they then are. In numbers without lanes they are in MuJoCo's.
+
+Kernels call a Python function by its address, which belongs to a process, so that it is an integer in a Data and no
+part of compiled code (see `saltus.contact.mujoco.collision.attach`). It holds the GIL but while MuJoCo works. What goes
+wrong in MuJoCo is an exception there, and its contacts are counted as lost.
+"""
+
+import _thread
+import copy
+import ctypes
+import threading
+
+import mujoco
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from saltus.contact.contact_tangents import fixed_to, with_tangents
+from saltus.contact.counts import NLOST
+from saltus.contact.flex.broad_phase import element_point
+from saltus.contact.flex.contact_elements import add_flex_contact
+from saltus.contact.rows.flex_contacts import element_weights
+from saltus.errors import ModelError
+from saltus.number.features import looks_at
+from saltus.number.functions import chain, frozen, lane_count, lane_get, lane_set, value_of
+from saltus.number.kernels import kernel, only_with
+from saltus.number.kinds import dual
+from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
+
+MOST_FLEXES = 31  # bits of a mask
+FAR = -1e10  # m: margin of pairs that the copy leaves out
+AGAIN = 0.05  # s after which an interrupt that came during a call is sent again
+FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+# ---------------------------------------------------------------- from Python: who works for a Data
+
+
+class FlexForeign:
+    """A copy of a model and its mjData for one Data, and the function that kernels call; `address` is where it lies."""
+
+    def __init__(self, mj_model: mujoco.MjModel, table, struct):
+        """`table`: the kernels' Model; `struct`: the Data."""
+        pairs = np.stack([table.collision_geom1, table.collision_flex1, table.collision_flex2], 1)
+        ours = (pairs[:, 2] >= 0) & (table.collision_foreign != 0)
+        self._vertices = table.nflexvert  # and nodes
+        self.model = _copy_of(mj_model, pairs[ours])
+        self.data = _data_of(self.model)
+        self._struct = struct
+        # the number of a pair by geom, first and second flex; -1 for none of them is the last place
+        self._pair = np.full((mj_model.ngeom + 1, mj_model.nflex + 1, mj_model.nflex), -1)
+        self._pair[tuple(pairs[ours].T)] = np.flatnonzero(ours)
+        self._geoms = np.unique(pairs[ours & (pairs[:, 0] >= 0), 0])
+        self._bodies = np.unique(mj_model.geom_bodyid[self._geoms])
+        self._turns = [_matrix(q).reshape(3, 3) for q in mj_model.body_iquat[self._bodies]]
+        self._nodes = np.unique(mj_model.flex_nodebodyid).astype(int)
+        self._function = FUNCTION(self._call)
+        self.address = ctypes.cast(self._function, ctypes.c_void_p).value
+
+    def _call(self, lane: int) -> int:
+        """How many contacts a lane has, whose numbers are then in the Data."""
+        try:
+            return self._find(lane)
+        except KeyboardInterrupt:  # it is for whoever called the kernel
+            timer = threading.Timer(AGAIN, _thread.interrupt_main)
+            timer.daemon = True
+            timer.start()
+            return self._call(lane)
+        except Exception:  # MuJoCo's errors, and whatever else: nobody is there to take it
+            self.data = _data_of(self.model)
+            return self._lost(1)
+
+    def _lost(self, number: int) -> int:
+        self._struct.count[NLOST] += number
+        return 0
+
+    def _find(self, lane: int) -> int:
+        self._place(lane)
+        mujoco.mj_flex(self.model, self.data)
+        mujoco.mj_collision(self.model, self.data)
+        full = self.data.warning[mujoco.mjtWarning.mjWARN_CONTACTFULL]
+        if full.number:
+            full.number = 0
+            self._lost(1)
+        return self._keep(lane) if self.data.ncon else 0
+
+    def _place(self, lane: int) -> None:
+        """The poses of a lane in the copy."""
+        m, d = self.model, self.data
+        m.flex_vert[:] = self._lane("flexvert_xpos", lane)[: m.nflexvert]
+        places, turns = self._lane("xpos", lane), self._lane("xmat", lane)
+        d.xpos[self._nodes], d.xmat[self._nodes] = places[self._nodes], turns[self._nodes]
+        d.geom_xpos[self._geoms] = self._lane("geom_xpos", lane)[self._geoms]
+        d.geom_xmat[self._geoms] = self._lane("geom_xmat", lane)[self._geoms]
+        for b, turn in zip(self._bodies, self._turns, strict=True):
+            mat = turns[b].reshape(3, 3).astype(float)
+            d.xipos[b], d.ximat[b] = places[b] + mat @ m.body_ipos[b], (mat @ turn).ravel()
+        for g in self._geoms:
+            if m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SDF:
+                mujoco.mju_mat2Quat(d.geom_xquat[g], d.geom_xmat[g])
+
+    def _lane(self, name: str, lane: int) -> np.ndarray:
+        view, kind = self._struct.views[name], self._struct.kind
+        return view[..., lane] if kind.startswith("lane") else view[..., 0, 0] if kind == "dual" else view
+
+    def _keep(self, lane: int) -> int:
+        """Write the contacts that were found to the Data; returns how many had room."""
+        m, found, struct = self.model, self.data.contact, self._struct
+        geom, flex, elem = found.geom, found.flex, found.elem
+        adr = np.append(m.flex_elemadr, 0)
+        first, second = (np.where(elem[:, s] >= 0, elem[:, s] + adr[flex[:, s]], -1).astype(np.int64) for s in (0, 1))
+        vert = np.where(found.vert[:, 1] >= 0, found.vert[:, 1] + m.flex_vertadr[flex[:, 1]], -1)
+        pair = self._pair[geom[:, 0], flex[:, 0], flex[:, 1]]
+        key = ((first + 1) * (m.nflexelem + 1) + second + 1) * (self._vertices + 1) + vert + 1
+        order = np.arange(len(key))
+        if struct.kind.startswith("lane"):
+            order = np.lexsort((order, key, pair))
+        room = len(struct.flexforeign_pair)
+        self._lost(max(0, len(order) - room))
+        order = order[:room]
+        numbers = np.hstack([found.dist[:, None], found.pos, found.frame])[order]
+        struct.flexforeign_pair[: len(order), lane] = pair[order]
+        struct.flexforeign_key[: len(order), lane] = key[order]
+        self._lane("flexforeign_number", lane)[: len(order)] = numbers
+        return len(order)
+
+
+def _copy_of(mj_model, pairs) -> mujoco.MjModel:
+    """A copy whose masks leave only these pairs, and in which vertices are where `flex_vert` says."""
+    m = copy.copy(mj_model)
+    if m.nflex > MOST_FLEXES:
+        raise ModelError(f"{m.nflex} deformable bodies touch what MuJoCo collides; at most {MOST_FLEXES} can")
+    for kind in ("geom", "flex", "body"):
+        getattr(m, f"{kind}_contype")[:] = 0
+        getattr(m, f"{kind}_conaffinity")[:] = 0
+    for geom, first, second in pairs:
+        if geom >= 0:
+            m.geom_conaffinity[geom] |= 1 << second
+            m.body_conaffinity[m.geom_bodyid[geom]] |= 1 << second
+        else:
+            m.flex_conaffinity[first] |= 1 << second
+        m.flex_contype[second] |= 1 << second
+    m.pair_margin[:] = FAR
+    m.opt.enableflags &= ~mujoco.mjtEnableBit.mjENBL_SLEEP.value
+    for name in ("edgestiffness", "edgedamping", "damping", "edgeequality", "centered"):
+        getattr(m, f"flex_{name}")[:] = 0
+    return m
+
+
+def _data_of(m) -> mujoco.MjData:
+    """An mjData in which bodies are at the origin, so that vertices are where the model says."""
+    d = mujoco.MjData(m)
+    d.xmat[:] = np.eye(3).ravel()
+    return d
+
+
+def _matrix(quat) -> np.ndarray:
+    out = np.zeros(9)
+    mujoco.mju_quat2Mat(out, quat)
+    return out
+
+
+# ---------------------------------------------------------------- in kernels
+
+
+@intrinsic
+def call_python(typingctx, address, lane):
+    """Call the function of an integer at an address."""
+
+    def codegen(context, builder, sig, args):
+        integer = ir.IntType(64)
+        kind = ir.FunctionType(integer, [integer])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), [args[1]])
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@only_with("flexforeign", otherwise="n")
+@kernel
+def foreign_flex(m, d, n, c, reach, near):
+    """Contacts of pair c from number n on, in lanes where it is `near` (1, else 0); returns their number then.
+
+    In duals dist (m) and pos (m) have the tangents of two points, one on each object, that move with the geom or the
+    corners of the element; the normal has none (see `saltus.contact.mujoco.collision.foreign`). A Data without `attach`
+    counts the pair as lost.
+    """
+    if d.flexforeign_call == 0:
+        d.count[NLOST] = d.count[NLOST] + 1
+        return n
+    for i in range(lane_count(d.time)):
+        d.flexforeign_place[i] = 0
+        if lane_get(value_of(near), i) > 0.5:
+            if d.flexforeign_count[i] < 0:
+                d.flexforeign_count[i] = call_python(d.flexforeign_call, i)
+            d.flexforeign_place[i] = next_of_pair(d, i, 0, c)
+        else:
+            d.flexforeign_place[i] = d.flexforeign_count[i]
+    key = least_key(d, c)
+    while key >= 0:
+        n = add_from_lanes(m, d, n, c, reach, key)
+        key = least_key(d, c)
+    return n
+
+
+@kernel
+def next_of_pair(d, i, place, c):
+    """The place from `place` on of lane i's next contact of pair c, or the end of its contacts."""
+    while place < d.flexforeign_count[i] and d.flexforeign_pair[place, i] != c:
+        place += 1
+    return place
+
+
+@kernel
+def least_key(d, c):
+    """The key of the contact that is next: the least of all lanes; -1 at the end."""
+    least = -1
+    for i in range(lane_count(d.time)):
+        place = d.flexforeign_place[i]
+        if place < d.flexforeign_count[i]:
+            key = d.flexforeign_key[place, i]
+            if least < 0 or key < least:
+                least = key
+    return least
+
+
+@kernel
+def add_from_lanes(m, d, n, c, reach, key):
+    """The contact with this key of the lanes that have it; out of reach in the others."""
+    zero = 0.0 * d.time
+    dist = zero + (reach + 1.0)
+    x = y = z = ny = nz = zero
+    nx = zero + 1.0
+    for i in range(lane_count(d.time)):
+        p = d.flexforeign_place[i]
+        if p < d.flexforeign_count[i] and d.flexforeign_key[p, i] == key:
+            dist = lane_set(dist, i, lane_get(d.flexforeign_number[p, 0], i))
+            x = lane_set(x, i, lane_get(d.flexforeign_number[p, 1], i))
+            y = lane_set(y, i, lane_get(d.flexforeign_number[p, 2], i))
+            z = lane_set(z, i, lane_get(d.flexforeign_number[p, 3], i))
+            nx = lane_set(nx, i, lane_get(d.flexforeign_number[p, 4], i))
+            ny = lane_set(ny, i, lane_get(d.flexforeign_number[p, 5], i))
+            nz = lane_set(nz, i, lane_get(d.flexforeign_number[p, 6], i))
+            d.flexforeign_place[i] = next_of_pair(d, i, p + 1, c)
+    vert = key % (m.nflexvert + 1) - 1
+    elements = key // (m.nflexvert + 1)
+    elem1, elem2 = elements // (m.nflexelem + 1) - 1, elements % (m.nflexelem + 1) - 1
+    dist, pos = carried(m, d, c, elem1, elem2, vert, dist, (x, y, z), (nx, ny, nz))
+    return add_flex_contact(m, d, n, c, reach, dist, pos, (nx, ny, nz), elem1, elem2, vert)
+
+
+@looks_at()
+def carried(m, d, c, elem1, elem2, vert, dist, pos, normal):
+    """dist and pos with the tangents that they have as what touches moves; as they are if not duals."""
+    return dist, pos
+
+
+@overload(carried)
+def _carried(m, d, c, elem1, elem2, vert, dist, pos, normal):
+    if dist == dual:
+        return lambda m, d, c, elem1, elem2, vert, dist, pos, normal: carried_dual(
+            m, d, c, elem1, elem2, vert, dist, pos, normal
+        )
+    return lambda m, d, c, elem1, elem2, vert, dist, pos, normal: (dist, pos)
+
+
+@kernel
+def carried_dual(m, d, c, elem1, elem2, vert, dist, pos, normal):
+    """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2 as the nearest points p₁ and p₂ move with geom, element or vertex."""
+    p1, p2 = add_scaled3(pos, -0.5 * dist, normal), add_scaled3(pos, 0.5 * dist, normal)
+    g = m.collision_geom1[c]
+    if vert >= 0:  # on a plane: the point below it
+        p2 = with_tangents(p2, d.flexvert_xpos[vert])
+        p1 = add_scaled3(p2, -dot3(normal, sub3(p2, d.geom_xpos[g])), normal)
+    else:
+        p2 = fixed_to_element(m, d, elem2, p2)
+        p1 = fixed_to_element(m, d, elem1, p1) if g < 0 else fixed_to(d, g, p1)
+    moved = dot3(normal, sub3(p2, p1))
+    middle = scale3(0.5, add3(p1, p2))
+    return chain(value_of(dist), 1.0, moved), with_tangents(pos, middle)
+
+
+@kernel
+def fixed_to_element(m, d, e, point):
+    """A point with the tangents of the point of an element that is nearest, its weights of the corners fixed."""
+    w = element_weights(m, d, e, point)
+    fixed = frozen(w[0]), frozen(w[1]), frozen(w[2]), frozen(w[3])
+    return with_tangents(point, element_point(m, d, e, fixed))

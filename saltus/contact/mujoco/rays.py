@@ -1,0 +1,221 @@
+"""Rays and distances by MuJoCo's own functions: rays on meshes, height fields and signed distance fields, distances.
+
+They run one simulation at a time, as those that collide (see `saltus.contact.mujoco.collision`): a lane's poses go into
+a scratch mjData, mj_ray or mj_geomDistance reads them, and what it finds is put into the lane. mj_ray looks at all
+geoms that can be seen; the scratch mjModel is a copy in which those that have kernels here (see `saltus.sense.ray`)
+cannot.
+
+Errors in C would end the process: a stack that is too small, which `attach_sense` refuses, and a ray without a
+direction, which is not cast.
+"""
+
+import copy
+import ctypes
+
+import mujoco
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from saltus.contact.mujoco.collision import _check, _library, read_number, write_number
+from saltus.model.compile.cameras_rays import RAY_KINDS, sight
+from saltus.model.layout import DATA
+from saltus.number.functions import lane_count, lane_get, lane_set, value_of
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.quaternions import quat_multiply
+
+MODEL, SCRATCH, XPOS, XMAT, XQUAT, BUFFER, RAY, DISTANCE = range(8)  # places in foreign_sense
+POINT, DIRECTION, NORMAL, SEGMENT, GEOM, NUMBERS = 0, 3, 6, 9, 15, 16  # places in the buffer
+PLANE, HFIELD, SDF = 0, 1, 8
+
+
+# ---------------------------------------------------------------- from Python: who works for a Data
+
+
+class ForeignSense:
+    """What MuJoCo's functions need for one Data: mjModel, a scratch mjData, a buffer. `attach_sense` makes it."""
+
+    def __init__(self, mj_model: mujoco.MjModel):
+        self.model = copy.copy(mj_model)
+        ours = np.isin(mj_model.geom_type, RAY_KINDS)
+        self.model.geom_matid[ours] = -1
+        self.model.geom_rgba[ours, 3] = 0.0
+        self.data = mujoco.MjData(self.model)
+        self.buffer = np.zeros(NUMBERS)
+
+    def addresses(self) -> list[int]:
+        """Where everything lies, in the order of Data's field."""
+        functions = [ctypes.cast(getattr(_library(), f), ctypes.c_void_p).value for f in ("mj_ray", "mj_geomDistance")]
+        d = self.data
+        poses = [x.ctypes.data for x in (d.geom_xpos, d.geom_xmat, d.geom_xquat)]
+        return [self.model._address, d._address, *poses, self.buffer.ctypes.data, *functions]
+
+
+def attach_sense(model, struct) -> ForeignSense | None:
+    """Let MuJoCo's functions look for `struct`, a Data of a `saltus.model.model.Model`.
+
+    To be called once for each Data, before kernels run on it; returns None if no sensor needs them. The result is kept
+    as `struct.foreign_sense_owner`: it must live as long as kernels run on the struct's buffers, and belongs to this
+    struct alone. ModelError if MuJoCo could not do it without an error.
+    """
+    struct.foreign_sense_owner = None
+    needed = sight(model._mj).features & {"foreign_ray", "distance"}
+    if "distance" in needed:
+        _check(model._mj)
+    if needed:
+        struct.foreign_sense_owner = ForeignSense(model._mj)
+        at = struct.ints[DATA.slot["foreign_sense"]]
+        struct.ints[at : at + 8] = struct.foreign_sense_owner.addresses()
+    return struct.foreign_sense_owner
+
+
+# ---------------------------------------------------------------- functions outside of structs
+
+INT32, BYTE, DOUBLE = ir.IntType(32), ir.IntType(8), ir.DoubleType()
+POINTER = BYTE.as_pointer()
+
+
+def _part(builder, address, number):
+    """Pointer to double `number` of what lies at an address."""
+    return builder.inttoptr(builder.add(address, ir.Constant(address.type, 8 * number)), POINTER)
+
+
+@intrinsic
+def call_ray(typingctx, function, model, data, buffer, body):
+    """mj_ray for the point and direction in a buffer, without the geoms of a body; the normal goes into the buffer."""
+
+    def codegen(context, builder, sig, args):
+        function, model, data, buffer, body = args
+        kind = ir.FunctionType(DOUBLE, [POINTER] * 5 + [BYTE, INT32] + [POINTER] * 2)
+        function = builder.inttoptr(function, kind.as_pointer())
+        model, data = (builder.inttoptr(a, POINTER) for a in (model, data))
+        point, direction, normal, geom = (_part(builder, buffer, k) for k in (POINT, DIRECTION, NORMAL, GEOM))
+        every, static = ir.Constant(POINTER, None), ir.Constant(BYTE, 1)
+        body = builder.trunc(body, INT32)
+        return builder.call(function, [model, data, point, direction, every, static, body, geom, normal])
+
+    return types.float64(*[types.int64] * 5), codegen
+
+
+@intrinsic
+def call_distance(typingctx, function, model, data, buffer, g1, g2, most):
+    """mj_geomDistance of two geoms, `most` (m) if they are farther apart; the segment goes into the buffer."""
+
+    def codegen(context, builder, sig, args):
+        function, model, data, buffer, g1, g2, most = args
+        kind = ir.FunctionType(DOUBLE, [POINTER, POINTER, INT32, INT32, DOUBLE, POINTER])
+        function = builder.inttoptr(function, kind.as_pointer())
+        model, data = (builder.inttoptr(a, POINTER) for a in (model, data))
+        g1, g2 = (builder.trunc(g, INT32) for g in (g1, g2))
+        return builder.call(function, [model, data, g1, g2, most, _part(builder, buffer, SEGMENT)])
+
+    return types.float64(*[types.int64] * 6, types.float64), codegen
+
+
+# ---------------------------------------------------------------- in kernels
+
+
+@only_with("foreign_ray", otherwise="(0.0 * d.time - 1.0, (0.0 * d.time, 0.0 * d.time, 0.0 * d.time))")
+@kernel
+def foreign_ray(m, d, point, direction, body):
+    """Distance (m) along a ray to the nearest geom that only MuJoCo can cast rays on, -1 for none, and its normal.
+
+    Geoms of `body` are not seen. Reads geom_xpos, geom_xmat. A Data without `attach_sense` sees none.
+    """
+    zero = 0.0 * d.time
+    x = zero - 1.0
+    nx = ny = nz = zero
+    if d.foreign_sense[RAY] == 0:
+        return x, (nx, ny, nz)
+    buffer = d.foreign_sense[BUFFER]
+    for i in range(lane_count(d.time)):
+        for k in range(3):
+            write_number(buffer, NORMAL + k, 0.0)
+        finite = copy_ray(d, i, point, direction)
+        for g in range(m.ngeom):
+            kind = m.geom_type[g]
+            if m.geom_visible[g] and m.geom_bodyid[g] != body and (kind == HFIELD or kind > 6):
+                finite = copy_frame(d, g, i) and finite
+        if finite:
+            found = call_ray(d.foreign_sense[RAY], d.foreign_sense[MODEL], d.foreign_sense[SCRATCH], buffer, body)
+            x = lane_set(x, i, found)
+            nx = lane_set(nx, i, read_number(buffer, NORMAL))
+            ny = lane_set(ny, i, read_number(buffer, NORMAL + 1))
+            nz = lane_set(nz, i, read_number(buffer, NORMAL + 2))
+    return x, (nx, ny, nz)
+
+
+@kernel
+def foreign_distance(m, d, g1, g2, most):
+    """Distance (m) of two geoms, negative where they overlap, `most` if farther; the segment's ends (m), else zeros.
+
+    Reads geom_xpos, geom_xmat, xquat. A Data without `attach_sense` finds them far apart.
+    """
+    zero = 0.0 * d.time
+    x = zero + most
+    ax = ay = az = bx = by = bz = zero
+    if d.foreign_sense[DISTANCE] == 0:
+        return x, (ax, ay, az), (bx, by, bz)
+    buffer = d.foreign_sense[BUFFER]
+    for i in range(lane_count(d.time)):
+        for k in range(6):
+            write_number(buffer, SEGMENT + k, 0.0)
+        finite = copy_frame(d, g1, i)
+        finite = copy_frame(d, g2, i) and finite
+        if finite:
+            if m.geom_type[g1] == SDF or m.geom_type[g2] == SDF:
+                copy_turn(m, d, g1, i)
+                copy_turn(m, d, g2, i)
+            found = call_distance(
+                d.foreign_sense[DISTANCE], d.foreign_sense[MODEL], d.foreign_sense[SCRATCH], buffer, g1, g2, most
+            )
+            x = lane_set(x, i, found)
+            ax = lane_set(ax, i, read_number(buffer, SEGMENT))
+            ay = lane_set(ay, i, read_number(buffer, SEGMENT + 1))
+            az = lane_set(az, i, read_number(buffer, SEGMENT + 2))
+            bx = lane_set(bx, i, read_number(buffer, SEGMENT + 3))
+            by = lane_set(by, i, read_number(buffer, SEGMENT + 4))
+            bz = lane_set(bz, i, read_number(buffer, SEGMENT + 5))
+    return x, (ax, ay, az), (bx, by, bz)
+
+
+@kernel
+def copy_ray(d, i, point, direction):
+    """Lane i's point and direction into the buffer; whether they are numbers, the direction's length near 1."""
+    buffer = d.foreign_sense[BUFFER]
+    p0, p1, p2 = lane_get(value_of(point[0]), i), lane_get(value_of(point[1]), i), lane_get(value_of(point[2]), i)
+    v0, v1 = lane_get(value_of(direction[0]), i), lane_get(value_of(direction[1]), i)
+    v2 = lane_get(value_of(direction[2]), i)
+    write_number(buffer, POINT, p0)
+    write_number(buffer, POINT + 1, p1)
+    write_number(buffer, POINT + 2, p2)
+    write_number(buffer, DIRECTION, v0)
+    write_number(buffer, DIRECTION + 1, v1)
+    write_number(buffer, DIRECTION + 2, v2)
+    return 0.0 * (p0 + p1 + p2) == 0.0 and v0 * v0 + v1 * v1 + v2 * v2 > 0.5
+
+
+@kernel
+def copy_frame(d, g, i):
+    """Lane i's pose of geom g into the scratch mjData; whether it consists of numbers."""
+    total = 0.0
+    for k in range(3):
+        number = lane_get(value_of(d.geom_xpos[g, k]), i)
+        write_number(d.foreign_sense[XPOS], 3 * g + k, number)
+        total = total + number
+    for k in range(9):
+        number = lane_get(value_of(d.geom_xmat[g, k]), i)
+        write_number(d.foreign_sense[XMAT], 9 * g + k, number)
+        total = total + number
+    return 0.0 * total == 0.0
+
+
+@kernel
+def copy_turn(m, d, g, i):
+    """Lane i's orientation of geom g as a quaternion, which signed distance fields look at."""
+    quat = quat_multiply(d.xquat[m.geom_bodyid[g]], m.geom_quat[g])
+    write_number(d.foreign_sense[XQUAT], 4 * g, lane_get(value_of(quat[0]), i))
+    write_number(d.foreign_sense[XQUAT], 4 * g + 1, lane_get(value_of(quat[1]), i))
+    write_number(d.foreign_sense[XQUAT], 4 * g + 2, lane_get(value_of(quat[2]), i))
+    write_number(d.foreign_sense[XQUAT], 4 * g + 3, lane_get(value_of(quat[3]), i))

@@ -1,0 +1,42 @@
+"""Actuators that pull on contacts: the moment arms of a body's adhesion.
+
+The force acts along the normals of all contacts of the body, those within the gap too, and is shared among them
+(MuJoCo documentation, XML reference, "adhesion").
+"""
+
+from saltus.contact.counts import NCON
+from saltus.dynamics.actuator.transmission import feel
+from saltus.model.compile.actuators import BODY
+from saltus.number.functions import maximum, where
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.vectors import scale3
+
+
+@only_with("adhere")
+@kernel
+def adhesion_moments(m, d):
+    """moment [nmoment] of outputs on bodies: minus the mean of the contacts' normal Jacobians; needs the contacts."""
+    zero = 0.0 * d.time
+    none = (zero, zero, zero)
+    for o in range(m.nout):
+        if m.out_kind[o] == BODY:
+            first, last = m.moment_adr[o], m.moment_adr[o] + m.moment_num[o]
+            for k in range(first, last):
+                d.moment[k] = zero
+            touching = zero
+            for n in range(d.count[NCON]):
+                c = d.contact_collision[n]
+                if m.collision_geom2[c] < 0:
+                    continue  # as in MuJoCo, deformable bodies are not pulled on
+                b1, b2 = m.geom_bodyid[m.collision_geom1[c]], m.geom_bodyid[m.collision_geom2[c]]
+                if b1 == m.out_obj1[o] or b2 == m.out_obj1[o]:
+                    found = d.contact_dist[n] < m.law_reach[m.collision_law[c]]
+                    share = where(found, zero + 1.0, zero)
+                    touching = touching + share
+                    f = d.contact_frame[n]
+                    pull = scale3(share, (f[0], f[1], f[2]))
+                    feel(m, d, o, b1, d.contact_pos[n], pull, none)
+                    feel(m, d, o, b2, d.contact_pos[n], scale3(-1.0, pull), none)
+            inverse = 1.0 / maximum(touching, zero + 1.0)
+            for k in range(first, last):
+                d.moment[k] = inverse * d.moment[k]

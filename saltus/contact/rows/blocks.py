@@ -1,0 +1,173 @@
+"""Blocks of constraint rows: what one limit, equality or contact asks of the accelerations.
+
+A block has `dim` rows and a chain of degrees of freedom that move it. The Jacobian's entries of chain dof c and row r
+are row_J[J + c dim + r]. A block is there for all lanes if it acts in any; where it does not act its weights row_D are
+zero. The rows of a contact are motions along its normal, its tangents and, for more than three dimensions, rotations
+about these; pyramids and cones are cut from them by the cost (see `saltus.contact.rows.cost`), so that four edges of a
+pyramid share three rows.
+"""
+
+from saltus.contact.counts import NBLOCK, NEDGE, NEQUALITY, NFILL, NFLEXDOF, NJ, NROW
+from saltus.number.functions import where
+from saltus.number.kernels import kernel, only_with
+
+EQUALITY, FRICTION, UNILATERAL, PYRAMID, CONE = range(5)
+
+
+@only_with("flexcontact", otherwise="m.chain_dof[place]")
+@kernel(inline=True)
+def chained_dof(m, d, place):
+    """A degree of freedom of a block, by its place: in the lists of the model, or in those that contacts have made."""
+    if place < m.nchaindof:
+        return m.chain_dof[place]
+    return d.flex_dof[place - m.nchaindof]
+
+
+@kernel
+def clear_blocks(m, d):
+    """No blocks yet."""
+    d.count[NBLOCK] = 0
+    d.count[NROW] = 0
+    d.count[NJ] = 0
+    d.count[NFILL] = 0
+    d.count[NFLEXDOF] = 0
+    d.count[NEQUALITY] = 0
+    d.count[NEDGE] = -1
+    d.constrained = 0.0 * d.time
+
+
+@kernel
+def add_block(m, d, kind, dim, chain, law, index, active):
+    """Append a block that acts in the lanes where `active` holds; returns its number. `index`: what it belongs to.
+
+    Its rows are still to be written.
+    """
+    dofs = m.chain_adr[chain], m.chain_num[chain], m.chain_fill[chain]
+    return add_block_of(m, d, kind, dim, chain, dofs, law, index, active)
+
+
+@kernel
+def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
+    """The same for given degrees of freedom: (where their list begins, how many, see chain_fill).
+
+    `chain`: a number that no other list has.
+    """
+    b = d.count[NBLOCK]
+    first, num, fill = dofs
+    d.block_kind[b] = kind
+    d.block_dim[b] = dim
+    d.block_row[b] = d.count[NROW]
+    d.block_J[b] = d.count[NJ]
+    d.block_chain[b] = chain
+    d.block_dofs[b] = first
+    d.block_num[b] = num
+    d.block_fill[b] = fill
+    d.block_id[b] = index
+    d.block_law[b] = law
+    d.count[NBLOCK] = b + 1
+    if kind == EQUALITY:
+        d.count[NEQUALITY] = b + 1
+    d.count[NROW] = d.count[NROW] + dim
+    d.count[NJ] = d.count[NJ] + dim * num
+    d.count[NFILL] = d.count[NFILL] + fill
+    d.constrained = where(active, 1.0 + 0.0 * d.time, d.constrained)
+    return b
+
+
+@kernel
+def times_block(m, d, b, x, y):
+    """y ← J x for the rows of block b, for fields x [nv] and y [nrow]."""
+    dim = d.block_dim[b]
+    row = d.block_row[b]
+    place = d.block_J[b]
+    first = d.block_dofs[b]
+    zero = 0.0 * d.time
+    if dim == 3:
+        y0 = y1 = y2 = zero
+        for c in range(d.block_num[b]):
+            xi = x[chained_dof(m, d, first + c)]
+            y0 = y0 + d.row_J[place] * xi
+            y1 = y1 + d.row_J[place + 1] * xi
+            y2 = y2 + d.row_J[place + 2] * xi
+            place += 3
+        y[row] = y0
+        y[row + 1] = y1
+        y[row + 2] = y2
+    else:
+        for r in range(dim):
+            total = zero
+            for c in range(d.block_num[b]):
+                total = total + d.row_J[place + c * dim + r] * x[chained_dof(m, d, first + c)]
+            y[row + r] = total
+
+
+@kernel
+def add_transpose_block(m, d, b, f, x):
+    """x ← x + Jᵀ f for the rows of block b, for fields f [nrow] and x [nv]."""
+    dim = d.block_dim[b]
+    row = d.block_row[b]
+    place = d.block_J[b]
+    first = d.block_dofs[b]
+    if dim == 3:
+        f0, f1, f2 = f[row], f[row + 1], f[row + 2]
+        for c in range(d.block_num[b]):
+            i = chained_dof(m, d, first + c)
+            x[i] = x[i] + (d.row_J[place] * f0 + d.row_J[place + 1] * f1 + d.row_J[place + 2] * f2)
+            place += 3
+    else:
+        for c in range(d.block_num[b]):
+            i = chained_dof(m, d, first + c)
+            total = x[i]
+            for r in range(dim):
+                total = total + d.row_J[place + r] * f[row + r]
+            x[i] = total
+            place += dim
+
+
+@kernel
+def times_rows(m, d, x, y):
+    """y ← J x for all rows, for fields x [nv] and y [nrow]."""
+    first, last = edge_blocks(m, d)
+    for b in range(first):
+        times_block(m, d, b, x, y)
+    for r in range(last - first):
+        row, place = d.block_row[first] + r, d.block_J[first] + m.edgerow_J[r]
+        total = 0.0 * d.time
+        for side in range(2):
+            i = m.edgerow_dof[r, side]
+            if i >= 0:
+                total = total + (d.row_J[place] * x[i] + d.row_J[place + 1] * x[i + 1] + d.row_J[place + 2] * x[i + 2])
+                place += 3
+        y[row] = total
+    for b in range(last, d.count[NBLOCK]):
+        times_block(m, d, b, x, y)
+
+
+@kernel
+def add_transpose_rows(m, d, f, x):
+    """x ← x + Jᵀ f for all rows, for fields f [nrow] and x [nv]."""
+    first, last = edge_blocks(m, d)
+    for b in range(first):
+        add_transpose_block(m, d, b, f, x)
+    for r in range(last - first):
+        force, place = f[d.block_row[first] + r], d.block_J[first] + m.edgerow_J[r]
+        for side in range(2):
+            i = m.edgerow_dof[r, side]
+            if i >= 0:
+                x[i] = x[i] + d.row_J[place] * force
+                x[i + 1] = x[i + 1] + d.row_J[place + 1] * force
+                x[i + 2] = x[i + 2] + d.row_J[place + 2] * force
+                place += 3
+    for b in range(last, d.count[NBLOCK]):
+        add_transpose_block(m, d, b, f, x)
+
+
+@kernel(inline=True)
+def edge_blocks(m, d):
+    """The first block of a deformable body's edges, and one past the last, where they are all alike; else (0, 0).
+
+    There are hundreds of them, so that their rows have loops of their own.
+    """
+    if d.count[NEDGE] < 0:
+        return 0, 0
+    return d.count[NEDGE], d.count[NEDGE] + m.nedgerow

@@ -1,0 +1,166 @@
+"""Rows of contacts: motion of the second geom against the first along the contact frame, and about it."""
+
+from saltus.contact.counts import NCON
+from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, times_block
+from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
+from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.number.functions import any_lane, where
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.motions import dot6, unit_wrench
+from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
+
+
+@only_with("contact")
+@kernel
+def contact_rows(m, d):
+    """Rows of all contacts that are within their margin in any lane.
+
+    Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
+    """
+    for k in range(d.count[NCON]):
+        c = d.contact_collision[k]
+        law = m.collision_law[c]
+        r = d.contact_dist[k] - m.law_margin[law]
+        active = r < 0.0
+        d.contact_block[k] = -1
+        if any_lane(active):
+            dim = m.law_dim[law]
+            kind = UNILATERAL if dim == 1 else CONE if m.opt_cone else PYRAMID
+            b = contact_block(m, d, kind, dim, law, k, active)
+            d.contact_block[k] = b
+            contact_jacobian(m, d, k, b, dim)
+            contact_velocity(m, d, k, b, dim)
+            weights_and_references(m, d, b, kind, r, active, contact_inverse(m, d, k))
+
+
+@kernel
+def contact_block(m, d, kind, dim, law, k, active):
+    """A block for contact k that acts in the lanes where `active` holds; returns its number."""
+    chain = m.collision_chain[d.contact_collision[k]]
+    if chain < 0:
+        return flex_block(m, d, kind, dim, law, k, active)
+    return add_block(m, d, kind, dim, chain, law, k, active)
+
+
+@kernel
+def contact_inverse(m, d, k):
+    """Inverse inertia (1/kg) that contact k feels, as constraints are weighed by it."""
+    chain = m.collision_chain[d.contact_collision[k]]
+    if chain < 0:
+        return flex_inverse(m, d, k)
+    return m.chain_translation[chain] + 0.0 * d.time
+
+
+@kernel
+def contact_jacobian(m, d, k, b, dim):
+    """The Jacobian of block b, the first `dim` motions of contact k: of the second object against the first."""
+    if m.collision_chain[d.contact_collision[k]] < 0:
+        flex_jacobian(m, d, k, b, dim)
+        return
+    side_rows(m, d, k, b, dim, 1.0)
+    if m.chain_body1[d.block_chain[b]] > 0:
+        side_rows(m, d, k, b, dim, -1.0)
+
+
+@kernel
+def contact_velocity(m, d, k, b, dim):
+    """row_aref of block b ← the velocities of contact k (m/s, rad/s), surfaces that move by themselves included."""
+    times_block(m, d, b, d.qvel, d.row_aref)
+    if m.collision_moves[d.contact_collision[k]]:
+        add_surface_velocity(m, d, k, d.block_row[b], dim)
+
+
+@kernel
+def side_rows(m, d, k, b, dim, side):
+    """The Jacobian of block b for the degrees of freedom that move one body: the second if `side` is 1, else the first.
+
+    A row is the power of a unit wrench at the contact point on the motion of the degree of freedom.
+    """
+    chain = d.block_chain[b]
+    body = m.chain_body2[chain] if side > 0.0 else m.chain_body1[chain]
+    f = d.contact_frame[k]
+    normal, tangent1, tangent2 = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
+    arm = sub3(d.contact_pos[k], d.subtree_com[m.body_rootid[body]])
+    w0 = unit_wrench(arm, normal)
+    w1 = unit_wrench(arm, tangent1)
+    w2 = unit_wrench(arm, tangent2)
+    place = d.block_J[b]
+    first = m.chain_adr[chain]
+    for c in range(d.block_num[b]):
+        if m.chain_sign[first + c] == side:
+            s = d.cdof[m.chain_dof[first + c]]
+            d.row_J[place] = side * dot6(s, w0)
+            if dim > 1:
+                d.row_J[place + 1] = side * dot6(s, w1)
+                d.row_J[place + 2] = side * dot6(s, w2)
+            # rotation about the normal and the tangents
+            for r in range(3, dim):
+                q = 3 * (r - 3)
+                d.row_J[place + r] = side * (
+                    s[0] * d.contact_frame[k, q] + s[1] * d.contact_frame[k, q + 1] + s[2] * d.contact_frame[k, q + 2]
+                )
+        place += dim
+
+
+@kernel
+def weights_and_references(m, d, b, kind, r, active, inverse):
+    """Weights and reference accelerations of a contact's rows, from their velocities in row_aref.
+
+    `inverse` (1/kg): see `contact_inverse`.
+
+    The regularisation of a cone's rows is such that friction has the same softness in all directions; a pyramid's
+    edges share one that matches the cone's (MuJoCo documentation, Computation: Constraint model).
+    """
+    law = d.block_law[b]
+    row = d.block_row[b]
+    dim = d.block_dim[b]
+    imp = impedance(m.law_impedance[law], r)
+    zero = 0.0 * r
+    d.row_pos[row] = r
+    d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, r, d.row_aref[row])
+    tangential = m.law_damping_tangent[law] if kind == CONE else m.law_damping[law]
+    for k in range(1, dim):
+        d.row_pos[row + k] = zero
+        d.row_aref[row + k] = -tangential * d.row_aref[row + k]
+    sliding = m.law_friction[law, 0]
+    if kind == PYRAMID:
+        mu = m.law_mu[law]
+        edge = 2.0 * mu * mu * regularisation(imp, inverse * (1.0 + sliding * sliding))
+        weight = where(active, 1.0 / edge, zero)
+        for k in range(dim):
+            d.row_D[row + k] = weight
+    else:
+        normal = regularisation(imp, inverse)
+        d.row_D[row] = where(active, 1.0 / normal, zero)
+        for k in range(1, dim):
+            ratio = m.law_friction[law, k - 1] / sliding
+            d.row_D[row + k] = where(active, m.opt_impratio * ratio * ratio / normal, zero)
+
+
+@kernel
+def add_surface_velocity(m, d, k, row, dim):
+    """Add to the velocities of contact k, in row_aref, those of surfaces that move by themselves: sliding and spin."""
+    c = d.contact_collision[k]
+    zero = 0.0 * d.time
+    linear = angular = (zero, zero, zero)
+    if m.collision_geom2[c] >= 0:
+        linear, angular = surface_velocity(m, d, m.collision_geom2[c], d.contact_pos[k])
+    linear1, angular1 = surface_velocity(m, d, m.collision_geom1[c], d.contact_pos[k])
+    frame = d.contact_frame[k]
+    sliding = matrix_times_vector(frame, sub3(linear, linear1))
+    spin = matrix_times_vector(frame, sub3(angular, angular1))
+    if dim > 1:
+        d.row_aref[row + 1] = d.row_aref[row + 1] + sliding[1]
+        d.row_aref[row + 2] = d.row_aref[row + 2] + sliding[2]
+    if dim > 3:
+        d.row_aref[row + 3] = d.row_aref[row + 3] + spin[0]
+
+
+@kernel
+def surface_velocity(m, d, g, point):
+    """Velocity (m/s) of geom g's moving surface at a point, and its angular velocity (rad/s), in world axes."""
+    v = m.geom_surfacevel[g]
+    mat = d.geom_xmat[g]
+    linear = matrix_times_vector(mat, scale3(1.0 + 0.0 * d.time, (v[0], v[1], v[2])))
+    angular = matrix_times_vector(mat, scale3(1.0 + 0.0 * d.time, (v[3], v[4], v[5])))
+    return add3(linear, cross(angular, sub3(point, d.geom_xpos[g]))), angular

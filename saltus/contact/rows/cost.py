@@ -1,0 +1,216 @@
+"""What a residual costs: forces and curvatures of constraint blocks.
+
+With u = J a - a_ref the residual of a block, the solver minimises ½ (a - a₀)ᵀ M (a - a₀) + Σ s(u). Here are the force
+f = -∂s/∂u and the curvature W = ∂²s/∂u² of each kind of block:
+
+    equality     s = ½ u D u
+    friction     the same, linear where |D u| is beyond the bound
+    unilateral   ½ D u² where u < 0
+    pyramid      Σ ½ D e² where e < 0, over the edges e = u₀ ± μ_k u_k
+    cone         ½ u D u in the polar cone, half the squared distance to it around it, 0 in the cone
+
+(MuJoCo documentation, Computation: Constraint model: Primal problem.)
+"""
+
+from saltus.contact.counts import NBLOCK, NEQUALITY, NROW
+from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID, add_transpose_rows, times_rows
+from saltus.number.functions import absolute, clip, sqrt, where
+from saltus.number.kernels import kernel
+
+TINY = 1e-30
+
+
+@kernel
+def row_residuals(m, d, a):
+    """row_residual ← J a - a_ref for a field a [nv]."""
+    times_rows(m, d, a, d.row_residual)
+    for r in range(d.count[NROW]):
+        d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+
+
+@kernel
+def constraint_forces(m, d):
+    """row_force and qfrc_constraint [nv] (N, N m) from row_residual."""
+    for i in range(m.nv):
+        d.qfrc_constraint[i] = 0.0 * d.time
+    row_forces(m, d)
+    add_transpose_rows(m, d, d.row_force, d.qfrc_constraint)
+
+
+@kernel
+def row_forces(m, d):
+    """Forces row_force of all blocks from row_residual; the first of them are equalities, sometimes hundreds."""
+    equalities = d.count[NEQUALITY]
+    for r in range(d.block_row[equalities - 1] + d.block_dim[equalities - 1] if equalities > 0 else 0):
+        d.row_force[r] = -d.row_D[r] * d.row_residual[r]
+    for b in range(equalities, d.count[NBLOCK]):
+        if d.block_kind[b] == EQUALITY:
+            for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+                d.row_force[r] = -d.row_D[r] * d.row_residual[r]
+        else:
+            block_force(m, d, b)
+
+
+@kernel
+def block_force(m, d, b):
+    """The same of block b, which is no equality."""
+    kind = d.block_kind[b]
+    row = d.block_row[b]
+    if kind == PYRAMID:
+        pyramid_force(m, d, b, row)
+    elif kind == CONE:
+        cone_force(m, d, b, row)
+    else:
+        u = d.row_residual[row]
+        force = -d.row_D[row] * u
+        if kind == FRICTION:
+            d.row_force[row] = clip(force, -d.row_loss[row], d.row_loss[row])
+        else:
+            d.row_force[row] = where(u < 0.0, force, 0.0 * u)
+
+
+@kernel
+def pyramid_force(m, d, b, row):
+    """The edges that push, as force along the normal and the friction dimensions."""
+    law = d.block_law[b]
+    u0 = d.row_residual[row]
+    weight = d.row_D[row]
+    zero = 0.0 * u0
+    normal = zero
+    for k in range(1, d.block_dim[b]):
+        mu = m.law_friction[law, k - 1]
+        across = mu * d.row_residual[row + k]
+        upper = where(u0 + across < 0.0, u0 + across, zero)
+        lower = where(u0 - across < 0.0, u0 - across, zero)
+        normal = normal - (upper + lower)
+        d.row_force[row + k] = mu * weight * (lower - upper)
+    d.row_force[row] = weight * normal
+
+
+@kernel
+def cone_zone(m, d, b, u, row):
+    """(N, T, whether in the polar cone, whether around it) of a residual field u, in coordinates of a circular cone."""
+    law = d.block_law[b]
+    mu = m.law_mu[law]
+    normal = mu * u[row]
+    square = 0.0 * normal
+    for k in range(1, d.block_dim[b]):
+        across = m.law_friction[law, k - 1] * u[row + k]
+        square = square + across * across
+    tangent = sqrt(square)
+    free = normal >= mu * tangent
+    bottom = mu * normal + tangent <= 0.0
+    around = where(free, 0.0 * normal, where(bottom, 0.0 * normal, 1.0 + 0.0 * normal)) > 0.5
+    return normal, tangent, bottom & (normal < 0.0), around
+
+
+@kernel
+def cone_force(m, d, b, row):
+    """Force of an elliptic friction cone."""
+    law = d.block_law[b]
+    mu = m.law_mu[law]
+    normal, tangent, bottom, around = cone_zone(m, d, b, d.row_residual, row)
+    weight = d.row_D[row] / (mu * mu * (1.0 + mu * mu))
+    push = -weight * (normal - mu * tangent) * mu
+    zero = 0.0 * normal
+    d.row_force[row] = where(around, push, where(bottom, -d.row_D[row] * d.row_residual[row], zero))
+    drag = -push / where(tangent > TINY, tangent, 1.0 + zero)
+    for k in range(1, d.block_dim[b]):
+        u = d.row_residual[row + k]
+        slope = m.law_friction[law, k - 1]
+        d.row_force[row + k] = where(around, drag * slope * slope * u, where(bottom, -d.row_D[row + k] * u, zero))
+
+
+@kernel
+def block_weight(m, d, b):
+    """Curvature W of block b, [dim, dim] row by row in block_weight; for a single row only its number.
+
+    Weights of single rows and of pyramids' edges are kept in row_upper, row_lower.
+    """
+    kind = d.block_kind[b]
+    row = d.block_row[b]
+    dim = d.block_dim[b]
+    if kind == PYRAMID:
+        pyramid_weight(m, d, b, row, dim)
+    elif kind == CONE:
+        cone_weight(m, d, b, row, dim)
+    elif kind == EQUALITY:
+        for k in range(dim * dim):
+            d.block_weight[k] = 0.0 * d.time
+        for k in range(dim):
+            d.block_weight[k * dim + k] = d.row_D[row + k]
+    else:
+        d.block_weight[0] = d.row_upper[row] = single_weight(d, kind, row)
+
+
+@kernel
+def single_weight(d, kind, row):
+    """Curvature of a unilateral row or a row of dry friction."""
+    u = d.row_residual[row]
+    if kind == FRICTION:
+        inside = absolute(d.row_D[row] * u) < d.row_loss[row]
+    else:
+        inside = u < 0.0
+    return where(inside, d.row_D[row], 0.0 * u)
+
+
+@kernel
+def pyramid_weight(m, d, b, row, dim):
+    """Sum over the edges e that push of D e eᵀ: an arrow, since each edge has one friction dimension."""
+    law = d.block_law[b]
+    u0 = d.row_residual[row]
+    weight = d.row_D[row]
+    zero = 0.0 * u0
+    total = zero
+    for k in range(dim, dim * dim):
+        d.block_weight[k] = zero
+    for k in range(1, dim):
+        mu = m.law_friction[law, k - 1]
+        across = mu * d.row_residual[row + k]
+        upper = where(u0 + across < 0.0, weight, zero)
+        lower = where(u0 - across < 0.0, weight, zero)
+        d.row_upper[row + k] = upper
+        d.row_lower[row + k] = lower
+        total = total + (upper + lower)
+        side = mu * (upper - lower)
+        d.block_weight[k] = side
+        d.block_weight[k * dim] = side
+        d.block_weight[k * dim + k] = mu * mu * (upper + lower)
+    d.block_weight[0] = total
+
+
+@kernel
+def cone_weight(m, d, b, row, dim):
+    """Curvature of an elliptic friction cone: of half the squared distance (N - μ T)² around it."""
+    law = d.block_law[b]
+    mu = m.law_mu[law]
+    normal, tangent, bottom, around = cone_zone(m, d, b, d.row_residual, row)
+    zero = 0.0 * normal
+    weight = d.row_D[row] / (mu * mu * (1.0 + mu * mu))
+    length = where(around, tangent, 1.0 + zero)
+    for j in range(dim):
+        # derivative of N - μ T, and of what it multiplies, along dimension j
+        slope_j = cone_slope(m, d, law, row, j, length, mu)
+        for k in range(j + 1):
+            slope_k = cone_slope(m, d, law, row, k, length, mu)
+            curve = slope_j * slope_k
+            if k > 0:
+                mu_j, mu_k = m.law_friction[law, j - 1], m.law_friction[law, k - 1]
+                outer = mu_j * mu_j * d.row_residual[row + j] * (mu_k * mu_k * d.row_residual[row + k])
+                bend = -outer / (length * length * length)
+                if j == k:
+                    bend = bend + mu_j * mu_j / length
+                curve = curve - mu * (normal - mu * tangent) * bend
+            inner = d.row_D[row + j] if j == k else zero
+            entry = where(around, weight * curve, where(bottom, inner, zero))
+            d.block_weight[j * dim + k] = entry
+            d.block_weight[k * dim + j] = entry
+
+
+@kernel
+def cone_slope(m, d, law, row, j, length, mu):
+    """∂(N - μ T)/∂u_j."""
+    if j == 0:
+        return mu + 0.0 * length
+    friction = m.law_friction[law, j - 1]
+    return -mu * friction * friction * d.row_residual[row + j] / length

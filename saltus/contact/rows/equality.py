@@ -1,0 +1,212 @@
+"""Rows of equality constraints: bodies connected or welded, joints coupled."""
+
+from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
+from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.number.functions import sqrt
+from saltus.number.kernels import kernel
+from saltus.spatial.motions import acceleration_at, velocity_at
+from saltus.spatial.quaternions import quat_conjugate, quat_multiply
+from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
+
+TINY = 1e-30  # under a root that must have a derivative
+CONNECT, WELD, JOINT, TENDON, FLEX = range(5)  # MuJoCo's equality types
+
+
+@kernel
+def equality_rows(m, d):
+    """Rows of all equality constraints but those of tendons and deformable bodies.
+
+    Reads poses, cvel and cacc [nbody, 6] of all bodies (`keep` in `saltus.dynamics.smooth`).
+    """
+    for k in range(m.neq):
+        kind = m.eq_type[k]
+        if kind == JOINT:
+            joint_equality(m, d, k)
+        elif kind == CONNECT or kind == WELD:
+            body_equality(m, d, k, 3 if kind == CONNECT else 6)
+
+
+@kernel
+def equality_block(m, d, k, dim):
+    """A block that always acts; returns its number."""
+    zero = 0.0 * d.time
+    return add_block(m, d, EQUALITY, dim, m.eq_chain[k], m.eq_law[k], k, zero == zero)
+
+
+@kernel
+def equality_law(m, d, k, b):
+    """Weights and reference accelerations of block b from row_pos, its rows' violations, and its Jacobian.
+
+    The impedance is that of the violations' length.
+    """
+    law = m.eq_law[k]
+    row = d.block_row[b]
+    dim = d.block_dim[b]
+    square = 0.0 * d.time
+    for r in range(row, row + dim):
+        square = square + d.row_pos[r] * d.row_pos[r]
+    imp = impedance(m.law_impedance[law], sqrt(square + TINY))
+    times_block(m, d, b, d.qvel, d.row_aref)
+    for r in range(dim):
+        weight = regularisation(imp, m.eq_invweight[k, 1 if r > 2 else 0])
+        d.row_D[row + r] = 1.0 / weight
+        v = d.row_aref[row + r]
+        d.row_aref[row + r] = reference(m.law_stiffness[law], m.law_damping[law], imp, d.row_pos[row + r], v)
+
+
+@kernel
+def joint_equality(m, d, k):
+    """q₁ - q₁⁰ = polynomial of degree four in q₂ - q₂⁰, or a constant for a single joint."""
+    b = equality_block(m, d, k, 1)
+    row = d.block_row[b]
+    place = d.block_J[b]
+    c = m.eq_data[k]
+    a1 = m.jnt_qposadr[m.eq_obj1[k]]
+    d.row_pos[row] = d.qpos[a1] - m.qpos0[a1] - c[0]
+    one = 1.0 + 0.0 * d.time
+    if m.eq_obj2[k] >= 0:
+        a2 = m.jnt_qposadr[m.eq_obj2[k]]
+        x = d.qpos[a2] - m.qpos0[a2]
+        d.row_pos[row] = d.row_pos[row] - x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))
+        slope = c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
+        # the chain is in ascending order
+        second = 1 if m.jnt_dofadr[m.eq_obj2[k]] > m.jnt_dofadr[m.eq_obj1[k]] else 0
+        d.row_J[place + second] = -slope
+        d.row_J[place + 1 - second] = one
+    else:
+        d.row_J[place] = one
+    equality_law(m, d, k, b)
+
+
+@kernel
+def body_equality(m, d, k, dim):
+    """Two points coincide (dim 3), and two frames are parallel (dim 6).
+
+    With p the points and q the orientations, violated are p₁ - p₂ and s times the vector part of q₂* q₁, which is half
+    the angle for small ones. The reference accelerations are less the part of the rows' accelerations that velocities
+    alone make.
+    """
+    b = equality_block(m, d, k, dim)
+    chain = d.block_chain[b]
+    row = d.block_row[b]
+    body1, body2 = m.chain_body2[chain], m.chain_body1[chain]
+    point1, point2 = anchors(m, d, k, dim, body1, body2)
+    violation = sub3(point1, point2)
+    arm1 = sub3(point1, d.subtree_com[m.body_rootid[body1]])
+    arm2 = sub3(point2, d.subtree_com[m.body_rootid[body2]])
+    for r in range(3):
+        d.row_pos[row + r] = violation[0] if r == 0 else violation[1] if r == 1 else violation[2]
+    first = m.chain_adr[chain]
+    zero = 0.0 * d.time
+    for c in range(d.block_num[b]):
+        s = d.cdof[m.chain_dof[first + c]]
+        sign = m.chain_sign[first + c]
+        move = (zero, zero, zero)
+        if sign >= 0.0:
+            move = velocity_at(s, arm1)
+        if sign <= 0.0:
+            move = sub3(move, velocity_at(s, arm2))
+        place = d.block_J[b] + c * dim
+        d.row_J[place] = move[0]
+        d.row_J[place + 1] = move[1]
+        d.row_J[place + 2] = move[2]
+    if dim == 6:
+        weld_rows(m, d, k, b, body1, body2)
+    equality_law(m, d, k, b)
+    # gravity, which cacc holds too, is the same for both
+    drift = sub3(
+        acceleration_at(d.cvel[body1], d.cacc[body1], arm1), acceleration_at(d.cvel[body2], d.cacc[body2], arm2)
+    )
+    d.row_aref[row] = d.row_aref[row] - drift[0]
+    d.row_aref[row + 1] = d.row_aref[row + 1] - drift[1]
+    d.row_aref[row + 2] = d.row_aref[row + 2] - drift[2]
+    if dim == 6:
+        subtract_weld_drift(m, d, k, b, body1, body2)
+
+
+@kernel
+def anchors(m, d, k, dim, body1, body2):
+    """World positions (m) of the two points that are to coincide."""
+    if m.eq_site[k]:
+        local1, local2 = m.site_pos[m.eq_obj1[k]], m.site_pos[m.eq_obj2[k]]
+    else:
+        c = m.eq_data[k]
+        # a weld names the second body's point first
+        if dim == 3:
+            local1, local2 = (c[0], c[1], c[2]), (c[3], c[4], c[5])
+        else:
+            local1, local2 = (c[3], c[4], c[5]), (c[0], c[1], c[2])
+    point1 = add3(d.xpos[body1], matrix_times_vector(d.xmat[body1], local1))
+    point2 = add3(d.xpos[body2], matrix_times_vector(d.xmat[body2], local2))
+    return point1, point2
+
+
+@kernel
+def orientations(m, d, k, body1, body2):
+    """The two orientations that are to be the same, as quaternions."""
+    if m.eq_site[k]:
+        quat1 = quat_multiply(d.xquat[body1], m.site_quat[m.eq_obj1[k]])
+        quat2 = quat_multiply(d.xquat[body2], m.site_quat[m.eq_obj2[k]])
+    else:
+        c = m.eq_data[k]
+        quat1 = quat_multiply(d.xquat[body1], (c[6], c[7], c[8], c[9]))
+        quat2 = d.xquat[body2]
+    return quat1, quat2
+
+
+@kernel
+def weld_rows(m, d, k, b, body1, body2):
+    """Violation and Jacobian of a weld's rotation: rows 3 to 5."""
+    quat1, quat2 = orientations(m, d, k, body1, body2)
+    inverse2 = quat_conjugate(quat2)
+    scale = m.eq_data[k, 10]
+    row = d.block_row[b]
+    error = quat_multiply(inverse2, quat1)
+    d.row_pos[row + 3] = scale * error[1]
+    d.row_pos[row + 4] = scale * error[2]
+    d.row_pos[row + 5] = scale * error[3]
+    chain = d.block_chain[b]
+    first = m.chain_adr[chain]
+    for c in range(d.block_num[b]):
+        s = d.cdof[m.chain_dof[first + c]]
+        turn = scale3(0.5 * scale * m.chain_sign[first + c], (s[0], s[1], s[2]))
+        change = turned(inverse2, turn, quat1)
+        place = d.block_J[b] + c * 6 + 3
+        d.row_J[place] = change[0]
+        d.row_J[place + 1] = change[1]
+        d.row_J[place + 2] = change[2]
+
+
+@kernel(inline=True)
+def turned(left, axis, right):
+    """Vector part of left (0, axis) right."""
+    zero = 0.0 * axis[0]
+    product = quat_multiply(quat_multiply(left, (zero, axis[0], axis[1], axis[2])), right)
+    return product[1], product[2], product[3]
+
+
+@kernel
+def subtract_weld_drift(m, d, k, b, body1, body2):
+    """Take from rows 3 to 5 of a weld what velocities alone add to the second derivative of its violation.
+
+    With w = ω₁ - ω₂ the rate is ½ s q₂* w q₁, and q' = ½ ω q.
+    """
+    quat1, quat2 = orientations(m, d, k, body1, body2)
+    inverse2 = quat_conjugate(quat2)
+    v1, v2 = d.cvel[body1], d.cvel[body2]
+    a1, a2 = d.cacc[body1], d.cacc[body2]
+    omega1, omega2 = (v1[0], v1[1], v1[2]), (v2[0], v2[1], v2[2])
+    relative = sub3(omega1, omega2)
+    angular = sub3((a1[0], a1[1], a1[2]), (a2[0], a2[1], a2[2]))
+    zero = 0.0 * d.time
+    half1 = scale3(0.5, omega1)
+    half2 = scale3(-0.5, omega2)
+    rate1 = quat_multiply((zero, half1[0], half1[1], half1[2]), quat1)
+    rate2 = quat_multiply(inverse2, (zero, half2[0], half2[1], half2[2]))
+    change = add3(turned(rate2, relative, quat1), turned(inverse2, relative, rate1))
+    change = add3(change, turned(inverse2, angular, quat1))
+    row = d.block_row[b] + 3
+    scale = 0.5 * m.eq_data[k, 10]
+    d.row_aref[row] = d.row_aref[row] - scale * change[0]
+    d.row_aref[row + 1] = d.row_aref[row + 1] - scale * change[1]
+    d.row_aref[row + 2] = d.row_aref[row + 2] - scale * change[2]

@@ -1,0 +1,63 @@
+"""Rows of joint limits: one for each end of a range that a joint comes close to."""
+
+from saltus.contact.rows.blocks import UNILATERAL, add_block
+from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.dynamics.tree.kinematics import BALL
+from saltus.number.functions import any_lane, sqrt, where
+from saltus.number.kernels import kernel
+from saltus.spatial.fields import load3, load4
+from saltus.spatial.quaternions import quat_log, quat_normalize
+from saltus.spatial.vectors import dot3
+
+TINY = 1e-30
+
+
+@kernel
+def limit_rows(m, d):
+    """Rows of all joint limits: distance to the end of the range less margin is not to become negative."""
+    for k in range(m.njntlimit):
+        j = m.limit_obj[k]
+        i = m.jnt_dofadr[j]
+        if m.jnt_type[j] == BALL:
+            ball_limit(m, d, k, i, m.jnt_qposadr[j])
+        else:
+            q = d.qpos[m.jnt_qposadr[j]]
+            low = q - m.limit_range[k, 0]
+            high = m.limit_range[k, 1] - q
+            margin = m.limit_margin[k]
+            if any_lane(low < margin):
+                b = unilateral(m, d, k, low, d.qvel[i])
+                d.row_J[d.block_J[b]] = 1.0 + 0.0 * q
+            if any_lane(high < margin):
+                b = unilateral(m, d, k, high, -d.qvel[i])
+                d.row_J[d.block_J[b]] = -1.0 + 0.0 * q
+
+
+@kernel
+def unilateral(m, d, k, dist, v):
+    """The row of limit k at a distance (rad, m) that grows at the rate v; returns its block."""
+    law = m.limit_law[k]
+    r = dist - m.limit_margin[k]
+    active = r < 0.0
+    b = add_block(m, d, UNILATERAL, 1, m.limit_chain[k], law, k, active)
+    row = d.block_row[b]
+    imp = impedance(m.law_impedance[law], r)
+    d.row_pos[row] = r
+    d.row_D[row] = where(active, 1.0 / regularisation(imp, m.limit_invweight[k]), 0.0 * r)
+    d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, r, v)
+    return b
+
+
+@kernel
+def ball_limit(m, d, k, i, a):
+    """The row of a ball joint's largest angle of rotation."""
+    turn = quat_log(quat_normalize(load4(d.qpos, a)))
+    angle = sqrt(dot3(turn, turn) + TINY)
+    dist = max(m.limit_range[k, 0], m.limit_range[k, 1]) - angle
+    if any_lane(dist < m.limit_margin[k]):
+        axis = (turn[0] / angle, turn[1] / angle, turn[2] / angle)
+        b = unilateral(m, d, k, dist, -dot3(axis, load3(d.qvel, i)))
+        place = d.block_J[b]
+        d.row_J[place] = -axis[0]
+        d.row_J[place + 1] = -axis[1]
+        d.row_J[place + 2] = -axis[2]

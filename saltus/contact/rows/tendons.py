@@ -1,0 +1,99 @@
+"""Rows of tendons: limits of their length, dry friction, and equalities."""
+
+from saltus.contact.rows.blocks import FRICTION, add_block
+from saltus.contact.rows.equality import TENDON, equality_block, equality_law
+from saltus.contact.rows.limits import unilateral
+from saltus.contact.rows.soft_law import impedance, regularisation
+from saltus.number.functions import any_lane
+from saltus.number.kernels import kernel, only_with
+
+
+@only_with("tendon")
+@kernel
+def tendon_limit_rows(m, d):
+    """Rows of the ends of tendons' ranges that they come close to."""
+    for k in range(m.njntlimit, m.nlimit):
+        t = m.limit_obj[k]
+        low = d.ten_length[t] - m.limit_range[k, 0]
+        high = m.limit_range[k, 1] - d.ten_length[t]
+        v = tendon_speed(m, d, t)
+        if any_lane(low < m.limit_margin[k]):
+            tendon_jacobian(m, d, unilateral(m, d, k, low, v), t, 1.0)
+        if any_lane(high < m.limit_margin[k]):
+            tendon_jacobian(m, d, unilateral(m, d, k, high, -v), t, -1.0)
+
+
+@only_with("tendon")
+@kernel
+def tendon_friction_rows(m, d):
+    """Rows of tendons' dry friction."""
+    for k in range(m.ndoffriction, m.nfriction):
+        t = m.friction_obj[k]
+        law = m.friction_law[k]
+        zero = 0.0 * d.time
+        b = add_block(m, d, FRICTION, 1, m.friction_chain[k], law, k, zero == zero)
+        row = d.block_row[b]
+        imp = impedance(m.law_impedance[law], zero)
+        d.row_pos[row] = zero
+        d.row_D[row] = 1.0 / regularisation(imp, m.friction_invweight[k])
+        d.row_aref[row] = -m.law_damping[law] * tendon_speed(m, d, t)
+        d.row_loss[row] = zero + m.friction_loss[k]
+        tendon_jacobian(m, d, b, t, 1.0)
+
+
+@kernel
+def tendon_speed(m, d, t):
+    """Rate of tendon t's length: ten_J q̇."""
+    v = 0.0 * d.time
+    for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+        v = v + d.ten_J[k] * d.qvel[m.tendon_dof[k]]
+    return v
+
+
+@kernel
+def tendon_jacobian(m, d, b, t, factor):
+    """The Jacobian of block b ← factor ten_J; their degrees of freedom are the same."""
+    place = d.block_J[b]
+    for k in range(m.tendon_Jnum[t]):
+        d.row_J[place + k] = factor * d.ten_J[m.tendon_Jadr[t] + k]
+
+
+@only_with("tendon")
+@kernel
+def tendon_equality_rows(m, d):
+    """Rows of equality constraints of tendons."""
+    for k in range(m.neq):
+        if m.eq_type[k] == TENDON:
+            tendon_equality(m, d, k)
+
+
+@kernel
+def tendon_equality(m, d, k):
+    """L₁ - L₁⁰ = polynomial of degree four in L₂ - L₂⁰, or a constant for a single tendon."""
+    b = equality_block(m, d, k, 1)
+    row = d.block_row[b]
+    c = m.eq_data[k]
+    t1, t2 = m.eq_obj1[k], m.eq_obj2[k]
+    place = d.block_J[b]
+    for e in range(d.block_num[b]):
+        d.row_J[place + e] = 0.0 * d.time
+    d.row_pos[row] = d.ten_length[t1] - m.tendon_length0[t1] - c[0]
+    add_tendon_jacobian(m, d, b, t1, 1.0 + 0.0 * d.time)
+    if t2 >= 0:
+        x = d.ten_length[t2] - m.tendon_length0[t2]
+        d.row_pos[row] = d.row_pos[row] - x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))
+        slope = c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
+        add_tendon_jacobian(m, d, b, t2, -slope)
+    equality_law(m, d, k, b)
+
+
+@kernel
+def add_tendon_jacobian(m, d, b, t, factor):
+    """The Jacobian of block b += factor ten_J; both lists of degrees of freedom ascend."""
+    place = d.block_J[b]
+    e = m.chain_adr[d.block_chain[b]]
+    first = e
+    for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+        while m.chain_dof[e] < m.tendon_dof[k]:
+            e += 1
+        d.row_J[place + e - first] = d.row_J[place + e - first] + factor * d.ten_J[k]

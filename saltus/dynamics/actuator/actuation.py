@@ -1,0 +1,216 @@
+"""Forces of actuators: controls and states in, joint forces out.
+
+What is computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation model"): for each output a force
+gain · (control or state) + bias, limited, and its moment arms times it.
+"""
+
+from saltus.dynamics.actuator.activation import activation_rates, next_activation
+from saltus.dynamics.actuator.dc_motor import motor_friction, motor_torque
+from saltus.dynamics.actuator.hill_muscle import hill_force
+from saltus.dynamics.actuator.muscle import muscle_bias, muscle_gain
+from saltus.dynamics.actuator.servo import limit_orientation_torque, nearest, orientation_forces, servo_force
+from saltus.dynamics.actuator.transmission import add_joint_forces, output
+from saltus.dynamics.control import control
+from saltus.dynamics.history import delayed_controls
+from saltus.model.compile.actuators import (
+    BIAS_DCMOTOR,
+    BIAS_MUSCLE,
+    DYN_NONE,
+    GAIN_DCMOTOR,
+    GAIN_MUSCLE,
+    GAIN_PID,
+    GAIN_SO3,
+    TENDON,
+)
+from saltus.model.compile.hill import GAIN_HILL
+from saltus.number.functions import clip, where
+from saltus.number.kernels import kernel, only_with
+
+
+@kernel
+def motors(m, d):
+    """`actuation` by motors and affine servos on hinges and slides alone, in one pass.
+
+    (g₀ + g₁ l + g₂ v) u + b₀ + b₁ l + b₂ v, limited, times gear.
+    """
+    for i in range(m.nv):
+        d.qfrc_actuator[i] = 0.0 * d.time
+    for k in range(m.nactuator):
+        j = m.out_obj1[k]
+        i = m.jnt_dofadr[j]
+        gear = m.actuator_gear[k, 0]
+        length, speed = gear * d.qpos[m.jnt_qposadr[j]], gear * d.qvel[i]
+        d.actuator_length[k] = length
+        d.actuator_velocity[k] = speed
+        force = 0.0 * length
+        if m.actuator_enabled[k]:
+            c = m.actuator_ctrladr[k]
+            u = d.ctrl[c]
+            if m.actuator_ctrllimited[c]:
+                u = clip(u, m.actuator_ctrlrange[c, 0], m.actuator_ctrlrange[c, 1])
+            d.input[c] = u
+            g = m.actuator_gainprm[k]
+            b = m.actuator_biasprm[k]
+            force = (g[0] + g[1] * length + g[2] * speed) * u + b[0] + b[1] * length + b[2] * speed
+            if m.actuator_forcelimited[k]:
+                force = clip(force, m.actuator_forcerange[k, 0], m.actuator_forcerange[k, 1])
+        d.actuator_force[k] = force
+        d.qfrc_actuator[i] = d.qfrc_actuator[i] + gear * force
+    if m.has_actuation:
+        joint_actuation(m, d)
+
+
+@only_with("actuation", otherwise=motors)
+@kernel
+def actuation(m, d):
+    """Joint forces of all actuators, qfrc_actuator [nv] (N, N m); needs `transmissions`.
+
+    Reads ctrl [nu], act [nact]. Writes input [nu], act_dot [nact], actuator_length, actuator_velocity, actuator_force
+    [nout].
+    """
+    for i in range(m.nv):
+        d.qfrc_actuator[i] = 0.0 * d.time
+    for o in range(m.nout):
+        output(m, d, o)
+    control(m, d)
+    if m.has_actuation:
+        inputs(m, d)
+        activation_rates(m, d)
+        for k in range(m.nactuator):
+            if m.actuator_enabled[k]:
+                actuator_force(m, d, k)
+            else:
+                for o in range(m.actuator_outadr[k], m.actuator_outadr[k] + m.actuator_outnum[k]):
+                    d.actuator_force[o] = 0.0 * d.time
+        limit_tendon_forces(m, d)
+        for k in range(m.nactuator):
+            limit_force(m, d, k)
+            for o in range(m.actuator_outadr[k], m.actuator_outadr[k] + m.actuator_outnum[k]):
+                add_joint_forces(m, d, o, d.actuator_force[o], d.qfrc_actuator)
+        joint_actuation(m, d)
+
+
+@kernel
+def inputs(m, d):
+    """input [nu]: the controls, delayed where actuators ask for it, within their limits."""
+    for c in range(m.nu):
+        d.input[c] = d.ctrl[c]
+    delayed_controls(m, d)
+    for c in range(m.nu):
+        if m.actuator_ctrllimited[c]:
+            d.input[c] = clip(d.input[c], m.actuator_ctrlrange[c, 0], m.actuator_ctrlrange[c, 1])
+
+
+@kernel
+def actuator_force(m, d, k):
+    """Force of actuator k before limits: gain · u + bias, with u its control or last state; others by their laws."""
+    o = m.actuator_outadr[k]
+    kind = m.actuator_gaintype[k]
+    if kind == GAIN_SO3:
+        orientation_forces(m, d, k, setpoint_turn(m, d, k))
+    else:
+        length, speed = d.actuator_length[o], d.actuator_velocity[o]
+        state = last_state(m, d, k)
+        if kind == GAIN_PID:
+            force = servo_force(m, d, k, length, state)
+        elif kind == GAIN_DCMOTOR:
+            force = motor_torque(m, d, k, length, speed, state)
+        elif kind == GAIN_HILL:
+            force = hill_force(m, d, k, state)
+        else:
+            u = state
+            if m.actuator_dyntype[k] == DYN_NONE:
+                u = u + d.input[m.actuator_ctrladr[k]]
+            if m.actuator_period[k] > 0.0:
+                u = nearest(u, length, m.actuator_period[k])
+            if kind == GAIN_MUSCLE:
+                force = muscle_gain(m, k, o, length, speed) * u
+            else:
+                g = m.actuator_gainprm[k]
+                force = (g[0] + g[1] * length + g[2] * speed) * u
+        kind = m.actuator_biastype[k]
+        if kind == BIAS_MUSCLE:
+            force = force + muscle_bias(m, k, o, length)
+        elif kind != BIAS_DCMOTOR:
+            b = m.actuator_biasprm[k]
+            force = force + b[0] + b[1] * length + b[2] * speed
+        d.actuator_force[o] = force
+
+
+@only_with("act", otherwise="0.0 * d.time")
+@kernel
+def last_state(m, d, k):
+    """The last state of actuator k, or what it will be after the step if the actuator is early; 0 without states."""
+    state = 0.0 * d.time
+    if m.actuator_actadr[k] >= 0:
+        a = m.actuator_actadr[k] + m.actuator_actnum[k] - 1
+        if m.actuator_actearly[k]:
+            state = next_activation(m, d, k, a, d.timestep)
+        else:
+            state = d.act[a]
+    return state
+
+
+@only_with("so3", otherwise="(0.0 * d.time, 0.0 * d.time, 0.0 * d.time)")
+@kernel
+def setpoint_turn(m, d, k):
+    """Rotation vector that an orientation servo is set to, by its controls or its states."""
+    zero = 0.0 * d.time
+    c = m.actuator_ctrladr[k]
+    turn = zero + d.input[c], zero + d.input[c + 1], zero + d.input[c + 2]
+    a = m.actuator_actadr[k]
+    if a >= 0:
+        turn = d.act[a], d.act[a + 1], d.act[a + 2]
+        if m.actuator_actearly[k]:
+            h = d.timestep
+            turn = (
+                next_activation(m, d, k, a, h),
+                next_activation(m, d, k, a + 1, h),
+                next_activation(m, d, k, a + 2, h),
+            )
+    return turn
+
+
+@only_with("tendon")
+@kernel
+def limit_tendon_forces(m, d):
+    """Scale the forces of all actuators of a tendon so that their sum stays in the tendon's range."""
+    for t in range(m.ntendon):
+        if m.tendon_actfrclimited[t]:
+            total = 0.0 * d.time
+            for o in range(m.nout):
+                if m.out_kind[o] == TENDON and m.out_obj1[o] == t:
+                    total = total + d.actuator_force[o]
+            limited = clip(total, m.tendon_actfrcrange[t, 0], m.tendon_actfrcrange[t, 1])
+            none = total == 0.0
+            share = where(none, 0.0 * total + 1.0, limited / where(none, total + 1.0, total))
+            for o in range(m.nout):
+                if m.out_kind[o] == TENDON and m.out_obj1[o] == t:
+                    d.actuator_force[o] = share * d.actuator_force[o]
+
+
+@kernel
+def limit_force(m, d, k):
+    """Keep the force of actuator k in its range; then add what a motor's range does not concern."""
+    if m.actuator_forcelimited[k]:
+        if m.actuator_gaintype[k] == GAIN_SO3:
+            limit_orientation_torque(m, d, k)
+        else:
+            o = m.actuator_outadr[k]
+            d.actuator_force[o] = clip(d.actuator_force[o], m.actuator_forcerange[k, 0], m.actuator_forcerange[k, 1])
+    if m.actuator_biastype[k] == BIAS_DCMOTOR and m.actuator_enabled[k]:
+        o = m.actuator_outadr[k]
+        d.actuator_force[o] = d.actuator_force[o] + motor_friction(m, d, k)
+
+
+@kernel
+def joint_actuation(m, d):
+    """Add the gravity compensation that actuators provide to qfrc_actuator [nv] (N, N m), and keep it in its ranges."""
+    if m.has_gravcomp:
+        for i in range(m.nv):
+            if m.jnt_actgravcomp[m.dof_jntid[i]]:
+                d.qfrc_actuator[i] = d.qfrc_actuator[i] + d.qfrc_gravcomp[i]
+    for j in range(m.njnt):
+        if m.jnt_actfrclimited[j]:
+            i = m.jnt_dofadr[j]
+            d.qfrc_actuator[i] = clip(d.qfrc_actuator[i], m.jnt_actfrcrange[j, 0], m.jnt_actfrcrange[j, 1])

@@ -1,0 +1,199 @@
+"""MuJoCo's direct-current motor: controller, winding, heat, cogging, friction of bristles.
+
+    V = R/K τ + K ω (controller with torque τ) + raw voltage,   di/dt = (V - R i - K ω) / (R te),   torque = K i,
+    dT/dt = (R i² - T/Rth) / C,   dz/dt = ω - σ₀ |ω| / g(ω) z,   g(ω) = Fc + (Fs - Fc) exp(-(ω/vs)²)
+
+(MuJoCo documentation, XML reference, "dcmotor"; friction after Canudas de Wit, Olsson, Åström & Lischinsky, A new model
+for control of systems with friction (1995).) Parameters: gain R, K, temperature coefficient, reference temperature, kp,
+ki, kd, voltage limit; dynamics te, current rate limit, Rth, C, ambient temperature, σ₀, σ₁, slew rate, integral limit;
+bias cogging amplitude, periods, phase, Fc, Fs, vs.
+"""
+
+from saltus.dynamics.actuator.servo import limited_integrand, servo_inputs, slew
+from saltus.model.compile.actuators import (
+    BIAS_DCMOTOR,
+    BRISTLE,
+    CURRENT,
+    INPUT_FF,
+    INPUT_POS,
+    INPUT_VEL,
+    INPUT_VOLTAGE,
+    INTEGRAL,
+    SLEW,
+    TEMPERATURE,
+)
+from saltus.number.functions import MINVAL, absolute, clip, exp, maximum, sincos, where
+from saltus.number.kernels import kernel, only_with
+
+
+@kernel(inline=True)
+def resistance(m, d, k):
+    """Resistance (Ω) at the winding's temperature."""
+    prm = m.actuator_gainprm[k]
+    ohm = prm[0] + 0.0 * d.time
+    if m.actuator_slot[k, TEMPERATURE] >= 0:
+        warmth = d.act[m.actuator_slot[k, TEMPERATURE]]
+        ohm = ohm * (1.0 + prm[2] * (warmth + m.actuator_dynprm[k, 4] - prm[3]))
+    return ohm
+
+
+@kernel
+def voltage(m, d, k, length, velocity):
+    """Voltage (V) at the winding: of the controller on board, limited, and of the input."""
+    most = m.actuator_gainprm[k, 7]
+    volts = controller_voltage(m, d, k, length, velocity)
+    if most > 0.0:
+        volts = clip(volts, -most, most)
+    if m.actuator_ctrlspec[k] & INPUT_VOLTAGE:
+        _, _, _, raw = servo_inputs(m, d, k)
+        volts = volts + raw
+    return volts
+
+
+@kernel
+def controller_voltage(m, d, k, length, velocity):
+    """Voltage (V) that the controller on board asks for."""
+    prm = m.actuator_gainprm[k]
+    position, speed, feedforward, _ = servo_inputs(m, d, k)
+    volts = 0.0 * length
+    if m.actuator_ctrlspec[k] & (INPUT_POS | INPUT_VEL | INPUT_FF):
+        integral = 0.0 * length
+        if m.actuator_slot[k, INTEGRAL] >= 0:
+            integral = integral + d.act[m.actuator_slot[k, INTEGRAL]]
+        torque = prm[4] * (position - length) + prm[6] * (speed - velocity) + prm[5] * integral + feedforward
+        volts = prm[0] / prm[1] * torque + prm[1] * velocity
+    return volts
+
+
+@kernel(inline=True)
+def bristle_decay(m, k, velocity):
+    """Rate (1/s, negative) at which the bristles' deflection decays."""
+    prm = m.actuator_biasprm[k]
+    ratio = velocity / max(MINVAL, prm[5])
+    friction = prm[3] + (prm[4] - prm[3]) * exp(-ratio * ratio)
+    return -m.actuator_dynprm[k, 5] * absolute(velocity) / maximum(friction, 0.0 * friction + MINVAL)
+
+
+@only_with("dcmotor")
+@kernel
+def motor_rates(m, d, k):
+    """act_dot of motor k's states; limits the rate of its setpoint."""
+    o = m.actuator_outadr[k]
+    c = m.actuator_ctrladr[k]
+    length, velocity = d.actuator_length[o], d.actuator_velocity[o]
+    prm, gain = m.actuator_dynprm[k], m.actuator_gainprm[k]
+    place = m.actuator_slot[k, SLEW]
+    if place >= 0:
+        slew(m, d, c, place, prm[7], 0.0)
+    place = m.actuator_slot[k, INTEGRAL]
+    if place >= 0:
+        d.act_dot[place] = limited_integrand(d.input[c] - length, d.act[place], prm[8])
+    volts = voltage(m, d, k, length, velocity)
+    winding = m.actuator_slot[k, CURRENT]
+    place = m.actuator_slot[k, TEMPERATURE]
+    if place >= 0:
+        ohm = resistance(m, d, k)
+        ampere = (volts - gain[1] * velocity) / ohm
+        if winding >= 0:
+            ampere = d.act[winding]
+        d.act_dot[place] = (ohm * ampere * ampere - d.act[place] / prm[2]) / prm[3]
+    place = m.actuator_slot[k, BRISTLE]
+    if place >= 0:
+        d.act_dot[place] = velocity + bristle_decay(m, k, velocity) * d.act[place]
+    if winding >= 0:
+        rate = ((volts - gain[1] * velocity) / resistance(m, d, k) - d.act[winding]) / prm[0]
+        if prm[1] > 0.0:
+            rate = clip(rate, -prm[1], prm[1])
+        d.act_dot[winding] = rate
+
+
+@only_with("dcmotor", otherwise="0.0 * length")
+@kernel
+def motor_torque(m, d, k, length, velocity, current):
+    """Torque (N m) of the winding: K i, with the state's current or that of the present voltage."""
+    prm = m.actuator_gainprm[k]
+    if m.actuator_slot[k, CURRENT] >= 0:
+        return prm[1] * current
+    ohm = resistance(m, d, k)
+    gain = prm[1] / maximum(ohm, 0.0 * ohm + MINVAL)
+    return gain * (voltage(m, d, k, length, velocity) - prm[1] * velocity)
+
+
+@only_with("dcmotor", otherwise="0.0 * d.time")
+@kernel
+def motor_friction(m, d, k):
+    """Torque (N m) of cogging and friction, which no limit of the current concerns."""
+    prm = m.actuator_biasprm[k]
+    torque = 0.0 * d.time
+    if prm[0] != 0.0:
+        sine, _ = sincos(prm[1] * d.actuator_length[m.actuator_outadr[k]] + prm[2])
+        torque = torque + prm[0] * sine
+    place = m.actuator_slot[k, BRISTLE]
+    if place >= 0:
+        torque = torque - m.actuator_dynprm[k, 5] * d.act[place] - m.actuator_dynprm[k, 6] * d.act_dot[place]
+    return torque
+
+
+@only_with("dcmotor", otherwise="d.act[a] + h * rate")
+@kernel
+def next_motor_state(m, d, k, a, rate, h):
+    """State a of motor k after h seconds; current and bristles exactly, for a voltage and velocity that stay."""
+    act = d.act[a]
+    prm = m.actuator_dynprm[k]
+    if a == m.actuator_slot[k, CURRENT]:
+        return act + rate * prm[0] * (1.0 - exp(-h / prm[0] + 0.0 * act))
+    if a == m.actuator_slot[k, BRISTLE]:
+        velocity = d.actuator_velocity[m.actuator_outadr[k]]
+        decay = bristle_decay(m, k, velocity)
+        growth = exp(h * decay)
+        moving = absolute(decay) > MINVAL
+        reach = where(moving, (growth - 1.0) / where(moving, decay, decay + 1.0), 0.0 * decay + h)
+        return growth * act + reach * velocity
+    act = act + h * rate
+    if a == m.actuator_slot[k, INTEGRAL] and prm[8] > 0.0:
+        act = clip(act, -prm[8], prm[8])
+    return act
+
+
+@only_with("dcmotor", otherwise="0.0 * d.time")
+@kernel
+def motor_slope(m, d, k):
+    """Derivative of motor k's torque in its velocity (N m s), as MuJoCo's implicit integrators take it.
+
+    The winding's with all its limits, and of the friction's the part of the bristles' damping alone.
+    """
+    o = m.actuator_outadr[k]
+    length, velocity = d.actuator_length[o], d.actuator_velocity[o]
+    prm, dyn = m.actuator_gainprm[k], m.actuator_dynprm[k]
+    zero = 0.0 * velocity
+    by_controller = zero
+    if m.actuator_ctrlspec[k] & (INPUT_POS | INPUT_VEL | INPUT_FF):
+        by_controller = by_controller + (prm[1] - prm[6] * prm[0] / prm[1])
+        if prm[7] > 0.0:
+            asked = absolute(controller_voltage(m, d, k, length, velocity))
+            by_controller = where(asked >= prm[7], zero, by_controller)
+    ohm = resistance(m, d, k)
+    ohm = maximum(ohm, 0.0 * ohm + MINVAL)
+    slope = prm[1] * (by_controller - prm[1]) / ohm
+    current = zero
+    place = m.actuator_slot[k, CURRENT]
+    if place >= 0:
+        slope = slope * (1.0 - exp(zero - d.timestep / dyn[0]))
+        current = next_motor_state(m, d, k, place, d.act_dot[place], d.timestep)
+        if dyn[1] > 0.0:
+            slope = where(absolute(d.act_dot[place]) >= dyn[1], zero, slope)
+    if m.actuator_forcelimited[k]:
+        torque = motor_torque(m, d, k, length, velocity, current)
+        low, high = m.actuator_forcerange[k, 0], m.actuator_forcerange[k, 1]
+        slope = where((torque <= low) | (torque >= high), zero, slope)
+    return slope + friction_slope(m, d, k)
+
+
+@only_with("dcmotor", otherwise="0.0 * d.time")
+@kernel
+def friction_slope(m, d, k):
+    """Derivative of a motor's friction in its velocity (N m s), of the bristles' damping alone; 0 of others."""
+    slope = 0.0 * d.time
+    if m.actuator_biastype[k] == BIAS_DCMOTOR:
+        slope = slope - m.actuator_dynprm[k, 6]
+    return slope

@@ -1,0 +1,152 @@
+"""Forces of a medium on the bodies that move in it.
+
+Two models, MuJoCo's (its documentation, Computation, "Fluid forces"): the box of a body's inertia, with Stokes'
+resistance and drag along each of its axes; and an ellipsoid for each geom that asks for one, with Stokes' resistance,
+drag that depends on the direction of the flow, lifts of Kutta and Magnus, and the part of added mass that does not
+depend on accelerations. Neither keeps a state of the medium.
+"""
+
+from saltus.model.compile.fluid import BOX
+from saltus.number.functions import absolute, sqrt, where
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.motions import add6, dot6, velocity_at
+from saltus.spatial.vectors import (
+    add3,
+    cross,
+    dot3,
+    length3,
+    matrix_times_vector,
+    multiply3,
+    scale3,
+    sub3,
+    transpose_times_vector,
+)
+
+
+@only_with("fluid")
+@kernel
+def fluid_forces(m, d):
+    """Joint forces of the medium.
+
+    Reads xpos, xmat, cvel [nbody, 6], subtree_com of the roots, cdof [nv, 6]. Writes qfrc_fluid [nv] (N, N m)
+    and adds it to qfrc_passive. Overwrites artic_force [nbody, 6].
+    """
+    zero = 0.0 * d.time
+    for b in range(1, m.nbody):
+        d.artic_force[b] = (zero, zero, zero, zero, zero, zero)
+    for f in range(m.nfluid):
+        b = m.fluid_body[f]
+        r = offset(m, d, f)
+        turning, moving = relative_motion(m, d, f, r)
+        if m.fluid_kind[f] == BOX:
+            torque, force = box_force(m, f, turning, moving)
+        else:
+            torque, force = ellipsoid_force(m, f, turning, moving)
+        d.artic_force[b] = add6(d.artic_force[b], tree_force(m, d, f, r, torque, force))
+    for b in range(m.nbody - 1, 0, -1):
+        force = d.artic_force[b]
+        first = m.body_dofadr[b]
+        for i in range(first, first + m.body_dofnum[b]):
+            d.qfrc_fluid[i] = dot6(d.cdof[i], force)
+            d.qfrc_passive[i] = d.qfrc_passive[i] + d.qfrc_fluid[i]
+        parent = m.body_parentid[b]
+        if parent > 0:
+            d.artic_force[parent] = add6(d.artic_force[parent], force)
+
+
+@kernel(inline=True)
+def offset(m, d, f):
+    """Where the centre of shape f is (m), from the centre of mass of its tree."""
+    b = m.fluid_body[f]
+    place = add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.fluid_pos[f]))
+    return sub3(place, d.subtree_com[m.body_rootid[b]])
+
+
+@kernel(inline=True)
+def relative_motion(m, d, f, r):
+    """Angular velocity (rad/s) and velocity against the medium (m/s) of shape f, in its axes; r as from `offset`."""
+    v = d.cvel[m.fluid_body[f]]
+    wind = m.opt_wind[0]
+    return local_motion(m, d, f, r, (v[0], v[1], v[2], v[3] - wind[0], v[4] - wind[1], v[5] - wind[2]))
+
+
+@kernel(inline=True)
+def local_motion(m, d, f, r, v):
+    """Angular velocity and velocity of shape f, in its axes, of a spatial motion about the tree's centre of mass."""
+    mat = d.xmat[m.fluid_body[f]]
+    turning = (v[0], v[1], v[2])
+    moving = velocity_at(v, r)
+    return (
+        transpose_times_vector(m.fluid_mat[f], transpose_times_vector(mat, turning)),
+        transpose_times_vector(m.fluid_mat[f], transpose_times_vector(mat, moving)),
+    )
+
+
+@kernel(inline=True)
+def tree_force(m, d, f, r, torque, force):
+    """Spatial force about the tree's centre of mass, of a torque and force on shape f in its axes."""
+    mat = d.xmat[m.fluid_body[f]]
+    torque = matrix_times_vector(mat, matrix_times_vector(m.fluid_mat[f], torque))
+    force = matrix_times_vector(mat, matrix_times_vector(m.fluid_mat[f], force))
+    torque = add3(torque, cross(r, force))
+    return torque[0], torque[1], torque[2], force[0], force[1], force[2]
+
+
+@kernel(inline=True)
+def box_force(m, f, turning, moving):
+    """Torque (N m) and force (N) on a box: along each axis -(c + k |v|) v, in its axes."""
+    c = m.fluid_stokes[f]
+    return _resistance(c[1], m.fluid_swirl[f], turning), _resistance(c[0], m.fluid_drag[f], moving)
+
+
+@kernel(inline=True)
+def _resistance(c, k, v):
+    return (
+        -(c + k[0] * absolute(v[0])) * v[0],
+        -(c + k[1] * absolute(v[1])) * v[1],
+        -(c + k[2] * absolute(v[2])) * v[2],
+    )
+
+
+@kernel(inline=True)
+def ellipsoid_force(m, f, w, v):
+    """Torque (N m) and force (N) on an ellipsoid that turns with w and moves with v, in its axes.
+
+    With a = A/A_max the shadow that it throws along v, of the largest, n the normal of the section that throws it, and
+    p = m_A v and h = I_A w the momenta of the medium (the documentation's formulas, with A_max taken out):
+
+        force = -(c + ρ A_max |v| (C_s + (C_b - C_s) a)) v + C_K ρ A_max/a (n × v) × v + C_M ρ V w × v + p × w
+        torque = -(c' + ρ |C w|) w + p × v + h × w
+    """
+    speed, u, n, along, square = stream(m.fluid_section[f], v)
+    shadow = sqrt(square / along)
+    stokes, drag, lift = m.fluid_stokes[f], m.fluid_drag[f], m.fluid_lift[f]
+    momentum = multiply3(m.fluid_mass[f], v)
+    force = cross(sub3(momentum, scale3(lift[1], v)), w)
+    force = sub3(force, scale3(stokes[0] + speed * (drag[0] + drag[1] * shadow), v))
+    # (n × u) × u = (n · u) u - n
+    force = add3(force, scale3(lift[0] * speed * speed / shadow, sub3(scale3(along, u), n)))
+    spin = length3(multiply3(m.fluid_swirl[f], w))
+    torque = add3(cross(momentum, v), cross(multiply3(m.fluid_inertia[f], w), w))
+    return sub3(torque, scale3(stokes[1] + spin, w)), force
+
+
+@kernel(inline=True)
+def stream(section, v):
+    """Speed |v|, direction u, normal n = S u of the section that throws the shadow, u · n and n · n.
+
+    At rest u and n are zero, and the last two are one.
+    """
+    square = dot3(v, v)
+    zero = 0.0 * square
+    rest = square <= 0.0
+    length = sqrt(where(rest, zero + 1.0, square))
+    u = scale3(1.0 / length, v)
+    n = multiply3(section, u)
+    return (
+        where(rest, zero, length),
+        u,
+        n,
+        where(rest, zero + 1.0, dot3(u, n)),
+        where(rest, zero + 1.0, dot3(n, n)),
+    )

@@ -1,0 +1,137 @@
+"""Tendons: their lengths, and how these change with the joints.
+
+Fixed tendons are linear in the joints (L = sum of coefficient times position); spatial ones follow the shortest path
+through sites, around or through spheres and cylinders. Pulleys divide the lengths of the parts between them. What is
+computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation model: Transmission" and XML Reference,
+"tendon").
+"""
+
+from saltus.dynamics.applied import add_power
+from saltus.dynamics.tendon.wrap import sphere_frame, wrap
+from saltus.dynamics.tree.kinematics import geom_position, site_position
+from saltus.number.functions import where
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.vectors import add3, cross, distance_direction, matrix_times_matrix, scale3, sub3, where3
+
+JOINT, SITE, SPHERE = 1, 3, 4  # MuJoCo's types of elements of paths
+
+
+@only_with("tendon")
+@kernel
+def tendons(m, d):
+    """Lengths of tendons and their Jacobians; needs `kinematics` and `com_dof`.
+
+    The length of a taut path changes by each of its straight parts' unit vector times the relative velocity of its
+    ends: dL/dt = J qvel.
+
+    Writes ten_length [ntendon] (m, rad) and ten_J [ntenJ], along tendon_dof.
+    """
+    zero = 0.0 * d.time
+    for k in range(m.ntenJ):
+        d.ten_J[k] = zero
+    for t in range(m.ntendon):
+        length = zero
+        for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
+            kind = m.path_type[e]
+            if kind == JOINT:
+                part = _joint(m, d, t, e)
+            elif kind == SITE:
+                part = _straight(m, d, t, e)
+            else:
+                part = _wrapped(m, d, t, e)
+            length = length + m.path_factor[e] * part
+        d.ten_length[t] = length
+
+
+@only_with("tendon")
+@kernel
+def tendon_velocities(m, d):
+    """ten_velocity [ntendon] (m/s, rad/s) = J qvel."""
+    for t in range(m.ntendon):
+        velocity = 0.0 * d.time
+        for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+            velocity = velocity + d.ten_J[k] * d.qvel[m.tendon_dof[k]]
+        d.ten_velocity[t] = velocity
+
+
+@kernel
+def _joint(m, d, t, e):
+    """Position (m, rad) of the joint of a fixed tendon; adds to the Jacobian."""
+    j = m.path_obj1[e]
+    k = m.tendon_Jadr[t]
+    while m.tendon_dof[k] != m.jnt_dofadr[j]:
+        k += 1
+    d.ten_J[k] = d.ten_J[k] + m.path_factor[e]
+    return d.qpos[m.jnt_qposadr[j]]
+
+
+@kernel
+def _straight(m, d, t, e):
+    """Distance (m) of two sites; adds to the Jacobian."""
+    s1, s2 = m.path_obj1[e], m.path_obj2[e]
+    p, q = site_position(m, d, s1), site_position(m, d, s2)
+    length, ahead = distance_direction(p, q)
+    if m.site_bodyid[s1] != m.site_bodyid[s2]:
+        _pull(m, d, t, m.site_bodyid[s1], p, scale3(-m.path_factor[e], ahead))
+        _pull(m, d, t, m.site_bodyid[s2], q, scale3(m.path_factor[e], ahead))
+    return length
+
+
+@only_with("wrap", otherwise="0.0 * d.time")
+@kernel
+def _wrapped(m, d, t, e):
+    """Length (m) of the path from a site to another by way of a sphere or cylinder; adds to the Jacobian."""
+    s1, s2, b = m.path_obj1[e], m.path_obj2[e], m.geom_bodyid[m.path_geom[e]]
+    length, ahead, away, centre, force, moment = way_around(m, d, e)
+    _pull(m, d, t, m.site_bodyid[s1], site_position(m, d, s1), scale3(-m.path_factor[e], ahead))
+    _pull(m, d, t, m.site_bodyid[s2], site_position(m, d, s2), scale3(m.path_factor[e], away))
+    force = scale3(m.path_factor[e], force)
+    moment = scale3(m.path_factor[e], moment)
+    to_centre = sub3(centre, d.subtree_com[m.body_rootid[b]])
+    _feel(m, d, t, b, force, add3(moment, cross(to_centre, force)))
+    return length
+
+
+@kernel
+def way_around(m, d, e):
+    """The path of element e from a site to another by way of a sphere or cylinder.
+
+    Where the geom is not in the way, the path is straight. Returns its length (m), its unit directions at the first and
+    at the last site, the geom's centre (m), and the force and moment about the centre of a unit tension on the geom,
+    with the sign of the length's gradient.
+    """
+    s1, s2, g, s = m.path_obj1[e], m.path_obj2[e], m.path_geom[e], m.path_side[e]
+    p, q = site_position(m, d, s1), site_position(m, d, s2)
+    b = m.geom_bodyid[g]
+    centre = geom_position(m, d, g)
+    from_p, from_q = sub3(p, centre), sub3(q, centre)
+    if m.path_type[e] == SPHERE:
+        frame = sphere_frame(from_p, from_q)
+    else:
+        r = matrix_times_matrix(d.xmat[b], m.geom_mat[g])
+        frame = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
+    side = from_p
+    if s >= 0:
+        side = sub3(site_position(m, d, s), centre)
+    touches, length, ahead, away, arrival, departure = wrap(from_p, from_q, side, s >= 0, frame, m.geom_size[g, 0])
+    straight, direction = distance_direction(p, q)
+    zero = 0.0 * straight
+    none = zero, zero, zero
+    ahead = where3(touches, ahead, direction)
+    away = where3(touches, away, direction)
+    moment = where3(touches, sub3(cross(arrival, ahead), cross(departure, away)), none)
+    return where(touches, length, straight), ahead, away, centre, sub3(ahead, away), moment
+
+
+@kernel(inline=True)
+def _pull(m, d, t, b, point, force):
+    """Add to the Jacobian of tendon t what a point of body b, times a vector, contributes to its length."""
+    _feel(m, d, t, b, force, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
+
+
+@kernel
+def _feel(m, d, t, b, force, moment):
+    """Add to the Jacobian of tendon t a force and moment (about the tree's centre of mass) on body b."""
+    # what moves the tendon as a whole, up from tendon_common, is left out
+    first, count = m.tendon_Jadr[t], m.tendon_Jnum[t]
+    add_power(m, d, d.ten_J, m.tendon_dof, first, count, b, force, moment, m.tendon_common[t])

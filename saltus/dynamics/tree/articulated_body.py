@@ -1,0 +1,108 @@
+"""Forward dynamics in linear time: the articulated-body algorithm (Featherstone 2008, table 7.1).
+
+In two parts, so that one factorisation serves several right-hand sides. The forces of motion of `motion`, which
+hold the velocity-dependent accelerations already, take the place of the algorithm's bias forces. Degrees of freedom
+are eliminated one at a time, tips to base, so that joints of several degrees of freedom need no matrices of their
+own.
+"""
+
+from saltus.dynamics.tree.particles import particle_factor, particle_solve
+from saltus.number.kernels import kernel
+from saltus.spatial.articulated import (
+    symmetric_add,
+    symmetric_add_rigid,
+    symmetric_minus_outer,
+    symmetric_times,
+    symmetric_zero,
+)
+from saltus.spatial.motions import add6, add_scaled6, dot6
+
+
+@kernel
+def articulated_factor(m, d, h, slope):
+    """Articulated-body inertias for M + h diag(slope), with a field slope [nv] (N m s), read if h is not zero.
+
+    Reads cinert [nbody, 10], cdof [nv, 6]. Writes artic_column [nv, 6] = I s and artic_invdiag [nv] = 1/(sᵀ I s +
+    armature + h slope), with I the inertia felt at the joint.
+    """
+    nothing = symmetric_zero(d.time)
+    for k in range(1, m.ntree_body):
+        b = m.tree_body[k]
+        if m.body_branches[b]:
+            d.artic_inertia[b] = nothing
+    inertia = nothing
+    chained = 0
+    for k in range(m.ntree_body - 1, 0, -1):
+        b = m.tree_body[k]
+        # the body's own inertia and what its children feel like
+        if not chained:
+            inertia = nothing
+        if m.body_branches[b]:
+            inertia = symmetric_add(inertia, d.artic_inertia[b])
+        inertia = symmetric_add_rigid(inertia, d.cinert[b])
+        first = m.body_dofadr[b]
+        for i in range(first + m.body_dofnum[b] - 1, first - 1, -1):
+            s = d.cdof[i]
+            column = symmetric_times(inertia, s)
+            diagonal = dot6(s, column) + m.dof_armature[i]
+            if h != 0.0:
+                diagonal = diagonal + h * slope[i]
+            inverse = 1.0 / diagonal
+            inertia = symmetric_minus_outer(inertia, column, inverse)
+            d.artic_column[i] = column
+            d.artic_invdiag[i] = inverse
+        chained = m.body_chained[b]
+        parent = m.body_parentid[b]
+        if parent > 0 and not chained:
+            d.artic_inertia[parent] = symmetric_add(d.artic_inertia[parent], inertia)
+    particle_factor(m, d, h, slope)
+
+
+@kernel
+def articulated_solve(m, p, d, force, moving, x):
+    """x ← (M + h diag(slope))⁻¹ (force - bias) for fields force, x [nv], after `articulated_factor` on p.
+
+    p is d, or a Data of plain numbers at the same positions. The bias is that of cfrc_body [nbody, 6] (N m, N) if
+    `moving` is 1, else nothing.
+    """
+    zero = 0.0 * d.time
+    nothing = (zero, zero, zero, zero, zero, zero)
+    for k in range(m.ntree_body):
+        b = m.tree_body[k]
+        if m.body_branches[b]:
+            d.artic_force[b] = nothing
+    # tips to base: what is left of each joint's force
+    f = nothing
+    chained = 0
+    for k in range(m.ntree_body - 1, 0, -1):
+        b = m.tree_body[k]
+        if not chained:
+            f = nothing
+        if moving:
+            f = add6(f, d.cfrc_body[b])
+        if m.body_branches[b]:
+            f = add6(f, d.artic_force[b])
+        first = m.body_dofadr[b]
+        for i in range(first + m.body_dofnum[b] - 1, first - 1, -1):
+            rest = (force[i] - dot6(p.cdof[i], f)) * p.artic_invdiag[i]
+            d.artic_residual[i] = rest
+            f = add_scaled6(f, rest, p.artic_column[i])
+        chained = m.body_chained[b]
+        parent = m.body_parentid[b]
+        if parent > 0 and not chained:
+            d.artic_force[parent] = add6(d.artic_force[parent], f)
+    # base to tips: accelerations; artic_force now holds those of bodies with several children
+    d.artic_force[0] = nothing
+    a = nothing
+    for k in range(1, m.ntree_body):
+        b = m.tree_body[k]
+        if not m.body_chained[b]:
+            a = d.artic_force[m.body_parentid[b]]
+        first = m.body_dofadr[b]
+        for i in range(first, first + m.body_dofnum[b]):
+            xi = d.artic_residual[i] - dot6(p.artic_column[i], a) * p.artic_invdiag[i]
+            x[i] = xi
+            a = add_scaled6(a, xi, p.cdof[i])
+        if m.body_branches[b]:
+            d.artic_force[b] = a
+    particle_solve(m, p, d, force, moving, x)

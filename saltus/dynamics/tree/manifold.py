@@ -1,0 +1,47 @@
+"""The configuration manifold: positions change by tangent vectors, quaternions by rotations."""
+
+from saltus.dynamics.tree.kinematics import BALL, FREE
+from saltus.number.kernels import kernel
+from saltus.spatial.fields import load3, load4, store3, store4
+from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize, quat_or_one
+from saltus.spatial.vectors import add_scaled3, scale3, sub3
+
+
+@kernel
+def displace(m, origin, h, v, target):
+    """target ← origin ⊕ h v, for fields origin, target [nq] and v [nv]; they may be the same positions.
+
+    Rotations are about the body's own axes, as qvel is; from a zero quaternion they go as from no rotation.
+    """
+    for j in range(m.njnt):
+        a = m.jnt_qposadr[j]
+        i = m.jnt_dofadr[j]
+        kind = m.jnt_type[j]
+        if kind == FREE:
+            store3(target, a, add_scaled3(load3(origin, a), h, load3(v, i)))
+            a += 3
+            i += 3
+        if kind == FREE or kind == BALL:
+            turn = quat_exp(scale3(h, load3(v, i)))
+            store4(target, a, quat_normalize(quat_multiply(quat_or_one(load4(origin, a)), turn)))
+        else:
+            target[a] = origin[a] + h * v[i]
+
+
+@kernel
+def difference(m, origin, target, v):
+    """v ← target ⊖ origin: the tangent vector with target = origin ⊕ v, for fields [nq], [nq], [nv]."""
+    for j in range(m.njnt):
+        a = m.jnt_qposadr[j]
+        i = m.jnt_dofadr[j]
+        kind = m.jnt_type[j]
+        if kind == FREE:
+            store3(v, i, sub3(load3(target, a), load3(origin, a)))
+            a += 3
+            i += 3
+        if kind == FREE or kind == BALL:
+            start = quat_normalize(load4(origin, a))
+            end = quat_normalize(load4(target, a))
+            store3(v, i, quat_log(quat_multiply(quat_conjugate(start), end)))
+        else:
+            v[i] = target[a] - origin[a]

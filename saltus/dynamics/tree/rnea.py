@@ -1,0 +1,110 @@
+"""The recursive Newton-Euler algorithm: how bodies move, what forces that takes, and what they are at the joints."""
+
+from saltus.dynamics.tree.particles import particle_forces, particle_motion
+from saltus.dynamics.tree.tendon_inertia import add_fixed_tendon_forces, add_path_forces
+from saltus.number.kernels import kernel
+from saltus.spatial.motions import add6, add_scaled6, cross_force, cross_motion, dot6, inertia_times_motion
+
+
+@kernel
+def newton_euler_forward(m, p, d, acceleration, compute_all):
+    """Spatial velocities, accelerations and forces of all bodies (Featherstone 2008, table 5.1, first loop).
+
+    Reads from p, which is d or a Data of plain numbers with the same positions, cdof [nv, 6] and cinert [nbody, 10];
+    from d qvel [nv] and, if `acceleration` is 1, qacc [nv], else taken as zero.
+    Writes, about each tree's centre of mass in world axes, cvel [nbody, 6] (rad/s, m/s), the joint axes' rates
+    cdof_dot [nv, 6] (eq. 3.36), cacc [nbody, 6] (gravity counts as an acceleration of the world upwards) and the
+    force that each body needs for its motion, cfrc_body [nbody, 6] (N m, N). All but the last only where later
+    bodies need it, and everywhere if `compute_all`.
+
+    The three translations of a free joint and the three rotations of a ball or free joint each turn with the velocity
+    before them, as in MuJoCo; what this leaves out cancels in the sum over the three.
+    """
+    zero = 0.0 * d.time
+    g = m.opt_gravity[0]
+    v = (zero, zero, zero, zero, zero, zero)
+    a = (zero, zero, zero, zero - g[0], zero - g[1], zero - g[2])
+    d.cvel[0] = v
+    d.cacc[0] = a
+    d.cfrc_body[0] = v
+    for k in range(1, m.ntree_body):
+        b = m.tree_body[k]
+        if not m.body_chained[b]:
+            parent = m.body_parentid[b]
+            v, a = d.cvel[parent], d.cacc[parent]
+        first = m.body_dofadr[b]
+        before = v
+        for i in range(first, first + m.body_dofnum[b]):
+            if m.dof_leads[i]:
+                before = v
+            s = p.cdof[i]
+            rate = cross_motion(before, s)
+            if compute_all:
+                d.cdof_dot[i] = rate
+            v = add_scaled6(v, d.qvel[i], s)
+            a = add_scaled6(a, d.qvel[i], rate)
+            if acceleration:
+                a = add_scaled6(a, d.qacc[i], s)
+        if compute_all or m.body_branches[b]:
+            d.cvel[b] = v
+            d.cacc[b] = a
+        inertia = p.cinert[b]
+        force = inertia_times_motion(inertia, a)
+        d.cfrc_body[b] = add6(force, cross_force(v, inertia_times_motion(inertia, v)))
+    particle_motion(m, p, d, acceleration, compute_all)
+
+
+@kernel
+def newton_euler_backward(m, p, d, qfrc):
+    """Sum the bodies' forces towards the root and project them on the joints (Featherstone 2008, table 5.1, loop 2).
+
+    Adds the forces that spatial tendons with inertia take for the same motion. Reads cdof [nv, 6] from p, as the first
+    loop, and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m).
+    """
+    zero = 0.0 * d.time
+    nothing = (zero, zero, zero, zero, zero, zero)
+    for k in range(m.ntree_body):
+        b = m.tree_body[k]
+        if m.body_branches[b]:
+            d.artic_force[b] = nothing
+    force = nothing
+    chained = 0
+    for k in range(m.ntree_body - 1, 0, -1):
+        b = m.tree_body[k]
+        if not chained:
+            force = nothing
+        force = add6(force, d.cfrc_body[b])
+        if m.body_branches[b]:
+            force = add6(force, d.artic_force[b])
+        first = m.body_dofadr[b]
+        for i in range(first, first + m.body_dofnum[b]):
+            qfrc[i] = dot6(p.cdof[i], force)
+        chained = m.body_chained[b]
+        parent = m.body_parentid[b]
+        if parent > 0 and not chained:
+            d.artic_force[parent] = add6(d.artic_force[parent], force)
+    particle_forces(m, p, d, qfrc)
+    add_path_forces(m, p, d, qfrc)
+
+
+@kernel
+def bias(m, d):
+    """Coriolis, centrifugal and gravitational forces on the joints: inverse dynamics at zero acceleration.
+
+    Writes qfrc_bias [nv] (N, N m).
+    """
+    newton_euler_forward(m, d, d, 0, m.keep_bodies)
+    newton_euler_backward(m, d, d, d.qfrc_bias)
+
+
+@kernel
+def inverse(m, d):
+    """Inverse dynamics: the joint forces that give the accelerations qacc [nv], without passive and applied ones.
+
+    Writes qfrc_inverse [nv] (N, N m) = M qacc + qfrc_bias.
+    """
+    newton_euler_forward(m, d, d, 1, m.keep_bodies)
+    newton_euler_backward(m, d, d, d.qfrc_inverse)
+    for i in range(m.nv):
+        d.qfrc_inverse[i] = d.qfrc_inverse[i] + m.dof_armature[i] * d.qacc[i]
+    add_fixed_tendon_forces(m, d, d, d.qfrc_inverse)

@@ -1,0 +1,306 @@
+"""Where events come too densely to be located one by one: steps of time over them, and back.
+
+A box that rattles to rest, a heap, a foot that chatters: impacts follow each other in ever shorter intervals without
+the regularity by which a limit could be foretold. Where one contact has had `opt_dense_events` events within
+`opt_dense_time`, or more is closed than located events have room for, the motion goes on by Moreau and Jean's scheme in
+steps of `opt_dense_step`, which sum up all impacts of a step (Moreau 1988; Jean 1999; Acary & Brogliato, Numerical
+Methods for Nonsmooth Dynamical Systems (2008), chapter 10). Then what has come to touch is closed, and events are
+located again. A time that begins soon after the last one takes twice as many steps.
+"""
+
+from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.event.active_rows import closed_rows, has_room
+from saltus.contact.event.contact_matching import remember_points
+from saltus.contact.event.gap_functions import gaps
+from saltus.contact.event.modes import (
+    BEGAN,
+    CLOSED,
+    COUNTED,
+    COUNTED_AT,
+    DENSE,
+    ENERGY,
+    IMPACTS,
+    JAM,
+    LEFT,
+    LENGTH,
+    NOTHING,
+    OPEN,
+    OVER,
+    RECENT,
+    SIZE,
+    STICK,
+    STIFF,
+    TRIED_AT,
+    TRIES,
+    count_closed,
+    log_event,
+)
+from saltus.contact.rows.blocks import CONE, FRICTION, times_block
+from saltus.dynamics.history import record_controls
+from saltus.dynamics.smooth import energy_of_state, position_stage
+from saltus.dynamics.tree.manifold import displace
+from saltus.integrate.fixed import moreau_jean
+from saltus.integrate.manifold import save_state
+from saltus.integrate.status import bad_state
+from saltus.number.functions import maximum, sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.cone.delassus import contact_friction, slip_direction, slips
+from saltus.solve.event.constraint_stabilization import project, project_positions
+from saltus.solve.event.event_resolution import choose_modes, part
+from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
+
+STEP, LOCATE, STOP = range(3)  # opt_dense: what is done
+METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
+CROWDED_STEP = 2.0  # times opt_dense_step, where there is no room to locate
+
+FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # steps at first; at most; where there is no room to locate
+SOON = 10.0  # of opt_dense_time
+REACH = 2.0  # m/s²; times the square of the step: so near is what a step has brought to touch
+SLOW = 1e-3  # of the velocity that a step of free fall makes: slower than this nothing moves
+APPROACH = 1e-2  # the same for an approach that counts as an impact
+MOST_AT_ONCE = 200.0  # events without time passing
+MANY = 4.0  # times more events of all contacts of a tree than of one alone
+# short steps, in parts of opt_dense_step, are stiff where their product with a rate is larger than accuracy alone makes
+# it; so many in a row are too many
+SHORT, STIFFEST, MOST_STIFF = 0.1, 0.05, 40.0
+MOST_TRIES = 50.0  # of steps within opt_dense_step
+
+
+@kernel
+def too_dense(m, d, passed):
+    """Note the events that are marked in event_hit; whether some contact, or all together, had too many of late.
+
+    `passed`: whether time has passed since the last event. Counts decay by opt_dense_events in opt_dense_time.
+    """
+    d.dense[RECENT] = 0.0 if passed else d.dense[RECENT] + 1.0
+    rate = m.opt_dense_events / m.opt_dense_time
+    busiest = all_of_them = 0.0 * d.time
+    for i in range(m.nmode):
+        if d.event_hit[i] or d.event_hit[m.nmode + i]:
+            count = maximum(d.event_rate[i, 0] - rate * (d.time - d.event_rate[i, 1]), 0.0 * d.time) + 1.0
+            d.event_rate[i] = (count, d.time)
+            busiest = maximum(busiest, count)
+            all_of_them = all_of_them + 1.0
+    scale = MANY * m.ntree_event
+    decayed = maximum(d.dense[COUNTED] - scale * rate * (d.time - d.dense[COUNTED_AT]), 0.0 * d.time)
+    d.dense[COUNTED], d.dense[COUNTED_AT] = decayed + all_of_them, d.time
+    if d.dense[RECENT] > MOST_AT_ONCE:
+        return True
+    return m.opt_dense != LOCATE and max(busiest, d.dense[COUNTED] / scale) > m.opt_dense_events
+
+
+@kernel
+def stalls(m, d, h):
+    """Whether step control creeps: in many steps in a row, this one of h seconds the last, some slip was stiff."""
+    stiff = m.opt_dense == STEP and h < SHORT * m.opt_dense_step and is_stiff(m, d, h)
+    d.dense[STIFF] = d.dense[STIFF] + 1.0 if stiff else 0.0 * h
+    return d.dense[STIFF] > MOST_STIFF
+
+
+@kernel
+def creeps(m, d):
+    """Whether steps get nowhere: with the one to be tried now there are too many of late, while something is closed."""
+    rate = MOST_TRIES / m.opt_dense_step
+    d.dense[TRIES] = maximum(d.dense[TRIES] - rate * (d.time - d.dense[TRIED_AT]), 0.0 * d.time) + 1.0
+    d.dense[TRIED_AT] = d.time
+    return m.opt_dense == STEP and d.event_count[CLOSED] > 0 and d.dense[TRIES] > MOST_TRIES
+
+
+@only_with("contact", otherwise="False")
+@kernel
+def is_stiff(m, d, h):
+    """Whether the direction of some slip follows its equilibrium too fast for explicit steps of h seconds.
+
+    Friction μ f_N turns a slip of speed v with the rate μ f_N A / v, A = J M⁻¹ Jᵀ across the slip, without bound as the
+    slip comes to its end. Reads the rows and forces of the last accelerations.
+    """
+    n = d.count[NROW]
+    stiff = False
+    for b in range(d.count[NBLOCK]):
+        if d.block_kind[b] == CONE and slips(d, b):
+            row = d.block_row[b]
+            t1, t2 = slip_direction(m, d, b)
+            v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
+            at = (row + 1) * n + row + 1
+            across = t2 * t2 * d.row_A[at] - 2.0 * t1 * t2 * d.row_A[at + 1] + t1 * t1 * d.row_A[at + n + 1]
+            turning = contact_friction(m, d, b) * d.row_force[row] * across
+            stiff = stiff or h * turning > STIFFEST * sqrt(v1 * v1 + v2 * v2)
+    return stiff
+
+
+@kernel
+def go_over(m, d, status):
+    """Begin to step over events, where the law of contact lets; returns a status.
+
+    `status`: why, which stays where it does not. Nothing counts as closed meanwhile. Where friction jams, there are
+    impulses even though there are no accelerations.
+    """
+    over = status == CROWDED or status == UNRESOLVED or status == CHATTER or status == TOO_DENSE or status == JAMMED
+    if m.opt_dense != STEP or not over:
+        return status
+    if status == JAMMED:
+        zero = 0.0 * d.time
+        log_event(m, d, JAM, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
+    soon = d.dense[LENGTH] > 0.0 and d.time - d.dense[OVER] < SOON * m.opt_dense_time
+    energy_of_state(m, d)
+    d.dense[LEFT] = min(2.0 * d.dense[LENGTH], MOST) if soon else FEWEST
+    d.dense[LENGTH] = d.dense[LEFT]
+    d.dense[SIZE] = m.opt_dense_step * (CROWDED_STEP if status == CROWDED else 1.0)
+    d.dense[BEGAN] = d.time
+    d.dense[ENERGY] = d.energy[0] + d.energy[1]
+    d.dense[IMPACTS] = 0.0
+    d.dense[RECENT] = 0.0
+    d.dense[STIFF] = d.dense[TRIES] = 0.0
+    d.past_count = 0.0 * d.time
+    open_all(m, d)
+    d.modes_known[0] = 1.0 + 0.0 * d.time
+    return OK
+
+
+@kernel
+def open_all(m, d):
+    """No contact and no limit counts as closed."""
+    for i in range(m.nslot + 2 * m.nlimit):
+        d.mode[i] = OPEN
+    count_closed(m, d)
+
+
+@kernel
+def step_over(m, d, end):
+    """One step of time towards `end` (s), and back to located events where it was the last; returns a status.
+
+    The state at its start stays in qpos_saved, qvel_saved, act_saved.
+    """
+    left, start = end - d.time, d.time
+    h = d.dense[SIZE] if left > 1.5 * d.dense[SIZE] else left
+    save_state(m, d)
+    status = moreau_jean.step(m, d, h, METHOD)
+    if not bad_state(m, d) < 0.5:
+        return DIVERGED
+    record_controls(m, d, start)
+    if h == left:
+        d.time = end
+    d.dense[IMPACTS] = d.dense[IMPACTS] + impacts_of_step(m, d, h)
+    d.dense[LEFT] = d.dense[LEFT] - 1.0
+    return status
+
+
+@kernel
+def impacts_of_step(m, d, h):
+    """How many contacts and limits met during the step of h seconds that has just been taken."""
+    fall, count = free_fall(m, h), 0.0 * h
+    for b in range(d.count[NBLOCK]):
+        if d.block_kind[b] > FRICTION and d.row_force[d.block_row[b]] > 0.0:
+            times_block(m, d, b, d.qvel_saved, d.row_search)
+            if d.row_search[d.block_row[b]] < -APPROACH * fall:
+                count = count + 1.0
+    return count
+
+
+@kernel
+def free_fall(m, h):
+    """The velocity (m/s) that h seconds of free fall make."""
+    g = m.opt_gravity[0]
+    return h * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
+
+
+@kernel
+def come_back(m, d):
+    """Close what touches and locate events again, noted in the log; where that cannot be, step on."""
+    if not close_touching(m, d):
+        open_all(m, d)
+        d.dense[LEFT] = CROWD
+        d.dense[SIZE] = CROWDED_STEP * m.opt_dense_step
+        d.dense[LENGTH] = d.dense[LENGTH] + CROWD
+        return False
+    energy_of_state(m, d)
+    zero = 0.0 * d.time
+    since, count, before = d.dense[BEGAN], d.dense[IMPACTS], d.dense[ENERGY]
+    log_event(m, d, DENSE, NOTHING, since, count, (zero, zero, zero), before, d.energy[0] + d.energy[1])
+    d.dense[OVER] = d.time
+    return True
+
+
+@kernel
+def close_touching(m, d):
+    """Modes after steps of time; whether there are any.
+
+    What has come to touch and does not move apart is closed, and what lies too deep is lifted out; both by the square
+    of the step. Then the modes are those of the accelerations that follow.
+    """
+    h = d.dense[SIZE]
+    near, slow = REACH * h * h, maximum(m.opt_speed_tolerance, SLOW * free_fall(m, h))
+    position_stage(m, d, 0)
+    gaps(m, d)
+    for i in range(m.nslot + 2 * m.nlimit):
+        there = i >= m.nslot or d.slot_contact[i] >= 0
+        d.mode[i] = STICK if there and d.gap[i] <= near else OPEN
+    if not has_room(m, d):
+        return False
+    remember_points(m, d)
+    closed_rows(m, d)
+    part(m, d, slow)
+    lift_out(m, d)
+    count_closed(m, d)
+    project(m, d)
+    for i in range(m.nmode):
+        d.mode_before[i] = int(d.mode[i])
+    for e in range(m.nevent):
+        d.event_hit[e] = 0
+    status = choose_modes(m, d)
+    count_closed(m, d)
+    d.modes_known[0] = 1.0 + 0.0 * d.time
+    return status == OK
+
+
+@kernel
+def lift_out(m, d):
+    """Move what moves apart, but still lies too deep, to where it just touches, with all that is closed."""
+    for i in range(m.nslot + 2 * m.nlimit):
+        d.event_hit[i] = 0
+        if d.mode[i] == OPEN and d.gap[i] < -m.opt_gap_tolerance and (i >= m.nslot or d.slot_contact[i] >= 0):
+            d.event_hit[i] = 1
+            d.mode[i] = STICK
+    if has_room(m, d):
+        count_closed(m, d)
+        project_positions(m, d)
+    for i in range(m.nslot + 2 * m.nlimit):
+        if d.event_hit[i]:
+            d.mode[i] = OPEN
+
+
+@kernel
+def keep_end(m, d):
+    """Keep the state in qpos_start, qvel_start, act_start, while samples inside a step are looked at."""
+    for k in range(m.nq):
+        d.qpos_start[k] = d.qpos[k]
+    for i in range(m.nv):
+        d.qvel_start[i] = d.qvel[i]
+    for k in range(m.nact):
+        d.act_start[k] = d.act[k]
+
+
+@kernel
+def back_to_end(m, d):
+    """The state that `keep_end` has kept."""
+    for k in range(m.nq):
+        d.qpos[k] = d.qpos_start[k]
+    for i in range(m.nv):
+        d.qvel[i] = d.qvel_start[i]
+    for k in range(m.nact):
+        d.act[k] = d.act_start[k]
+
+
+@kernel
+def state_inside(m, d, h, theta):
+    """The state at the fraction theta of the step of time of h seconds whose end `keep_end` has kept.
+
+    Velocities lie on a line between the step's ends, positions are moved with the mean velocity of the step.
+    """
+    for i in range(m.nv):
+        change = d.qvel_start[i] - d.qvel_saved[i]
+        d.qstep[i] = d.qvel_saved[i] + 0.5 * change
+        d.qvel[i] = d.qvel_saved[i] + theta * change
+    displace(m, d.qpos_saved, theta * h, d.qstep, d.qpos)
+    for k in range(m.nact):
+        d.act[k] = d.act_saved[k] + theta * (d.act_start[k] - d.act_saved[k])

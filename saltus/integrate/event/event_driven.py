@@ -1,0 +1,440 @@
+"""Steps from event to event: smooth motion with error control between, modes that change where something happens.
+
+As long as modes stay as they are the motion is smooth and any step holds, free ones of dopri5 or fixed ones of another
+method; each is searched for events on its dense output. Where the first one is the step ends; what happens there is
+settled (see `saltus.solve.event.event_resolution`), and the next step begins, or what is left of a fixed one. After
+each step what is closed is brought back from its drift. Where events come too densely, time is stepped over them (see
+`saltus.integrate.event.dense_events`).
+"""
+
+from dataclasses import replace
+
+from saltus.contact.counts import NUNSOLVED
+from saltus.contact.event.contact_matching import follows_points, remember_points
+from saltus.contact.event.gap_functions import open_gaps
+from saltus.contact.event.modes import CLOSED, LEFT, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE, count_closed
+from saltus.dynamics.history import record_controls
+from saltus.integrate.adaptive import dopri5
+from saltus.integrate.adaptive.dopri5 import GOING, STEP, accept, error_norm, first_slopes, leave_slopes, resume_slopes
+from saltus.integrate.event.dense_events import (
+    LOCATE,
+    back_to_end,
+    come_back,
+    creeps,
+    go_over,
+    keep_end,
+    stalls,
+    state_inside,
+    step_over,
+    too_dense,
+)
+from saltus.integrate.event.event_location import NONE, event_values, first_event, read_values, watch
+from saltus.integrate.event.substep import FIXED, keep_start, method_word, state_at
+from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
+from saltus.integrate.fixed.runge_kutta import stage_state, store_slopes
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.manifold import save_state
+from saltus.integrate.status import bad_start, bad_state
+from saltus.number.functions import absolute, minimum
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.acceleration import acceleration
+from saltus.solve.event.constraint_stabilization import project, project_near
+from saltus.solve.event.event_resolution import settle
+from saltus.solve.impact.impact import log_limits
+from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, JAMMED, OK, STEP_TOO_SMALL, TOO_DENSE, UNSOLVED
+
+LONGEST = 0.05  # s: of a step with anything closed, so that rounding errors of accelerations do not add up
+REJECTED = -1.0  # in place of where an event is
+INSTANT = 1e-12  # s: no time passes in less, in parts of 1 s and of the time
+
+
+@kernel
+def step(m, d, h, *method):
+    """Go h seconds on, through all events; returns a status.
+
+    EVENTS_FULL where the log of events is to be read before the step goes on, when it is called again.
+    """
+    end, worst = d.time + h, OK
+    if goes_on(m, d):
+        end, worst = d.event_end[0], d.event_count[UNDONE] - 1
+        d.event_count[UNDONE] = 0
+    worst = max(worst, begin(m, d))
+    for _ in range(dopri5.ATTEMPTS):
+        if worst > UNSOLVED or not end - d.time > 1e-14 * (1.0 + absolute(end)):
+            break
+        if log_is_full(m, d):
+            d.event_end[0] = end
+            d.event_count[UNDONE] = 1 + worst
+            return EVENTS_FULL
+        worst = max(worst, go_towards(m, d, end, method))
+    if worst <= UNSOLVED:
+        if end - d.time > 1e-14 * (1.0 + absolute(end)):
+            worst = STEP_TOO_SMALL
+        else:
+            d.time = end
+    forget_slopes(m, d)
+    return worst
+
+
+@kernel
+def forget_free_slopes(m, d):
+    """The slopes that `leave_slopes` has kept are none of this state."""
+    d.memory[GOING] = 0.0
+
+
+@only_with(FIXED, otherwise=forget_free_slopes)
+@kernel
+def forget_slopes(m, d):
+    """Nothing for methods of fixed steps, which keep none."""
+
+
+@kernel
+def go_towards(m, d, end, method):
+    """A step towards `end` (s), or to the first event in it and through it, or a try that failed; returns a status."""
+    start = d.time
+    if d.dense[LEFT] > 0.0:
+        return through(m, d, step_over(m, d, end))
+    if creeps(m, d):
+        return go_over(m, d, TOO_DENSE)
+    status, size, place = look_ahead(m, d, end, method)
+    if place >= 0.0:
+        status = take(m, d, start, size, place, end, method)
+    return status
+
+
+@only_with("event", otherwise="False")
+@kernel
+def goes_on(m, d):
+    """Whether a step has been begun and waits for the log of events to be read."""
+    return d.event_count[UNDONE] > 0
+
+
+@kernel
+def begin(m, d):
+    """Modes, if they are not known, and slopes at the present state. Returns a status."""
+    status = OK
+    for e in range(m.nevent):
+        d.event_hit[e] = 0
+    if d.modes_known[0] < 0.5:
+        d.dense[LEFT] = 0.0
+        d.dense[RECENT] = 0.0
+        for i in range(m.nmode):
+            d.impact_limit[i] = (0.0, 0.0)
+        status = settle(m, d)
+        if status != JAMMED:  # a start without a solution is nobody's motion
+            status = go_over(m, d, status)
+        if status == OK:
+            if d.dense[LEFT] < 0.5:
+                start_step(m, d)
+            else:
+                look(m, d)
+            first_sides(m, d)
+        return status
+    count_closed(m, d)
+    if d.dense[LEFT] < 0.5:
+        start_step(m, d)
+    return status
+
+
+@kernel
+def resume(m, d):
+    """Go on from where compiled code has stopped, to the bit; or from a state that is new to it. Returns a status."""
+    if d.modes_known[0] < 0.5 or d.memory[GOING] < 0.5:
+        return begin(m, d)
+    count_closed(m, d)
+    resume_slopes(m, d)
+    return OK
+
+
+@kernel
+def start_step(m, d):
+    """What the next step goes from: the present state, with its slopes and event functions."""
+    keep_slopes(m, d)
+    keep_start(m, d)
+    first_values(m, d)
+    sides_after(m, d)
+    pass_sides(m, d, False)
+    keep_values(m, d)
+
+
+@kernel
+def values_of_slopes(m, d):
+    """Event functions with the forces that `first_slopes` has found."""
+    open_gaps(m, d)
+    read_values(m, d)
+
+
+@only_with(FIXED, EVENTS, otherwise=values_of_slopes)
+@kernel
+def first_values(m, d):
+    """Event functions at the start of a step."""
+    event_values(m, d)
+
+
+@kernel
+def free_slopes(m, d):
+    """Slopes at the present state, with which dopri5 goes on."""
+    save_state(m, d)
+    first_slopes(m, d)
+
+
+@only_with(FIXED, otherwise=free_slopes)
+@kernel
+def keep_slopes(m, d):
+    """Nothing for methods of fixed steps, which begin anew."""
+
+
+@kernel
+def go_on_freely(m, d):
+    """`go_on` for dopri5, whose last stage is the state but for a correction of its errors."""
+    if project_near(m, d):
+        start_step(m, d)
+    else:
+        save_state(m, d)
+        for i in range(m.nv):
+            d.stage_qvel[i] = d.qvel[i]
+        keep_values(m, d)
+
+
+@only_with(FIXED, otherwise=go_on_freely)
+@kernel
+def go_on(m, d):
+    """What the next step goes from after one without events, whose end has been looked at."""
+    if project(m, d):
+        start_step(m, d)
+    else:
+        keep_start(m, d)
+        keep_values(m, d)
+
+
+@kernel
+def keep_values(m, d):
+    """Event functions and points of contact that the next step begins with; steps with rough forces are counted."""
+    for e in range(m.nevent):
+        d.event_before[e] = d.event_value[e]
+    remember_points(m, d)
+    if d.event_count[SHARED] == ROUGHLY:
+        d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
+
+
+@kernel
+def look_ahead_freely(m, d, end, method):
+    """`look_ahead` by steps of dopri5 of their own length."""
+    start = d.time
+    left = end - start
+    size = minimum(d.memory[STEP], left)
+    if d.event_count[CLOSED]:
+        size = minimum(size, LONGEST + 0.0 * size)
+    size = left if size > 0.999999 * left else size
+    attempt(m, d, size, method[0])
+    error = error_norm(m, d, size, method[1])
+    if not error <= 1.0:
+        accept(m, d, size, True, error)
+        return OK if size >= 1e-13 * (1.0 + absolute(end)) else STEP_TOO_SMALL, size, REJECTED
+    if not bad_state(m, d) < 0.5:
+        return DIVERGED, size, REJECTED
+    d.event_error[0] = error
+    return OK, size, first_event(m, d, size, start, method)
+
+
+@kernel
+def attempt(m, d, h, tableau):
+    """As `saltus.integrate.adaptive.dopri5.attempt`, with an eye on the event functions at the stages."""
+    start = d.time
+    for s in range(1, dopri5.STAGES):
+        d.time = start + h * tableau[s, 0]
+        stage_state(m, d, h, tableau, s, s)
+        acceleration(m, d)
+        store_slopes(m, d, s)
+        watch(m, d, s == 1)
+    d.time = start
+
+
+@only_with(FIXED, otherwise=look_ahead_freely)
+@kernel
+def look_ahead(m, d, end, method):
+    """Try a step towards `end` (s): a status, its length (s), and where in it the first event is.
+
+    That is NONE without an event, and REJECTED if the step is not accurate enough, after which the state is back.
+    """
+    left = end - d.time
+    return OK, left, first_event(m, d, left, d.time, method)
+
+
+@kernel
+def take(m, d, start, size, place, end, method):
+    """Go to the end of the step that began at `start`, or to its first event and through it. Returns a status."""
+    if place < NONE:
+        status = state_at(m, d, size, start, place, method)
+        values_for_actions(m, d)
+        record_controls(m, d, start)
+        return max(status, happen(m, d, start, place * size))
+    status = finish(m, d, start, size, method)
+    if status >= DIVERGED:
+        return status
+    if absolute(end - d.time) <= 1e-15 * (1.0 + absolute(end)):
+        d.time = end
+    d.dense[RECENT] = 0.0
+    log_limits(m, d)
+    go_on(m, d)
+    return go_over(m, d, TOO_DENSE) if stalls(m, d, size) else status
+
+
+@kernel
+def through(m, d, status):
+    """What follows a step of time over events: the user's events, and located ones again after the last step."""
+    if status > UNSOLVED:
+        return status
+    log_limits(m, d)
+    passed = mark_passed(m, d)
+    ended = passed and act(m, d)
+    if d.dense[LEFT] < 0.5 and come_back(m, d):
+        start_step(m, d)
+    elif passed:
+        look(m, d)
+        sides_after(m, d)
+    return ENDED if ended else OK
+
+
+@only_with(EVENTS)
+@kernel
+def values_for_actions(m, d):
+    """Event functions, where users have some: what is to be compared with what their actions make of them."""
+    event_values(m, d)
+
+
+@kernel
+def finish_freely(m, d, start, size, method):
+    """`finish` by dopri5."""
+    stage_state(m, d, size, method[0], dopri5.STAGES, dopri5.STAGES)
+    d.time = start
+    record_controls(m, d, start)
+    accept(m, d, size, True, d.event_error[0])
+    return OK
+
+
+@only_with(FIXED, otherwise=finish_freely)
+@kernel
+def finish(m, d, start, size, method):
+    """Go to the end of a step without events; returns a status. event_value is that of there already."""
+    status = state_at(m, d, size, start, 1.0, method)
+    if not bad_state(m, d) < 0.5:
+        return DIVERGED
+    record_controls(m, d, start)
+    return status
+
+
+@kernel
+def happen(m, d, start, passed):
+    """What the event at the present state brings; `passed` s after the step's start. Returns a status."""
+    log_limits(m, d)
+    dense = too_dense(m, d, passed > INSTANT * (1.0 + absolute(start)))
+    project(m, d)
+    ended = act(m, d)
+    status = TOO_DENSE
+    if not dense or m.opt_dense == LOCATE:
+        status = CHATTER if dense else settle(m, d)
+    status = go_over(m, d, status)
+    if status == OK and d.dense[LEFT] < 0.5:
+        start_step(m, d)
+    return ENDED if ended and status == OK else status
+
+
+@kernel
+def record(m, d, times, row, attempts, method, out):
+    """Go on towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
+
+    A row has the modes [nmode], the directions of slip [nmode, 3], the discrete states of actuation, and whether time
+    was stepped over events there, after the states. Returns EVENTS_FULL, to be called again, where the log of events is
+    to be read first.
+    """
+    if not bad_start(m, d) < 0.5:
+        save_state(m, d)
+        return row, DIVERGED
+    status = resume(m, d)
+    row, result = free_steps(m, d, times, row, attempts, method, out, status)
+    leave_slopes(m, d)
+    return row, result
+
+
+@kernel
+def free_steps(m, d, times, row, attempts, method, out, status):
+    """`record`, once modes and slopes at the present state are known."""
+    end = times[-1]
+    for _ in range(attempts):
+        while row < len(times) and times[row] <= d.time:
+            write_row(m, d, times[row], out, row)
+            row += 1
+        if row == len(times) or status > UNSOLVED:
+            return row, status
+        if log_is_full(m, d):
+            return row, EVENTS_FULL
+        start = d.time
+        if d.dense[LEFT] > 0.0:
+            status, first = step_over(m, d, end), row
+            row = rows_inside(m, d, times, row, start, out)
+            status = through(m, d, status)
+            if row > first:  # to be recorded with the contacts of this step
+                return row, status
+        elif creeps(m, d):
+            status = go_over(m, d, TOO_DENSE)
+        else:
+            status, size, place = look_ahead(m, d, end, method)
+            if place >= 0.0:
+                first = row
+                while row < len(times) and times[row] < start + minimum(place, 1.0) * size:
+                    state_at(m, d, size, start, (times[row] - start) / size, method)
+                    write_row(m, d, times[row], out, row)
+                    row += 1
+                status = take(m, d, start, size, place, end, method)
+                if row > first and follows_points(m, d):  # to be recorded while it is known where they are
+                    return row, status
+    return row, status
+
+
+@kernel
+def rows_inside(m, d, times, row, start, out):
+    """Samples inside the step of time that has just been taken from `start` (s); returns the row of the next one."""
+    end = d.time
+    if row < len(times) and times[row] < end:
+        left = d.dense[LEFT]
+        d.dense[LEFT] = left + 1.0
+        keep_end(m, d)
+        while row < len(times) and times[row] < end:
+            state_inside(m, d, end - start, (times[row] - start) / (end - start))
+            write_row(m, d, times[row], out, row)
+            row += 1
+        back_to_end(m, d)
+        d.dense[LEFT] = left
+    return row
+
+
+@only_with("event", "stepping", otherwise="False")
+@kernel
+def log_is_full(m, d):
+    """Whether the log of events is to be read before going on."""
+    return 2 * d.event_count[LOGGED] > m.nevent_log
+
+
+@kernel
+def write_row(m, d, time, out, row):
+    """One sample into row `row` of out."""
+    dopri5.write_row(m, d, time, out, row)
+    first = 1 + m.nq + m.nv + m.nact
+    for i in range(m.nmode):
+        out[row, first + i] = d.mode[i]
+        for k in range(3):
+            out[row, first + m.nmode + 3 * i + k] = d.slip[i, k]
+    for i in range(m.nactuation_state):
+        out[row, first + 4 * m.nmode + i] = d.actuation_state[i]
+    out[row, first + 4 * m.nmode + m.nactuation_state] = 1.0 if d.dense[LEFT] > 0.0 else 0.0
+
+
+def event_driven(integrator: Integrator) -> Integrator:
+    """The same method, from event to event; with what `saltus.integrate.fixed.moreau_jean` needs, to step over them."""
+    return replace(integrator, step=step, needs=integrator.needs | {"implicit": True})
+
+
+def step_word(integrator: Integrator) -> str:
+    """The word by which a Model's layout tells the method of fixed steps; "" for dopri5."""
+    return "" if integrator.adaptive else method_word(integrator.step)

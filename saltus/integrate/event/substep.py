@@ -1,0 +1,87 @@
+"""Steps that are looked into before they are taken, of any one-step method: where the motion is inside a step.
+
+dopri5 has dense output. Of any other method a shorter step from the same start is one, of the method's own order. Such
+a method is told by a word among the features of the Model's layout (see `saltus.model.layout`); it begins each step
+without memory of those before.
+"""
+
+from typing import Any
+
+from numba.extending import overload
+
+from saltus.dynamics.user_laws import INLINE
+from saltus.integrate.adaptive.dopri5 import interpolate
+from saltus.number.cache.fingerprint import fingerprint
+from saltus.number.features import looks_at
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.status import OK
+
+FIXED = "steps_"  # how the word begins
+PARTS = 4  # of a step that are looked at
+METHODS: dict[str, Any] = {}  # word, without how it begins -> kernel step(m, d, h, *parameters)
+
+
+def method_word(step: Any) -> str:
+    """The word of a method's kernel; keeps it for when a loop is compiled with it."""
+    function = step.py_func
+    parts = function.__module__.rsplit(".", 1)[-1].strip("_"), fingerprint(function)[:12]
+    word = "_".join(part for part in parts if part)
+    METHODS[word] = step
+    return FIXED + word
+
+
+@looks_at(FIXED)
+def _one_step(m, d, h, method):
+    """One step of h seconds of a method with its parameters (a tuple)."""
+
+
+@overload(_one_step, strict=False, jit_options=INLINE)
+def _choose_step(m, d, h, method):
+    word = next(w for w in m.layout.features if w.startswith(FIXED))
+    step = METHODS[word.removeprefix(FIXED)]
+    if len(method) == 0:
+        return lambda m, d, h, method: step(m, d, h)
+    if len(method) == 1:
+        return lambda m, d, h, method: step(m, d, h, method[0])
+    if len(method) == 2:
+        return lambda m, d, h, method: step(m, d, h, method[0], method[1])
+    return lambda m, d, h, method: step(m, d, h, *method)
+
+
+@kernel
+def interpolated(m, d, h, start, theta, method):
+    """`state_at` by dense output of dopri5."""
+    interpolate(m, d, h, start, theta)
+    return OK
+
+
+@only_with(FIXED, otherwise=interpolated)
+@kernel
+def state_at(m, d, h, start, theta, method):
+    """The state at the fraction theta of a step of h seconds that began at `start` (s). Returns a status."""
+    for k in range(m.nq):
+        d.qpos[k] = d.qpos_start[k]
+    for i in range(m.nv):
+        d.qvel[i] = d.qvel_start[i]
+    for k in range(m.nact):
+        d.act[k] = d.act_start[k]
+    for k in range(d.nmemory):
+        d.memory[k] = 0.0 * start
+    d.time = start
+    status = OK
+    if theta > 0.0:
+        status = _one_step(m, d, theta * h, method)
+    d.time = start + theta * h
+    return status
+
+
+@only_with(FIXED)
+@kernel
+def keep_start(m, d):
+    """Keep the present state as that from which the next step goes."""
+    for k in range(m.nq):
+        d.qpos_start[k] = d.qpos[k]
+    for i in range(m.nv):
+        d.qvel_start[i] = d.qvel[i]
+    for k in range(m.nact):
+        d.act_start[k] = d.act[k]

@@ -1,0 +1,219 @@
+"""Events that users define: the sign changes of functions of the state, and what happens there.
+
+A function g(m, d) is on one of its sides, 1 above zero and -1 below; its event is where it reaches the other one. Where
+it starts from zero, as after its own event, its side is that to which it goes. Functions and actions are kernels that a
+word among the features of the Model's layout tells (see `saltus.dynamics.user_laws`).
+"""
+
+from typing import Any
+
+from numba.extending import overload
+
+from saltus.contact.event.modes import log_event
+from saltus.dynamics.tree.com_frame import centre_of_mass
+from saltus.dynamics.tree.kinematics import attached_frames
+from saltus.dynamics.user_laws import INLINE, laws_of
+from saltus.integrate.event.substep import PARTS, state_at
+from saltus.number.features import looks_at
+from saltus.number.functions import absolute, maximum
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.acceleration import forces, held_stage
+
+EVENTS = "events_"  # how the word begins; its kernels are functions and actions by turns
+FIRST_LOOK, LOOKS, FARTHER = 2.0**-45, 16, 8.0  # in a step, for where a function goes that begins at zero
+GROWS = 2.0  # by so much from look to look: more than rounding
+NOISE = 1e-13  # of a function, in parts of its largest value in the step
+
+
+@looks_at(EVENTS)
+def _functions(m, d):
+    """event_value of the user's functions at the present state."""
+
+
+@looks_at(EVENTS)
+def _actions(m, d, e):
+    """What happens at event e of the user's."""
+
+
+def _compiled(source: str, name: str, kernels: dict[str, Any]) -> Any:
+    """The function of a source that calls kernels."""
+    namespace = {**kernels, "__name__": __name__}
+    exec(source, namespace)
+    return namespace[name]
+
+
+@overload(_functions, strict=False, jit_options=INLINE)
+def _choose_functions(m, d):
+    functions = (laws_of(m, EVENTS) or ())[::2]
+    lines = [f"    d.event_value[2 * m.nmode + {k}] = 0.0 * d.time + g{k}(m, d)" for k in range(len(functions))]
+    source = "\n".join(["def functions(m, d):", *lines])
+    return _compiled(source, "functions", {f"g{k}": g for k, g in enumerate(functions)})
+
+
+@overload(_actions, strict=False, jit_options=INLINE)
+def _choose_actions(m, d, e):
+    actions = (laws_of(m, EVENTS) or ())[1::2]
+    lines = [line for k in range(len(actions)) for line in (f"    if e == {k}:", f"        a{k}(m, d)")]
+    source = "\n".join(["def actions(m, d, e):", *lines])
+    return _compiled(source, "actions", {f"a{k}": a for k, a in enumerate(actions)})
+
+
+@kernel
+def nothing(m, d):
+    """What happens at an event without an action."""
+
+
+@only_with(EVENTS, otherwise="False")
+@kernel
+def observe(m, d):
+    """Everything that users' functions may read, at the present state; returns whether there are any."""
+    status = forces(m, d, 1)
+    held_stage(m, d)
+    attached_frames(m, d)
+    centre_of_mass(m, d)
+    return status == status
+
+
+@only_with(EVENTS)
+@kernel
+def user_values(m, d):
+    """event_value [nuserevent, after those of modes] of the user's functions; needs `observe`."""
+    _functions(m, d)
+
+
+@kernel
+def above(m, d, e, value):
+    """How far event function e with a value is from zero, on the side where it is."""
+    if e < 2 * m.nmode:
+        return value
+    side = d.event_side[e - 2 * m.nmode]
+    return 1.0 + 0.0 * value if side == 0.0 else side * value
+
+
+@kernel
+def level(m, d, e, value):
+    """How far event function e with a value is from its event: above zero as long as nothing happens."""
+    u = e - 2 * m.nmode
+    if u >= 0 and m.event_direction[u] * d.event_side[u] > 0.0:
+        return 1.0 + 0.0 * value
+    return above(m, d, e, value)
+
+
+@only_with(EVENTS)
+@kernel
+def first_sides(m, d):
+    """Sides at a state that has no history."""
+    for u in range(m.nuserevent):
+        d.event_side[u] = sign(d.event_value[2 * m.nmode + u])
+
+
+@kernel(inline=True)
+def sign(x):
+    """1, 0 or -1."""
+    return 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0 * x
+
+
+@only_with(EVENTS)
+@kernel
+def pass_sides(m, d, any_side):
+    """Go over to the other side where nobody watches, and if `any_side` to any from zero; needs event_value."""
+    for u in range(m.nuserevent):
+        e = 2 * m.nmode + u
+        free = any_side if d.event_side[u] == 0.0 else m.event_direction[u] * d.event_side[u] > 0.0
+        if free:
+            side = sign(d.event_value[e])
+            if side != 0.0:
+                d.event_side[u] = side
+
+
+@only_with(EVENTS)
+@kernel
+def find_sides(m, d, h, start, method):
+    """The sides of functions that begin at zero, from where they go at the beginning of a step of h seconds."""
+    open_sides = 0
+    for u in range(m.nuserevent):
+        d.event_seen[u] = (0.0 * h, 0.0 * h)
+        if d.event_side[u] == 0.0:
+            open_sides += 1
+    theta = FIRST_LOOK
+    for _ in range(LOOKS):
+        if open_sides == 0:
+            break
+        state_at(m, d, h, start, theta, method)
+        observe(m, d)
+        user_values(m, d)
+        for u in range(m.nuserevent):
+            if d.event_side[u] == 0.0:
+                now, before = d.event_value[2 * m.nmode + u], d.event_seen[u]
+                if grows(now, before[0]) and grows(before[0], before[1]):
+                    d.event_side[u] = sign(now)
+                    open_sides -= 1
+                d.event_seen[u] = (now, before[0])
+        theta = FARTHER * theta
+
+
+@kernel(inline=True)
+def grows(now, before):
+    """Whether a function goes away from zero, by more than rounding."""
+    return now * before > 0.0 and absolute(now) >= GROWS * absolute(before)
+
+
+@only_with(EVENTS)
+@kernel
+def look(m, d):
+    """event_value of the user's functions at the present state."""
+    observe(m, d)
+    user_values(m, d)
+
+
+@only_with(EVENTS, otherwise="False")
+@kernel
+def mark_passed(m, d):
+    """Mark in event_hit the user's events that the present state lies beyond, after a step over them; whether any."""
+    for e in range(m.nevent):
+        d.event_hit[e] = 0
+    look(m, d)
+    found = False
+    for u in range(m.nuserevent):
+        e = 2 * m.nmode + u
+        if level(m, d, e, d.event_value[e]) < 0.0:
+            d.event_hit[e] = 1
+            found = True
+    if not found:
+        pass_sides(m, d, True)
+    return found
+
+
+@only_with(EVENTS, otherwise="False")
+@kernel
+def act(m, d):
+    """The actions of the user's events that are marked in event_hit, noted in the log; whether one ends the run.
+
+    Keeps the functions' values there in event_seen.
+    """
+    ended = False
+    zero = 0.0 * d.time
+    for u in range(m.nuserevent):
+        e = 2 * m.nmode + u
+        d.event_seen[u] = (d.event_value[e], zero)
+    for u in range(m.nuserevent):
+        if d.event_hit[2 * m.nmode + u]:
+            log_event(m, d, m.event_kind[u], m.nmode + u, zero, zero, (zero, zero, zero), zero, zero)
+            _actions(m, d, u)
+            ended = ended or m.event_terminal[u] > 0
+    return ended
+
+
+@only_with(EVENTS)
+@kernel
+def sides_after(m, d):
+    """Sides after events: none where a function is still at zero; needs event_value, and what `act` has kept."""
+    for u in range(m.nuserevent):
+        e = 2 * m.nmode + u
+        if d.event_hit[e]:
+            now = d.event_value[e]
+            size = 0.0 * now
+            for part in range(PARTS + 1):
+                size = maximum(size, absolute(d.event_look[part * m.nevent + e]))
+            still = absolute(now) <= 4.0 * absolute(d.event_seen[u][0]) + NOISE * size
+            d.event_side[u] = 0.0 * now if still else sign(now)

@@ -1,0 +1,111 @@
+"""Explicit Runge-Kutta methods from their tableau, with rotations on their manifold.
+
+    q_i = q ⊕ h Σ a_ij k_j,   v_i = v + h Σ a_ij f(q_j, v_j),   k_j = dexp⁻¹(h Σ a_jl k_l) v_j
+
+Positions that turn are advanced in the rotation vector from the step's start, whose rate is not the angular
+velocity but its image under the inverse differential of the exponential (Munthe-Kaas, High order Runge-Kutta
+methods on manifolds (1999)). So the order of a tableau holds on ball and free joints too. States of actuators go along:
+all of them are ordinary differential equations here, a filter that MuJoCo calls exact too; their limits are applied at
+the step's end.
+"""
+
+from saltus.dynamics.actuator.activation import settle_activations
+from saltus.dynamics.tree.kinematics import BALL, FREE
+from saltus.dynamics.tree.manifold import displace
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.manifold import save_state
+from saltus.integrate.tableau import ButcherTableau
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.acceleration import acceleration
+from saltus.solve.status import OK
+from saltus.spatial.fields import load3, store3
+from saltus.spatial.quaternions import dexp_inverse
+
+
+@kernel
+def step(m, d, h, tableau):
+    """One step of h seconds with a tableau [s + 1, s + 1] of rows (c, a) and (·, b)."""
+    stages = tableau.shape[0] - 1
+    start = d.time
+    save_state(m, d)
+    status = OK
+    for s in range(stages):
+        d.time = start + h * tableau[s, 0]
+        stage_state(m, d, h, tableau, s, s)
+        status = max(status, acceleration(m, d))
+        store_slopes(m, d, s)
+    stage_state(m, d, h, tableau, stages, stages)
+    d.time = start + h
+    settle_activations(m, d)
+    return status
+
+
+@kernel
+def stage_state(m, d, h, tableau, row, stages):
+    """qpos, qvel, act ← the state at the step's start plus h times the slopes weighted by a row of the tableau.
+
+    Leaves the tangent vector from the step's start, divided by h, in qstep [nv].
+    """
+    for i in range(m.nv):
+        move = 0.0 * d.qvel_saved[i]
+        gain = move
+        for j in range(stages):
+            weight = tableau[row, j + 1]
+            move = move + weight * d.stage_qvel[j * m.nv + i]
+            gain = gain + weight * d.stage_qacc[j * m.nv + i]
+        d.qstep[i] = move
+        d.qvel[i] = d.qvel_saved[i] + h * gain
+    for i in range(m.nv):
+        d.qacc_saved[i] = h * d.qstep[i]
+    displace(m, d.qpos_saved, h, d.qstep, d.qpos)
+    stage_activations(m, d, h, tableau, row, stages)
+
+
+@only_with("act")
+@kernel
+def stage_activations(m, d, h, tableau, row, stages):
+    """act ← the states of actuators at the step's start plus h times their slopes weighted by a row of the tableau."""
+    for k in range(m.nact):
+        gain = 0.0 * d.act_saved[k]
+        for j in range(stages):
+            gain = gain + tableau[row, j + 1] * d.stage_act[j * m.nact + k]
+        d.act[k] = d.act_saved[k] + h * gain
+
+
+@only_with("act")
+@kernel
+def store_activation_slopes(m, d, s):
+    """act_dot [nact] as the slopes of stage s."""
+    for k in range(m.nact):
+        d.stage_act[s * m.nact + k] = d.act_dot[k]
+
+
+@kernel
+def store_slopes(m, d, s):
+    """Slopes of stage s: rates of the tangent vector from the step's start, qacc_saved [nv], accelerations, act_dot."""
+    at = s * m.nv
+    store_activation_slopes(m, d, s)
+    for i in range(m.nv):
+        d.stage_qvel[at + i] = d.qvel[i]
+        d.stage_qacc[at + i] = d.qacc[i]
+    for j in range(m.njnt):
+        kind = m.jnt_type[j]
+        if kind == FREE or kind == BALL:
+            i = m.jnt_dofadr[j]
+            if kind == FREE:
+                i += 3
+            rate = dexp_inverse(load3(d.qacc_saved, i), load3(d.qvel, i))
+            store3(d.stage_qvel, at + i, rate)
+
+
+def explicit_runge_kutta(tableau: ButcherTableau, *, reference: str = "") -> Integrator:
+    """The integrator of an explicit tableau."""
+    return Integrator(
+        name=tableau.name,
+        order=tableau.order,
+        kind="explicit",
+        reference=reference or tableau.reference,
+        step=step,
+        parameters=(tableau.table,),
+        needs={"nstage": tableau.stages},
+    )

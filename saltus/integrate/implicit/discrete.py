@@ -1,0 +1,176 @@
+"""MuJoCo 4.0's `discrete`: a step that is implicit in springs and dampers, constraints included.
+
+    (M + h D + h² K) a = f(q, v) - h K v + Jᵀ f_c(J a),   v' = v + h a,   q' = q ⊕ h v'
+
+with K and D of deformable bodies and of the joints' springs and dampers, none of them negative, and the forces f_c of
+rows that are taken at the end of the step (see `saltus.solve.soft.discrete_rows`); contact forces of a law of the
+user's are among f. Free bodies that nothing is attached to and no constraint acts on then get the gyroscopic terms of
+`implicitfast`. Elastic bodies lose energy the faster the longer the step is; `energy_momentum` keeps it. Accelerations
+that are looked at between steps are those of continuous time, other than MuJoCo's.
+"""
+
+from saltus.contact.counts import NBLOCK, NLOST
+from saltus.contact.rows.blocks import chained_dof
+from saltus.contact.rows.cost import constraint_forces, row_residuals
+from saltus.dynamics.equations import bias_force, joint_inertia, velocity_derivative
+from saltus.dynamics.flex.tangent import add_flex_tangent, flex_metric
+from saltus.dynamics.smooth import force_stage, position_stage
+from saltus.dynamics.stiffness import spring_slopes
+from saltus.dynamics.tree.bias_derivative import clear_derivative
+from saltus.dynamics.tree.factor import multiply
+from saltus.dynamics.tree.unsymmetric import unsymmetric_solve
+from saltus.integrate.implicit.newton_convergence import LEAST, begin_balance, change_size, far, remember_balance
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.manifold import advance
+from saltus.number.functions import any_lane, where
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.constrain import add_touch, find_rows, grip, user_contact_forces
+from saltus.solve.implicit.implicit_newton import balance_change
+from saltus.solve.implicit.implicit_operator import metric_times
+from saltus.solve.soft.discrete_rows import fold_rows
+from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
+
+ITERATIONS = 60
+LINEAR = 1e-3  # conjugate gradients' tolerance
+TOLERANCE = 1e-13  # of an iteration's change of velocity, beside the largest
+
+
+@kernel
+def step(m, d, h):
+    """One step of h seconds; returns a status."""
+    position_stage(m, d, 1)
+    grip(m, d)
+    force_stage(m, d, 1)
+    user_contact_forces(m, d)
+    add_touch(m, d, d.qfrc_tau)
+    joint_inertia(m, d)
+    bias_force(m, d, d)
+    metric_of_step(m, d, h)
+    begin_balance(m, d)
+    status = solve_step(m, d, h)
+    final_forces(m, d)
+    turn_free_bodies(m, d, h)
+    advance(m, d, h)
+    return CONTACTS_FULL if d.count[NLOST] > 0 else status
+
+
+@kernel
+def metric_of_step(m, d, h):
+    """M ← M + h D + h² K of joints, the same of deformable bodies, rows; qfrc_smooth [nv] ← f - h K v (N, N m)."""
+    spring_slopes(m, d)
+    for i in range(m.nv):
+        shift = h * d.qfrc_spring_slope[i] * d.qvel[i]
+        d.qfrc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i] - shift
+        d.slope[i] = h * d.qfrc_damper_slope[i] + h * h * d.qfrc_spring_slope[i]
+        d.metric_change[i] = 0.0 * d.time
+    rows(m, d, h)
+    for i in range(m.nv):
+        k = m.M_rowadr[i] + m.M_rownnz[i] - 1
+        d.M[k] = d.M[k] + d.slope[i]
+    flex_metric(m, d, h, 0.0)
+    add_flex_tangent(m, d, d.qvel, d.metric_change)
+    for i in range(m.nv):
+        d.qfrc_smooth[i] = d.qfrc_smooth[i] - d.metric_change[i]
+    flex_metric(m, d, h * h, h)
+
+
+@only_with("constraint")
+@kernel
+def rows(m, d, h):
+    """All constraint rows, at the end of the step."""
+    find_rows(m, d)
+    fold_rows(m, d, h)
+
+
+@kernel
+def solve_step(m, d, h):
+    """qacc [nv] ← the accelerations above; returns a status.
+
+    The cost that they minimise is convex, and a step towards balance solves for it to the tolerance of conjugate
+    gradients; it is repeated to rounding.
+    """
+    live = 0.0 * d.time < 1.0
+    last = 0.0 * d.time + 1e300
+    for _ in range(ITERATIONS):
+        metric_times(m, d, d.qacc, d.metric_force)
+        for i in range(m.nv):
+            d.metric_force[i] = d.metric_force[i] - d.qfrc_smooth[i]
+        residuals(m, d)
+        balance_change(m, d, live, LINEAR)
+        size, scale = change_size(m, d, h, d.qvel)
+        for i in range(m.nv):
+            d.qacc[i] = d.qacc[i] + where(live, d.metric_change[i], 0.0 * size)
+        live = live & far(size, scale, last, TOLERANCE, LEAST / h)
+        last = size
+        if not any_lane(live):
+            return OK
+    return NOT_CONVERGED
+
+
+@only_with("constraint")
+@kernel
+def residuals(m, d):
+    """row_residual at the accelerations qacc."""
+    row_residuals(m, d, d.qacc)
+
+
+@only_with("constraint")
+@kernel
+def final_forces(m, d):
+    """Forces of all rows, and where the next step's iteration begins."""
+    row_residuals(m, d, d.qacc)
+    constraint_forces(m, d)
+    add_touch(m, d, d.qfrc_constraint)
+    remember_balance(m, d)
+
+
+@kernel
+def turn_free_bodies(m, d, h):
+    """Accelerations of free bodies, with the derivative of their gyroscopic forces.
+
+    Of those that nothing is attached to and no constraint acts on.
+    """
+    if m.has_freebody:
+        clear_derivative(m, d)
+        multiply(m, d, d.qacc, d.metric_force)
+        for i in range(m.nv):
+            d.metric_change[i] = d.qacc[i]
+            d.metric_search[i] = 0.0 * d.time
+        velocity_derivative(m, d, 1)
+        for k in range(m.nC):
+            d.upper[k] = d.M[k] + h * d.upper[k]
+            d.lower[k] = d.M[k] + h * d.lower[k]
+        unsymmetric_solve(m, d, d.metric_force)
+        mark_constrained(m, d)
+        for i in range(m.nv):
+            d.qacc[i] = d.metric_change[i]
+            if m.dof_freebody[i]:
+                first = m.body_dofadr[m.dof_bodyid[i]]
+                touched = 0.0 * d.time
+                for k in range(first, first + 6):
+                    touched = touched + d.metric_search[k]
+                d.qacc[i] = where(touched > 0.5, d.metric_change[i], d.metric_force[i])
+
+
+@only_with("constraint")
+@kernel
+def mark_constrained(m, d):
+    """metric_search [nv] ← 1 where a constraint acts on a degree of freedom."""
+    one = 1.0 + 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        acts = d.row_D[d.block_row[b]] > 0.0
+        for c in range(d.block_num[b]):
+            i = chained_dof(m, d, d.block_dofs[b] + c)
+            d.metric_search[i] = where(acts, one, d.metric_search[i])
+
+
+DISCRETE = Integrator(
+    name="discrete",
+    order=1,
+    kind="implicit",
+    reference="MuJoCo documentation, Computation: Numerical integration (discrete-time)",
+    step=step,
+    needs={"implicit": True, "pcg": True},
+    authored_laws=True,
+    leaves="implicit",
+)

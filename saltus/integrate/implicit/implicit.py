@@ -1,0 +1,105 @@
+"""Euler's method implicit in all velocities: MuJoCo's `implicit`.
+
+    (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v',   D = df/dv
+
+One linear solve: the first Newton step of the implicit equation. D holds dampers, actuators, the medium and the bias,
+as far as the inertia couples joints, and all damping of deformable bodies; its sign is that of the force, so that
+damping makes it negative. MuJoCo 4.0 has no elastic bodies under this method.
+"""
+
+from saltus.dynamics.equations import bias_force, joint_inertia, velocity_derivative
+from saltus.dynamics.flex.tangent import flex_damping_tangent, has_flex_damping
+from saltus.dynamics.fluid.force_derivative import fluid_derivative
+from saltus.dynamics.force_derivative import actuation_derivative, add_tendon_damping, couples
+from saltus.dynamics.tree.bias_derivative import clear_derivative
+from saltus.dynamics.tree.tree_rows import keep_to_branches
+from saltus.dynamics.tree.unsymmetric import unsymmetric_solve
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.manifold import advance
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.acceleration import forces
+from saltus.solve.implicit.bicgstab import bicgstab
+from saltus.solve.status import NOT_CONVERGED, OK
+
+
+@kernel
+def step(m, d, h):
+    """One step of h seconds."""
+    status = forces(m, d, 1)
+    status = max(status, solve_with_derivative(m, d, h, 0))
+    advance(m, d, h)
+    return status
+
+
+@kernel
+def solve_with_derivative(m, d, h, fast):
+    """qacc [nv] = (M - h D)⁻¹ f after `force_stage`; D of `implicitfast` if `fast`. Returns a status."""
+    joint_inertia(m, d)
+    derivative(m, d, fast)
+    for k in range(m.nC):
+        d.upper[k] = d.M[k] + h * d.upper[k]
+        d.lower[k] = d.M[k] + h * d.lower[k]
+    for i in range(m.nv):
+        k = m.M_rowadr[i] + m.M_rownnz[i] - 1
+        d.lower[k] = d.lower[k] + h * (d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i])
+    bias_force(m, d, d)
+    for i in range(m.nv):
+        d.qacc[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
+    return flex_solve(m, d, h, d.qacc)
+
+
+@kernel
+def tree_solve(m, d, h, x):
+    """x ← A⁻¹ x with A in lower and upper; returns a status."""
+    unsymmetric_solve(m, d, x)
+    return OK
+
+
+@only_with("flex", otherwise=tree_solve)
+@kernel
+def flex_solve(m, d, h, x):
+    """The same where deformable bodies add to A what has no place in lower and upper."""
+    if not has_flex_damping(m):
+        return tree_solve(m, d, h, x)
+    flex_damping_tangent(m, d, h)
+    return NOT_CONVERGED if bicgstab(m, d, x) else OK
+
+
+@kernel
+def derivative(m, d, fast):
+    """-D in lower and upper [nC], but for the diagonals qfrc_damper_slope and qfrc_actuator_slope [nv].
+
+    If `fast`, the bias's part is taken of free bodies alone that nothing is attached to, and the rest is symmetric.
+    """
+    if fast and not m.has_freebody:
+        clear_derivative(m, d)
+    else:
+        velocity_derivative(m, d, fast)
+        keep_to_branches(m, d)
+    actuation_derivative(m, d)
+    add_tendon_damping(m, d)
+    fluid_derivative(m, d, fast)
+    if fast and couples(m):
+        make_symmetric(m, d)
+
+
+@kernel
+def make_symmetric(m, d):
+    """upper ← lower but for free bodies; as in MuJoCo, nothing but the diagonal where M is a diagonal for sure."""
+    for i in range(m.nv):
+        if not m.dof_freebody[i]:
+            for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
+                if m.dof_simple[i]:
+                    d.lower[k] = 0.0 * d.time
+                d.upper[k] = d.lower[k]
+
+
+IMPLICIT = Integrator(
+    name="implicit",
+    order=1,
+    kind="implicit",
+    reference="MuJoCo documentation, Computation: Numerical integration (implicit-in-velocity)",
+    step=step,
+    leaves="implicit",
+    needs={"implicit": True, "pcg": "flex"},
+)

@@ -1,0 +1,168 @@
+"""The kernels' Model under the hard law of contact: each pair of geoms and each limit has a law of its own.
+
+Where events are located in time, a point of contact has an identity: each pair of geoms has numbered points (`slots`),
+of which each is open or closed, whatever the others are.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from saltus.model.cones import cone_sizes
+from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
+from saltus.model.layout import model_layout
+from saltus.number.structs import Struct
+
+# features that kernels are compiled for: where steps go over events, where these are located
+STEPPING_WORDS, EVENT_WORDS = frozenset({"hard", "stepping"}), frozenset({"hard", "event"})
+LOG_ROWS = 512  # events that compiled code can note before it returns
+EVENT_COUNTS = 6  # see `saltus.contact.event.modes`
+DENSE_NUMBERS = 13  # see `saltus.integrate.event.dense_events`
+# contact points that located events can hold closed at once; with more, time is stepped, unless all are to be located
+MOST_CLOSED, MOST_LOCATED = 32, 256
+PLANE_BOX, CORNERS = 6, 8  # a kind of pair (ten times the first type and the second), and its points
+LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
+FIXED_ORDER = (3, 6)  # kinds of pairs whose points are always all there, in one order
+LOOKS = 5  # at event functions in a step (see `saltus.integrate.event.event_location`)
+
+
+class HardLaw(NamedTuple):
+    """Numbers of the hard law for one model.
+
+    restitution, friction: for each pair of geoms that may touch; a friction of nan is the model's. limit_restitution:
+    for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), impact_law and impact_treatment: see
+    `saltus.Hard`. event: events are located in time; dense and dense_*: what is done where they come too densely, see
+    `saltus.Hard` and `saltus.integrate.event.dense_events`; actuation_states: room for discrete states; user_events: of
+    each event of the user's the side that it is watched towards, whether the run ends there, its kind in the log.
+    """
+
+    restitution: tuple[float, ...]
+    friction: tuple[float, ...]
+    limit_restitution: tuple[float, ...]
+    gap_tolerance: float
+    speed_tolerance: float
+    bounce_height: float
+    impact_law: int
+    impact_treatment: int
+    event: bool
+    dense: int = 0
+    dense_events: float = 32.0
+    dense_time: float = 0.01
+    dense_step: float = 0.001
+    actuation_states: int = 0
+    user_events: tuple[tuple[int, int, int], ...] = ()
+
+
+def slot_counts(base: Struct) -> np.ndarray:
+    """How many points of contact each pair of geoms has at most [ncollision]."""
+    kinds = [int(k) for k in base.views["collision_kind"]]
+    return np.array([CORNERS if k == PLANE_BOX else most_contacts(k) for k in kinds], int)
+
+
+def with_hard(base: Struct, law: HardLaw) -> Struct:
+    """A copy of the kernels' Model under the hard law."""
+    values = dict(base.views) | _laws(base, law)
+    sizes = base.sizes | {"nlaw": len(values["law_dim"])}
+    sizes |= {"opt_impact_law": law.impact_law, "opt_impact_treatment": law.impact_treatment, "opt_dense": law.dense}
+    words = EVENT_WORDS if law.event else STEPPING_WORDS
+    supports, room = _stepping(base)
+    values |= supports
+    sizes |= room
+    if law.event:
+        sizes |= _event_sizes(base, law)
+        slots = slot_counts(base)
+        values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
+        ordered = np.isin(base.views["collision_kind"], FIXED_ORDER) & ~base.views["collision_foreign"].astype(bool)
+        values["slot_varies"] = (slots > 1) & ~ordered
+        about = np.array(law.user_events, int).reshape(-1, 3)
+        values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
+    struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
+    for name, view in struct.views.items():
+        if view.size:
+            view[...] = values[name]
+    for name in ("gap_tolerance", "speed_tolerance", "bounce_height", "dense_events", "dense_time", "dense_step"):
+        struct.fill(f"opt_{name}", getattr(law, name))
+    return struct
+
+
+def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
+    """Laws of the model, then one for each pair of geoms, then one for each limit."""
+    pair, limit = base.views["collision_law"], base.views["limit_law"]
+    order = np.concatenate([np.arange(base.nlaw), pair, limit]).astype(int)
+    values = {name: base.views[name][order] for name in base.views if name.startswith("law_")}
+    first, last = base.nlaw, base.nlaw + len(pair)
+    values["law_restitution"][first:last] = law.restitution
+    values["law_restitution"][last:] = law.limit_restitution
+    given = np.flatnonzero(~np.isnan(law.friction))
+    values["law_friction"][first + given, :2] = np.array(law.friction)[given, None]
+    # MuJoCo's mixing keeps a least friction, where a file says none
+    none = values["law_friction"] <= LEAST_FRICTION
+    values["law_friction"][none] = 0.0
+    values["law_reach"][first:last] += LOOKAHEAD * _smaller(base)
+    values["law_dim"][values["law_friction"][:, 0] == 0.0] = 1
+    if law.event:  # sliding friction alone, the same in all directions
+        values["law_dim"] = np.minimum(values["law_dim"], 3)
+        values["law_friction"][:, 1] = values["law_friction"][:, 0]
+    values["collision_law"] = np.arange(first, last)
+    values["limit_law"] = np.arange(last, last + len(limit))
+    return values
+
+
+def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
+    """Room for the distances of all points at once, for rows of `MOST_CLOSED` of them, and for steps of time."""
+    s = base.sizes
+    # beside contacts there are as many blocks as there may be rows
+    slots, others = int(slot_counts(base).sum()), s["nblockmax"] - s["nconmax"]
+    closed = min(slots, MOST_LOCATED if law.dense else MOST_CLOSED)
+    blocks, rows, modes = others + closed, others + 3 * closed, slots + 2 * s["nlimit"] + s["nfriction"]
+    longest = int(base.views["chain_num"].max(initial=0))
+    trees = len(np.unique(base.views["body_rootid"][1:]))
+    users = len(law.user_events)
+    events = 2 * modes + users
+    return {
+        **{"nconmax": max(slots, s["nconmax"]), "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
+        **{"nblockmax": max(blocks, s["nblockmax"]), "nrowmax": max(rows, s["nrowmax"])},
+        **{
+            "nblock_event": max(blocks, s["nblockmax"]),
+            "nrow_event": rows,
+            "ndense": DENSE_NUMBERS,
+            "nclosedmax": closed,
+            "ntree_event": trees,
+        },
+        **{"nJmax": max(rows * longest, s["nJmax"]), "nrow_half": (rows + 1) * s["nv"]},
+        **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
+        **{"nevent": events, "nevent_state": 1, "nevent_count": EVENT_COUNTS, "nevent_log": LOG_ROWS},
+        **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},
+        **cone_sizes(blocks, rows),
+    }
+
+
+def _smaller(base: Struct) -> np.ndarray:
+    """Bounding radius (m) of the smaller geom of each pair; a plane has none [ncollision]."""
+    radii = np.array([base.views["geom_rbound"][base.views[f"collision_geom{k}"]] for k in (1, 2)])
+    return np.where(radii > 0.0, radii, np.inf).min(axis=0, initial=np.inf)
+
+
+def _stepping(base: Struct) -> tuple[dict[str, Any], dict[str, int]]:
+    """What the iteration of a step of time works on: degrees of freedom and ancestors of each chain, and room."""
+    adr, num, dofs = (base.views[f"chain_{name}"] for name in ("adr", "num", "dof"))
+    row, entries, ancestors = (base.views[f"M_{name}"] for name in ("rowadr", "rownnz", "colind"))
+    supports = []
+    for first, count in zip(adr, num, strict=True):
+        ways = [ancestors[row[i] : row[i] + entries[i]] for i in dofs[first : first + count]]
+        supports.append(np.unique(np.concatenate(ways)) if ways else np.zeros(0, int))
+    length = np.array([len(s) for s in supports], int)
+    s = base.sizes
+    values = {
+        "support_adr": np.cumsum(length) - length,
+        "support_num": length,
+        "support_dof": np.concatenate([np.zeros(0, int), *supports]),
+    }
+    sizes = {
+        **{"nsupport": len(supports), "nsupportdof": int(length.sum()), "npast": s["nblockmax"]},
+        **{"nv_dual": s["nv"], "nblock_dual": s["nblockmax"], "nrow_dual": s["nrowmax"]},
+        "nG": s["nrowmax"] * int(length.max(initial=0)),
+        # each block has two events in a step at most, and one when it is gone; the log is read when it is half full
+        **{"nevent_count": EVENT_COUNTS, "nevent_log": max(LOG_ROWS, 6 * s["nblockmax"])},
+    }
+    return values, sizes

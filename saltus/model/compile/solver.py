@@ -1,0 +1,107 @@
+"""What the constraint solver of a file needs in the kernels' Model and Data, and which solver is to be compiled."""
+
+import mujoco
+import numpy as np
+
+from saltus.model.compile.tendons import inertia_parents
+from saltus.model.flex import contacts as flex_contacts
+from saltus.model.tree.chains import ChainTable
+
+SOLVERS = mujoco.mjtSolver
+HELD = mujoco.mjtEq.mjEQ_FLEX.value
+MOST = 3000  # degrees of freedom for a Hessian in the place of conjugate gradients
+
+
+def solver_features(m: mujoco.MjModel, left_out: frozenset[str]) -> set[str]:
+    """Words for `saltus.model.layout.model_layout`; none for Newton's method alone."""
+    word = {SOLVERS.mjSOL_CG.value: {"cg"}, SOLVERS.mjSOL_PGS.value: {"pgs"}}.get(method(m, left_out), set())
+    return word | ({"noslip"} if _noslip(m, left_out) else set())
+
+
+def method(m: mujoco.MjModel, left_out: frozenset[str]) -> int:
+    """The solver, as MuJoCo numbers it: that of the file, but Newton's in the place of CG on deformable bodies.
+
+    Both find the minimum of one cost. Where vertices move on their own and touch few things, the Hessian is nearly
+    diagonal, and Newton's method is several times as fast; not so where edges hold their lengths.
+    """
+    named = int(m.opt.solver)
+    touches = "flex" not in left_out and flex_contacts.touches(m)
+    held = bool(np.isin(m.eq_type, HELD).any())
+    if named == SOLVERS.mjSOL_CG.value and touches and m.nv <= MOST and not held:
+        return SOLVERS.mjSOL_NEWTON.value
+    return named
+
+
+def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str]) -> dict[str, object]:
+    """The Model's fields; tables of the dual problem only where it is solved."""
+    parents = inertia_parents(m, left_out)
+    supports = [_way(parents, dofs) for _, dofs, _ in chains.entries] if _dual(m, left_out) else []
+    count = np.array([len(s) for s in supports], int)
+    return {
+        "support_adr": np.cumsum(count) - count,
+        "support_num": count,
+        "support_dof": [i for s in supports for i in s],
+        "dof_treeid": _trees(m, parents) if _islands(m) else np.zeros(m.nv, int),
+        "opt_noslip_tolerance": m.opt.noslip_tolerance,
+    }
+
+
+def solver_sizes(
+    m: mujoco.MjModel, left_out: frozenset[str], values: dict, rows: int, contacts: int, dims: int
+) -> dict[str, int]:
+    """Sizes of fields for so many rows of joints and equalities, and so many contacts of `dims` rows each.
+
+    Newton's method has memory for its Hessian, conjugate gradients for a few vectors, the dual problem for its rows.
+    """
+    nv, any_rows = m.nv, rows + contacts > 0
+    dual = any_rows and _dual(m, left_out)
+    longest = max(values["support_num"], default=0)
+    return {
+        "nv_hessian": nv if any_rows and method(m, left_out) == SOLVERS.mjSOL_NEWTON.value else 0,
+        "nv_cg": nv if any_rows and method(m, left_out) == SOLVERS.mjSOL_CG.value else 0,
+        "nv_dual": nv if dual else 0,
+        "nblock_dual": rows + contacts if dual else 0,
+        "nrow_dual": rows + contacts * dims if dual else 0,
+        "ndual": 2 * (rows + contacts * dims) if dual else 0,
+        "nG": (rows + contacts * dims) * longest if dual else 0,
+        "ncone_work": 6 if dual else 0,
+        "nsupport": len(values["support_num"]),
+        "nsupportdof": len(values["support_dof"]),
+        "ntree": int(max(values["dof_treeid"], default=-1)) + 1 if dual else 0,
+        "opt_noslip_iterations": _noslip(m, left_out),
+        "opt_islands": int(_islands(m)),
+    }
+
+
+def _dual(m, left_out) -> bool:
+    """Whether the dual problem is solved."""
+    return int(m.opt.solver) == SOLVERS.mjSOL_PGS.value or _noslip(m, left_out) > 0
+
+
+def _noslip(m, left_out) -> int:
+    """Iterations of the pass against slip."""
+    return 0 if "noslip" in left_out else int(m.opt.noslip_iterations)
+
+
+def _islands(m) -> bool:
+    """Whether constraints that do not touch are solved on their own."""
+    return not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ISLAND.value
+
+
+def _way(parents, dofs) -> list[int]:
+    """Degrees of freedom and all on their ways to the root, ascending."""
+    found: set[int] = set()
+    for i in dofs:
+        while i >= 0 and i not in found:
+            found.add(i)
+            i = int(parents[i])
+    return sorted(found)
+
+
+def _trees(m, parents) -> np.ndarray:
+    """The kinematic tree of each degree of freedom; those that tendons with inertia couple count as one."""
+    trees = m.dof_treeid.copy()
+    for i, parent in enumerate(parents):
+        if parent >= 0:
+            trees[i] = trees[parent]
+    return trees

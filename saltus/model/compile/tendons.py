@@ -1,0 +1,129 @@
+"""Tendons as the kernels' Model holds them: the elements of their paths, and the degrees of freedom that they feel."""
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from saltus.model.tree.chains import ChainTable
+from saltus.number.functions import MINVAL
+
+JOINT, PULLEY, SITE, SPHERE, CYLINDER = range(1, 6)  # MuJoCo's types of elements of paths
+
+
+class Tendons(NamedTuple):
+    """Fields and sizes of the kernels' Model, and the features that they need compiled."""
+
+    values: dict[str, Any]
+    sizes: dict[str, int]
+    features: set[str]
+
+
+def tendons(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Tendons:
+    """Fields, sizes and features of the tendons; without what they do by themselves if "tendon" is left out.
+
+    An element of a fixed tendon is a joint with its coefficient. One of a spatial tendon is the path between two
+    successive sites, by way of a sphere or cylinder where there is one, with the inverse of the pulley's divisor.
+    """
+    paths = [_fixed(m, t) if m.wrap_type[m.tendon_adr[t]] == JOINT else _spatial(m, t) for t in range(m.ntendon)]
+    elements = [element for path in paths for element in path]
+    count = np.array([len(path) for path in paths], int)
+    columns: dict[str, Any] = (
+        dict(zip(_ELEMENT, zip(*elements, strict=True), strict=True)) if elements else {f: () for f in _ELEMENT}
+    )
+    values = {
+        "tendon_adr": np.cumsum(count) - count,
+        "tendon_num": count,
+        "tendon_Jadr": m.ten_J_rowadr,
+        "tendon_Jnum": m.ten_J_rownnz,
+        "tendon_common": [_common_dof(m, path) for path in paths],
+        "tendon_dof": m.ten_J_colind,
+        "tendon_length0": m.tendon_length0,
+        "tendon_lengthspring": m.tendon_lengthspring,
+        "tendon_actfrclimited": m.tendon_actfrclimited,
+        "tendon_actfrcrange": m.tendon_actfrcrange,
+        **parameters(m, left_out),
+        **columns,
+    }
+    features = {"tendon"} if m.ntendon else set()
+    pulls = ("tendon_stiffness", "tendon_stiffnesspoly", "tendon_damping", "tendon_dampingpoly")
+    if any(values[name].any() for name in pulls):
+        features.add("tendon_force")
+    if values["tendon_armature"].any():
+        features.add("tendon_armature")
+    if any(kind in (SPHERE, CYLINDER) for kind in columns["path_type"]):
+        features.add("wrap")
+    return Tendons(values, {"ntendon": m.ntendon, "npath": len(elements), "ntenJ": m.nJten}, features)
+
+
+_ELEMENT = ("path_type", "path_obj1", "path_obj2", "path_geom", "path_side", "path_factor")
+
+
+def parameters(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> dict[str, np.ndarray]:
+    """Springs, dampers and inertia, with what actuators add through their gear; what flags switch off is zero."""
+    names = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature")
+    values = {f"tendon_{name}": getattr(m, f"tendon_{name}").copy() for name in names}
+    if "tendon" in left_out:
+        return {name: 0.0 * value for name, value in values.items()}
+    for k in np.flatnonzero(m.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value):
+        square = m.actuator_gear[m.actuator_outadr[k], 0] ** 2
+        for name in names[2:]:
+            values[f"tendon_{name}"][m.actuator_trnid[k, 0]] += square * getattr(m, f"actuator_{name}")[k]
+    flags = mujoco.mjtDisableBit
+    for bit, kind in ((flags.mjDSBL_SPRING, "stiffness"), (flags.mjDSBL_DAMPER, "damping")):
+        if m.opt.disableflags & bit.value:
+            values[f"tendon_{kind}"][:] = values[f"tendon_{kind}poly"][:] = 0.0
+    return values
+
+
+def inertia_parents(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
+    """For each degree of freedom, the last one before it that the inertia matrix or its factor couples it with; or -1.
+
+    That is its parent in the tree, but where tendons with inertia couple branches: then it is the parent in the
+    elimination tree of M's pattern, on whose ways to the root lie all entries (George & Liu, Computer Solution of Large
+    Sparse Positive Definite Systems (1981), chapter 5).
+    """
+    coupled: list[set[int]] = [{int(p)} - {-1} for p in m.dof_parentid]
+    for t in np.flatnonzero(parameters(m, left_out)["tendon_armature"]):
+        dofs = m.ten_J_colind[m.ten_J_rowadr[t] : m.ten_J_rowadr[t] + m.ten_J_rownnz[t]].tolist()
+        for c, i in enumerate(dofs):
+            coupled[i] |= set(dofs[:c])
+    parents = np.full(m.nv, -1)
+    for i in range(m.nv - 1, -1, -1):
+        if coupled[i]:
+            parents[i] = max(coupled[i])
+            coupled[parents[i]] |= coupled[i] - {parents[i]}
+    return parents
+
+
+def _fixed(m, t) -> list[tuple]:
+    first = m.tendon_adr[t]
+    return [
+        (JOINT, int(m.wrap_objid[w]), -1, -1, -1, float(m.wrap_prm[w])) for w in range(first, first + m.tendon_num[t])
+    ]
+
+
+def _spatial(m, t) -> list[tuple]:
+    """The path between successive sites of a tendon; none across a pulley."""
+    found: list[tuple] = []
+    site, geom, share = -1, -1, 1.0
+    for w in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
+        kind, obj = int(m.wrap_type[w]), int(m.wrap_objid[w])
+        if kind == PULLEY:
+            site, share = -1, 1.0 / float(m.wrap_prm[w])
+        elif kind == SITE:
+            if site >= 0:
+                way, side = (int(m.wrap_type[geom]), round(m.wrap_prm[geom])) if geom >= 0 else (SITE, -1)
+                found.append((way, site, obj, int(m.wrap_objid[geom]) if geom >= 0 else -1, side, share))
+            site, geom = obj, -1
+        elif m.geom_size[obj, 0] >= MINVAL:
+            geom = w
+    return found
+
+
+def _common_dof(m, path) -> int:
+    """The last degree of freedom that moves all of a spatial tendon alike, and so not its length; -1 for none."""
+    bodies = {int(m.site_bodyid[s]) for kind, *sites, _, _, _ in path if kind != JOINT for s in sites}
+    bodies |= {int(m.geom_bodyid[g]) for _, _, _, g, _, _ in path if g >= 0}
+    ways = [ChainTable(m).ancestors(b) for b in bodies]
+    return max(set.intersection(*ways), default=-1) if ways else -1

@@ -1,0 +1,194 @@
+"""A model with other values: the same mechanism, heavier, stiffer, slipperier, on the moon.
+
+A key says which number: MuJoCo's field, the element's name, and a place where there are several numbers,
+
+    body_mass[bob]    dof_damping[hinge]    geom_friction[floor][0]    actuator_gainprm[biceps][2]    opt.gravity[2]
+
+A field of degrees of freedom or of reference positions takes the joint's name, or that of one of several
+("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that number.
+"""
+
+import copy
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.arguments import mapping
+from saltus.errors import OptionError
+from saltus.model.features import name_of
+from saltus.model.source.number_checks import check_numbers
+
+# what can be changed: values that no structure, collision shape or inertial frame was made from
+FIELDS = {
+    "body": "mass inertia pos quat gravcomp",
+    "joint": "stiffness stiffnesspoly range margin solref solimp actfrcrange",
+    "dof": "damping dampingpoly armature frictionloss solref solimp",
+    "qpos": "spring",
+    "geom": "friction solmix solref solimp margin gap rgba",
+    "tendon": "stiffness stiffnesspoly damping dampingpoly armature frictionloss lengthspring range margin rgba",
+    "actuator": "gear gainprm biasprm dynprm ctrlrange forcerange actrange damping dampingpoly armature",
+    "equality": "data solref solimp",
+    "opt": "gravity timestep wind density viscosity magnetic impratio tolerance ls_tolerance",
+}
+PREFIX = {"joint": "jnt", "equality": "eq"}
+KINDS = {f"{PREFIX.get(kind, kind)}_{name}": kind for kind, names in FIELDS.items() for name in names.split()}
+KINDS = {field: kind for field, kind in KINDS.items() if kind != "opt"}
+POSITIVE = ("body_mass", "body_inertia", "opt.timestep", "opt.impratio")
+NOT_NEGATIVE = re.compile(r"(stiffness|damping|armature|frictionloss|friction|density|viscosity|solmix|tolerance)$")
+KEY = re.compile(r"(?P<field>opt\.\w+|\w+)(?P<places>(\[[^\[\]]*\])*)$")
+
+
+Labels = Mapping[str, Sequence[str]]  # of the coordinates, of kind "dof" and "qpos"
+
+
+def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels) -> mujoco.MjModel:
+    """A copy of the model with other values, by keys as above; a value is a number, or an array for several.
+
+    What MuJoCo derives from them (masses of subtrees, inverse weights, lengths at the reference positions) is computed
+    anew. A new `body_mass` scales the body's inertia with it, as another density would; give `body_inertia` too for
+    another distribution.
+
+    Raises:
+        OptionError: there is no such field or element, or it cannot have this value.
+        ModelError: a number beyond all measure.
+    """
+    values = mapping("values", values)
+    m = copy.copy(original)
+    # masses first: an inertia that is given too stays as given
+    for key in sorted(values, key=lambda key: not str(key).startswith("body_mass")):
+        _assign(m, key, values[key], labels)
+    _check_inertias(m, np.flatnonzero((m.body_inertia != original.body_inertia).any(axis=1)))
+    check_numbers(m)
+    mujoco.mj_setConst(m, mujoco.MjData(m))
+    return m
+
+
+def value_of(m: mujoco.MjModel, key: str, labels: Labels) -> Any:
+    """The present value of what a key means: a float, or an array for several numbers."""
+    return _place(m, key, labels)[1].copy()[()]
+
+
+def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
+    field, view = _place(m, key, labels)
+    try:
+        new = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise OptionError(f"{key} must be a number, got {value!r}") from None
+    if new.shape != view.shape:
+        raise OptionError(f"{key} has shape {view.shape}, not {new.shape}; a place such as {key}[0] is one number")
+    if not np.isfinite(new).all():
+        raise OptionError(f"{key} must be finite, got {value}")
+    if (new < 0).any() and (field in POSITIVE or NOT_NEGATIVE.search(field)):
+        raise OptionError(f"{key} must not be negative, got {value}")
+    if (new == 0).any() and field in POSITIVE:
+        raise OptionError(f"{key} must be positive, got {value}")
+    if field == "body_mass":
+        _scale_inertia(m, key, float(new / view) if view else math.inf)
+    view[...] = new
+
+
+def _scale_inertia(m: mujoco.MjModel, key: str, ratio: float) -> None:
+    if not math.isfinite(ratio):
+        raise OptionError(f"{key}: the body has no mass; give it one in the model's file, with its inertia")
+    m.body_inertia[_number(m, "body", _parts(key)[1][0], key)] *= ratio
+
+
+def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:
+    """No rigid body has a principal inertia that is larger than the other two together."""
+    for b in bodies:
+        most, total = m.body_inertia[b].max(), m.body_inertia[b].sum()
+        if most > (total - most) * (1 + 1e-9):
+            name = name_of(m, "BODY", b)
+            raise OptionError(f"body_inertia[{name}]: no body has principal inertias {m.body_inertia[b]} kg m²")
+
+
+def _parts(key: str) -> tuple[str, list[str]]:
+    """A key's field, and what stands in its brackets."""
+    found = KEY.match(key.strip()) if isinstance(key, str) else None
+    if found is None:
+        raise OptionError(f"{key!r} names no value of a model; expected field[element], as body_mass[bob]")
+    return found["field"], re.findall(r"\[([^\[\]]*)\]", found["places"])
+
+
+def _place(m: mujoco.MjModel, key: str, labels: Labels) -> tuple[str, np.ndarray]:
+    """The field's name, and a view of the value, of shape () for one number."""
+    field, places = _parts(key)
+    if field.startswith("opt."):
+        return field, _option(m, field, places, key)
+    if field not in KINDS:
+        raise OptionError.unknown("field", field, [*KINDS, *(f"opt.{name}" for name in FIELDS["opt"].split())])
+    if not places:
+        raise OptionError(f"{key}: of which {KINDS[field]}? Expected {field}[name]")
+    values, kind = getattr(m, field), KINDS[field]
+    if kind in ("dof", "qpos"):
+        view = values[_coordinates(labels[kind], places[0], key)]
+        view = view[0] if len(view) == 1 and view.ndim > 1 else view.reshape(()) if view.size == 1 else view
+    else:
+        number = _number(m, kind, places[0], key)
+        _check_static(m, field, number, key)
+        view = values[number : number + 1].reshape(values.shape[1:])
+    return field, _inner(view, places[1:], key)
+
+
+def _option(m: mujoco.MjModel, field: str, places: list[str], key: str) -> np.ndarray:
+    name = field.removeprefix("opt.")
+    if name not in FIELDS["opt"].split():
+        raise OptionError.unknown("option", name, FIELDS["opt"].split())
+    value = getattr(m.opt, name)
+    return _inner(value if isinstance(value, np.ndarray) else _Scalar(m.opt, name), places, key)
+
+
+class _Scalar:
+    """A number of the options, which is no array in MuJoCo, with what is used here of an array's ways."""
+
+    shape: tuple[int, ...] = ()
+
+    def __init__(self, options: Any, name: str):
+        self._options, self._name = options, name
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        setattr(self._options, self._name, float(value))
+
+    def copy(self) -> np.ndarray:
+        return np.array(getattr(self._options, self._name), float)
+
+
+def _inner(view: Any, places: list[str], key: str) -> Any:
+    for place in places:
+        length = view.shape[0] if view.shape else 0
+        if not (place.isdigit() and int(place) < length):
+            there = f"there are {length} numbers" if length else "it is one number"
+            raise OptionError(f"{key}: there is no place [{place}]; {there}")
+        view = view[int(place) : int(place) + 1].reshape(view.shape[1:])
+    return view
+
+
+def _number(m: mujoco.MjModel, kind: str, name: str, key: str) -> int:
+    """Index of an element by name or "#index"."""
+    count = {"joint": m.njnt, "equality": m.neq}.get(kind) or getattr(m, f"n{kind}", 0)
+    names = [name_of(m, kind.upper(), i) for i in range(count)]
+    if name in names:
+        return names.index(name)
+    if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < count:
+        return int(name[1:])
+    raise OptionError.unknown(f"{kind} in {key}:", name, names)
+
+
+def _coordinates(labels: Sequence[str], name: str, key: str) -> slice:
+    """Where a joint's numbers, or the one with a label, lie in a field of degrees of freedom or positions."""
+    if name in labels:
+        return slice(labels.index(name), labels.index(name) + 1)
+    own = [i for i, label in enumerate(labels) if label.rpartition(".")[0] == name]
+    if not own:
+        raise OptionError.unknown(f"joint in {key}:", name, labels)
+    return slice(own[0], own[-1] + 1)
+
+
+def _check_static(m: mujoco.MjModel, field: str, body: int, key: str) -> None:
+    """Refuse to move what stands where its state says."""
+    if field in ("body_pos", "body_quat") and m.body_jntnum[body] and m.jnt_type[m.body_jntadr[body]] == 0:
+        raise OptionError(f"{key}: a free body is where its qpos says")

@@ -1,0 +1,156 @@
+"""What deformable bodies may touch, and under which law: geoms, each other, themselves.
+
+MuJoCo's masks and mixing rules, with a flex in the place of a geom (its documentation, Computation: Collision; XML
+Reference, flex/contact).
+"""
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from saltus.model.contact import collisions
+from saltus.model.contact.contact_parameters import Law
+from saltus.model.flex.cells import most_nodes
+from saltus.model.tree.chains import ChainTable
+
+DISABLE = mujoco.mjtDisableBit
+PLANE = collisions.PLANE
+WORDS = {1: "flexrope", 2: "flexsheet", 3: "flexsolid"}  # features, by dimension
+RUN = 32  # elements with numbers side by side that have a box around them; in most sheets they are side by side
+PER_OBJECT = 100  # contacts that there is room for beside one for each vertex
+
+
+class FlexPair(NamedTuple):
+    """A geom and a flex, two flexes (geom -1), or a flex and itself, which may touch."""
+
+    geom: int
+    flex1: int  # -1 where there is a geom
+    flex2: int
+
+
+def flex_pairs(m: mujoco.MjModel) -> list[FlexPair]:
+    """All pairs with flexes: with geoms by body, flex, geom; then flexes among each other; then with themselves."""
+    flexes = range(m.nflex)
+    geoms = [(int(m.geom_bodyid[g]), f, g) for f in flexes for g in range(m.ngeom) if _with_geom(m, g, f)]
+    pairs = [FlexPair(g, -1, f) for _, f, g in sorted(geoms)]
+    pairs += [FlexPair(-1, f, k) for f in flexes for k in range(f + 1, m.nflex) if _match(m, f, k) and _moves(m, f, k)]
+    return pairs + [FlexPair(-1, f, f) for f in flexes if _with_itself(m, f)]
+
+
+def touches(m: mujoco.MjModel) -> bool:
+    """Whether any flex may touch anything."""
+    return bool(m.nflex) and not m.opt.disableflags & DISABLE.mjDSBL_CONTACT.value and bool(flex_pairs(m))
+
+
+def order_of(m: mujoco.MjModel, pair: FlexPair) -> tuple[int, int]:
+    """Where a pair stands among those of bodies: a flex counts as one after all others, touching itself comes last."""
+    if pair.flex1 == pair.flex2:
+        return m.nbody + m.nflex, pair.flex2
+    first = m.nbody + pair.flex1 if pair.geom < 0 else int(m.geom_bodyid[pair.geom])
+    return first, m.nbody + pair.flex2
+
+
+def flex_law(m: mujoco.MjModel, pair: FlexPair, safe_timestep: float) -> Law:
+    """The law of contact of a pair with a flex."""
+    first = collisions.surface(m, "flex", pair.flex1) if pair.geom < 0 else collisions.surface(m, "geom", pair.geom)
+    values = collisions.overridden(m, collisions.mixed(first, collisions.surface(m, "flex", pair.flex2)))
+    if pair.flex1 == pair.flex2:
+        values |= {"margin": 0.0, "gap": 0.0}
+    return collisions.law(m, values, safe_timestep)
+
+
+def room(m: mujoco.MjModel, pairs: list[FlexPair]) -> int:
+    """How many contacts there is room for: every vertex on planes, and on other things, and in folds."""
+    kinds = {(pair.flex2, _kind(m, pair)) for pair in pairs}
+    return sum(int(m.flex_vertnum[f]) + PER_OBJECT for f, _ in kinds)
+
+
+def words(m: mujoco.MjModel, pairs: list[FlexPair]) -> set[str]:
+    """Features of the kernels that pairs need."""
+    few = {"flexfew"} if any(pair.geom >= 0 and m.flex_interp[pair.flex2] for pair in pairs) else set()
+    return {"flexcontact"} | few | {WORDS[int(m.flex_dim[pair.flex2])] for pair in pairs}
+
+
+def runs(m: mujoco.MjModel, nflex: int) -> int:
+    """How many boxes of runs of elements there is room for (see `saltus.contact.flex.broad_phase`)."""
+    return m.nflexelem // RUN + nflex if nflex else 0
+
+
+def longest(m: mujoco.MjModel, chains: ChainTable, pairs: list[FlexPair]) -> int:
+    """How many degrees of freedom move a contact at most."""
+    geoms = {int(m.geom_bodyid[p.geom]) for p in pairs if p.geom >= 0}
+    rigid = max((len(chains.ancestors(b)) for b in geoms), default=0)
+    of = {f: corners(m, f) * _of_vertex(m, chains, f) for p in pairs for f in (p.flex1, p.flex2) if f >= 0}
+    return max((of[p.flex2] + (rigid if p.geom >= 0 else of[p.flex1]) for p in pairs), default=0)
+
+
+def sides(m: mujoco.MjModel, pairs: list[FlexPair]) -> int:
+    """How many bodies move with a contact at most."""
+    return max((corners(m, p.flex2) + (1 if p.geom >= 0 else corners(m, p.flex1)) for p in pairs), default=0)
+
+
+def corners(m: mujoco.MjModel, f: int) -> int:
+    """How many vertices or nodes move an element at most."""
+    return most_nodes(m, f) if m.flex_interp[f] else int(m.flex_dim[f]) + 1
+
+
+def elements(m: mujoco.MjModel, chosen) -> dict[str, Any]:
+    """Ranges of the flexes' vertices and elements, and corners [nflexelem, 4] of the elements, -1 for none."""
+    vertices, active = [], []
+    for f in chosen:
+        dim, count, adr = int(m.flex_dim[f]), int(m.flex_elemnum[f]), int(m.flex_elemdataadr[f])
+        own = np.full((count, 4), -1)
+        own[:, : dim + 1] = m.flex_elem[adr : adr + count * (dim + 1)].reshape(count, dim + 1) + m.flex_vertadr[f]
+        first = int(m.flex_elemadr[f])
+        layer = m.flex_elemlayer[first : first + count]
+        vertices.append(own)
+        active.append(layer < m.flex_activelayers[f] if dim == 3 else np.ones(count, bool))
+    names = ("flex_dim", "flex_vertadr", "flex_vertnum", "flex_elemadr", "flex_elemnum", "flex_radius")
+    values: dict[str, Any] = {name: getattr(m, name)[list(chosen)] for name in names}
+    values["flexelem_vert"] = np.concatenate(vertices) if vertices else np.zeros((0, 4), int)
+    bodies = np.append(m.flex_vertbodyid, -1)  # of none as of interpolated vertices
+    values["flexelem_body"] = bodies[values["flexelem_vert"]]
+    values["flexelem_active"] = np.concatenate(active) if active else np.zeros(0, int)
+    return values
+
+
+def _kind(m, pair) -> str:
+    if pair.geom < 0:
+        return "flex"
+    return "plane" if m.geom_type[pair.geom] == PLANE else "geom"
+
+
+def _with_geom(m, g, f) -> bool:
+    bits = m.geom_contype[g] & m.flex_conaffinity[f] | m.flex_contype[f] & m.geom_conaffinity[g]
+    return bool(bits) and (bool(_free(m, m.geom_bodyid[g])) or _moves(m, f))
+
+
+def _match(m, a, b) -> bool:
+    return bool(m.flex_contype[a] & m.flex_conaffinity[b] | m.flex_contype[b] & m.flex_conaffinity[a])
+
+
+def _with_itself(m, f) -> bool:
+    return bool(_match(m, f, f) and m.flex_selfcollide[f] and not m.flex_rigid[f] and _moves(m, f))
+
+
+def _moves(m, *flexes) -> bool:
+    """Whether any of these can move."""
+    return any(_free(m, _bodies(m, f)).any() for f in flexes)
+
+
+def _free(m, bodies) -> np.ndarray:
+    """Whether bodies have degrees of freedom, of their own or of what they are welded to."""
+    return m.body_dofnum[m.body_weldid[bodies]] > 0
+
+
+def _bodies(m, f) -> np.ndarray:
+    """Bodies that carry a flex: those of its vertices, or of its nodes."""
+    kind = "node" if m.flex_interp[f] else "vert"
+    first, count = int(getattr(m, f"flex_{kind}adr")[f]), int(getattr(m, f"flex_{kind}num")[f])
+    return getattr(m, f"flex_{kind}bodyid")[first : first + count]
+
+
+def _of_vertex(m, chains, f) -> int:
+    """Degrees of freedom that move a vertex or node at most."""
+    return max((len(chains.ancestors(int(b))) for b in np.unique(_bodies(m, f))), default=0)

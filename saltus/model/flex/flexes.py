@@ -1,0 +1,174 @@
+"""Deformable bodies (flexes) as the kernels' Model holds them: vertices, edges, and what resists their change.
+
+Elements are linear. The energy of an element is a quadratic form of how much the squares of its edges' lengths have
+grown; bending is a quadratic form of the positions of two triangles' corners, but for a cubic term where the sheet is
+curved at rest (MuJoCo 4.0 documentation, Computation, "Deformable objects"; XML Reference, flex).
+"""
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from saltus.model.flex.cells import cells
+from saltus.model.flex.contacts import elements, runs
+from saltus.model.flex.mujoco_contacts import skins
+
+DISABLE = mujoco.mjtDisableBit
+RECORD = {2: 21, 3: 24}  # numbers of an element in flex_stiffness
+EDGES = {2: 3, 3: 6}  # of an element
+HYPERELASTIC = 21  # place in a record of three dimensions; zero for the linear law
+BENDING = 17  # numbers of an edge in flex_bending
+ROD = 10  # of two segments of a rod, after their count
+
+
+class Flexes(NamedTuple):
+    """Fields and sizes of the kernels' Model, and the features that they need compiled."""
+
+    values: dict[str, Any]
+    sizes: dict[str, int]
+    features: set[str]
+
+
+def unsupported(m: mujoco.MjModel, f: int) -> str:
+    """What of flex f is not simulated, in words; "" if all is."""
+    if m.flex_interp[f] < 0:
+        return "shells on interpolated nodes"
+    if m.flex_interp[f] and m.flex_edgeequality[f]:
+        return "constraints of edges between nodes"
+    missing = _unsupported_rod(m, f)
+    if missing:
+        return missing
+    if m.flex_edgeequality[f] > 1:
+        return "constraints of strain"
+    if m.flex_passive[f]:
+        return "contact by penalties"
+    if m.flex_plasticmode[f]:
+        return "plasticity"
+    first = m.flex_stiffnessadr[f]
+    if m.flex_dim[f] == 3 and first >= 0 and not m.flex_interp[f]:
+        records = m.flex_stiffness[first : first + RECORD[3] * m.flex_elemnum[f]].reshape(-1, RECORD[3])
+        if records[:, HYPERELASTIC].any():
+            return "hyperelasticity"
+    return ""
+
+
+def flexes(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Flexes:
+    """Fields, sizes and features of all flexes; without any where they are left out."""
+    chosen = range(0) if "flex" in left_out else range(m.nflex)
+    parts = [_flex(m, f) for f in chosen]
+    names = ("flexvert_bodyid", "flexvert_pos", "flexedge_vert", "flexedge_length0", "flexedge_stiffness")
+    names += ("flexedge_damping", "flexedge_rayleigh", "triangle_edge", "triangle_stiffness", "tetrahedron_edge")
+    names += ("tetrahedron_stiffness", "bend_vert", "bend_stiffness", "bend_volume", "bend_rayleigh")
+    names += ("rod_vert", "rod_stiffness", "rod_rayleigh")
+    values = {name: [row for part in parts for row in part[name]] for name in names}
+    sizes = {"nflexvert": "flexvert_bodyid", "nflexedge": "flexedge_vert", "ntriangle": "triangle_edge"}
+    sizes |= {"ntetrahedron": "tetrahedron_edge", "nbend": "bend_vert", "nrod": "rod_vert"}
+    values |= elements(m, chosen) | {"flex_skin": skins(m)[list(chosen)]}
+    sizes |= {"nflex": "flex_dim", "nflexelem": "flexelem_vert"}
+    counts = {size: len(values[name]) for size, name in sizes.items()}
+    counts["nflexrun"] = runs(m, counts["nflex"])
+    counts["flex_spring"] = int(_springs(m))
+    more, numbers = cells(m, chosen)
+    if numbers["nflexvert_cell"]:
+        values["flexvert_bodyid"] += list(m.flex_nodebodyid)
+        values["flexvert_pos"] += list(m.flex_node)
+        counts["nflexvert"] += m.nflexnode
+    words = {"flex": "nflexvert", "flexcell": "nflexvert_cell", "flexrod": "nrod"}
+    counts |= numbers
+    return Flexes(values | more, counts, {word for word, size in words.items() if counts[size]})
+
+
+def _flex(m: mujoco.MjModel, f: int) -> dict[str, Any]:
+    """The fields of one flex; vertices and edges by their numbers among all."""
+    first, number = int(m.flex_vertadr[f]), int(m.flex_vertnum[f])
+    springs = _springs(m)
+    dampers = not m.opt.disableflags & DISABLE.mjDSBL_DAMPER.value
+    # edges between nodes have neither springs nor dampers of their own
+    count = 0 if m.flex_interp[f] else int(m.flex_edgenum[f])
+    edges = slice(int(m.flex_edgeadr[f]), int(m.flex_edgeadr[f]) + count)
+    free = ~m.flexedge_rigid[edges].astype(bool)
+    rayleigh = float(m.flex_damping[f]) * dampers
+    found = {
+        "flexvert_bodyid": m.flex_vertbodyid[first : first + number],
+        "flexvert_pos": m.flex_vert[first : first + number],
+        "flexedge_vert": m.flex_edge[edges] + first,
+        "flexedge_length0": m.flexedge_length0[edges],
+        "flexedge_stiffness": m.flex_edgestiffness[f] * free * springs,
+        "flexedge_damping": m.flex_edgedamping[f] * free * dampers,
+        "flexedge_rayleigh": np.full(len(free), rayleigh),
+    }
+    return found | _elements(m, f) | _bends(m, f, rayleigh) | _rods(m, f, rayleigh)
+
+
+def edge_address(m: mujoco.MjModel, f: int) -> int:
+    """The number of the first edge of flex f in the kernels' Model, which has none of those between nodes."""
+    return int(sum(m.flex_edgenum[k] for k in range(f) if not m.flex_interp[k]))
+
+
+def _unsupported_rod(m, f) -> str:
+    """What of a flex of one dimension is not simulated: all but rods without twist, straight and round."""
+    if m.flex_dim[f] != 1 or m.flex_bendingadr[f] < 0:
+        return ""
+    records = _rod_records(m, f)
+    simple = (records[:, [3, 7]] < 0).all() and not records[:, [5, 6, 9]].any()
+    return "" if simple else "bending of rods that twist, are bent at rest or have edges"
+
+
+def _own(m, f) -> bool:
+    """Whether elements of a flex resist being deformed: if its vertices are neither on one body nor between nodes."""
+    return not m.flex_rigid[f] and not m.flex_interp[f]
+
+
+def _springs(m) -> bool:
+    return not m.opt.disableflags & DISABLE.mjDSBL_SPRING.value
+
+
+def _elements(m, f) -> dict[str, Any]:
+    """Edges and stiffness [ne (ne + 1)/2], the upper triangle row by row (J/m⁴), of triangles and tetrahedra."""
+    out: dict[str, Any] = {}
+    for dim, name in ((2, "triangle"), (3, "tetrahedron")):
+        edges, count, adr = EDGES[dim], 0, int(m.flex_stiffnessadr[f])
+        if m.flex_dim[f] == dim and adr >= 0 and m.flex_stiffness[adr] != 0 and _own(m, f):
+            count = int(m.flex_elemnum[f])
+        places = int(m.flex_elemedgeadr[f]) + np.arange(edges * count)
+        records = m.flex_stiffness[adr : adr + RECORD[dim] * count].reshape(count, RECORD[dim])
+        out[f"{name}_edge"] = m.flex_elemedge[places].reshape(count, edges) + edge_address(m, f)
+        out[f"{name}_stiffness"] = records[:, : edges * (edges + 1) // 2]
+    return out
+
+
+def _bends(m, f, rayleigh) -> dict[str, Any]:
+    """Pairs of triangles: edge and opposite corners, stiffness [10] (N/m), factor of their volume (N/m²)."""
+    adr, count = int(m.flex_bendingadr[f]), 0
+    if m.flex_dim[f] == 2 and adr >= 0 and _own(m, f):
+        count = int(m.flex_edgenum[f])
+    edges = int(m.flex_edgeadr[f]) + np.arange(count)
+    records = m.flex_bending[adr : adr + BENDING * count].reshape(count, BENDING)
+    inner = m.flex_edgeflap[edges, 1] >= 0
+    corners = np.hstack([m.flex_edge[edges], m.flex_edgeflap[edges]])[inner] + int(m.flex_vertadr[f])
+    square = records[inner, :16].reshape(-1, 4, 4)
+    return {
+        "bend_vert": corners,
+        "bend_stiffness": square[:, *np.triu_indices(4)],
+        "bend_volume": records[inner, 16],
+        "bend_rayleigh": np.full(int(inner.sum()), rayleigh),
+    }
+
+
+def _rod_records(m, f) -> np.ndarray:
+    """The numbers of pairs of a rod's segments: vertices [3], stiffness (J) at 4, kinds at other places."""
+    adr = int(m.flex_bendingadr[f])
+    return m.flex_bending[adr + 1 : adr + 1 + ROD * int(m.flex_bending[adr])].reshape(-1, ROD)
+
+
+def _rods(m, f, rayleigh) -> dict[str, Any]:
+    """Pairs of segments of a rod that bend against each other: vertices [3], stiffness (J), time constant (s)."""
+    records = np.zeros((0, ROD))
+    if m.flex_dim[f] == 1 and m.flex_bendingadr[f] >= 0 and _own(m, f):
+        records = _rod_records(m, f)
+    return {
+        "rod_vert": records[:, :3].astype(int) + int(m.flex_vertadr[f]),
+        "rod_stiffness": records[:, 4],
+        "rod_rayleigh": np.full(len(records), rayleigh),
+    }

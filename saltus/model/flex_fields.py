@@ -1,0 +1,112 @@
+"""The fields of Model and Data that deformable bodies have, as kernels see them."""
+
+from saltus.number.structs import ints, reals
+
+FLEX_MODEL = {
+    # vertices with their bodies and places on them (m); edges with their lengths at rest (m), springs (N/m), dampers
+    # (N s/m), time constants of damping (s); edges and stiffness (J/m⁴) of elements; corners of pairs of triangles,
+    # their stiffness (N/m), factor of their volume (N/m²) and time constant (s)
+    **ints("nflexvert", "nflexedge", "ntriangle", "ntetrahedron", "nbend", "flex_spring"),
+    **ints("flexvert_bodyid", shape=("nflexvert",)),
+    **reals("flexvert_pos", shape=("nflexvert", 3)),
+    **ints("flexedge_vert", shape=("nflexedge", 2)),
+    **reals(*["flexedge_length0", "flexedge_stiffness", "flexedge_damping", "flexedge_rayleigh"], shape=("nflexedge",)),
+    **ints("triangle_edge", shape=("ntriangle", 3)),
+    **reals("triangle_stiffness", shape=("ntriangle", 6)),
+    **ints("tetrahedron_edge", shape=("ntetrahedron", 6)),
+    **reals("tetrahedron_stiffness", shape=("ntetrahedron", 21)),
+    **ints("bend_vert", shape=("nbend", 4)),
+    **reals("bend_stiffness", shape=("nbend", 10)),
+    **reals("bend_volume", "bend_rayleigh", shape=("nbend",)),
+    # pairs of segments of rods: their vertices, stiffness (J), time constants (s)
+    **ints("nrod"),
+    **ints("rod_vert", shape=("nrod", 3)),
+    **reals("rod_stiffness", "rod_rayleigh", shape=("nrod",)),
+    # those between nodes (see `saltus.model.flex.cells`), which are vertices after all others. Nodes along an axis to
+    # a cell, 0 for none between nodes; first node; nodes along each axis. Of vertices where their nodes and weights
+    # are, and the place with cells of length 1; of elements first and last nodes that move them. Of cells their nodes,
+    # with places at rest (m) and slopes of the deformation (1/m), blocks of the stiffness between a node and itself or
+    # a later one (N/m), time constants (s)
+    **ints("nflexvert_cell", "nflexelem_cell", "nnodeweight", "ncell", "ncellvert", "ncellblock", "ncellwork"),
+    **ints("flex_order", "flex_nodeadr", shape=("nflex",)),
+    **ints("flex_nodes", shape=("nflex", 3)),
+    **ints("flexvert_nodeadr", "flexvert_nodenum", shape=("nflexvert_cell",)),
+    **reals("flexvert_grid", shape=("nflexvert_cell", 3)),
+    **ints("node_vert", shape=("nnodeweight",)),
+    **reals("node_weight", shape=("nnodeweight",)),
+    **ints("flexelem_nodes", shape=("nflexelem_cell", 6)),
+    **ints("cell_vertadr", "cell_vertnum", "cell_blockadr", shape=("ncell",)),
+    **reals("cell_rayleigh", shape=("ncell",)),
+    **ints("cell_vert", shape=("ncellvert",)),
+    **reals("cell_rest", "cell_gradient", shape=("ncellvert", 3)),
+    **reals("cell_stiffness", shape=("ncellblock", 9)),
+    # those edges whose length is held: by which equality, which edge, what moves them, inverse inertia (1/kg)
+    **ints("nedgerow"),
+    **ints("edgerow_eq", "edgerow_edge", "edgerow_chain", shape=("nedgerow",)),
+    **reals("edgerow_invweight", shape=("nedgerow",)),
+    # where all of them join particles: the first degree of freedom of each, the lower first, -1 for what stands
+    # still; where the entries of their Jacobian begin
+    **ints("edgerows_alike"),
+    **ints("edgerow_dof", shape=("nedgerow", 2)),
+    **ints("edgerow_J", shape=("nedgerow",)),
+    # where they touch: vertices and elements of each; flexelem_vert: corners among all vertices, -1 for none;
+    # flexelem_body: their bodies, -1 between nodes; flexelem_active: near enough to the surface; radius around
+    # vertices, edges and faces (m)
+    **ints("nflex", "nflexelem", "nflexrun", "nselfbucket"),
+    **ints("flex_dim", "flex_vertadr", "flex_vertnum", "flex_elemadr", "flex_elemnum", shape=("nflex",)),
+    **reals("flex_radius", "flex_skin", shape=("nflex",)),  # skin: see `saltus.contact.flex.self_collision`
+    **ints("flexelem_vert", "flexelem_body", shape=("nflexelem", 4)),
+    **ints("flexelem_active", shape=("nflexelem",)),
+    # of pairs that may touch: their flexes, -1 for geoms
+    **ints("collision_flex1", "collision_flex2", shape=("ncollision",)),
+    # room for contacts of deformable bodies, for what moves them all, and one; for those of which few count
+    **ints("nflexcon", "nflexdof", "nside", "nflexfew"),
+}
+
+FLEX_DATA = {
+    # positions (m), velocities (m/s) and forces (N) of vertices in world axes; of edges the difference of their ends
+    # (m), length (m), its rate (m/s), growth of its square (m²), damping's share in that (m²), tension over length
+    # (N/m) of springs and of dampers
+    **reals("flexvert_xpos", "flexvert_xvel", "flexvert_spring", "flexvert_damper", shape=("nflexvert", 3)),
+    **reals("flexedge_span", shape=("nflexedge", 3)),
+    **reals(
+        *["flexedge_length", "flexedge_velocity", "flexedge_growth", "flexedge_rate", "flexedge_pull"],
+        *["flexedge_drag"],
+        shape=("nflexedge",),
+    ),
+    # tangents: tension of elements for the change of an edge's square, tension that holds its
+    # direction (N/m), stiffness along it over the square of the length (N/m³); blocks of vertices (upper triangles)
+    **reals("flexedge_gain", "flexedge_hold", "flexedge_axial", shape=("nflexedge_pcg",)),
+    **reals("flexvert_block", shape=("nflexvert_pcg", 6)),
+    # of cells of nodes the rotation; of the one at work displacements (m) and loads (N) of its nodes, in its axes
+    **reals("cell_rotation", shape=("ncell", 9)),
+    **reals("cell_shift", "cell_load", shape=("ncellwork", 3)),
+    # of contacts: elements (of the first and the second object) or vertex that touch, -1 for none; degrees of freedom
+    # that move each, as lists
+    **ints("contact_elem", shape=("nflexcon", 2)),
+    **ints("contact_vert", shape=("nflexcon",)),
+    **ints("flex_dof", shape=("nflexdof",)),
+    # of the contact at work: bodies that move with it, which side they are of (1 the second, -1 the first), weights
+    **ints("side_body", "side_sign", shape=("nside",)),
+    **reals("side_weight", shape=("nside",)),
+    # where few contacts of many count: whether each does, and its distance from those that do (m²)
+    **reals("contact_kept", "contact_apart", shape=("nflexfew",)),
+    # boxes (m): around all vertices, around runs of elements; flex_boxed: the latter are made
+    **ints("flex_boxed", shape=("nflex",)),
+    **reals("flex_lower", "flex_upper", shape=("nflex", 3)),
+    **reals("flexrun_lower", "flexrun_upper", shape=("nflexrun", 3)),
+    # contacts that MuJoCo finds: address of what calls it; by lane how many, -1 if not known, and which
+    # is next; pair, elements and vertex as one number, and what they are (see `saltus.contact.mujoco.flex_collision`)
+    **ints("flexforeign_call"),
+    **ints("flexforeign_count", "flexforeign_place", shape=(16,)),
+    **ints("flexforeign_pair", "flexforeign_key", shape=("nflexforeign", 16)),
+    **reals("flexforeign_number", shape=("nflexforeign", 13)),
+    # where they may touch themselves: pairs of elements near each other, whether and for which places of vertices they
+    # were listed; lower and upper ends of elements (m), their cells in a grid (`saltus.contact.flex.self_collision`)
+    **ints("flexnear_made", "flexnear_num", shape=("nselfflex",)),
+    **ints("flexnear_elem", shape=("nselfnear", 2)),
+    **reals("flexvert_near", shape=("nselfvert", 3)),
+    **reals("flexelem_box", shape=("nselfelem", 6)),
+    **ints("flexelem_cell", "flexgrid_elem", shape=("nselfelem",)),
+    **ints("flexgrid_start", shape=("nselfstart",)),
+}

@@ -1,0 +1,194 @@
+"""MuJoCo's compiler in a process of its own: for text from outside, on which it may abort or work for ever.
+
+A helper process is kept for the next text, and replaced when it has died or was stopped. It is a fresh Python that
+imports MuJoCo alone, so that scripts need no guard; a model takes some milliseconds more than in this process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import mujoco
+
+from saltus.errors import ModelError, OptionError
+from saltus.model.source.isolated_compiler_worker import read_message, write_message
+
+TIMEOUT = 30.0  # s
+LARGEST = 2**30  # bytes of a compiled model
+KEPT = 2  # idle helpers
+START = "import sys; sys.path[:] = {path!r}; from saltus.model.source.isolated_compiler_worker import serve; serve()"
+FILE = "model.mjb"
+
+
+class Compiled(NamedTuple):
+    """What became of a text or a file: MuJoCo's model, the name that it gives itself ("" for none), MJCF text."""
+
+    model: mujoco.MjModel
+    name: str
+    xml: str
+
+
+def compile_apart(
+    source: str | os.PathLike[str],
+    assets: Mapping[str, bytes] | None = None,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    timeout: float | None = None,
+) -> Compiled:
+    """Compile MJCF or URDF, text (a str) or a file (a Path), in another process.
+
+    `assets`: the files that a text names, by name. `folder`: where they are otherwise; a text without either reads what
+    it names from the working directory. `timeout` (s): after which the compiler is stopped; None for `TIMEOUT`.
+
+    Raises:
+        CompilerMessage: the compiler refuses it, or the compiled model is larger than `LARGEST`.
+        ModelError: the compiler stopped, or took too long.
+        OptionError: `timeout` is not a positive number.
+    """
+    timeout = _seconds(TIMEOUT if timeout is None else timeout)
+    path = None if isinstance(source, str) else os.fspath(Path(source).resolve())
+    request = {
+        "path": path,
+        "text": source if isinstance(source, str) else None,
+        "assets": {name: bytes(content).hex() for name, content in (assets or {}).items()},
+        "folder": None if folder is None else os.fspath(folder),
+        "timeout": timeout,
+        "largest": LARGEST,
+    }
+    answer, image = _asked(request, timeout, None if isinstance(source, str) else os.fspath(source))
+    model: Any = mujoco.MjModel
+    xml = source if isinstance(source, str) else answer["xml"]
+    return Compiled(model.from_binary_path(FILE, {FILE: image}), answer["name"], xml)
+
+
+class CompilerMessage(Exception):
+    """What MuJoCo's compiler says of a model that it refuses."""
+
+
+def _seconds(timeout: Any) -> float:
+    try:
+        seconds = float(timeout)
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if not 0 < seconds < threading.TIMEOUT_MAX:
+        raise OptionError(f"the time limit must be a positive number of seconds, got {timeout!r}")
+    return seconds
+
+
+def _asked(request: dict[str, Any], timeout: float, file: str | None) -> tuple[dict[str, Any], bytes]:
+    """A helper's answer. A helper that gives none is not used again."""
+    helper = _take()
+    try:
+        found = helper.ask(request, timeout)
+    except BaseException:  # Ctrl-C too: it may still be working
+        helper.end()
+        raise
+    if found is None:
+        late = helper.end() is None
+        raise ModelError(
+            f"MuJoCo's compiler took longer than {timeout:g} s and was stopped"
+            if late
+            else f"MuJoCo's compiler stopped ({helper.how()}); something in this model is beyond what it can take",
+            file=file,
+        )
+    _give_back(helper)
+    if "error" in found[0]:
+        raise CompilerMessage(found[0]["error"])
+    return found
+
+
+# ------------------------------------------------------------ the helpers
+
+
+class _Helper:
+    """A process that compiles one model after another."""
+
+    def __init__(self) -> None:
+        self.parent = os.getpid()
+        command = [sys.executable, "-c", START.format(path=sys.path)]
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._code: int | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether it runs, and is this process's own and not that of the one that this was forked from."""
+        return self.parent == os.getpid() and self._process.poll() is None
+
+    def ask(self, request: dict[str, Any], timeout: float) -> tuple[dict[str, Any], bytes] | None:
+        """Its answer; None where there is none within the time, or it died."""
+        found: list[tuple[dict[str, Any], bytes] | None] = []
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+
+        def exchange() -> None:
+            with contextlib.suppress(OSError, ValueError):
+                write_message(stdin, request)
+                found.append(read_message(stdout))
+
+        thread = threading.Thread(target=exchange, daemon=True)
+        thread.start()
+        thread.join(timeout)
+        return found[0] if found else None
+
+    def end(self) -> int | None:
+        """Stop it and close what leads to it; its exit code where it had ended by itself, otherwise None."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._code = self._process.wait(0.2)  # one that has just died needs a moment to be seen dead
+        if self._code is None:
+            self._process.kill()
+            self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        return self._code
+
+    def how(self) -> str:
+        """How it ended by itself."""
+        code = self._code or 0
+        if code >= 0:
+            return f"with code {code}"
+        with contextlib.suppress(ValueError):
+            return f"signal {-code}, {signal.Signals(-code).name}"
+        return f"signal {-code}"
+
+
+_idle: list[_Helper] = []
+_lock = threading.Lock()
+
+
+def _take() -> _Helper:
+    with _lock:
+        while _idle:
+            helper = _idle.pop()
+            if helper.usable:
+                return helper
+    return _Helper()
+
+
+def _give_back(helper: _Helper) -> None:
+    with _lock:
+        if len(_idle) < KEPT:
+            _idle.append(helper)
+            return
+    helper.end()
+
+
+@atexit.register
+def _end_all() -> None:
+    with _lock:
+        while _idle:
+            helper = _idle.pop()
+            if helper.parent == os.getpid():
+                helper.end()

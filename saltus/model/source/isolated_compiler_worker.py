@@ -1,0 +1,103 @@
+"""The helper process that compiles models for `saltus.model.source.isolated_compiler`.
+
+It imports MuJoCo and nothing else of weight. A message is a JSON text and bytes, each with its length before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import mujoco
+import numpy as np
+
+GRACE = 5.0  # s beyond the time limit, after which a helper whose parent is gone ends by itself
+MEMORY = 4 * 2**30  # bytes of address space
+
+
+def serve() -> None:
+    """Compile until there is nothing more to read. Ctrl-C is for the parent; what MuJoCo prints goes to stderr."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    _limit_memory()
+    while (message := read_message(sys.stdin.buffer)) is not None:
+        request, _ = message
+        with _ending_itself(request["timeout"]):
+            answer, content = _answer(request)
+        write_message(answers, answer, content)
+
+
+def read_message(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
+    """The next message; None at the end of the stream, or where it is cut off."""
+    head = stream.read(16)
+    if len(head) < 16:
+        return None
+    sizes = int.from_bytes(head[:8], "little"), int.from_bytes(head[8:], "little")
+    text, content = stream.read(sizes[0]), stream.read(sizes[1])
+    return (json.loads(text), content) if (len(text), len(content)) == sizes else None
+
+
+def write_message(stream: IO[bytes], about: dict[str, Any], content: bytes = b"") -> None:
+    text = json.dumps(about).encode()
+    stream.write(len(text).to_bytes(8, "little") + len(content).to_bytes(8, "little") + text + content)
+    stream.flush()
+
+
+def _answer(request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """What came of a request: {"name", "xml"} and the model's bytes, or {"error"}."""
+    try:
+        spec = _spec(request)
+        compiled = spec.compile()
+        size = mujoco.mj_sizeModel(compiled)
+        if size > request["largest"]:
+            return {"error": f"the compiled model takes {size} bytes, more than {request['largest']}"}, b""
+        image = np.empty(size, np.uint8)
+        mujoco.mj_saveModel(compiled, None, image)
+        return {"name": spec.modelname, "xml": _xml(spec, request)}, image.tobytes()
+    except MemoryError:
+        return {"error": "MuJoCo's compiler ran out of memory"}, b""
+    except Exception as error:  # whatever MuJoCo raises
+        return {"error": " ".join(str(error).split()) or type(error).__name__}, b""
+
+
+def _spec(request: dict[str, Any]) -> Any:
+    if request["path"] is not None:
+        return mujoco.MjSpec.from_file(request["path"])
+    assets = {name: bytes.fromhex(content) for name, content in request["assets"].items()}
+    spec = mujoco.MjSpec.from_string(request["text"], assets=assets or None)
+    if request["folder"] is not None:
+        spec.modelfiledir = str(Path(request["folder"]))
+    return spec
+
+
+def _xml(spec: Any, request: dict[str, Any]) -> str:
+    """MJCF text of what was read from a file; that of a text is known."""
+    return spec.to_xml() if request["path"] is not None else ""
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = MEMORY if hard == resource.RLIM_INFINITY else min(hard, MEMORY)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+@contextlib.contextmanager
+def _ending_itself(timeout: float):
+    """End this process soon after its time is over, should nobody be left who does."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, timeout + GRACE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,215 @@
+"""A model's file with other values: those that MuJoCo's compiler makes a model from, as sizes, materials and pins.
+
+A path names an attribute as the file has it, from an element down:
+
+    geom[ball]/size    flexcomp[sheet]/elasticity/young    option/integrator    default[wall]/geom/friction
+
+In brackets stands the element's name (a default's class), or "#3" for the one with that number among those of its kind;
+they may be left out where there is only one. Values of a model that is compiled already: see
+`saltus.model.field_overrides`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+
+from saltus.errors import ModelError, OptionError
+from saltus.model.load import BUNDLED, load, made_text, models
+from saltus.model.model import Model
+from saltus.model.source.encoding import check_utf8
+from saltus.model.source.format_strings import check_text
+from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
+
+PATIENCE = 120.0  # s, for MuJoCo's compiler
+SECTIONS = ("compiler", "option", "size", "statistic", "visual")  # that a file has once, or may be given
+STEP = re.compile(r"(?P<tag>\w+)(\[(?P<name>[^\[\]]*)\])?$")
+
+
+class Source(NamedTuple):
+    """Where a model comes from: MJCF text, the folder of the files that it names, and what else is known of it."""
+
+    text: str
+    folder: Path | None = None
+    name: str | None = None
+    initial_key: int | None = None
+    made_from: Model | None = None
+
+
+def edited(source: Any, values: Mapping[str, Any], *, ignore: Iterable[str] = ()) -> Model:
+    """The model of a file with other values of its attributes, by paths as above, compiled anew.
+
+    `source` and `ignore` as `saltus.load` takes them, but for URDF and a compiled MjModel, which have no MJCF text. A
+    value is text as it would stand in the file, a number, or several; None takes the attribute out, so that its default
+    holds. What a Model leaves out, its changes and its muscles stay.
+
+    Raises:
+        OptionError: there is no such element or attribute, or it cannot have this value; the message names it.
+    """
+    found = source_of(source)
+    if found is None:
+        raise OptionError(
+            f"{next(iter(values))}: this model has no MJCF file to change; expected MJCF or a bundled name"
+        )
+    root = _whole(found)
+    for path, value in values.items():
+        _assign(root, path, value)
+    try:
+        model = _compiled(ElementTree.tostring(root, encoding="unicode"), found, ignore)
+    except ModelError as error:
+        given = ", ".join(f"{path}={_text(value) or ''}" for path, value in values.items())
+        raise OptionError(f"{given}: {error}") from error
+    return model
+
+
+def source_of(source: Any) -> Source | None:
+    """The MJCF text behind what `saltus.load` takes; None where there is none."""
+    if isinstance(source, Model):
+        return None if source.xml is None else Source(source.xml, None, source.name, source.initial_key, source)
+    if isinstance(source, mujoco.MjSpec):
+        return Source(source.to_xml(), Path(source.modelfiledir) if source.modelfiledir else None)
+    if not isinstance(source, str | os.PathLike):
+        return None
+    text = os.fspath(source)
+    if isinstance(source, str) and text.lstrip().startswith("<"):
+        return Source(text) if "<mujoco" in text else None
+    if isinstance(source, str) and text in models():
+        return Source((BUNDLED / f"{text}.xml").read_text(encoding="utf-8"), None, text, 0)
+    if isinstance(source, str) and (made := made_text(text)) is not None:
+        return Source(made)
+    path = Path(text)
+    content = _read(path) if path.is_file() else ""
+    return Source(content, path.resolve().parent, None) if "<mujoco" in content else None
+
+
+def _compiled(text: str, source: Source, ignore: Iterable[str]) -> Model:
+    """The model of a text, with what is known of its source. It may be what no compiler ends with."""
+    before = source.made_from
+    if source.folder is None:
+        model = load(text, ignore=ignore if before is None else before.left_out, apart=PATIENCE)
+    else:
+        check_text(text, source.folder / "model.xml")
+        try:
+            compiled = compile_apart(text, folder=source.folder, timeout=PATIENCE)
+        except CompilerMessage as error:
+            raise ModelError(str(error)) from None
+        model = load(compiled.model, ignore=ignore)
+    key = source.initial_key if model.nkey else None
+    muscles = None if before is None else before.muscles
+    name = source.name or model.name
+    again = Model(model.mujoco, name=name, xml=text, ignored=list(model.ignored), initial_key=key, muscles=muscles)
+    return again if before is None or not before.changes else again.changed(before.changes)
+
+
+def _whole(source: Source) -> ElementTree.Element:
+    """The file as a tree, with the files that it includes."""
+    root = _parsed(source.text, "the model's text")
+    _include(root, source.folder)
+    return root
+
+
+def _parsed(text: str, what: str) -> ElementTree.Element:
+    try:
+        return ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ModelError(f"{what}: {error}") from None
+
+
+def _read(path: Path) -> str:
+    content = path.read_bytes()
+    check_utf8(content, path)
+    return content.decode()
+
+
+def _include(element: ElementTree.Element, folder: Path | None) -> None:
+    """Put the content of included files, which are sought beside the main file, in their places."""
+    children = []
+    for child in element:
+        if child.tag == "include":
+            path = (folder or Path()) / child.get("file", "")
+            if not path.is_file():
+                raise ModelError("no such file", file=str(path))
+            included = _parsed(_read(path), str(path))
+            _include(included, folder)
+            children += list(included)
+        else:
+            _include(child, folder)
+            children.append(child)
+    element[:] = children
+
+
+def _assign(root: ElementTree.Element, path: str, value: Any) -> None:
+    """Give an attribute another value, or take it out."""
+    *steps, attribute = [part.strip() for part in path.split("/")]
+    if not steps or not re.fullmatch(r"\w+", attribute):
+        raise OptionError(f"{path!r} names no attribute of the model's file; expected element[name]/attribute")
+    element = _first(root, _step(steps[0], path), path)
+    for step in steps[1:]:
+        element = _child(element, _step(step, path), path)
+    text = _text(value)
+    if text is None:
+        element.attrib.pop(attribute, None)
+    else:
+        element.set(attribute, text)
+
+
+def _step(text: str, path: str) -> tuple[str, str | None]:
+    """An element's kind, and its name or None."""
+    found = STEP.match(text)
+    if found is None:
+        raise OptionError(f"{path}: {text!r} is no element; expected kind[name], as geom[ball]")
+    return found["tag"], found["name"]
+
+
+def _first(root: ElementTree.Element, step: tuple[str, str | None], path: str) -> ElementTree.Element:
+    """The element that a path begins with, wherever it is but in defaults."""
+    tag, name = step
+    if tag in SECTIONS and name is None:
+        found = root.findall(tag)
+        return found[-1] if found else ElementTree.SubElement(root, tag)
+    if tag == "default":
+        found = list(root.iter("default"))
+    else:
+        found = [e for section in root if section.tag != "default" for e in section.iter(tag)]
+    if not found:
+        there = {e.tag for e in root.iter()} - {root.tag}
+        raise OptionError.unknown(f"element in {path}:", tag, there | set(SECTIONS))
+    return _chosen(found, tag, name, path)
+
+
+def _child(parent: ElementTree.Element, step: tuple[str, str | None], path: str) -> ElementTree.Element:
+    """A child of an element; one without a name is made where there is none."""
+    tag, name = step
+    found = parent.findall(tag)
+    if not found and name is None:
+        return ElementTree.SubElement(parent, tag)
+    return _chosen(found, tag, name, path)
+
+
+def _chosen(found: list[ElementTree.Element], tag: str, name: str | None, path: str) -> ElementTree.Element:
+    if name is None:
+        if len(found) > 1:
+            raise OptionError(f"{path}: there are {len(found)} elements {tag}; say which: {tag}[name] or {tag}[#0]")
+        return found[0]
+    names = [e.get("class" if tag == "default" else "name") or f"#{k}" for k, e in enumerate(found)]
+    if name in names:
+        return found[names.index(name)]
+    if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < len(found):
+        return found[int(name[1:])]
+    raise OptionError.unknown(f"{tag} in {path}:", name, names)
+
+
+def _text(value: Any) -> str | None:
+    """A value as it stands in a file: "true", "0.01 1"; None for nothing."""
+    if value is None or isinstance(value, str):
+        return value or None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return " ".join(str(x) if isinstance(x, str) else repr(x) for x in np.asarray(value).reshape(-1).tolist())

@@ -1,0 +1,181 @@
+"""Files of compiled code: where they are kept, by what key, and what is in them.
+
+Numba's own cache looks at one source file at a time, so that an edit in another file goes unnoticed and gives wrong
+answers. Here the directory is named by a hash of every kernel source, the versions of Python, Numba and llvmlite and
+the CPU: whatever changes, a fresh directory is used. `SALTUS_CACHE_DIR` overrides the place. The directory must be the
+user's own: what lies there is executed.
+
+Files appear whole or not at all and never change, so that processes can share them. Their bytes are checked before any
+of them is used (see `saltus.number.cache.checksum`): what is damaged is compiled anew and replaced.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import pickle
+import stat
+import sys
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+
+import llvmlite
+import llvmlite.binding as llvm
+import numba
+
+from saltus.errors import OptionError, SaltusWarning
+from saltus.number.cache.archive import archive_path, is_shipped, shipped
+from saltus.number.cache.checksum import Damaged, read_sealed, sealed, unsealed
+from saltus.number.cache.fingerprint import KERNEL_ROOMS, PACKAGE
+from saltus.number.processor import cpu_name
+
+
+@functools.cache
+def source_key() -> str:
+    """Hash of all that kernels as intermediate code depend on, whatever the processor."""
+    digest = hashlib.sha256()
+    for room in KERNEL_ROOMS:
+        for source in sorted((PACKAGE / room).rglob("*.py")):
+            text = source.read_bytes()
+            if room != "simulate" or b"number.kernels" in text:  # the rest of simulate/ compiles nothing
+                digest.update(str(source.relative_to(PACKAGE)).encode())
+                digest.update(text)
+    version = "{}.{}".format(*sys.version_info)
+    for part in (version, numba.__version__, llvmlite.__version__, llvm.get_default_triple()):
+        digest.update(part.encode())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_key() -> str:
+    """Hash of all that compiled kernels depend on."""
+    return hashlib.sha256(f"{source_key()} {sys.version} {cpu_name()}".encode()).hexdigest()[:16]
+
+
+@functools.cache
+def cache_directory() -> Path:
+    """Directory of this version's compiled kernels; a temporary one where the usual place cannot be used.
+
+    What lies there is executed, so that it must be this user's own.
+
+    Raises:
+        OptionError: `SALTUS_CACHE_DIR` is empty, another user's, or others may write there.
+    """
+    given = os.environ.get("SALTUS_CACHE_DIR")
+    if given is not None:
+        if not given.strip():
+            raise OptionError("SALTUS_CACHE_DIR is empty; unset it, or name a directory")
+        root = Path(given)
+        directory = root / cache_key()
+        if why := _not_own(root, shared=True) or _not_own(directory):
+            raise OptionError(f"SALTUS_CACHE_DIR: {why}; what lies there is executed, so that it must be yours alone")
+    else:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        root = Path(home) / "saltus"
+        directory = root / cache_key()
+        if why := _not_own(root) or _not_own(directory):
+            warnings.warn(f"compiled kernels are not kept: {why}", SaltusWarning, stacklevel=2)
+    if not why and _can_write(root) and _can_write(directory) and not _not_own(directory):
+        return directory
+    root = Path(tempfile.gettempdir()) / f"saltus-{getattr(os, 'getuid', int)()}"
+    directory = root / cache_key()
+    if _can_write(root) and not _not_own(root) and _can_write(directory) and not _not_own(directory):
+        return directory
+    return Path(tempfile.mkdtemp(prefix="saltus-"))
+
+
+def _not_own(directory: Path, *, shared: bool = False) -> str:
+    """Why others may have put something into a directory, "" if they may not or it is not there.
+
+    It is the user's, and nobody else writes there. `shared`: it may be root's, and one as /tmp, where all have files of
+    their own (the sticky bit), since only one below it is read.
+    """
+    try:
+        found = directory.stat()
+    except OSError:
+        return ""
+    user = getattr(os, "getuid", lambda: found.st_uid)()
+    if found.st_uid != user and not (shared and found.st_uid == 0):
+        return f"'{directory}' belongs to another user"
+    if os.name == "posix" and found.st_mode & 0o022 and not (shared and found.st_mode & stat.S_ISVTX):
+        return f"others may write in '{directory}' (chmod go-w)"
+    return ""
+
+
+def _can_write(directory: Path) -> bool:
+    """Whether files can be made in the directory, which is made if need be."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        tempfile.TemporaryFile(dir=directory).close()
+    except OSError:
+        return False
+    return True
+
+
+def is_kept(name: str) -> bool:
+    """Whether there is a file of this name, here or with the package; it may be damaged."""
+    with contextlib.suppress(OSError, zipfile.BadZipFile):
+        return (cache_directory() / name).exists() or is_shipped(source_key(), name)
+    return False
+
+
+def content(path):
+    """What a file holds, or one that came with the package; None where there is none, or a damaged one.
+
+    It is compiled then, and the file replaced.
+    """
+    try:
+        return _unpickled(read_sealed(path))
+    except FileNotFoundError:
+        return _shipped(os.path.basename(path))
+    except Damaged as damage:
+        _tell_damage(path, damage)
+        return None
+
+
+def _shipped(name):
+    try:
+        file = shipped(source_key(), name)
+        return None if file is None else _unpickled(unsealed(name, file))
+    except (Damaged, OSError, zipfile.BadZipFile) as damage:
+        _tell_damage(f"{archive_path(source_key())}: {name}", damage)
+        return None
+
+
+def _unpickled(content):
+    try:
+        return pickle.loads(content)
+    except Exception as error:  # whatever modules that it names have become since
+        raise Damaged(f"it cannot be unpickled, {type(error).__name__}: {error}") from error
+
+
+_damaged: list[str] = []  # files that were found so
+
+
+def _tell_damage(path, damage):
+    """One warning a process, however many files there are."""
+    _damaged.append(path)
+    if len(_damaged) == 1:
+        text = f"the cache of compiled kernels is damaged: {path} ({damage}); what is damaged is compiled anew"
+        warnings.warn(text, SaltusWarning, stacklevel=2)
+
+
+def write(path, content: bytes) -> None:
+    """Make a file of this content, sealed, whole or not at all. OSError: it cannot be made."""
+    write_whole(path, sealed(os.path.basename(path), content))
+
+
+def write_whole(path, content: bytes) -> None:
+    """Make a file of these bytes, whole or not at all. OSError: it cannot be made."""
+    directory, name = os.path.split(path)
+    descriptor, made = tempfile.mkstemp(dir=directory, prefix=name)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        os.replace(made, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(made)
+        raise

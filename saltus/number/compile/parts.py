@@ -1,0 +1,248 @@
+"""Inner kernels as parts: kept as intermediate code until an entry needs them.
+
+Numba would optimise and translate every function on its own, and again inside each caller. Kernels are called from
+other kernels only, so here they stop at intermediate code, each for itself; the entry or unit that calls them links all
+of them once, optimises the whole and translates it (see `saltus.number.compile.units`). The names of their functions
+are the same in every process, so that what one has compiled another can link.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+import llvmlite.binding as llvm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
+from numba.core.compiler_lock import require_global_compiler_lock
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes, WithLifting
+
+from saltus.errors import OptionError
+from saltus.number.cache.fingerprint import PACKAGE, fingerprint
+from saltus.number.cache.storage import cache_directory, content, is_kept
+from saltus.number.compile import worker_pool
+from saltus.number.compile.worker_pool import Work
+from saltus.number.processor import code_generator
+
+# Instructions, before the optimiser, from which a kernel with its parts is a unit. Smaller ones cost time in each step
+# (at 1000 a pendulum 4 %, at 1500 2 %), larger ones time in compiling, since they share less.
+LARGE = 1500
+
+# for what the package's own kernels do not have: contexts, functions inside them, expressions of whole arrays
+NOT_IN_KERNELS = (WithLifting, InlineClosureLikes, NopythonRewrites)
+
+
+class _NoEnvironment:
+    """A code generator that knows of no environment pointers: parts have no address yet."""
+
+    def __init__(self, codegen):
+        self._codegen = codegen
+
+    def set_env(self, name, environment):
+        pass
+
+    def __getattr__(self, name):
+        return getattr(self._codegen, name)
+
+
+_EMPTY = llvm.parse_assembly("")  # in place of a module that has been let go
+
+
+class PartLibrary(JITCodeLibrary):
+    """Intermediate code of one kernel, kept as bitcode, which takes little memory, and the parts that it calls."""
+
+    file = ""  # its name in the cache
+    size = 0  # instructions of its own
+    symbol = ""  # the name of its function, where it is large enough to be a unit, see `saltus.number.compile.units`
+
+    def __init__(self, codegen, name):
+        super().__init__(code_generator(codegen), name)
+
+    @property
+    def codegen(self):
+        return _NoEnvironment(self._codegen)
+
+    @property
+    def is_unit(self) -> bool:
+        return bool(self.symbol and self.file)
+
+    def finalize(self):
+        require_global_compiler_lock()
+        self._raise_if_finalized()
+        self.calls = []
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            if isinstance(library, PartLibrary):
+                self.calls.append(library)
+            else:
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._final_module.verify()
+        self._finalize_dynamic_globals()
+        for part in self.calls:
+            self._dynamic_globals += part._dynamic_globals
+        self._finalized = True
+        own = [f for f in self._final_module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external]
+        for function in own:
+            function.linkage = "linkonce_odr"
+        self._measure(own)
+        self._bitcode = self._final_module.as_bitcode()
+        self._forget_modules()
+        self._linking_libraries = []
+
+    def _measure(self, functions):
+        if any(b"alwaysinline" in attribute for function in functions for attribute in function.attributes):
+            return
+        self.size = sum(str(function).count("\n  ") for function in functions)  # lines of instructions
+        whole = self.size + sum(part.size for part in callers_first(self.calls))
+        if whole > LARGE and len(functions) == 1 and not self._dynamic_globals:
+            self.symbol = functions[0].name
+
+    def _forget_modules(self):
+        self._final_module.close()
+        self._final_module = _EMPTY  # Numba looks for environments here
+
+    def _get_module_for_linking(self):
+        """With all that it calls, for code that is not the package's."""
+        self._ensure_finalized()
+        module = llvm.parse_bitcode(self._bitcode)
+        link(module, callers_first(self.calls, units_too=True))
+        return module
+
+    def get_pointer_to_function(self, name):
+        return 0
+
+    def serialize_using_object_code(self):
+        calls = [part.file or part.serialize_using_object_code() for part in self.calls]
+        return self.name, "part", (self._bitcode, calls, self.size, self.symbol)
+
+    @classmethod
+    def restored(cls, codegen, state):
+        """The library that `serialize_using_object_code` described. Gone: what it calls is not there."""
+        name, _, (bitcode, calls, size, symbol) = state
+        library = cls(codegen, name)
+        library._forget_modules()
+        library._bitcode, library.size, library.symbol = bitcode, size, symbol
+        library._finalized = True
+        library.calls = [
+            part_of(call, codegen) if isinstance(call, str) else cls.restored(codegen, call) for call in calls
+        ]
+        return library
+
+
+class Gone(Exception):
+    """A file of a kernel is not there any more, or damaged."""
+
+
+_parts: dict[str, PartLibrary] = {}  # by their files
+
+
+def keep(part: PartLibrary, file: str) -> None:
+    """The part is in the file of that name."""
+    part.file = file
+    _parts[file] = part
+    if part.is_unit and not is_kept(unit_name(file)):
+        worker_pool.offer([Work(unit_name(file), f"unit {file}")])
+
+
+def unit_name(file: str) -> str:
+    """The file of the machine code of a part, if that is a unit."""
+    return f"unit_{file}"
+
+
+def unit_path(file: str) -> str:
+    """Where that is."""
+    return str(cache_directory() / unit_name(file))
+
+
+def part_of(file: str, codegen, payload=None) -> PartLibrary:
+    """The part in a file, with those that it calls; `payload`: what is in the file, where known.
+
+    Raises Gone where a file of one of them cannot be had.
+    """
+    if file not in _parts:
+        payload = payload or content(str(cache_directory() / file))
+        if payload is None:
+            raise Gone(file)
+        keep(PartLibrary.restored(codegen, payload[0]), file)
+    return _parts[file]
+
+
+def link(module, parts: list[PartLibrary]) -> None:
+    """Link parts into a module that calls them."""
+    for part in parts:
+        module.link_in(llvm.parse_bitcode(part._bitcode))  # without what nothing calls up to here
+
+
+def callers_first(parts, units_too=False) -> list[PartLibrary]:
+    """Parts and all parts that they call, each once and before those that it calls.
+
+    Without units and what only they call, unless these are wanted, too.
+    """
+    found: dict[PartLibrary, None] = {}
+
+    def visit(part):
+        if part not in found and (units_too or not part.is_unit):
+            for other in part.calls:
+                visit(other)
+            found[part] = None
+
+    for part in parts:
+        visit(part)
+    return list(found)[::-1]
+
+
+class PartCompiler(Compiler):
+    """Numba's pipeline with a `PartLibrary` as its product, without passes that the package's kernels do not need."""
+
+    library = PartLibrary
+
+    def define_pipelines(self):
+        state = self.state
+        state.func_id.unique_id = _unique(state.func_id.func)
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
+        whole = DefaultPassBuilder.define_nopython_pipeline(state)
+        ours = Path(state.func_id.filename).is_relative_to(PACKAGE)
+        without = (AnnotateTypes, *NOT_IN_KERNELS) if ours else (AnnotateTypes,)
+        passes = PassManager("kernel")
+        passes.passes = [(p, about) for p, about in whole.passes if p not in without]
+        passes.finalize()
+        return [passes]
+
+    def compile_extra(self, func):
+        """Without the types of all variables and calls in what is kept: a loaded kernel has none either."""
+        found = super().compile_extra(func)
+        found.fndesc.typemap = found.fndesc.calltypes = None
+        return found
+
+
+def _unique(function) -> str:
+    """What tells a function from others of its name in the names of compiled code, in whichever process."""
+    try:
+        what = function.__code__.co_firstlineno, fingerprint(function)
+    except OptionError:
+        what = os.urandom(16)  # it refers to what cannot be told, and is not kept
+    return hashlib.sha256(repr(what).encode()).hexdigest()[:12]
+
+
+def rebuild(target_context, library, payload):
+    """A compile result from its reduced form, as `CompileResult._rebuild` does for whole libraries."""
+    _, fndesc, environment, signature, objectmode, lifted, annotation, _, _ = payload
+    entry_point = target_context.get_executable(library, fndesc, environment)
+    return CompileResult(
+        target_context=target_context,
+        typing_context=target_context.typing_context,
+        library=library,
+        environment=environment,
+        entry_point=entry_point,
+        fndesc=fndesc,
+        type_annotation=annotation,
+        signature=signature,
+        objectmode=objectmode,
+        lifted=lifted,
+        typing_error=None,
+        call_helper=None,
+        metadata=None,
+        reload_init=(),
+        referenced_envs=(),
+    )

@@ -1,0 +1,203 @@
+"""The dense problem in contact space: how the rows of what is closed move under forces on these rows.
+
+    u = A f + u₀,   A = J M⁻¹ Jᵀ
+
+for accelerations u and forces f, or velocities and impulses. A slipping contact counts as one row, along the normal,
+with the force f_N (n - μ t) along it and against the slip t.
+"""
+
+from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.event.modes import SLIP
+from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
+from saltus.dynamics.tree.factor import solve_half
+from saltus.model.cones import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.number.functions import sqrt
+from saltus.number.kernels import kernel
+
+BLOCKS, ROWS = 0, 1  # places in hard_count
+# problems: accelerations with modes as they are; which modes follow; corrections of drift; impulses
+HELD, OPENING, DRIFT, IMPULSES = range(4)
+
+
+@kernel
+def row_matrix(m, d):
+    """row_A [nrow, nrow] = J M⁻¹ Jᵀ of all rows; needs the factor of M = Lᵀ D L.
+
+    It is Y D⁻¹ Yᵀ with Y = J L⁻¹, whose rows are kept in row_half.
+    """
+    n = d.count[NROW]
+    for b in range(d.count[NBLOCK]):
+        for k in range(d.block_dim[b]):
+            r = d.block_row[b] + k
+            moves = half_row(m, d, b, k, r * m.nv)
+            for i in range(m.nv):
+                d.row_inverse[i] = d.row_half[r * m.nv + i] * d.qLDiagInv[i]
+            for c in range(r + 1):
+                total = along(m, d, c) if moves else 0.0 * d.time
+                d.row_A[r * n + c] = total
+                d.row_A[c * n + r] = total
+
+
+@kernel
+def half_row(m, d, b, k, at):
+    """row_half from `at` on ← L⁻ᵀ Jᵀ of row k of block b; returns whether anything moves the row."""
+    for i in range(m.nv):
+        d.row_half[at + i] = 0.0 * d.time
+    first = m.chain_adr[d.block_chain[b]]
+    dim = d.block_dim[b]
+    moves = False
+    for c in range(d.block_num[b]):
+        entry = d.row_J[d.block_J[b] + c * dim + k]
+        d.row_half[at + m.chain_dof[first + c]] = entry
+        moves = moves or entry != 0.0
+    if moves:  # as nothing does where a direction lies across a planar motion
+        solve_half(m, d, d.row_half, at)
+    return moves
+
+
+@kernel(inline=True)
+def along(m, d, r):
+    """How row r moves under what row_inverse holds, D⁻¹ L⁻ᵀ of forces."""
+    total = 0.0 * d.time
+    for i in range(m.nv):
+        total = total + d.row_half[r * m.nv + i] * d.row_inverse[i]
+    return total
+
+
+@kernel
+def contact_friction(m, d, b):
+    """Coefficient of friction of a contact's block."""
+    return m.law_friction[d.block_law[b], 0]
+
+
+@kernel
+def slip_direction(m, d, b):
+    """Unit direction of slip of a contact, along its two tangents.
+
+    That of the velocity, or where this is nothing but rounding the one that was kept; also the opposite of a velocity
+    that has turned round within a step, so that the force goes on smoothly until that is found.
+    """
+    row, s = d.block_row[b], d.block_item[b]
+    frame, kept = d.contact_frame[d.slot_contact[s]], d.slip[s]
+    c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
+    c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
+    v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
+    speed = sqrt(v1 * v1 + v2 * v2)
+    if speed > m.opt_speed_tolerance:
+        sign = 1.0 if c1 * v1 + c2 * v2 >= 0.0 else -1.0
+        return sign * v1 / speed, sign * v2 / speed
+    length = sqrt(c1 * c1 + c2 * c2)
+    return c1 / length, c2 / length
+
+
+@kernel
+def slips(d, b):
+    """Whether a block is a contact or dry friction that slips."""
+    item = d.block_item[b]
+    return item >= 0 and d.mode[item] == SLIP
+
+
+@kernel
+def part_rows(d, b, problem):
+    """How many rows of block b a problem has."""
+    kind = d.block_kind[b]
+    if kind == FRICTION and (problem == DRIFT or problem == IMPULSES or slips(d, b)):
+        return 0 if problem != DRIFT or slips(d, b) else 1
+    if kind == CONE and problem != IMPULSES and slips(d, b):
+        return 1
+    return d.block_dim[b]
+
+
+@kernel
+def part_kind(d, b, problem):
+    """Which condition a block's rows are under."""
+    kind = d.block_kind[b]
+    if kind == EQUALITY:
+        return BILATERAL
+    if kind == FRICTION:
+        return BOUNDED
+    return COULOMB if part_rows(d, b, problem) == 3 else UNILATERAL
+
+
+@kernel
+def assemble(m, d, problem):
+    """hard_* ← the parts of a problem: their kinds and rows, friction, and W from row_A; hard_q is the caller's.
+
+    hard_block [rows] is the block of each row, hard_place its row among all.
+    """
+    blocks = rows = 0
+    for b in range(d.count[NBLOCK]):
+        count = part_rows(d, b, problem)
+        if count > 0:
+            d.hard_kind[blocks] = part_kind(d, b, problem)
+            d.hard_row[blocks] = rows
+            d.hard_dim[blocks] = count
+            friction = d.block_kind[b] == FRICTION
+            d.hard_mu[blocks] = d.row_loss[d.block_row[b]] if friction else contact_friction(m, d, b)
+            d.hard_restitution[blocks] = 0.0 * d.time + m.law_restitution[d.block_law[b]]
+            for k in range(count):
+                d.hard_block[rows + k] = b
+                d.hard_place[rows + k] = d.block_row[b] + k
+            blocks += 1
+            rows += count
+    d.hard_count[BLOCKS] = blocks
+    d.hard_count[ROWS] = rows
+    for j in range(rows):
+        assemble_column(m, d, j, problem)
+
+
+@kernel
+def assemble_column(m, d, j, problem):
+    """Column j of W: how all rows move under a unit force on row j, and the friction that comes with it."""
+    n, rows = d.count[NROW], d.hard_count[ROWS]
+    b, place = d.hard_block[j], d.hard_place[j]
+    sliding = d.block_kind[b] == CONE and problem != IMPULSES and problem != DRIFT and slips(d, b)
+    if sliding:
+        t1, t2 = slip_direction(m, d, b)
+        mu = contact_friction(m, d, b)
+        for i in range(rows):
+            row = d.hard_place[i] * n
+            d.hard_W[i * rows + j] = d.row_A[row + place] - mu * (
+                t1 * d.row_A[row + place + 1] + t2 * d.row_A[row + place + 2]
+            )
+    else:
+        for i in range(rows):
+            d.hard_W[i * rows + j] = d.row_A[d.hard_place[i] * n + place]
+
+
+@kernel
+def spread(m, d, problem):
+    """row_force ← hard_r, with the friction of contacts that slip; qfrc_constraint [nv] ← Jᵀ row_force."""
+    for j in range(d.hard_count[ROWS]):
+        b, place = d.hard_block[j], d.hard_place[j]
+        d.row_force[place] = d.hard_r[j]
+        if d.block_kind[b] == CONE and problem != IMPULSES and problem != DRIFT and slips(d, b):
+            t1, t2 = slip_direction(m, d, b)
+            mu = contact_friction(m, d, b)
+            d.row_force[place + 1] = -mu * t1 * d.hard_r[j]
+            d.row_force[place + 2] = -mu * t2 * d.hard_r[j]
+    gather(m, d)
+
+
+@kernel
+def begin_forces(m, d):
+    """row_force and qfrc_constraint of dry friction that slips, which is known; zero elsewhere."""
+    for b in range(d.count[NBLOCK]):
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_force[r] = 0.0 * d.time
+        if d.block_kind[b] == FRICTION and slips(d, b):
+            r = d.block_row[b]
+            d.row_force[r] = -d.row_loss[r] * d.slip[d.block_item[b], 0]
+    if m.nfriction:
+        gather(m, d)
+    else:
+        for i in range(m.nv):
+            d.qfrc_constraint[i] = 0.0 * d.time
+
+
+@kernel
+def gather(m, d):
+    """qfrc_constraint [nv] ← Jᵀ row_force."""
+    for i in range(m.nv):
+        d.qfrc_constraint[i] = 0.0 * d.time
+    add_transpose_rows(m, d, d.row_force, d.qfrc_constraint)

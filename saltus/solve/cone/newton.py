@@ -1,0 +1,227 @@
+"""Newton's method on the equations of Alart & Curnier for forces in friction cones.
+
+With the augmented forces n = z_N - ρ_N y_N and v = z_T - ρ_T y_T, the Signorini-Coulomb law is (Alart & Curnier, A
+mixed formulation for frictional contact problems prone to Newton like solution methods, CMAME 92 (1991))
+
+    F_N = z_N - max(n, 0) = 0,    F_T = z_T - P(v) = 0,   P on the disk of radius μ max(n, 0)
+
+for any ρ > 0. F is piecewise smooth; its Jacobian on the piece that the iterate is in, with y = A z + b, gives the step
+(shortest where the Jacobian is singular), which is halved until |F|² falls. Acary, Brémond & Huber, On solving
+contact problems with Coulomb friction: formulations and numerical comparisons (2018), compare it with others.
+"""
+
+from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
+from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
+from saltus.number.kernels import kernel
+from saltus.solve.cone.minimum_norm import minimum_norm
+from saltus.solve.cone.residual import residual, velocity
+
+ROUNDING = 1e-15  # a residual that no step makes smaller
+HALVINGS = 12
+DECREASE = 1e-4  # of |F|², in parts of what the step promises, that is enough
+
+
+@kernel
+def newton(p, tolerance, limit):
+    """hard_z, hard_y ← the best of at most `limit` iterates from hard_z; returns its residual.
+
+    It takes one more step after the tolerance is reached, since that often reaches rounding.
+    """
+    n = p.hard_count[1]
+    best, reached = 1e300, False
+    parameters(p)
+    for i in range(n):
+        p.hard_best[i] = p.hard_z[i]
+        p.hard_step[i] = 0.0
+        p.hard_ystep[i] = 0.0
+    for _ in range(limit):
+        velocity(p)
+        size = residual(p)
+        if size < best:
+            best = size
+            for i in range(n):
+                p.hard_best[i] = p.hard_z[i]
+        if reached or best <= ROUNDING or size != size:
+            break
+        reached = best <= tolerance
+        p.hard_iterations[0] = p.hard_iterations[0] + 1
+        merit = alart_curnier(p, 0.0)
+        jacobian(p)
+        for i in range(n):
+            p.hard_F[i] = -p.hard_F[i]
+        minimum_norm(p, n, p.hard_J, p.hard_F, p.hard_step)
+        line_search(p, merit)
+    for i in range(n):
+        p.hard_z[i] = p.hard_best[i]
+    velocity(p)
+    return best
+
+
+@kernel
+def parameters(p):
+    """hard_rho ← ρ_N and ρ_T of each block: the inverses of its own entries in A."""
+    n = p.hard_count[1]
+    for k in range(p.hard_count[0]):
+        i = p.hard_row[k]
+        first = absolute(p.hard_A[i * n + i]) + p.hard_proximal[0]
+        second = first
+        if p.hard_kind[k] == COULOMB:
+            i += 1
+            mean = 0.5 * (p.hard_A[i * n + i] + p.hard_A[(i + 1) * n + i + 1])
+            half = 0.5 * (p.hard_A[i * n + i] - p.hard_A[(i + 1) * n + i + 1])
+            cross = p.hard_A[i * n + i + 1]
+            second = absolute(mean) + sqrt(half * half + cross * cross) + p.hard_proximal[0]
+        p.hard_rho[k] = (1.0 / maximum(first, 1e-6), 1.0 / maximum(second, 1e-6))
+
+
+@kernel
+def line_search(p, merit):
+    """hard_z ← hard_z + t hard_step, with t halved from 1 until |F|² < merit by enough, or is hardly a step."""
+    n = p.hard_count[1]
+    for i in range(n):
+        total = p.hard_proximal[0] * p.hard_step[i]
+        for j in range(n):
+            total = total + p.hard_A[i * n + j] * p.hard_step[j]
+        p.hard_ystep[i] = total
+    t = 1.0
+    for _ in range(HALVINGS):
+        if alart_curnier(p, t) <= (1.0 - DECREASE * t) * merit:
+            break
+        t = 0.5 * t
+    for i in range(n):
+        p.hard_z[i] = p.hard_z[i] + t * p.hard_step[i]
+
+
+@kernel
+def alart_curnier(p, t):
+    """hard_F ← F at z + t step, y + t ystep; returns |F|²."""
+    for k in range(p.hard_count[0]):
+        i, kind = p.hard_row[k], p.hard_kind[k]
+        if kind == COULOMB:
+            _coulomb_value(p, k, i, t)
+            continue
+        for row in range(i, i + p.hard_dim[k]):
+            z, y = _at(p, row, t)
+            if kind == BILATERAL:
+                p.hard_F[row] = y if is_moved(p, row) else z
+            elif kind == UNILATERAL:
+                p.hard_F[row] = minimum(z, p.hard_rho[k, 0] * y)
+            else:
+                p.hard_F[row] = z - clip(z - p.hard_rho[k, 0] * y, -p.hard_bound[k], p.hard_bound[k])
+    total = 0.0
+    for i in range(p.hard_count[1]):
+        total = total + p.hard_F[i] * p.hard_F[i]
+    return total
+
+
+@kernel(inline=True)
+def _at(p, row, t):
+    """z + t step and y + t ystep of a row."""
+    return p.hard_z[row] + t * p.hard_step[row], p.hard_y[row] + t * p.hard_ystep[row]
+
+
+@kernel
+def is_moved(p, row):
+    """Whether the row's own force moves it. If not, and nothing couples it, the force is arbitrary: zero."""
+    return p.hard_A[row * p.hard_count[1] + row] + p.hard_proximal[0] != 0.0
+
+
+@kernel
+def _coulomb_value(p, k, i, t):
+    """F of a block of Coulomb friction whose first row is i."""
+    normal, tangent = p.hard_rho[k]
+    z0, y0 = _at(p, i, t)
+    z1, y1 = _at(p, i + 1, t)
+    z2, y2 = _at(p, i + 2, t)
+    push = maximum(z0 - normal * y0, 0.0)
+    v1, v2 = z1 - tangent * y1, z2 - tangent * y2
+    length, radius = sqrt(v1 * v1 + v2 * v2), p.hard_mu[k] * push
+    p.hard_F[i] = z0 - push
+    if radius > 0.0 and length <= radius:
+        p.hard_F[i + 1] = tangent * y1 if is_moved(p, i + 1) else z1
+        p.hard_F[i + 2] = tangent * y2 if is_moved(p, i + 2) else z2
+    else:
+        ratio = radius / length if length > 0.0 else 0.0
+        p.hard_F[i + 1] = z1 - ratio * v1
+        p.hard_F[i + 2] = z2 - ratio * v2
+
+
+@kernel
+def jacobian(p):
+    """hard_J ← ∂F/∂z at hard_z, hard_y."""
+    for k in range(p.hard_count[0]):
+        i, kind = p.hard_row[k], p.hard_kind[k]
+        if kind == COULOMB:
+            _coulomb_jacobian(p, k, i)
+            continue
+        for row in range(i, i + p.hard_dim[k]):
+            z, y, rho = p.hard_z[row], p.hard_y[row], p.hard_rho[k, 0]
+            if kind == BILATERAL:
+                moves = is_moved(p, row)
+                rho = 1.0
+            elif kind == UNILATERAL:
+                moves = rho * y < z
+            else:
+                moves = absolute(z - rho * y) < p.hard_bound[k]
+            fill_row(p, row, 0.0 if moves else 1.0, rho if moves else 0.0)
+
+
+@kernel
+def fill_row(p, i, z, y):
+    """Row i of hard_J ← z ∂z_i/∂z + y ∂y_i/∂z."""
+    n = p.hard_count[1]
+    if y == 0.0:
+        for j in range(n):
+            p.hard_J[i * n + j] = 0.0
+    else:
+        for j in range(n):
+            p.hard_J[i * n + j] = y * p.hard_A[i * n + j]
+    p.hard_J[i * n + i] = p.hard_J[i * n + i] + z + y * p.hard_proximal[0]
+
+
+@kernel
+def _coulomb_jacobian(p, k, i):
+    """The rows of hard_J of a block of Coulomb friction whose first row is i."""
+    normal, tangent = p.hard_rho[k]
+    push = p.hard_z[i] - normal * p.hard_y[i]
+    v1 = p.hard_z[i + 1] - tangent * p.hard_y[i + 1]
+    v2 = p.hard_z[i + 2] - tangent * p.hard_y[i + 2]
+    length, radius = sqrt(v1 * v1 + v2 * v2), p.hard_mu[k] * push
+    if push <= 0.0:
+        for row in range(i, i + 3):
+            fill_row(p, row, 1.0, 0.0)
+        return
+    fill_row(p, i, 0.0, normal)
+    if radius > 0.0 and length <= radius:
+        for row in range(i + 1, i + 3):
+            if is_moved(p, row):
+                fill_row(p, row, 0.0, tangent)
+            else:
+                fill_row(p, row, 1.0, 0.0)
+    elif length > 0.0:
+        _sliding_jacobian(p, k, i, (v1 / length, v2 / length), radius / length)
+    else:
+        fill_row(p, i + 1, 1.0, 0.0)
+        fill_row(p, i + 2, 1.0, 0.0)
+
+
+@kernel
+def _sliding_jacobian(p, k, i, e, ratio):
+    """The rows of ∂F_T = ∂z_T - μ e ∂n - (μ n / |v|) (1 - e eᵀ) ∂v, with e = v / |v|."""
+    n = p.hard_count[1]
+    normal, tangent = p.hard_rho[k]
+    e1, e2 = e
+    mu, alpha = p.hard_mu[k], p.hard_proximal[0]
+    p11, p12, p22 = ratio * e2 * e2, -ratio * e1 * e2, ratio * e1 * e1
+    for j in range(n):
+        a0, a1, a2 = p.hard_A[i * n + j], p.hard_A[(i + 1) * n + j], p.hard_A[(i + 2) * n + j]
+        push = mu * normal * a0
+        p.hard_J[(i + 1) * n + j] = e1 * push + tangent * (p11 * a1 + p12 * a2)
+        p.hard_J[(i + 2) * n + j] = e2 * push + tangent * (p12 * a1 + p22 * a2)
+    # of z itself, and of the proximal term in y
+    push, own = mu * (1.0 - normal * alpha), 1.0 - tangent * alpha
+    for row, along, c1, c2 in ((i + 1, e1, p11, p12), (i + 2, e2, p12, p22)):
+        p.hard_J[row * n + i] = p.hard_J[row * n + i] - along * push
+        p.hard_J[row * n + i + 1] = p.hard_J[row * n + i + 1] - c1 * own
+        p.hard_J[row * n + i + 2] = p.hard_J[row * n + i + 2] - c2 * own
+        p.hard_J[row * n + row] = p.hard_J[row * n + row] + 1.0

@@ -1,0 +1,159 @@
+"""Forces or impulses at hard contacts: all laws of the blocks of a problem (`saltus.model.cones`) met together.
+
+The problem is scaled so that every block's own part of W has a mean diagonal of one, which gives forces and velocities
+of all blocks one unit (the root of an energy or power):
+
+    z = r / (d s),  A = d W d,  b = d q / s,  d_i = 1/√(mean diagonal of i's block),  s = max |d q|
+
+The residual is the natural map's (`saltus.solve.cone.residual`) there, the largest of all blocks: a number without unit
+that neither the masses nor the size of q change. It is relative to q alone, so that forces that grow without bound, as
+where there is no solution, cannot hide in it.
+
+Newton's method from the warm start solves nearly all problems. What it does not solve is started again from sweeps over
+the blocks, and then by the proximal point method (Rockafellar, SIAM J. Control Optim. 14 (1976); Acary, Brémond & Huber
+(2018)): y + α (z - z_k) in the place of y, z_k the last result, α falling while that works.
+"""
+
+from saltus.model.cones import BILATERAL, BOUNDED
+from saltus.number.functions import absolute, maximum, minimum, sqrt
+from saltus.number.kernels import kernel
+from saltus.solve.cone.gauss_seidel import gauss_seidel
+from saltus.solve.cone.minimum_norm_forces import least_force
+from saltus.solve.cone.newton import newton
+from saltus.solve.cone.residual import residual, velocity
+
+# what users of the solver ask of it, what they still accept, and how much of the largest force or acceleration of a
+# solution is nothing but rounding
+TOLERANCE, SOLVED, ROUNDING = 1e-12, 1e-10, 1e-9
+NEWTON, INNER = 60, 30  # iterations from the start, and within a proximal step
+SWEEPS = 30
+PROXIMAL = 60  # proximal steps
+FIRST, LARGEST, LEAST = 0.1, 10.0, 1e-8  # α
+FALLS, RISES = 0.2, 10.0
+FLAT = 1e-12  # a block's diagonal, in parts of the largest, from which it is its scale
+
+
+@kernel
+def solve_cones(p, tolerance):
+    """hard_r, hard_u ← a solution of the problem in `p`, from the warm start hard_r; returns its scaled residual.
+
+    Where there are many solutions with these velocities, it is that of least |r|. The residual is at most `tolerance`
+    if the problem was solved; if not, as where there is no solution, the best forces found stay (for data that are not
+    finite: zeros, and the residual inf). hard_iterations ← how many steps of Newton's method that took.
+    """
+    size = scale(p)
+    if not size < 1e300:
+        return _give_up(p)
+    p.hard_proximal[0] = 0.0
+    p.hard_iterations[0] = 0
+    rest = newton(p, tolerance, NEWTON)
+    if rest >= 1e300:
+        return _give_up(p)
+    if not rest <= tolerance:
+        rest = _again(p, tolerance, rest)
+    if rest <= tolerance:
+        rest = least_force(p, tolerance, rest)
+    n = p.hard_count[1]
+    for i in range(n):
+        p.hard_r[i] = p.hard_scale[i] * size * p.hard_z[i]
+    for i in range(n):
+        total = p.hard_q[i]
+        for j in range(n):
+            total = total + p.hard_W[i * n + j] * p.hard_r[j]
+        p.hard_u[i] = total
+    return rest
+
+
+@kernel
+def scale(p):
+    """hard_scale, hard_A, hard_b, hard_z, hard_bound ← the scaled problem; returns s, 1 for q = 0."""
+    n = p.hard_count[1]
+    largest = 0.0
+    for k in range(p.hard_count[0]):
+        first, dim = p.hard_row[k], p.hard_dim[k]
+        mean = 0.0
+        for i in range(first, first + dim):
+            mean = mean + absolute(p.hard_W[i * n + i]) / dim
+        for i in range(first, first + dim):
+            # rows of a bilateral block may have different units
+            own = absolute(p.hard_W[i * n + i]) if p.hard_kind[k] == BILATERAL else mean
+            p.hard_scale[i] = own
+            largest = maximum(largest, own)
+    size = 0.0
+    for i in range(n):
+        own = maximum(p.hard_scale[i], FLAT * largest)
+        p.hard_scale[i] = 1.0 / sqrt(own) if own > 0.0 else 1.0
+        entry = absolute(p.hard_scale[i] * p.hard_q[i])
+        size = size if entry <= size else entry
+    size = size if size != 0.0 else 1.0
+    for i in range(n):
+        p.hard_b[i] = p.hard_scale[i] * p.hard_q[i] / size
+        p.hard_z[i] = p.hard_r[i] / (p.hard_scale[i] * size)
+        for j in range(n):
+            p.hard_A[i * n + j] = p.hard_scale[i] * p.hard_W[i * n + j] * p.hard_scale[j]
+    for k in range(p.hard_count[0]):
+        if p.hard_kind[k] == BOUNDED:
+            p.hard_bound[k] = p.hard_mu[k] / (p.hard_scale[p.hard_row[k]] * size)
+    return size
+
+
+@kernel
+def _give_up(p):
+    for i in range(p.hard_count[1]):
+        p.hard_r[i] = 0.0
+        p.hard_u[i] = p.hard_q[i]
+    return 1e300 * 1e300
+
+
+@kernel
+def _again(p, tolerance, rest):
+    """hard_z ← the best of further attempts and what is there, whose residual is `rest`; returns the best's."""
+    n = p.hard_count[1]
+    for i in range(n):
+        p.hard_kept[i] = p.hard_z[i]
+        p.hard_z[i] = 0.0
+    gauss_seidel(p, SWEEPS)
+    size = newton(p, tolerance, NEWTON)
+    rest = _keep(p, size, rest)
+    alpha = FIRST
+    for _ in range(PROXIMAL):
+        if rest <= tolerance:
+            break
+        size, solved = _proximal_step(p, tolerance, alpha, size)
+        rest = _keep(p, size, rest)
+        alpha = maximum(FALLS * alpha, LEAST) if solved else minimum(RISES * alpha, LARGEST)
+    for i in range(n):
+        p.hard_z[i] = p.hard_kept[i]
+    velocity(p)
+    return rest
+
+
+@kernel
+def _proximal_step(p, tolerance, alpha, size):
+    """hard_z, of residual `size`, ← the solution with α (z - hard_z) added to y, or after sweeps if that is not found.
+
+    Returns its residual, and whether it was found.
+    """
+    n = p.hard_count[1]
+    for i in range(n):
+        p.hard_anchor[i] = p.hard_z[i]
+    p.hard_proximal[0] = alpha
+    inner = newton(p, 0.1 * tolerance, INNER)
+    p.hard_proximal[0] = 0.0
+    solved = inner <= maximum(tolerance, 0.1 * size)
+    if not solved:
+        for i in range(n):
+            p.hard_z[i] = p.hard_anchor[i]
+        gauss_seidel(p, SWEEPS)
+    velocity(p)
+    return residual(p), solved
+
+
+@kernel
+def _keep(p, size, rest):
+    """hard_kept ← hard_z if its residual is the smaller; returns the smaller."""
+    if size < rest or rest != rest:
+        for i in range(p.hard_count[1]):
+            p.hard_kept[i] = p.hard_z[i]
+        return size
+    return rest

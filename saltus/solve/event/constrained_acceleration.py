@@ -1,0 +1,180 @@
+"""Accelerations while modes stay as they are: Gauss's principle with what is closed held.
+
+Of all accelerations with which closed contacts stay closed and sticking ones stuck, the constrained motion takes the
+one nearest to the free motion in the metric of the inertia, ½ (a - a₀)ᵀ M (a - a₀) (Gauss 1829; Moreau 1966). The
+multipliers are the forces: A f = -(J a₀ + J̇ v). Where the rows depend on each other they are those of least norm.
+"""
+
+from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.event.active_rows import closed_rows
+from saltus.contact.event.gap_functions import closed_gaps
+from saltus.contact.event.modes import CLOSED, ROUGHLY, SHARED
+from saltus.contact.rows.blocks import CONE
+from saltus.dynamics.equations import bias_force, joint_inertia
+from saltus.dynamics.tendon.length import tendons
+from saltus.dynamics.tree.com_frame import com_dof, tree_centre_of_mass
+from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
+from saltus.dynamics.tree.kinematics import kinematics
+from saltus.dynamics.tree.manifold import displace
+from saltus.model.cones import BOUNDED, COULOMB, UNILATERAL
+from saltus.number.functions import absolute, maximum, sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.cone.delassus import BLOCKS, HELD, ROWS, along, assemble, begin_forces, row_matrix, slips, spread
+from saltus.solve.cone.minimum_norm import minimum_norm
+from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
+from saltus.solve.event.constraint_bias import is_simple, simple_drifts
+from saltus.solve.status import OK
+
+MOVE = 2e-5  # rad, m: how far positions go for the differences that give J̇ v
+
+
+@only_with("event")
+@kernel
+def row_drifts(m, d):
+    """row_drift [nrow]: the rate of each row's velocity J v at constant v (m/s², rad/s²).
+
+    By central differences of J(q ⊕ ε v) v, which hold for any shape that touches, with what its point of contact moves.
+    The positions are as before afterwards; what was computed from them is not.
+    """
+    if not d.event_count[CLOSED] or is_simple(m, d):
+        return  # there are none, or `free_rows` finds them
+    speed = 0.0 * d.time
+    for i in range(m.nv):
+        speed = maximum(speed, absolute(d.qvel[i]))
+    if not speed > 0.0:
+        for r in range(m.nrow_event):
+            d.row_drift[r] = 0.0 * d.time
+        return
+    step = MOVE / speed
+    for k in range(m.nq):
+        d.qpos_kept[k] = d.qpos[k]
+    for side in range(2):
+        displace(m, d.qpos_kept, step * (1.0 - 2.0 * side), d.qvel, d.qpos)
+        rows_there(m, d)
+        for r in range(d.count[NROW]):
+            if side == 0:
+                d.row_drift[r] = d.row_velocity[r]
+            else:
+                d.row_drift[r] = (d.row_drift[r] - d.row_velocity[r]) / (2.0 * step)
+    for k in range(m.nq):
+        d.qpos[k] = d.qpos_kept[k]
+
+
+@kernel
+def rows_there(m, d):
+    """Rows of what is closed at the present positions, from the beginning."""
+    kinematics(m, d, m.keep_bodies)
+    tree_centre_of_mass(m, d)
+    com_dof(m, d)
+    tendons(m, d)
+    closed_gaps(m, d)
+    closed_rows(m, d)
+
+
+@kernel
+def enforce_active_set(m, d):
+    """Add to qfrc_tau the forces that hold what is closed; writes row_force and qfrc_constraint. Returns a status.
+
+    Needs the stages of `saltus.dynamics.smooth` before accelerations, and `row_drifts` before them.
+    """
+    for i in range(m.nv):
+        d.qfrc_constraint[i] = 0.0 * d.time
+    closed_gaps(m, d)
+    closed_rows(m, d)
+    if d.count[NBLOCK] == 0:
+        return OK
+    free_motion(m, d)
+    row_matrix(m, d)
+    assemble(m, d, HELD)
+    free_rows(m, d)
+    n = d.hard_count[ROWS]
+    rank, _ = minimum_norm(d, n, d.hard_W, d.hard_q, d.hard_r)
+    turn_round(d)
+    d.event_count[SHARED] = 0
+    if rank < n and not feasible(d):
+        share(d)
+    spread(m, d, HELD)
+    for i in range(m.nv):
+        d.qfrc_tau[i] = d.qfrc_tau[i] + d.qfrc_constraint[i]
+    return OK
+
+
+@kernel
+def feasible(d):
+    """Whether all forces push, and lie in their cones and bounds."""
+    largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        largest = maximum(largest, absolute(d.hard_r[j]))
+    for k in range(d.hard_count[BLOCKS]):
+        j, kind = d.hard_row[k], d.hard_kind[k]
+        force = d.hard_r[j]
+        if (kind == UNILATERAL or kind == COULOMB) and force < -ROUNDING * largest:
+            return False
+        if kind == COULOMB:
+            across = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2)
+            if across > d.hard_mu[k] * force + ROUNDING * largest:
+                return False
+        if kind == BOUNDED and absolute(force) > d.hard_mu[k] * (1.0 + ROUNDING):
+            return False
+    return True
+
+
+@kernel
+def share(d):
+    """hard_r, hard_u ← the least forces that push and lie in their cones, where the least of all do not.
+
+    Where none hold everything these are the forces of the motion that begins, and hard_u is not zero.
+    """
+    residual = solve_cones(d, TOLERANCE)
+    d.event_count[SHARED] = 1 if residual <= SOLVED else ROUGHLY
+
+
+@kernel
+def turn_round(d):
+    """hard_r ← -hard_r."""
+    for j in range(d.hard_count[ROWS]):
+        d.hard_r[j] = -d.hard_r[j]
+
+
+@kernel
+def free_motion(m, d):
+    """The factor of M = Lᵀ D L, and in row_half after the rows L⁻ᵀ of the forces of motion without those of rows.
+
+    They are without the forces that are sought, but with dry friction that slips.
+    """
+    joint_inertia(m, d)
+    bias_force(m, d, d)
+    factor(m, d)
+    begin_forces(m, d)
+    free = m.nrow_event * m.nv
+    for i in range(m.nv):
+        d.row_half[free + i] = d.qfrc_tau[i] - d.qfrc_bias[i] + d.qfrc_constraint[i]
+    solve_half(m, d, d.row_half, free)
+
+
+@kernel
+def free_rows(m, d):
+    """hard_q ← J a₀ + J̇ v of a problem's rows."""
+    if is_simple(m, d):
+        simple_drifts(m, d)
+    for i in range(m.nv):
+        d.row_inverse[i] = d.row_half[m.nrow_event * m.nv + i] * d.qLDiagInv[i]
+    for j in range(d.hard_count[ROWS]):
+        place = d.hard_place[j]
+        d.hard_q[j] = along(m, d, place) + d.row_drift[place]
+
+
+@kernel
+def held_motion(m, d):
+    """qacc [nv] with the forces that `enforce_active_set` has found."""
+    for i in range(m.nv):
+        d.qacc[i] = d.row_half[m.nrow_event * m.nv + i]
+    for j in range(d.hard_count[ROWS]):
+        b = d.hard_block[j]
+        # of a contact that slips the friction too
+        last = d.hard_place[j] + (3 if d.block_kind[b] == CONE and slips(d, b) else 1)
+        for r in range(d.hard_place[j], last):
+            force = d.row_force[r]
+            for i in range(m.nv):
+                d.qacc[i] = d.qacc[i] + force * d.row_half[r * m.nv + i]
+    solve_rest(m, d, d.qacc)

@@ -1,0 +1,118 @@
+"""Drift: what is closed is brought back to where it belongs, after a step whose errors have moved it.
+
+Positions and velocities move the shortest way in the metric of the inertia,
+
+    Δq = -M⁻¹ Jᵀ A⁺ gap,    Δv = -M⁻¹ Jᵀ A⁺ J v,    A = J M⁻¹ Jᵀ
+
+(Bauchau & Laulusa, Review of contemporary approaches for constraint enforcement in multibody systems (2008)).
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.event.modes import CLOSED
+from saltus.dynamics.equations import joint_inertia
+from saltus.dynamics.tree.com_frame import com_inertia
+from saltus.dynamics.tree.factor import factor, solve
+from saltus.dynamics.tree.manifold import displace
+from saltus.number.functions import absolute, maximum
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.cone.delassus import DRIFT, ROWS, assemble, row_matrix, spread
+from saltus.solve.cone.minimum_norm import minimum_norm
+from saltus.solve.event.constrained_acceleration import rows_there
+
+LEAST_GAP, LEAST_SPEED = 1e-14, 1e-18  # m, rad; m/s, rad/s: smaller errors are rounding
+NEAR = 1e-9  # m, rad; m/s, rad/s: with smaller errors rows and accelerations stay as they are, but for rounding
+ROUNDS = 4  # corrections of positions at most
+
+
+@only_with("event", otherwise="False")
+@kernel
+def project(m, d):
+    """Bring positions and velocities of what is closed back; returns whether anything moved."""
+    if not d.event_count[CLOSED]:
+        return False
+    moved = project_positions(m, d)
+    return project_velocities(m, d) or moved
+
+
+@kernel
+def project_positions(m, d):
+    """Bring positions of what is closed back; returns whether anything moved. Leaves the rows of the new positions."""
+    moved = False
+    for _ in range(ROUNDS):
+        rows_there(m, d)
+        if d.count[NBLOCK] == 0:
+            return moved
+        inverse_inertia(m, d)
+        if errors(d, d.row_pos) <= LEAST_GAP:
+            break
+        moved = True
+        correct(m, d, d.qstep)
+        for k in range(m.nq):
+            d.qpos_kept[k] = d.qpos[k]
+        displace(m, d.qpos_kept, 1.0, d.qstep, d.qpos)
+    return moved
+
+
+@kernel
+def project_velocities(m, d):
+    """Take the velocities from what is closed, after `project_positions`; returns whether there were any."""
+    if d.count[NBLOCK] == 0 or errors(d, d.row_velocity) <= LEAST_SPEED:
+        return False
+    correct(m, d, d.qstep)
+    for i in range(m.nv):
+        d.qvel[i] = d.qvel[i] + d.qstep[i]
+    return True
+
+
+@only_with("event", otherwise="False")
+@kernel
+def project_near(m, d):
+    """The same with the rows and their matrix that the last accelerations left, which were those of this state.
+
+    Returns whether the correction is large enough for accelerations to feel.
+    """
+    if not d.event_count[CLOSED] or d.count[NBLOCK] == 0:
+        return False
+    assemble(m, d, DRIFT)
+    if not errors(d, d.row_pos) <= NEAR or not errors(d, d.row_velocity) <= NEAR:
+        return project(m, d)
+    correct(m, d, d.qstep)
+    for i in range(m.nv):
+        d.qvel[i] = d.qvel[i] + d.qstep[i]
+    if errors(d, d.row_pos) > LEAST_GAP:
+        correct(m, d, d.qstep)
+        displace(m, d.qpos, 1.0, d.qstep, d.qpos)
+    return False
+
+
+@kernel
+def inverse_inertia(m, d):
+    """The factor of M, A of all rows, and the problem of drift; needs `rows_there`."""
+    com_inertia(m, d)
+    joint_inertia(m, d)
+    factor(m, d)
+    row_matrix(m, d)
+    assemble(m, d, DRIFT)
+
+
+@kernel
+def errors(d, rows):
+    """hard_q ← row_pos or row_velocity of what is closed, which should be zero; returns the largest."""
+    worst = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        d.hard_q[j] = rows[d.hard_place[j]]
+        worst = maximum(worst, absolute(d.hard_q[j]))
+    return worst
+
+
+@kernel
+def correct(m, d, change):
+    """change [nv] ← -M⁻¹ Jᵀ A⁺ hard_q."""
+    minimum_norm(d, d.hard_count[ROWS], d.hard_W, d.hard_q, d.hard_r)
+    for b in range(d.count[NBLOCK]):
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_force[r] = 0.0 * d.time
+    spread(m, d, DRIFT)
+    for i in range(m.nv):
+        change[i] = -d.qfrc_constraint[i]
+    solve(m, d, change)

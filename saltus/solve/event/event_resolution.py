@@ -1,0 +1,246 @@
+"""What happens at an event: impacts of what has met, then which contacts stay closed, stick and slip.
+
+Modes are those of the accelerations that follow: the complementarity problem of all that touches and does not part,
+with Coulomb's cone where nothing slips yet (Pfeiffer & Glocker, Multibody Dynamics with Unilateral Contacts (1996)).
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.event.active_rows import closed_rows, has_room
+from saltus.contact.event.contact_matching import remember_points
+from saltus.contact.event.gap_functions import gaps
+from saltus.contact.event.modes import (
+    CLOSED,
+    LIFTOFF,
+    OPEN,
+    PAUSED,
+    SLIP,
+    SLIPS,
+    STICK,
+    STICKS,
+    TOUCHDOWN,
+    count_closed,
+    log_event,
+)
+from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
+from saltus.dynamics.equations import joint_inertia
+from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
+from saltus.dynamics.tree.factor import factor
+from saltus.model.cones import BOUNDED, COULOMB
+from saltus.model.cones import UNILATERAL as PUSHES
+from saltus.number.functions import absolute, sqrt
+from saltus.number.kernels import kernel
+from saltus.solve.cone.delassus import BLOCKS, DRIFT, OPENING, ROWS, assemble, row_matrix, slips
+from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
+from saltus.solve.event.constrained_acceleration import free_motion, free_rows, row_drifts
+from saltus.solve.event.constraint_stabilization import project, project_velocities
+from saltus.solve.impact.impact import approaching, collide_touching, pose_impact, speed_at_limit
+from saltus.solve.status import AT_IMPACT, CROWDED, JAMMED, OK, UNRESOLVED
+
+LEAVING = 2.0  # times the speed of an impact at the limit of many: what parts more slowly has come to rest
+ON_EDGE = 1e-9  # of the cone's radius: nearer to the edge than this friction is at its limit
+
+
+@kernel
+def settle(m, d):
+    """Impacts and new modes at the present state, noted in the log; returns a status."""
+    touch(m, d)
+    if not has_room(m, d):
+        return CROWDED
+    closed_rows(m, d)
+    if approaching(m, d):
+        energy_of_state(m, d)
+        potential = d.energy[0]
+        joint_inertia(m, d)
+        factor(m, d)
+        row_matrix(m, d)
+        pose_impact(m, d)
+        if d.event_count[PAUSED]:
+            return AT_IMPACT
+        limit = speed_at_limit(m, d)
+        status = collide_touching(m, d, potential)
+        if status != OK:
+            return status
+        closed_rows(m, d)
+        if limit > 0.0:
+            end_accumulation(m, d, LEAVING * limit)
+    part(m, d, m.opt_speed_tolerance)
+    count_closed(m, d)
+    project(m, d)
+    status = choose_modes(m, d)
+    note_changes(m, d)
+    count_closed(m, d)
+    d.modes_known[0] = 1.0 + 0.0 * d.time
+    return status
+
+
+@kernel
+def touch(m, d):
+    """Everything that is nearer than the tolerance counts as closed for now; mode_before remembers what was."""
+    position_stage(m, d, 0)
+    gaps(m, d)
+    for i in range(m.nmode):
+        d.mode_before[i] = int(d.mode[i])
+    for i in range(m.nslot + 2 * m.nlimit):
+        if d.mode[i] == OPEN and d.gap[i] <= m.opt_gap_tolerance:
+            d.mode[i] = STICK
+        elif d.gap[i] > m.opt_gap_tolerance and d.modes_known[0] < 0.5:
+            d.mode[i] = OPEN  # the state was changed from outside
+        if i < m.nslot and d.slot_contact[i] < 0:
+            d.mode[i] = OPEN
+    remember_points(m, d)
+
+
+@kernel
+def end_accumulation(m, d, speed):
+    """Take the velocities from all that touches and does not part faster than `speed` (m/s): its impacts are over.
+
+    So a block that rocks from edge to edge, lower and lower, comes to lie on both.
+    """
+    for b in range(d.count[NBLOCK]):
+        item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
+        if kind == CONE or kind == UNILATERAL:
+            if d.row_velocity[row] > speed:
+                d.mode[item] = OPEN
+            elif kind == CONE:
+                slide(m, d, b, m.opt_speed_tolerance)
+            else:
+                d.mode[item] = STICK
+    closed_rows(m, d)
+    joint_inertia(m, d)
+    factor(m, d)
+    row_matrix(m, d)
+    assemble(m, d, DRIFT)
+    project_velocities(m, d)
+    closed_rows(m, d)
+
+
+@kernel
+def part(m, d, least):
+    """Open what moves apart; what stays sticks where it does not slide, and else slips in the direction it moves.
+
+    `least`: m/s, rad/s; what is slower does not move.
+    """
+    for b in range(d.count[NBLOCK]):
+        item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
+        if kind == CONE or kind == UNILATERAL:
+            if d.row_velocity[row] > least:
+                d.mode[item] = OPEN
+            elif kind == CONE:
+                slide(m, d, b, least)
+            else:
+                d.mode[item] = STICK
+        elif kind == FRICTION:
+            v = d.row_velocity[row]
+            if absolute(v) > least:
+                d.mode[item] = SLIP
+                d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
+            else:
+                d.mode[item] = STICK
+
+
+@kernel
+def slide(m, d, b, least):
+    """The mode of a closed contact, which sticks if it is slower than `least` (m/s); the direction of its slip."""
+    s, row = d.block_item[b], d.block_row[b]
+    v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
+    speed = sqrt(v1 * v1 + v2 * v2)
+    if speed > least:
+        d.mode[s] = SLIP
+        keep_direction(d, b, v1 / speed, v2 / speed)
+    else:
+        d.mode[s] = STICK
+
+
+@kernel
+def keep_direction(d, b, c1, c2):
+    """slip ← c1, c2 along the tangents of a contact, in world axes."""
+    s = d.block_item[b]
+    frame = d.contact_frame[d.slot_contact[s]]
+    d.slip[s] = (c1 * frame[3] + c2 * frame[6], c1 * frame[4] + c2 * frame[7], c1 * frame[5] + c2 * frame[8])
+
+
+@kernel
+def choose_modes(m, d):
+    """Modes of what is closed, from the accelerations that follow; returns a status."""
+    if not d.event_count[CLOSED]:
+        return OK
+    accelerations(m, d)
+    residual = solve_cones(d, TOLERANCE)
+    if not residual <= SOLVED:
+        return JAMMED if may_jam(d) else UNRESOLVED
+    largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        largest = max(largest, absolute(d.hard_q[j]))
+    for k in range(d.hard_count[BLOCKS]):
+        choose_mode(m, d, k, ROUNDING * largest)
+    return OK
+
+
+@kernel
+def may_jam(d):
+    """Whether friction presses a contact that slips together, so that there may be no accelerations (Painlevé)."""
+    n = d.hard_count[ROWS]
+    found = False
+    for j in range(n):
+        found = found or (slips(d, d.hard_block[j]) and not d.hard_W[j * n + j] > 0.0)
+    return found
+
+
+@kernel
+def accelerations(m, d):
+    """The complementarity problem of accelerations and forces of all that is closed."""
+    row_drifts(m, d)
+    position_stage(m, d, 0)
+    force_stage(m, d, 0)
+    gaps(m, d)
+    closed_rows(m, d)
+    free_motion(m, d)
+    row_matrix(m, d)
+    assemble(m, d, OPENING)
+    free_rows(m, d)
+    for j in range(d.hard_count[ROWS]):
+        d.hard_r[j] = 0.0 * d.time
+
+
+@kernel
+def choose_mode(m, d, k, rounding):
+    """The mode of what part k of the problem belongs to. rounding: accelerations (m/s²) below this count as zero."""
+    j = d.hard_row[k]
+    b = d.hard_block[j]
+    item, kind = d.block_item[b], d.hard_kind[k]
+    if kind == COULOMB or kind == PUSHES:
+        # a force that goes to zero, or has never been there
+        idle = d.hard_r[j] * d.hard_W[j * d.hard_count[ROWS] + j] <= rounding
+        if d.hard_u[j] > rounding or (idle and (d.event_hit[item] or d.mode_before[item] == 0)):
+            d.mode[item] = OPEN
+        elif kind == COULOMB:
+            force, limit = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2), d.hard_mu[k] * d.hard_r[j]
+            a1, a2 = d.hard_u[j + 1], d.hard_u[j + 2]
+            a = sqrt(a1 * a1 + a2 * a2)
+            if force >= (1.0 - ON_EDGE) * limit:
+                if a > rounding:
+                    d.mode[item] = SLIP
+                    keep_direction(d, b, a1 / a, a2 / a)
+                elif d.event_hit[item] and force > 0.0:  # the edge of the cone was reached from inside
+                    d.mode[item] = SLIP
+                    keep_direction(d, b, -d.hard_r[j + 1] / force, -d.hard_r[j + 2] / force)
+    elif kind == BOUNDED and absolute(d.hard_u[j]) > rounding:
+        d.mode[item] = SLIP
+        d.slip[item] = (1.0 if d.hard_u[j] > 0.0 else -1.0, 0.0, 0.0)
+
+
+@kernel
+def note_changes(m, d):
+    """Note in the log what changed its mode."""
+    zero = 0.0 * d.time
+    for i in range(m.nmode):
+        was, now = d.mode_before[i], int(d.mode[i])
+        if was != now and d.modes_known[0] > 0.5:
+            kind = SLIPS
+            if now == 0:
+                kind = LIFTOFF
+            elif was == 0:
+                kind = TOUCHDOWN
+            elif now == 1:
+                kind = STICKS
+            log_event(m, d, kind, i, d.gap[i], zero, (zero, zero, zero), zero, zero)

@@ -1,0 +1,176 @@
+"""Impacts: velocities jump where bodies meet.
+
+All that touches takes part. The impulses come from the law of impact in contact space (see `saltus.solve.impact.law`).
+Impacts that follow each other in geometrically shrinking intervals have a limit, t + τ ρ / (1 - ρ) for the last
+interval τ and the ratio ρ; once the bounces are low enough the contact closes, with an impact without restitution.
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.event.modes import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO, log_event
+from saltus.contact.rows.blocks import CONE, UNILATERAL
+from saltus.dynamics.tree.factor import multiply, solve
+from saltus.model import cones_impact
+from saltus.number.functions import absolute, maximum
+from saltus.number.kernels import kernel
+from saltus.solve.cone.delassus import IMPULSES, ROWS, assemble, spread
+from saltus.solve.cone.problem import SOLVED, TOLERANCE
+from saltus.solve.impact.law import resolve_impact
+from saltus.solve.status import OK, UNRESOLVED
+
+LEAST = 1e-12  # in parts of the largest impulse: smaller ones are none
+ALIKE = 0.05  # ratios of successive intervals count as the same if their difference is below this part of 1 - ρ
+
+
+@kernel
+def approaching(m, d):
+    """Whether bodies that touch come closer."""
+    for b in range(d.count[NBLOCK]):
+        kind = d.block_kind[b]
+        if (kind == CONE or kind == UNILATERAL) and d.row_velocity[d.block_row[b]] < -m.opt_speed_tolerance:
+            return True
+    return False
+
+
+@kernel
+def pose_impact(m, d):
+    """The problem of the impact of all that touches; needs `closed_rows`, the factor of M and `row_matrix`."""
+    assemble(m, d, IMPULSES)
+    for j in range(d.hard_count[ROWS]):
+        d.hard_q[j] = d.row_velocity[d.hard_place[j]]
+        d.hard_r[j] = 0.0 * d.time
+
+
+@kernel
+def collide_touching(m, d, potential):
+    """Resolve the impact that `pose_impact` has posed: qvel jumps. Returns a status.
+
+    potential: the potential energy (J), for the log.
+    """
+    close_accumulated(m, d)
+    before = kinetic_energy(m, d)
+    residual = resolve_impact(d, m.opt_impact_law, m.opt_impact_treatment, TOLERANCE)
+    if not residual <= SOLVED:
+        return UNRESOLVED
+    spread(m, d, IMPULSES)
+    for i in range(m.nv):
+        d.row_inverse[i] = d.qfrc_constraint[i]
+    solve(m, d, d.row_inverse)
+    for i in range(m.nv):
+        d.qvel[i] = d.qvel[i] + d.row_inverse[i]
+    after = kinetic_energy(m, d)
+    log_impacts(m, d, potential + before, potential + after)
+    log_remedies(m, d)
+    return OK
+
+
+@kernel
+def log_remedies(m, d):
+    """Note where the law of impact alone would not do."""
+    zero = 0.0 * d.time
+    if d.impact_report[cones_impact.ENERGETIC]:
+        log_event(m, d, ENERGETIC, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
+    if d.impact_report[cones_impact.LEFTOVER]:
+        log_event(m, d, LEFTOVER, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
+
+
+@kernel
+def kinetic_energy(m, d):
+    """½ vᵀ M v (J)."""
+    multiply(m, d, d.qvel, d.row_inverse)
+    total = 0.0 * d.time
+    for i in range(m.nv):
+        total = total + 0.5 * d.qvel[i] * d.row_inverse[i]
+    return total
+
+
+@kernel
+def speed_at_limit(m, d):
+    """The fastest approach (m/s) of what has come to the limit of its impacts with this one; 0 where nothing has."""
+    fastest = 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        if is_at_limit(m, d, b):
+            fastest = maximum(fastest, -d.row_velocity[d.block_row[b]])
+    return fastest
+
+
+@kernel
+def is_at_limit(m, d, b):
+    """Whether the impacts of block b's contact or limit accumulate, and the next bounce would be too low to see."""
+    kind, item, speed = d.block_kind[b], d.block_item[b], -d.row_velocity[d.block_row[b]]
+    if item < 0 or not (kind == CONE or kind == UNILATERAL) or not speed > m.opt_speed_tolerance:
+        return False
+    return time_to_limit(m, d, item, speed) >= 0.0
+
+
+@kernel
+def close_accumulated(m, d):
+    """No restitution where impacts are at their limit."""
+    for k in range(d.hard_count[0]):
+        if is_at_limit(m, d, d.hard_block[d.hard_row[k]]):
+            d.hard_restitution[k] = 0.0 * d.time
+
+
+@kernel
+def time_to_limit(m, d, item, speed):
+    """Time (s) until the limit of the impacts of an item, if the next bounce is lower than the model's; else -1.
+
+    impact_time holds the times of the last impacts, the newest first.
+    """
+    times = d.impact_time[item]
+    last, before, first = d.time - times[0], times[0] - times[1], times[1] - times[2]
+    if not (times[2] > 0.0 and last > 0.0 and before > 0.0 and first > 0.0):
+        return -1.0 + 0.0 * d.time
+    ratio, ratio_before = last / before, before / first
+    if ratio >= 1.0 or absolute(ratio - ratio_before) > ALIKE * (1.0 - ratio):
+        return -1.0 + 0.0 * d.time
+    if 0.25 * ratio * speed * ratio * last > m.opt_bounce_height:
+        return -1.0 + 0.0 * d.time
+    return last * ratio / (1.0 - ratio)
+
+
+@kernel
+def log_impacts(m, d, before, after):
+    """Note each contact and limit that an impulse acted on, with the energies (J) before and after."""
+    largest = 0.0 * before
+    for j in range(d.hard_count[ROWS]):
+        largest = maximum(largest, absolute(d.hard_r[j]))
+    for k in range(d.hard_count[0]):
+        j = d.hard_row[k]
+        b = d.hard_block[j]
+        item = d.block_item[b]
+        if item >= 0 and d.hard_r[j] > LEAST * largest:
+            speed = d.row_velocity[d.block_row[b]]
+            zero = 0.0 * speed
+            impulse = (d.hard_r[j], zero, zero)
+            if d.hard_dim[k] == 3:
+                impulse = (d.hard_r[j], d.hard_r[j + 1], d.hard_r[j + 2])
+            log_event(m, d, IMPACT, item, d.gap[item], speed, impulse, before, after)
+            if is_at_limit(m, d, b):
+                d.impact_limit[item] = (d.time + time_to_limit(m, d, item, -speed), speed)
+            if speed < -m.opt_speed_tolerance:
+                times = d.impact_time[item]
+                d.impact_time[item] = (d.time, times[0], times[1], times[2])
+
+
+@kernel
+def log_limits(m, d):
+    """Note the limits of impacts that have been reached by now, in their order."""
+    now, zero = d.time, 0.0 * d.time
+    next_one = next_limit(m, d, now)
+    while next_one >= 0:
+        limit = d.impact_limit[next_one]
+        d.time = limit[0]
+        log_event(m, d, ZENO, next_one, zero, limit[1], (zero, zero, zero), zero, zero)
+        d.impact_limit[next_one] = (zero, zero)
+        d.time = now
+        next_one = next_limit(m, d, now)
+
+
+@kernel
+def next_limit(m, d, now):
+    """The contact or limit whose impacts end first, no later than `now` (s); -1: there is none."""
+    first = -1
+    for i in range(m.nslot + 2 * m.nlimit):
+        if 0.0 < d.impact_limit[i, 0] <= now and (first < 0 or d.impact_limit[i, 0] < d.impact_limit[first, 0]):
+            first = i
+    return first

@@ -1,0 +1,112 @@
+"""Impacts: from the relative velocities before to those after, by a law of restitution with Coulomb friction.
+
+The problem is that of `saltus.model.cones` at the level of velocities: hard_q = u⁻ (m/s; normal first, approaching is
+negative), hard_W = J M⁻¹ Jᵀ, hard_r impulses (N s), hard_u = u⁺ = W r + u⁻. Laws and treatments: `resolve_impact`.
+"""
+
+from saltus.model.cones_impact import MOREAU, SEQUENTIAL
+from saltus.number.functions import maximum
+from saltus.number.kernels import kernel
+from saltus.solve.impact.problem import (
+    SLACK,
+    add_to_row,
+    from_before,
+    is_contact,
+    keep_problem,
+    least_approach,
+    restore_problem,
+    take_all,
+)
+from saltus.solve.impact.restitution import compress, impact_by, spare_energy
+from saltus.solve.impact.sequence import end_plastically, mean_of_reflections, one_after_the_other
+
+
+@kernel
+def resolve_impact(p, law, treatment, tolerance):
+    """Resolve an impact of all contacts of the problem; returns the largest residual of the cone problems solved.
+
+    law: NEWTON or POISSON (see `saltus.solve.impact.restitution`), friction on the tangential velocities after, no
+    tangential restitution. treatment of several contacts:
+
+    - SIMULTANEOUS: normal velocities (Newton) or expansion impulses (Poisson) as after the reflections of
+      `saltus.solve.impact.sequence`, then one problem with these and friction. Without friction that is the mean of
+      reflections itself; where e = 0 it is the plain plastic impact; for one contact it is the law.
+    - SEQUENTIAL: one contact at a time, the one that approaches fastest first.
+    - MOREAU: one problem for all, with -e u_N⁻ as the least normal velocity of each (Moreau 1988, Unilateral contact
+      and dry friction in finite freedom dynamics) or e times its compression as its expansion (Glocker and Pfeiffer).
+
+    Bilateral rows end at u⁺ = 0. Kinetic energy does not grow: see `spare_energy`. Reads hard_W, hard_q,
+    hard_restitution, hard_mu; writes hard_r, hard_u and impact_report: whether the energetic coefficient was used, how
+    many impacts in a row, whether leftovers were resolved plastically.
+    """
+    keep_problem(p)
+    if treatment == SEQUENTIAL:
+        residual = one_after_the_other(p, law, tolerance)
+    else:
+        residual = all_at_once(p, law, treatment, tolerance)
+    restore_problem(p)
+    return residual
+
+
+@kernel
+def all_at_once(p, law, treatment, tolerance):
+    """The impact of all contacts in one problem; writes impact_sum and impact_base."""
+    take_all(p)
+    residual = compress(p, tolerance)
+    rebound, contacts = count_contacts(p, least_approach(p, tolerance))
+    if rebound > 0:
+        if treatment == MOREAU or contacts == 1:
+            aim_by_contact(p)
+        else:
+            residual = maximum(residual, mean_of_reflections(p, law, tolerance))
+            aim_by_reflections(p, tolerance)
+        residual = maximum(residual, spare_energy(p, impact_by(p, law, tolerance), tolerance))
+    add_to_row(p)
+    return maximum(residual, end_plastically(p, least_approach(p, tolerance), tolerance))
+
+
+@kernel
+def count_contacts(p, approach):
+    """How many contacts have e > 0 if any approaches, otherwise 0; and how many contacts there are."""
+    approaching, rebound, contacts = 0, 0, 0
+    for b in range(p.impact_count[0]):
+        if is_contact(p, b):
+            contacts += 1
+            if p.hard_restitution[b] > 0.0:
+                rebound += 1
+            if p.impact_base[p.impact_row[b]] < -approach:
+                approaching += 1
+    return (rebound if approaching > 0 else 0), contacts
+
+
+@kernel
+def aim_by_contact(p):
+    """What each contact would do by itself: -e u_N⁻ after, e times its compression as expansion."""
+    for b in range(p.impact_count[0]):
+        if is_contact(p, b):
+            row, e = p.impact_row[b], p.hard_restitution[b]
+            p.impact_aim[b] = maximum(-e * p.impact_base[row], 0.0)
+            p.impact_push[b] = e * p.impact_pressed[row]
+
+
+@kernel
+def aim_by_reflections(p, tolerance):
+    """What the mean of reflections does to each contact: velocities after, impulses beyond those of compression.
+
+    A contact without impulse has nothing to aim at: it opens because of the others.
+    """
+    n, largest = p.impact_count[1], 0.0
+    for i in range(n):
+        p.impact_sum[i] = 0.0
+        p.impact_r[i] = p.impact_mean[i]
+        largest = maximum(largest, p.impact_mean[i])
+    for b in range(p.impact_count[0]):
+        if is_contact(p, b):
+            row = p.impact_row[b]
+            u = p.impact_before[row]
+            for j in range(n):
+                u = u + p.impact_W[row * n + j] * p.impact_mean[j]
+            pressed = p.impact_mean[row] > SLACK * tolerance * largest
+            p.impact_aim[b] = maximum(u, 0.0) if pressed else 0.0
+            p.impact_push[b] = maximum(p.impact_mean[row] - p.impact_pressed[row], 0.0)
+    from_before(p)

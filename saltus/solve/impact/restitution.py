@@ -1,0 +1,173 @@
+"""Restitution of the contacts that take part in one impact: Newton's, Poisson's and the energetic coefficient.
+
+Newton: the normal velocity after is -e that before. Poisson: compression until nothing approaches, expansion with e
+times the normal impulse of compression (Glocker and Pfeiffer 1995, Multiple impacts with friction in rigid multibody
+systems, Nonlinear Dynamics 7). Energetic: the work of the normal impulse in expansion is -e² that in compression
+(Stronge 1990, Rigid body collisions with friction, Proc. R. Soc. A 431). Coulomb friction acts in each problem.
+"""
+
+from saltus.model.cones import BILATERAL
+from saltus.model.cones_impact import ENERGETIC, NEWTON
+from saltus.number.functions import absolute, maximum
+from saltus.number.kernels import kernel
+from saltus.solve.impact.problem import (
+    ABSENT,
+    COMPRESSION,
+    EXPANSION,
+    FREE,
+    GIVEN,
+    SLACK,
+    WHOLE,
+    gains_energy,
+    is_contact,
+    least_approach,
+    solve_part,
+)
+
+LARGEST = 8.0  # most of the given expansion that the search for the energetic one tries
+HALVINGS = 60  # of the interval that holds it
+CLOSE = 1e-14  # relative error of the work at which the search ends
+
+
+@kernel
+def impact_by(p, law, tolerance):
+    """One impact of the members: to impact_aim by Newton's law, with impact_push as expansion by Poisson's.
+
+    From impact_base; writes impact_r and impact_u and, by Poisson's law, what `compress` does. Returns the residual.
+    """
+    if law == NEWTON:
+        free_members(p)
+        return solve_part(p, WHOLE, tolerance)
+    residual = compress(p, tolerance)
+    return maximum(residual, expand(p, 1.0, tolerance))
+
+
+@kernel
+def free_members(p):
+    """Make all members, and the bilateral rows, free."""
+    for b in range(p.impact_count[0]):
+        free = p.impact_kind[b] == BILATERAL or (is_contact(p, b) and p.impact_member[b] == 1)
+        p.impact_state[b] = FREE if free else ABSENT
+
+
+@kernel
+def compress(p, tolerance):
+    """The plastic impact of the members: impulses impact_pressed (N s), velocities impact_closed (m/s) after."""
+    free_members(p)
+    residual = solve_part(p, COMPRESSION, tolerance)
+    for i in range(p.impact_count[1]):
+        p.impact_pressed[i] = p.impact_r[i]
+        p.impact_closed[i] = p.impact_u[i]
+    return residual
+
+
+@kernel
+def expand(p, factor, tolerance):
+    """Expansion after `compress` with normal impulses of at least factor impact_push, more only where it stays closed.
+
+    0 <= u_N ⟂ r_N - push >= 0 and friction |r_T| <= mu r_N of the expansion's own. Which contacts stay closed is found
+    by trying: open ones that would approach are closed, closed ones with less than their push are opened. Writes
+    impact_r, the sum of both phases, and impact_u.
+    """
+    free_members(p)
+    for b in range(p.impact_count[0]):
+        p.impact_given[b] = 0.0
+        if is_contact(p, b) and p.impact_member[b] == 1 and factor * p.impact_push[b] > 0.0:
+            p.impact_given[b] = factor * p.impact_push[b]
+            p.impact_state[b] = GIVEN
+    approach, residual = least_approach(p, tolerance), 0.0
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
+    for _ in range(4 + 2 * p.impact_count[0]):
+        residual = solve_part(p, EXPANSION, tolerance)
+        if exchange(p, approach, tolerance) == 0:
+            break
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] += p.impact_pressed[i]
+    return residual
+
+
+@kernel
+def exchange(p, approach, tolerance):
+    """Close open contacts that approach and open closed ones that lack impulse; returns how many."""
+    count = 0
+    for b in range(p.impact_count[0]):
+        row = p.impact_row[b]
+        lacks = p.impact_given[b] > 0.0 and p.impact_r[row] < p.impact_given[b] * (1.0 - SLACK * tolerance)
+        if p.impact_state[b] == GIVEN and p.impact_u[row] < -approach:
+            p.impact_state[b] = FREE
+            count += 1
+        elif p.impact_state[b] == FREE and lacks:
+            p.impact_state[b] = GIVEN
+            count += 1
+    return count
+
+
+@kernel
+def spare_energy(p, residual, tolerance):
+    """Replace the impact in impact_r, if it gains energy, by one with the energetic coefficient; returns the residual.
+
+    So too an impact that was not solved (by its residual): there may be no impulses, with friction, that lead to given
+    velocities. Reads impact_push, whose multiple the expansion then is.
+    """
+    if residual <= SLACK * tolerance and not gains_energy(p, tolerance):
+        return residual
+    p.impact_report[ENERGETIC] = 1
+    residual = compress(p, tolerance)
+    factor = energetic_factor(p, tolerance)
+    residual = maximum(residual, expand(p, factor, tolerance))
+    if gains_energy(p, 0.0):  # friction that turns within a phase: compression alone never gains
+        low, high = 0.0, factor
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            expand(p, middle, tolerance)
+            if gains_energy(p, 0.0):
+                high = middle
+            else:
+                low = middle
+        residual = maximum(residual, expand(p, low, tolerance))
+    return residual
+
+
+@kernel
+def energetic_factor(p, tolerance):
+    """The factor of impact_push for which the normal impulses of the expansion work e² of what compression took.
+
+    Work over a phase is ½ r_N (u_N before + u_N after), summed over contacts; the factor is common to them. Its root is
+    found by false position (Illinois), since the work is a quadratic function of it as long as no contact changes mode.
+    """
+    owed = 0.0
+    for b in range(p.impact_count[0]):
+        if is_contact(p, b) and p.impact_member[b] == 1:
+            i, e = p.impact_row[b], p.hard_restitution[b]
+            owed -= 0.5 * e * e * p.impact_pressed[i] * (p.impact_base[i] + p.impact_closed[i])
+    if owed <= 0.0:
+        return 0.0
+    low, high, below, above = 0.0, 1.0, -owed, expansion_work(p, 1.0, tolerance) - owed
+    while above < 0.0 and high < LARGEST:
+        low, below, high = high, above, 2.0 * high
+        above = expansion_work(p, high, tolerance) - owed
+    if above < 0.0:  # jammed: no expansion does so much work, so that Poisson's has to do
+        return 1.0
+    for _ in range(HALVINGS):
+        factor = (low * above - high * below) / (above - below)
+        error = expansion_work(p, factor, tolerance) - owed
+        if absolute(error) <= CLOSE * owed:
+            return factor
+        if error < 0.0:
+            low, below, above = factor, error, 0.5 * above
+        else:
+            high, above, below = factor, error, 0.5 * below
+    return low
+
+
+@kernel
+def expansion_work(p, factor, tolerance):
+    """Work (J) of the normal impulses in the expansion with factor impact_push; writes what `expand` does."""
+    expand(p, factor, tolerance)
+    work = 0.0
+    for b in range(p.impact_count[0]):
+        if is_contact(p, b) and p.impact_member[b] == 1:
+            i = p.impact_row[b]
+            work += 0.5 * (p.impact_r[i] - p.impact_pressed[i]) * (p.impact_closed[i] + p.impact_u[i])
+    return work

@@ -1,0 +1,169 @@
+"""Several contacts at once as a row of impacts: reflections of all that approach, or one contact after the other.
+
+Reflections: all contacts that approach are reflected together, again and again until none approaches; the others do
+not take part, so that they may open (Smith, Kaufman, Vouga, Tamstorf and Grinspun 2012, Reflections on simultaneous
+impact, ACM Transactions on Graphics 31, section 5: generalised reflections). Restitution between 0 and 1 is the mean of
+the plastic impact and of the reflections (section 6). Here each contact has its own e: the mean is over a level,
+uniform in [0, 1], above which a contact's e makes it elastic and below which plastic. Kinetic energy is convex, cones
+are convex and what is feasible stays so: the mean keeps momentum, gains no energy and holds every impulse in its cone.
+"""
+
+from saltus.model.cones_impact import LEFTOVER, NEWTON, ROUNDS
+from saltus.number.functions import clip, maximum, minimum
+from saltus.number.kernels import kernel
+from saltus.solve.impact.problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all
+from saltus.solve.impact.restitution import compress, expand, impact_by, spare_energy
+
+PATIENCE = 20  # impacts in a row, for each contact, before the rest is resolved plastically
+TIE = 1e-9  # relative difference below which two contacts approach equally fast: the first of them is hit
+
+
+@kernel
+def mean_of_reflections(p, law, tolerance):
+    """The mean of rows of reflections and the plastic impact; writes the impulses impact_mean; returns the residual."""
+    n = p.impact_count[1]
+    for i in range(n):
+        p.impact_mean[i] = 0.0
+    level, residual = 0.0, 0.0
+    while True:
+        top = next_level(p, level)
+        if top <= level:
+            break
+        residual = maximum(residual, reflect(p, level, law, tolerance))
+        for i in range(n):
+            p.impact_mean[i] += (top - level) * p.impact_sum[i]
+        level = top
+    from_before(p)
+    take_all(p)
+    residual = maximum(residual, compress(p, tolerance))
+    for i in range(n):
+        p.impact_mean[i] += (1.0 - level) * p.impact_pressed[i]
+    return residual
+
+
+@kernel
+def next_level(p, level):
+    """The least coefficient of restitution above level, or level if there is none."""
+    top = level
+    for b in range(p.impact_count[0]):
+        e = clip(p.hard_restitution[b], 0.0, 1.0)
+        if is_contact(p, b) and e > level:
+            top = e if top == level else minimum(top, e)
+    return top
+
+
+@kernel
+def reflect(p, level, law, tolerance):
+    """Reflections until nothing approaches, elastic for e above level, otherwise plastic; writes impact_sum."""
+    from_before(p)
+    approach, residual, rounds = least_approach(p, tolerance), 0.0, 0
+    while rounds < PATIENCE * (p.impact_count[0] + 1):
+        if choose_reflected(p, level, approach) == 0:
+            break
+        residual = maximum(residual, reflect_once(p, level, law, tolerance))
+        add_to_row(p)
+        rounds += 1
+    p.impact_report[ROUNDS] = max(p.impact_report[ROUNDS], rounds)
+    return maximum(residual, end_plastically(p, approach, tolerance))
+
+
+@kernel
+def choose_reflected(p, level, approach):
+    """Let take part what approaches, and of plastic contacts what does not leave; returns how many approach."""
+    count = 0
+    for b in range(p.impact_count[0]):
+        p.impact_member[b], p.impact_aim[b] = 0, 0.0
+        if is_contact(p, b):
+            u = p.impact_base[p.impact_row[b]]
+            elastic = p.hard_restitution[b] > level
+            if u < -approach:
+                count += 1
+                p.impact_member[b], p.impact_aim[b] = 1, (-u if elastic else 0.0)
+            elif not elastic and u <= approach:
+                p.impact_member[b] = 1
+    return count
+
+
+@kernel
+def reflect_once(p, level, law, tolerance):
+    """One impact of the members with e = 1 or 0 each; by Poisson's law too where Newton's has no solution."""
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
+    if law == NEWTON:
+        residual = impact_by(p, law, tolerance)
+        if residual <= SLACK * tolerance:
+            return residual
+    residual = compress(p, tolerance)
+    for b in range(p.impact_count[0]):
+        elastic = is_contact(p, b) and p.hard_restitution[b] > level
+        p.impact_push[b] = p.impact_pressed[p.impact_row[b]] if elastic else 0.0
+    return maximum(residual, expand(p, 1.0, tolerance))
+
+
+@kernel
+def end_plastically(p, approach, tolerance):
+    """If contacts still approach, add to the row the plastic impact of all; returns its residual."""
+    fastest = fastest_contact(p)
+    if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
+        return 0.0
+    p.impact_report[LEFTOVER] = 1
+    take_all(p)
+    residual = compress(p, tolerance)
+    add_to_row(p)
+    return residual
+
+
+@kernel
+def fastest_contact(p):
+    """The contact that approaches fastest, the first of equals; -1 if none approaches."""
+    fastest, u = -1, 0.0
+    for b in range(p.impact_count[0]):
+        if is_contact(p, b) and p.impact_base[p.impact_row[b]] < u * (1.0 + TIE):
+            fastest, u = b, p.impact_base[p.impact_row[b]]
+    return fastest
+
+
+@kernel
+def one_after_the_other(p, law, tolerance):
+    """Single impacts, each of the contact that approaches fastest, until none does; writes impact_sum.
+
+    Each gains no energy by itself (`spare_energy`). Returns the residual.
+    """
+    from_before(p)
+    approach, residual, rounds = least_approach(p, tolerance), close_loops(p, tolerance), 0
+    while rounds < PATIENCE * (p.impact_count[0] + 1):
+        fastest = fastest_contact(p)
+        if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
+            break
+        residual = maximum(residual, single_impact(p, fastest, law, tolerance))
+        add_to_row(p)
+        rounds += 1
+    p.impact_report[ROUNDS] = rounds
+    return maximum(residual, end_plastically(p, approach, tolerance))
+
+
+@kernel
+def close_loops(p, tolerance):
+    """The impact of the bilateral rows alone; returns the residual."""
+    for b in range(p.impact_count[0]):
+        p.impact_member[b] = 0
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
+    residual = compress(p, tolerance)
+    add_to_row(p)
+    return residual
+
+
+@kernel
+def single_impact(p, contact, law, tolerance):
+    """The impact of one contact alone, from impact_base."""
+    for b in range(p.impact_count[0]):
+        p.impact_member[b] = 0
+    for i in range(p.impact_count[1]):
+        p.impact_r[i] = 0.0
+    p.impact_member[contact] = 1
+    row, e = p.impact_row[contact], p.hard_restitution[contact]
+    residual = compress(p, tolerance)
+    p.impact_aim[contact] = -e * p.impact_base[row]
+    p.impact_push[contact] = e * p.impact_pressed[row]
+    return maximum(residual, spare_energy(p, impact_by(p, law, tolerance), tolerance))

@@ -1,0 +1,91 @@
+"""A step towards balance: forces linearised, constraint rows as they are.
+
+With r the forces that are out of balance at the accelerations a, but for those of constraint rows, and A₀ = M + s K +
+r D, the change x minimises the convex cost
+
+    ½ xᵀ A₀ x + r · x + Σ s(J (a + x) - a_ref),
+
+with s the cost of each block of rows (see `saltus.contact.rows.cost`): by Newton's method with conjugate gradients, and
+an exact line search, so that rows may start and stop acting. Without rows it is one linear solve.
+"""
+
+from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.rows.blocks import times_rows
+from saltus.contact.rows.cost import constraint_forces
+from saltus.number.functions import any_lane
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.implicit.implicit_operator import metric_factor, metric_times
+from saltus.solve.implicit.pcg import pcg
+from saltus.solve.soft.line_search import PRECISION, least_cost
+
+ITERATIONS = 50
+DECREASE = 0.03  # of the gradient at the start, at which the rest is left to the next step towards balance
+
+
+@kernel
+def linear_change(m, d, live, tolerance):
+    """metric_change ← -A₀⁻¹ metric_force in the lanes that are live, 0 in the others."""
+    for i in range(m.nv):
+        d.metric_gradient[i] = d.metric_force[i]
+    metric_factor(m, d)
+    pcg(m, d, live, tolerance, 0.0 * d.time)
+    for i in range(m.nv):
+        d.metric_change[i] = d.metric_search[i]
+
+
+@only_with("constraint", otherwise=linear_change)
+@kernel
+def soft_change(m, d, live, tolerance):
+    """`balance_change` with rows that follow the soft law."""
+    if d.count[NBLOCK] == 0:
+        linear_change(m, d, live, tolerance)
+        return
+    zero = 0.0 * d.time
+    for i in range(m.nv):
+        d.metric_change[i] = zero
+        d.metric_product[i] = zero
+    constrained = d.constrained > 0.5
+    enough = zero
+    for k in range(ITERATIONS):
+        constraint_forces(m, d)
+        for i in range(m.nv):
+            d.metric_gradient[i] = d.metric_force[i] + d.metric_product[i] - d.qfrc_constraint[i]
+        metric_factor(m, d)
+        slope, size = pcg(m, d, live, tolerance, enough)
+        if k == 0:
+            enough = DECREASE * DECREASE * size
+        live = live & (size > enough)
+        if not any_lane(live):
+            break
+        move_on(m, d, live, slope)
+        # without rows the cost is quadratic
+        live = live & constrained
+
+
+@only_with("event", otherwise=soft_change)
+@kernel
+def balance_change(m, d, live, tolerance):
+    """metric_change ← the x above in the lanes that are live, 0 in the others.
+
+    Reads metric_force [nv] and the rows with their residuals at a, which it moves on; rows that are held count as
+    forces. `tolerance`: of conjugate gradients.
+    """
+    linear_change(m, d, live, tolerance)
+
+
+@kernel(sums=True)
+def move_on(m, d, live, slope):
+    """Go along metric_search as far as the cost falls."""
+    metric_times(m, d, d.metric_search, d.metric_image)
+    times_rows(m, d, d.metric_search, d.row_search)
+    gauss = 0.0 * slope
+    curvature = gauss
+    for i in range(m.nv):
+        gauss = gauss + d.metric_search[i] * (d.metric_force[i] + d.metric_product[i])
+        curvature = curvature + d.metric_search[i] * d.metric_image[i]
+    alpha = least_cost(m, d, live, gauss, curvature, -PRECISION * slope)
+    for i in range(m.nv):
+        d.metric_change[i] = d.metric_change[i] + alpha * d.metric_search[i]
+        d.metric_product[i] = d.metric_product[i] + alpha * d.metric_image[i]
+    for r in range(d.count[NROW]):
+        d.row_residual[r] = d.row_residual[r] + alpha * d.row_search[r]

@@ -1,0 +1,206 @@
+"""The matrix of a step that is implicit in forces: inertia, and how forces and constraints change with motion.
+
+    A = M + s K + r D + Jᵀ W J
+
+M, with what joints add on its diagonal, is kept like the inertia; K and D are of deformable bodies (see
+`saltus.dynamics.flex.tangent`), W are the curvatures of constraint rows at row_residual (see
+`saltus.contact.rows.cost`). Only products are made. The preconditioner is A without what it couples beyond a tree and
+beyond a body: exact where no deformable body is there and rows act on one branch each.
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.rows.blocks import EQUALITY, add_transpose_rows, chained_dof, times_rows
+from saltus.contact.rows.cost import block_weight
+from saltus.dynamics.flex.forces import on_body
+from saltus.dynamics.flex.tangent import add_flex_tangent, vertex_blocks
+from saltus.dynamics.tree.factor import factor_in_place, multiply, solve
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.motions import velocity_at
+from saltus.spatial.vectors import dot3, sub3
+
+
+@kernel
+def metric_times(m, d, p, q):
+    """q ← (M + s K + r D) p for fields p, q [nv]; without constraint rows."""
+    multiply(m, d, p, q)
+    add_flex_tangent(m, d, p, q)
+
+
+@only_with("constraint")
+@kernel
+def soft_rows_times(m, d, p, q):
+    """`add_rows_times` of rows that follow the soft law."""
+    times_rows(m, d, p, d.row_search)
+    for b in range(d.count[NBLOCK]):
+        dim, row = d.block_dim[b], d.block_row[b]
+        if d.block_kind[b] == EQUALITY:
+            for r in range(row, row + dim):
+                d.row_force[r] = d.row_D[r] * d.row_search[r]
+        else:
+            block_weight(m, d, b)
+            for r in range(dim):
+                total = 0.0 * d.time
+                for s in range(dim):
+                    total = total + d.block_weight[r * dim + s] * d.row_search[row + s]
+                d.row_force[row + r] = total
+    add_transpose_rows(m, d, d.row_force, q)
+
+
+@only_with("event", otherwise=soft_rows_times)
+@kernel
+def add_rows_times(m, d, p, q):
+    """q ← q + Jᵀ W J p for fields p, q [nv]; rows that are held add nothing. Overwrites row_search and row_force."""
+
+
+@kernel
+def metric_factor(m, d):
+    """The preconditioner of A, factored, for `metric_solve`: in qLD [nC] for trees, in metric_block for lone bodies."""
+    for k in range(m.nC):
+        d.qLD[k] = d.M[k]
+    begin_blocks(m, d, d.M)
+    vertex_entries(m, d)
+    row_entries(m, d)
+    factor_in_place(m, d)
+    for b in range(m.nbody):
+        if m.body_dofnum[b] > 0 and stands_alone(m, m.body_dofadr[b]):
+            factor_block(d, m.body_dofadr[b], m.body_dofnum[b])
+
+
+@kernel
+def begin_blocks(m, d, matrix):
+    """metric_block ← the diagonal of a field [nC] that is kept like M."""
+    zero = 0.0 * d.time
+    for i in range(m.nv):
+        d.metric_block[i] = (zero, zero, zero)
+        if stands_alone(m, i):
+            d.metric_block[i, i - first_dof(m, i)] = matrix[m.M_rowadr[i] + m.M_rownnz[i] - 1]
+
+
+@kernel(inline=True)
+def stands_alone(m, i):
+    """Whether the inertia is diagonal at degree of freedom i, and its body has three or fewer, as vertices have."""
+    return m.dof_simple[i] and m.body_dofnum[m.dof_bodyid[i]] <= 3
+
+
+@kernel(inline=True)
+def first_dof(m, i):
+    """The first degree of freedom of i's body."""
+    return m.body_dofadr[m.dof_bodyid[i]]
+
+
+@kernel
+def add_entry(m, d, i, j, value):
+    """Add to entries (i, j) and (j, i) of the preconditioner; what has no place there is left out."""
+    if j > i:
+        i, j = j, i
+    if stands_alone(m, i):
+        first = first_dof(m, i)
+        if j >= first:
+            d.metric_block[i, j - first] = d.metric_block[i, j - first] + value
+    else:
+        for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i]):
+            if m.M_colind[k] == j:
+                d.qLD[k] = d.qLD[k] + value
+
+
+@only_with("flex")
+@kernel
+def vertex_entries(m, d):
+    """What deformable bodies have between each vertex and itself."""
+    vertex_blocks(m, d)
+    for v in range(m.nflexvert):
+        if on_body(m, v):
+            vertex_entry(m, d, v)
+
+
+@kernel
+def vertex_entry(m, d, v):
+    """What is between vertex v and itself."""
+    b = m.flexvert_bodyid[v]
+    arm = sub3(d.flexvert_xpos[v], d.subtree_com[m.body_rootid[b]])
+    k = d.flexvert_block[v]
+    i = m.body_lastdof[b]
+    while i >= 0:
+        x = velocity_at(d.cdof[i], arm)
+        stress = (
+            k[0] * x[0] + k[1] * x[1] + k[2] * x[2],
+            k[1] * x[0] + k[3] * x[1] + k[4] * x[2],
+            k[2] * x[0] + k[4] * x[1] + k[5] * x[2],
+        )
+        j = i
+        while j >= 0:
+            add_entry(m, d, i, j, dot3(stress, velocity_at(d.cdof[j], arm)))
+            j = m.dof_parentid[j]
+        i = m.dof_parentid[i]
+
+
+@only_with("constraint")
+@kernel
+def soft_row_entries(m, d):
+    """`row_entries` of rows that follow the soft law."""
+    for b in range(d.count[NBLOCK]):
+        block_weight(m, d, b)
+        dim = d.block_dim[b]
+        place, first = d.block_J[b], d.block_dofs[b]
+        diagonal = dim == 1 and d.block_fill[b]
+        for c in range(d.block_num[b]):
+            for e in range(c if diagonal else 0, c + 1):
+                value = 0.0 * d.time
+                for r in range(dim):
+                    for s in range(dim):
+                        weight = d.block_weight[r * dim + s]
+                        value = value + d.row_J[place + c * dim + r] * weight * d.row_J[place + e * dim + s]
+                add_entry(m, d, chained_dof(m, d, first + c), chained_dof(m, d, first + e), value)
+
+
+@only_with("event", otherwise=soft_row_entries)
+@kernel
+def row_entries(m, d):
+    """What soft rows add; of tendons across branches the diagonal alone, since parts of that may be indefinite."""
+
+
+@kernel
+def factor_block(d, first, count):
+    """metric_block ← L D Lᵀ of a body's block: L below the diagonal, D⁻¹ on it."""
+    for i in range(count):
+        row = first + i
+        left = d.metric_block[row, i]
+        for j in range(i):
+            u = d.metric_block[row, j]
+            for k in range(j):
+                u = u - d.metric_block[row, k] * d.metric_block[first + j, k]
+            d.metric_block[row, j] = u
+        for j in range(i):
+            u = d.metric_block[row, j]
+            t = u * d.metric_block[first + j, j]
+            left = left - u * t
+            d.metric_block[row, j] = t
+        d.metric_block[row, i] = 1.0 / left
+
+
+@kernel
+def metric_solve(m, d, r, z):
+    """z ← P⁻¹ r for fields r, z [nv], with the preconditioner P of `metric_factor`."""
+    for i in range(m.nv):
+        z[i] = r[i]
+    solve(m, d, z)
+    for b in range(m.nbody):
+        if m.body_dofnum[b] > 0 and stands_alone(m, m.body_dofadr[b]):
+            solve_block(d, r, z, m.body_dofadr[b], m.body_dofnum[b])
+
+
+@kernel(inline=True)
+def solve_block(d, r, z, first, count):
+    """z ← (L D Lᵀ)⁻¹ r on a body's degrees of freedom."""
+    for i in range(count):
+        x = r[first + i]
+        for j in range(i):
+            x = x - d.metric_block[first + i, j] * z[first + j]
+        z[first + i] = x
+    for i in range(count):
+        z[first + i] = z[first + i] * d.metric_block[first + i, i]
+    for i in range(count - 1, -1, -1):
+        x = z[first + i]
+        for j in range(i + 1, count):
+            x = x - d.metric_block[first + j, i] * z[first + j]
+        z[first + i] = x

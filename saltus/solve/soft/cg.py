@@ -1,0 +1,94 @@
+"""Nonlinear conjugate gradients for the accelerations under soft constraints.
+
+They minimise the same convex cost as Newton's method (see `saltus.solve.soft.newton`), without its Hessian: with M as
+the preconditioner, the same exact line search, and the directions s' = -M⁻¹ g + β s of Hager & Zhang (A new conjugate
+gradient method with guaranteed descent and an efficient line search, SIAM J. Optim. 16 (2005)):
+
+    β = (y - 2 s (y · M⁻¹ y) / (s · y)) · M⁻¹ g / (s · y),    y the change of the gradient g,
+
+bounded below. Memory and an iteration's cost grow with the entries of M and J alone.
+"""
+
+from saltus.contact.counts import NITER
+from saltus.dynamics.tree.factor import factor, solve
+from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
+from saltus.number.kernels import kernel
+from saltus.solve.soft.line_search import line_search
+from saltus.solve.soft.newton import along_search, begin, forces_reached, gradient, is_rough, step
+
+ETA = 0.01  # of the lower bound
+TINY = 1e-30
+
+
+@kernel
+def cg(m, d):
+    """Accelerations and forces of the constraint problem; returns 1 if it did not converge in some lane, else 0.
+
+    Starts from qacc_warmstart [nv] and leaves its result there, in the lanes that any row acts on. Reads M, qfrc_tau,
+    qfrc_bias, the blocks. Writes row_force, qfrc_constraint [nv] (N, N m) and the factors of M.
+
+    A lane has converged when its gradient, the decrease of cost of the last step, or ½ g · M⁻¹ g, which is at least the
+    cost that is still to be lost, scaled by the mean inertia, is below the model's tolerance, or at rounding.
+    """
+    factor(m, d)
+    begin(m, d)
+    live = d.constrained > 0.5
+    d.count[NITER] = 0
+    size, noise = gradient(m, d)
+    decrement = precondition(m, d)
+    for i in range(m.nv):
+        d.solve_search[i] = -d.solve_Mgradient[i]
+    rough = is_rough(m, d, size, noise)
+    for _ in range(m.opt_iterations):
+        live = live & rough & (0.5 * m.opt_scale * decrement >= m.opt_tolerance)
+        if not any_lane(live):
+            break
+        d.count[NITER] = d.count[NITER] + 1
+        slope = along_search(m, d)
+        alpha = line_search(m, d, live, slope)
+        step(m, d, alpha)
+        for i in range(m.nv):
+            d.cg_gradient[i] = d.solve_gradient[i]
+            d.cg_Mgradient[i] = d.solve_Mgradient[i]
+        size, noise = gradient(m, d)
+        rough = is_rough(m, d, size, noise)
+        decrement = precondition(m, d)
+        # the cost is quadratic along a step on which no constraint changes its state
+        live = live & (-0.5 * m.opt_scale * alpha * slope >= m.opt_tolerance)
+        turn(m, d, size)
+    forces_reached(m, d, rough)
+    return 1 if any_lane(live & rough) else 0
+
+
+@kernel(sums=True)
+def precondition(m, d):
+    """solve_Mgradient ← M⁻¹ gradient; returns the product of the two."""
+    for i in range(m.nv):
+        d.solve_Mgradient[i] = d.solve_gradient[i]
+    solve(m, d, d.solve_Mgradient)
+    total = 0.0 * d.time
+    for i in range(m.nv):
+        total = total + d.solve_gradient[i] * d.solve_Mgradient[i]
+    return total
+
+
+@kernel(sums=True)
+def turn(m, d, size):
+    """solve_search ← the next direction, for a gradient of length `size`."""
+    zero = 0.0 * size
+    sy = yMy = yMg = sg = ss = zero
+    for i in range(m.nv):
+        y = d.solve_gradient[i] - d.cg_gradient[i]
+        s = d.solve_search[i]
+        sy = sy + s * y
+        yMy = yMy + y * (d.solve_Mgradient[i] - d.cg_Mgradient[i])
+        yMg = yMg + y * d.solve_Mgradient[i]
+        sg = sg + s * d.solve_gradient[i]
+        ss = ss + s * s
+    curved = sy > TINY
+    divisor = where(curved, sy, zero + 1.0)
+    beta = (yMg - 2.0 * yMy / divisor * sg) / divisor
+    least = -1.0 / maximum(sqrt(ss) * minimum(zero + ETA, size), zero + TINY)
+    beta = where(curved, maximum(beta, least), zero)
+    for i in range(m.nv):
+        d.solve_search[i] = beta * d.solve_search[i] - d.solve_Mgradient[i]

@@ -1,0 +1,38 @@
+"""Which solver a model's constraints get: the one that its file names, and no other is compiled.
+
+All find the same forces, to the model's tolerance. For duals it is always Newton's method, whose last step makes
+tangents exact; they are the derivatives of the solution itself, not of an iteration that stops on the way to it.
+"""
+
+from saltus.number.kernels import kernel, only_with, without_tangents
+from saltus.solve.soft.cg import cg
+from saltus.solve.soft.dual import unfold_forces
+from saltus.solve.soft.newton import newton
+from saltus.solve.soft.noslip import noslip
+from saltus.solve.soft.pgs import pgs
+
+
+@kernel
+def solve_constraints(m, d):
+    """Forces and accelerations under constraints (see `newton`); returns 1 if unconverged in some lane."""
+    unconverged = solver(m, d)
+    hold_friction(m, d)
+    return unconverged
+
+
+@kernel
+def keep_forces(m, d):
+    """The forces of the dual problem are there already."""
+
+
+cg_or_newton = only_with("cg", otherwise=newton)(without_tangents(otherwise=newton)(cg))
+solver = only_with("pgs", otherwise=cg_or_newton)(without_tangents(otherwise=newton)(pgs))
+dual_forces = only_with("pgs", otherwise=unfold_forces)(without_tangents(otherwise=unfold_forces)(keep_forces))
+
+
+@only_with("noslip")
+@kernel
+def hold_friction(m, d):
+    """Friction without slip, from the forces that the solver has found."""
+    dual_forces(m, d)
+    noslip(m, d)

@@ -1,0 +1,114 @@
+"""Soft constraint rows at the end of a step, as MuJoCo 4.0's `discrete` has them.
+
+A row's reference acceleration -B v - K I r with its violation r and velocity v is taken at the end of the step, where
+the violation is r + h v' and the velocity v' = v + h J a. What is linear in J a moves into the row's softness: with
+β = h B + h² K I
+
+    R' = R / (1 + β),   a_ref' = (-B v - K I (r + h v)) / (1 + β).
+
+A contact or limit whose time constant times damping ratio is below the step is resolved by the stiffest row that does
+not rebound, h² K I = 1 and B = 2 ζ √K, unless the flag refsafe is off; its damping is reduced where it would lead
+beyond the largest impedance. R is first scaled as springs and dampers of joints change the inertia (MuJoCo
+documentation, Computation, "Numerical integration" and "Constraint model"; the bounds are those of the library).
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID, chained_dof, times_block
+from saltus.contact.rows.soft_law import impedance
+from saltus.number.functions import maximum, minimum, sqrt, where
+from saltus.number.kernels import kernel, only_with
+
+LARGEST = 0.9999  # impedance
+TINY = 1e-30
+
+
+@only_with("constraint")
+@kernel
+def fold_rows(m, d, h):
+    """Change row_D and row_aref of all rows to those of a step of h seconds.
+
+    Reads M without, and in slope [nv] what joints add to its diagonal. Overwrites row_search.
+    """
+    for b in range(d.count[NBLOCK]):
+        times_block(m, d, b, d.qvel, d.row_search)
+        kind, row = d.block_kind[b], d.block_row[b]
+        curve = m.law_impedance[d.block_law[b]]
+        if kind == EQUALITY:
+            square = 0.0 * d.time + TINY
+            for r in range(row, row + d.block_dim[b]):
+                square = square + d.row_pos[r] * d.row_pos[r]
+            fold_equality(m, d, h, b, impedance(curve, sqrt(square)))
+        else:
+            fold_others(m, d, h, b, impedance(curve, d.row_pos[row]))
+
+
+@kernel
+def fold_equality(m, d, h, b, imp):
+    """Rows of an equality: as authored, with what velocities alone make of their accelerations."""
+    law = d.block_law[b]
+    stiffness, damping = m.law_stiffness[law], m.law_damping[law]
+    beta = h * damping + h * h * stiffness * imp
+    for r in range(d.block_dim[b]):
+        i = d.block_row[b] + r
+        v = d.row_search[i]
+        d.row_aref[i] = (d.row_aref[i] - h * stiffness * imp * v) / (1.0 + beta)
+        d.row_D[i] = d.row_D[i] * minimum(1.0 + beta, 1.0 + room(imp)) / softening(m, d, b, r, 0.0)
+
+
+@kernel(inline=True)
+def room(imp):
+    """How much R may be divided by, less one, until the impedance is the largest."""
+    return (1.0 - imp) / imp * (LARGEST / (1.0 - LARGEST)) - 1.0
+
+
+@kernel
+def fold_others(m, d, h, b, imp):
+    """Rows of limits, contacts and dry friction; those of a contact across its normal have no stiffness."""
+    law, kind, row = d.block_law[b], d.block_kind[b], d.block_row[b]
+    zero = 0.0 * d.time
+    stiffness, damping = zero + m.law_stiffness[law], zero + m.law_damping[law]
+    most = room(imp)
+    if kind == FRICTION:
+        stiffness = zero
+    elif resolved(m, law, h):
+        ratio = 0.5 * m.law_damping[law] / sqrt(m.law_stiffness[law])
+        stiffness = 1.0 / (h * h * imp)
+        damping = 2.0 * ratio * sqrt(stiffness)
+        damping = where(h * damping + 1.0 > most, maximum((most - 1.0) / h, zero), damping)
+    spring = stiffness * imp
+    beta = h * damping + h * h * spring
+    slope = m.law_friction[law, 0] if kind == PYRAMID and d.block_dim[b] > 1 else 0.0
+    gain = minimum(1.0 + beta, 1.0 + most) / softening(m, d, b, 0, slope)
+    for r in range(d.block_dim[b]):
+        v = d.row_search[row + r]
+        if kind == CONE and r > 0:
+            across = m.law_damping_tangent[law]
+            d.row_aref[row + r] = -across * v / (1.0 + h * across)
+        else:
+            d.row_aref[row + r] = (-(damping + h * spring) * v - spring * d.row_pos[row + r]) / (1.0 + beta)
+        d.row_D[row + r] = d.row_D[row + r] * gain
+
+
+@kernel
+def resolved(m, law, h):
+    """Whether a law's time constant times its damping ratio is below h seconds."""
+    if not m.opt_refsafe or m.law_direct[law]:
+        return False
+    return 1.0 < h * m.law_impedance[law, 1] * sqrt(m.law_stiffness[law])
+
+
+@kernel
+def softening(m, d, b, r, slope):
+    """How much softer row r of block b plus `slope` times the next finds the joints with their springs and dampers."""
+    dim, place, first = d.block_dim[b], d.block_J[b] + r, d.block_dofs[b]
+    bare = stiff = 0.0 * d.time
+    for c in range(d.block_num[b]):
+        i = chained_dof(m, d, first + c)
+        J = d.row_J[place + c * dim]
+        if slope > 0.0:
+            J = J + slope * d.row_J[place + c * dim + 1]
+        inertia = d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
+        bare = bare + J * J / inertia
+        stiff = stiff + J * J / (inertia + d.slope[i])
+    some = bare > 0.0
+    return where(some, stiff / where(some, bare, 1.0 + 0.0 * bare), 1.0 + 0.0 * bare)

@@ -1,0 +1,273 @@
+"""The dual of the constraint problem, with the forces as unknowns: its matrices, and how forces and motion correspond.
+
+The forces f minimise ½ fᵀ (A + R) f + fᵀ b within the bounds of each kind of constraint, with A = J M⁻¹ Jᵀ,
+b = J a₀ - a_ref, R = 1/row_D and a₀ the accelerations without constraints (MuJoCo documentation, Computation:
+Constraint model: Dual problem). From M = Lᵀ D L comes A = G Gᵀ with G = J L⁻¹ D^-½, whose rows have entries for the
+degrees of freedom of a block's chain and their ancestors alone. With y = Gᵀ f at hand, the residual of a row costs one
+product of vectors, and A is never formed but for its blocks on the diagonal.
+
+Unknowns are forces of rows, and of edges for a pyramid: edges 2k and 2k + 1 are the normal plus and minus friction
+times tangent k. Unknown e of the block whose rows begin at `row` is dual_force[2 row + e].
+
+What depends on an order of constraints, as sweeps do, works on one lane at a time: `get` and `put` are a lane's
+entries of a field.
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.rows.blocks import CONE, PYRAMID, add_transpose_block, times_block
+from saltus.contact.rows.cost import row_forces, row_residuals
+from saltus.dynamics.tree.factor import factor, solve
+from saltus.number.functions import lane_get, lane_set, sqrt, where
+from saltus.number.kernels import kernel
+
+
+@kernel(inline=True)
+def get(field, i, lane):
+    """Entry i of a field in one lane."""
+    return lane_get(field[i], lane)
+
+
+@kernel(inline=True)
+def put(field, i, lane, value):
+    """Set entry i of a field in one lane."""
+    field[i] = lane_set(field[i], lane, value)
+
+
+# ---------------------------------------------------------------- all lanes at once
+
+
+@kernel
+def unfold_forces(m, d):
+    """dual_force: the forces that belong to row_residual."""
+    row_forces(m, d)
+    for b in range(d.count[NBLOCK]):
+        row = d.block_row[b]
+        if d.block_kind[b] == PYRAMID:
+            weight = d.row_D[row]
+            zero = 0.0 * weight
+            for k in range(1, d.block_dim[b]):
+                across = m.law_friction[d.block_law[b], k - 1] * d.row_residual[row + k]
+                upper, lower = d.row_residual[row] + across, d.row_residual[row] - across
+                d.dual_force[2 * (row + k - 1)] = where(upper < 0.0, -weight * upper, zero)
+                d.dual_force[2 * (row + k - 1) + 1] = where(lower < 0.0, -weight * lower, zero)
+        else:
+            for r in range(d.block_dim[b]):
+                d.dual_force[2 * row + r] = d.row_force[row + r]
+
+
+@kernel
+def dual_problem(m, d):
+    """qacc_smooth ← a₀, row_residual ← b, dual_G ← G, dual_A ← A's diagonal blocks, and the factors of M.
+
+    Reads M, qfrc_tau, qfrc_bias, the blocks.
+    """
+    factor(m, d)
+    for i in range(m.nv):
+        d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
+    solve(m, d, d.qacc_smooth)
+    free_residuals(m, d)
+    dual_matrices(m, d)
+
+
+@kernel
+def free_residuals(m, d):
+    """row_residual ← b with the accelerations a₀ in qacc_smooth."""
+    for b in range(d.count[NBLOCK]):
+        times_block(m, d, b, d.qacc_smooth, d.row_residual)
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+
+
+@kernel
+def dual_matrices(m, d):
+    """dual_G ← G and dual_A ← A's diagonal blocks, with the factors of M."""
+    place = 0
+    for b in range(d.count[NBLOCK]):
+        d.dual_place[b] = place
+        dim, row, chain = d.block_dim[b], d.block_row[b], d.block_chain[b]
+        for r in range(dim):
+            half_solve(m, d, b, r)
+        for r in range(dim):
+            for s in range(r + 1):
+                total = 0.0 * d.time
+                for c in range(m.support_num[chain]):
+                    total = total + d.dual_G[place + c * dim + r] * d.dual_G[place + c * dim + s]
+                d.dual_A[row + r, s] = total
+                d.dual_A[row + s, r] = total
+        place += dim * m.support_num[chain]
+
+
+@kernel
+def half_solve(m, d, b, r):
+    """Row r of block b of G, from that of J. Uses dual_y for scratch."""
+    dim, chain = d.block_dim[b], d.block_chain[b]
+    first, count = m.support_adr[chain], m.support_num[chain]
+    for c in range(count):
+        d.dual_y[m.support_dof[first + c]] = 0.0 * d.time
+    for c in range(d.block_num[b]):
+        d.dual_y[m.chain_dof[m.chain_adr[chain] + c]] = d.row_J[d.block_J[b] + c * dim + r]
+    for c in range(count - 1, -1, -1):
+        i = m.support_dof[first + c]
+        x = d.dual_y[i]
+        for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
+            d.dual_y[m.M_colind[k]] = d.dual_y[m.M_colind[k]] - d.qLD[k] * x
+        d.dual_G[d.dual_place[b] + c * dim + r] = x * sqrt(d.qLDiagInv[i])
+
+
+@kernel
+def fold_forces(m, d):
+    """row_force and qfrc_constraint [nv] (N, N m) from dual_force."""
+    for i in range(m.nv):
+        d.qfrc_constraint[i] = 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        row = d.block_row[b]
+        if d.block_kind[b] == PYRAMID:
+            normal = 0.0 * d.time
+            for k in range(1, d.block_dim[b]):
+                upper, lower = d.dual_force[2 * (row + k - 1)], d.dual_force[2 * (row + k - 1) + 1]
+                normal = normal + (upper + lower)
+                d.row_force[row + k] = m.law_friction[d.block_law[b], k - 1] * (upper - lower)
+            d.row_force[row] = normal
+        else:
+            for r in range(d.block_dim[b]):
+                d.row_force[row + r] = d.dual_force[2 * row + r]
+        add_transpose_block(m, d, b, d.row_force, d.qfrc_constraint)
+
+
+@kernel
+def finish_dual(m, d):
+    """Forces of the rows and of the joints, and the accelerations with them, in the lanes that any row acts on.
+
+    Writes row_force, qfrc_constraint [nv] (N, N m), qacc_warmstart [nv] and row_residual.
+    """
+    fold_forces(m, d)
+    acts = d.constrained > 0.5
+    # dual_y is done with
+    for i in range(m.nv):
+        d.dual_y[i] = d.qfrc_constraint[i]
+    solve(m, d, d.dual_y)
+    for i in range(m.nv):
+        d.qacc_warmstart[i] = where(acts, d.qacc_smooth[i] + d.dual_y[i], d.qacc_warmstart[i])
+    row_residuals(m, d, d.qacc_warmstart)
+
+
+# ---------------------------------------------------------------- one lane
+
+
+@kernel
+def forces_to_motion(m, d, lane):
+    """dual_y ← Gᵀ f."""
+    for i in range(m.nv):
+        put(d.dual_y, i, lane, 0.0 * get(d.dual_y, i, lane))
+    for b in range(d.count[NBLOCK]):
+        if acts(d, b, lane):
+            for e in range(unknowns(d, b)):
+                push(m, d, b, e, get(d.dual_force, 2 * d.block_row[b] + e, lane), lane)
+
+
+@kernel(inline=True)
+def acts(d, b, lane):
+    """Whether block b acts in the lane."""
+    return get(d.row_D, d.block_row[b], lane) > 0.0
+
+
+@kernel
+def unknowns(d, b):
+    """How many unknowns block b has."""
+    dim = d.block_dim[b]
+    return 2 * (dim - 1) if d.block_kind[b] == PYRAMID else dim
+
+
+@kernel
+def combination(m, d, b, e):
+    """(r, s, w): unknown e of block b acts along row r plus w times row s of the block."""
+    if d.block_kind[b] == PYRAMID:
+        mu = m.law_friction[d.block_law[b], e // 2]
+        return 0, e // 2 + 1, mu * (1.0 - 2.0 * (e % 2))
+    return e, e, 0.0 * m.law_friction[d.block_law[b], 0]
+
+
+@kernel
+def residual(m, d, b, r, s, w, lane):
+    """(A f + b) of row r plus w times row s of block b."""
+    row, place, dim = d.block_row[b], d.dual_place[b], d.block_dim[b]
+    first = m.support_adr[d.block_chain[b]]
+    total = get(d.row_residual, row + r, lane) + w * get(d.row_residual, row + s, lane)
+    for c in range(m.support_num[d.block_chain[b]]):
+        entry = get(d.dual_G, place + r, lane) + w * get(d.dual_G, place + s, lane)
+        total = total + entry * get(d.dual_y, m.support_dof[first + c], lane)
+        place += dim
+    return total
+
+
+@kernel
+def push(m, d, b, e, change, lane):
+    """dual_y after a change of the force of unknown e of block b."""
+    r, s, w = combination(m, d, b, e)
+    place, dim = d.dual_place[b], d.block_dim[b]
+    first = m.support_adr[d.block_chain[b]]
+    for c in range(m.support_num[d.block_chain[b]]):
+        i = m.support_dof[first + c]
+        entry = get(d.dual_G, place + r, lane) + w * get(d.dual_G, place + s, lane)
+        put(d.dual_y, i, lane, get(d.dual_y, i, lane) + change * entry)
+        place += dim
+
+
+@kernel
+def inertia(d, row, r, s, w, lane):
+    """The diagonal entry of A for row r plus w times row s of the block whose rows begin at `row`."""
+    own = lane_get(d.dual_A[row + r, r], lane)
+    return own + w * (2.0 * lane_get(d.dual_A[row + r, s], lane) + w * lane_get(d.dual_A[row + s, s], lane))
+
+
+@kernel
+def find_islands(m, d, lane):
+    """tree_island: trees that constraints tie together have the number of the first of them.
+
+    By union of sets (Cormen et al., Introduction to Algorithms, chapter on disjoint sets).
+    """
+    for t in range(m.ntree):
+        d.tree_island[t] = t
+    for b in range(d.count[NBLOCK]):
+        if acts(d, b, lane):
+            first = m.chain_adr[d.block_chain[b]]
+            one = root_of(d, m.dof_treeid[m.chain_dof[first]])
+            for c in range(1, d.block_num[b]):
+                other = root_of(d, m.dof_treeid[m.chain_dof[first + c]])
+                d.tree_island[max(one, other)] = min(one, other)
+                one = min(one, other)
+    for t in range(m.ntree):
+        d.tree_island[t] = root_of(d, t)
+
+
+@kernel
+def island_scale(m, d, island, lane):
+    """What an island's cost is multiplied by for comparison with a tolerance: 1/(trace of its M), as in MuJoCo 4.0."""
+    total = 0.0 * lane_get(d.time, lane)
+    if not m.opt_islands:
+        return total + m.opt_scale
+    for i in range(m.nv):
+        if d.tree_island[m.dof_treeid[i]] == island:
+            total = total + get(d.M, m.M_rowadr[i] + m.M_rownnz[i] - 1, lane)
+    return 1.0 / total
+
+
+@kernel
+def root_of(d, t):
+    """The tree that stands for the island of tree t."""
+    while d.tree_island[t] != t:
+        t = d.tree_island[t]
+    return t
+
+
+@kernel
+def list_unknowns(m, d, island, lane):
+    """dual_item: the unknowns of an island in MuJoCo's order, all of a cone's as one; returns how many."""
+    n = 0
+    for b in range(d.count[NBLOCK]):
+        tree = m.dof_treeid[m.chain_dof[m.chain_adr[d.block_chain[b]]]]
+        if d.tree_island[tree] == island and acts(d, b, lane):
+            for e in range(1 if d.block_kind[b] == CONE else unknowns(d, b)):
+                d.dual_item[n] = (b, e)
+                n += 1
+    return n

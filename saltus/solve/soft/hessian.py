@@ -1,0 +1,119 @@
+"""The Hessian of the constraint problem, M + Jᵀ W J: assembled, factored, solved.
+
+Kept as a lower triangle, row by row with all places, of which only those of `saltus.solve.soft.hessian_pattern` are
+touched. Factored as Lᵀ D L, eliminating from the tips of the tree, so that branches stay apart (Featherstone 2008,
+6.5).
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.rows.blocks import chained_dof
+from saltus.contact.rows.cost import block_weight
+from saltus.number.kernels import kernel
+
+
+@kernel
+def hessian(m, d):
+    """hessian ← M + Σ Jᵀ W J, with W the curvatures at row_residual."""
+    for i in range(m.nv):
+        place = i * (i + 1) // 2
+        for c in range(d.hessian_num[i]):
+            d.hessian[place + d.hessian_col[place + c]] = 0.0 * d.time
+        first = m.M_rowadr[i]
+        for k in range(first, first + m.M_rownnz[i]):
+            d.hessian[place + m.M_colind[k]] = d.M[k]
+    for b in range(d.count[NBLOCK]):
+        block_weight(m, d, b)
+        dim = d.block_dim[b]
+        if dim == 1:
+            add_one_row(m, d, b)
+        elif dim == 3:
+            add_three_rows(m, d, b)
+        else:
+            add_rows(m, d, b, dim)
+
+
+@kernel
+def add_one_row(m, d, b):
+    """hessian += w j jᵀ."""
+    weight = d.block_weight[0]
+    place = d.block_J[b]
+    first = d.block_dofs[b]
+    for c in range(d.block_num[b]):
+        i = chained_dof(m, d, first + c)
+        target = i * (i + 1) // 2
+        t = weight * d.row_J[place + c]
+        for e in range(c + 1):
+            j = chained_dof(m, d, first + e)
+            d.hessian[target + j] = d.hessian[target + j] + t * d.row_J[place + e]
+
+
+@kernel
+def add_three_rows(m, d, b):
+    """hessian += Jᵀ W J for three rows."""
+    w = d.block_weight
+    w00, w01, w02, w11, w12, w22 = w[0], w[1], w[2], w[4], w[5], w[8]
+    place = d.block_J[b]
+    first = d.block_dofs[b]
+    for c in range(d.block_num[b]):
+        i = chained_dof(m, d, first + c)
+        target = i * (i + 1) // 2
+        j0, j1, j2 = d.row_J[place + 3 * c], d.row_J[place + 3 * c + 1], d.row_J[place + 3 * c + 2]
+        t0 = w00 * j0 + w01 * j1 + w02 * j2
+        t1 = w01 * j0 + w11 * j1 + w12 * j2
+        t2 = w02 * j0 + w12 * j1 + w22 * j2
+        for e in range(c + 1):
+            k = place + 3 * e
+            at = target + chained_dof(m, d, first + e)
+            d.hessian[at] = d.hessian[at] + (t0 * d.row_J[k] + t1 * d.row_J[k + 1] + t2 * d.row_J[k + 2])
+
+
+@kernel
+def add_rows(m, d, b, dim):
+    """hessian += Jᵀ W J for any number of rows."""
+    place = d.block_J[b]
+    first = d.block_dofs[b]
+    for c in range(d.block_num[b]):
+        i = chained_dof(m, d, first + c)
+        target = i * (i + 1) // 2
+        for r in range(dim):
+            t = 0.0 * d.time
+            for s in range(dim):
+                t = t + d.block_weight[r * dim + s] * d.row_J[place + c * dim + s]
+            for e in range(c + 1):
+                at = target + chained_dof(m, d, first + e)
+                d.hessian[at] = d.hessian[at] + t * d.row_J[place + e * dim + r]
+
+
+@kernel
+def factor_hessian(m, d):
+    """hessian ← its factors: L below the diagonal, D⁻¹ on it."""
+    for k in range(m.nv - 1, -1, -1):
+        row = k * (k + 1) // 2
+        inverse = 1.0 / d.hessian[row + k]
+        d.hessian[row + k] = inverse
+        for c in range(d.hessian_num[k] - 1, -1, -1):
+            i = d.hessian_col[row + c]
+            t = d.hessian[row + i] * inverse
+            target = i * (i + 1) // 2
+            for e in range(c + 1):
+                j = d.hessian_col[row + e]
+                d.hessian[target + j] = d.hessian[target + j] - t * d.hessian[row + j]
+            d.hessian[row + i] = t
+
+
+@kernel
+def solve_hessian(m, d, x):
+    """x ← (Lᵀ D L)⁻¹ x for a field x [nv]."""
+    for i in range(m.nv - 1, -1, -1):
+        row = i * (i + 1) // 2
+        xi = x[i]
+        for c in range(d.hessian_num[i]):
+            j = d.hessian_col[row + c]
+            x[j] = x[j] - d.hessian[row + j] * xi
+    for i in range(m.nv):
+        row = i * (i + 1) // 2
+        xi = x[i] * d.hessian[row + i]
+        for c in range(d.hessian_num[i]):
+            j = d.hessian_col[row + c]
+            xi = xi - d.hessian[row + j] * x[j]
+        x[i] = xi

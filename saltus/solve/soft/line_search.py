@@ -1,0 +1,173 @@
+"""How far to go along a direction: exact minimisation of the cost on a line.
+
+The cost along a direction is convex with a continuous slope, made of pieces that are quadratic (but for cones). Its
+zero of the slope is found by Newton's method, kept between the points where the slope is known to be negative and
+positive.
+"""
+
+from saltus.contact.counts import NBLOCK, NEQUALITY
+from saltus.contact.rows.blocks import CONE, FRICTION, PYRAMID
+from saltus.contact.rows.cost import TINY
+from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
+from saltus.number.kernels import kernel
+
+LARGE = 1e10
+PRECISION = 1e-3  # of the slope at the start, at which a line search is exact enough
+
+
+@kernel
+def line_search(m, d, live, start_slope):
+    """Step length α along solve_search in the lanes that are live, 0 in the others.
+
+    start_slope: of the cost at α = 0, negative. Reads solve_Msearch, row_residual and its change along the direction,
+    row_search.
+    """
+    gauss, curvature, tolerance = inertia_slope(m, d)
+    return least_cost(m, d, live, gauss, curvature, maximum(tolerance, -PRECISION * start_slope))
+
+
+@kernel
+def least_cost(m, d, live, gauss, curvature, tolerance):
+    """Step length in the lanes that are live, 0 in the others: where the cost's slope is within `tolerance` of zero.
+
+    gauss, curvature: slope at α = 0 and curvature of the cost without that of constraints, which reads row_residual
+    and row_search.
+    """
+    zero = 0.0 * gauss
+    slope, bend = equalities_slope(m, d)
+    gauss, curvature = gauss + slope, curvature + bend
+    alpha = zero + 1.0
+    low, high = zero, zero + LARGE
+    seeking = live
+    for _ in range(m.opt_ls_iterations):
+        slope, bend = constraint_slope(m, d, alpha)
+        slope = slope + gauss + alpha * curvature
+        bend = bend + curvature
+        seeking = seeking & (absolute(slope) > tolerance)
+        if not any_lane(seeking):
+            break
+        low = where(slope < 0.0, alpha, low)
+        high = where(slope < 0.0, high, alpha)
+        newton = alpha - slope / bend
+        middle = where(high < LARGE, 0.5 * (low + high), 2.0 * alpha)
+        inside = (newton > low) & (newton < high)
+        alpha = where(seeking, where(inside, newton, middle), alpha)
+    return where(live, alpha, zero)
+
+
+@kernel(sums=True)
+def inertia_slope(m, d):
+    """Slope at α = 0 and curvature of ½ (a - a₀)ᵀ M (a - a₀) along the search direction, and the model's tolerance."""
+    slope = 0.0 * d.time
+    curvature = slope
+    square = slope
+    for i in range(m.nv):
+        s = d.solve_search[i]
+        slope = slope + s * (d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i]))
+        curvature = curvature + s * d.solve_Msearch[i]
+        square = square + s * s
+    return slope, curvature, m.opt_tolerance * m.opt_ls_tolerance / m.opt_scale * sqrt(square)
+
+
+@kernel
+def constraint_slope(m, d, alpha):
+    """First and second derivative in α of the cost of all constraints but equalities."""
+    slope = 0.0 * alpha
+    bend = slope
+    for b in range(d.count[NEQUALITY], d.count[NBLOCK]):
+        kind = d.block_kind[b]
+        row = d.block_row[b]
+        if kind == PYRAMID:
+            first, second = pyramid_slope(m, d, b, row, alpha)
+        elif kind == CONE:
+            first, second = cone_slope(m, d, b, row, alpha)
+        else:
+            first, second = single_slope(m, d, kind, row, alpha)
+        slope = slope + first
+        bend = bend + second
+    return slope, bend
+
+
+@kernel
+def single_slope(m, d, kind, row, alpha):
+    """Derivatives of a unilateral row or a row of dry friction."""
+    v = d.row_search[row]
+    u = d.row_residual[row] + alpha * v
+    stress = d.row_D[row] * u
+    if kind == FRICTION:
+        loss = d.row_loss[row]
+        inside = absolute(stress) < loss
+        bounded = where(stress > 0.0, loss, -loss)
+        return v * where(inside, stress, bounded), where(inside, d.row_D[row] * v * v, 0.0 * v)
+    inside = u < 0.0
+    return where(inside, stress * v, 0.0 * v), where(inside, d.row_D[row] * v * v, 0.0 * v)
+
+
+@kernel(sums=True)
+def equalities_slope(m, d):
+    """Slope at α = 0 and curvature of the cost of equalities, which is quadratic; they are the first blocks."""
+    slope = 0.0 * d.time
+    bend = slope
+    if d.count[NEQUALITY] > 0:
+        last = d.count[NEQUALITY] - 1
+        for r in range(d.block_row[last] + d.block_dim[last]):
+            v = d.row_search[r]
+            slope = slope + d.row_D[r] * v * d.row_residual[r]
+            bend = bend + d.row_D[r] * v * v
+    return slope, bend
+
+
+@kernel
+def pyramid_slope(m, d, b, row, alpha):
+    """Derivatives of a pyramid's edges."""
+    law = d.block_law[b]
+    v0 = d.row_search[row]
+    u0 = d.row_residual[row] + alpha * v0
+    slope = 0.0 * alpha
+    bend = slope
+    for k in range(1, d.block_dim[b]):
+        mu = m.law_friction[law, k - 1]
+        change = mu * d.row_search[row + k]
+        across = mu * d.row_residual[row + k] + alpha * change
+        upper, lower = u0 + across, u0 - across
+        rise, fall = v0 + change, v0 - change
+        slope = slope + where(upper < 0.0, upper * rise, 0.0 * upper) + where(lower < 0.0, lower * fall, 0.0 * lower)
+        bend = bend + where(upper < 0.0, rise * rise, 0.0 * upper) + where(lower < 0.0, fall * fall, 0.0 * lower)
+    weight = d.row_D[row]
+    return weight * slope, weight * bend
+
+
+@kernel
+def cone_slope(m, d, b, row, alpha):
+    """Derivatives of an elliptic cone's cost."""
+    law = d.block_law[b]
+    mu = m.law_mu[law]
+    zero = 0.0 * alpha
+    v0 = d.row_search[row]
+    u0 = d.row_residual[row] + alpha * v0
+    # the bottom zone's quadratic, and lengths across the cone
+    slope = d.row_D[row] * u0 * v0
+    bend = d.row_D[row] * v0 * v0
+    uu = uv = vv = zero
+    for k in range(1, d.block_dim[b]):
+        v = d.row_search[row + k]
+        u = d.row_residual[row + k] + alpha * v
+        weight = d.row_D[row + k]
+        slope = slope + weight * u * v
+        bend = bend + weight * v * v
+        square = m.law_friction[law, k - 1] * m.law_friction[law, k - 1]
+        uu = uu + square * u * u
+        uv = uv + square * u * v
+        vv = vv + square * v * v
+    normal, change = mu * u0, mu * v0
+    tangent = sqrt(uu)
+    free = normal >= mu * tangent
+    bottom = (mu * normal + tangent <= 0.0) & (normal < 0.0)
+    length = where(tangent > TINY, tangent, zero + 1.0)
+    rate = uv / length
+    gap = normal - mu * tangent
+    gap_rate = change - mu * rate
+    weight = d.row_D[row] / (mu * mu * (1.0 + mu * mu))
+    slope = where(bottom, slope, weight * gap * gap_rate)
+    bend = where(bottom, bend, weight * (gap_rate * gap_rate - gap * mu * (vv - rate * rate) / length))
+    return where(free, zero, slope), where(free, zero, bend)

@@ -1,0 +1,209 @@
+"""The contact problem of a step of time, by nonlinear Gauss-Seidel: one limit, joint or contact after the other.
+
+The accelerations a = (v⁺ - v⁻)/h and forces f = P/h of a step satisfy M a = f₀ + Jᵀ f and the laws of
+`saltus.solve.stepping.hard_rows`. A sweep goes through all blocks, to and fro, and gives each the forces that its own
+law wants with all others held (Jean & Moreau, Unilaterality and dry friction in the dynamics of rigid body collections
+(1992); Jourdan, Alart & Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998)). A contact
+takes its normal force first, then friction within what that allows, by a projected step that cannot overshoot; so the
+fixed point is Coulomb's law itself, not a convex neighbour of it, and nothing need be invertible. With the rows G of
+the dual problem (see `saltus.solve.soft.dual`) and y = Gᵀ f, a row costs two products of short vectors. Forces begin as
+those of the step before (see `saltus.solve.stepping.warm_start`).
+"""
+
+from saltus.contact.counts import NBLOCK, NITER, NROW
+from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
+from saltus.dynamics.tree.factor import solve
+from saltus.number.functions import MINVAL, absolute, clip, sqrt
+from saltus.number.kernels import kernel
+
+
+@kernel
+def moreau(m, d, tolerance, least, work):
+    """Accelerations qacc [nv] and forces row_force of a step; returns 1 if unconverged, else 0.
+
+    Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual problem, and the blocks of
+    `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). Ends when a sweep changes no row's acceleration by more than
+    `tolerance` times what it would be off without forces, at the worst; or after `least` sweeps, or more where `work`
+    updates of rows are not used up.
+    """
+    scale = 0.0 * d.time
+    for r in range(d.count[NROW]):
+        scale = max(scale, absolute(d.row_residual[r]))
+    unconverged = sweeps(m, d, d.row_force, tolerance * scale, max(least, int(work / d.count[NROW])), 0)
+    effect_of_forces(m, d, d.row_force, d.qfrc_constraint, d.qacc)
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc[i] + d.qacc_smooth[i]
+    return unconverged
+
+
+@kernel
+def sweeps(m, d, f, least_change, most, normal_only):
+    """Sweeps over the field f [nrow] of forces until they change accelerations by less; returns 1 if they do not.
+
+    `normal_only`: without friction.
+    """
+    forces_to_motion(m, d, f)
+    d.count[NITER] = 0
+    n = d.count[NBLOCK]
+    for k in range(most):
+        change = 0.0 * least_change
+        for i in range(n):
+            b = i if k % 2 == 0 else n - 1 - i
+            if d.row_D[d.block_row[b]] > 0.0:
+                change = max(change, update(m, d, f, b, normal_only))
+        d.count[NITER] = k + 1
+        if change <= least_change:
+            return 0
+    return 1
+
+
+@kernel
+def forces_to_motion(m, d, f):
+    """dual_y ← Gᵀ f."""
+    for i in range(m.nv):
+        d.dual_y[i] = 0.0 * d.time
+    for b in range(d.count[NBLOCK]):
+        for r in range(d.block_dim[b]):
+            if f[d.block_row[b] + r] != 0.0:
+                push(m, d, b, r, f[d.block_row[b] + r])
+
+
+@kernel
+def update(m, d, f, b, normal_only):
+    """Forces of block b with all others held; returns by how much they change its acceleration at most."""
+    kind = d.block_kind[b]
+    if kind == CONE:
+        if normal_only:
+            return update_row(m, d, f, b, 0, 0.0, 1e300)
+        if d.block_dim[b] == 3:
+            return update_sliding(m, d, f, b)
+        return update_contact(m, d, f, b)
+    low, high = 0.0, 1e300
+    if kind == FRICTION:
+        high = d.row_loss[d.block_row[b]]
+        low = -high
+    elif kind == EQUALITY:
+        low = -high
+    change = 0.0 * d.time
+    for r in range(d.block_dim[b]):
+        change = max(change, update_row(m, d, f, b, r, low, high))
+    return change
+
+
+@kernel
+def update_row(m, d, f, b, r, low, high):
+    """The force of row r of block b, from low to high."""
+    row = d.block_row[b] + r
+    inertia = max(d.dual_A[row, r], MINVAL)
+    before = f[row]
+    f[row] = clip(before - residual(m, d, b, r) / inertia, low, high)
+    change = f[row] - before
+    if change != 0.0:
+        push(m, d, b, r, change)
+    return absolute(change) * inertia
+
+
+@kernel
+def update_sliding(m, d, f, b):
+    """`update_contact` for a contact of three rows, in two passes over its degrees of freedom."""
+    row, place, chain = d.block_row[b], d.dual_place[b], d.block_chain[b]
+    first, last = m.support_adr[chain], m.support_adr[chain] + m.support_num[chain]
+    u0, u1, u2 = d.row_residual[row], d.row_residual[row + 1], d.row_residual[row + 2]
+    at = place
+    for c in range(first, last):
+        y = d.dual_y[m.support_dof[c]]
+        u0 = u0 + d.dual_G[at] * y
+        u1 = u1 + d.dual_G[at + 1] * y
+        u2 = u2 + d.dual_G[at + 2] * y
+        at += 3
+    a00 = max(d.dual_A[row, 0], MINVAL)
+    a11, a12, a22 = d.dual_A[row + 1, 1], d.dual_A[row + 1, 2], d.dual_A[row + 2, 2]
+    normal = max(f[row] - u0 / a00, 0.0)
+    c0 = normal - f[row]
+    u1 = u1 + d.dual_A[row + 1, 0] * c0
+    u2 = u2 + d.dual_A[row + 2, 0] * c0
+    law = d.block_law[b]
+    # no friction in a direction: no force, which a divisor must not spoil
+    mu1, mu2 = max(m.law_friction[law, 0], MINVAL), max(m.law_friction[law, 1], MINVAL)
+    coupling = absolute(a12)
+    rate = 1.0 / max(mu1 * (mu1 * a11 + mu2 * coupling), mu2 * (mu1 * coupling + mu2 * a22), MINVAL)
+    f1 = f[row + 1] - rate * mu1 * mu1 * u1
+    f2 = f[row + 2] - rate * mu2 * mu2 * u2
+    square = (f1 / mu1) * (f1 / mu1) + (f2 / mu2) * (f2 / mu2)
+    if square > normal * normal:
+        scale = normal / sqrt(square)
+        f1, f2 = scale * f1, scale * f2
+    c1, c2 = f1 - f[row + 1], f2 - f[row + 2]
+    if c0 == 0.0 and c1 == 0.0 and c2 == 0.0:
+        return c0
+    f[row], f[row + 1], f[row + 2] = normal, f1, f2
+    at = place
+    for c in range(first, last):
+        i = m.support_dof[c]
+        d.dual_y[i] = d.dual_y[i] + (c0 * d.dual_G[at] + c1 * d.dual_G[at + 1] + c2 * d.dual_G[at + 2])
+        at += 3
+    return max(absolute(c0) * a00, absolute(c1) * a11, absolute(c2) * a22)
+
+
+@kernel
+def update_contact(m, d, f, b):
+    """The forces of a contact: normal, then friction."""
+    change = update_row(m, d, f, b, 0, 0.0, 1e300)
+    row, dim, law = d.block_row[b], d.block_dim[b], d.block_law[b]
+    # in units of the coefficients, where the bound is a ball
+    steepest = 0.0 * change
+    for j in range(1, dim):
+        total = 0.0 * change
+        for k in range(1, dim):
+            total = total + m.law_friction[law, k - 1] * absolute(d.dual_A[row + j, k])
+        steepest = max(steepest, m.law_friction[law, j - 1] * total)
+    rate = 1.0 / max(steepest, MINVAL)
+    square = 0.0 * change
+    for j in range(1, dim):
+        mu = max(m.law_friction[law, j - 1], MINVAL)
+        wanted = f[row + j] - rate * mu * mu * residual(m, d, b, j)
+        d.row_search[row + j] = wanted
+        square = square + (wanted / mu) * (wanted / mu)
+    bound = f[row]
+    scale = 1.0 if square <= bound * bound else bound / sqrt(square)
+    for j in range(1, dim):
+        moved = scale * d.row_search[row + j] - f[row + j]
+        if moved != 0.0:
+            f[row + j] = f[row + j] + moved
+            push(m, d, b, j, moved)
+            change = max(change, absolute(moved) * d.dual_A[row + j, j])
+    return change
+
+
+@kernel
+def residual(m, d, b, r):
+    """How far the acceleration of row r of block b is from its target, at the forces of dual_y."""
+    dim, chain = d.block_dim[b], d.block_chain[b]
+    place = d.dual_place[b] + r
+    total = d.row_residual[d.block_row[b] + r]
+    for c in range(m.support_adr[chain], m.support_adr[chain] + m.support_num[chain]):
+        total = total + d.dual_G[place] * d.dual_y[m.support_dof[c]]
+        place += dim
+    return total
+
+
+@kernel
+def push(m, d, b, r, change):
+    """dual_y after a change of the force of row r of block b."""
+    dim, chain = d.block_dim[b], d.block_chain[b]
+    place = d.dual_place[b] + r
+    for c in range(m.support_adr[chain], m.support_adr[chain] + m.support_num[chain]):
+        i = m.support_dof[c]
+        d.dual_y[i] = d.dual_y[i] + change * d.dual_G[place]
+        place += dim
+
+
+@kernel
+def effect_of_forces(m, d, f, qfrc, x):
+    """Forces on the joints qfrc = Jᵀ f, and what they alone accelerate, x = M⁻¹ Jᵀ f, for fields [nrow], [nv], [nv]."""
+    for i in range(m.nv):
+        qfrc[i] = 0.0 * d.time
+    add_transpose_rows(m, d, f, qfrc)
+    for i in range(m.nv):
+        x[i] = qfrc[i]
+    solve(m, d, x)

@@ -1,0 +1,136 @@
+"""Mean accelerations and forces of a step of time under the hard law of contact."""
+
+from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
+from saltus.dynamics.equations import bias_force, joint_inertia
+from saltus.dynamics.smooth import force_stage, solve_stage
+from saltus.dynamics.tree.factor import multiply_by, solve
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.soft.dual import dual_matrices, dual_problem, free_residuals
+from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
+from saltus.solve.stepping.hard_rows import find_hard_rows
+from saltus.solve.stepping.implicit_inertia import step_damping, step_inertia
+from saltus.solve.stepping.nonlinear_gauss_seidel import moreau
+from saltus.solve.stepping.warm_start import recall_forces
+
+LEAST_SWEEPS, WORK = 300, 300000.0  # of the iteration: sweeps, updates of rows
+PREDICTIONS = 2  # of the velocities between a step's ends
+ROUGH, ROUGH_SWEEPS = 1e-3, 10  # tolerance and sweeps of a prediction
+
+
+FREE = -1  # no constraint acts
+
+
+@kernel
+def mean_accelerations(m, d, h, theta, tolerance):
+    """Accelerations qacc [nv] = (v⁺ - v⁻)/h of a step of h seconds from the velocities qvel; returns a status.
+
+    At the positions of `position_stage`, with the forces at the velocities v⁻ + θ (v⁺ - v⁻), by Newton's method with
+    the dampers' part S of their derivatives alone (see `saltus.solve.stepping.implicit_inertia`): from the last guess
+    w,
+
+        (M + θ h S) a = f(w) + S (w - v⁻) + Jᵀ P/h,   then w = v⁻ + θ h a.
+
+    Forces that are linear in velocities with the derivative -S are implicit thereby; for others the guesses, each with
+    contact forces that are nearly right, are so good that θ = 1/2 is of order two in smooth motion. Gyroscopic terms,
+    whose derivative is not symmetric, are among the latter: with y = h ω, three evaluations change the square of an
+    oscillation of frequency ω by 1 - y⁴/4 + y⁶/16, which is stable for y < 2, where one makes it grow by 1 + y² and
+    two by 1 + y⁴/4. Writes row_force and qfrc_constraint [nv] (N, N m), the step's impulses over h. `tolerance`: see
+    `saltus.solve.stepping.nonlinear_gauss_seidel`.
+    """
+    for i in range(m.nv):
+        d.qstep[i] = d.qvel[i]
+        d.qacc[i] = 0.0 * d.time
+    status = OK
+    for k in range(PREDICTIONS + 1):
+        force_stage(m, d, 0)
+        if k == 0:
+            step_damping(m, d)
+            step_inertia(m, d, theta * h)
+            status = begin_rows(m, d, h)
+            if status == CONTACTS_FULL:
+                return status
+        last = k == PREDICTIONS
+        status = newton_step(m, d, theta * h, tolerance if last else ROUGH, last)
+        for i in range(m.nv):
+            d.qvel[i] = d.qstep[i] if last else d.qstep[i] + theta * h * d.qacc[i]
+    return status
+
+
+@only_with("constraint", otherwise="0")
+@kernel
+def begin_rows(m, d, h):
+    """Rows of the step, the forces that they begin with, and the matrices of their dual problem; returns a status."""
+    find_hard_rows(m, d, h)
+    if d.count[NLOST] > 0:
+        return CONTACTS_FULL
+    if d.count[NBLOCK] == 0:
+        for i in range(m.nv):
+            d.qfrc_constraint[i] = 0.0
+    else:
+        dual_matrices(m, d)
+        recall_forces(m, d)
+    return OK
+
+
+@kernel
+def newton_step(m, d, weight, tolerance, last):
+    """qacc [nv] from the forces at the last guess, which was made with qacc; `weight`: θ h (s). Returns a status."""
+    bias_force(m, d, d)
+    multiply_by(m, d.lower, d.qacc, d.slope)
+    for i in range(m.nv):
+        d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i] + weight * d.slope[i]
+    solve(m, d, d.qacc_smooth)
+    status = push_apart(m, d, tolerance, last)
+    if status == FREE:
+        for i in range(m.nv):
+            d.qacc[i] = d.qacc_smooth[i]
+        return OK
+    return status
+
+
+@only_with("constraint", otherwise="-1")
+@kernel
+def push_apart(m, d, tolerance, last):
+    """Forces of the rows, and qacc [nv] with them; roughly but for the `last` time. Returns a status, or `FREE`."""
+    if d.count[NBLOCK] == 0:
+        return FREE
+    free_residuals(m, d)
+    if not last:
+        moreau(m, d, tolerance, ROUGH_SWEEPS, 0.0)
+        return OK
+    return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
+
+
+@kernel
+def accelerate(m, d, h, tolerance):
+    """The same after `force_stage`, with the forces at the velocities qvel themselves; to look at, not to step with."""
+    status = constrained(m, d, h, tolerance)
+    if status == FREE:
+        solve_stage(m, d, 0.0, d.qfrc_damper_slope)
+        return OK
+    return status
+
+
+@only_with("constraint", otherwise="-1")
+@kernel
+def constrained(m, d, h, tolerance):
+    """`accelerate` where any row acts; returns a status, `FREE` where none does."""
+    find_hard_rows(m, d, h)
+    if d.count[NLOST] > 0:
+        return CONTACTS_FULL
+    if d.count[NBLOCK] == 0:
+        for i in range(m.nv):
+            d.qfrc_constraint[i] = 0.0
+        return FREE
+    joint_inertia(m, d)
+    bias_force(m, d, d)
+    dual_problem(m, d)
+    recall_forces(m, d)
+    return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
+
+
+@kernel
+def note_unsolved(d):
+    """Count an iteration that has not reached its tolerance; returns the status for it."""
+    d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
+    return UNSOLVED

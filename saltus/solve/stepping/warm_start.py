@@ -1,0 +1,89 @@
+"""Forces of the step before, as the start of an iteration on those of this step.
+
+What they belonged to is found again by a number, that of an equality, a limit, a dry friction or a pair of geoms, and
+among the contacts of a pair by the place of the contact.
+"""
+
+from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.rows.blocks import EQUALITY, FRICTION
+from saltus.contact.rows.equality import TENDON
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import dot3, sub3
+
+
+@kernel
+def recall_forces(m, d):
+    """row_force ← the forces of the same blocks in the step before, zero for new ones.
+
+    Writes block_past: for each block the one of the step before, -1 for none.
+    """
+    for r in range(d.count[NROW]):
+        d.row_force[r] = 0.0 * d.time
+    first = 0
+    for b in range(d.count[NBLOCK]):
+        number = block_number(m, d, b)
+        while first < d.past_count and d.past_number[first] < number:
+            first += 1
+        found = nearest(m, d, b, number, first)
+        d.block_past[b] = found
+        if m.opt_warmstart and found >= 0 and d.row_D[d.block_row[b]] > 0.0:
+            for r in range(d.block_dim[b]):
+                d.row_force[d.block_row[b] + r] = d.past_force[found, r]
+
+
+@kernel
+def nearest(m, d, b, number, first):
+    """The past block with the number of block b, from `first` on, that was closest to it; -1 for none."""
+    place = block_place(m, d, b)
+    best, least = -1, 1e300
+    k = first
+    while k < d.past_count and d.past_number[k] == number:
+        offset = sub3(d.past_place[k], place)
+        distance = dot3(offset, offset)
+        if distance < least:
+            best, least = k, distance
+        k += 1
+    return best
+
+
+@kernel
+def remember_forces(m, d):
+    """Keep row_force for the next step."""
+    n = d.count[NBLOCK]
+    d.past_count = 0.0 * d.time + n
+    for b in range(n):
+        d.past_number[b] = 0.0 * d.time + block_number(m, d, b)
+        d.past_place[b] = block_place(m, d, b)
+        for r in range(d.block_dim[b]):
+            d.past_force[b, r] = d.row_force[d.block_row[b] + r]
+
+
+@kernel
+def of_contact(m, d, b):
+    """Whether block b is a contact's."""
+    chain = d.block_chain[b]
+    return d.block_kind[b] > FRICTION and (m.chain_body1[chain] > 0 or m.chain_body2[chain] > 0)
+
+
+@kernel
+def block_number(m, d, b):
+    """A number for what block b belongs to; they ascend in the order of the blocks."""
+    kind, k = d.block_kind[b], d.block_id[b]
+    if kind == EQUALITY:
+        return k + (m.neq if m.eq_type[k] == TENDON else 0)
+    k += 2 * m.neq
+    if kind == FRICTION:
+        return k
+    k += m.nfriction
+    if not of_contact(m, d, b):
+        return k
+    return 2 * m.neq + m.nfriction + m.nlimit + d.contact_collision[d.block_id[b]]
+
+
+@kernel
+def block_place(m, d, b):
+    """Where the contact of block b is (m, world axes); the origin for others, moved by which end of a range it is."""
+    if of_contact(m, d, b):
+        return d.contact_pos[d.block_id[b]]
+    zero = 0.0 * d.time
+    return zero + d.row_J[d.block_J[b]], zero, zero

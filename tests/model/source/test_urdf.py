@@ -1,0 +1,78 @@
+"""What URDF files hold and MuJoCo's compiler passes over in silence: named once, with what it means.
+
+Reference: the elements and attributes of the URDF specification, and of the tools that extend it.
+"""
+
+import warnings
+
+import pytest
+
+import saltus
+from saltus.model.source.urdf import dropped, dropped_of_file
+
+LINK = """<link name="{name}"><inertial><mass value="1"/>
+<inertia ixx=".1" iyy=".1" izz=".1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="5"{velocity}/><dynamics damping=".1" friction="0"/>{more}</joint>"""
+PARTS = {
+    "safety_controller": ('<safety_controller k_velocity="10"/>', "", "soft limits"),
+    "calibration": ('<calibration rising="0.1"/>', "", "encoders find their reference"),
+    "transmission": ("", '<transmission name="t1"><joint name="j1"/></transmission>', "there are no actuators"),
+    "gazebo": ("", '<gazebo reference="upper"><mu1>3</mu1></gazebo>', "MuJoCo's defaults"),
+    "ros2_control": ("", '<ros2_control name="arm" type="system"><joint name="j1"/></ros2_control>', "hardware"),
+    "xacro:property": ("", '<xacro:property name="length"/>', "not part of URDF"),
+}
+NAMES = dict(zip(PARTS, ("j1", "j1", "t1", "upper", "arm", "length"), strict=True))
+
+
+def robot(in_joint="", in_robot="", velocity=""):
+    links = LINK.format(name="upper") + LINK.format(name="lower")
+    joints = JOINT.format(name="j1", parent="base", child="upper", velocity=velocity, more=in_joint)
+    joints += JOINT.format(name="j2", parent="upper", child="lower", velocity=velocity, more="")
+    return f'<robot name="arm"><link name="base"/>{links}{joints}{in_robot}</robot>'
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_each_part_is_named(kind):
+    in_joint, in_robot, meaning = PARTS[kind]
+    (part,) = dropped(robot(in_joint, in_robot))
+    assert (part.kind, part.names) == (kind, (NAMES[kind],)) and meaning in part.meaning
+    with pytest.warns(saltus.SaltusWarning, match=f"{kind} .'{NAMES[kind]}'.: ") as caught:
+        saltus.load(robot(in_joint, in_robot))
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+def test_all_are_in_one_warning_with_what_they_mean(tmp_path):
+    in_joint = "".join(part[0] for part in PARTS.values())
+    in_robot = "".join(part[1] for part in PARTS.values())
+    path = tmp_path / "arm.urdf"
+    path.write_text(robot(in_joint, in_robot, ' velocity="2"'))
+    with pytest.warns(saltus.SaltusWarning, match=r"velocity limit \('j1', 'j2'\): here joints turn as fast") as caught:
+        model = saltus.load(path)
+    assert len(caught) == 1 and model.nv == 2 and caught[0].filename == __file__
+    for _, _, meaning in PARTS.values():
+        assert meaning in str(caught[0].message)
+
+
+def test_what_is_simulated_is_not_named(tmp_path):
+    """A file without such parts, a limit of velocity that is zero as where none is given, and MJCF."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert saltus.load(robot(velocity=' velocity="0"')).nv == 2
+        saltus.load("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
+    assert dropped("<mujoco><transmission/></mujoco>") == dropped("<robot><unclosed></robot>") == []
+    assert dropped_of_file(tmp_path / "nothing.urdf") == []
+
+
+def test_many_are_counted():
+    (part,) = dropped(robot(in_robot="".join(f'<transmission name="t{k}"/>' for k in range(7))))
+    assert part.which == "'t0', 't1', 't2' and 4 more"
+
+
+def test_check_names_them(tmp_path, saltus_command):
+    path = tmp_path / "arm.urdf"
+    path.write_text(robot(in_robot=PARTS["gazebo"][1], velocity=' velocity="2"'))
+    code, out, err = saltus_command("check", path)
+    assert code == 0 and "Warning" not in err
+    lines = [line for line in out.splitlines() if "NOT READ" in line]
+    assert len(lines) == 2 and "gazebo" in lines[0] and "'upper'" in lines[0] and "velocity limit" in lines[1]

@@ -1,0 +1,177 @@
+"""Fingerprints: they differ where compiled code does, else they are the same; what cannot be told is refused.
+
+Reference: Numba's rule that a compiled function takes the values of its globals, closure cells and defaults as
+constants (Numba manual, "Global and closure variables"). So each pair below differs in the value of one of these alone.
+Fingerprints are compared as words: exact.
+"""
+
+import enum
+import math
+import types
+
+import numpy as np
+import pytest
+from numba import njit
+
+from saltus.errors import OptionError
+from saltus.number.cache.fingerprint import fingerprint
+from saltus.number.functions import where
+from saltus.number.kernels import kernel, only_with
+from saltus.spatial.vectors import cross
+
+BEFORE = np.array([1.0, 2.0])
+
+
+class Mode(enum.IntEnum):
+    SLOW = 1
+
+
+def made(source, **names):
+    """The function `law` that a source defines, with global names."""
+    names = dict(names)
+    exec(source, names)
+    return names["law"]
+
+
+def of_global(value):
+    return made("def law(x): return x + VALUE", VALUE=value)
+
+
+def of_closure(value):
+    def law(x):
+        return x + value
+
+    return law
+
+
+def of_default(value):
+    def law(x, gain=value):
+        return x + gain
+
+    return law
+
+
+def of_keyword_default(value):
+    def law(x, *, gain=value):
+        return x + gain
+
+    return law
+
+
+def of_called(value):
+    helper = kernel(of_closure(value))
+
+    def law(x):
+        return helper(x)
+
+    return law
+
+
+def of_inner_function(value):
+    def law(x):
+        def inner(y):
+            return y + value
+
+        return inner(x)
+
+    return law
+
+
+def of_module(value):
+    module = types.ModuleType("gains")
+    module.inner = types.ModuleType("gains.inner")
+    module.inner.VALUE = value
+    return made("def law(x): return x + gains.inner.VALUE", gains=module)
+
+
+WAYS = [of_global, of_closure, of_default, of_keyword_default, of_called, of_inner_function, of_module]
+PAIRS = {
+    "numbers": (1.0, 2.0),
+    "signs of zero": (0.0, -0.0),
+    "types": (1, 1.0),
+    "complex numbers": (1j, 2j),
+    "text": ("a", "b"),
+    "tuples": ((1.0, (2.0, 3.0)), (1.0, (2.0, 4.0))),
+    "nothing": (None, 0),
+    "values of arrays": (np.array([1.0, 2.0]), np.array([1.0, 3.0])),
+    "types of arrays": (np.zeros(2), np.zeros(2, np.int64)),
+    "shapes of arrays": (np.zeros((2, 3)), np.zeros((3, 2))),
+    "middles of long arrays": (np.zeros(5000), np.where(np.arange(5000) == 2500, 1.0, 0.0)),
+    "types of numbers": (np.float32(1), np.float64(1)),
+    "arrays in tuples": ((BEFORE, 1), (BEFORE + 1, 1)),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("way", WAYS)
+def test_values(way, pair):
+    first, second = PAIRS[pair]
+    again = first.copy() if isinstance(first, np.ndarray) else first
+    assert fingerprint(way(first)) == fingerprint(way(again)) != fingerprint(way(second))
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ("def law(x): return x + 1", "def law(x): return x + 2"),
+        ("def law(x): return x + 1", "def law(x): return x - 1"),
+        ("def law(x): return x.a", "def law(x): return x.b"),
+        ("def law(x): return (lambda y: y + 1)(x)", "def law(x): return (lambda y: y + 2)(x)"),
+        ("def law(x): return (lambda y: y + A)(x)", "def law(x): return (lambda y: y + B)(x)"),
+        ("def law(x, y): return x - y", "def law(y, x): return x - y"),
+        ("def law(x): return f(x)", "def law(x): return g(x)"),
+        ("def law(x): return math.sin(x)", "def law(x): return math.cos(x)"),
+        ("def law(x): return np.linalg.norm(x)", "def law(x): return np.linalg.det(x)"),
+        ("def law(x): return f(x)", "def law(x): return strict(x)"),
+        ("def law(x): return some(x)", "def law(x): return others(x)"),
+    ],
+)
+def test_code(sources):
+    def plain(x):
+        return x + 1
+
+    names = dict(A=1, B=2, f=kernel(plain), g=njit(of_closure(3)), strict=kernel(plain, strict=True), math=math, np=np)
+    names |= dict(some=only_with("act")(kernel(plain)), others=only_with("contact")(kernel(plain)))
+    first, second, again = (made(source, **names) for source in (*sources, sources[0]))
+    assert fingerprint(first) == fingerprint(again) != fingerprint(second)
+
+
+def test_functions_that_call_themselves():
+    def countdown(step):
+        @kernel
+        def law(x):
+            return law(x - step) if x > 0 else Mode.SLOW + where(x > 0, x, 0)
+
+        return law.py_func
+
+    assert fingerprint(countdown(1)) == fingerprint(countdown(1)) != fingerprint(countdown(2))
+
+
+def test_own_functions_are_told_by_the_key_of_the_cache():
+    assert fingerprint(cross.py_func) == ""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [object(), types.SimpleNamespace(gain=1), np.array([None]), of_closure(1), Mode, math],
+    ids=["object", "namespace", "array", "function", "class", "module"],
+)
+@pytest.mark.parametrize("way", [of_global, of_closure, of_default])
+def test_what_cannot_be_told(way, value):
+    if value is Mode:
+        assert fingerprint(way(value))
+    else:
+        with pytest.raises(OptionError, match=r"law refers to (VALUE|value|a default), (of type|a module)"):
+            fingerprint(way(value))
+
+
+@pytest.mark.parametrize("source", ["def law(x): return x + VALUE", "def law(x): return math.nothing"])
+def test_what_is_not_there(source):
+    with pytest.raises(OptionError, match=r"law refers to (VALUE|math\.nothing), which is not defined"):
+        fingerprint(made(source, math=math))
+
+
+def test_names_of_fields_are_not_globals():
+    """A law that writes d.ctrl has nothing to do with a global of that name."""
+    source = "def law(m, d, z): d.ctrl[0] = d.time"
+    assert fingerprint(made(source)) == fingerprint(made(source, ctrl=object(), time=math))
