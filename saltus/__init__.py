@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0.dev0"
+from saltus.version import __version__ as __version__
 
 # name -> module that holds it; loaded on first use, so that `import saltus` is instant
 _HOME = {

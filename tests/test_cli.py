@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.cli import INTERRUPTED, screen
 from saltus.cli.outputs import Outputs
 from saltus.simulate.simulation import Simulation
+from saltus.terminal import screen
+from saltus.terminal.screen import INTERRUPTED
 
 CONTACT = """<mujoco model="ball"><worldbody>
   <geom name="floor" type="plane" size="1 1 1"/>

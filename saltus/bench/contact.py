@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from saltus.bench import found_models
-from saltus.bench.report import Benchmark, Case, Effort, Row, compared, print_table
+from saltus.bench.harness import found_models
+from saltus.bench.harness.report import Benchmark, Case, Effort, Row, compared, print_table
 
 # a pole between stops, on a cart between stops, which it keeps hitting
 CART_POLE = """<mujoco model="cart-pole">
@@ -70,7 +70,7 @@ class Differences:
 
 @dataclass(frozen=True)
 class Detail:
-    """What the solvers had to do in a case: `work` of each, see `saltus.bench.solver_work.Work`.
+    """What the solvers had to do in a case: `work` of each, see `saltus.bench.harness.solver_work.Work`.
 
     `speed` and `peak`: operations a second of Newton's method, at least, and of multiply-adds, by precision.
     `apart`: see `Differences`. `off`: features that are switched off for both. `solver`: that the file asks for.
@@ -110,9 +110,9 @@ def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
 
 
 def _measure(case: Case, effort: Effort, threads: int, show: Callable[[float], None]) -> tuple[list[Row], Detail]:
-    from saltus.bench import peers
-    from saltus.bench.solver_work import peak, work
-    from saltus.bench.timing import in_turn
+    from saltus.bench.harness import peers
+    from saltus.bench.harness.solver_work import peak, work
+    from saltus.bench.harness.timing import in_turn
 
     n = effort.simulations * threads
     setup = peers.Constrained(case.model, n, spread=case.spread, settle=case.settle, push=case.push)
@@ -137,7 +137,7 @@ def differences(setup: Any, n: int) -> Differences:
     import mujoco.batch
     import numpy as np
 
-    from saltus.bench.peers import PRECISIONS
+    from saltus.bench.harness.peers import PRECISIONS
     from saltus.simulate.batch import Batch
 
     starts = setup.starts(n)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saltus.bench.timing import Contender, Timing, in_turn
+from saltus.bench.harness.timing import Contender, Timing, in_turn
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
@@ -31,10 +31,10 @@ class Figure:
 
 def bench_film(*, quick: bool, json_path: Path | None, extra: list[str]) -> None:
     """Measure, print a table, write it as JSON."""
-    from saltus.bench import machine
-    from saltus.bench.report import print_table
-    from saltus.cli import screen
+    from saltus.bench.harness import machine
+    from saltus.bench.harness.report import print_table
     from saltus.record.whole import check_writable, write_whole
+    from saltus.terminal import screen
 
     if json_path is not None:
         check_writable(json_path, what="benchmark")
@@ -74,7 +74,7 @@ def _opengl(run: Trajectory) -> bool:
     """Whether MuJoCo's renderer works here; a warning says so if not."""
     from saltus.draw.mujoco_renderer import MujocoRenderer
     from saltus.draw.renderer import make_renderer
-    from saltus.draw.view import View
+    from saltus.draw.scene.view import View
 
     assert run.model is not None
     with warnings.catch_warnings(record=True):
@@ -88,8 +88,8 @@ def _opengl(run: Trajectory) -> bool:
 def _pictures(run: Trajectory, name: str) -> Contender:
     """Pictures of all samples, one after the other."""
     from saltus.draw.renderer import make_renderer
-    from saltus.draw.still import Still
-    from saltus.draw.view import View
+    from saltus.draw.scene.snapshot import Still
+    from saltus.draw.scene.view import View
 
     assert run.model is not None
     renderer = make_renderer(run.model, View(*SIZE), name)

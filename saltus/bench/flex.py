@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from saltus.bench import found_models
-from saltus.bench.report import Benchmark, Case, Effort, Row, compared, print_table
+from saltus.bench.harness import found_models
+from saltus.bench.harness.report import Benchmark, Case, Effort, Row, compared, print_table
 
 FLAG = """<mujoco model="flag">
 <option wind="5 5 0" density="10" solver="CG" tolerance="1e-6"/>
@@ -92,8 +92,8 @@ def _measure(
 ) -> tuple[list[Row], Growths | None]:
     if case.name == SHEETS:
         return [], Growths(growth(case.model, case.steps, effort.repeats))
-    from saltus.bench import peers
-    from saltus.bench.timing import in_turn
+    from saltus.bench.harness import peers
+    from saltus.bench.harness.timing import in_turn
 
     n = SIMULATIONS * threads
     setup = peers.Constrained(case.model, n, spread=case.spread, settle=case.settle)
@@ -120,7 +120,7 @@ def _difference(setup: Any) -> float:
 def growth(sides: tuple[int, ...], steps: int, repeats: int) -> list[Growth]:
     """Steps of sheets of these sizes, each with a ball that sinks in."""
     from saltus.bench.flex_sheet import Sheet
-    from saltus.bench.timing import Contender, in_turn
+    from saltus.bench.harness.timing import Contender, in_turn
     from saltus.contact.counts import NCON
 
     sheets = [Sheet(side) for side in sides]

@@ -52,10 +52,10 @@ class Row:
 
 def bench_hybrid(*, quick: bool, json_path: Path | None) -> None:
     """Compare, time, print a table, write it as JSON."""
-    from saltus.bench import machine
-    from saltus.bench.report import print_table
-    from saltus.cli import screen
+    from saltus.bench.harness import machine
+    from saltus.bench.harness.report import print_table
     from saltus.record.whole import check_writable, write_whole
+    from saltus.terminal import screen
 
     if json_path is not None:
         check_writable(json_path, what="benchmark")
@@ -132,7 +132,7 @@ def _run(sim: Any) -> Answer:
 
 def _measure(name: str, peer: Run, begin: Callable[[], None], own: Run, compared: int | None) -> Row:
     """Compare the answers of both, then time them in turn."""
-    from saltus.bench.timing import Contender, in_turn
+    from saltus.bench.harness.timing import Contender, in_turn
 
     expected = peer()
     begin()

@@ -11,96 +11,30 @@ import json
 import math
 import random
 import tempfile
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saltus.bench.fresh import Outcome, run_fresh
-from saltus.bench.orientation_case import ORIENTATIONS, Answer, Case
+from saltus.bench.harness.fresh import Outcome, run_fresh
+from saltus.bench.orientation.case import ORIENTATIONS, Answer, Case
+from saltus.bench.orientation.plan import Found, Plan, Row
 from saltus.errors import OptionError, SaltusError
 
 if TYPE_CHECKING:
-    from saltus.cli.screen import Activity
+    from saltus.terminal.screen import Activity
 
 SAME = 1e-6  # rad: two ways that differ by more, at the end, have not moved alike; the naive way loses seven digits
 MANY_LINKS = (20, 50, 100)  # that only the engine takes
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is measured.
-
-    1 to `links` links, `naive_links` in the naive way, and in the engine also those of `engine_links` that are more.
-    `limit`: seconds for one measurement; what exceeds it is not tried with more links. `processes`: how many times
-    everything but the naive way and a cold start is measured, of which the least counts. `cold`: also how long the
-    engine takes where nothing is compiled.
-    """
-
-    links: int
-    steps: int
-    option: str
-    naive_links: int
-    engine_links: tuple[int, ...]
-    limit: float
-    seed: int
-    processes: int
-    cold: bool
-
-
-@dataclass(frozen=True)
-class Row:
-    """One way of taking the steps.
-
-    `method`: "naive", "equations" or "engine"; `way`: "SymPy", "Python", "Numba" or "kernels". `modelling`: seconds
-    of each thing to do before the first step; `simulation`: seconds for all steps. `operations`: of M and bias, after
-    common subexpressions, where they are known. `difference`: largest of the last angles from the engine's (rad).
-    `right`: it moved as the engine did. `processes`: that times are the least of. `stabilised`: see
-    `saltus.bench.orientation_case.Way`.
-    """
-
-    method: str
-    orientation: str
-    links: int
-    way: str
-    modelling: dict[str, float]
-    simulation: float
-    operations: dict[str, int] | None
-    angles: list[float]
-    rates: list[float]
-    difference: float
-    right: bool
-    processes: int
-    stabilised: dict[str, Any] | None = None
-
-    @property
-    def modelling_time(self) -> float:
-        """Seconds before the first step."""
-        return sum(self.modelling.values())
-
-    @property
-    def total(self) -> float:
-        """Seconds in all."""
-        return self.modelling_time + self.simulation
-
-
-@dataclass
-class Found:
-    """What was measured: `rows`, and `notes` on what was not. `cold`: seconds until the engine has compiled."""
-
-    rows: list[Row] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    cold: dict[str, float] | None = None
-
-
 def bench_orientations(plan: Plan, json_path: Path | None, plot_path: Path | None) -> None:
     """Measure, print tables and what follows from them, write figures as JSON and a figure."""
-    from saltus.bench import machine
-    from saltus.bench.orientations_plot import plot
-    from saltus.bench.orientations_report import print_report
-    from saltus.cli import screen
-    from saltus.cli.outputs import check_figure
+    from saltus.bench.harness import machine
+    from saltus.bench.orientation.plot import plot
+    from saltus.bench.orientation.report import print_report
+    from saltus.record.plot import check_figure
     from saltus.record.whole import check_writable, write_whole
+    from saltus.terminal import screen
 
     if json_path is not None:
         check_writable(json_path, what="benchmark")
@@ -207,7 +141,7 @@ def _run(case: Case, limit: float, activity: Activity, environment: dict[str, st
     what = f"measuring {case}"
     progress = activity.progress(what)
     outcome = run_fresh(
-        "saltus.bench.orientation_case",
+        "saltus.bench.orientation.case",
         asdict(case),
         limit=limit,
         hear=lambda facts: progress(facts.get("steps", 0) / case.steps),

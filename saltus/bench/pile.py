@@ -96,7 +96,7 @@ def measure_pile(boxes: int, *, repeats: int, steps: int, cone: str = "pyramidal
     """A row for the falling and for the settled pile; `steps` are timed in each repeat, from the same start."""
     import numpy as np
 
-    from saltus.bench.timing import Contender, in_turn
+    from saltus.bench.harness.timing import Contender, in_turn
     from saltus.model.load import load
 
     model = load(pile(boxes, cone))
@@ -137,10 +137,10 @@ def measure_pile(boxes: int, *, repeats: int, steps: int, cone: str = "pyramidal
 
 def bench_pile(*, quick: bool, json_path: Path | None) -> None:
     """Measure, print a table, write it as JSON."""
-    from saltus.bench import machine
-    from saltus.bench.report import print_table
-    from saltus.cli import screen
+    from saltus.bench.harness import machine
+    from saltus.bench.harness.report import print_table
     from saltus.record.whole import check_writable, write_whole
+    from saltus.terminal import screen
 
     if json_path is not None:
         check_writable(json_path, what="benchmark")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from saltus.bench import found_models
-from saltus.bench.report import Benchmark, Case, Effort, Row, compared
+from saltus.bench.harness import found_models
+from saltus.bench.harness.report import Benchmark, Case, Effort, Row, compared
 
 
 def bench_smooth(*, quick: bool, threads: int | None, json_path: Path | None, extra: list[str]) -> None:
@@ -42,8 +42,8 @@ def _cases(quick: bool, extra: list[str]) -> tuple[list[Case], list[str]]:
 
 
 def _measure(case: Case, effort: Effort, threads: int, show: Callable[[float], None]) -> tuple[list[Row], None]:
-    from saltus.bench import peers
-    from saltus.bench.timing import in_turn
+    from saltus.bench.harness import peers
+    from saltus.bench.harness.timing import in_turn
 
     setup = peers.Free(case.model, spread=case.spread)
     nv = setup.model.nv

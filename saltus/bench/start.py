@@ -43,7 +43,7 @@ class StartRow:
 
 def starts(quick: bool) -> list[Start]:
     """What is measured: bundled models, and robots where they lie beside the project."""
-    from saltus.bench.found_models import ROOT
+    from saltus.bench.harness.found_models import ROOT
 
     pendulum = Start("run pendulum", "run", ("pendulum", "--duration", "1"))
     found = [pendulum, Start("run pendulum --no-certify", "run", ("pendulum", "--duration", "1", "--no-certify"))]
@@ -83,7 +83,7 @@ def measure(start: Start, repeats: int) -> StartRow:
 
 def _seconds(start: Start, cache: str, *, phases: bool = False) -> tuple[float, dict[str, float]]:
     """Wall time of one start, and of its phases."""
-    from saltus.bench.fresh import run_fresh
+    from saltus.bench.harness.fresh import run_fresh
 
     given = {"what": start.what, "arguments": start.arguments, "phases": phases}
     environment = {"SALTUS_CACHE_DIR": cache} | ({"PYTHONPROFILEIMPORTTIME": "1"} if phases else {})
@@ -98,12 +98,12 @@ def _seconds(start: Start, cache: str, *, phases: bool = False) -> tuple[float, 
 
 def bench_start(*, quick: bool, json_path: Path | None) -> None:
     """Measure, print a table, write it as JSON."""
-    from saltus.bench import machine
-    from saltus.bench.report import print_table
-    from saltus.cli import screen
+    from saltus.bench.harness import machine
+    from saltus.bench.harness.report import print_table
     from saltus.number.cache.archive import archive_path
     from saltus.number.cache.storage import source_key
     from saltus.record.whole import check_writable, write_whole
+    from saltus.terminal import screen
 
     if json_path is not None:
         check_writable(json_path, what="benchmark")

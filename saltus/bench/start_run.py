@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import runpy
 import struct
 import sys
 import time
@@ -75,10 +76,9 @@ def watch_compiler(clock: Clock) -> None:
 
 def run(arguments: list[str]) -> None:
     """`saltus run` with these arguments, whose output nobody reads."""
-    from saltus.cli import main
-
+    sys.argv = ["saltus", "run", *arguments]
     with contextlib.redirect_stdout(io.StringIO()):
-        main(["run", *arguments])
+        runpy.run_module("saltus", run_name="__main__")
 
 
 def batch(arguments: list[str]) -> None:

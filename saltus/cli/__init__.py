@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from saltus.errors import SaltusError
+from saltus.terminal.screen import INTERRUPTED
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
-INTERRUPTED = 130  # the exit code of a process that Ctrl-C ended
 
 app = typer.Typer(
     name="saltus",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from saltus.cli import check_constraints, screen
+from saltus.cli import check_constraints
 from saltus.errors import OptionError, SaltusWarning
+from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.cli import screen
+from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from saltus.cli import screen
+from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.symbolic.equations import Equations

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from saltus.cli import screen
-from saltus.cli.outputs import check_figure
 from saltus.errors import OptionError
+from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.record.comparison import Comparison
@@ -25,6 +24,8 @@ def compare_integrators(
 ) -> None:
     """Compare, print the ranking, draw."""
     if plot is not None:
+        from saltus.record.plot import check_figure
+
         check_figure(plot)
     names = None if integrators is None else names_in(integrators, "--integrators")
     laws = names_in(contacts, "--contact")

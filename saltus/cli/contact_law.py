@@ -7,13 +7,14 @@ from typing import Any
 
 import typer
 
-from saltus.cli.outputs import check_figure
 from saltus.errors import OptionError
 
 
 def show_contact_law(solref: str, solimp: str, plot: Path | None, **options: Any) -> None:
     """Print the table, draw the figure."""
     if plot is not None:
+        from saltus.record.plot import check_figure
+
         check_figure(plot)
     from saltus.simulate.contact_law import contact_law
 

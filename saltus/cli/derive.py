@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from saltus.cli import screen
 from saltus.errors import OptionError, RecordError, SaltusError
+from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.symbolic.equations import Equations

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from saltus.cli import screen
+from saltus.terminal import screen
 
 FIRST, LAST = 5, 3  # rows; all of them where that is no more
 DIGITS = 6

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from saltus.cli import screen
+from saltus.terminal import screen
 
 CLOSING = 5.0  # s at most, for telling the pages and ending all threads
 

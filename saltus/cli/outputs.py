@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from saltus.errors import OptionError, RecordError, SaltusError
 
 if TYPE_CHECKING:
-    from saltus.cli.screen import Activity
     from saltus.model.model import Model
     from saltus.record.trajectory import Trajectory
+    from saltus.terminal.screen import Activity
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Film:
 
     def options(self, model: Model | None = None) -> dict[str, Any]:
         """As `Trajectory.video` takes them; OptionError for what cannot be, or is not in the model."""
-        from saltus.draw.view import View
+        from saltus.draw.scene.view import View
         from saltus.record.frames import RENDERERS, frame_rate
 
         if self.fps is not None:
@@ -41,8 +41,8 @@ class Film:
         view: dict[str, Any] = {"camera": self.camera, "follow": self.follow, "contacts": self.contacts}
         view |= {"width": int(width), "height": int(height)}
         if model is not None:
-            from saltus.draw.camera import Viewpoint
-            from saltus.draw.scene import scene
+            from saltus.draw.scene.camera import Viewpoint
+            from saltus.draw.scene.scene import scene
 
             view["camera"] = self._camera(model)
             Viewpoint(model, scene(model), View.of(**view))
@@ -85,6 +85,8 @@ class Outputs:
                 raise OptionError(f"{taken[path.resolve()]} and {option} name the same file, '{path}'")
             taken[path.resolve()] = option
         if self.plot is not None:
+            from saltus.record.plot import check_figure
+
             check_figure(self.plot)
         if self.video is not None:
             self._check_video(self.video)
@@ -166,12 +168,3 @@ class Outputs:
 
 def _drawing(path: Path) -> str:
     return f"drawing {path.name}"
-
-
-def check_figure(path: Path) -> None:
-    """Raise the error that writing a figure would raise."""
-    from saltus.record.plot import figure_format
-    from saltus.record.whole import check_writable
-
-    figure_format(path)
-    check_writable(path, what="figure")

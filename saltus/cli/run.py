@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from saltus.cli import INTERRUPTED, screen
 from saltus.cli.events import print_events
 from saltus.cli.outputs import Outputs
 from saltus.cli.sweep import parse_value, split_sets
 from saltus.errors import DivergenceError, EventError, OptionError
+from saltus.terminal import screen
+from saltus.terminal.screen import INTERRUPTED
 
 if TYPE_CHECKING:
     from saltus.model.model import Model

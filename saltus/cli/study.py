@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from saltus.cli import screen
 from saltus.cli.sweep import Files, show
+from saltus.terminal import screen
 
 
 def run_study(name: str, integrator: str | None, timestep: float | None, workers: int | None, files: Files) -> None:

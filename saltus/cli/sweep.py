@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from saltus.cli import INTERRUPTED, screen
-from saltus.cli.outputs import check_figure
 from saltus.errors import OptionError
+from saltus.terminal import screen
+from saltus.terminal.screen import INTERRUPTED
 
 if TYPE_CHECKING:
     from saltus.record.sweep import Sweep
@@ -36,6 +36,8 @@ class Files(NamedTuple):
         if len(set(given)) < len(given):
             raise OptionError("--save, --csv and --plot must be different files")
         if self.plot is not None:
+            from saltus.record.plot import check_figure
+
             check_figure(self.plot)
         if self.csv is not None:
             check_writable(self.csv, what="table")

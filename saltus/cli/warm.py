@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from saltus.cli import screen
 from saltus.cli.compare import names_in
 from saltus.errors import OptionError
+from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.model.model import Model

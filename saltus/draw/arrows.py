@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.camera import Eye
-from saltus.draw.items import Items, balls, joined, rods
-from saltus.draw.resolve import HIDDEN
-from saltus.draw.still import NO_MODE, OPEN, SLIPPING, STICKING
-from saltus.draw.stock import Stock
+from saltus.draw.raster.items import Items, balls, joined, rods
+from saltus.draw.raster.mesh_buffers import Stock
+from saltus.draw.raster.resolve import HIDDEN
+from saltus.draw.scene.camera import Eye
+from saltus.draw.scene.snapshot import NO_MODE, OPEN, SLIPPING, STICKING
 from saltus.model.model import Model
 
 FORCE = (0.56, 0.93, 0.24, 1.0)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.background import NORMAL, ORIGIN, ROWS, background
-from saltus.draw.camera import Eye
-from saltus.draw.cover import TILE
-from saltus.draw.items import Items
-from saltus.draw.light import TO_KEY
-from saltus.draw.raster import FULL, POS, REACH, RECORD, rasterise
-from saltus.draw.resolve import resolve, wipe
-from saltus.draw.shadow import darken
-from saltus.draw.stock import RADII, Stock
+from saltus.draw.raster.background import NORMAL, ORIGIN, ROWS, background
+from saltus.draw.raster.cover import TILE
+from saltus.draw.raster.items import Items
+from saltus.draw.raster.light import TO_KEY
+from saltus.draw.raster.mesh_buffers import RADII, Stock
+from saltus.draw.raster.resolve import resolve, wipe
+from saltus.draw.raster.shadow import darken
+from saltus.draw.raster.triangles import FULL, POS, REACH, RECORD, rasterise
+from saltus.draw.scene.camera import Eye
 
 BLUR = 0.004  # of the picture's height: half width of the average over a shadow's edge
 FIRST_RECORDS = 20_000

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.draw.arrows import FORCE, LONGEST, POINTS, metres_per_newton
-from saltus.draw.camera import Viewpoint
-from saltus.draw.poses import Pose, Poses
-from saltus.draw.scene import scene
-from saltus.draw.still import Still
-from saltus.draw.subject import GHOST_COLOURS, GHOST_OPACITY
+from saltus.draw.raster.drawables import GHOST_COLOURS, GHOST_OPACITY
+from saltus.draw.scene.camera import Viewpoint
+from saltus.draw.scene.poses import Pose, Poses
+from saltus.draw.scene.scene import scene
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import Camera, View
 from saltus.draw.text import write
-from saltus.draw.view import Camera, View
 from saltus.errors import SaltusWarning
 from saltus.model.model import Model
 

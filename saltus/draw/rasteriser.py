@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.draw.arrows import contact_marks, mass_marks, metres_per_newton
-from saltus.draw.camera import Eye, Viewpoint
 from saltus.draw.canvas import Canvas
-from saltus.draw.floors import Floors
-from saltus.draw.poses import Pose, Poses
-from saltus.draw.scene import scene
-from saltus.draw.still import Still
-from saltus.draw.stock import Stock
-from saltus.draw.subject import GHOST_COLOURS, Subject
+from saltus.draw.raster.drawables import GHOST_COLOURS, Subject
+from saltus.draw.raster.floors import Floors
+from saltus.draw.raster.mesh_buffers import Stock
+from saltus.draw.scene.camera import Eye, Viewpoint
+from saltus.draw.scene.poses import Pose, Poses
+from saltus.draw.scene.scene import scene
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import View
 from saltus.draw.text import write
-from saltus.draw.view import View
 from saltus.model.model import Model
 
 HAZE = 4.0  # distances to what is looked at, where half of a floor has gone into the horizon

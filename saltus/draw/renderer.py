@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import text_of
-from saltus.draw.still import Still
-from saltus.draw.view import View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import View
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.model import Model
 
@@ -54,7 +54,7 @@ def make_renderer(model: Model, view: View, renderer: str = "saltus") -> Rendere
         if found is not None:
             return found
     from saltus.draw.rasteriser import Rasteriser
-    from saltus.draw.scene import not_drawn
+    from saltus.draw.scene.scene import not_drawn
 
     if text := not_drawn(model):
         warnings.warn(text, SaltusWarning, stacklevel=2)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from saltus.display import facts_html
 from saltus.model.layout import data_sizes
+from saltus.terminal.display import facts_html
 
 
 @dataclass(frozen=True)

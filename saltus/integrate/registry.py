@@ -1,7 +1,6 @@
 """The integrators by name."""
 
 from saltus.arguments import numbers
-from saltus.display import table_html
 from saltus.errors import OptionError
 from saltus.integrate.adaptive.dopri5 import dopri5
 from saltus.integrate.fixed.euler import EULER
@@ -20,6 +19,7 @@ from saltus.integrate.implicit.implicit_runge_kutta import implicit_runge_kutta
 from saltus.integrate.implicit.implicitfast import IMPLICITFAST
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.tableau import ButcherTableau
+from saltus.terminal.display import table_html
 
 _ALL = (
     EXPLICIT_EULER,

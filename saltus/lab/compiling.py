@@ -20,7 +20,8 @@ from typing import Any
 
 from saltus.lab.setup import Built, Settings, Setup, build
 from saltus.number.cache.storage import cache_directory, cache_key
-from saltus.number.compile.progress import compile_progress, expected_seconds, remember
+from saltus.number.compile.progress import expected_seconds, remember
+from saltus.terminal.compiling import compile_progress
 
 _listening = threading.Lock()  # of all who listen to the compiler, only the last is told
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from saltus.draw.poses import Pose
+    from saltus.draw.scene.poses import Pose
     from saltus.model.model import Model
 
 JOINTS = ("free", "ball", "slide", "hinge")  # by mjtJoint

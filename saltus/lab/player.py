@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.draw.scene import not_drawn
+from saltus.draw.scene.scene import not_drawn
 from saltus.errors import OptionError, SaltusError
 from saltus.lab.ear import Ear
 from saltus.lab.protocol import Command, Frame

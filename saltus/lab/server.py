@@ -19,7 +19,6 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-import saltus
 from saltus.errors import OptionError
 from saltus.lab import protocol
 from saltus.lab.answers import DOWNLOADS, STATE, Door, Refused, answer, refusal
@@ -27,6 +26,7 @@ from saltus.lab.client import Client, Status
 from saltus.lab.history import History
 from saltus.lab.outside import MOST_BYTES, Outside, Upload
 from saltus.lab.protocol import Command, Malformed, OutOfRange
+from saltus.version import __version__
 
 if TYPE_CHECKING:
     from saltus.lab.stage import Stage
@@ -262,7 +262,7 @@ class Server:
 
     def _hello(self, client: Client) -> str:
         about = {"scenes": self._stage.scenes, "bounds": protocol.BOUNDS, "upload": MOST_BYTES}
-        return protocol.encode({"type": "hello", "role": client.role, **about, "version": saltus.__version__})
+        return protocol.encode({"type": "hello", "role": client.role, **about, "version": __version__})
 
     def _hear(self, client: Client, command: Command) -> None:
         if command.type == "ack":

@@ -19,7 +19,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.scene import not_drawn
+from saltus.draw.scene.scene import not_drawn
 from saltus.errors import DivergenceError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.compiling import Making

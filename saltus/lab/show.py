@@ -11,8 +11,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.poses import Poses
-from saltus.draw.scene import Scene, scene
+from saltus.draw.scene.poses import Poses
+from saltus.draw.scene.scene import Scene, scene
 from saltus.lab.marks import camera_poses, cameras, joints
 
 if TYPE_CHECKING:

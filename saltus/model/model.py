@@ -10,7 +10,6 @@ import mujoco
 import numpy as np
 
 from saltus.arguments import text_of
-from saltus.display import count
 from saltus.errors import OptionError, UnknownName
 from saltus.model import features
 from saltus.model.compile.cameras_rays import sight
@@ -21,6 +20,7 @@ from saltus.model.field_overrides import changed, value_of
 from saltus.model.layout import model_layout
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
+from saltus.terminal.display import count
 
 SEMANTICS = "mujoco-4.0"
 # what MuJoCo's model holds, without its methods

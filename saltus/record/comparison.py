@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.display import table_html
 from saltus.record.trajectory import Trajectory
+from saltus.terminal.display import table_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
 from saltus.contact.mujoco.collision import attach
-from saltus.draw.still import NO_MODE
+from saltus.draw.scene.snapshot import NO_MODE
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
@@ -60,7 +60,7 @@ def recorded_contacts(trajectory: Trajectory, time: float) -> NDArray[np.float64
 
 def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
     """Contacts [n, 8] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance,
-    mode (see `saltus.draw.still`).
+    mode (see `saltus.draw.scene.snapshot`).
 
     Those in the gap carry no force. Modes are known where events are located in time.
     """

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.display import SHOWN, count, table_html
 from saltus.errors import OptionError
+from saltus.terminal.display import SHOWN, count, table_html
 
 #: What an event holds; numbers that are not known are nan, and names "".
 #:

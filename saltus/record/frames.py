@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import text_of
-from saltus.draw.still import Still
-from saltus.draw.view import View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import View
 from saltus.errors import OptionError
 from saltus.record.interpolate import Interpolator
 

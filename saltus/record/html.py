@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from saltus.display import count, facts_html
 from saltus.record.energy_figure import energy_figure
 from saltus.record.events import counts
+from saltus.terminal.display import count, facts_html
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import path_of
-from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.contact_plot import SHOWN, draw_contacts, event_handle, mark_events, rows_of
 from saltus.record.energy_figure import energy_figure
 from saltus.record.jumps import with_jumps
 from saltus.record.labels import literal
 from saltus.record.panels import MOST, Panel, panels
-from saltus.record.whole import write_whole
+from saltus.record.whole import check_writable, write_whole
+from saltus.terminal.display import count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,6 +199,12 @@ def _title(trajectory: Trajectory) -> str:
     if isinstance(attrs.get("timestep"), float):
         parts.append(f"timestep {attrs['timestep']:.4g} s")
     return literal(", ".join(parts)) or "trajectory"
+
+
+def check_figure(path: str | os.PathLike[str]) -> None:
+    """Raise the error that writing a figure would raise."""
+    figure_format(path)
+    check_writable(path, what="figure")
 
 
 def figure_format(path: str | os.PathLike[str]) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.energy_figure import energy_figure
 from saltus.record.events import cells, counts, heading, known_fields
@@ -18,6 +17,7 @@ from saltus.record.report_page import page
 from saltus.record.report_plots import plots
 from saltus.record.stored_model import readable_model
 from saltus.record.whole import write_whole
+from saltus.terminal.display import count
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory

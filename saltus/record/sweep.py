@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import path_of, whole_number
-from saltus.display import table_html
 from saltus.errors import OptionError
 from saltus.record.whole import write_whole
+from saltus.terminal.display import table_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

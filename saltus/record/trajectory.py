@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import mapping, several
-from saltus.display import count
 from saltus.errors import OptionError
 from saltus.record.certificate import Certificate, energy_drift
 from saltus.record.columns import POINTS, dtype_of
@@ -20,6 +19,7 @@ from saltus.record.events import EVENT_DTYPE, event_table
 from saltus.record.humans import HumansNames
 from saltus.record.ledger import ACCOUNTS, EnergyReport
 from saltus.record.stored_model import StoredModel, described
+from saltus.terminal.display import count
 
 if TYPE_CHECKING:
     import xarray
@@ -302,7 +302,8 @@ class Trajectory(HumansNames):
             text: whether to write time, integrator and timestep into the picture; or a text to put before them.
             ghosts: other recordings of the same model, drawn translucent.
             progress: True or False to show a bar or not, or a function of the fraction done; None: in a terminal.
-            view: width, height (even for MP4 and WebM), camera, follow, contacts, com, ... of `saltus.draw.view.View`.
+            view: width, height (even for MP4 and WebM), camera, follow, contacts, com, ... of
+            `saltus.draw.scene.view.View`.
                 `contacts` are computed anew from the recorded states (forces that were applied from outside are not
                 recorded, and not in them); with hard contact they are those of the nearest sample.
 

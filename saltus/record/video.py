@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from saltus.errors import OptionError, RecordError, SaltusWarning
 from saltus.record.encode import DEFAULT_RATE, MIME, check_size, encoder, film_suffix
 from saltus.record.frames import Film
-from saltus.record.progress import DRAWN, Progress
 from saltus.record.whole import reason_of, write_whole, written_whole
+from saltus.terminal.progress import DRAWN, Progress
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory

@@ -13,7 +13,6 @@ from saltus.arguments import numbers, positive, whole_number
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.display import count
 from saltus.errors import DivergenceError, ModelError, OptionError, SaltusWarning
 from saltus.integrate.adaptive.dopri5 import STUCK
 from saltus.integrate.registry import find_integrator
@@ -33,6 +32,7 @@ from saltus.simulate.sensing import batch_sensordata
 from saltus.simulate.start import check_discrete, check_sampling, start_state
 from saltus.simulate.turn import Turn, in_turn
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
+from saltus.terminal.display import count
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
 FIELDS = (

@@ -9,11 +9,11 @@ import numpy as np
 
 from saltus.arguments import mapping, text_of
 from saltus.contact.rows.user_compliance import GIVEN
-from saltus.display import facts_html
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.compile.hard import HardLaw
 from saltus.simulate.control import NOT_IN_STEPS, READS, check_reads
+from saltus.terminal.display import facts_html
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator

@@ -24,11 +24,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import flag, number, numbers
 from saltus.contact.rows import soft_law as kernels
-from saltus.display import table_html
 from saltus.errors import OptionError
 from saltus.model.contact.contact_parameters import DEFAULT_SOLREF, impedance_parameters, reference
 from saltus.number.kernels import interpret
 from saltus.simulate.impact import Impact, impact, stepped_restitution
+from saltus.terminal.display import table_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,6 @@ import mujoco
 import numba
 import numpy as np
 
-import saltus
 from saltus.integrate.event.event_location import EPSILON
 from saltus.model.compile.hill import FIBRE
 from saltus.record.humans import BODIES, NO_POINTS
@@ -20,6 +19,7 @@ from saltus.simulate.contact import find_contact_law
 from saltus.simulate.contact_points import point_bodies, point_count, point_names, why_no_points
 from saltus.simulate.rows import pair_names
 from saltus.solve.event.event_resolution import TOLERANCE
+from saltus.version import __version__
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -108,7 +108,7 @@ def model_attributes(sim: "Simulation") -> dict[str, Any]:
         "tolerances": tolerances(sim),
         "muscles": {name: dataclasses.asdict(law) for name, law in model.muscles.items()},
         "dynamics": "" if sim.dynamics is None else repr(sim.dynamics),
-        "saltus_version": saltus.__version__,
+        "saltus_version": __version__,
         **versions(),
         "python_version": platform.python_version(),
     }

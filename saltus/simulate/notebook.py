@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from saltus.display import count, facts_html, first_rows_html
 from saltus.draw.renderer import make_renderer
-from saltus.draw.still import Still
-from saltus.draw.view import View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import View
 from saltus.errors import SaltusError
 from saltus.model.model import Model
 from saltus.record.labels import readable
@@ -19,6 +18,7 @@ from saltus.record.picture import finished
 from saltus.record.report import contact_text
 from saltus.simulate.describe import law_numbers
 from saltus.simulate.start import start_state
+from saltus.terminal.display import count, facts_html, first_rows_html
 
 if TYPE_CHECKING:
     from saltus.simulate.batch import Batch

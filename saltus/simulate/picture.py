@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from saltus.arguments import text_of
 from saltus.draw.renderer import make_renderer
-from saltus.draw.still import Still
-from saltus.draw.view import View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import View
 from saltus.record.picture import finished, picture_format
 from saltus.simulate.touching import touching
 

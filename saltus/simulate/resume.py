@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import saltus
 from saltus.arguments import path_of
 from saltus.errors import OptionError, RecordError, SaltusWarning
 from saltus.integrate.integrator import Integrator
@@ -24,6 +23,7 @@ from saltus.simulate.events import Actuation, Event, UserEvents
 from saltus.simulate.ledger import Ledger
 from saltus.simulate.plan import Plan
 from saltus.simulate.run import Run, control_function, controlled_by
+from saltus.version import __version__
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
@@ -194,7 +194,7 @@ def _integrator(path: Any, setup: dict[str, Any]) -> Any:
 
 def _compare_versions(path: Any, attrs: dict[str, Any]) -> None:
     """Warn where what computes is not what it was."""
-    now = {"saltus_version": saltus.__version__, **versions()}
+    now = {"saltus_version": __version__, **versions()}
     changed = [f"{k.removesuffix('_version')} {attrs.get(k)} is now {v}" for k, v in now.items() if attrs.get(k) != v]
     if changed:
         text = f"resuming '{os.fspath(path)}' with other versions ({', '.join(changed)}): its bits may differ"

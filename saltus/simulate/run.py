@@ -12,7 +12,6 @@ import numpy as np
 from saltus.arguments import flag, numbers, path_of, positive
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
 from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
-from saltus.record.progress import Progress
 from saltus.record.recorder import TrajectoryBuilder
 from saltus.simulate import checkpoint, divergence
 from saltus.simulate.contact_points import energy_and_contacts, point_count
@@ -23,6 +22,7 @@ from saltus.simulate.ledger import Ledger
 from saltus.simulate.plan import ROUNDING, Plan
 from saltus.simulate.unstable import warn_if_unstable
 from saltus.solve.status import ENDED
+from saltus.terminal.progress import Progress
 
 if TYPE_CHECKING:
     from saltus.record.stream import Stream

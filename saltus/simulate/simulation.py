@@ -476,7 +476,8 @@ class Simulation:
         """Draw the present state: a Pillow image, which notebooks show; written to `path` too (.png, .jpg, .webp).
 
         `renderer`: "saltus", or "mujoco", MuJoCo's, where OpenGL works. `text`: written into the picture. `view`:
-        width, height, camera, follow, contacts, com, ... of `saltus.draw.view.View`; contacts are those of `data`.
+        width, height, camera, follow, contacts, com, ... of `saltus.draw.scene.view.View`; contacts are those of
+        `data`.
         """
         from saltus.simulate.picture import picture
 

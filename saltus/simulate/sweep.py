@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import saltus
 from saltus.arguments import flag, positive, several, words
 from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator
+from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import source_of
-from saltus.record.progress import Progress
 from saltus.record.stored_model import StoredModel
 from saltus.record.sweep import DONE, NOT_RUN, Sweep, named, text_of
 from saltus.record.sweep_store import Kept, key_of
@@ -29,6 +28,8 @@ from saltus.simulate.measures import Measure, measured, parse, unit_of
 from saltus.simulate.settings import Setup, check_path, of_state
 from saltus.simulate.simulation import Simulation
 from saltus.simulate.workers import Lost, results, worker_count
+from saltus.terminal.progress import Progress
+from saltus.version import __version__
 
 SAMPLES = 2000  # about as many where none are asked for
 RUNS = "{task.completed:.0f} of {task.total:.0f} runs"
@@ -182,7 +183,7 @@ def _renamed(measure: Measure, name: str) -> Measure:
 
 def _kept_source(model: Any) -> Any:
     """What can be sent to other processes: text, a name, a Path, a Model."""
-    return model if isinstance(model, str | os.PathLike | Model) else saltus.load(model)
+    return model if isinstance(model, str | os.PathLike | Model) else load(model)
 
 
 def _check(setup: Setup, points: Sequence[dict[str, Any]], paths: Sequence[str]) -> Model:
@@ -223,7 +224,7 @@ def _about(
     source = source_of(setup.source)
     image.update(b"" if source is None else source.text.encode())
     return {
-        "version of Saltus": saltus.__version__,
+        "version of Saltus": __version__,
         "model": f"{base.name} {image.hexdigest()[:16]}",
         "measures": {name: f if isinstance(f, str) else _code_of(f) for name, f in functions.items()},
         "duration": duration,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.still import OPEN
+from saltus.draw.scene.snapshot import OPEN
 from saltus.record.contact_forces import contact_axes, contact_table
 from saltus.simulate import loops
 

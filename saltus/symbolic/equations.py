@@ -23,7 +23,6 @@ import symengine
 import sympy
 
 from saltus.arguments import path_of, positive, several, text_of
-from saltus.display import count
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.load import load
 from saltus.symbolic.code import TARGETS, kernel_text, routine
@@ -44,6 +43,7 @@ from saltus.symbolic.show.letters import letters
 from saltus.symbolic.show.page_html import equations_html, is_short
 from saltus.symbolic.show.steps import Step, equations_latex, steps
 from saltus.symbolic.simplify import simplified
+from saltus.terminal.display import count
 
 if TYPE_CHECKING:
     from saltus.model.model import Model

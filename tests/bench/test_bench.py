@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from saltus.bench import found_models, machine, peers, smooth
-from saltus.bench.timing import Contender, Timing, in_turn
+from saltus.bench import smooth
+from saltus.bench.harness import found_models, machine, peers
+from saltus.bench.harness.timing import Contender, Timing, in_turn
 from saltus.errors import OptionError, SaltusError
 
 

@@ -12,7 +12,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from saltus.bench import contact, peers, solver_work
+from saltus.bench import contact
+from saltus.bench.harness import peers, solver_work
 from saltus.contact.counts import NBLOCK, NITER
 from saltus.contact.rows.blocks import add_transpose_block, times_block
 from saltus.dynamics.tree.factor import multiply

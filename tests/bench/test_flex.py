@@ -12,7 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.bench import flex, flex_sheet, peers
+from saltus.bench import flex, flex_sheet
+from saltus.bench.harness import peers
 from saltus.contact.counts import NCON
 
 ORDER = {"flexedge_vert", "flexedge_length0", "triangle_edge"}  # edges come in another order

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saltus.bench import engine_run, equations_run, naive, orientations, orientations_plot, orientations_report
-from saltus.bench.equations_loop import python_loop, solve_symmetric
-from saltus.bench.fresh import Outcome, run_fresh
-from saltus.bench.orientation_case import Case, inputs
-from saltus.bench.orientations import Found, Plan, Row, judged, planned
+from saltus.bench import orientations
+from saltus.bench.harness.fresh import Outcome, run_fresh
+from saltus.bench.orientation import engine_run, equations_run, naive, plot, report
+from saltus.bench.orientation.case import Case, inputs
+from saltus.bench.orientation.equations_loop import python_loop, solve_symmetric
+from saltus.bench.orientation.plan import Found, Plan, Row
+from saltus.bench.orientations import judged, planned
 from saltus.errors import OptionError, SaltusError
 from saltus.model.load import n_link
 from saltus.symbolic import derive
@@ -127,7 +129,7 @@ CASE = {"method": "naive", "orientation": "relative", "links": 1, "option": "A",
 
 def test_a_process_tells_and_answers():
     heard = []
-    outcome = run_fresh("saltus.bench.orientation_case", CASE, limit=100, hear=heard.append)
+    outcome = run_fresh("saltus.bench.orientation.case", CASE, limit=100, hear=heard.append)
     assert outcome.error is None and not outcome.late
     assert [facts["steps"] for facts in heard if "steps" in facts] == [1, 2]
     assert outcome.facts["answer"]["ways"][0]["name"] == "SymPy"
@@ -135,13 +137,13 @@ def test_a_process_tells_and_answers():
 
 @pytest.mark.slow
 def test_a_process_is_ended_at_the_limit():
-    outcome = run_fresh("saltus.bench.orientation_case", {**CASE, "steps": 100_000}, limit=4)
+    outcome = run_fresh("saltus.bench.orientation.case", {**CASE, "steps": 100_000}, limit=4)
     assert outcome.late and outcome.error is None
     assert "answer" not in outcome.facts
 
 
 def test_a_process_that_fails_says_why():
-    outcome = run_fresh("saltus.bench.orientation_case", {**CASE, "method": "guess"}, limit=100)
+    outcome = run_fresh("saltus.bench.orientation.case", {**CASE, "method": "guess"}, limit=100)
     assert outcome.error == "KeyError: 'guess'" and not outcome.late
 
 
@@ -157,7 +159,7 @@ def answer_of(case, angles=None, seconds=1.0):
 
 WAYS = {"naive": ["SymPy"], "equations": ["Python", "Numba"], "engine": ["kernels"]}
 for _way in ("Python", "Numba"):
-    assert _way in orientations_plot.STYLES
+    assert _way in plot.STYLES
 
 
 class Silent:
@@ -283,7 +285,7 @@ def some_rows():
 
 
 def test_conclusions_follow_from_the_figures():
-    said = "\n".join(orientations_report.conclusions(some_rows()))
+    said = "\n".join(report.conclusions(some_rows()))
     assert (
         "relative angles, 3 links: naive 31 s, derived 11 ms in all, 2 800 x; simulation 30 s and 1 ms, 30 000 x"
         in said
@@ -311,8 +313,8 @@ def test_what_moves_otherwise_is_wrong_and_not_timed():
     )
     assert [r.right for r in rows] == [True, True, False]
     assert rows[2].difference == pytest.approx(1e-5)
-    assert "absolute" not in "\n".join(orientations_report.conclusions(rows))
-    cells = [orientations_report._cells(group, rows) for group in orientations_report.grouped(rows)]
+    assert "absolute" not in "\n".join(report.conclusions(rows))
+    cells = [report._cells(group, rows) for group in report.grouped(rows)]
     assert "wrong" in cells[2] and "1 ms" not in cells[2] and "1 ms" in cells[1]
 
 
@@ -327,13 +329,13 @@ def test_what_moves_otherwise_is_wrong_and_not_timed():
     ],
 )
 def test_places(numbers, text):
-    assert orientations_report.places(numbers) == text
+    assert report.places(numbers) == text
 
 
 def test_the_figure_has_the_lectures_labels_and_colours():
     from matplotlib.colors import same_color
 
-    figure = orientations_plot.draw(plan_of(3), Found(some_rows()))
+    figure = plot.draw(plan_of(3), Found(some_rows()))
     lecture, modelling, simulation = figure.axes
     assert lecture.get_title().startswith("Time Taken to Simulate for Different Numbers of Links")
     assert (lecture.get_xlabel(), lecture.get_ylabel()) == ("Number of Links", "Simulation Time (s)")
@@ -345,7 +347,7 @@ def test_the_figure_has_the_lectures_labels_and_colours():
     assert lines["Relative"].get_ydata().tolist() == [11.0, 21.0, 31.0]
     assert modelling.get_yscale() == simulation.get_yscale() == "log"
     assert {line.get_label() for line in simulation.lines} >= {"Maximal, Python", "Numeric engine", "Relative, naive"}
-    without = orientations_plot.draw(plan_of(3), Found([r for r in some_rows() if r.method != "naive"]))
+    without = plot.draw(plan_of(3), Found([r for r in some_rows() if r.method != "naive"]))
     assert len(without.axes) == 2
 
 

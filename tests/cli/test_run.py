@@ -5,9 +5,9 @@ import pytest
 from PIL import Image
 
 import saltus
-from saltus.cli import INTERRUPTED
 from saltus.record import stream
 from saltus.simulate.simulation import Simulation
+from saltus.terminal.screen import INTERRUPTED
 
 av = pytest.importorskip("av")
 SMALL = ["--size", "160x120"]

@@ -9,8 +9,8 @@ import pytest
 import saltus
 from saltus.draw.arrows import metres_per_newton
 from saltus.draw.rasteriser import Rasteriser
-from saltus.draw.still import Still
-from saltus.draw.view import Camera, View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import Camera, View
 
 BALL = """<mujoco><statistic extent="2"/><option gravity="0 0 -5"/><worldbody>
   <body><freejoint/><geom size=".05" mass="3" rgba=".5 .5 .5 .2"/></body>

@@ -13,8 +13,8 @@ from helpers.files import EVERYTHING
 
 import saltus
 from saltus.draw.rasteriser import Rasteriser
-from saltus.draw.still import Still
-from saltus.draw.view import Camera, View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import Camera, View
 
 EVERY = """
 <mujoco><statistic extent="3"/><option timestep="0.002"/>

@@ -16,7 +16,7 @@ import saltus
 from saltus import OptionError, SaltusWarning
 from saltus.draw.rasteriser import Rasteriser
 from saltus.draw.renderer import make_renderer
-from saltus.draw.view import View
+from saltus.draw.scene.view import View
 
 SKIN = """<mujoco><asset><skin name="coat" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"><bone body="b" bindpos="0 0 0"
 bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin></asset>
@@ -34,8 +34,8 @@ import json, sys, warnings
 import numpy as np
 import saltus
 from saltus.draw.renderer import make_renderer
-from saltus.draw.still import Still
-from saltus.draw.view import Camera, View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import Camera, View
 model = saltus.load("double_pendulum")
 view = View(320, 240, camera=Camera((0, 0, -1), 8.0, 90.0, -10.0), com=True)
 with warnings.catch_warnings(record=True) as caught:

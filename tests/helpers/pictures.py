@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 
 from saltus.draw.canvas import NO_LIGHT
-from saltus.draw.cover import SAMPLES_X, SAMPLES_Y
+from saltus.draw.raster.cover import SAMPLES_X, SAMPLES_Y
+from saltus.draw.raster.samples import NUMBERS
 from saltus.draw.rasteriser import Rasteriser
-from saltus.draw.samples import NUMBERS
-from saltus.draw.still import Still
+from saltus.draw.scene.snapshot import Still
 
 
 def samples(renderer: Rasteriser, still: Still):

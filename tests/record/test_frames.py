@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import saltus
-from saltus.draw.still import NO_MODE
+from saltus.draw.scene.snapshot import NO_MODE
 from saltus.errors import OptionError
 from saltus.record.frames import Film, frame_count, frame_rate
 

@@ -13,8 +13,8 @@ import pytest
 
 import saltus
 from saltus.draw.renderer import make_renderer
-from saltus.draw.still import Still
-from saltus.draw.view import View
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import View
 from saltus.errors import OptionError, RecordError, SaltusWarning
 from saltus.record.interpolate import Interpolator
 from saltus.record.video import Video

@@ -14,9 +14,9 @@ import pytest
 from PIL import Image
 
 import saltus
-from saltus.display import SHOWN, count
 from saltus.record.events import EVENT_DTYPE, event_table
 from saltus.simulate.notebook import HEIGHT, WIDTH
+from saltus.terminal.display import SHOWN, count
 
 ODD = """<mujoco model="&lt;b&gt;odd"><worldbody>
   <body name="&lt;script&gt;alert(1)&lt;/script&gt;" pos="0 0 1"><joint name="a&amp;b" axis="0 1 0" range="-30 30"

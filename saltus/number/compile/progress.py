@@ -1,4 +1,4 @@
-"""What is being compiled, and how long that will take, for those who wait for it.
+"""How long compiling takes: from earlier runs, told to those who wait (see `saltus.terminal.compiling`).
 
 What took seconds on this machine is kept beside the compiled kernels; before anything was compiled here, what it took
 where the package was made has to do. Code for other features takes about as long as that for the most similar ones.
@@ -9,12 +9,13 @@ import json
 import sys
 import time
 from collections.abc import Iterable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from numba.core import event
 
 from saltus.number.cache.storage import cache_directory, cache_key, write_whole
+from saltus.terminal.compiling import tell
 
 NAME = "compile_seconds.json"
 SHIPPED = Path(__file__).with_name(NAME)
@@ -105,45 +106,6 @@ class _CompileClock(event.Listener):
         return (ev.data["dispatcher"].py_func.__module__ or "").startswith("saltus.")
 
 
-@contextmanager
-def compile_progress(report):
-    """While inside, call `report` when a kernel starts or all have finished compiling.
-
-    Its arguments: the kernel's name or None, how many kernels wait for one another, and how many seconds the first of
-    them took before, where known.
-    """
-    reports.append(report)
-    try:
-        yield
-    finally:
-        reports.remove(report)
-
-
-def in_words(about):
-    """How long it takes, to follow what is compiled; "" where that is not known."""
-    return "" if about is None else f", about {about:.0f} s"
-
-
-def _announce(name, depth, about):
-    """A line in the terminal while the outermost kernel compiles."""
-    if depth == 1:
-        sys.stderr.write(f"saltus: compiling {name}, once for this machine{in_words(about)} ...")
-    elif depth == 0:
-        sys.stderr.write("\r\033[K")
-    sys.stderr.flush()
-
-
-def _tell(*what):
-    """Pass on what compiles: to those who asked, or else to a person at a terminal."""
-    if reports:
-        reports[-1](*what)
-    elif sys.stderr.isatty():
-        _announce(*what)
-
-
-reports: list = []  # who wants to know, the last one is told
-
-
 def watch_the_compiler():
     """From now on it is told what compiles, and remembered how long it took."""
-    event.register("numba:compile", _CompileClock(_tell))
+    event.register("numba:compile", _CompileClock(tell))

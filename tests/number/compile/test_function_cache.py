@@ -26,7 +26,7 @@ import numpy as np
 {setup}
 from saltus.number.cache.storage import cache_directory
 from saltus.number.kernels import Entry, kernel
-from saltus.number.compile.progress import compile_progress
+from saltus.terminal.compiling import compile_progress
 from saltus.number.structs import Field, Layout, Struct
 
 Layout("Store", {{"x": Field("real", ("n",)){more}}})

@@ -10,9 +10,10 @@ from numba.core.caching import NullCache
 from numba.core.errors import TypingError
 
 from saltus.number.compile import progress
-from saltus.number.compile.progress import compile_progress, expected_seconds, known, remember
+from saltus.number.compile.progress import expected_seconds, known, remember
 from saltus.number.kernels import Entry, kernel
 from saltus.number.structs import Field, Layout, Struct
+from saltus.terminal.compiling import compile_progress, tell
 
 MODEL = Layout("Progressed", {"n": Field("int", ())}, frozen=True, features={"round", "square"})
 PAIR = Layout("ProgressedPair", {"x": Field("real", ("two",))})
@@ -111,7 +112,7 @@ def test_a_place_that_cannot_be_written_costs_nothing_more(monkeypatch, tmp_path
 
 def test_a_person_at_a_terminal_is_told(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    progress._tell("step", 1, 12.3)
-    progress._tell("inner", 2, None)
-    progress._tell(None, 0, None)
+    tell("step", 1, 12.3)
+    tell("inner", 2, None)
+    tell(None, 0, None)
     assert capsys.readouterr().err == "saltus: compiling step, once for this machine, about 12 s ...\r\033[K"

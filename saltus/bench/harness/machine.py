@@ -1,0 +1,43 @@
+"""On what a measurement was made."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from saltus.version import __version__
+
+
+def description(threads: int) -> dict[str, Any]:
+    """CPU, cores, threads of the measurement, system and versions."""
+    from saltus.number.processor import register_bits
+
+    return {
+        "cpu": cpu(),
+        "cores": cores(),
+        "simd_bits": register_bits(),
+        "threads": threads,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "saltus": __version__,
+        **{name: version(name) for name in ("mujoco", "numba", "numpy")},
+    }
+
+
+def cpu() -> str:
+    """The CPU's name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

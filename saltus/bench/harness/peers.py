@@ -1,0 +1,237 @@
+"""MuJoCo and Saltus, set up alike: one model, semi-implicit Euler, the same starts."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import mujoco
+import mujoco.batch
+import numpy as np
+
+from saltus.bench.harness.timing import Contender
+from saltus.errors import SaltusError
+from saltus.model.features import IGNORABLE, unsupported
+from saltus.model.load import load
+from saltus.model.model import Model
+from saltus.simulate.batch import Batch
+from saltus.simulate.simulation import Simulation
+
+SEED = 1
+ALIKE_STEPS = 10  # after which both peers are still at the same place
+PRECISIONS = ("float64", "float32")
+FLAGS = mujoco.mjtDisableBit
+
+
+class Start(NamedTuple):
+    """Where a simulation begins, or many: positions, velocities, and forces on the joints (N, N m) that stay."""
+
+    qpos: np.ndarray
+    qvel: np.ndarray
+    force: np.ndarray
+
+
+class Setup:
+    """A model for both, and where to begin: `start`, and `starts(n)` for batches.
+
+    `warming`: untimed steps with which every timing begins, after which a solver starts from its last solution.
+    """
+
+    warming = 0
+
+    def __init__(self, model: Model, name: str):
+        self.model, self.mujoco, self.name = model, model.mujoco, name
+        self.timestep = float(model.opt.timestep)
+        self.start = Start(model.qpos0.copy(), np.zeros(model.nv), np.zeros(model.nv))
+
+    def starts(self, n: int) -> Start:
+        """Starts of n simulations."""
+        raise NotImplementedError
+
+    def simulation(self) -> Simulation:
+        """Saltus's, at the start."""
+        sim = Simulation(self.model, "euler")
+        self.put(sim, self.start)
+        return sim
+
+    def data(self) -> mujoco.MjData:
+        """MuJoCo's, at the start."""
+        data = mujoco.MjData(self.mujoco)
+        self.put(data, self.start)
+        return data
+
+    def put(self, state: Any, start: Start) -> None:
+        """Let a simulation or batch of either begin."""
+        state.time, state.qpos, state.qvel = 0.0, start.qpos, start.qvel
+        if start.force.any():
+            state.qfrc_applied = start.force
+
+    def advance(self, state: Any, n: int) -> None:
+        """n steps of a simulation or batch of either."""
+        if n == 0:
+            return
+        if isinstance(state, mujoco.MjData):
+            mujoco.mj_step(self.mujoco, state, n)
+        elif isinstance(state, mujoco.batch.Batch):
+            state.step(nstep=n)
+        else:
+            state.step(n)
+
+    def begin(self, state: Any, start: Start) -> None:
+        """Be ready for a timing."""
+        self.put(state, start)
+        self.advance(state, self.warming)
+
+    def contender(self, name: str, state: Any, start: Start, steps: int, units: float) -> Contender:
+        """A simulation or batch that is timed for so many steps; what it does must be worth it."""
+        found = Contender(name, partial(self.begin, state, start), partial(self.advance, state, steps), units)
+        found.begin()
+        found.work()
+        expected = (steps + self.warming) * self.timestep
+        require_motion(f"{self.name}, {name}", np.asarray(state.qpos), start.qpos, state.time, expected)
+        return found
+
+
+class Free(Setup):
+    """Motion without constraints.
+
+    `spread`: standard deviation of the start's positions (rad, m) and velocities (rad/s, m/s) about the model's own.
+    """
+
+    def __init__(self, model: Any, *, spread: float = 0.3):
+        whole = load(model, ignore=list(IGNORABLE))
+        free = _alike(whole.mujoco)
+        free.opt.disableflags |= FLAGS.mjDSBL_CONSTRAINT.value
+        super().__init__(load(free, ignore=list(IGNORABLE)), whole.name)
+        self.spread = spread
+        rng = np.random.default_rng(SEED)
+        qpos, qvel = self.model.qpos0.copy(), spread * rng.normal(size=self.model.nv)
+        mujoco.mj_integratePos(self.mujoco, qpos, spread * rng.normal(size=self.model.nv), 1.0)
+        self.start = Start(qpos, qvel, np.zeros(self.model.nv))
+
+    def starts(self, n: int) -> Start:
+        qpos, qvel, force = (np.tile(x, (n, 1)) for x in self.start)
+        rng = np.random.default_rng(SEED)
+        return Start(qpos, qvel + 0.3 * self.spread * rng.normal(size=qvel.shape), force)
+
+    def difference(self) -> float:
+        """Largest difference of a position or velocity between the peers after a few steps."""
+        sim, data = self.simulation(), self.data()
+        for state in (sim, data):
+            self.advance(state, ALIKE_STEPS)
+        return float(max(abs(sim.qpos - data.qpos).max(), abs(sim.qvel - data.qvel).max()))
+
+
+class Constrained(Setup):
+    """Motion with everything on that Saltus simulates, from where simulations of MuJoCo have settled.
+
+    `n` simulations move for `settle` seconds from the model's start, each with velocities of its own, of standard
+    deviation `spread` (rad/s, m/s), and with forces of its own on its joints, of standard deviation `push` (N m, N).
+    `off`: what is switched off for both; `solver`: that both use.
+    """
+
+    warming = 2
+
+    def __init__(self, model: Any, n: int, *, spread: float = 0.3, settle: float = 3.0, push: float = 0.0):
+        whole = load(model, ignore=list(IGNORABLE))
+        constrained = _alike(whole.mujoco)
+        self.off = list(dict.fromkeys(feature.kind for feature in unsupported(constrained)))
+        switch_off(constrained, self.off)
+        super().__init__(load(constrained), whole.name)
+        self.solver = ("PGS", "CG", "Newton")[constrained.opt.solver]
+        rng = np.random.default_rng(SEED)
+        shape = n, self.model.nv
+        qpos = self.model.qpos0 if whole.initial_key is None else self.model.key_qpos[whole.initial_key]
+        begin = Start(np.tile(qpos, (n, 1)), spread * rng.normal(size=shape), push * rng.normal(size=shape))
+        peer = mujoco.batch.Batch(self.mujoco, n)
+        steps = round(settle / self.timestep)
+        self.put(peer, begin)
+        self.advance(peer, steps)
+        self._starts = Start(np.array(peer.qpos), np.array(peer.qvel), begin.force)
+        require_sound(f"{self.name}, before the timed steps", self._starts.qpos, peer.time, steps * self.timestep)
+        self.start = Start(*(x[0] for x in self._starts))
+
+    def starts(self, n: int) -> Start:
+        return Start(*(x[:n] for x in self._starts))
+
+
+def _alike(m: mujoco.MjModel) -> mujoco.MjModel:
+    """Both integrate alike, and MuJoCo computes no sensors, as Saltus does not."""
+    m.opt.disableflags |= FLAGS.mjDSBL_SENSOR.value
+    m.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER.value
+    return m
+
+
+def switch_off(m: mujoco.MjModel, kinds: list[str]) -> None:
+    """Switch off kinds of features in the model, those of them that can be."""
+    for kind in kinds:
+        if kind == "actuator":
+            m.opt.disableflags |= FLAGS.mjDSBL_ACTUATION.value
+        elif kind == "noslip":
+            m.opt.noslip_iterations = 0
+        elif kind in ("diagexact", "speculative"):
+            m.opt.enableflags &= ~getattr(mujoco.mjtEnableBit, f"mjENBL_{kind.upper()}").value
+        elif kind == "fluid":
+            m.opt.density = m.opt.viscosity = 0.0
+        elif kind == "adhesion":
+            m.geom_adhesion[:], m.pair_adhesion[:] = 0.0, 0.0
+        elif kind == "tendon":
+            for field in ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature"):
+                getattr(m, f"tendon_{field}")[:] = 0.0
+
+
+def single(setup: Setup, steps: int) -> list[Contender]:
+    """One simulation: `mj_step(m, d, n)` and `Simulation.step(n)`; a unit is a step."""
+    sides = {"mujoco": setup.data(), "saltus": setup.simulation()}
+    return [setup.contender(name, state, setup.start, steps, steps) for name, state in sides.items()]
+
+
+def batches(setup: Setup, n: int, steps: int, threads: int) -> list[Contender]:
+    """n simulations at once: `mujoco.batch.Batch` and `saltus.Batch`; a unit is a step of one of them on one core."""
+    sides: dict[str, Any] = {"mujoco": mujoco.batch.Batch(setup.mujoco, n, nthread=threads)}
+    for precision in PRECISIONS:
+        own = Batch(setup.model, n, threads=threads, precision=precision, integrator="euler")
+        sides[f"saltus {precision}"] = own
+    starts, units = setup.starts(n), n * steps / threads
+    return [setup.contender(name, state, starts, steps, units) for name, state in sides.items()]
+
+
+def derivatives(setup: Setup) -> tuple[list[Contender], float]:
+    """Derivatives of a step: `mjd_transitionFD` (forward differences) and `linearize`; and their largest difference.
+
+    A unit is one pair of matrices A, B.
+    """
+    sim, data = setup.simulation(), setup.data()
+    m = setup.mujoco
+    size = 2 * m.nv + m.na
+    A, B = np.zeros((size, size)), np.zeros((size, m.nu))
+    out: dict[str, np.ndarray] = {}
+
+    def differences():
+        mujoco.mjd_transitionFD(m, data, 1e-6, False, A, B, None, None)
+
+    def duals():
+        out["A"], out["B"] = sim.linearize()
+
+    contenders = [
+        Contender("mujoco", partial(setup.put, data, setup.start), differences, 1),
+        Contender("saltus", partial(setup.put, sim, setup.start), duals, 1),
+    ]
+    for contender in contenders:
+        contender.begin()
+        contender.work()
+    apart = max(float(abs(x - y).max(initial=0.0)) for x, y in ((A, out["A"]), (B, out["B"])))
+    return contenders, apart
+
+
+def require_motion(what: str, after: np.ndarray, before: np.ndarray, time: Any, expected: float) -> None:
+    """A benchmark of numbers that are not finite, or of something at rest, would say nothing."""
+    require_sound(f"{what}, in the timed steps", after, time, expected)
+    if np.allclose(after, before, rtol=0, atol=1e-9):
+        raise SaltusError(f"{what}: nothing moved in the timed steps")
+
+
+def require_sound(what: str, after: np.ndarray, time: Any, expected: float) -> None:
+    """Raise unless positions are finite and the clock (s) shows the `expected`: MuJoCo's restarts if it diverges."""
+    if not np.isfinite(after).all() or not np.allclose(time, expected, rtol=1e-4):
+        raise SaltusError(f"{what}: the motion diverged")

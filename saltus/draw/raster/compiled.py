@@ -1,0 +1,47 @@
+"""The decorators of the rasteriser's compiled code, which is kept on disk as the physics kernels are.
+
+The physics kernels do not depend on these sources, so that their key leaves them out; it is completed here.
+"""
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+from saltus.number.compile.loading import LoadingCache
+from saltus.number.kernels import FASTMATH
+
+ROOM = Path(__file__).resolve().parents[1]  # draw/
+
+
+@functools.cache
+def sources() -> str:
+    """Hash of all sources of draw/: an edit of any of them compiles anew."""
+    digest = hashlib.sha256()
+    for source in sorted(ROOM.rglob("*.py")):
+        digest.update(str(source.relative_to(ROOM)).encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def entry(function) -> Any:
+    """Compile a function that is called from Python, on first use. It releases the GIL and allocates nothing."""
+    options: dict[str, Any] = dict(
+        nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True, _nrt=False
+    )
+    dispatcher: Any = njit(**options)(function)
+    dispatcher._cache = LoadingCache(function, also=sources(), room=ROOM)
+    return dispatcher
+
+
+def part(function=None, *, strict=False) -> Any:
+    """Compile a function that is called from compiled code. `strict` keeps floating-point operations as written."""
+    if function is None:
+        return functools.partial(part, strict=strict)
+    fastmath = False if strict else set(FASTMATH)
+    options: dict[str, Any] = dict(
+        error_model="numpy", fastmath=fastmath, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
+    )
+    return njit(**options)(function)

@@ -1,0 +1,93 @@
+"""What of a model is drawn as triangles, at a pose: itself, and its ghosts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.draw.raster.floors import is_floor
+from saltus.draw.raster.items import Items, flex_items, joined, rods, shape_items
+from saltus.draw.raster.mesh_buffers import Stock
+from saltus.draw.raster.resolve import ALPHA
+from saltus.draw.raster.surface import smooth_normals
+from saltus.draw.raster.triangles import POS, attach
+from saltus.draw.scene.camera import Eye
+from saltus.draw.scene.poses import Pose
+from saltus.draw.scene.scene import Scene
+
+# Okabe and Ito's palette, which colour-blind people can tell apart, without black and yellow
+GHOST_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+GHOST_OPACITY = 0.5
+TINT = 0.85  # how much of a ghost's colour is its own
+
+
+class Subject:
+    """The shapes, tendons and flexible surfaces of a scene as items."""
+
+    def __init__(self, scene: Scene, stock: Stock, *, sites: bool, tendons: bool):
+        self._scene, self._stock = scene, stock
+        shapes = [s for s in scene.shapes if not is_floor(s) and (sites or s.source == "geom")]
+        self._tendons = scene.tendons if tendons else ()
+        self._shapes = shape_items(shapes, stock, scene)
+        self._local = np.array([(*s.pos, *s.quat) for s in shapes]).reshape(-1, 7)
+        self._body = np.array([s.body for s in shapes], np.int64)
+        self._moving = np.array([scene.moving[s.body] for s in shapes], bool)
+        self._solid = np.array([s.source == "geom" for s in shapes], bool)
+        self._surfaces = flex_items(stock, scene)
+        self.has_flexes = bool(scene.flexes)
+
+    def at(self, pose: Pose) -> Items:
+        """All items at a pose."""
+        numbers = self._shapes.numbers.copy()
+        attach(numbers, self._local, self._body, pose.xpos, pose.xquat)
+        parts = [self._shapes._replace(numbers=numbers), *self._flexible(pose)]
+        return joined(parts)
+
+    def opaque(self, items: Items) -> NDArray[np.int64]:
+        """Which items hide what is behind them."""
+        return np.flatnonzero(items.looks[:, ALPHA] >= 1.0)
+
+    def casting(self, items: Items) -> NDArray[np.int64]:
+        """Which items throw a shadow: those that are opaque and no sites."""
+        casts = items.looks[:, ALPHA] >= 1.0
+        casts[: len(self._solid)] &= self._solid
+        return np.flatnonzero(casts)
+
+    def translucent(self, items: Items, eye: Eye) -> list[NDArray[np.int64]]:
+        """Items that one sees through, one at a time, from the farthest to the nearest."""
+        found = np.flatnonzero(items.looks[:, ALPHA] < 1.0)
+        depth = (items.numbers[found, POS : POS + 3] - eye.pos) @ eye.forward
+        return [found[k : k + 1] for k in np.argsort(-depth, kind="stable")]
+
+    def ghost(self, pose: Pose, number: int) -> Items:
+        """What can move, at a pose, in the colour of a ghost."""
+        items = self.at(pose)
+        chosen = np.ones(len(items.numbers), bool)
+        chosen[: len(self._moving)] = self._moving
+        numbers, kinds, looks = items.numbers[chosen], items.kinds[chosen], items.looks[chosen]
+        colour = GHOST_COLOURS[number % len(GHOST_COLOURS)]
+        tint = np.square([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+        looks[:, :3] += TINT * (tint.astype(np.float32) - looks[:, :3])
+        looks[:, ALPHA] = GHOST_OPACITY
+        return Items(numbers, kinds, looks)
+
+    def bend(self, pose: Pose) -> None:
+        """Give the flexible surfaces their shape."""
+        for i, points in enumerate(pose.flexes):
+            vertices, normals, faces = self._stock.room(("flex", i))
+            if len(faces):
+                vertices[:, :3] = points
+                smooth_normals(vertices, faces, normals)
+
+    def _flexible(self, pose: Pose) -> list[Items]:
+        parts = []
+        if self.has_flexes:
+            self.bend(pose)
+            parts.append(self._surfaces)
+            for flex, points in zip(self._scene.flexes, pose.flexes, strict=True):
+                if flex.dim == 1:
+                    ends = points[flex.edges]
+                    parts.append(rods(self._stock, ends[:, 0], ends[:, 1], flex.radius, flex.rgba))
+        for tendon, points in zip(self._tendons, pose.tendons, strict=False):
+            parts.append(rods(self._stock, points[:-1], points[1:], tendon.width, tendon.rgba))
+        return parts

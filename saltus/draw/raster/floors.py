@@ -1,0 +1,69 @@
+"""The opaque planes of a model, which are drawn as background, and the one that shadows fall on."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.draw.raster import background
+from saltus.draw.raster.light import TO_KEY, lit
+from saltus.draw.raster.triangles import rotation
+from saltus.draw.scene.poses import Pose
+from saltus.draw.scene.scene import Scene, Shape
+
+STEEP = 0.3  # least cosine between a floor's normal and the direction to the light
+
+
+def is_floor(shape: Shape) -> bool:
+    """Whether a shape is drawn as background."""
+    return shape.kind == "plane" and shape.source == "geom" and shape.rgba[3] >= 1.0
+
+
+class Floors:
+    """Planes that are drawn as background. `lit`: the number of the one with the shadow, None if there is none."""
+
+    def __init__(self, scene: Scene):
+        self._shapes = [shape for shape in scene.shapes if is_floor(shape)]
+        self._rows = np.zeros((len(self._shapes), background.PLANE_NUMBERS))
+        for row, shape in zip(self._rows, self._shapes, strict=True):
+            row[background.HALF_U], row[background.HALF_V] = shape.size[:2]
+            pattern = shape.checker
+            row[background.CELL] = pattern.cell if pattern else 1.0
+            row[background.RGB1 : background.RGB1 + 3] = pattern.rgb1 if pattern else shape.rgba[:3]
+            row[background.RGB2 : background.RGB2 + 3] = pattern.rgb2 if pattern else shape.rgba[:3]
+        self._colours = self._rows[:, background.RGB1 :].copy()
+        self._moving = any(scene.moving[shape.body] for shape in self._shapes)
+        self._placed: NDArray[np.float64] | None = None
+        self.lit: int | None = None
+
+    def at(self, pose: Pose) -> NDArray[np.float64]:
+        """Planes [n, PLANE_NUMBERS] at a pose."""
+        if self._placed is None or self._moving:
+            self._placed = self._place(pose)
+            self.lit = self._choose(self._placed)
+        return self._placed
+
+    def _place(self, pose):
+        rows = self._rows.copy()
+        for row, colours, shape in zip(rows, self._colours, self._shapes, strict=True):
+            body = _matrix(pose.xquat[shape.body])
+            axes = (body @ _matrix(shape.quat)).T
+            row[background.ORIGIN : background.ORIGIN + 3] = pose.xpos[shape.body] + body @ shape.pos
+            row[background.AXIS_U : background.AXIS_U + 9] = axes.ravel()
+            row[background.RGB1 :] = np.minimum(colours * lit(axes[2]), 1.0)
+        return rows
+
+    @staticmethod
+    def _choose(rows) -> int | None:
+        """The largest plane that the light falls on."""
+        half = rows[:, [background.HALF_U, background.HALF_V]]
+        size = np.where(half > 0, half, np.inf).min(axis=1)
+        facing = rows[:, background.NORMAL : background.NORMAL + 3] @ TO_KEY
+        size[facing < STEEP] = -1.0
+        return int(size.argmax()) if len(size) and size.max() >= 0 else None
+
+
+def _matrix(quat):
+    out = np.empty(9)
+    rotation.py_func(out, *quat)
+    return out.reshape(3, 3)

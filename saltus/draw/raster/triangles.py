@@ -1,0 +1,214 @@
+"""From shapes in space to triangles on the screen: placing, choice of detail, clipping, and what is kept of each."""
+
+import math
+
+from saltus.draw.raster.compiled import entry, part
+from saltus.draw.raster.cover import cover, mark_tiles, snap
+from saltus.draw.raster.samples import NUMBERS
+
+# columns of an item's numbers
+POS, ROTATION, SCALE, HALF, REACH, ROUND = 0, 3, 12, 15, 16, 17
+ITEM_NUMBERS = 18
+# columns of an item's integers
+TESSELLATION, LEVELS, TWO_SIDED = 0, 1, 2
+# columns of a camera's numbers
+EYE, RIGHT, UP, FORWARD, FX, FY, CX, CY, NEAR = 0, 3, 6, 9, 12, 13, 14, 15, 16
+RECORD = 12  # of a triangle: x, y of a corner; normal times inverse depth there, its change with x and with y; spare
+FULL = -1  # returned where there is no room for a triangle's record
+
+
+@entry
+def attach(items, local, body, xpos, xquat):
+    """Place items [n, ITEM_NUMBERS] on their bodies.
+
+    local [n, 7]: position and quaternion in the body; body [n]; xpos [nbody, 3], xquat [nbody, 4].
+    """
+    for k in range(len(body)):
+        b = body[k]
+        w, x, y, z = xquat[b, 0], xquat[b, 1], xquat[b, 2], xquat[b, 3]
+        px, py, pz = local[k, 0], local[k, 1], local[k, 2]
+        # p + 2 v × (v × p + w p)
+        tx = y * pz - z * py + w * px
+        ty = z * px - x * pz + w * py
+        tz = x * py - y * px + w * pz
+        items[k, 0] = xpos[b, 0] + px + 2.0 * (y * tz - z * ty)
+        items[k, 1] = xpos[b, 1] + py + 2.0 * (z * tx - x * tz)
+        items[k, 2] = xpos[b, 2] + pz + 2.0 * (x * ty - y * tx)
+        a, e, f, g = local[k, 3], local[k, 4], local[k, 5], local[k, 6]
+        rotation(
+            items[k, ROTATION : ROTATION + 9],
+            w * a - x * e - y * f - z * g,
+            w * e + x * a + y * g - z * f,
+            w * f - x * g + y * a + z * e,
+            w * g + x * f - y * e + z * a,
+        )
+
+
+@part
+def rotation(out, w, x, y, z):
+    """The matrix [9] of a quaternion, which need not have length 1."""
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    out[0] = 1.0 - s * (y * y + z * z)
+    out[1] = s * (x * y - w * z)
+    out[2] = s * (x * z + w * y)
+    out[3] = s * (x * y + w * z)
+    out[4] = 1.0 - s * (x * x + z * z)
+    out[5] = s * (y * z - w * x)
+    out[6] = s * (x * z - w * y)
+    out[7] = s * (y * z + w * x)
+    out[8] = 1.0 - s * (x * x + y * y)
+
+
+@entry
+def rasterise(
+    order, items, kinds, table, vertices, normals, faces, radii, eye, light, keys, tiles, corners, records, of
+):
+    """Draw the items `order` into `keys`; returns how many triangles are on record, or FULL.
+
+    items [n, ITEM_NUMBERS], kinds [n, 3]; table [k, 4]: first vertex, number of vertices, first face, number of faces
+    of a tessellation; vertices [., 4], normals [., 3], faces [., 4] (with the smooth piece); radii: the largest radius
+    (pixels) of something round by level of detail; eye: `Eye.numbers`; corners [., 9]: room for one's
+    vertices and 4 more.
+    records [., RECORD], of [., 2] (item, smooth piece): what shading needs of the triangles that are seen.
+    light: empty, or normal and height of a plane and the direction to a light (7 numbers): then the items' shadows on
+    the plane are drawn, without records.
+    """
+    shadow = len(light) > 0
+    count = 0
+    for item in order:
+        detail = choose(items[item], kinds[item], radii, eye, keys.shape[1], keys.shape[0], shadow)
+        if detail < 0:
+            continue
+        first, amount = table[detail, 0], table[detail, 1]
+        for v in range(amount):
+            place(items[item], vertices[first + v], normals[first + v], eye, light, corners[v])
+        two_sided = shadow or kinds[item, TWO_SIDED] != 0
+        for f in range(table[detail, 2], table[detail, 2] + table[detail, 3]):
+            if count + 2 > min(len(of), NUMBERS - 1) and not shadow:
+                return FULL
+            a, b, c = corners[faces[f, 0]], corners[faces[f, 1]], corners[faces[f, 2]]
+            sides = 3
+            if min(a[2], b[2], c[2]) < eye[NEAR]:
+                room = corners[len(corners) - 4 :]
+                sides = clip(a, b, c, eye[NEAR], room)
+                a, b, c = room[0], room[1], room[2]
+            for k in range(2, sides):
+                if k == 3:
+                    b, c = c, corners[len(corners) - 1]
+                if triangle(a, b, c, two_sided, keys, tiles, 1 if shadow else count + 1) and not shadow:
+                    record(records[count], a, b, c)
+                    of[count, 0], of[count, 1] = item, faces[f, 3]
+                    count += 1
+    return count
+
+
+@part
+def choose(item, kind, radii, eye, width, height, shadow):
+    """The tessellation that an item needs at its distance; -1 if it is not in the picture."""
+    x, y, z = item[0] - eye[0], item[1] - eye[1], item[2] - eye[2]
+    depth = x * eye[9] + y * eye[10] + z * eye[11]
+    reach = item[REACH]
+    if not shadow:
+        if depth < eye[NEAR] - reach:
+            return -1
+        right, up = x * eye[3] + y * eye[4] + z * eye[5], x * eye[6] + y * eye[7] + z * eye[8]
+        fx, fy, cx, cy = eye[FX], eye[FY], eye[CX], eye[CY]
+        if right * fx - (width - cx) * depth > reach * math.sqrt(fx * fx + (width - cx) ** 2):
+            return -1
+        if -right * fx - cx * depth > reach * math.sqrt(fx * fx + cx * cx):
+            return -1
+        if up * fy - cy * depth > reach * math.sqrt(fy * fy + cy * cy):
+            return -1
+        if -up * fy - (height - cy) * depth > reach * math.sqrt(fy * fy + (height - cy) ** 2):
+            return -1
+    level = 0
+    radius = item[ROUND] * max(eye[FX], eye[FY]) / max(depth - reach, eye[NEAR]) * (0.25 if shadow else 1.0)
+    while level < kind[LEVELS] - 1 and radius > radii[level]:
+        level += 1
+    return kind[TESSELLATION] + level
+
+
+@part
+def place(item, vertex, normal, eye, light, out):
+    """A vertex as x·w, y·w, w (depth, m), its normal in world axes, and what `project` makes of it."""
+    lx, ly, lz = vertex[0] * item[12], vertex[1] * item[13], vertex[2] * item[14] + vertex[3] * item[HALF]
+    x = item[0] + item[3] * lx + item[4] * ly + item[5] * lz
+    y = item[1] + item[6] * lx + item[7] * ly + item[8] * lz
+    z = item[2] + item[9] * lx + item[10] * ly + item[11] * lz
+    if len(light) > 0:
+        above = max(light[0] * x + light[1] * y + light[2] * z - light[3], 0.0)
+        along = above / (light[0] * light[4] + light[1] * light[5] + light[2] * light[6])
+        x, y, z = x - along * light[4], y - along * light[5], z - along * light[6]
+    else:
+        nx, ny, nz = normal[0] / item[12], normal[1] / item[13], normal[2] / item[14]
+        size = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz + 1e-300)
+        nx, ny, nz = nx * size, ny * size, nz * size
+        out[3] = item[3] * nx + item[4] * ny + item[5] * nz
+        out[4] = item[6] * nx + item[7] * ny + item[8] * nz
+        out[5] = item[9] * nx + item[10] * ny + item[11] * nz
+    x, y, z = x - eye[0], y - eye[1], z - eye[2]
+    depth = x * eye[9] + y * eye[10] + z * eye[11]
+    out[0] = eye[CX] * depth + eye[FX] * (x * eye[3] + y * eye[4] + z * eye[5])
+    out[1] = eye[CY] * depth - eye[FY] * (x * eye[6] + y * eye[7] + z * eye[8])
+    out[2] = depth
+    if depth >= eye[NEAR]:
+        project(out)
+
+
+@part
+def project(corner):
+    """Fill in where a corner that is beyond the near plane is on the screen: x, y (pixels, on the grid), 1/depth."""
+    inverse = 1.0 / corner[2]
+    corner[6], corner[7], corner[8] = snap(corner[0] * inverse), snap(corner[1] * inverse), inverse
+
+
+@part
+def triangle(a, b, c, two_sided, keys, tiles, number):
+    """Draw a triangle that is beyond the near plane, unless it is seen from behind; True if some of it is in front."""
+    x0, y0, x1, y1, x2, y2 = a[6], a[7], b[6], b[7], c[6], c[7]
+    area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
+    if area == 0.0 or (area > 0.0 and not two_sided):
+        return False
+    left, right, top, bottom = min(x0, x1, x2), max(x0, x1, x2), min(y0, y1, y2), max(y0, y1, y2)
+    if right < 0.0 or bottom < 0.0 or left > keys.shape[1] or top > keys.shape[0]:
+        return False
+    if not cover(keys, x0, y0, a[8], x1, y1, b[8], x2, y2, c[8], area, number):
+        return False
+    mark_tiles(tiles, left, top, right, bottom)
+    return True
+
+
+@part
+def record(out, a, b, c):
+    """Keep how the normal times inverse depth changes over the screen. Seen from behind, it is turned round."""
+    out[0], out[1] = a[6], a[7]
+    x1, y1, x2, y2 = b[6] - a[6], b[7] - a[7], c[6] - a[6], c[7] - a[7]
+    area = x1 * y2 - x2 * y1
+    sign = 1.0 if area < 0 else -1.0
+    scale = sign / area
+    for k in range(3):
+        n0 = a[8] * a[3 + k]
+        n1, n2 = b[8] * b[3 + k] - n0, c[8] * c[3 + k] - n0
+        out[2 + k] = sign * n0
+        out[5 + k] = (n1 * y2 - n2 * y1) * scale
+        out[8 + k] = (x1 * n2 - x2 * n1) * scale
+
+
+@part
+def clip(a, b, c, near, out):
+    """Corners of the part of a triangle that is beyond the near plane, into `out`; returns how many: 3 or 4."""
+    count = 0
+    for k in range(3):
+        here, there = (a, b) if k == 0 else (b, c) if k == 1 else (c, a)
+        if here[2] >= near:
+            for e in range(9):
+                out[count, e] = here[e]
+            count += 1
+        if (here[2] >= near) != (there[2] >= near):
+            share = (near - here[2]) / (there[2] - here[2])
+            for e in range(6):
+                out[count, e] = here[e] + share * (there[e] - here[e])
+            out[count, 2] = near
+            project(out[count])
+            count += 1
+    return count

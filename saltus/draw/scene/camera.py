@@ -1,0 +1,133 @@
+"""Where a picture is taken from, and the pixel that a point is seen at."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.draw.scene.poses import Pose
+from saltus.draw.scene.scene import Scene
+from saltus.draw.scene.view import Camera, View
+from saltus.errors import OptionError
+from saltus.model.model import Model
+
+#: An orthographic camera is a perspective one from this many extents away, where its rays are parallel to 0.03 degrees.
+FAR_AWAY = 1000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Eye:
+    """A pinhole camera with square or other pixels.
+
+    A point p is at depth w = forward·(p - pos) and seen at x = cx + fx right·(p - pos)/w, y = cy - fy up·(p - pos)/w,
+    in pixels from the picture's top left corner, so that the first pixel's middle is at (0.5, 0.5).
+    pos, right, up, forward [3] in world axes; near: m, what is nearer is not drawn.
+    """
+
+    pos: NDArray[np.float64]
+    right: NDArray[np.float64]
+    up: NDArray[np.float64]
+    forward: NDArray[np.float64]
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+    near: float
+
+    def pixels(self, points) -> NDArray[np.float64]:
+        """x, y (pixels) and depth (m) of points [..., 3], as [..., 3]."""
+        relative = np.asarray(points, float) - self.pos
+        depth = relative @ self.forward
+        x = self.cx + self.fx * (relative @ self.right) / depth
+        y = self.cy - self.fy * (relative @ self.up) / depth
+        return np.stack([x, y, depth], axis=-1)
+
+    def numbers(self) -> NDArray[np.float64]:
+        """All of it as 17 numbers, for compiled code: pos, right, up, forward, fx, fy, cx, cy, near."""
+        return np.array(
+            [*self.pos, *self.right, *self.up, *self.forward, self.fx, self.fy, self.cx, self.cy, self.near]
+        )
+
+
+class Viewpoint:
+    """The camera of a view of a model, which may move with the model's state. OptionError names what is not there.
+
+    number: that of the model's camera; None if it is another one.
+    """
+
+    def __init__(self, model: Model, scene: Scene, view: View):
+        self._m, self._scene, self._view = model.mujoco, scene, view
+        self._near = float(self._m.vis.map.znear) * max(scene.extent, 1e-9)
+        self._follow = None if view.follow is None else _index("body", view.follow, list(scene.bodies))
+        camera = view.camera
+        self.number = None if camera is None or isinstance(camera, Camera) else _camera_number(model, camera)
+        self._free = camera if isinstance(camera, Camera) else scene.camera
+
+    def at(self, pose: Pose) -> Eye:
+        """The camera at a pose."""
+        if self.number is not None:
+            return self._models(self.number, pose)
+        return free_eye(self._free, self._view.width, self._view.height, self._near, self.target(pose))
+
+    def target(self, pose: Pose) -> NDArray[np.float64]:
+        """The point (m) that is looked at, or for a camera of the model its middle."""
+        if self._follow is not None:
+            return pose.subtree_com[self._follow]
+        return np.array(self._scene.center if self.number is not None else self._free.lookat)
+
+    def _models(self, i: int, pose: Pose) -> Eye:
+        """One of the model's cameras."""
+        m, width, height = self._m, self._view.width, self._view.height
+        right, up, back = pose.cam_xmat[i].T
+        pos, near, fovy = pose.cam_xpos[i], self._near, float(m.cam_fovy[i])
+        cx, cy = width / 2, height / 2
+        if m.cam_projection[i] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC.value:
+            away = FAR_AWAY * self._scene.extent
+            # fovy is the height of what is seen, in m
+            fx = fy = height * away / fovy
+            return Eye(pos + away * back, right, up, -back, fx, fy, cx, cy, away + near)
+        sensor = m.cam_sensorsize[i]
+        if sensor[1] > 0:
+            fx, fy = m.cam_intrinsic[i, :2] / sensor * (width, height)
+            cx -= m.cam_intrinsic[i, 2] / sensor[0] * width
+            cy -= m.cam_intrinsic[i, 3] / sensor[1] * height
+        else:
+            fx = fy = _focal(fovy, height)
+        return Eye(pos, right, up, -back, float(fx), float(fy), float(cx), float(cy), near)
+
+
+def free_eye(camera: Camera, width: int, height: int, near: float, lookat=None) -> Eye:
+    """The pinhole camera of a `Camera`, which may look at another point instead of its own."""
+    a, e = math.radians(camera.azimuth), math.radians(camera.elevation)
+    forward = np.array([math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)])
+    right = np.array([math.sin(a), -math.cos(a), 0.0])
+    up = np.array([-math.sin(e) * math.cos(a), -math.sin(e) * math.sin(a), math.cos(e)])
+    pos = np.asarray(camera.lookat if lookat is None else lookat, float) - camera.distance * forward
+    focal = _focal(camera.fovy, height)
+    return Eye(pos, right, up, forward, focal, focal, width / 2, height / 2, min(near, 0.1 * camera.distance))
+
+
+def _focal(fovy: float, height: int) -> float:
+    """Focal length in pixels for a vertical field of view in degrees."""
+    return 0.5 * height / math.tan(0.5 * math.radians(fovy))
+
+
+def _camera_number(model: Model, camera: str | int) -> int:
+    if isinstance(camera, str):
+        return _index("camera", camera, model.names("camera"))
+    if not 0 <= camera < model.ncam:
+        there = f"its cameras are 0 to {model.ncam - 1}" if model.ncam else "it has none"
+        raise OptionError(f"the model has no camera {int(camera)}; {there}")
+    return int(camera)
+
+
+def _index(kind: str, name: str, names: list[str]) -> int:
+    if name not in names:
+        if not names:
+            raise OptionError(f"the model has no {kind} '{name}'; it has none")
+        raise OptionError.unknown(kind, name, names)
+    return names.index(name)

@@ -1,0 +1,186 @@
+"""What commands show: results on stdout; progress, warnings and errors on stderr."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from saltus.errors import SaltusWarning
+from saltus.terminal.compiling import compile_progress, in_words
+from saltus.terminal.display import count as count
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PATIENCE = 1.0  # s before the progress of a run is shown
+INTERRUPTED = 130  # exit code of a command that Ctrl-C ended
+WIDTH = 120  # columns where the output is no terminal
+SHOWN = 4  # names of things before "and so many more"
+
+# what a compiled entry is for, by the beginning of its name
+PURPOSES = {
+    "advance_": "integrator",
+    "batch_": "batch,",
+    "linearize_": "derivatives of",
+}
+OTHERS = {
+    "energy": "energy",
+    "sample": "energy and contacts of samples",
+    **dict.fromkeys(("energies", "add_work", "work_of_step", "work_in_middle"), "ledger of energy"),
+    "difference": "comparison of runs",
+    "record": "integrator dopri5, dense output",
+    "forward": "forward dynamics",
+    "inverse": "inverse dynamics",
+    **{kernel: f"pictures, {kernel}" for kernel in ("background", "attach", "rasterise", "darken", "wipe", "resolve")},
+}
+
+
+def console(at_least: int = 0) -> Console:
+    """For results, on stdout; `at_least`: columns that it has, even if lines then go on in the terminal's next."""
+    from rich.console import Console
+
+    fixed = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
+    found = Console(width=fixed, highlight=False, emoji=False, markup=False)
+    found.width = max(found.width, at_least)
+    return found
+
+
+def print_facts(facts: list[tuple[str, str]]) -> None:
+    """Two columns on stdout: what, and how it is."""
+    width = shutil.get_terminal_size((WIDTH, 24)).columns
+    indent = max(len(name) for name, _ in facts) + 2
+    for name, value in facts:
+        lines = [
+            part
+            for line in value.splitlines()
+            for part in textwrap.wrap(line, max(width - indent, 30), break_long_words=False, break_on_hyphens=False)
+        ]
+        for i, line in enumerate(lines):
+            print(f"{'' if i else name:{indent}}{line}")
+
+
+def some(names: Iterable[str]) -> str:
+    """The first few names and how many more."""
+    names = list(names)
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def ignored_facts(ignored: Iterable[str]) -> list[tuple[str, str]]:
+    """What a model leaves out, "kind: thing", as a line a kind."""
+    kinds: dict[str, list[str]] = {}
+    for text in ignored:
+        kind, _, thing = text.partition(": ")
+        kinds.setdefault(kind, []).append(thing)
+    return [("ignored", f"{kind}: {some(things)}") for kind, things in kinds.items()]
+
+
+def say(text: str) -> None:
+    """A line on stderr, as it is."""
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Inside, warnings of Saltus are held back and listed; others take their usual way afterwards."""
+    found: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SaltusWarning)
+        try:
+            yield found
+        finally:
+            found += dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SaltusWarning))
+    for w in caught:
+        if not issubclass(w.category, SaltusWarning):
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+
+def purpose(kernel: str) -> str:
+    """What a compiled function is for: "entry_advance_euler" is "integrator euler"."""
+    name = kernel.removeprefix("entry_")
+    for beginning, what in PURPOSES.items():
+        if name.startswith(beginning):
+            return f"{what} {name.removeprefix(beginning)}"
+    return OTHERS.get(name, name)
+
+
+class Activity:
+    """Shows what goes on while one waits: in a terminal as a line that moves, elsewhere as plain lines."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._live: Any = None
+        self._tasks: dict[str, Any] = {}
+        self._compiling: str | None = None
+        self._began, self._text = 0.0, ""
+        self.compiled: list[tuple[str, float]] = []  # what, and in how many seconds
+
+    def __enter__(self) -> Activity:
+        self._listener = compile_progress(self._on_compile)
+        self._listener.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._listener.__exit__(*exc)
+        if self._live is not None:
+            self._live.stop()
+        elif self._compiling is not None:
+            say("")
+
+    def progress(self, what: str) -> Callable[[float], None]:
+        """A function of the fraction done, that shows it if it takes longer than a moment."""
+        began = time.perf_counter()
+
+        def update(fraction: float) -> None:
+            if self._terminal and (what in self._tasks or time.perf_counter() - began > PATIENCE):
+                self._update(what, fraction)
+
+        return update
+
+    def end(self, what: str) -> None:
+        """`what` is over."""
+        task = self._tasks.pop(what, None)
+        if task is not None:
+            self._live.remove_task(task)
+
+    def _update(self, what: str, fraction: float | None) -> None:
+        if self._live is None:
+            self._live = _live_line()
+        if what not in self._tasks:
+            self._tasks[what] = self._live.add_task(what, total=None if fraction is None else 1.0)
+        if fraction is not None:
+            self._live.update(self._tasks[what], completed=fraction)
+
+    def _on_compile(self, kernel: str | None, depth: int, about: float | None) -> None:
+        if kernel is not None and depth == 1:
+            self._compiling, self._began = purpose(kernel), time.perf_counter()
+            self._text = f"compiling (once per machine{in_words(about)}): {self._compiling}"
+            if self._terminal:
+                self._update(self._text, None)
+            else:
+                print(f"{self._text} ... ", end="", file=sys.stderr, flush=True)
+        elif kernel is None and self._compiling is not None:
+            seconds = time.perf_counter() - self._began
+            self.compiled.append((self._compiling, seconds))
+            if self._terminal:
+                self.end(self._text)
+            else:
+                say(f"{seconds:.1f} s")
+            self._compiling = None
+
+
+def _live_line() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
+    live = Progress(*columns, console=Console(stderr=True), transient=True)
+    live.start()
+    return live
