@@ -41,7 +41,7 @@ def remember(what: str, features: Iterable[str], seconds: float) -> None:
         return
     key = " ".join([what, *sorted(features)])
     others = {k: v for k, v in known().items() if k != key}
-    latest = dict(list((others | {key: round(seconds, 1)}).items())[-MOST:])
+    latest = dict(list((others | {key: max(0.1, round(seconds, 1))}).items())[-MOST:])
     with suppress(OSError):
         write_whole(_file(), json.dumps(latest, indent=0).encode())
 
