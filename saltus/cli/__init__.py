@@ -12,17 +12,18 @@ import typer
 
 from saltus.errors import SaltusError
 from saltus.terminal.screen import INTERRUPTED
+from saltus.version import __version__
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 
 app = typer.Typer(
     name="saltus",
-    help="Multibody dynamics: any integrator, thousands of runs at once, and a measure of how far to trust them.",
+    help="Multibody dynamics with any integrator, batches of thousands of simulations, and error estimates.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-bench_app = typer.Typer(help="Measure how fast Saltus is, beside its peers.", no_args_is_help=True)
+bench_app = typer.Typer(help="Benchmark Saltus against its peers.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
 
 
@@ -56,48 +57,46 @@ A_MODEL = {
 }
 ModelArgument = Annotated[str, typer.Argument(**A_MODEL)]
 Duration = Annotated[float, typer.Option(metavar="S", help="Seconds to simulate.")]
-Timestep = Annotated[float | None, typer.Option(metavar="H", help="Step in s; without it, the model file's.")]
+Timestep = Annotated[float | None, typer.Option(metavar="H", help="Timestep in s (default: the model file's).")]
 IntegratorName = Annotated[
-    str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the model file's.")
+    str | None, typer.Option(metavar="NAME", help="Integrator: euler, rk4, dopri5, ... (default: the model file's).")
 ]
 Law = Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.")]
-Key = Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name or number.")]
-Sample = Annotated[float, typer.Option(metavar="S", help="Seconds between samples.", show_default="1/60")]
+Key = Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name or number.")]
+Sample = Annotated[float, typer.Option(metavar="S", help="Sampling period in s.", show_default="1/60")]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(metavar="FEATURE", help="Leave out a feature of the model (contact, limit, fluid, ...); repeatable."),
+    typer.Option(metavar="FEATURE", help="Ignore a feature of the model (contact, limit, fluid, ...); repeatable."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A few small models and short timings, to see it work.")]
-Json = Annotated[Path | None, typer.Option("--json", metavar="F", help="Write the figures to a file too.")]
-Plot = Annotated[Path | None, typer.Option(metavar="F", help="Draw a figure (.png, .svg, .pdf).")]
-Video = Annotated[Path | None, typer.Option(metavar="F", help="Draw a video (.mp4, .webm, .gif).")]
-Report = Annotated[Path | None, typer.Option(metavar="F", help="Write a page with plots and a video (.html).")]
-Fps = Annotated[float | None, typer.Option(metavar="N", help="Frames a second of the video; without it, 60, GIF 50.")]
-DrawnBy = Annotated[str, typer.Option("--renderer", metavar="saltus|mujoco", help="What draws; MuJoCo's needs OpenGL.")]
-CameraName = Annotated[str | None, typer.Option("--camera", metavar="NAME", help="A camera of the model.")]
-Follow = Annotated[str | None, typer.Option(metavar="BODY", help="A body that the camera keeps looking at.")]
-Restitution = Annotated[
-    float | None, typer.Option(metavar="E", help="Of hard contact: normal velocity after an impact over that before.")
-]
+Quick = Annotated[bool, typer.Option("--quick", help="Smoke test: a few small models, short timings.")]
+Json = Annotated[Path | None, typer.Option("--json", metavar="F", help="Also write the results to a JSON file.")]
+Plot = Annotated[Path | None, typer.Option(metavar="F", help="Write a figure (.png, .svg, .pdf).")]
+Video = Annotated[Path | None, typer.Option(metavar="F", help="Render a video (.mp4, .webm, .gif).")]
+Report = Annotated[Path | None, typer.Option(metavar="F", help="Write a report with plots and a video (.html).")]
+Fps = Annotated[float | None, typer.Option(metavar="N", help="Frame rate of the video (default: 60; GIF: 50).")]
+DrawnBy = Annotated[str, typer.Option("--renderer", metavar="saltus|mujoco", help="Renderer; MuJoCo's needs OpenGL.")]
+CameraName = Annotated[str | None, typer.Option("--camera", metavar="NAME", help="Camera of the model to render from.")]
+Follow = Annotated[str | None, typer.Option(metavar="BODY", help="Body that the camera tracks.")]
+Restitution = Annotated[float | None, typer.Option(metavar="E", help="Coefficient of restitution of hard contact.")]
 Friction = Annotated[
-    float | None, typer.Option(metavar="MU", help="Of hard contact, for all geoms; without it, the model's.")
+    float | None,
+    typer.Option(metavar="MU", help="Coefficient of friction of hard contact, for all geoms (default: the model's)."),
 ]
-DrawContacts = Annotated[bool, typer.Option("--contacts", help="Draw contact points and forces.")]
+DrawContacts = Annotated[bool, typer.Option("--contacts", help="Show contact points and forces.")]
 Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the video in pixels.")]
-Workers = Annotated[int | None, typer.Option(metavar="N", help="Processes; without it, one a processor.")]
+Workers = Annotated[int | None, typer.Option(metavar="N", help="Number of worker processes (default: one per CPU).")]
 Results = Annotated[
-    Path | None, typer.Option(metavar="F.json", help="Keep results there as they come, and go on from them.")
+    Path | None,
+    typer.Option(metavar="F.json", help="Store results as they arrive; an interrupted run resumes from them."),
 ]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="F", help="Write the table (.csv).")]
-Threads = Annotated[int | None, typer.Option(metavar="N", help="Threads of batches; without it, all that there are.")]
+Threads = Annotated[int | None, typer.Option(metavar="N", help="Number of threads for batches (default: all).")]
 
 
 @app.callback(invoke_without_command=True)
 def _saltus(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
     if version:
-        import saltus
-
-        typer.echo(f"saltus {saltus.__version__}")
+        typer.echo(f"saltus {__version__}")
         raise typer.Exit
 
 
@@ -119,30 +118,33 @@ def run(
         typer.Option(
             "--set",
             metavar="PATH=VALUE",
-            help="Another value, as 'opt.gravity=0,0,-1.62', 'qvel[hinge]=2'; repeatable.",
+            help="Override a value, e.g. 'opt.gravity=0,0,-1.62' or 'qvel[hinge]=2'; repeatable.",
         ),
     ] = None,
     force: Annotated[
         list[str] | None,
         typer.Option(
             metavar="BODY=FX,FY,FZ",
-            help="A force (N) at a body's centre of mass, held; a torque (N m) after it; repeatable.",
+            help="Apply a constant force (N) at a body's centre of mass, optionally with a torque (N m); repeatable.",
         ),
     ] = None,
-    certify: Annotated[bool, typer.Option(help="Repeat with finer steps and say how accurate the run is.")] = True,
+    certify: Annotated[bool, typer.Option(help="Repeat the run with finer steps to estimate its error.")] = True,
     energy: Annotated[
         bool,
-        typer.Option("--energy", help="Say where the energy is, where it went, and what the integrator made of it."),
+        typer.Option(
+            "--energy", help="Print the energy balance: where it is, where it went, and the integrator's error."
+        ),
     ] = False,
     plot: Plot = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="F", help="Save the recording: netCDF, or .zarr, written as the run goes on.")
+        Path | None,
+        typer.Option(metavar="F", help="Save the recording: netCDF (.nc), or Zarr (.zarr), written during the run."),
     ] = None,
     video: Video = None,
     report: Report = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="F.zarr", help="Go on with a run that was cut short; all else is in its file."),
+        typer.Option(metavar="F.zarr", help="Resume an interrupted run; its options are in the file."),
     ] = None,
     fps: Fps = None,
     renderer: DrawnBy = "saltus",
@@ -151,11 +153,11 @@ def run(
     contacts: DrawContacts = False,
     size: Size = "640x480",
 ) -> None:
-    """Simulate a model and say how accurate the result is.
+    """Simulate a model and estimate the error of the result.
 
-    PATH is a value of the model (opt.gravity, body_mass[bob]), an attribute of its file (geom[ball]/size), of the state
-    at the start (qpos[hinge], qvel[ball.vz]), a control (ctrl[motor]) or a force (qfrc_applied[hinge]), both held.
-    Ctrl-C ends the run early; what was recorded is still drawn and saved.
+    PATH is a value of the model (opt.gravity, body_mass[bob]), an attribute in its file (geom[ball]/size), part of the
+    initial state (qpos[hinge], qvel[ball.vz]), a constant control (ctrl[motor]) or a constant force
+    (qfrc_applied[hinge]). Ctrl-C ends the run early; what was recorded is still plotted and saved.
     """
     from saltus.cli.outputs import Film, Outputs
     from saltus.cli.run import resume as resume_run
@@ -169,7 +171,9 @@ def run(
         resume_run(resume, Outputs(plot, None, video, report, film), model)
         return
     if model is None:
-        raise typer.BadParameter("which one? A file, a bundled name, or --resume F.zarr", context, param_hint="MODEL")
+        raise typer.BadParameter(
+            "missing MODEL: give a file or bundled name, or use --resume F.zarr", context, param_hint="MODEL"
+        )
     simulate(
         model,
         Outputs(plot, save, video, report, film),
@@ -220,17 +224,17 @@ def replay(
     plot: Plot = None,
     video: Video = None,
     report: Report = None,
-    save: Annotated[Path | None, typer.Option(metavar="F", help="Save it again (netCDF or .zarr).")] = None,
+    save: Annotated[Path | None, typer.Option(metavar="F", help="Save a copy (netCDF or .zarr).")] = None,
     fps: Fps = None,
     renderer: DrawnBy = "saltus",
     camera: CameraName = None,
     follow: Follow = None,
     contacts: DrawContacts = False,
     size: Size = "640x480",
-    port: Annotated[int, typer.Option(metavar="N", help="Port of the player; 0: any that is free.")] = 0,
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the player; 0: any free port.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the player in a browser.")] = True,
 ) -> None:
-    """Say what a recording is of and draw it; without a file to write, play it in the browser."""
+    """Summarise a recording and render it; with no output file, play it back in the browser."""
     from saltus.cli.outputs import Film, Outputs
     from saltus.cli.replay import replay as replay_file
 
@@ -242,16 +246,16 @@ def replay(
 def compare(
     model: ModelArgument,
     integrators: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Names with commas between; without it, all.")
+        str | None, typer.Option(metavar="A,B,...", help="Comma-separated names (default: all).")
     ] = None,
     contact: Annotated[str, typer.Option(metavar="A,B,...", help="Contact laws: soft, hard or soft,hard.")] = "soft",
     duration: Duration = 10.0,
     timestep: Timestep = None,
-    sample: Annotated[float | None, typer.Option(metavar="S", help="Seconds between samples.")] = None,
+    sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
     ignore: Ignore = None,
     plot: Plot = None,
 ) -> None:
-    """Run a model under several integrators and rank them by error, energy drift and cost."""
+    """Run a model with several integrators and rank them by error, energy drift and cost."""
     from saltus.cli.compare import compare_integrators
 
     compare_integrators(model, integrators, contact, duration, timestep, sample, ignore or [], plot)
@@ -262,20 +266,22 @@ def sweep(
     model: ModelArgument,
     set_: Annotated[
         list[str],
-        typer.Option("--set", metavar="PATH=A,B,...", help="Other values, as 'body_mass[bob]=1,2,4'; repeatable."),
+        typer.Option("--set", metavar="PATH=A,B,...", help="Values to try, e.g. 'body_mass[bob]=1,2,4'; repeatable."),
     ],
     measure: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="What to measure, as 'height[ball].apex'; repeatable. See docs/sweep.md."),
+        typer.Option(
+            metavar="NAME", help="Quantity to measure, e.g. 'height[ball].apex'; repeatable. See docs/sweep.md."
+        ),
     ] = None,
     together: Annotated[
-        bool, typer.Option("--together", help="First values together, then second ones; else all combinations.")
+        bool, typer.Option("--together", help="Pair values element by element instead of taking all combinations.")
     ] = False,
     duration: Duration = 10.0,
     integrator: IntegratorName = None,
     contact: Law = "soft",
     timestep: Timestep = None,
-    sample: Annotated[float | None, typer.Option(metavar="S", help="Seconds between samples.")] = None,
+    sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
     key: Key = None,
     ignore: Ignore = None,
     workers: Workers = None,
@@ -283,11 +289,11 @@ def sweep(
     csv: Csv = None,
     plot: Plot = None,
 ) -> None:
-    """Run a model with many values, in parallel, and measure each run.
+    """Run a model over a grid of values, in parallel, and measure each run.
 
-    PATH is a value of the model (body_mass[bob], opt.timestep), an attribute of its file (geom[ball]/size), of the
-    state at the start (qpos[hinge]), integrator or contact. Ctrl-C ends the sweep early; with --save the same command
-    goes on.
+    PATH is a value of the model (body_mass[bob], opt.timestep), an attribute in its file (geom[ball]/size), part of the
+    initial state (qpos[hinge]), integrator or contact. Ctrl-C ends the sweep early; with --save the same command
+    resumes it.
     """
     from saltus.cli.sweep import Files, sweep_model
 
@@ -299,15 +305,15 @@ def sweep(
 @app.command("contact-law")
 def contact_law(
     solref: Annotated[str, typer.Option(metavar="A,B", help="solref of the contact.")] = "0.02,1",
-    solimp: Annotated[str, typer.Option(metavar="A,B,...", help="solimp, all of it or the first.")] = "0.9,0.95,0.001",
-    mass: Annotated[float, typer.Option(metavar="KG", help="What lies on the contact, or hits it.")] = 1.0,
+    solimp: Annotated[str, typer.Option(metavar="A,B,...", help="solimp, or its first values.")] = "0.9,0.95,0.001",
+    mass: Annotated[float, typer.Option(metavar="KG", help="Mass on the contact.")] = 1.0,
     gravity: Annotated[float, typer.Option(metavar="G", help="m/s².")] = 9.81,
-    timestep: Annotated[float, typer.Option(metavar="H", help="Step in s.")] = 0.002,
-    speed: Annotated[float, typer.Option(metavar="V", help="Of an impact, m/s.")] = 1.0,
-    refsafe: Annotated[bool, typer.Option(help="Whether time constants are at least two steps.")] = True,
+    timestep: Annotated[float, typer.Option(metavar="H", help="Timestep in s.")] = 0.002,
+    speed: Annotated[float, typer.Option(metavar="V", help="Impact speed in m/s.")] = 1.0,
+    refsafe: Annotated[bool, typer.Option(help="Keep time constants at two timesteps or more.")] = True,
     plot: Plot = None,
 ) -> None:
-    """Say what the parameters of a soft contact mean for a mass: at rest, and in an impact."""
+    """Explain what soft-contact parameters mean for a mass, at rest and in an impact."""
     from saltus.cli.contact_law import show_contact_law
 
     options = {"mass": mass, "gravity": gravity, "timestep": timestep, "speed": speed, "refsafe": refsafe}
@@ -316,7 +322,7 @@ def contact_law(
 
 @app.command()
 def study(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="trampoline: what makes it bounce.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study: trampoline (what makes it bounce).")],
     integrator: IntegratorName = None,
     timestep: Timestep = None,
     workers: Workers = None,
@@ -324,7 +330,7 @@ def study(
     csv: Csv = None,
     plot: Plot = None,
 ) -> None:
-    """What each change of a model does, alone and all together: a table, and a figure."""
+    """Measure what each change to a model does, alone and in combination."""
     from saltus.cli.study import run_study
     from saltus.cli.sweep import Files
 
@@ -342,27 +348,27 @@ def lab(
         ),
     ] = None,
     integrator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="euler, rk4, dopri5, ...; without it, the scene's.")
+        str | None, typer.Option(metavar="NAME", help="Integrator: euler, rk4, dopri5, ... (default: the scene's).")
     ] = None,
     contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Contact law.")] = None,
     restitution: Restitution = None,
     friction: Friction = None,
     timestep: Timestep = None,
-    key: Annotated[str | None, typer.Option(metavar="NAME", help="Keyframe to start from, by name.")] = None,
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name.")] = None,
     ignore: Ignore = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=LOW:HIGH", help='A slider, as "body_mass[bob]=0.1:10"; repeatable.'),
+        typer.Option(metavar="KEY=LOW:HIGH", help='Add a slider, e.g. "body_mass[bob]=0.1:10"; repeatable.'),
     ] = None,
-    speed: Annotated[float, typer.Option(metavar="X", help="Simulated seconds a second.")] = 1.0,
-    paused: Annotated[bool, typer.Option("--paused", help="Do not start at once.")] = False,
-    port: Annotated[int, typer.Option(metavar="P", help="Port on 127.0.0.1; 0: any that is free.")] = 0,
+    speed: Annotated[float, typer.Option(metavar="X", help="Simulated seconds per second.")] = 1.0,
+    paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
+    port: Annotated[int, typer.Option(metavar="P", help="Port on 127.0.0.1; 0: any free port.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     scenes: Annotated[bool, typer.Option("--scenes", help="List the scenes and exit.")] = False,
 ) -> None:
-    """Open the lab in the browser: a model in motion, with everything about it to change while it moves.
+    """Open the lab in the browser: run a model live and change everything about it while it moves.
 
-    Without MODEL it is the lecture's pendulum. Ctrl-C ends it.
+    The default model is the lecture's pendulum. Ctrl-C quits.
     """
     from saltus.cli.lab import list_scenes, open_lab
 
@@ -384,13 +390,13 @@ def check(
         bool, typer.Option("--twin", help="Derive the equations of motion and compare them with the engine.")
     ] = False,
     orientation: Annotated[
-        str, typer.Option(metavar="NAME", help="Of --twin: relative, absolute or maximal coordinates.")
+        str, typer.Option(metavar="NAME", help="For --twin: relative, absolute or maximal coordinates.")
     ] = "relative",
-    states: Annotated[int, typer.Option(metavar="N", min=1, help="Of --twin: how many random states.")] = 20,
+    states: Annotated[int, typer.Option(metavar="N", min=1, help="For --twin: number of random states.")] = 20,
 ) -> None:
-    """Say what a model holds, what is simulated, which steps it allows, and what acts otherwise than its file says.
+    """Report what a model contains, what is simulated, stable timesteps, and settings that are reinterpreted.
 
-    The exit code is 1 if `saltus run` would refuse the model, and with --twin if equations and engine disagree.
+    Exits with 1 if `saltus run` would refuse the model or, with --twin, if the equations and the engine disagree.
     """
     if twin:
         from saltus.cli.check_twin import check_twin
@@ -400,7 +406,7 @@ def check(
     for option in ("orientation", "states"):
         source = context.get_parameter_source(option)
         if source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter("is an option of --twin", context, param_hint=f"--{option}")
+            raise typer.BadParameter("requires --twin", context, param_hint=f"--{option}")
     from saltus.cli.check import check_model
 
     check_model(model, ignore or [])
@@ -410,29 +416,29 @@ def check(
 def derive(
     model: ModelArgument,
     orientation: Annotated[
-        str, typer.Option(metavar="relative|absolute|maximal", help="Coordinates: see docs/lagrange.md.")
+        str, typer.Option(metavar="relative|absolute|maximal", help="Coordinates; see docs/lagrange.md.")
     ] = "relative",
     parameters: Annotated[
         str,
         typer.Option(
             metavar="numbers|symbols|textbook|F.json",
-            help='Numbers, letters for all, those of books, or a file like {"body_mass\\[bob]": "m"}.',
+            help='Parameters as numbers, symbols, textbook symbols, or a file like {"body_mass\\[bob]": "m"}.',
         ),
     ] = "numbers",
     let: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=LETTER", help='A letter for a number, as "body_mass\\[bob]=m"; repeatable.'),
+        typer.Option(metavar="KEY=LETTER", help='Use a symbol for a number, e.g. "body_mass\\[bob]=m"; repeatable.'),
     ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as a page (.html).")] = None,
-    latex: Annotated[Path | None, typer.Option(metavar="F", help="Write it as a LaTeX document (.tex).")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as a web page (.html).")] = None,
+    latex: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as LaTeX (.tex).")] = None,
     python: Annotated[Path | None, typer.Option(metavar="F", help="Write the equations as Python (.py).")] = None,
-    c: Annotated[Path | None, typer.Option("--c", metavar="F", help="Write them as C (.c, with a .h).")] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="F", help="Write the equations as C (.c and .h).")] = None,
     simplify: Annotated[
-        float | None, typer.Option(metavar="S", help="Simplify them too, for at most so many seconds.")
+        float | None, typer.Option(metavar="S", help="Simplify the equations, for at most S seconds.")
     ] = None,
-    duration: Annotated[float, typer.Option(metavar="S", help="Seconds of motion that the page shows.")] = 10.0,
+    duration: Annotated[float, typer.Option(metavar="S", help="Seconds of motion shown on the page.")] = 10.0,
     integrator: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What solves them there; without it, SciPy's DOP853.")
+        str | None, typer.Option(metavar="NAME", help="Integrator for the page (default: SciPy's DOP853).")
     ] = None,
     ignore: Ignore = None,
 ) -> None:
@@ -448,26 +454,26 @@ def derive(
 def warm(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MODEL]...", help="Models whose own integrators are wanted.", autocompletion=_warmed),
+        typer.Argument(
+            metavar="[MODEL]...", help="Models to compile for, with their own integrators.", autocompletion=_warmed
+        ),
     ] = None,
-    integrators: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="Names with commas between, or 'all'.")
-    ] = None,
-    batch: Annotated[bool, typer.Option(help="Compile for batches too, in float64 and float32.")] = True,
+    integrators: Annotated[str | None, typer.Option(metavar="A,B,...", help="Comma-separated names, or 'all'.")] = None,
+    batch: Annotated[bool, typer.Option(help="Also compile batches, in float64 and float32.")] = True,
     lab: Annotated[
-        bool, typer.Option("--lab", help="Compile what scenes of the lab need: those named as MODEL, or the first.")
+        bool, typer.Option("--lab", help="Compile the lab's scenes: those given as MODEL, or the default one.")
     ] = False,
     ignore: Ignore = None,
 ) -> None:
     """Compile ahead of time what runs and batches need, once per machine.
 
-    Compiled code serves every model; without arguments it is that of the integrator euler.
+    Compiled code is shared by models; without arguments, the integrator euler is compiled.
     """
     from saltus.cli.warm import compile_ahead, compile_scenes
 
     if lab:
         if integrators is not None or ignore:
-            raise typer.BadParameter("scenes of the lab have integrators of their own and leave nothing out")
+            raise typer.BadParameter("--integrators and --ignore do not apply to scenes of the lab")
         compile_scenes(models or [])
     else:
         compile_ahead(models or [], integrators, batch, ignore or [])
@@ -480,10 +486,12 @@ def smooth(
     json: Json = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="MODEL", help="Measure this model too, without its constraints; repeatable."),
+        typer.Option(
+            "--model", metavar="MODEL", help="Also benchmark this model, without its constraints; repeatable."
+        ),
     ] = None,
 ) -> None:
-    """Motion without constraints: single runs, batches and derivatives, against MuJoCo in the same process."""
+    """Unconstrained motion: single runs, batches and derivatives, against MuJoCo in the same process."""
     from saltus.bench.smooth import bench_smooth
 
     bench_smooth(quick=quick, threads=threads, json_path=json, extra=model or [])
@@ -496,10 +504,12 @@ def contact(
     json: Json = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="MODEL", help="Measure this model too, 3 s after its start; repeatable."),
+        typer.Option(
+            "--model", metavar="MODEL", help="Also benchmark this model, from 3 s into its motion; repeatable."
+        ),
     ] = None,
 ) -> None:
-    """Motion with contacts and other constraints: single runs and batches, against MuJoCo in the same process."""
+    """Contacts and other constraints: single runs and batches, against MuJoCo in the same process."""
     from saltus.bench.contact import bench_contact
 
     bench_contact(quick=quick, threads=threads, json_path=json, extra=model or [])
@@ -510,10 +520,10 @@ def film(
     quick: Quick = False,
     json: Json = None,
     model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="MODEL", help="Film this model too; repeatable.")
+        list[str] | None, typer.Option("--model", metavar="MODEL", help="Also film this model; repeatable.")
     ] = None,
 ) -> None:
-    """Pictures and films of a run, beside MuJoCo's renderer where OpenGL works."""
+    """Rendering, against MuJoCo's renderer where OpenGL works."""
     from saltus.bench.film import bench_film
 
     bench_film(quick=quick, json_path=json, extra=model or [])
@@ -525,7 +535,7 @@ def flex(
     threads: Threads = None,
     json: Json = None,
     model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="MODEL", help="Measure this model too; repeatable.")
+        list[str] | None, typer.Option("--model", metavar="MODEL", help="Also benchmark this model; repeatable.")
     ] = None,
 ) -> None:
     """Deformable bodies: single runs and batches against MuJoCo in the same process, and sheets of growing size."""
@@ -536,7 +546,7 @@ def flex(
 
 @bench_app.command()
 def hybrid(quick: Quick = False, json: Json = None) -> None:
-    """Hard contact with impacts, sticking and slipping, against the same written with SciPy, in the same process."""
+    """Hard contact with impacts, sticking and slipping, against an implementation in SciPy, in the same process."""
     from saltus.bench.hybrid import bench_hybrid
 
     bench_hybrid(quick=quick, json_path=json)
@@ -544,7 +554,7 @@ def hybrid(quick: Quick = False, json: Json = None) -> None:
 
 @bench_app.command()
 def pile(quick: Quick = False, json: Json = None) -> None:
-    """A pile of boxes by Moreau-Jean time stepping under hard contact, beside the soft law's steps."""
+    """A pile of boxes: Moreau-Jean time stepping with hard contact, against soft contact."""
     from saltus.bench.pile import bench_pile
 
     bench_pile(quick=quick, json_path=json)
@@ -552,7 +562,7 @@ def pile(quick: Quick = False, json: Json = None) -> None:
 
 @bench_app.command()
 def start(quick: Quick = False, json: Json = None) -> None:
-    """How long it takes until something moves, from an empty cache of compiled code and from a warm one."""
+    """Start-up time until the first motion, with an empty cache of compiled code and a warm one."""
     from saltus.bench.start import bench_start
 
     bench_start(quick=quick, json_path=json)
@@ -561,25 +571,27 @@ def start(quick: Quick = False, json: Json = None) -> None:
 @bench_app.command()
 def orientations(
     links: Annotated[
-        int | None, typer.Option(metavar="N", help="Up to so many links; without it, 10 (quick: 2).", min=1)
+        int | None, typer.Option(metavar="N", help="Largest number of links (default: 10; with --quick: 2).", min=1)
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(metavar="N", help="Steps of 0.01 s; without it, 100 (quick: 20).", min=1)
+        int | None, typer.Option(metavar="N", help="Number of steps of 0.01 s (default: 100; with --quick: 20).", min=1)
     ] = None,
     option: Annotated[
-        str, typer.Option(metavar="A|B", help="A: a force on the end; B: a torque between the last two links.")
+        str, typer.Option(metavar="A|B", help="Input. A: a force on the tip; B: a torque between the last two links.")
     ] = "A",
     naive_links: Annotated[
         int | None,
-        typer.Option(metavar="K", help="The naive way up to so many; without it, as many as finish.", min=0),
+        typer.Option(
+            metavar="K", help="Largest number of links for the naive method (default: as many as finish).", min=0
+        ),
     ] = None,
-    limit: Annotated[float, typer.Option(metavar="S", help="Seconds that one measurement may take.")] = 120.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Of the random order.")] = 0,
+    limit: Annotated[float, typer.Option(metavar="S", help="Time limit of one measurement in s.")] = 120.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random order.")] = 0,
     json: Json = None,
     plot: Plot = None,
     quick: Quick = False,
 ) -> None:
-    """The n-link pendulum in relative, absolute and maximal coordinates: modelling and simulation time."""
+    """n-link pendulum in relative, absolute and maximal coordinates: modelling and simulation time."""
     from saltus.bench.orientations import bench_orientations, planned
 
     bench_orientations(planned(links, steps, option, naive_links, limit, seed, quick), json, plot)

@@ -1,4 +1,4 @@
-"""What `saltus check` says of constraints: which there are, how they are solved, and what acts otherwise than given."""
+"""The constraints in `saltus check`: which there are, how they are solved, which settings are reinterpreted."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Soft:
 
 
 def warnings(model: Model, integrator: Integrator) -> list[str]:
-    """What acts otherwise than the file says, or too fast for the step."""
+    """Which settings of the file are interpreted differently, or act too fast for the timestep."""
     if not model.struct().nblockmax:
         return []
     contacts = list(_contacts(model))

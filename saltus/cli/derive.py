@@ -113,7 +113,7 @@ def _read(path: Path) -> dict[str, str]:
     except OSError as error:
         raise OptionError(f"parameters: '{path}' cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise OptionError(f"parameters: '{path}' is no JSON: {error}") from error
+        raise OptionError(f"parameters: '{path}' is not valid JSON: {error}") from error
     if not isinstance(found, dict):
         raise OptionError(f'parameters: \'{path}\' must hold an object like {{"body_mass[bob]": "m"}}')
     return {str(key): value for key, value in found.items()}

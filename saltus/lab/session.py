@@ -398,7 +398,7 @@ class LiveSession:
         old, before = self.sim, self.settings
         if self.motion.recorder is not None and built.sim.contact != old.contact:
             self._stop_recording()
-            self.notify("info", "The recording ended with the contact law.")
+            self.notify("info", "Recording stopped because the contact law changed.")
         lost = carry(old, built.sim)
         ghosts = [
             self._haunt(name, sim, built.sim) for name, sim in zip(built.settings.ghosts, built.ghosts, strict=True)
@@ -582,7 +582,7 @@ class LiveSession:
     def do_record(self, on: bool) -> None:
         if on and self.motion.recorder is None:
             if not self.ready:
-                raise OptionError("nothing moves yet: wait until all is compiled")
+                raise OptionError("still compiling; try again when it is running")
             self.motion.recorder = recorder = Recorder(self.sim, self.motion.ghosts)
             self.notify("info", f"Recording; there is room for {recorder.limit / 60:.3g} min of simulated time.")
         elif not on and self.motion.recorder is not None:

@@ -51,7 +51,7 @@ def resume(
     is.
 
     Raises:
-        RecordError: there is no such store, or the run diverged, so that there is nothing to go on with.
+        RecordError: there is no such store, or the run diverged.
         OptionError: control, dynamics, events or contact are missing, not wanted or other ones; or the model is another
             one.
     """
@@ -63,7 +63,7 @@ def resume(
         return StreamedTrajectory(store)
     stored, setup = store.stored_model(), store.header["setup"]
     if store.checkpoint.status == DIVERGED:
-        raise RecordError(path, "the run diverged, there is nothing to go on with", action="resume")
+        raise RecordError(path, "cannot resume: the run diverged", action="resume")
     if stored is None or not setup:
         raise RecordError(path, "it is not of a streamed run", action="resume")
     if model is not None and not stored.same_as(load(model)):

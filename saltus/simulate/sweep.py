@@ -83,7 +83,7 @@ def sweep(
     return a number, or {name: either}. `integrator`, `contact`, `timestep` (s): as `Simulation` takes them; `key`: the
     keyframe to start from. `sample` (s): None for some 2000 samples at steps' ends.
 
-    `workers`: processes (None: one a processor); with 1 all is done in this one. `save`: a file (.json) that keeps the
+    `workers`: processes (None: one per CPU); with 1 all is done in this one. `save`: a file (.json) that keeps the
     results as they come; where it is there already, runs that it holds are not repeated. `progress`: True, False, None
     (a bar in a terminal) or a function of the fraction done.
 

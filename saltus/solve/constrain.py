@@ -1,4 +1,4 @@
-"""Forces of constraints: found, weighed against each other, and added to those of free motion."""
+"""Constraint forces: assemble and solve them, then add them to the other forces."""
 
 from saltus.contact.collide import collide, collider_frames
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED

@@ -99,7 +99,7 @@ def test_resume(saltus_command, tmp_path, monkeypatch):
         (["--resume", "run.zarr", "--duration", "3"], "--resume takes it from the recording"),
         (["--resume", "run.zarr", "--integrator", "rk4"], "--resume takes it from the recording"),
         (["--resume", "run.zarr", "--save", "other.nc"], "--resume takes it from the recording"),
-        ([], "which one? A file, a bundled name, or --resume"),
+        ([], "missing MODEL: give a file or bundled name, or use --resume"),
     ],
 )
 def test_wrong_usage(saltus_command, arguments, said):

@@ -19,6 +19,7 @@ import saltus
 from saltus.record import stream
 from saltus.record.columns import DIMENSIONS
 from saltus.record.store import CHECKPOINT, Store
+from saltus.simulate import resume as resuming
 from saltus.simulate.resume import resume
 
 PID = saltus.PID(kp=1500, ki=150, kd=15, target=-1.2566)
@@ -249,7 +250,7 @@ def test_other_versions_are_told(tmp_path, monkeypatch):
         warnings.simplefilter("error")
         with pytest.raises(Cut):
             resume(path, progress=cut_after(0.6))
-    monkeypatch.setattr(saltus, "__version__", "99.0")
+    monkeypatch.setattr(resuming, "__version__", "99.0")
     with pytest.warns(saltus.SaltusWarning, match=r"saltus .* is now 99\.0\): its bits may differ"):
         resume(path)
 

@@ -1,4 +1,4 @@
-"""Deformable bodies between nodes have many vertices and few freedoms: few of their contacts with a geom count.
+"""Keep at most 50 well-spread contacts per geom, of deformable bodies whose vertices follow a few nodes.
 
 Those that lie far from each other: first the deepest, then again and again the one that is farthest from all that have
 been chosen (Gonzalez, Clustering to minimize the maximum intercluster distance, Theoretical Computer Science 38
