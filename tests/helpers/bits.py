@@ -1,7 +1,7 @@
 """Hashes of what the program computes, to the last bit, for as many kinds of models and methods as there are.
 
 `PYTHONPATH=tests python -m helpers.bits [WORD...]` compares those of the cases whose names hold all words with those in
-tests/bits.json; `--record` writes all of them there. They are those of one family of processors and one set of
+tests/helpers/bits.json; `--record` writes all of them there. They are those of one family of processors and one set of
 libraries.
 """
 
@@ -24,7 +24,7 @@ from helpers import everything
 from helpers.files import SHARED
 from saltus.number.processor import cpu_name
 
-FILE = Path(__file__).parents[1] / "bits.json"
+FILE = Path(__file__).parent / "bits.json"
 OTHERS = (
     "mujoco/humanoid",
     "mujoco/newton_cradle",
