@@ -1,4 +1,4 @@
-"""Where in an element a point lies: weights of the corners that make the element's point nearest to it."""
+"""Barycentric coordinates of the point of a segment, triangle or tetrahedron nearest to a given point."""
 
 from saltus.number.functions import clip, maximum, where
 from saltus.number.kernels import kernel
@@ -9,7 +9,7 @@ TINY = 1e-15
 
 @kernel
 def segment_weights(p, a, b):
-    """Weights of two ends, of the point of their segment nearest to p."""
+    """Weights of the ends a, b for the point of their segment nearest to p."""
     along = sub3(b, a)
     t = clip(dot3(sub3(p, a), along) / maximum(dot3(along, along), TINY), 0.0, 1.0)
     return 1.0 - t, t
@@ -17,7 +17,7 @@ def segment_weights(p, a, b):
 
 @kernel
 def triangle_weights(p, a, b, c):
-    """Weights of three corners, of the point of their triangle nearest to p (Ericson 2005, section 5.1.5)."""
+    """Weights of the corners a, b, c for the point of their triangle nearest to p (Ericson 2005, section 5.1.5)."""
     zero = 0.0 * p[0]
     one = zero + 1.0
     ab, ac = sub3(b, a), sub3(c, a)
@@ -25,8 +25,9 @@ def triangle_weights(p, a, b, c):
     a1, a2 = dot3(ab, ap), dot3(ac, ap)
     b1, b2 = dot3(ab, bp), dot3(ac, bp)
     c1, c2 = dot3(ab, cp), dot3(ac, cp)
+    # unnormalised barycentric coordinates of the projection on the plane
     area_a, area_b, area_c = b1 * c2 - c1 * b2, c1 * a2 - a1 * c2, a1 * b2 - b1 * a2
-    # the face, then edges and corners, of which the first that holds counts
+    # regions: the face, then edges and corners; later ones override
     total = area_a + area_b + area_c
     s = 1.0 / where(total > 0.0, total, one)
     w = (area_a * s, area_b * s, area_c * s)
@@ -47,21 +48,22 @@ def triangle_weights(p, a, b, c):
 
 @kernel(inline=True)
 def weighted3(w, a, b, c):
-    """The point with weights w of three corners."""
+    """The point with weights w of the corners a, b, c."""
     return add_scaled3(add_scaled3(scale3(w[0], a), w[1], b), w[2], c)
 
 
 @kernel
 def tetrahedron_weights(p, a, b, c, e):
-    """Weights of four corners a, b, c, e, of the point of their tetrahedron nearest to p."""
+    """Weights of the corners a, b, c, e for the point of their tetrahedron nearest to p."""
     zero = 0.0 * p[0]
     ab, ac, ae, ap = sub3(b, a), sub3(c, a), sub3(e, a), sub3(p, a)
+    # barycentric coordinates: ratios of volumes
     volume = dot3(ab, cross(ac, ae))
     s = 1.0 / where(volume == 0.0, volume + 1.0, volume)
     wb, wc, we = s * dot3(ap, cross(ac, ae)), s * dot3(ab, cross(ap, ae)), s * dot3(ab, cross(ac, ap))
     wa = 1.0 - wb - wc - we
     inside = (wa >= 0.0) & (wb >= 0.0) & (wc >= 0.0) & (we >= 0.0) & (volume * volume > 0.0)
-    # outside: the nearest of the faces' points
+    # outside: nearest point of the four faces
     f = triangle_weights(p, a, b, c)
     best, square = (f[0], f[1], f[2], zero), _square(p, weighted3(f, a, b, c))
     f = triangle_weights(p, a, c, e)
@@ -81,7 +83,7 @@ def _square(p, q):
 
 @kernel(inline=True)
 def _nearer(w, square, best, least):
-    """Weights and squared distance of whichever is nearer."""
+    """Weights and squared distance of the nearer of two candidates."""
     closer = square < least
     return _where4(closer, w, best), where(closer, square, least)
 

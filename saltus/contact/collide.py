@@ -1,8 +1,8 @@
-"""Where geoms touch: every pair that may is tested by bounding spheres, what is left by the kernel for its two types.
+"""Contact detection between geoms: broad phase by bounding spheres, narrow phase by a kernel for each pair of types.
 
-Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run in every kind of number; meshes,
-height fields, signed distance fields, and cylinders with capsules, cylinders and boxes go to MuJoCo's own functions
-(see `foreign`).
+Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run with every kind of number.
+Meshes, height fields, signed distance fields, and cylinders with capsules, cylinders and boxes are left to MuJoCo's own
+functions (see `saltus.contact.mujoco.collision`).
 """
 
 from saltus.contact.collide_flex import collide_flex
@@ -22,7 +22,7 @@ from saltus.spatial.vectors import add3, dot3, matrix_times_matrix, matrix_times
 
 @kernel
 def collider_frames(m, d):
-    """Poses of the geoms that may touch.
+    """World poses of all geoms that can collide.
 
     Reads xpos [nbody, 3], xmat [nbody, 9]. Writes geom_xpos [ngeom, 3] (m) and geom_xmat [ngeom, 9], world axes.
     """
@@ -32,7 +32,7 @@ def collider_frames(m, d):
 
 @kernel
 def collider_frame(m, d, g):
-    """The pose of a geom that may touch."""
+    """World pose of geom g."""
     b = m.geom_bodyid[g]
     mat = d.xmat[b]
     d.geom_xpos[g] = add3(d.xpos[b], matrix_times_vector(mat, m.geom_pos[g]))
@@ -43,10 +43,10 @@ def collider_frame(m, d, g):
 
 @kernel
 def collide(m, d):
-    """All contacts.
+    """All contacts, in the order of the pairs.
 
-    Reads geom_xpos, geom_xmat. Writes count[NCON], contact_collision (the pair), contact_dist (m), contact_pos (m) and
-    contact_frame [ncon, 9] in the order of the pairs.
+    Reads geom_xpos, geom_xmat. Writes count[NCON], contact_collision (number of the pair), contact_dist (m),
+    contact_pos (m) and contact_frame [ncon, 9].
     """
     flex_boxes(m, d)
     n = 0
@@ -61,7 +61,7 @@ def collide(m, d):
 
 @kernel(inline=True)
 def near(m, d, g1, g2, reach):
-    """Whether, in any lane, the geoms' bounding spheres are within reach (m) of each other."""
+    """Broad phase: whether, in any lane, the geoms' bounding spheres are within `reach` (m); a plane has none."""
     offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
     if m.geom_type[g1] == 0:
         mat = d.geom_xmat[g1]
@@ -73,7 +73,7 @@ def near(m, d, g1, g2, reach):
 
 @kernel
 def collide_pair(m, d, n, c, reach):
-    """Contacts of pair c from number n on; returns their number then."""
+    """Narrow phase of pair c: appends its contacts from number n on; returns the new number of contacts."""
     kind = m.collision_kind[c]
     if kind == 2:
         return plane_sphere(m, d, n, c, reach)
@@ -142,7 +142,7 @@ def collide_convex(m, d, n, c, reach):
 @only_with("foreign", otherwise="n")
 @kernel
 def collide_foreign(m, d, n, c, reach):
-    """Contacts by MuJoCo's functions."""
+    """Contacts found by MuJoCo's functions."""
     if m.collision_foreign[c]:
         return foreign(m, d, n, c, reach)
     return n

@@ -1,7 +1,8 @@
-"""Where deformable bodies touch: geoms against elements one by one, planes against vertices.
+"""Contact detection for deformable bodies: geoms against elements, planes against vertices.
 
 Spheres, capsules and boxes against segments and triangles, spheres and capsules against tetrahedra, and planes have
-kernels here, which run in every kind of number; all else goes to MuJoCo's own functions (see `flex_foreign`).
+kernels here, which run with every kind of number; all other pairs are left to MuJoCo's own functions (see
+`saltus.contact.mujoco.flex_collision`).
 """
 
 from saltus.contact.flex.broad_phase import (
@@ -33,17 +34,17 @@ PLANE, SPHERE, CAPSULE = 0, 2, 3  # types of geoms
 @only_with("flexcontact", otherwise="n")
 @kernel
 def collide_flex(m, d, n, c, reach):
-    """Contacts of pair c, whose second is a deformable body, from number n on; returns their number then.
+    """Append the contacts of pair c, whose second object is a deformable body; returns the new number of contacts.
 
-    In MuJoCo's order: by vertices or elements. Reads geom_xpos, geom_xmat, flexvert_xpos and what `flex_boxes` has
-    made of it. Of contacts between an element and a geom of a body there are none where a corner of the element is on
-    that body.
+    In MuJoCo's order: by vertices or elements. Reads geom_xpos, geom_xmat, flexvert_xpos and the boxes of `flex_boxes`.
+    An element with a corner on the geom's body has no contact with that geom.
     """
     g, f = m.collision_geom1[c], m.collision_flex2[c]
     if m.collision_foreign[c]:
         return collide_foreign_flex(m, d, n, c, reach)
     if m.geom_type[g] == PLANE:
         return plane_flex(m, d, n, c, reach)
+    # broad phase: box of the whole body, then boxes of its runs of elements
     centre, bound = d.geom_xpos[g], m.geom_rbound[g] + m.flex_radius[f] + reach
     if not box_near(d.flex_lower[f], d.flex_upper[f], centre, bound):
         return n
@@ -61,7 +62,7 @@ def collide_flex(m, d, n, c, reach):
 @only_with("flexforeign", otherwise="n")
 @kernel
 def collide_foreign_flex(m, d, n, c, reach):
-    """Contacts by MuJoCo's functions, where the two are near each other."""
+    """Contacts found by MuJoCo's functions, if a conservative test says that the objects may touch."""
     if m.collision_geom1[c] >= 0:
         near = geom_close(m, d, c, reach)
     elif m.collision_flex1[c] != m.collision_flex2[c]:
@@ -75,7 +76,7 @@ def collide_foreign_flex(m, d, n, c, reach):
 
 @kernel
 def collide_element(m, d, n, c, reach, e, bound):
-    """Contacts of the geom of pair c with element e; `bound` (m) is the reach from the geom's centre to the element."""
+    """Contacts of the geom of pair c with element e, if that is within `bound` (m) of the geom's centre."""
     g, f = m.collision_geom1[c], m.collision_flex2[c]
     lower, upper = element_box(m, d, e, m.flex_dim[f])
     if not box_near(lower, upper, d.geom_xpos[g], bound):
@@ -127,7 +128,7 @@ def collide_tetrahedron(m, d, n, c, reach, e):
 @only_with("flexrope", otherwise="n")
 @kernel
 def collide_segment(m, d, n, c, reach, e):
-    """Contacts of a geom with a segment, which is a capsule."""
+    """Contacts of a geom with a segment, treated as a capsule."""
     g, thick = m.collision_geom1[c], m.flex_radius[m.collision_flex2[c]]
     capsule = segment_capsule(m, d, e, thick)
     if m.geom_type[g] == SPHERE:
@@ -140,7 +141,7 @@ def collide_segment(m, d, n, c, reach, e):
 
 @kernel(inline=True)
 def segment_capsule(m, d, e, thick):
-    """The capsule of a segment: centre (m), direction to its first corner, half length and radius (m)."""
+    """The capsule of a segment: centre (m), unit vector towards its first corner, half length and radius (m)."""
     corner = m.flexelem_vert[e]
     first, second = d.flexvert_xpos[corner[0]], d.flexvert_xpos[corner[1]]
     span = sub3(first, second)

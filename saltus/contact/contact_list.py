@@ -1,4 +1,4 @@
-"""Adding a contact to the list."""
+"""The contact list of a Data: appending contacts and constructing contact frames."""
 
 from saltus.contact.counts import NLOST
 from saltus.number.functions import any_lane, epsilon_of, sqrt, where, zero_like
@@ -8,20 +8,23 @@ from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, where3
 
 @kernel
 def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
-    """Append contact n if any lane's distance (m) is within `reach` (m); returns how many there are then.
+    """Append contact n if its distance (m) is within `reach` (m) in any lane; returns the new number of contacts.
 
-    pos (m), normal (from the first geom to the second, of length 1) and tangent (any vector, zero for no preference)
-    in world axes. Lanes in which the geoms are farther apart carry a larger dist and finite numbers, and are left
-    alone by what follows. Where there is no room the contact is counted as lost.
+    pos (m), normal (unit vector from the first geom to the second) and tangent (any vector; zero for no preference) are
+    in world axes. Lanes in which the geoms are farther apart carry a larger dist and finite numbers; later stages
+    ignore them. If the list is full, the contact is counted in NLOST.
     """
     if not any_lane(dist <= reach):
         return n
+    # list full: the contact is lost
     if n == m.nconmax:
         d.count[NLOST] = d.count[NLOST] + 1
         return n
+    # pair, signed distance and position
     d.contact_collision[n] = pair
     d.contact_dist[n] = dist
     d.contact_pos[n] = pos
+    # contact frame: normal first, then two tangents
     first = first_tangent(normal, tangent)
     second = cross(normal, first)
     d.contact_frame[n] = (
@@ -40,36 +43,39 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
 
 @kernel(inline=True)
 def first_tangent(normal, wanted):
-    """A unit vector across the normal, as near to `wanted` as possible; without one, near y, or z if normal is near y.
+    """The unit vector perpendicular to the normal and nearest to `wanted`; by default near y, or z if the normal is
+    near y.
 
-    As MuJoCo chooses it (mju_makeFrame), but where `wanted` lies along the normal: MuJoCo then takes x, which this
-    makes perpendicular first, or y if the normal is near x, so that the frame is always a rotation.
+    MuJoCo's choice (mju_makeFrame), except where `wanted` lies along the normal: MuJoCo then takes x; here x (or y, if
+    the normal is near x) is made perpendicular first, so that the frame is always a rotation.
     """
     zero = zero_like(normal[0])
     one = zero + 1.0
+    # wanted direction, or y or z
     given = dot3(wanted, wanted) >= 0.25
     steep = (normal[1] >= 0.5) | (normal[1] <= -0.5)
     fallback = (zero, where(steep, zero, one), where(steep, one, zero))
     side = across(where3(given, wanted, fallback), normal)
     lost = negligible(dot3(side, side))
+    # wanted along the normal: x or y
     if any_lane(lost):
         steep = (normal[0] >= 0.5) | (normal[0] <= -0.5)
         fallback = (where(steep, zero, one), where(steep, one, zero), zero)
         side = where3(lost, across(fallback, normal), side)
-    # again: what is left of a vector nearly along the normal is not quite across it
+    # once more: after cancellation the component is not quite perpendicular
     side = across(side, normal)
     return scale3(1.0 / sqrt(dot3(side, side)), side)
 
 
 @kernel(inline=True)
 def across(a, normal):
-    """The part of a that is perpendicular to a unit vector."""
+    """Component of a perpendicular to a unit normal."""
     return add_scaled3(a, -dot3(a, normal), normal)
 
 
 @kernel(inline=True)
 def unit_or_x(a):
-    """a / |a|, or the x-axis if a is nothing but rounding (mju_normalize3)."""
+    """a / |a|, or the x axis where |a| is zero to rounding (mju_normalize3)."""
     zero = zero_like(a[0])
     square = dot3(a, a)
     lost = negligible(square)
@@ -79,6 +85,6 @@ def unit_or_x(a):
 
 @kernel(inline=True)
 def negligible(square):
-    """Whether the square of a length is nothing but rounding: of 1e-15 m in double precision, as in MuJoCo."""
+    """Whether a squared length is zero to rounding: less than (1e-15 m)² in double precision, as in MuJoCo."""
     least = 4.5 * epsilon_of(square)
     return square < least * least

@@ -1,15 +1,15 @@
-"""What a Data counts while constraints are found: places in its field count."""
+"""Counters of the constraint stage: indices into Data's field `count`."""
 
 NCON = 0  # contacts
-NBLOCK = 1  # blocks of rows
-NROW = 2  # rows
-NJ = 3  # entries of the rows' Jacobian
-NITER = 4  # iterations of the solver
-NFILL = 5  # blocks that couple what inertia does not
-NLOST = 6  # contacts that there was no room for
-NPATTERN = 7  # 1 + blocks that the pattern of the Hessian was made for; 0 for none
-NUNSOLVED = 8  # how often the solver has not converged, until someone asks
-NFLEXDOF = 9  # entries of the lists of what moves contacts of deformable bodies
-NEQUALITY = 10  # blocks of equalities, which come first
-NEDGE = 11  # the first block of edges that keep their lengths, -1 where these are not all alike
-NSIDE = 12  # bodies that move with the contact of a deformable body that is at work
+NBLOCK = 1  # blocks of constraint rows
+NROW = 2  # constraint rows
+NJ = 3  # entries of the constraint Jacobian
+NITER = 4  # solver iterations
+NFILL = 5  # blocks that couple degrees of freedom which the mass matrix does not: fill-in of the Hessian
+NLOST = 6  # contacts lost, mostly for lack of room
+NPATTERN = 7  # 1 + number of blocks that the Hessian's sparsity pattern was made for; 0: no pattern
+NUNSOLVED = 8  # solves that did not converge, since the counter was last read
+NFLEXDOF = 9  # entries of the lists of degrees of freedom that move contacts of deformable bodies
+NEQUALITY = 10  # blocks of equality constraints, which come first
+NEDGE = 11  # first block of the edge-length constraints; -1 if they are not all alike
+NSIDE = 12  # bodies that move the current contact of a deformable body

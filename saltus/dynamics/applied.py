@@ -1,4 +1,4 @@
-"""Forces from outside: Cartesian forces on bodies as joint forces."""
+"""Generalised forces of Cartesian forces and torques on bodies."""
 
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import dot6
@@ -7,7 +7,7 @@ from saltus.spatial.vectors import add3, cross, dot3, sub3
 
 @kernel
 def add_body_force(m, d, qfrc, b, force, torque):
-    """Add to the field qfrc [nv] the joint forces Jᵀ f of a force and torque at body b's centre of mass.
+    """Add to the field qfrc [nv] the generalised forces Jᵀ f of a force and torque at body b's centre of mass.
 
     force (N) and torque (N m) in world axes.
     """
@@ -22,11 +22,11 @@ def add_body_force(m, d, qfrc, b, force, torque):
 
 @kernel
 def add_power(m, d, row, dofs, first, count, b, force, moment, stop):
-    """Add the power of a force and moment on body b to a sparse row: row += force · linear + moment · angular motion.
+    """Add to a sparse row the generalised forces of a force and moment on body b: row += s · (moment, force).
 
-    For each degree of freedom that moves the body and comes after `stop` on the way from the root. `row` and `dofs` are
-    fields, of which entries first, first + 1, ... are taken, with ascending degrees of freedom; what has no place there
-    is left out. The force (N) and moment (N m) are about the tree's centre of mass, in world axes.
+    For each degree of freedom that moves the body and comes after `stop` on the path from the root. Entries first,
+    first + 1, ... of the fields `row` and `dofs` are used, with degrees of freedom in ascending order; those without an
+    entry are skipped. The force (N) and moment (N m) are about the tree's centre of mass, in world axes.
     """
     i = m.body_lastdof[b]
     k = first + count - 1
@@ -41,7 +41,7 @@ def add_power(m, d, row, dofs, first, count, b, force, moment, stop):
 
 @kernel
 def add_cartesian_forces(m, d, qfrc):
-    """Add the joint forces of xfrc_applied [nbody, 6] (N, N m) to the field qfrc [nv]."""
+    """Add the generalised forces of xfrc_applied [nbody, 6] (N, N m) to the field qfrc [nv]."""
     for b in range(1, m.nbody):
         f = d.xfrc_applied[b]
         add_body_force(m, d, qfrc, b, (f[0], f[1], f[2]), (f[3], f[4], f[5]))

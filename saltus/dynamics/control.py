@@ -1,7 +1,7 @@
-"""Controllers that run inside the time loop: kernels that set the controls from the state, with states of their own.
+"""Controllers inside the time loop: kernels that set the controls from the state and may have states of their own.
 
 A controller is a kernel law(m, d, z), see `saltus.dynamics.user_laws`: it sets ctrl; its states are act[z:], whose
-rates it puts into act_dot[z:].
+rates it writes to act_dot[z:].
 """
 
 from numba.extending import overload
@@ -13,20 +13,20 @@ from saltus.number.features import looks_at
 from saltus.number.functions import clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
-PID_PARAMETERS = 9  # of each actuator, see `pid`
-AT_STAGES, AT_STEPS = "control_", "hold_"  # how the words begin: evaluated with every acceleration, or once a step
-# words for what a law reads and steps alone would not compute; with any of them those of bodies are all kept
+PID_PARAMETERS = 9  # per actuator, see `pid`
+AT_STAGES, AT_STEPS = "control_", "hold_"  # key prefixes: evaluated with every acceleration, or once per step
+# features for quantities that a controller reads but steps do not need; with any of them all body quantities are kept
 READS_BODIES, READS_FRAMES, READS_CENTRES = "reads_bodies", "reads_frames", "reads_centres"
 
 
 @looks_at(AT_STAGES)
 def _at_stages(m, d, z):
-    """The controls and rates of a continuous controller at the present state; nothing without one."""
+    """Controls and state rates of a continuous controller at the present state; does nothing without one."""
 
 
 @looks_at(AT_STEPS)
 def _at_steps(m, d, z):
-    """The controls and rates of a controller that holds its controls for a step; nothing without one."""
+    """Controls and state rates of a zero-order-hold controller; does nothing without one."""
 
 
 def _choose(m, beginning):
@@ -50,20 +50,20 @@ def _choose_at_steps(m, d, z):
 @only_with(READS_FRAMES)
 @kernel
 def read_frames(m, d):
-    """Poses of geoms, sites and axes of inertia, which steps else do not need."""
+    """Poses of geoms, sites and principal axes of inertia, for controllers that read them."""
     attached_frames(m, d)
 
 
 @only_with(READS_CENTRES)
 @kernel
 def read_centres(m, d):
-    """Centres of mass of all subtrees, of which steps else need those of whole trees."""
+    """Centres of mass of all subtrees, for controllers that read them; steps need only those of whole trees."""
     centre_of_mass(m, d)
 
 
 @kernel
 def control(m, d):
-    """ctrl [nu] and the rates of the controller's states, at the present positions, velocities and time."""
+    """ctrl [nu] and the rates of controller states, at the present positions, velocities and time."""
     read_frames(m, d)
     read_centres(m, d)
     _at_stages(m, d, m.nact - m.ncontrol_state)
@@ -72,7 +72,7 @@ def control(m, d):
 @only_with(AT_STEPS)
 @kernel
 def held_control(m, d):
-    """The same for a controller that is evaluated once a step."""
+    """`control` for a controller that is evaluated once per step (zero-order hold)."""
     read_frames(m, d)
     read_centres(m, d)
     _at_steps(m, d, m.nact - m.ncontrol_state)
@@ -80,12 +80,12 @@ def held_control(m, d):
 
 @kernel
 def pid(m, d, z):
-    """u = kp e + ki z + kd (r - v) for each actuator k with gains, dz/dt = e, with e the target less the position.
+    """u = kp e + ki z + kd (r - v) for each actuator k with gains, dz/dt = e, with the error e = target - position.
 
     Parameters of actuator k in control_prm[9 k:]: kp, ki, kd, target (rad, m), limit of |u| (0: none), period of angles
-    (0: none), inverse of the gear, 1 if the actuator is controlled, the rate r (rad/s, m/s). While the control is at
-    its limit, or at an end of the actuator's range, the integral takes only what leads away from it: conditional
-    integration (Åström & Hägglund, PID Controllers: Theory, Design, and Tuning (1995), 3.5).
+    (0: none), inverse of the gear, 1 if the actuator is controlled, the rate r (rad/s, m/s). While the control is
+    saturated, by its limit or the actuator's range, the integral accepts only errors that lead out of saturation:
+    conditional integration (Åström & Hägglund, PID Controllers: Theory, Design, and Tuning (1995), 3.5).
     """
     for k in range(m.nactuator):
         p = PID_PARAMETERS * k
@@ -97,9 +97,10 @@ def pid(m, d, z):
             period = d.control_prm[p + 5]
             wraps = period > 0.0
             one = 0.0 * period + 1.0
-            # into (-period/2, period/2]
+            # wrap the error into (-period/2, period/2]
             turns = -floor(0.5 - error / where(wraps, period, one))
             error = where(wraps, error - period * turns, error)
+            # control, and its saturation
             u = d.control_prm[p] * error + d.control_prm[p + 1] * d.act[z + k]
             u = u + d.control_prm[p + 2] * (d.control_prm[p + 8] - inverse * d.actuator_velocity[o])
             limit = d.control_prm[p + 4]
@@ -108,6 +109,7 @@ def pid(m, d, z):
             if m.actuator_ctrllimited[c]:
                 limited = clip(limited, m.actuator_ctrlrange[c, 0], m.actuator_ctrlrange[c, 1])
             zero = 0.0 * error
+            # conditional integration
             winds = ((u > limited) & (error > 0.0)) | ((u < limited) & (error < 0.0))
             on = d.control_prm[p + 7] > 0.5
             d.ctrl[c] = where(on, limited, 0.0 * limited + d.ctrl[c])

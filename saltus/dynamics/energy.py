@@ -12,11 +12,11 @@ from saltus.spatial.vectors import dot3, length3
 
 @kernel
 def energy(m, d):
-    """Energy of gravity, springs and deformable bodies, and of motion.
+    """Potential energy of gravity, springs and deformable bodies, and kinetic energy.
 
     Reads xpos, xmat, xipos [nbody, 3], cinert [nbody, 10], cvel [nbody, 6], qpos, qvel, ten_length and ten_velocity
-    [ntendon]. Writes energy = (potential, kinetic) (J). Elastic energy is potential; MuJoCo's leaves that of elements
-    and bending out.
+    [ntendon]. Writes energy = (potential, kinetic) (J). Elastic energy counts as potential; MuJoCo's potential energy
+    omits that of elements and bending.
     """
     stretch, bending = elastic_energies(m, d)
     d.energy[0] = gravity_energy(m, d) + spring_energy(m, d) + (stretch + bending)
@@ -25,7 +25,7 @@ def energy(m, d):
 
 @kernel
 def energy_parts(m, d, out):
-    """The same by kinds, into out [5] (J): of motion, gravity, springs, stretch and bending of deformable bodies."""
+    """Energy by kind, into out [5] (J): kinetic, gravity, springs, stretch and bending of deformable bodies."""
     out[0] = kinetic_energy(m, d)
     out[1] = gravity_energy(m, d)
     out[2] = spring_energy(m, d)
@@ -34,7 +34,7 @@ def energy_parts(m, d, out):
 
 @kernel
 def kinetic_energy(m, d):
-    """Of bodies, armatures and tendons (J)."""
+    """Kinetic energy (J) of bodies, armatures and tendons: Σ ½ v · I v + Σ ½ armature v² + Σ ½ a (dL/dt)²."""
     kinetic = 0.0 * d.time
     for b in range(1, m.nbody):
         v = d.cvel[b]
@@ -47,7 +47,7 @@ def kinetic_energy(m, d):
 
 @kernel
 def gravity_energy(m, d):
-    """Of all weights, zero at the world's origin (J)."""
+    """Potential energy (J) of all weights, zero at the world's origin: -Σ m g · c."""
     potential = 0.0 * d.time
     for b in range(1, m.nbody):
         potential = potential - m.body_mass[b] * dot3(m.opt_gravity[0], d.xipos[b])
@@ -56,7 +56,7 @@ def gravity_energy(m, d):
 
 @kernel
 def spring_energy(m, d):
-    """Of the springs of joints and tendons (J)."""
+    """Potential energy (J) of joint and tendon springs."""
     potential = 0.0 * d.time
     for j in range(m.njnt):
         if m.jnt_spring[j]:
@@ -76,5 +76,5 @@ def spring_energy(m, d):
 
 @kernel(inline=True)
 def _spring_energy(k, poly, x):
-    """Integral of x (k + p1 x + p2 x²)."""
+    """Integral of x (k + p1 x + p2 x²) from 0."""
     return x * x * (0.5 * k + x * (poly[0] / 3.0 + x * poly[1] / 4.0))

@@ -1,10 +1,10 @@
-"""What makes up the equations of motion M dv/dt + bias = forces: quantities of the bodies, or kernels of the user's.
+"""Inertia matrix and bias force of the equations of motion M dv/dt + bias = forces: of the bodies, or user-given.
 
-Given equations are two kernels. `inertia(m, d)` writes M [nC] from qpos: along row i, from M_rowadr[i] on, the entries
-of the degrees of freedom in M_colind, i's ancestors ascending and itself last. `bias(m, d)` writes qfrc_bias [nv]
-(N, N m) from qpos and qvel. They take the place of the inertia of the bodies, with armature, and of Coriolis,
-centrifugal and gravitational forces; whatever else acts on the joints stays as it is. They belong to a layout by a word
-that begins with `EQUATIONS` (see `saltus.dynamics.user_laws`).
+User-given equations are two kernels. `inertia(m, d)` writes M [nC] from qpos: row i starts at M_rowadr[i] and holds the
+entries of the degrees of freedom in M_colind, i's ancestors in ascending order and i itself last. `bias(m, d)` writes
+qfrc_bias [nv] (N, N m) from qpos and qvel. They replace the inertia of bodies and armature, and the Coriolis,
+centrifugal and gravitational forces; all other generalised forces are unaffected. A layout refers to them by a feature
+key with the prefix `EQUATIONS` (see `saltus.dynamics.user_laws`).
 """
 
 from numba.extending import overload
@@ -22,13 +22,13 @@ EQUATIONS = "equations_"
 
 @looks_at(EQUATIONS)
 def _inertia(m, d):
-    """M [nC] of the given equations."""
+    """M [nC] of user-given equations."""
     interpret(laws_of(m, EQUATIONS)[0])(m, d)
 
 
 @looks_at(EQUATIONS)
 def _bias(m, d):
-    """qfrc_bias [nv] of the given equations."""
+    """qfrc_bias [nv] of user-given equations."""
     interpret(laws_of(m, EQUATIONS)[1])(m, d)
 
 
@@ -47,29 +47,29 @@ def _choose_bias(m, d):
 @only_with(EQUATIONS)
 @kernel
 def given_inertia(m, d):
-    """M [nC] of given equations, in the place of another; nothing without any."""
+    """Replace M [nC] by that of user-given equations; without any, M stays."""
     _inertia(m, d)
 
 
 @only_with(EQUATIONS, otherwise=composite_inertia)
 @kernel
 def joint_inertia(m, d):
-    """M [nC] at the present positions, of given equations or else of the bodies (see `composite_inertia`)."""
+    """M [nC] at the present positions, of user-given equations or of the bodies (see `composite_inertia`)."""
     _inertia(m, d)
 
 
 @kernel(inline=True)
 def bias_of_bodies(m, p, d):
-    """qfrc_bias [nv] from the forces of motion; see `newton_euler_backward`."""
+    """qfrc_bias [nv] from the body forces cfrc_body; see `newton_euler_backward`."""
     newton_euler_backward(m, p, d, d.qfrc_bias)
 
 
 @only_with(EQUATIONS, otherwise=bias_of_bodies)
 @kernel
 def bias_force(m, p, d):
-    """qfrc_bias [nv] (N, N m) at the present state, of given equations or else of the bodies, after `motion`.
+    """qfrc_bias [nv] (N, N m) at the present state, of user-given equations or of the bodies.
 
-    p is d, or without given equations a Data of plain numbers at the same positions.
+    Needs `newton_euler_forward`. p is d, or without user-given equations a Data of plain numbers at the same positions.
     """
     _bias(m, d)
 
@@ -77,7 +77,7 @@ def bias_force(m, p, d):
 @only_with(EQUATIONS, otherwise=inverse)
 @kernel
 def inverse_dynamics(m, d):
-    """qfrc_inverse [nv] (N, N m) = M qacc + bias of given equations; without any, see `inverse`."""
+    """qfrc_inverse [nv] (N, N m) = M qacc + bias of user-given equations; without any, see `inverse`."""
     _inertia(m, d)
     _bias(m, d)
     multiply(m, d, d.qacc, d.qfrc_inverse)
@@ -88,15 +88,16 @@ def inverse_dynamics(m, d):
 @only_with(EQUATIONS, otherwise=bias_derivative)
 @kernel
 def velocity_derivative(m, d, free_only):
-    """d(qfrc_bias)/d(qvel) on the tree's pattern, of given equations; arguments and results as of `bias_derivative`.
+    """d(qfrc_bias)/d(qvel) of user-given equations on M's pattern; arguments and results as in `bias_derivative`.
 
-    By central differences over two rad/s or m/s, which are exact to rounding, since the bias is quadratic in the
+    By central differences with a step of 1 rad/s or m/s, exact to rounding because the bias is quadratic in the
     velocities. Overwrites qacc and qfrc_bias [nv].
     """
     for k in range(m.nC):
         d.lower[k] = d.upper[k] = 0.0 * d.time
     for j in range(m.nv):
         if m.dof_freebody[j] or not free_only:
+            # central difference in the velocity of degree of freedom j
             v = d.qvel[j]
             d.qvel[j] = v + 1.0
             _bias(m, d)
@@ -112,7 +113,7 @@ def velocity_derivative(m, d, free_only):
 
 @kernel
 def _store_column(m, d, j):
-    """Put the derivatives qacc [nv] in the velocity of degree of freedom j where `bias_derivative` has them."""
+    """Write the derivatives qacc [nv] in the velocity of degree of freedom j to lower and upper [nC]."""
     for k in range(m.M_rowadr[j], m.M_rowadr[j] + m.M_rownnz[j]):
         d.upper[k] = d.qacc[m.M_colind[k]]
     for i in range(j, m.nv):

@@ -1,4 +1,4 @@
-"""The states that muscles with an elastic tendon begin from."""
+"""Initial states of muscles with an elastic tendon: static equilibrium of fibres and tendons."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from saltus.number.structs import Struct
 
 @kernel
 def settle(m, d):
-    """Fibres ← their lengths at rest, for the present positions and activations; the rest of the state stays."""
+    """Fibre lengths ← static equilibrium at the present positions and activations; all other states stay."""
     position_stage(m, d, 0)
     for o in range(m.nout):
         output(m, d, o)
@@ -27,9 +27,9 @@ SETTLE = Entry("settle", "", "settle(m, d)", settle=settle)
 
 
 def initial_activations(model: Model, start: Mapping[str, Any]) -> np.ndarray:
-    """States of actuators [na] at a start: those given, with the fibres of muscles in balance with their tendons.
+    """Initial actuator states [na]: the given ones, with muscle fibres in static equilibrium with their tendons.
 
-    `start`: fields of Data by name, qpos among them; its `act` may hold MuJoCo's states alone, others begin at 0.
+    `start`: fields of Data by name, qpos among them; its `act` may hold only MuJoCo's states, others start at 0.
     """
     data = Struct(DATA, data_sizes(model.sizes()))
     for name, value in start.items():

@@ -1,7 +1,7 @@
-"""How the forces of actuators and tendons change with joint velocities: what implicit methods take of them.
+"""Velocity derivatives of actuator and tendon forces, for implicit methods.
 
-Matrices D = d(force)/d(qvel) are kept like the inertia (see `saltus.dynamics.tree.bias_derivative`): what they hold
-between degrees of freedom that the inertia does not couple is left out, and taken explicitly, as in MuJoCo 4.0
+Matrices D = d(force)/d(qvel) have the inertia matrix's pattern (see `saltus.dynamics.tree.bias_derivative`): entries
+between degrees of freedom that the inertia does not couple are dropped and so treated explicitly, as in MuJoCo 4.0
 (documentation, Computation, "Numerical integration").
 """
 
@@ -27,15 +27,15 @@ from saltus.model.compile.hill import GAIN_HILL
 from saltus.number.functions import absolute, epsilon_of, where
 from saltus.number.kernels import kernel, only_with
 
-ROUNDINGS = 64.0  # how many a force that was scaled to its limit may be off it
+ROUNDINGS = 64.0  # by which a force that was scaled to its limit may miss it
 
 
 @kernel
 def actuation_derivative(m, d):
-    """d(qfrc_actuator)/d(qvel); nothing of forces that are at a limit.
+    """d(qfrc_actuator)/d(qvel); zero for forces at a limit.
 
-    Reads what `actuation` writes. Writes the part of actuators on hinges and slides, a diagonal, into
-    qfrc_actuator_slope [nv] (N m s); subtracts the others' from lower and upper [nC].
+    Reads the fields that `actuation` writes. Writes the diagonal part, of actuators on hinges and slides, to
+    qfrc_actuator_slope [nv] (N m s); subtracts that of the others from lower and upper [nC].
     """
     for i in range(m.nv):
         d.qfrc_actuator_slope[i] = 0.0 * d.time
@@ -43,9 +43,10 @@ def actuation_derivative(m, d):
         for k in range(m.nactuator):
             if m.actuator_enabled[k]:
                 slope = actuator_slope(m, d, k)
-                # a tendon's limit does not concern the friction of motors
+                # motor friction is not subject to a tendon's force limit
                 slope = where(tendon_saturated(m, d, m.actuator_outadr[k]), friction_slope(m, d, k), slope)
                 slope = where(saturated(m, d, k), 0.0 * d.time, slope)
+                # map to the joints: moment arms J give slope J Jᵀ
                 for o in range(m.actuator_outadr[k], m.actuator_outadr[k] + m.actuator_outnum[k]):
                     if m.out_kind[o] == SCALAR:
                         i = m.moment_dof[m.moment_adr[o]]
@@ -78,11 +79,13 @@ def add_tendon_damping(m, d):
 
 @kernel
 def actuator_slope(m, d, k):
-    """Derivative of actuator k's force in its velocity (N s/m, N m s), but for limits."""
+    """Derivative of actuator k's force in its velocity (N s/m, N m s), ignoring force limits."""
     slope = 0.0 * d.time
+    # affine bias
     kind = m.actuator_biastype[k]
     if kind == BIAS_AFFINE or kind == BIAS_SO3:
         slope = slope + m.actuator_biasprm[k, 2]
+    # gain, by type
     kind = m.actuator_gaintype[k]
     if kind == GAIN_DCMOTOR:
         slope = slope + motor_slope(m, d, k)
@@ -102,11 +105,11 @@ def actuator_slope(m, d, k):
 
 @kernel
 def saturated(m, d, k):
-    """Whether the force of actuator k is at its limit, or that of its joint is."""
+    """Whether the force of actuator k, or of its joint, is at its limit."""
     o = m.actuator_outadr[k]
     zero = 0.0 * d.time
     at_limit = zero > 1.0
-    # motors mind the limit of their winding themselves
+    # dc motors: their force limit is part of `motor_slope`
     if m.actuator_forcelimited[k] and m.actuator_gaintype[k] != GAIN_DCMOTOR:
         if m.actuator_gaintype[k] == GAIN_SO3:
             x, y, z = d.actuator_force[o], d.actuator_force[o + 1], d.actuator_force[o + 2]
@@ -126,10 +129,11 @@ def saturated(m, d, k):
 @only_with("tendon", otherwise="0.0 * d.time > 1.0")
 @kernel
 def tendon_saturated(m, d, o):
-    """Whether actuator output o pulls on a tendon whose actuators make all that it takes, without motors' friction."""
+    """Whether output o acts on a tendon whose total actuator force, without motor friction, is at its limit."""
     at_limit = 0.0 * d.time > 1.0
     t = m.out_obj1[o]
     if m.out_kind[o] == TENDON and m.tendon_actfrclimited[t]:
+        # total force without friction, and the scale of its rounding errors
         total = size = 0.0 * d.time
         for k in range(m.nactuator):
             other = m.actuator_outadr[k]
@@ -144,26 +148,26 @@ def tendon_saturated(m, d, o):
 
 @kernel
 def couples(m):
-    """Whether forces of joints change with the velocities of others, so that D is not a diagonal."""
+    """Whether generalised forces depend on the velocities of other joints, so that D is not diagonal."""
     return has_transmission(m) + has_tendon_force(m) + has_fluid(m) > 0
 
 
 @only_with("transmission", otherwise="0")
 @kernel
 def has_transmission(m):
-    """1 for actuators on more than hinges and slides."""
+    """1 if actuators act on anything but hinges and slides."""
     return 1
 
 
 @only_with("tendon_force", otherwise="0")
 @kernel
 def has_tendon_force(m):
-    """1 for tendons with springs or dampers."""
+    """1 if tendons have springs or dampers."""
     return 1
 
 
 @only_with("fluid", otherwise="0")
 @kernel
 def has_fluid(m):
-    """1 for a medium."""
+    """1 if there is a fluid."""
     return 1

@@ -1,11 +1,11 @@
-"""Delays: controls and sensors that are read as they were a while ago.
+"""Delays: history buffers of controls and sensor samples.
 
-Each delayed actuator or sensor has a piece of `history`: a number of its own (for a sensor the time of its last tick),
-MuJoCo's cursor, the times of n samples (s), and the samples of `dim` numbers each. The samples lie in the order of
-their times, the oldest first: a new one moves the others down, since lanes may be at different times. Their sizes, and
-a history whose cursor stands at its last sample, are MuJoCo's (documentation, Computation, "Delays").
+Each delayed actuator or sensor has a section of `history`: a number of its own (for a sensor the time of its last
+tick), MuJoCo's cursor, the times of n samples (s), and n samples of `dim` numbers each. Samples are ordered by time,
+the oldest first: a new one shifts the others down, since lanes may be at different times. The sizes of sections, and a
+history whose cursor is at its last sample, match MuJoCo's (documentation, Computation, "Delays").
 
-A sample of the same time is one within 1e-15 s, as in MuJoCo; single precision, whose times are coarser, takes four
+Times count as equal within 1e-15 s, as in MuJoCo; in single precision, which resolves times less finely, within four
 roundings.
 """
 
@@ -14,15 +14,15 @@ import numpy as np
 from saltus.number.functions import absolute, any_lane, epsilon_of, maximum, where
 from saltus.number.kernels import kernel, only_with
 
-HOLD, LINEAR, CUBIC = range(3)  # ways to interpolate
-TIMES = 2  # place of the first time in a piece of history
+HOLD, LINEAR, CUBIC = range(3)  # interpolation
+TIMES = 2  # offset of the first time in a section of history
 
 
-# ---------------------------------------------------------------- from Python
+# ---------------------------------------------------------------- initial history, from Python
 
 
 def initial_history(m, timestep=None):
-    """The history [nhistory] of an MjModel at its start: zeros, as if sampled at each step of the past.
+    """Initial history [nhistory] of an MjModel: zeros, as if sampled at every past step.
 
     `timestep` (s): between these samples; None: the model's.
     """
@@ -51,7 +51,7 @@ def initial_history(m, timestep=None):
 @only_with("delay")
 @kernel
 def delayed_controls(m, d):
-    """Replace the inputs [nu] of actuators with a delay by what they were then."""
+    """Replace the inputs [nu] of delayed actuators by their controls at the delayed time."""
     for k in range(m.nactuator):
         if m.actuator_delay[k] != 0.0:
             at, n, way = m.actuator_historyadr[k], m.actuator_nsample[k], m.actuator_interp[k]
@@ -63,7 +63,7 @@ def delayed_controls(m, d):
 @only_with("delay")
 @kernel
 def record_controls(m, d, time):
-    """Add the present controls to the history as those of `time` (s), the start of the step that has been taken."""
+    """Add the present controls to the history, stamped `time` (s), the start of the step that has been taken."""
     due = 0.0 * time + 1.0
     for k in range(m.nactuator):
         n, at = m.actuator_nsample[k], m.actuator_historyadr[k]
@@ -74,12 +74,12 @@ def record_controls(m, d, time):
                 put_sample(d, at, n, dim, i, place, d.ctrl[c + i])
 
 
-# ---------------------------------------------------------------- a piece of history
+# ---------------------------------------------------------------- a section of history
 
 
 @kernel(inline=True)
 def same_time(t):
-    """Difference (s) up to which a time counts as the same as t."""
+    """Tolerance (s) within which a time counts as equal to t."""
     epsilon = epsilon_of(t)
     if epsilon < 1e-10:
         return 0.0 * t + 1e-15
@@ -88,10 +88,11 @@ def same_time(t):
 
 @kernel
 def past_value(d, at, n, dim, k, t, way):
-    """Number k of n samples of `dim` at time t (s), interpolated; before and after all samples that of the nearest."""
+    """Component k of n samples of `dim` numbers at time t (s), interpolated; constant before and after all samples."""
     oldest, values = at + TIMES, at + TIMES + n + k
     same = same_time(t)
     found = d.history[values]
+    # interpolate in the interval that contains t
     for j in range(1, n):
         t1 = d.history[oldest + j]
         inside = (d.history[oldest + j - 1] < t) & (t <= t1)
@@ -99,13 +100,14 @@ def past_value(d, at, n, dim, k, t, way):
             here = value_between(d, oldest, values, n, dim, j, t, way)
             here = where(absolute(t - t1) < same, d.history[values + j * dim], here)
             found = where(inside, here, found)
+    # constant extrapolation
     found = where(t <= d.history[oldest] + same, d.history[values], found)
     return where(t >= d.history[oldest + n - 1] - same, d.history[values + (n - 1) * dim], found)
 
 
 @kernel
 def value_between(d, oldest, values, n, dim, j, t, way):
-    """The value at t, between samples j - 1 and j: held, on a line, or on a cubic Hermite spline.
+    """Value at t between samples j - 1 and j: zero-order hold, linear, or cubic Hermite spline.
 
     The spline's slopes are those of the chords between a sample's neighbours (Catmull & Rom (1974)), and zero at the
     first and last sample.
@@ -118,6 +120,7 @@ def value_between(d, oldest, values, n, dim, j, t, way):
     x = (t - t0) / step
     if way == LINEAR:
         return v0 + x * (v1 - v0)
+    # cubic hermite spline
     slope0 = slope1 = 0.0 * v0
     if j > 1:
         slope0 = chord(d, oldest, values, dim, j - 2, j)
@@ -130,7 +133,7 @@ def value_between(d, oldest, values, n, dim, j, t, way):
 
 @kernel(inline=True)
 def chord(d, oldest, values, dim, i, j):
-    """Slope (1/s) of the line between samples i and j."""
+    """Slope (1/s) of the chord between samples i and j."""
     span = d.history[oldest + j] - d.history[oldest + i]
     rise = d.history[values + j * dim] - d.history[values + i * dim]
     return rise / where(span > 0.0, span, 0.0 * span + 1.0)
@@ -138,21 +141,24 @@ def chord(d, oldest, values, dim, i, j):
 
 @kernel
 def make_room(d, at, n, dim, t, due):
-    """Room for a sample at time t (s) in lanes where `due` is 1: which of the n samples it is to be, -1 elsewhere.
+    """Make room for a sample at time t (s) in lanes where `due` is 1; returns its index among the n samples, else -1.
 
-    A sample of the same time is replaced, or else the oldest leaves. All stay in the order of their times.
+    It replaces a sample of the same time, or else the oldest is dropped. Samples stay in the order of their times.
     """
     zero = 0.0 * due
     one = zero + 1.0
+    # count samples before t, and at t
     earlier = same = zero
     for j in range(n):
         time = d.history[at + TIMES + j]
         earlier = earlier + where(time < t, one, zero)
         same = same + where((time >= t) & (time - t < same_time(t)), one, zero)
+    # index of the new sample
     replaces = same > 0.5
     place = where(replaces, earlier, maximum(earlier - 1.0, zero))
-    moved = where(due > 0.5, where(replaces, zero, place), zero)  # how many move down
+    moved = where(due > 0.5, where(replaces, zero, place), zero)  # number of samples that shift down
     place = where(due > 0.5, place, -one)
+    # shift older samples down, and write the time of the new one
     for j in range(n):
         i = at + TIMES + j
         if j < n - 1:
@@ -167,7 +173,7 @@ def make_room(d, at, n, dim, t, due):
 
 @kernel
 def put_sample(d, at, n, dim, k, place, value):
-    """Make `value` number k of the sample that `make_room` has made room for."""
+    """Write `value` as component k of the sample for which `make_room` has returned `place`."""
     for j in range(n):
         v = at + TIMES + n + j * dim + k
         d.history[v] = where(place == 1.0 * j, value, d.history[v])

@@ -1,7 +1,7 @@
-"""From joint forces to joint accelerations: by articulated bodies, or by the factored inertia matrix.
+"""Solution of M x = force - bias: by articulated bodies, or by the factored inertia matrix.
 
-Articulated bodies pass forces on from body to body. Tendons with inertia couple joints beside that, and equations that
-a user gives are about joints alone, so that with them the inertia matrix itself is made and factored.
+The articulated-body algorithm passes forces from body to body. Tendon armature couples joints across branches, and
+user-given equations know only joints; with either, the inertia matrix is assembled and factored.
 """
 
 from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
@@ -13,7 +13,7 @@ from saltus.number.kernels import kernel, only_with
 @only_with("tendon_armature", EQUATIONS, otherwise=articulated_factor)
 @kernel
 def inertia_factor(m, d, h, slope):
-    """Prepare `inertia_solve` with M + h diag(slope), with a field slope [nv] (N m s), read if h is not zero."""
+    """Factor M + h diag(slope) for `inertia_solve`, with a field slope [nv] (N m s), read if h is not zero."""
     joint_inertia(m, d)
     if h != 0.0:
         for i in range(m.nv):
@@ -28,7 +28,7 @@ def inertia_solve(m, p, d, force, moving, x):
     """x ← (M + h diag(slope))⁻¹ (force - bias) for fields force, x [nv], after `inertia_factor` on p.
 
     p is d, or a Data of plain numbers at the same positions. The bias is that of cfrc_body, cvel and cacc [nbody, 6] if
-    `moving` is 1, else nothing.
+    `moving` is 1, else zero.
     """
     for i in range(m.nv):
         x[i] = force[i]

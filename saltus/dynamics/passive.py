@@ -1,4 +1,4 @@
-"""Forces without drive: springs, dampers, gravity compensation, and those of a medium."""
+"""Passive generalised forces: springs, dampers, gravity compensation and fluid forces."""
 
 from saltus.dynamics.applied import add_body_force
 from saltus.dynamics.flex.forces import add_flex_forces
@@ -14,14 +14,14 @@ from saltus.spatial.vectors import length3, scale3, sub3
 
 @kernel(inline=True)
 def spring_rotation(m, d, a):
-    """Rotation vector from the spring's reference to the joint's orientation, both quaternions at qpos[a]."""
+    """Rotation vector from the spring's reference, qpos_spring[a:a+4], to the joint's orientation, qpos[a:a+4]."""
     quat = quat_normalize(load4(d.qpos, a))
     return quat_log(quat_multiply(quat_conjugate(load4(m.qpos_spring, a)), quat))
 
 
 @kernel(inline=True)
 def spring_translation(m, d, a):
-    """Displacement from the spring's reference of the position at qpos[a]."""
+    """Displacement of the position at qpos[a] from the spring's reference."""
     return sub3(load3(d.qpos, a), load3(m.qpos_spring, a))
 
 
@@ -29,7 +29,7 @@ def spring_translation(m, d, a):
 def springs(m, d):
     """Joint springs: -x (k + p1 x + p2 x²), with x the displacement from qpos_spring.
 
-    On free and ball joints x is a vector and the polynomial takes its length. Writes qfrc_spring [nv] (N, N m).
+    On free and ball joints x is a vector, whose length enters the polynomial. Writes qfrc_spring [nv] (N, N m).
     """
     for i in range(m.nv):
         d.qfrc_spring[i] = 0.0 * d.time
@@ -59,9 +59,9 @@ def _spring3(d, i, x, k, poly):
 
 @kernel
 def dampers(m, d):
-    """Joint dampers: -v (b + p1 |v| + p2 v²).
+    """Joint dampers: f = -v (b + p1 |v| + p2 v²).
 
-    Writes qfrc_damper [nv] (N, N m) and its negative slope in v, qfrc_damper_slope [nv].
+    Writes qfrc_damper [nv] (N, N m) and qfrc_damper_slope [nv] = -df/dv.
     """
     for i in range(m.nv):
         b = m.dof_damping[i]
@@ -74,7 +74,7 @@ def dampers(m, d):
 
 @kernel
 def gravity_compensation(m, d):
-    """A part of each body's weight, taken off at its centre of mass.
+    """Gravity compensation: a fraction of each body's weight, cancelled at its centre of mass.
 
     Writes qfrc_gravcomp [nv] (N, N m).
     """
@@ -90,7 +90,7 @@ def gravity_compensation(m, d):
 
 @kernel
 def passive(m, d):
-    """All passive joint forces.
+    """All passive generalised forces.
 
     Writes qfrc_passive [nv] (N, N m) and its parts.
     """
@@ -101,7 +101,7 @@ def passive(m, d):
 
 @kernel
 def joint_and_tendon_forces(m, d):
-    """Springs and dampers of joints and tendons: qfrc_spring, qfrc_damper, qfrc_damper_slope [nv]."""
+    """Springs and dampers of joints and tendons: qfrc_spring, qfrc_damper (N, N m), qfrc_damper_slope [nv]."""
     springs(m, d)
     dampers(m, d)
     add_tendon_forces(m, d)
@@ -109,7 +109,7 @@ def joint_and_tendon_forces(m, d):
 
 @kernel
 def sum_passive(m, d):
-    """qfrc_passive [nv] from springs and dampers, gravity compensation and the medium."""
+    """qfrc_passive [nv] = springs + dampers + gravity compensation not provided by actuators + fluid forces."""
     gravity_compensation(m, d)
     for i in range(m.nv):
         d.qfrc_passive[i] = d.qfrc_spring[i] + d.qfrc_damper[i]

@@ -1,4 +1,4 @@
-"""Forward dynamics without constraints: from state and inputs to accelerations, stage by stage."""
+"""Unconstrained forward dynamics, in stages from state and inputs to accelerations."""
 
 from saltus.dynamics.actuator.actuation import actuation
 from saltus.dynamics.actuator.transmission import transmissions
@@ -19,7 +19,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def position_stage(m, d, compute_all):
-    """All that depends on qpos alone and that accelerations need; if `compute_all`, also what only users read."""
+    """Position-dependent quantities that accelerations need; all of them if `compute_all`."""
     kinematics(m, d, compute_all or m.keep_bodies)
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
@@ -31,11 +31,9 @@ def position_stage(m, d, compute_all):
 
 @kernel
 def force_stage(m, d, compute_all):
-    """The bodies' forces of motion, and the forces on the joints beside them, passive + actuator + applied.
+    """Newton-Euler forces of the bodies at zero joint acceleration, and all generalised forces other than the bias.
 
-    If `compute_all`, velocities are written too.
-
-    Writes cfrc_body [nbody, 6] (N m, N) and qfrc_tau [nv] (N, N m).
+    Body velocities are written too if `compute_all`. Writes cfrc_body [nbody, 6] (N m, N) and qfrc_tau [nv] (N, N m).
     """
     newton_euler_forward(m, d, d, 0, compute_all or m.keep_bodies)
     applied_forces(m, d)
@@ -43,7 +41,7 @@ def force_stage(m, d, compute_all):
 
 @kernel
 def applied_forces(m, d):
-    """Forces on the joints but those of motion: qfrc_tau [nv] = passive + actuator + applied (N, N m)."""
+    """Generalised forces other than the bias: qfrc_tau [nv] = passive + actuator + applied (N, N m)."""
     tendon_velocities(m, d)
     passive(m, d)
     add_driving_forces(m, d)
@@ -61,14 +59,14 @@ def add_driving_forces(m, d):
 
 @kernel
 def solve_stage(m, d, h, slope):
-    """qacc [nv] from the forces of `force_stage`, with h times the field slope [nv] added to the inertia."""
+    """qacc [nv] from the forces of `force_stage`, with h times the field slope [nv] added to the diagonal of M."""
     inertia_factor(m, d, h, slope)
     inertia_solve(m, d, d, d.qfrc_tau, 1, d.qacc)
 
 
 @kernel
 def free_acceleration(m, d):
-    """Accelerations qacc [nv] of the present state without constraints, by articulated bodies."""
+    """Unconstrained accelerations qacc [nv] at the present state, by the method of `saltus.dynamics.joint_space`."""
     position_stage(m, d, 0)
     force_stage(m, d, 0)
     solve_stage(m, d, 0.0, d.qfrc_damper_slope)
@@ -76,7 +74,7 @@ def free_acceleration(m, d):
 
 @kernel
 def free_forward(m, d):
-    """Everything that Data holds, at the present state, without constraints; accelerations by the factor of M."""
+    """All of Data at the present state, without constraints; accelerations from the factored inertia matrix M."""
     position_stage(m, d, 1)
     centre_of_mass(m, d)
     attached_frames(m, d)
@@ -85,6 +83,7 @@ def free_forward(m, d):
     composite_inertia(m, d)
     given_inertia(m, d)
     factor(m, d)
+    # qacc_smooth = M⁻¹ (tau - bias)
     for i in range(m.nv):
         d.qfrc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
         d.qacc_smooth[i] = d.qfrc_smooth[i]
@@ -96,7 +95,7 @@ def free_forward(m, d):
 
 @kernel
 def energy_of_state(m, d):
-    """Energy at the present state."""
+    """Potential and kinetic energy at the present state."""
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)
     tendon_velocities(m, d)
@@ -105,7 +104,7 @@ def energy_of_state(m, d):
 
 @kernel
 def energies_of_state(m, d, out):
-    """Energy at the present state by kinds, into out [5] (J), as `energy_parts` has them."""
+    """Energy by kind at the present state, into out [5] (J); see `energy_parts`."""
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)
     tendon_velocities(m, d)

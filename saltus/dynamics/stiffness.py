@@ -1,6 +1,6 @@
-"""How fast forces on joints grow with the joint's own position and velocity: springs, dampers, servos.
+"""Diagonal joint stiffness and damping: slopes of springs, dampers and servos in the joint's own position and velocity.
 
-For implicit methods, which need it to converge but not to be exact.
+Implicit methods need them to converge; they need not be exact.
 """
 
 from saltus.dynamics.force_derivative import actuator_slope, saturated
@@ -12,8 +12,8 @@ from saltus.number.kernels import kernel
 
 @kernel
 def joint_stiffness(m, d):
-    """Slopes of springs and servos in positions, qfrc_spring_slope [nv] (N/m, N m), and of dampers and servos in
-    velocities, slope [nv] (N s/m, N m s); none is negative. After the forces.
+    """Joint stiffness of springs and servos, qfrc_spring_slope [nv] (N/m, N m), and damping of dampers and servos,
+    slope [nv] (N s/m, N m s), none of them negative. Needs the forces.
     """
     spring_slopes(m, d)
     for i in range(m.nv):
@@ -30,7 +30,7 @@ def joint_stiffness(m, d):
 
 @kernel
 def spring_slopes(m, d):
-    """Slopes of joints' springs in positions, qfrc_spring_slope [nv] (N/m, N m); none is negative."""
+    """Stiffness of joint springs, qfrc_spring_slope [nv] (N/m, N m), never negative."""
     for i in range(m.nv):
         d.qfrc_spring_slope[i] = 0.0 * d.time
     for j in range(m.njnt):
@@ -50,7 +50,7 @@ def spring_slopes(m, d):
 
 @kernel
 def add_servo(m, d, k):
-    """Add the slopes of an actuator on a hinge or slide, unless its force is at a limit."""
+    """Add the stiffness and damping of an actuator on a hinge or slide, unless its force is at a limit."""
     o = m.actuator_outadr[k]
     i = m.moment_dof[m.moment_adr[o]]
     zero = 0.0 * d.time

@@ -1,8 +1,8 @@
-"""Kernels that users give to the time loop: controllers (`saltus.dynamics.control`), equations of motion
+"""User-supplied kernels of the time loop: controllers (`saltus.dynamics.control`) and equations of motion
 (`saltus.dynamics.equations`).
 
-Which ones belong to a model is told by words among the features of its layout (see `saltus.model.layout`), so that a
-step is compiled with them, and without any where there are none. A word changes with all that its kernels depend on.
+Feature keys in a model's layout name them (see `saltus.model.layout`), so that each step is compiled with its own user
+kernels, or without any. A key changes with everything that its kernels depend on.
 """
 
 from types import MethodType
@@ -15,16 +15,16 @@ from saltus.number.cache.fingerprint import fingerprint
 from saltus.number.kernels import kernel
 from saltus.number.methods import plain_function
 
-LAWS: dict[str, tuple] = {}  # word, without how it begins -> its kernels
+LAWS: dict[str, tuple] = {}  # feature key without its prefix -> kernels
 CHANGED = "a value that it refers to has changed since its first use; what changes must be one of its parameters"
-INLINE = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # of the calls that choose a kernel
+INLINE = dict(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # for calls that select a kernel
 
 
 def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> Any:
-    """The kernel of a function that a user gives, or of a method, what it reads of its object being constants.
+    """The kernel of a user's function or method; what a method reads of its object becomes constants.
 
-    `what` it is and which `form` it must have, as errors say. OptionError for anything else, and for a method that
-    compiled code cannot be made of.
+    `what` (the role) and `form` (the required signature) appear in error messages. OptionError for anything else, and
+    for a method that cannot be compiled.
     """
     if isinstance(function, Dispatcher):
         return function
@@ -42,9 +42,9 @@ def user_kernel(what: str, form: str, function: Any, inline: bool = False) -> An
 
 
 def feature_key(*kernels: Any) -> str:
-    """The word of kernels, of their names and all that their code depends on.
+    """Feature key of kernels: their names and a fingerprint of everything that their code depends on.
 
-    Raises OptionError where that cannot be told.
+    Raises OptionError where that cannot be determined.
     """
     functions = [law.py_func for law in kernels]
     names = [f.__name__ if f.__name__.isidentifier() else "law" for f in functions]
@@ -52,10 +52,10 @@ def feature_key(*kernels: Any) -> str:
 
 
 def register(kernels: tuple, before: str = "") -> str:
-    """Keep kernels for when a step is compiled with them; returns their word.
+    """Register kernels for the steps that will be compiled with them; returns their feature key.
 
-    `before`: their word at the last use, if any; OptionError if it is another one now, or if a method's object is not
-    what it was when its kernel was made.
+    `before`: their key at the last use, if any; OptionError if it has changed, or if a method's object has changed
+    since its kernel was made.
     """
     word = feature_key(*kernels)
     if before not in ("", word) or not all(map(_as_its_object, kernels)):
@@ -65,9 +65,9 @@ def register(kernels: tuple, before: str = "") -> str:
 
 
 def laws_of(m: Any, beginning: str) -> tuple | None:
-    """The kernels of a layout's word that begins so, when it is compiled; None without such a word.
+    """Kernels of the layout's feature key with the prefix `beginning`, at compile time; None without such a key.
 
-    What they refer to must still be what the word tells, else OptionError.
+    OptionError if anything they refer to has changed since the key was made.
     """
     for word in m.layout.features:
         if word.startswith(beginning):
@@ -79,7 +79,7 @@ def laws_of(m: Any, beginning: str) -> tuple | None:
 
 
 def _as_its_object(law: Any) -> bool:
-    """Whether a kernel of a method has the constants that its object has now."""
+    """Whether the constants of a method's kernel equal its object's present values."""
     method = getattr(law, "method", None)
     if method is None:
         return True

@@ -1,4 +1,4 @@
-"""Controls that are held for a step, as by a digital servo."""
+"""Zero-order hold: controls that are constant over a step, as those of a digital servo."""
 
 from saltus.dynamics.actuator.transmission import output
 from saltus.dynamics.control import AT_STEPS, held_control
@@ -11,13 +11,15 @@ from saltus.number.kernels import kernel, only_with
 @only_with(AT_STEPS)
 @kernel
 def hold_control(m, d, h):
-    """ctrl [nu] for a step of h seconds that begins now; the controller's states go on by Euler's method."""
+    """Set ctrl [nu] for the step of h seconds that begins now; the controller's states advance by Euler's method."""
+    # quantities that controllers read
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)
     for o in range(m.nout):
         output(m, d, o)
     tendon_velocities(m, d)
     held_control(m, d)
+    # advance the controller's states; they are constant within the step
     for k in range(m.nact - m.ncontrol_state, m.nact):
         d.act[k] = d.act[k] + h * d.act_dot[k]
         d.act_dot[k] = 0.0 * d.time

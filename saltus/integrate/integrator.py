@@ -1,4 +1,4 @@
-"""What an integrator is: a name, what it promises, and the kernel that takes a step."""
+"""The Integrator record: name, order, capabilities and step kernel of a time-stepping method."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,14 +11,14 @@ from saltus.terminal.display import facts_html
 
 @dataclass(frozen=True)
 class Integrator:
-    """A way from one state to the next.
+    """A numerical integrator: one step from a state to the next.
 
-    `order`: the error at a fixed time shrinks like timestep**order. `kind`: "explicit", "semi-implicit", "implicit",
-    "symplectic", "adaptive" or "time-stepping" (over impacts of hard contact). `reference`: where it comes from.
-    `leaves`: what it says of the forces that have made v' of v: "" nothing; "damped" they are in the Data, but what it
-    took of joint dampers with the inertia; "implicit" those at v are, which it took implicitly: at v', or at that part
-    of the way there which its first parameter says; "middle" they are found again by
-    `saltus.integrate.implicit.energy_momentum.middle`.
+    `order`: the error at a fixed time is proportional to timestep**order. `kind`: "explicit", "semi-implicit",
+    "implicit", "symplectic", "adaptive" or "time-stepping" (over impacts of hard contact). `reference`: its source.
+    `leaves`: which forces of the step are in the Data after it: "" none in particular; "damped" all of them, except
+    the implicit part of joint damping; "implicit" those at the initial velocity, while the step used them implicitly,
+    at the final velocity or at the fraction in between given by its first parameter; "middle" none, but
+    `saltus.integrate.implicit.energy_momentum.middle` evaluates them again.
     """
 
     name: str
@@ -27,11 +27,11 @@ class Integrator:
     reference: str
     step: Any = field(repr=False, compare=False)  # kernel step(m, d, h, *parameters)
     parameters: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
-    needs: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # for `data_sizes`
+    needs: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # arguments of `data_sizes`
     tangent_step: Any = field(default=None, repr=False, compare=False)  # two kernels for derivatives, see `euler`
     adaptive: bool = field(default=False, repr=False)
     leaves: str = field(default="", repr=False, compare=False)
-    # its steps bring soft constraints to rest whatever their time constants are
+    # soft constraints are stable at any step size, so that their time constants need no bound
     authored_laws: bool = field(default=False, repr=False, compare=False)
 
     def _repr_html_(self) -> str:
@@ -39,15 +39,15 @@ class Integrator:
         return facts_html(f"Integrator {self.name}", facts)
 
     def law_timestep(self, h: float) -> float | None:
-        """What bounds the time constants of soft constraints in steps of h seconds; None: the file's step."""
+        """The time step (s) that bounds the time constants of soft constraints in steps of h (s); None: the file's."""
         return None if self.adaptive else 0.0 if self.authored_laws else h
 
     def memory(self, nv: int) -> int:
-        """How many numbers it remembers between steps, for a model with nv degrees of freedom."""
+        """Number of values kept in `memory` between steps, for a model with nv degrees of freedom."""
         fixed, each = self.needs.get("memory", (0, 0))
         return fixed + each * nv
 
     def data_sizes(self, model_sizes: dict[str, int], *, tangents: bool = False, **room: Any) -> dict[str, int]:
-        """Sizes of the Data that it works on; `tangents`: one of duals; `room`: for a controller."""
+        """Sizes of the Data that the integrator needs; `tangents`: of duals; `room`: for a controller."""
         needs = {k: v for k, v in self.needs.items() if k != "memory"}
         return data_sizes(model_sizes, nmemory=self.memory(model_sizes["nv"]), tangents=tangents, **needs, **room)

@@ -1,4 +1,4 @@
-"""Steps on the configuration manifold, and the state that they begin from."""
+"""The semi-implicit update on the configuration manifold, and the saved state of a step."""
 
 from saltus.dynamics.actuator.activation import advance_activations
 from saltus.dynamics.tree.manifold import displace
@@ -7,7 +7,7 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def advance(m, d, h):
-    """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]; actuators' states likewise."""
+    """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]; actuator states likewise."""
     advance_activations(m, d, h)
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
@@ -17,7 +17,7 @@ def advance(m, d, h):
 
 @kernel
 def save_state(m, d):
-    """Keep the state in qpos_saved, qvel_saved, act_saved."""
+    """Save the state in qpos_saved, qvel_saved, act_saved."""
     for k in range(m.nq):
         d.qpos_saved[k] = d.qpos[k]
     for i in range(m.nv):
@@ -28,6 +28,6 @@ def save_state(m, d):
 @only_with("act")
 @kernel
 def save_activations(m, d):
-    """Keep the states of actuators in act_saved [nact]."""
+    """Save the actuator states in act_saved [nact]."""
     for k in range(m.nact):
         d.act_saved[k] = d.act[k]

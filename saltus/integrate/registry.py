@@ -1,4 +1,4 @@
-"""The integrators by name."""
+"""The registry of integrators by name."""
 
 from saltus.arguments import numbers
 from saltus.errors import OptionError
@@ -39,7 +39,7 @@ _ALL = (
 
 
 class Integrators(dict[str, Integrator]):
-    """Integrators by name, which notebooks show as a table."""
+    """Integrators by name; displayed as a table in notebooks."""
 
     def _repr_html_(self) -> str:
         rows = [[name, str(i.order), i.kind, i.reference] for name, i in self.items()]
@@ -52,10 +52,13 @@ def integrators() -> dict[str, Integrator]:
 
 
 def find_integrator(choice, from_file: str, tolerance: tuple[float, float] | None = None) -> Integrator:
-    """The integrator that a user or a file means.
+    """The integrator selected by a user or a file.
 
-    `choice`: a name in any case, an Integrator, a ButcherTableau, or None for `from_file`, what the model's file says.
-    `tolerance`: (relative, absolute), for adaptive ones.
+    `choice`: a name in any case, an Integrator, a ButcherTableau, or None for `from_file`, the name in the model file.
+    `tolerance`: (relative, absolute), for adaptive integrators.
+
+    Raises:
+        OptionError: there is no such integrator, or the tolerance is invalid or not applicable.
     """
     found = _find(choice, from_file)
     if tolerance is None:

@@ -1,4 +1,4 @@
-"""When a run has left the numbers."""
+"""Detection of invalid states: NaN, infinite or diverged values."""
 
 from saltus.number.functions import absolute, maximum, minimum, where
 from saltus.number.kernels import kernel
@@ -8,18 +8,19 @@ LARGEST = 1e10  # as in MuJoCo
 
 @kernel
 def bad_state(m, d):
-    """1 (in each lane) where time, position, velocity or an actuator's state is not a number, else 0.
+    """1 (in each lane) where time, position, velocity or an actuator state is not finite, else 0.
 
-    Velocities beyond LARGEST are bad too. Controls may be infinite where a limit makes them finite, but not NaN.
+    Velocities beyond LARGEST are invalid too. Controls may be infinite, since limits may bound them, but not NaN.
     """
-    zero = 0.0 * minimum(maximum(d.time, -1.0), 1.0)  # a number whatever the time is
+    zero = 0.0 * minimum(maximum(d.time, -1.0), 1.0)  # finite whatever the time is
+    # bounded velocities, controls that are not NaN
     bad = zero
     for i in range(m.nv):
         v = absolute(d.qvel[i])
         bad = where(v < LARGEST, bad, 1.0 + zero)
     for k in range(m.nu):
         bad = where(d.ctrl[k] == d.ctrl[k], bad, 1.0 + zero)
-    # 0 x is 0 for numbers alone
+    # 0 x is 0 for finite x alone
     total = 0.0 * d.time
     for k in range(m.nq):
         total = total + 0.0 * d.qpos[k]
@@ -30,7 +31,7 @@ def bad_state(m, d):
 
 @kernel
 def bad_start(m, d):
-    """The same of the state and of what stays as it is given: poses moved from outside, applied forces."""
+    """`bad_state`, and also 1 where mocap poses or applied forces are not finite."""
     total = 0.0 * d.time
     for k in range(m.nmocap):
         p, q = d.mocap_pos[k], d.mocap_quat[k]

@@ -1,4 +1,4 @@
-"""Runge-Kutta methods as data."""
+"""Butcher tableaux of Runge-Kutta methods."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,12 +10,12 @@ from saltus.errors import OptionError
 
 
 class ButcherTableau:
-    """A Runge-Kutta method: coefficients a [s, s], weights b [s], nodes c [s] (by default the row sums of a).
+    """A Runge-Kutta method: coefficients a [s, s], weights b [s], nodes c [s] (default: the row sums of a).
 
-    Numbers may be fractions or text such as "1/3". The tableau is checked when made: shapes, finite entries, sum b
-    = 1 and c = row sums of a; what does not hold is named in an OptionError. `order` is found from the order
-    conditions up to 4 if not given. A tableau whose a is not strictly lower triangular is implicit and solved by
-    Newton's method.
+    Numbers may be fractions or text such as "1/3". The constructor checks the shapes, that entries are finite, that the
+    weights sum to 1 and that c equals the row sums of a, and raises an OptionError that names a violation. `order`
+    defaults to the order up to 4 that the order conditions give. A tableau whose a is not strictly lower triangular is
+    implicit; its stages are solved by Newton iteration.
     """
 
     def __init__(
@@ -58,12 +58,12 @@ class ButcherTableau:
 
     @property
     def explicit(self) -> bool:
-        """Whether each stage needs only those before it."""
+        """Whether each stage depends on earlier ones alone."""
         return not np.triu(self.a).any()
 
     @property
     def table(self) -> np.ndarray:
-        """The tableau as it is written, [s + 1, s + 1]: rows (c_i, a_i), last (0, b)."""
+        """The tableau in its usual layout, [s + 1, s + 1]: rows (c_i, a_i), last row (0, b)."""
         s = self.stages
         out = np.zeros((s + 1, s + 1))
         out[:s, 0], out[:s, 1:], out[s, 1:] = self.c, self.a, self.b

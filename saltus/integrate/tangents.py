@@ -1,4 +1,4 @@
-"""Seeding a step with tangents and reading its derivatives, for duals."""
+"""Forward-mode differentiation of a step: seeding of tangents and extraction of Jacobians, with dual numbers."""
 
 from saltus.dynamics.tree.manifold import difference, displace
 from saltus.number.functions import seed, tangent_of
@@ -8,9 +8,9 @@ from saltus.number.kinds import NTANGENT
 
 @kernel
 def seed_state(m, d, qpos, qvel, act, ctrl, column):
-    """Put the state into a dual Data with tangents along directions column, column + 1, ... of (dq, dv, dw, du).
+    """Set the state of a dual Data, with tangents along directions column, column + 1, ... of (dq, dv, dw, du).
 
-    dw: of states of actuators.
+    dw: of the actuator states.
     """
     nv = m.nv
     for k in range(m.nq):
@@ -22,6 +22,7 @@ def seed_state(m, d, qpos, qvel, act, ctrl, column):
         d.act[k] = seed(act[k], 2 * nv + k - column)
     for k in range(m.nu):
         d.ctrl[k] = seed(ctrl[k], 2 * nv + m.nact + k - column)
+    # positions carry tangents through the manifold's ⊕
     if column < nv:
         displace(m, d.qpos_saved, 1.0, d.qstep, d.qpos)
     else:
@@ -31,9 +32,9 @@ def seed_state(m, d, qpos, qvel, act, ctrl, column):
 
 @kernel
 def read_tangents(m, d, A, B, column):
-    """Columns of A and B from the tangents of the next state; its positions' values are in qpos_saved.
+    """Columns of A [2 nv + nact, 2 nv + nact] and B [2 nv + nact, nu] from the tangents of the next state.
 
-    A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu].
+    Reads the values of the next positions from qpos_saved.
     """
     nv = m.nv
     states = 2 * nv + m.nact
@@ -47,7 +48,7 @@ def read_tangents(m, d, A, B, column):
 
 @kernel(inline=True)
 def read_row(m, value, A, B, row, column, states):
-    """A row of A and B from the tangents of one of the next state's numbers."""
+    """One row of A and B from the tangents of one component of the next state."""
     for c in range(column, min(column + NTANGENT, states)):
         A[row, c] = tangent_of(value, c - column)
     for c in range(max(column, states), min(column + NTANGENT, states + m.nu)):
@@ -56,7 +57,7 @@ def read_row(m, value, A, B, row, column, states):
 
 @kernel
 def store_tangents(m, d, next_qpos, A, B, column):
-    """`read_tangents` about the values next_qpos [nq] of the next positions."""
+    """`read_tangents` with next_qpos [nq] as the values of the next positions."""
     for k in range(m.nq):
         d.qpos_saved[k] = seed(next_qpos[k], -1)
     read_tangents(m, d, A, B, column)

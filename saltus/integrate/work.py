@@ -1,8 +1,8 @@
-"""Work of the forces that neither an energy holds nor the inertia: what came in and went out over a step, by kinds.
+"""Work of non-conservative forces over a step, by kind, for the energy balance.
 
-Work is power times time, force times velocity. Methods that move a step with one evaluation of the forces leave these
-in the Data; times the mean (v + v')/2 of the step's velocities they are exactly what changes the kinetic energy
-½ vᵀ M v while the inertia M stays as it is, however stiff the forces are. For others see `saltus.simulate.ledger`.
+Work is the time integral of power, force times velocity. Methods with one force evaluation per step leave the forces in
+the Data; multiplied by the mean velocity (v + v')/2 of the step they give exactly the change of the kinetic energy
+½ vᵀ M v for constant inertia M, however stiff they are. For other methods see `saltus.simulate.ledger`.
 """
 
 from saltus.contact.counts import NBLOCK, NCON
@@ -17,7 +17,7 @@ from saltus.integrate.implicit.energy_momentum import middle
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3
 
-# places of the kinds of work
+# indices of the kinds of work
 ACTUATORS, APPLIED, DAMPERS, ELASTIC_DAMPING, MEDIUM, COMPENSATION, CONTACT, LIMITS, DRY, EQUALITIES = range(10)
 
 
@@ -25,11 +25,11 @@ ACTUATORS, APPLIED, DAMPERS, ELASTIC_DAMPING, MEDIUM, COMPENSATION, CONTACT, LIM
 def work_of_step(m, d, h, damped, anew, before, work):
     """Add the work (J) of the step of h seconds that has just been taken to work [10].
 
-    `before` [nv]: the velocities that it began with. `damped`: the time (s) times which the slope of joint dampers was
-    taken with the inertia. `anew`: not 0 where forces were implicit in velocities: all but those of constraints are
-    evaluated again at the step's positions, and velocities at that part of the way from its first to its last ones.
-    Changes qvel.
+    `before` [nv]: the velocities at its start. `damped` (s): factor of the joint dampers' slope that was added to the
+    inertia. `anew`: fraction of the way from the initial to the final velocities at which forces were implicit; if not
+    0, all forces except those of constraints are evaluated again there, at the step's positions. Changes qvel.
     """
+    # forces of implicit methods at the velocities that they were used at
     if anew != 0.0:
         for i in range(m.nv):
             d.qstep[i] = d.qvel[i]
@@ -38,6 +38,7 @@ def work_of_step(m, d, h, damped, anew, before, work):
         applied_forces(m, d)
         for i in range(m.nv):
             d.qvel[i] = d.qstep[i]
+    # mean velocity of the step, and the implicit part of joint damping
     taken = 0.0 * d.time
     for i in range(m.nv):
         change = d.qvel[i] - before[i]
@@ -50,7 +51,7 @@ def work_of_step(m, d, h, damped, anew, before, work):
 
 @kernel
 def work_in_middle(m, d, h, work):
-    """Add to work [10] (J) that of the step of h seconds that `energy_momentum` has just taken.
+    """Add the work (J) of the step of h seconds that `energy_momentum` has just taken to work [10].
 
     Changes the state.
     """
@@ -61,12 +62,14 @@ def work_in_middle(m, d, h, work):
 @kernel
 def add_work(m, d, h, work):
     """Add h times the power (W) of all forces in the Data at the velocities qvel to work [10]."""
+    # actuators, applied forces
     work[ACTUATORS] += h * power(m, d, d.qfrc_actuator)
     for i in range(m.nv):
         d.qstep[i] = d.qfrc_applied[i]
     if d.has_xfrc:
         add_cartesian_forces(m, d, d.qstep)
     work[APPLIED] += h * power(m, d, d.qstep)
+    # dampers, medium, gravity compensation
     elastic = flex_damper_power(m, d)
     work[DAMPERS] += h * (power(m, d, d.qfrc_damper) - elastic)
     work[ELASTIC_DAMPING] += h * elastic
@@ -75,13 +78,14 @@ def add_work(m, d, h, work):
         for i in range(m.nv):
             if not m.jnt_actgravcomp[m.dof_jntid[i]]:
                 work[COMPENSATION] += h * (d.qfrc_gravcomp[i] * d.qvel[i])
+    # constraints, compliant contact
     add_constraint_work(m, d, h, work)
     add_touch_work(m, d, h, work)
 
 
 @kernel
 def power(m, d, qfrc):
-    """Power (W) of a field of joint forces [nv] at the velocities qvel."""
+    """Power (W) of generalised forces qfrc [nv] at the velocities qvel."""
     total = 0.0 * d.time
     for i in range(m.nv):
         total = total + qfrc[i] * d.qvel[i]
@@ -106,7 +110,7 @@ def flex_rates(m, d):
 @only_with("flex", otherwise="0.0 * d.time")
 @kernel
 def flex_damper_power(m, d):
-    """Power (W) of the damping of deformable bodies, of their edges, elements and bending."""
+    """Power (W) of the damping of deformable bodies: edges, elements and bending."""
     total = 0.0 * d.time
     for v in range(m.nflexvert):
         total = total + dot3(d.flexvert_damper[v], d.flexvert_xvel[v])
@@ -116,7 +120,7 @@ def flex_damper_power(m, d):
 @only_with("constraint", "event")
 @kernel
 def add_constraint_work(m, d, h, work):
-    """The same of the rows of constraints."""
+    """Add h times the power of the constraint rows to work [10]."""
     for b in range(d.count[NBLOCK]):
         kind = d.block_kind[b]
         account = CONTACT
@@ -129,7 +133,7 @@ def add_constraint_work(m, d, h, work):
         work[account] += h * block_power(m, d, b)
     for k in range(d.count[NCON]):
         b = d.contact_block[k]
-        if b >= 0 and d.block_kind[b] == UNILATERAL:  # without friction, a row like that of a limit
+        if b >= 0 and d.block_kind[b] == UNILATERAL:  # a frictionless contact has the same kind of row as a limit
             moved = h * block_power(m, d, b)
             work[LIMITS] -= moved
             work[CONTACT] += moved
@@ -152,28 +156,30 @@ def block_power(m, d, b):
 @only_with(GIVEN)
 @kernel
 def add_touch_work(m, d, h, work):
-    """The same of contacts that follow a law of the user's."""
+    """Add h times the power of contacts with a user-defined law to work [10]."""
     work[CONTACT] += h * power(m, d, d.qfrc_compliant)
 
 
 @kernel
 def work_of_equations(m, d, weight, acceleration, velocity, work):
-    """Add the work (J) of given equations of motion to work [1]: what they do beyond the inertia of the bodies.
+    """Add to work [1] the work (J) of user-defined equations of motion beyond the rigid-body dynamics.
 
-    The bodies need the forces M qacc + bias for their motion, with their own M and bias, and the given equations
-    M' qacc + bias' say which forces there are; what these lack is done by the equations, as by damping in bias':
+    The bodies' motion requires the forces M qacc + bias, with their own M and bias; the user's equations supply
+    M' qacc + bias'. The difference is work done by the equations, such as damping in bias':
 
         P = v · (M qacc + bias - M' qacc - bias')
 
-    `weight`: s. `acceleration` [nv] goes with the present state, and `velocity` [nv] is v. Overwrites qacc, qfrc_bias,
-    qfrc_inverse, qstep.
+    `weight` (s): quadrature weight. `acceleration` [nv]: of the current state; `velocity` [nv]: v. Overwrites qacc,
+    qfrc_bias, qfrc_inverse, qstep.
     """
+    # M qacc + bias of the bodies
     position_stage(m, d, 0)
     for i in range(m.nv):
         d.qacc[i] = acceleration[i]
     inverse(m, d)
     for i in range(m.nv):
         d.qstep[i] = d.qfrc_inverse[i]
+    # minus M' qacc + bias'
     inverse_dynamics(m, d)
     taken = 0.0 * d.time
     for i in range(m.nv):

@@ -1,4 +1,4 @@
-"""What a model holds that is not simulated, or may be left out: found, named, and refused unless left out."""
+"""Detection of unsupported and optional features of a model; unsupported ones are refused unless ignored."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,16 +23,16 @@ PGS = mujoco.mjtSolver.mjSOL_PGS.value
 
 @dataclass(frozen=True)
 class Feature:
-    """One thing in a model that has an effect on motion and is not simulated."""
+    """A feature of a model that affects the motion and can be left out."""
 
-    kind: str  # the word that `ignore` takes
+    kind: str  # the key in `ignore`
     element: str  # the MJCF element
     name: str  # the name in the file, or "#index"
-    text: str  # what it does
-    simulated: bool = False  # unless it is left out
+    text: str  # its effect, for messages
+    simulated: bool = False  # whether it is simulated unless left out
 
 
-IGNORABLE = {  # all that can be left out
+IGNORABLE = {  # kinds of features that can be left out
     "contact": "geoms that touch",
     "limit": "joint and tendon limits",
     "frictionloss": "dry friction in joints and tendons",
@@ -54,7 +54,7 @@ CONSTRAINTS = {"contact", "limit", "frictionloss", "equality"}
 
 
 def present(m: mujoco.MjModel) -> list[Feature]:
-    """Features of the model that have an effect on motion and can be left out; `simulated` says whether they are."""
+    """Features of the model that affect the motion and can be left out; `simulated` tells which are simulated."""
     found: list[Feature] = []
     constraints = not _disabled(m, DISABLE.mjDSBL_CONSTRAINT)
     if constraints:
@@ -65,12 +65,12 @@ def present(m: mujoco.MjModel) -> list[Feature]:
 
 
 def unsupported(m: mujoco.MjModel) -> list[Feature]:
-    """Features of the model that have an effect on motion and are not simulated."""
+    """Features of the model that affect the motion and are not simulated."""
     return [feature for feature in present(m) if not feature.simulated]
 
 
 def check(m: mujoco.MjModel, ignore: Iterable[str], file: str | None = None) -> list[str]:
-    """Raise ModelError for the first feature that is neither simulated nor ignored; return what was left out."""
+    """Raise ModelError for the first feature that is neither simulated nor ignored; return the features left out."""
     ignore = ignored_kinds(ignore)
     found = present(m)
     refused = [feature for feature in found if feature.kind not in ignore and not feature.simulated]
@@ -87,7 +87,7 @@ def check(m: mujoco.MjModel, ignore: Iterable[str], file: str | None = None) -> 
 
 
 def ignored_kinds(ignore: Iterable[str]) -> set[str]:
-    """The kinds that words mean: those of IGNORABLE, also in the plural, and "constraint" for all constraints."""
+    """The kinds selected by `ignore`: keys of IGNORABLE, also in the plural, and "constraint" for all constraints."""
     kinds: set[str] = set()
     for word in words("ignore", ignore):
         kind = {"equalities": "equality"}.get(word, word.removesuffix("s"))
@@ -101,7 +101,7 @@ def ignored_kinds(ignore: Iterable[str]) -> set[str]:
 
 
 def name_of(m: mujoco.MjModel, kind: str, index: int | np.integer) -> str:
-    """Name of an object, or its number where it has none."""
+    """Name of an object, or "#index" if it has none."""
     return mujoco.mj_id2name(m, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), int(index)) or f"#{index}"
 
 
@@ -151,7 +151,7 @@ def _equalities(m) -> list[Feature]:
 
 
 def _solver(m) -> list[Feature]:
-    """What changes the constraint forces of a model that has any."""
+    """Features that change the constraint forces of a model with constraints."""
     found = [Feature("adhesion", "geom", name_of(m, "GEOM", g), "adhesion") for g in np.flatnonzero(m.geom_adhesion)]
     found += [Feature("adhesion", "pair", name_of(m, "PAIR", k), "adhesion") for k in np.flatnonzero(m.pair_adhesion)]
     if m.opt.noslip_iterations > 0:
@@ -171,7 +171,7 @@ def _tendons(m) -> list[Feature]:
     for t in range(m.ntendon):
         if any(np.any(values[t]) for values in forces.values()):
             way = m.wrap_type[m.tendon_adr[t] : m.tendon_adr[t] + m.tendon_num[t]]
-            # MuJoCo's compiler refuses it too
+            # tendons with inertia and wrapping geoms, which MuJoCo's compiler refuses too
             odd = forces["tendon_armature"][t] != 0 and bool(np.isin(way, (SPHERE, CYLINDER)).any())
             text = "its inertia, with geoms in its way," if odd else "its force"
             found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), text, simulated=not odd))

@@ -1,4 +1,4 @@
-"""From a file, text or name to a Model, through MuJoCo's compiler."""
+"""Loading of models from files, text and names, by MuJoCo's compiler."""
 
 import copy
 import os
@@ -27,7 +27,7 @@ __all__ = ["BUNDLED", "load", "models", "n_link"]
 
 
 def n_link(n: int, **parameters) -> Model:
-    """A planar pendulum of n links; parameters as in `saltus.model.source.n_link`, which writes its MJCF text."""
+    """A planar pendulum with n links; parameters as in `saltus.model.source.n_link`, which writes its MJCF text."""
     return load(mjcf_n_link(n, **parameters))
 
 
@@ -37,20 +37,20 @@ def load(
     """Load a mechanism.
 
     `source`: path of an MJCF (.xml, .mjcf) or URDF (.urdf) file, MJCF or URDF text, a bundled name (see `models`),
-    "n_link:5" for a pendulum of five links (see `n_link`), a mujoco.MjModel or MjSpec, or a Model. `ignore`: features
-    to leave out, such as "contact" or "limit", or "constraint" for all constraints; what is left out is listed in
-    `Model.ignored` and in recordings. `muscles`: laws that replace those of actuators, by name (see `HillMuscle`). A
-    Model keeps what it is, and leaves out more.
+    "n_link:5" for a pendulum with five links (see `n_link`), a mujoco.MjModel or MjSpec, or a Model. `ignore`: features
+    to leave out, such as "contact" or "limit", or "constraint" for all constraints; they are listed in `Model.ignored`
+    and in recordings. `muscles`: muscle laws that replace those of actuators, by actuator name (see `HillMuscle`). If
+    `source` is a Model, its own ignored features and muscles are kept.
 
-    `apart`: compile text or a file in a process of its own, for what comes from strangers: there are files on which
-    MuJoCo's compiler aborts, or works for ever. A number is the time limit in seconds, True one of 30 s. Of no effect
-    on what is compiled already, on an MjSpec, and on bundled models.
+    `apart`: compile text or a file in a separate process, for untrusted sources: some files make MuJoCo's compiler
+    abort or run forever. A number is the time limit in seconds, True means 30 s. Without effect on compiled models, on
+    an MjSpec, and on bundled models.
 
-    What a URDF file holds beyond what MuJoCo's compiler reads (transmissions, limits of velocity, ...) is named in one
+    Contents of a URDF file that MuJoCo's compiler does not read (transmissions, velocity limits, ...) are listed in one
     SaltusWarning.
 
-    Raises ModelError, with file and line, for what cannot be read, and, with element and name, for what has an
-    effect on motion and is not simulated.
+    Raises ModelError, with file and line, if the source cannot be read, and, with element and name, for features that
+    affect the motion and are not simulated.
     """
     if muscles is not None and mapping("muscles", muscles):
         return _with_muscles(load(source, ignore=ignore, apart=apart), muscles)
@@ -78,7 +78,7 @@ def load(
 
 
 def made_text(name: str) -> str | None:
-    """The MJCF text of a model that is made by a name with a number, "n_link:5"; None for any other name."""
+    """The MJCF text of a generated model, named with a number as "n_link:5"; None for any other name."""
     kind, colon, number = name.partition(":")
     if kind != "n_link" or not colon:
         return None
@@ -88,12 +88,12 @@ def made_text(name: str) -> str | None:
 
 
 def _with_muscles(model: Model, muscles: Mapping[str, HillMuscle]) -> Model:
-    """The model with the laws of some actuators replaced."""
+    """The model with the laws of some actuators replaced by muscles."""
     return _again(model, list(model.ignored), {**model.muscles, **muscles})
 
 
 def _leaving_out(model: Model, ignore: Iterable[str]) -> Model:
-    """The model without these kinds of features, beside those that it leaves out already."""
+    """The model without these kinds of features, in addition to those that it already leaves out."""
     model._note_writes(stacklevel=4)
     kinds = features.ignored_kinds(ignore)
     if kinds <= model.left_out:
@@ -102,7 +102,7 @@ def _leaving_out(model: Model, ignore: Iterable[str]) -> Model:
 
 
 def _again(model: Model, ignored: list[str], muscles: Mapping[str, HillMuscle]) -> Model:
-    """The same model but for what it leaves out and the laws of its muscles."""
+    """The same model with other ignored features and muscles."""
     kept = {"name": model.name, "xml": model.xml, "initial_key": model.initial_key, "changes": model.changes}
     return Model(model.mujoco, ignored=ignored, muscles=muscles, **kept)
 
@@ -136,7 +136,7 @@ def _exists(path: Path) -> bool:
 
 
 def _compiled(source: str | Path, apart: bool | float) -> tuple[mujoco.MjModel, str, str]:
-    """MuJoCo's model of a text or a file, the name that it gives itself, and MJCF text."""
+    """The compiled model of a text or a file, its own name, and MJCF text."""
     path = source if isinstance(source, Path) else None
     if apart is not False:
         try:
@@ -170,7 +170,7 @@ def _compile(compiler, path):
 
 
 def _model_error(error, path) -> ModelError:
-    """MuJoCo's message with the file and, where it names one, the line."""
+    """A ModelError with MuJoCo's message, the file and, if the message names one, the line."""
     text = " ".join(str(error).split())
     found = re.search(r"[Ll]ine(?: number=| )(\d+)", text)
     return ModelError(text, file=str(path) if path else None, line=int(found.group(1)) if found else None)

@@ -1,4 +1,4 @@
-"""The mechanism: everything that does not change while it moves."""
+"""The Model: the constant description of a mechanism."""
 
 import copy
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ from saltus.number.structs import Struct
 from saltus.terminal.display import count
 
 SEMANTICS = "mujoco-4.0"
-# what MuJoCo's model holds, without its methods
+# data fields of MuJoCo's model, without its methods
 _FIELDS = [name for name, value in vars(mujoco.MjModel).items() if isinstance(value, property) and name[0] != "_"]
 INTEGRATORS = {0: "euler", 1: "RK4", 2: "implicit", 3: "implicitfast", 4: "discrete"}
 
 
 COUNTS = {"joint": "njnt", "equality": "neq", "camera": "ncam", "material": "nmat", "texture": "ntex"}
 _OBJECTS = [name.removeprefix("mjOBJ_").lower() for name in mujoco.mjtObj.__members__]
-KINDS = {name: COUNTS.get(name, f"n{name}") for name in _OBJECTS}  # of objects with names, and what counts them
+KINDS = {name: COUNTS.get(name, f"n{name}") for name in _OBJECTS}  # kinds of named objects, and their size fields
 KINDS = {name: size for name, size in KINDS.items() if isinstance(getattr(mujoco.MjModel, size, None), property)}
 
 
@@ -42,12 +42,12 @@ class Options(SimpleNamespace):
 
 
 class Model:
-    """A mechanism, frozen. Its fields carry MuJoCo's names: `nq`, `body_mass`, `jnt_axis`, ... and cannot be written.
+    """A mechanism, immutable. Its fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
 
-    `opt` holds the options, `ignored` what the user chose to leave out, `xml` the model as MJCF text (None if the
-    source was an MjModel), `initial_key` the keyframe that simulations start from (None: qpos0 at rest), `muscles` the
-    laws that replace those of actuators, `changes` the values that are not those of `xml` (see `changed`). Made by
-    `saltus.load`.
+    `opt`: the options. `ignored`: the features that the user has chosen to leave out. `xml`: the model as MJCF text
+    (None if the source was an MjModel). `initial_key`: the keyframe that simulations start from (None: qpos0 at rest).
+    `muscles`: the muscle laws that replace those of actuators. `changes`: the values that differ from `xml` (see
+    `changed`). Models are made by `saltus.load`.
     """
 
     def __init__(
@@ -108,21 +108,21 @@ class Model:
 
     @property
     def na(self) -> int:
-        """Number of states of actuators: MuJoCo's, then those of muscles beyond them."""
+        """Number of actuator states: MuJoCo's, then the additional ones of muscles."""
         return self._mj.na + count_states(self._mj, self._muscles)
 
     @property
     def mujoco(self) -> mujoco.MjModel:
-        """A copy of the compiled MuJoCo model, a new one each time: what is written into it does not come back here.
+        """A copy of the compiled MuJoCo model, a new one each time: writing to it does not change this Model.
 
-        `saltus.load` of the copy is a model with what was written; for a few other values see `changed`. Where a
-        simulation is made of this model although a copy was written, and not loaded, a SaltusWarning names the field.
+        `saltus.load` of the copy gives a Model with the written values; to change a few values see `changed`. If a copy
+        was written to but not loaded, making a simulation of this model raises a SaltusWarning that names the field.
         """
         self._note_writes()
         return self._copies.made()
 
     def _note_writes(self, stacklevel: int = 0) -> None:
-        """Look at what was written into the last copy; with a stack level, warn of all that had no effect."""
+        """Record writes to the last copy; with a stack level, warn of all writes without effect."""
         self._copies.look()
         if stacklevel:
             self._copies.warn(self, stacklevel + 1)
@@ -130,11 +130,11 @@ class Model:
     def changed(self, values: Mapping[str, Any]) -> "Model":
         """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `field_overrides`.
 
-        Its `changes` are all changes since the file.
+        Its `changes` are all changes since the file was loaded.
 
         Raises:
-            OptionError: there is no such field or element, or it cannot have this value.
-            ModelError: with these values it holds something that is not simulated, or a number beyond all measure.
+            OptionError: there is no such field or element, or the value is not allowed.
+            ModelError: with these values the model has an unsupported feature, or a value is too large.
         """
         m = changed(self._mj, values, self._labels())
         new = {key: np.asarray(value, float).tolist() for key, value in values.items()}
@@ -149,27 +149,27 @@ class Model:
         )
 
     def value(self, key: str) -> Any:
-        """The present value of what a key of `changed` means: a float, or an array for several numbers."""
+        """The current value for a key of `changed`: a float, or an array for several numbers."""
         return value_of(self._mj, key, self._labels())
 
     def _labels(self) -> dict[str, list[str]]:
         return {"dof": self.dof_names(), "qpos": self.qpos_names()}
 
     def names(self, kind: str) -> list[str]:
-        """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for nameless ones."""
+        """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for unnamed ones."""
         if text_of("kind", kind) not in KINDS:
             raise OptionError.unknown("kind of object", kind, KINDS)
         return [features.name_of(self._mj, kind.upper(), i) for i in range(getattr(self._mj, KINDS[kind]))]
 
     def id(self, kind: str, name: str) -> int:
-        """Index of the object of a kind with a name; an OptionError, also a KeyError, names those there are."""
+        """Index of the object of a kind with a name; otherwise an OptionError, also a KeyError, lists the names."""
         names = self.names(kind)
         if not isinstance(name, str) or name not in names:
             raise UnknownName(f"no {kind} {name!r}; there are: {', '.join(names)}")
         return names.index(name)
 
     def qpos_names(self) -> list[str]:
-        """One label for each of qpos: the joint's name, with .x .y .z .qw .qx .qy .qz where it has several."""
+        """One label for each element of qpos: the joint's name, with .x .y .z .qw .qx .qy .qz where it has several."""
         return self._coordinate_names(("x", "y", "z", "qw", "qx", "qy", "qz"), ("qw", "qx", "qy", "qz"))
 
     def dof_names(self) -> list[str]:
@@ -193,14 +193,14 @@ class Model:
         return qpos, qvel
 
     def sizes(self) -> dict[str, int]:
-        """Sizes that fields are made from. nC counts every ancestor, which MuJoCo's leaves out for simple bodies."""
+        """Sizes that shapes of fields refer to. Unlike MuJoCo's, nC counts all ancestors, also of simple bodies."""
         return dict(self.struct().sizes)
 
     def struct(self, kind: str = "float64", timestep: float | None = None, laws: UserLaws = NO_LAWS) -> Struct:
-        """The model as kernels see it, with numbers of a kind: "float64" or "float32".
+        """The model in the form that kernels read, with numbers of a kind: "float64" or "float32".
 
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
-        `laws`: kernels that the user gives, such as a controller in the time loop.
+        `laws`: kernels provided by the user, such as a controller in the time loop.
         """
         if laws != NO_LAWS:
             return with_laws(self.struct(kind, timestep), laws)
@@ -216,7 +216,7 @@ class Model:
         laws: UserLaws = NO_LAWS,
         words: frozenset[str] | None = None,
     ) -> Struct:
-        """What `struct` gives, with the features that reading the sensors needs and steps do not, or other `words`."""
+        """`struct` with the additional features that reading sensors needs, or with the feature keys `words`."""
         key = kind, timestep, laws, words
         if key not in self._sensing:
             struct = copy.copy(self.struct(kind, timestep, laws))
@@ -228,7 +228,7 @@ class Model:
 
     @property
     def left_out(self) -> frozenset[str]:
-        """Kinds of features that the user chose to leave out."""
+        """Kinds of features that the user has chosen to leave out."""
         return frozenset(entry.split(":")[0] for entry in self.ignored)
 
 

@@ -1,4 +1,4 @@
-"""Where cameras are, and what they make of points: poses, projections, rays of pixels."""
+"""Cameras: poses, projections of points, rays of pixels."""
 
 from saltus.contact.contact_list import unit_or_x
 from saltus.number.functions import MINVAL, absolute, where
@@ -20,7 +20,7 @@ PERSPECTIVE = 0  # a projection
 @only_with("camera", otherwise="d.xpos[0]")
 @kernel
 def camera_position(m, d, c):
-    """Position (m) of camera c in world axes: on its body, or beside the body or its subtree's centre of mass."""
+    """Position (m) of camera c in world axes: fixed to its body, or offset from it or its subtree's centre of mass."""
     b, mode = m.cam_bodyid[c], m.cam_mode[c]
     if mode == TRACK:
         return add3(d.xpos[b], m.cam_pos0[c])
@@ -32,7 +32,8 @@ def camera_position(m, d, c):
 @only_with("camera", otherwise="d.xmat[0]")
 @kernel
 def camera_axes(m, d, c):
-    """Axes of camera c, a matrix: fixed to its body, to the world, or with -z towards a target and x level."""
+    """Rotation matrix of camera c: fixed to its body, to the world, or with -z towards a target and x horizontal."""
+    # tracking: the reference orientation in the world
     b, mode = m.cam_bodyid[c], m.cam_mode[c]
     zero = 0.0 * d.time
     if mode == TRACK or mode == TRACK_COM:
@@ -48,9 +49,11 @@ def camera_axes(m, d, c):
             zero + a[7],
             zero + a[8],
         )
+    # fixed to the body
     target = m.cam_targetbodyid[c]
     if target < 0 or mode == FIXED:
         return matrix_times_matrix(d.xmat[b], m.cam_mat[c])
+    # z away from the target, x horizontal
     aim = d.xpos[target]
     if mode == TARGET_BODY_COM:
         aim = d.subtree_com[target]
@@ -62,9 +65,10 @@ def camera_axes(m, d, c):
 
 @kernel
 def projection(m, d, c, point):
-    """Where a point (m, world axes) is in the image of camera c: pixels from the left and from the top."""
+    """Image coordinates (pixels from the left and from the top) of a point (m, world axes) in camera c."""
     local = transpose_times_vector(camera_axes(m, d, c), sub3(point, camera_position(m, d, c)))
     zero = 0.0 * d.time
+    # depth along the optical axis, away from zero
     least = where(local[2] < 0.0, zero - MINVAL, zero + MINVAL)
     depth = where(absolute(local[2]) < MINVAL, least, local[2])
     right = 0.5 * m.cam_resolution[c, 0] - m.cam_focal[c, 0] * (local[0] / depth)
@@ -74,12 +78,13 @@ def projection(m, d, c, point):
 
 @kernel
 def pixel_ray(m, d, c, row, column):
-    """Origin (m) and direction, of length 1, of the ray through the centre of a pixel; row 0 is the top."""
+    """Origin (m) and unit direction of the ray through the centre of a pixel; row 0 is at the top."""
     axes, origin = camera_axes(m, d, c), camera_position(m, d, c)
     lens = m.cam_lens[c]
     one = 0.0 * d.time + 1.0
     right = one * ((column + 0.5 - lens[2]) / lens[0])
     up = one * (-(row + 0.5 - lens[3]) / lens[1])
+    # perspective: rays from the camera; orthographic: parallel rays
     if m.cam_projection[c] == PERSPECTIVE:
         return origin, unit_or_x(matrix_times_vector(axes, (right, up, -one)))
     origin = add_scaled3(origin, 1.0, matrix_times_vector(axes, (right, up, 0.0 * one)))

@@ -1,8 +1,8 @@
-"""Sensors of contacts: those that match an object or two, reduced to a fixed number, with what is wanted of each.
+"""Contact sensors: contacts that match one or two objects, reduced to a fixed number, with the requested data of each.
 
-What they give is MuJoCo's (XML reference, sensor/contact). A contact that a sensor sees from its second geom is turned
-by half a turn about its second tangent: normal and first tangent change sign, and of what two bodies do to each other
-the component along the second tangent. Contacts come in the order in which they were found.
+Readings are those of MuJoCo (XML reference, sensor/contact). A contact that a sensor sees from its second geom is
+rotated by half a turn about its second tangent: normal and first tangent change sign, and so does the component along
+the second tangent of mutual quantities (force, torque, velocity). Contacts are in the order of detection.
 """
 
 from saltus.contact.counts import NCON
@@ -28,14 +28,14 @@ from saltus.spatial.vectors import (
 CONTACT = 42  # MuJoCo's type of sensor
 NOTHING = 0  # no object
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = (1 << k for k in range(9))  # data, bits
-IN_ORDER, NEAREST, STRONGEST, NET_FORCE = range(4)  # ways to reduce
+IN_ORDER, NEAREST, STRONGEST, NET_FORCE = range(4)  # reduction criteria
 ENDLESS = 1e300
 
 
 @only_with("sense_contact")
 @kernel
 def contact_sensor(m, d, s):
-    """Write the sensordata of sensor s."""
+    """Write the reading of contact sensor s to sensordata; of a tactile sensor nothing."""
     if m.sensor_type[s] == CONTACT:
         zero = 0.0 * d.time
         for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):
@@ -51,7 +51,7 @@ def contact_sensor(m, d, s):
 
 @kernel
 def matches(m, d, s, k):
-    """1 in lanes where contact k is there and matches sensor s, else 0."""
+    """1 in lanes where contact k exists and matches sensor s, else 0."""
     zero = 0.0 * d.time
     c = d.contact_collision[k]
     if side_of(m, d, s, k) == 0:
@@ -66,22 +66,22 @@ def matches(m, d, s, k):
 
 @kernel
 def within_reach(m, d, k, c):
-    """Whether contact k of pair c is one in a lane."""
+    """Lanes in which contact k of pair c is within margin + gap."""
     return d.contact_dist[k] <= m.law_reach[m.collision_law[c]]
 
 
 @only_with("event", otherwise=within_reach)
 @kernel
 def touches(m, d, k, c):
-    """The same where distances of all points are known, however far: whether it is closed."""
+    """Whether contact k exists; with located events, where gaps of all points are known, whether it is active."""
     return d.contact_block[k] >= 0
 
 
 @kernel
 def side_of(m, d, s, k):
-    """Whether contact k is of sensor s's objects: 1 if the first is its first, -1 if the second is, 0 if not.
+    """1 if contact k matches the objects of sensor s in their order, -1 if in reverse order, 0 if not.
 
-    So it is -1 if the sensor sees the contact from its second geom.
+    It is -1 if the sensor sees the contact from its second geom.
     """
     c = d.contact_collision[k]
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
@@ -94,9 +94,9 @@ def side_of(m, d, s, k):
 
 @kernel
 def is_part(m, g, b, kind, i):
-    """Whether geom g of body b is an object, on it, or on what it carries; all is part of nothing and of a site.
+    """Whether geom g of body b belongs to object i of a kind: the geom itself, on the body, or in its subtree.
 
-    A deformable body has geom -1.
+    Any geom matches no object and a site. A deformable body has geom -1.
     """
     if kind == GEOM:
         return g == i
@@ -113,10 +113,11 @@ def is_part(m, g, b, kind, i):
 
 @kernel
 def first_contacts(m, d, s):
-    """Write the first contacts that match: in their order, nearest first, or strongest first.
+    """Write the first matching contacts: in their order, nearest first, or strongest first.
 
-    Each slot takes the least of those that come after the last slot's, by criterion and then number.
+    Each slot takes the smallest contact after that of the last slot, by criterion and then by number.
     """
+    # number of matching contacts
     zero = 0.0 * d.time
     slots, way = m.sensor_intprm[s, 2], m.sensor_intprm[s, 1]
     count = zero
@@ -126,12 +127,14 @@ def first_contacts(m, d, s):
     last, last_number = zero - ENDLESS, zero - 1.0
     for slot in range(slots):
         if any_lane(count > 1.0 * slot):
+            # selection sort: the next contact in each lane
             least, number = zero + ENDLESS, zero - 1.0
             for k in range(d.count[NCON]):
                 x = criterion(m, d, k, way)
                 after = (x > last) | ((x == last) & (last_number < 1.0 * k))
                 takes = (matches(m, d, s, k) > 0.5) & after & (x < least)
                 least, number = where(takes, x, least), where(takes, zero + 1.0 * k, number)
+            # its data into the slot
             last, last_number = least, number
             for k in range(d.count[NCON]):
                 chosen = number == 1.0 * k
@@ -141,7 +144,7 @@ def first_contacts(m, d, s):
 
 @kernel
 def criterion(m, d, k, way):
-    """What contacts are sorted by, the least first: nothing, distance (m), or minus the square of the force (N)."""
+    """Sort key of contact k, smallest first: 0, distance (m), or minus the square of the force (N²)."""
     if way == NEAREST:
         return d.contact_dist[k]
     if way == STRONGEST:
@@ -152,7 +155,7 @@ def criterion(m, d, k, way):
 
 @kernel
 def contact_velocity(m, d, k):
-    """Velocity (m/s) and angular velocity (rad/s) of contact k's second body against its first, in its frame."""
+    """Velocity (m/s) and angular velocity (rad/s) of contact k's second body relative to the first, in its frame."""
     frame, point = d.contact_frame[k], d.contact_pos[k]
     b1, b2 = contact_bodies(m, d, k)
     v1, v2 = d.cvel[b1], d.cvel[b2]
@@ -164,11 +167,12 @@ def contact_velocity(m, d, k):
 
 @kernel
 def write_contact(m, d, s, k, at, chosen, count):
-    """Write what sensor s wants of contact k from place `at` on, in the lanes where it is chosen."""
+    """Write the data that sensor s requests of contact k from index `at` on, in the lanes where it is chosen."""
     wanted = m.sensor_intprm[s, 0]
     side = 1.0 * side_of(m, d, s, k)
     frame = d.contact_frame[k]
     force, torque = contact_force(m, d, k)
+    # number of matching contacts, wrench in the contact frame
     if wanted & FOUND:
         d.sensordata[at] = where(chosen, count, d.sensordata[at])
         at += 1
@@ -176,6 +180,7 @@ def write_contact(m, d, s, k, at, chosen, count):
         at = write_vector(d, at, chosen, (force[0], force[1], side * force[2]))
     if wanted & TORQUE:
         at = write_vector(d, at, chosen, (torque[0], torque[1], side * torque[2]))
+    # geometry: distance, position, normal and tangent in world axes
     if wanted & DIST:
         d.sensordata[at] = where(chosen, d.contact_dist[k], d.sensordata[at])
         at += 1
@@ -185,6 +190,7 @@ def write_contact(m, d, s, k, at, chosen, count):
         at = write_vector(d, at, chosen, scale3(side, (frame[0], frame[1], frame[2])))
     if wanted & TANGENT:
         at = write_vector(d, at, chosen, scale3(side, (frame[3], frame[4], frame[5])))
+    # relative velocities in the contact frame
     if wanted & (LINVEL | ANGVEL):
         linear, angular = contact_velocity(m, d, k)
         if wanted & LINVEL:
@@ -195,7 +201,7 @@ def write_contact(m, d, s, k, at, chosen, count):
 
 @kernel(inline=True)
 def write_vector(d, at, chosen, a):
-    """sensordata[at : at + 3] ← a in the lanes that are chosen; returns the place behind."""
+    """sensordata[at : at + 3] ← a in the lanes that are chosen; returns at + 3."""
     d.sensordata[at] = where(chosen, a[0], d.sensordata[at])
     d.sensordata[at + 1] = where(chosen, a[1], d.sensordata[at + 1])
     d.sensordata[at + 2] = where(chosen, a[2], d.sensordata[at + 2])
@@ -207,10 +213,11 @@ def write_vector(d, at, chosen, a):
 
 @kernel
 def net_contact(m, d, s):
-    """Write the force (N) of all contacts that match, at their centroid weighted by force, in world axes.
+    """Write the net wrench of all matching contacts at their force-weighted centroid, in world axes (N, N m, m).
 
-    The frame's normal and tangent are then the world's x and y; all is zero where no contact matches.
+    Normal and tangent of the frame are then the world's x and y; all is zero where no contact matches.
     """
+    # force-weighted centroid of the contact points
     zero = 0.0 * d.time
     one = zero + 1.0
     count = weight = zero
@@ -223,6 +230,7 @@ def net_contact(m, d, s):
         count, weight = count + there, weight + strength
         point = where3(there > 0.5, add_scaled3(point, strength, d.contact_pos[k]), point)
     point = scale3(1.0 / maximum(weight, MINVAL * one), point)
+    # sum of the wrenches about it
     for k in range(d.count[NCON]):
         there, side = matches(m, d, s, k) > 0.5, 1.0 * side_of(m, d, s, k)
         own, turning = contact_force(m, d, k)
@@ -231,6 +239,7 @@ def net_contact(m, d, s):
         turned = add3(turned, cross(sub3(d.contact_pos[k], point), pushed))
         force = where3(there, add3(force, pushed), force)
         torque = where3(there, add3(torque, turned), torque)
+    # requested data
     at, wanted, some = m.sensor_adr[s], m.sensor_intprm[s, 0], count > 0.5
     if wanted & FOUND:
         d.sensordata[at] = count

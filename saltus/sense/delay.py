@@ -1,7 +1,7 @@
-"""Sensors that are read late, or at intervals: their readings go into the history (see `saltus.dynamics.history`).
+"""Sensors with a delay or a sampling interval, by a history of readings (see `saltus.dynamics.history`).
 
-A delayed sensor reads what it would have read then. One with an interval reads anew only when its next tick has come,
-and keeps the reading in between; its ticks are counted in a number of their own, so that they do not drift.
+A delayed sensor returns its reading at the earlier time. One with an interval is sampled at its ticks and holds the
+reading in between (zero-order hold); the time of the last tick is stored separately, so that ticks do not drift.
 """
 
 from saltus.dynamics.history import make_room, past_value, put_sample
@@ -15,7 +15,7 @@ from saltus.solve.acceleration import forward
 @only_with("sensor_delay")
 @kernel
 def delayed_readings(m, d):
-    """Replace the readings of sensors that are late, or between two ticks, by those of the history; after `sense`."""
+    """Replace readings of sensors with a delay, or between two ticks, by those of the history; to follow `sense`."""
     for s in range(m.nsensor):
         if m.sensor_nsample[s] > 0 and m.sensor_family[s] != ON_NOTHING:
             at, n, dim, way = m.sensor_historyadr[s], m.sensor_nsample[s], m.sensor_dim[s], m.sensor_interp[s]
@@ -31,16 +31,18 @@ def delayed_readings(m, d):
 @only_with("sensor_delay")
 @kernel
 def record_sensors(m, d, time):
-    """Add the readings of `sense`, those of `time` (s), to the history; with an interval, where it has passed."""
+    """Add the readings of `sense`, taken at `time` (s), to the history; with an interval, where it has passed."""
     for s in range(m.nsensor):
         n, at, dim = m.sensor_nsample[s], m.sensor_historyadr[s], m.sensor_dim[s]
         if n > 0:
+            # lanes with a tick
             due = 0.0 * time + 1.0
             if m.sensor_interval[s] > 0.0:
                 tick = d.history[at] + m.sensor_interval[s]
                 ticks = tick <= time
                 due = where(ticks, due, 0.0 * due)
                 d.history[at] = where(ticks, tick, d.history[at])
+            # the sample, in the order of time
             place = make_room(d, at, n, dim, time, due)
             for k in range(dim):
                 put_sample(d, at, n, dim, k, place, d.sensordata[m.sensor_adr[s] + k])
@@ -49,9 +51,9 @@ def record_sensors(m, d, time):
 @only_with("sensor_delay")
 @kernel
 def sample_sensors(m, d):
-    """Before a step: read all sensors, and add the readings to the history.
+    """Before a step: read all sensors and add the readings to the history.
 
-    Where the constraint solver begins in the step is left as it was.
+    Preserves the warm start of the constraint solver.
     """
     keep_start(m, d)
     forward(m, d)

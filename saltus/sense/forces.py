@@ -1,9 +1,9 @@
-"""Forces on bodies with all constraints in action: from outside, and from each body's parent through their joint.
+"""Body forces for sensors: external wrenches and wrenches through joints, as in MuJoCo's mj_rnePostConstraint.
 
-Forces are wrenches (torque, force) about the tree's centre of mass in world axes. Newton's and Euler's law for a body
-and all that it carries gives what the joint transmits: its motion's need less what acts from outside (Featherstone
-2008, table 5.1). As in MuJoCo 4.0, "outside" are Cartesian forces, contacts, bodies that are connected or welded, and
-spatial tendons; what actuators on joints and sites, gravity compensation and a medium do counts as the joint's.
+Wrenches are (torque, force) about the tree's centre of mass in world axes. The Newton-Euler equations of a subtree give
+the wrench transmitted by its joint: inertial forces minus external ones (Featherstone 2008, table 5.1). As in MuJoCo
+4.0, external are Cartesian forces, contacts, connect and weld constraints, and spatial tendons; forces of actuators on
+joints and sites, of gravity compensation and of a medium count as the joint's.
 """
 
 from saltus.contact.counts import NBLOCK, NCON
@@ -22,18 +22,20 @@ from saltus.spatial.motions import add6, add_scaled6, sub6
 from saltus.spatial.quaternions import quat_conjugate
 from saltus.spatial.vectors import add3, cross, distance_direction, scale3, sub3, transpose_times_vector, where3
 
-SITE = 3  # MuJoCo's type of an element of a path
+SITE = 3  # MuJoCo's type of a path element
 
 
 @only_with("sense_body")
 @kernel
 def body_forces(m, d):
-    """Accelerations of bodies, forces from outside and forces through joints; needs all of `forward`.
+    """Accelerations of bodies, external wrenches and wrenches through joints; needs all of `forward`.
 
-    Reads qvel, qacc [nv], row_force. Writes [nbody, 6] cacc (rad/s², m/s²; gravity counts as an acceleration upwards),
-    cfrc_ext and cfrc_int (N m, N).
+    Reads qvel, qacc [nv], row_force. Writes cacc (rad/s², m/s²; gravity counts as an upward acceleration), cfrc_ext and
+    cfrc_int (N m, N), each [nbody, 6].
     """
+    # accelerations and inertial forces of bodies
     newton_euler_forward(m, d, d, 1, 1)
+    # external wrenches
     zero = 0.0 * d.time
     for b in range(m.nbody):
         d.cfrc_ext[b] = (zero, zero, zero, zero, zero, zero)
@@ -44,6 +46,7 @@ def body_forces(m, d):
     add_contact_forces(m, d)
     add_equality_forces(m, d)
     add_tendon_tensions(m, d)
+    # inertial minus external, summed from the leaves to the root
     for b in range(m.nbody):
         d.cfrc_int[b] = sub6(d.cfrc_body[b], d.cfrc_ext[b])
     for b in range(m.nbody - 1, 0, -1):
@@ -53,7 +56,7 @@ def body_forces(m, d):
 
 @kernel
 def add_force(m, d, b, point, torque, force, sign):
-    """Add to cfrc_ext of body b a torque (N m) and a force (N) at a point (m), world axes, times a sign."""
+    """Add to cfrc_ext of body b a torque (N m) and a force (N) at a point (m), in world axes, times a sign."""
     if b > 0:
         moment = add3(torque, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
         wrench = (moment[0], moment[1], moment[2], force[0], force[1], force[2])
@@ -65,9 +68,9 @@ def add_force(m, d, b, point, torque, force, sign):
 
 @kernel
 def row_contact_force(m, d, k):
-    """Force (N) and torque (N m) of contact k on its second geom along the contact's own axes; zero where it acts not.
+    """Force (N) and torque (N m) of contact k on its second geom in the contact frame; zero where it is not active.
 
-    In lanes within the gap, or beyond, rows that act in others may hold a zero of either sign.
+    In lanes where the contact is inactive, its rows, active in other lanes, may hold a zero of either sign.
     """
     zero = 0.0 * d.time
     f0 = f1 = f2 = t0 = t1 = t2 = zero
@@ -89,7 +92,7 @@ def row_contact_force(m, d, k):
 @only_with(GIVEN, otherwise=row_contact_force)
 @kernel
 def contact_force(m, d, k):
-    """The same where contacts follow a law of the user's."""
+    """Force (N) and torque (N m) of contact k on its second geom in the contact frame; with a user law, no torque."""
     zero = 0.0 * d.time
     return d.contact_touch[k], (zero, zero, zero)
 
@@ -97,7 +100,7 @@ def contact_force(m, d, k):
 @only_with("contact")
 @kernel
 def add_contact_forces(m, d):
-    """Add the forces of contacts to cfrc_ext of both bodies; as in MuJoCo not those with deformable bodies."""
+    """Add the contact forces to cfrc_ext of both bodies; as in MuJoCo not those on deformable bodies."""
     for k in range(d.count[NCON]):
         rigid = m.collision_geom2[d.contact_collision[k]] >= 0
         if rigid and (d.contact_block[k] >= 0 or has_law(m)):
@@ -116,7 +119,7 @@ def add_contact_forces(m, d):
 @only_with("constraint")
 @kernel
 def add_equality_forces(m, d):
-    """Add the forces of bodies that are connected or welded to cfrc_ext of both."""
+    """Add the forces of connect and weld constraints to cfrc_ext of both bodies."""
     zero = 0.0 * d.time
     for b in range(d.count[NBLOCK]):
         if d.block_kind[b] == EQUALITY:
@@ -136,10 +139,10 @@ def add_equality_forces(m, d):
 
 @kernel
 def weld_torque(m, d, k, row, body1, body2):
-    """Torque (N m) on the first body of weld k, world axes.
+    """Torque (N m) on the first body of weld k, in world axes.
 
-    The violation's rate is ½ s q₂* ω q₁ (see `saltus.contact.rows.equality`); forces f of the rows have the same power
-    as the torque ½ s q₂ f q₁*.
+    The rate of the violation is ½ s q₂* ω q₁ (see `saltus.contact.rows.equality`); row forces f have the same power as
+    the torque ½ s q₂ f q₁*.
     """
     quat1, quat2 = orientations(m, d, k, body1, body2)
     f = (d.row_force[row], d.row_force[row + 1], d.row_force[row + 2])
@@ -152,14 +155,16 @@ def weld_torque(m, d, k, row, body1, body2):
 @only_with("tendon")
 @kernel
 def add_tendon_tensions(m, d):
-    """Add the forces of spatial tendons to cfrc_ext of the bodies that they run along; needs cacc."""
+    """Add the forces of spatial tendons to cfrc_ext of the bodies along their paths; needs cacc."""
     for t in range(m.ntendon):
         if not is_fixed(m, t):
+            # total tension
             force = spring_and_damper_forces(m, d, t)
             for o in range(m.nout):
                 if m.out_kind[o] == OF_TENDON and m.out_obj1[o] == t:
                     force = force + m.actuator_gear[o, 0] * d.actuator_force[o]
             force = force + tendon_row_forces(m, d, t) + inertial_force(m, d, t)
+            # on the bodies of each path element
             for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
                 add_path_forces(m, d, e, m.path_factor[e] * force)
 
@@ -167,7 +172,7 @@ def add_tendon_tensions(m, d):
 @only_with("tendon_force", otherwise="0.0 * d.time")
 @kernel
 def spring_and_damper_forces(m, d, t):
-    """Force (N) of tendon t's spring and damper, positive where it lengthens."""
+    """Force (N) of tendon t's spring and damper, positive where it lengthens the tendon."""
     pull, drag = spring_and_damper(m, d, t)
     return pull + drag
 
@@ -185,7 +190,7 @@ def inertial_force(m, d, t):
 @only_with("constraint", otherwise="0.0 * d.time")
 @kernel
 def tendon_row_forces(m, d, t):
-    """Force (N) along tendon t of its limits, dry friction and equalities, positive where it lengthens."""
+    """Force (N) of limits, dry friction and equalities along tendon t, positive where it lengthens the tendon."""
     total = 0.0 * d.time
     for b in range(d.count[NBLOCK]):
         kind, k, force = d.block_kind[b], d.block_id[b], d.row_force[d.block_row[b]]
@@ -205,7 +210,7 @@ def tendon_row_forces(m, d, t):
 
 @kernel
 def equality_slope(m, d, k):
-    """Slope of the polynomial that ties the first tendon of equality k to the second."""
+    """Slope of the polynomial that couples the first tendon of equality k to the second."""
     c, t2 = m.eq_data[k], m.eq_obj2[k]
     x = d.ten_length[t2] - m.tendon_length0[t2]
     return c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
@@ -213,14 +218,14 @@ def equality_slope(m, d, k):
 
 @kernel(inline=True)
 def is_limit(m, d, b):
-    """Whether a unilateral block is a limit: a contact moves bodies against each other."""
+    """Whether a unilateral block is a limit and not a contact, which has a chain between two bodies."""
     chain = d.block_chain[b]
     return chain < m.nchain and m.chain_body1[chain] == 0 and m.chain_body2[chain] == 0
 
 
 @kernel
 def pushes(m, d, b, t):
-    """Whether block b, a limit of tendon t, makes it longer: its Jacobian is ten_J then, and -ten_J otherwise."""
+    """Whether block b, a limit of tendon t, lengthens it: its Jacobian is then ten_J, and -ten_J otherwise."""
     product = 0.0 * d.time
     for k in range(m.tendon_Jnum[t]):
         product = product + d.row_J[d.block_J[b] + k] * d.ten_J[m.tendon_Jadr[t] + k]
@@ -229,7 +234,7 @@ def pushes(m, d, b, t):
 
 @kernel
 def add_path_forces(m, d, e, force):
-    """Add to cfrc_ext what a force (N) along element e of a path does to the bodies of its ends and of its geom."""
+    """Add to cfrc_ext the forces of a tension (N) along path element e on the bodies of its ends and of its geom."""
     zero = 0.0 * d.time
     none = (zero, zero, zero)
     s1, s2 = m.path_obj1[e], m.path_obj2[e]
@@ -246,7 +251,7 @@ def add_path_forces(m, d, e, force):
 @only_with("wrap", otherwise="(d.xpos[0], d.xpos[0])")
 @kernel
 def add_geom_force(m, d, e, force):
-    """Add to cfrc_ext what a force along element e does to the body of its geom; returns the path's directions."""
+    """Add to cfrc_ext the wrench of a tension along element e on the wrapping geom's body; returns path directions."""
     _, ahead, away, centre, push, moment = way_around(m, d, e)
     b = m.geom_bodyid[m.path_geom[e]]
     add_force(m, d, b, centre, scale3(force, moment), scale3(force, push), 1.0)

@@ -1,6 +1,6 @@
-"""Sensors of geometry: rays, projections, insides, distances.
+"""Geometric sensors: rangefinders, camera projections, containment in sites, distances.
 
-What they give is MuJoCo's (XML reference, sensor/rangefinder, camprojection, insidesite, distance, normal, fromto).
+Readings are those of MuJoCo (XML reference, sensor/rangefinder, camprojection, insidesite, distance, normal, fromto).
 """
 
 from saltus.contact.contact_list import unit_or_x
@@ -21,7 +21,7 @@ RAY_DIST, RAY_DIR, RAY_ORIGIN, RAY_POINT, RAY_NORMAL, RAY_DEPTH = 1, 2, 4, 8, 16
 @only_with("sense_geometry")
 @kernel
 def geometry_sensor(m, d, s):
-    """Write the sensordata of sensor s."""
+    """Write the reading of geometric sensor s to sensordata."""
     kind, at = m.sensor_type[s], m.sensor_adr[s]
     if kind == RANGEFINDER:
         rangefinder(m, d, s)
@@ -56,7 +56,7 @@ def rangefinder(m, d, s):
 @only_with("camera")
 @kernel
 def camera_rays(m, d, s):
-    """Write the data of the rays through the pixels of a sensor's camera; depth is along the optical axis."""
+    """Write the data of the rays through the pixels of sensor s's camera; depth is along the optical axis."""
     at, c = m.sensor_adr[s], m.sensor_objid[s]
     z = z_axis(camera_axes(m, d, c))
     for row in range(m.cam_resolution[c, 1]):
@@ -70,13 +70,15 @@ def camera_rays(m, d, s):
 
 @kernel
 def ray_data(m, d, s, at, x, point, direction, normal, depth):
-    """Write what sensor s wants of a ray that meets a surface at x (m, -1: it does not) from place `at` on.
+    """Write the data that sensor s requests of a ray that hits a surface at distance x (m, -1: miss) from `at` on.
 
-    Returns the place behind it.
+    Returns the index after them.
     """
+    # a miss has zero vectors and a depth of -1
     zero = 0.0 * x
     nothing = (zero, zero, zero)
     wanted, miss = m.sensor_intprm[s, 0], x < 0.0
+    # requested data, in the order of the bits
     if wanted & RAY_DIST:
         d.sensordata[at] = x
         at += 1
@@ -103,7 +105,7 @@ def ray_data(m, d, s, at, x, point, direction, normal, depth):
 
 @kernel
 def object_middle(m, d, kind, i):
-    """Position (m) of an object by its type and number; a massless body's is its subtree's centre of mass."""
+    """Position (m) of object i of a type; for a massless body, the centre of mass of its subtree."""
     if kind == INERTIA and i > 0 and m.body_mass[i] < MINVAL and m.body_inv_subtreemass[i] > 0.0:
         return d.subtree_com[i]
     return object_position(m, d, kind, i)
@@ -111,7 +113,7 @@ def object_middle(m, d, kind, i):
 
 @kernel
 def inside(kind, size, p):
-    """1 where a point (m, the shape's axes) is inside a shape of a type of geom and size (m), else 0."""
+    """1 where a point (m, in the shape's frame) is inside a shape of a geom type and size (m), else 0."""
     zero = 0.0 * p[0]
     one = zero + 1.0
     x, y, z = p
@@ -138,10 +140,11 @@ def inside(kind, size, p):
 @only_with("distance")
 @kernel
 def distance_sensor(m, d, s):
-    """Write the least distance (m) of two geoms, or of those of two bodies, the direction there, or the segment.
+    """Write the smallest distance (m) between two geoms or those of two bodies, its direction, or the segment.
 
-    Farther apart than the sensor's cutoff (m), the distance is that, the rest zero.
+    Beyond the sensor's cutoff (m) the distance is the cutoff and the rest zero.
     """
+    # closest pair of geoms within the cutoff
     at, kind = m.sensor_adr[s], m.sensor_type[s]
     zero = 0.0 * d.time
     most = m.sensor_cutoff[s]
@@ -154,6 +157,7 @@ def distance_sensor(m, d, s):
             found, a, b = foreign_distance(m, d, g1, g2, most)
             closer = found < x
             x, start, end = where(closer, found, x), where3(closer, a, start), where3(closer, b, end)
+    # distance, segment or unit direction
     if kind == GEOMDIST:
         d.sensordata[at] = x
     elif kind == GEOMFROMTO:

@@ -1,4 +1,4 @@
-"""Limits that act: how far beyond them joints and tendons are, how fast they go, and the force of the limit."""
+"""Limit sensors: violation, velocity and force of active joint and tendon limits."""
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import UNILATERAL
@@ -11,20 +11,21 @@ from saltus.sense.forces import is_limit
 @only_with("sense_limit", otherwise="0.0 * d.time")
 @kernel
 def limit_value(m, d, kind, i):
-    """Reading of a sensor type of the limit of joint or tendon i (m, rad and their rates, N, N m); 0 if none acts."""
+    """Reading of a limit sensor type for joint or tendon i (m, rad and rates, N, N m); 0 if no limit is active."""
     return first_row(m, d, kind, i)
 
 
 @only_with("constraint", otherwise="0.0 * d.time")
 @kernel
 def first_row(m, d, kind, i):
-    """`limit_value` of the first row that acts, lane by lane: a range has two ends."""
+    """`limit_value` of the first active row, lane by lane: a range has two ends."""
     zero = 0.0 * d.time
     value = found = zero
     tendon = kind >= TENDONLIMITPOS
     for b in range(d.count[NBLOCK]):
         k = d.block_id[b]
         if d.block_kind[b] == UNILATERAL and is_limit(m, d, b) and (k >= m.njntlimit) == tendon and m.limit_obj[k] == i:
+            # violation, its rate, or force
             row = d.block_row[b]
             if kind == JOINTLIMITPOS or kind == TENDONLIMITPOS:
                 here = d.row_pos[row]
@@ -32,6 +33,7 @@ def first_row(m, d, kind, i):
                 here = row_velocity(m, d, b)
             else:
                 here = d.row_force[row]
+            # kept by the first active row
             first = (d.row_D[row] > 0.0) & (found < 0.5)
             value = where(first, here, value)
             found = where(first, zero + 1.0, found)

@@ -1,6 +1,6 @@
-"""Frames that sensors are attached to, on bodies, geoms, sites and cameras: where they are and how they move.
+"""Frames that sensors are attached to, of bodies, geoms, sites and cameras: pose, velocity, acceleration.
 
-A body has two frames: its own, and that of its inertia (at the centre of mass, along the principal axes).
+A body has two frames: its own and the inertial frame (at the centre of mass, along the principal axes).
 """
 
 from saltus.number.kernels import kernel
@@ -40,7 +40,7 @@ def object_position(m, d, kind, i):
 
 @kernel
 def object_axes(m, d, kind, i):
-    """Axes of an object's frame in the world, a matrix."""
+    """Rotation matrix of an object's frame in the world."""
     if kind == INERTIA:
         return d.ximat[i]
     if kind == GEOM:
@@ -54,7 +54,7 @@ def object_axes(m, d, kind, i):
 
 @kernel
 def object_quaternion(m, d, kind, i):
-    """Orientation of an object's frame in the world; of a camera that follows something, that on its body."""
+    """Orientation of an object's frame in the world; for tracking and targeting cameras, as if fixed to the body."""
     own = d.xquat[object_body(m, kind, i)]
     if kind == INERTIA:
         return quat_multiply(own, m.body_iquat[i])
@@ -77,9 +77,9 @@ def object_velocity(m, d, kind, i):
 
 @kernel
 def object_acceleration(m, d, kind, i):
-    """Angular (rad/s²) and linear acceleration (m/s²) of an object's frame, in world axes; a resting one has -gravity.
+    """Angular (rad/s²) and linear acceleration (m/s²) of an object's frame, in world axes; at rest it is -gravity.
 
-    Of the frame's origin as a point of its body. Reads cvel and cacc [nbody, 6], the latter with qacc.
+    Linear acceleration is that of the frame's origin as a point of its body. Reads cvel and cacc [nbody, 6].
     """
     b = object_body(m, kind, i)
     a = d.cacc[b]

@@ -1,7 +1,7 @@
-"""Contact points as recordings have them: mode, force and place of each, from the contacts and forces in the Data.
+"""Contact points in recordings: mode, force and position of each, from the contacts and forces in the Data.
 
-A contact is closed where it carries force. It slips where friction is at its bound; under a law of the user's, whose
-bound nobody else knows, where the surfaces move along each other.
+A contact is active where it carries force. It slips where friction is at its bound; with a user-defined contact law,
+whose bound is unknown, where the surfaces slide on each other.
 """
 
 from saltus.contact.counts import NCON
@@ -14,18 +14,18 @@ from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
 from saltus.spatial.vectors import add_scaled3, cross, dot3, sub3, transpose_times_vector
 
-EDGE = 1.0 - 1e-6  # of the bound of friction: what is at it, for the tolerance of the soft law's solver
-SLOW = 1e-6  # m/s: slower than this surfaces do not move along each other
-WIDTH = 7  # numbers of a point: mode, force (N), place (m)
+EDGE = 1.0 - 1e-6  # fraction of the friction bound that counts as slip, given the tolerance of the soft solver
+SLOW = 1e-6  # m/s: slower sliding counts as sticking
+WIDTH = 7  # columns of a point: mode, force (N), position (m)
 
 
 @only_with("contact")
 @kernel
 def point_columns(m, d, first, cones, out):
-    """Write the contact points that carry force into out [n, WIDTH], world axes; other rows stay as they are.
+    """Write the contact points that carry force to out [n, WIDTH], in world axes; other rows are unchanged.
 
-    Corners of a box on a plane have numbers of their own, other contacts of a pair count as they come. `first`
-    [ncollision]: the first point of each pair. `cones`: friction is bounded by cones, not by pyramids.
+    Corners of a box on a plane have fixed numbers, other contacts of a pair are numbered in order. `first`
+    [ncollision]: the first point of each pair. `cones`: friction is bounded by elliptic cones, not by pyramids.
     """
     number = 0
     for k in range(d.count[NCON]):
@@ -56,7 +56,7 @@ def at_bound(m, d, k, force, cones):
 @only_with(GIVEN, otherwise=at_bound)
 @kernel
 def slides(m, d, k, force, cones):
-    """Whether the surfaces at contact k move along each other, by the velocities of their bodies."""
+    """Whether contact k slips: at its friction bound or, with a user law, by the tangential velocity of its bodies."""
     c = d.contact_collision[k]
     one = point_velocity(m, d, m.geom_bodyid[m.collision_geom1[c]], d.contact_pos[k])
     relative = sub3(point_velocity(m, d, m.geom_bodyid[m.collision_geom2[c]], d.contact_pos[k]), one)

@@ -1,9 +1,9 @@
-"""Where rays meet shapes: the nearest point of a surface on a half-line, and the normal there.
+"""Ray casting: the nearest intersection of a ray with geoms, and the surface normal there.
 
-A ray is a point and a direction of length 1; what comes back is the distance x >= 0 (m), -1 where the ray misses, and
-the surface's outward normal. Each shape's equation along the ray is linear or quadratic in x (Ericson, Real-Time
-Collision Detection (2005), section 5.3); from within a shape the ray meets it on its way out. Planes are seen from the
-front alone, and no farther than they are drawn, as in MuJoCo.
+A ray is a point and a unit direction; the results are the distance x >= 0 (m), -1 for a miss, and the outward surface
+normal. Each shape's equation along the ray is linear or quadratic in x (Ericson, Real-Time Collision Detection (2005),
+section 5.3); a ray from inside a shape hits it where it leaves. As in MuJoCo, planes are hit from the front alone and
+within their rendered size.
 """
 
 from saltus.contact.mujoco.rays import foreign_ray
@@ -24,7 +24,7 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = range(7)  # MuJoCo's 
 
 @kernel
 def cast_ray(m, d, point, direction, body):
-    """Distance (m) to the nearest visible geom on a ray, -1 for none, and its normal; geoms of `body` are not seen."""
+    """Distance (m) to the nearest visible geom on a ray, -1 for none, and its normal; geoms of `body` are excluded."""
     zero = 0.0 * d.time
     x, normal = foreign_ray(m, d, point, direction, body)
     for g in range(m.ngeom):
@@ -38,20 +38,20 @@ def cast_ray(m, d, point, direction, body):
 
 @kernel(inline=True)
 def has_ray(kind):
-    """Whether rays of a type of geom are computed here; the others are MuJoCo's."""
+    """Whether intersections with a geom type are computed here; others by MuJoCo's functions."""
     return kind == PLANE or SPHERE <= kind <= BOX
 
 
 @kernel(inline=True)
 def nearer(x, normal, other):
-    """The nearer of two meetings (distance, normal), of which any may be a miss."""
+    """The nearer of two intersections (distance, normal), either of which may be a miss."""
     closer = (other[0] >= 0.0) & ((x < 0.0) | (other[0] < x))
     return where(closer, other[0], x), where3(closer, other[1], normal)
 
 
 @kernel
 def ray_shape(kind, size, pos, mat, point, direction):
-    """Distance (m) and world normal at which a ray meets a shape of a type of geom and size (m), at a pose."""
+    """Distance (m) and world normal of a ray's intersection with a shape of a geom type and size (m), at a pose."""
     p = transpose_times_vector(mat, sub3(point, pos))
     v = transpose_times_vector(mat, direction)
     if kind == PLANE:
@@ -99,7 +99,7 @@ def unit(a):
 
 @kernel
 def ray_plane(size, p, v):
-    """The plane z = 0 from above, within its size in x and y, where 0 is without end."""
+    """Intersection with the plane z = 0 from above, within its size in x and y, where 0 is infinite."""
     zero = 0.0 * v[2]
     one = zero + 1.0
     faces = v[2] <= -MINVAL
@@ -114,7 +114,7 @@ def ray_plane(size, p, v):
 
 @kernel
 def ray_ellipsoid(size, p, v):
-    """An ellipsoid: |S⁻¹ (p + x v)| = 1; the normal is along S⁻² (p + x v)."""
+    """Intersection with an ellipsoid: |S⁻¹ (p + x v)| = 1; the normal is along S⁻² (p + x v)."""
     sx, sy, sz = 1.0 / (size[0] * size[0]), 1.0 / (size[1] * size[1]), 1.0 / (size[2] * size[2])
     a = sx * v[0] * v[0] + sy * v[1] * v[1] + sz * v[2] * v[2]
     b = sx * v[0] * p[0] + sy * v[1] * p[1] + sz * v[2] * p[2]
@@ -126,17 +126,19 @@ def ray_ellipsoid(size, p, v):
 
 @kernel
 def ray_side(size, p, v):
-    """The round side of an upright cylinder of a radius and half-length: the first meeting, if it is on the side."""
+    """Distance to the lateral surface of a cylinder along z, size (radius, half-length), by the first intersection."""
     x = first_root(v[0] * v[0] + v[1] * v[1], v[0] * p[0] + v[1] * p[1], p[0] * p[0] + p[1] * p[1] - size[0] * size[0])
     return where(absolute(p[2] + x * v[2]) <= size[1], x, -1.0 + 0.0 * x)
 
 
 @kernel
 def ray_capsule(size, p, v):
-    """A capsule along z: the round side, and the outer halves of the two balls."""
+    """Intersection with a capsule along z: the lateral surface and the two hemispheres."""
+    # lateral surface
     zero = 0.0 * v[0]
     x = ray_side(size, p, v)
-    end = p[2] + x * v[2]  # height of what the normal points away from: on the side the point's own, else the ball's
+    end = p[2] + x * v[2]  # height of the normal's origin on the axis: the point's own, or the hemisphere's centre
+    # hemispheres
     for side in range(-1, 2, 2):
         height = side * size[1]
         q = (p[0], p[1], p[2] - height)
@@ -153,7 +155,8 @@ def ray_capsule(size, p, v):
 
 @kernel
 def ray_cylinder(size, p, v):
-    """A cylinder along z: two discs and the round side."""
+    """Intersection with a cylinder along z: two discs and the lateral surface."""
+    # end discs
     zero = 0.0 * v[0]
     one = zero + 1.0
     x, normal = -one, (zero, zero, one)
@@ -163,6 +166,7 @@ def ray_cylinder(size, p, v):
         q0, q1 = p[0] + other * v[0], p[1] + other * v[1]
         inside = crosses & (q0 * q0 + q1 * q1 <= size[0] * size[0])
         x, normal = nearer(x, normal, (where(inside, other, -one), (zero, zero, side * one)))
+    # lateral surface
     other = ray_side(size, p, v)
     outward = unit((p[0] + other * v[0], p[1] + other * v[1], zero))
     return nearer(x, normal, (other, outward))
@@ -170,7 +174,7 @@ def ray_cylinder(size, p, v):
 
 @kernel
 def ray_box(size, p, v):
-    """A box: its six faces."""
+    """Intersection with a box: its six faces, with axes permuted cyclically."""
     zero = 0.0 * v[0]
     one = zero + 1.0
     x, normal = -one, (one, zero, zero)

@@ -1,7 +1,7 @@
-"""Readings of all sensors at the present state.
+"""Sensor readings at the current state, by families of sensors.
 
-What is computed is what MuJoCo 4.0 computes (documentation, XML Reference, "sensor"), without noise, which it does not
-add either. Sensors that are the user's own read zero.
+Readings are those of MuJoCo 4.0 (documentation, XML Reference, "sensor"), without noise, which it does not add either.
+User and plugin sensors read zero.
 """
 
 from saltus.model.compile.actuators import TENDON
@@ -73,7 +73,7 @@ from saltus.spatial.vectors import add3, cross, sub3, transpose_times_vector
 def sense(m, d):
     """Readings of all sensors, sensordata [nsensordata]; needs all of `saltus.solve.acceleration.forward`.
 
-    Writes cacc, cfrc_ext, cfrc_int, subtree_linvel and subtree_angmom too, if some sensor reads them.
+    Also writes cacc, cfrc_ext, cfrc_int, subtree_linvel and subtree_angmom if a sensor reads them.
     """
     for k in range(m.nsensordata):
         d.sensordata[k] = 0.0 * d.time
@@ -85,7 +85,8 @@ def sense(m, d):
 
 @kernel
 def read_sensor(m, d, s):
-    """Reading of sensor s, within its cutoff."""
+    """Reading of sensor s, clipped to its cutoff."""
+    # by family, each with kernels of its own
     family = m.sensor_family[s]
     if family == ON_JOINTS:
         joint_sensor(m, d, s)
@@ -105,12 +106,13 @@ def read_sensor(m, d, s):
         geometry_sensor(m, d, s)
     elif family == ON_CONTACTS:
         contact_sensor(m, d, s)
+    # cutoff
     cut_off(m, d, s)
 
 
 @kernel
 def cut_off(m, d, s):
-    """Keep what sensor s reads within its cutoff; of two kinds it means something else."""
+    """Clip the reading of sensor s to its cutoff, except for the two types where the cutoff means something else."""
     cutoff, kind, values = m.sensor_cutoff[s], m.sensor_type[s], m.sensor_datatype[s]
     if cutoff > 0.0 and kind != CONTACT and kind != GEOMFROMTO:
         for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):
@@ -127,12 +129,14 @@ def cut_off(m, d, s):
 def joint_sensor(m, d, s):
     """Coordinates, velocities and forces of joints, tendons and actuators; time, energy, magnetic field."""
     kind, i, adr = m.sensor_type[s], m.sensor_objid[s], m.sensor_adr[s]
+    # joints: coordinate, velocity, actuator force
     if kind == JOINTPOS:
         d.sensordata[adr] = d.qpos[m.jnt_qposadr[i]]
     elif kind == JOINTVEL:
         d.sensordata[adr] = d.qvel[m.jnt_dofadr[i]]
     elif kind == JOINTACTFRC:
         d.sensordata[adr] = d.qfrc_actuator[m.jnt_dofadr[i]]
+    # tendons: length, velocity, actuator force
     elif kind == TENDONPOS:
         d.sensordata[adr] = d.ten_length[i]
     elif kind == TENDONVEL:
@@ -141,10 +145,12 @@ def joint_sensor(m, d, s):
         d.sensordata[adr] = tendon_actuation(m, d, i)
     elif kind == ACTUATORPOS or kind == ACTUATORVEL or kind == ACTUATORFRC:
         actuator_sensor(m, d, kind, m.actuator_outadr[i], adr, m.sensor_dim[s])
+    # ball joints
     elif kind == BALLQUAT:
         store4(d.sensordata, adr, quat_normalize(load4(d.qpos, m.jnt_qposadr[i])))
     elif kind == BALLANGVEL:
         store3(d.sensordata, adr, load3(d.qvel, m.jnt_dofadr[i]))
+    # quantities of the whole model or a subtree
     elif kind == SUBTREECOM:
         store3(d.sensordata, adr, d.subtree_com[i])
     elif kind == MAGNETOMETER:
@@ -159,7 +165,7 @@ def joint_sensor(m, d, s):
 
 @kernel
 def actuator_sensor(m, d, kind, o, adr, count):
-    """Lengths, velocities or forces of an actuator's outputs, from o on."""
+    """Lengths, velocities or forces of `count` outputs of an actuator, from output o on."""
     for k in range(count):
         if kind == ACTUATORPOS:
             d.sensordata[adr + k] = d.actuator_length[o + k]
@@ -171,7 +177,7 @@ def actuator_sensor(m, d, kind, o, adr, count):
 
 @kernel
 def tendon_actuation(m, d, t):
-    """Sum (N, N m) of the forces of tendon t's actuators."""
+    """Sum (N, N m) of the forces of the actuators on tendon t."""
     total = 0.0 * d.time
     for o in range(m.nout):
         if m.out_kind[o] == TENDON and m.out_obj1[o] == t:
@@ -188,11 +194,13 @@ def frame_sensor(m, d, s):
     """Position (m), orientation or an axis of an object's frame, in the world or relative to another object's frame."""
     kind, adr = m.sensor_type[s], m.sensor_adr[s]
     of, i, to, j = m.sensor_objtype[s], m.sensor_objid[s], m.sensor_reftype[s], m.sensor_refid[s]
+    # orientation, relative to the reference: q_ref* q
     if kind == FRAMEQUAT:
         quat = object_quaternion(m, d, of, i)
         if j >= 0:
             quat = quat_multiply(quat_conjugate(object_quaternion(m, d, to, j)), quat)
         store4(d.sensordata, adr, quat)
+    # position or axis, in the reference's axes
     else:
         if kind == FRAMEPOS:
             value = object_position(m, d, of, i)
@@ -214,12 +222,13 @@ def frame_sensor(m, d, s):
 @only_with("sense_motion")
 @kernel
 def motion_sensor(m, d, s):
-    """Angular (rad/s) or linear velocity (m/s): of a site in its axes, of an object, seen from the world or another.
+    """Angular (rad/s) or linear velocity (m/s) of a site in its axes, or of an object relative to world or reference.
 
-    From a frame that turns with ω a point at r from its origin seems to move with v - v₀ - ω × r.
+    In a frame that rotates with ω, a point at r from its origin has the apparent velocity v - v₀ - ω × r.
     """
     kind, adr = m.sensor_type[s], m.sensor_adr[s]
     of, i, to, j = m.sensor_objtype[s], m.sensor_objid[s], m.sensor_reftype[s], m.sensor_refid[s]
+    # velocimeter and gyro, in the site's axes
     if kind == VELOCIMETER or kind == GYRO:
         angular, linear = object_velocity(m, d, SITE, i)
         value = angular if kind == GYRO else linear
@@ -227,6 +236,7 @@ def motion_sensor(m, d, s):
     else:
         angular, linear = object_velocity(m, d, of, i)
         value = angular if kind == FRAMEANGVEL else linear
+        # relative to the rotating reference frame, in its axes
         if j >= 0:
             turning, moving = object_velocity(m, d, to, j)
             if kind == FRAMEANGVEL:
@@ -241,11 +251,12 @@ def motion_sensor(m, d, s):
 @only_with("sense_body")
 @kernel
 def force_sensor(m, d, s):
-    """Accelerations (rad/s², m/s²) of objects, that of a site in its own axes; what holds a site's body (N, N m).
+    """Accelerations (rad/s², m/s²) of objects, of a site in its own axes; force and torque sensors (N, N m).
 
-    The latter is the wrench between the site's body and its parent at the site, in its axes. Reads cacc, cfrc_int.
+    The latter read the wrench between the site's body and its parent at the site, in its axes. Reads cacc, cfrc_int.
     """
     kind, adr, of, i = m.sensor_type[s], m.sensor_adr[s], m.sensor_objtype[s], m.sensor_objid[s]
+    # wrench through the joint, moved to the site
     if kind == FORCE or kind == TORQUE:
         b = m.site_bodyid[i]
         f = d.cfrc_int[b]
@@ -254,6 +265,7 @@ def force_sensor(m, d, s):
             arm = sub3(d.site_xpos[i], d.subtree_com[m.body_rootid[b]])
             value = sub3((f[0], f[1], f[2]), cross(arm, value))
         store3(d.sensordata, adr, transpose_times_vector(d.site_xmat[i], value))
+    # accelerations
     elif kind == ACCELEROMETER:
         _, linear = object_acceleration(m, d, SITE, i)
         store3(d.sensordata, adr, transpose_times_vector(d.site_xmat[i], linear))
@@ -265,6 +277,6 @@ def force_sensor(m, d, s):
 @only_with("sense_subtree")
 @kernel
 def subtree_sensor(m, d, s):
-    """Velocity (m/s) of a subtree's centre of mass, angular momentum (N m s) about it."""
+    """Velocity (m/s) of a subtree's centre of mass, or angular momentum (N m s) about it."""
     i, adr = m.sensor_objid[s], m.sensor_adr[s]
     store3(d.sensordata, adr, d.subtree_linvel[i] if m.sensor_type[s] == SUBTREELINVEL else d.subtree_angmom[i])

@@ -1,4 +1,4 @@
-"""Touch: the normal forces of contacts in a zone."""
+"""Touch sensors: the sum of normal forces of contacts in a site's volume."""
 
 from saltus.contact.counts import NCON
 from saltus.contact.flex.contact_elements import contact_bodies
@@ -12,20 +12,21 @@ from saltus.spatial.vectors import scale3
 @only_with("sense_touch", otherwise="0.0 * d.time")
 @kernel
 def touch(m, d, site):
-    """Sum (N) of the normal forces on the site's body whose contacts lie in the site's shape, or press towards it."""
+    """Sum (N) of the normal forces on the site's body of contacts in the site's shape or directed towards it."""
     return zone_force(m, d, site, m.site_bodyid[site])
 
 
 @only_with("contact", otherwise="0.0 * d.time")
 @kernel
 def zone_force(m, d, site, body):
-    """`touch` of a site on a body. A force presses towards the shape if the ray along it meets the shape."""
+    """`touch` of a site on a body. A force is directed towards the shape if the ray along it hits the shape."""
     zero = 0.0 * d.time
     total = zero
     for k in range(d.count[NCON]):
         b1, b2 = contact_bodies(m, d, k)
         second = b2 == body
         if d.contact_block[k] >= 0 and (second or b1 == body):
+            # ray from the contact point along the normal force on the body
             force, _ = contact_force(m, d, k)
             frame = d.contact_frame[k]
             normal = (frame[0], frame[1], frame[2])
@@ -39,5 +40,6 @@ def zone_force(m, d, site, body):
                 d.contact_pos[k],
                 normal,
             )
+            # compressive forces whose ray hits the site
             total = total + where((force[0] > 0.0) & (distance >= 0.0), force[0], zero)
     return total

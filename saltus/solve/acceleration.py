@@ -1,4 +1,4 @@
-"""From state and inputs to accelerations, constraints included."""
+"""Constrained forward dynamics: accelerations from state and inputs."""
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.modes import LEFT, count_closed
@@ -10,14 +10,14 @@ from saltus.solve.constrain import constrain, grip
 from saltus.solve.event.constrained_acceleration import held_motion, row_drifts
 from saltus.solve.stepping.time_stepping import accelerate
 
-TOLERANCE = 1e-9  # of forces where steps of time go over events; see `saltus.integrate.fixed.moreau_jean`
+TOLERANCE = 1e-9  # of contact forces in time stepping; see `saltus.integrate.fixed.moreau_jean`
 
 
 @kernel
 def forces(m, d, compute_all):
     """All forces at the present state, ready for `solve_stage`; returns a status.
 
-    If `compute_all`, also what only users and derivatives read.
+    With `compute_all`, also the quantities that only users and derivatives read.
     """
     row_drifts(m, d)
     position_stage(m, d, compute_all)
@@ -28,7 +28,7 @@ def forces(m, d, compute_all):
 
 @kernel
 def free_stage(m, d):
-    """qacc [nv] from the forces, without a factor of M."""
+    """qacc [nv] from the forces, without constraints and without the factor of M."""
     solve_stage(m, d, 0.0, d.qfrc_damper_slope)
 
 
@@ -43,7 +43,7 @@ def acceleration(m, d):
 @only_with("event", otherwise=free_stage)
 @kernel
 def held_stage(m, d):
-    """qacc [nv] from the forces, by the factor of M where `saltus.solve.event.constrained_acceleration` has made it."""
+    """qacc [nv] from the forces; with active constraints, by the factor of M that `enforce_active_set` has made."""
     if d.count[NBLOCK] == 0:
         free_stage(m, d)
     else:
@@ -52,7 +52,7 @@ def held_stage(m, d):
 
 @kernel
 def forward(m, d):
-    """Everything that Data holds, at the present state; accelerations by the factor of M. Returns a status."""
+    """All fields of Data at the present state, with accelerations by the factor of M; returns a status."""
     count_closed(m, d)
     row_drifts(m, d)
     forward_grip(m, d)
@@ -63,7 +63,7 @@ def forward(m, d):
 @only_with("adhere")
 @kernel
 def forward_grip(m, d):
-    """Moment arms of actuators that pull on contacts, for `free_forward`."""
+    """Moment arms of adhesion actuators, for `free_forward`."""
     position_stage(m, d, 0)
     grip(m, d)
 
@@ -71,7 +71,7 @@ def forward_grip(m, d):
 @only_with("constraint", "event", otherwise="0")
 @kernel
 def soft_forward(m, d):
-    """Constraint forces, and the accelerations with them."""
+    """Constraint forces, and the accelerations qacc [nv] with them; returns a status."""
     status = constrain(m, d)
     if d.count[NBLOCK] > 0 or has_law(m):
         for i in range(m.nv):
@@ -83,7 +83,7 @@ def soft_forward(m, d):
 @only_with("event", otherwise=soft_forward)
 @kernel
 def located_forward(m, d):
-    """The same where events are located; while time is stepped over them, as means over such a step."""
+    """`soft_forward` with event location; during time stepping over dense events, the means over such a step."""
     if d.dense[LEFT] > 0.0:
         return accelerate(m, d, m.opt_dense_step, TOLERANCE)
     return soft_forward(m, d)
@@ -92,5 +92,5 @@ def located_forward(m, d):
 @only_with("stepping", otherwise=located_forward)
 @kernel
 def constrained_forward(m, d):
-    """The same, as means over a step of time from the present state under the hard law."""
+    """`soft_forward` under the hard law: the means over a time step from the present state."""
     return accelerate(m, d, d.timestep, TOLERANCE)

@@ -23,10 +23,10 @@ from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 @only_with("constraint", otherwise="0")
 @kernel
 def constrain_softly(m, d):
-    """Add the forces of constraints to those of `force_stage`; returns a status.
+    """Add the soft constraint forces to those of `force_stage`; returns a status.
 
-    Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_tau. What follows then gives the constrained
-    accelerations as it would give free ones. Lanes on which no row acts are left as they are, to the bit.
+    Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_tau, so that the later stages yield the constrained
+    accelerations. Lanes without active rows keep their values bit for bit.
     """
     user_contact_forces(m, d)
     add_touch(m, d, d.qfrc_tau)
@@ -38,7 +38,7 @@ def constrain_softly(m, d):
 @only_with(GIVEN)
 @kernel
 def user_contact_forces(m, d):
-    """qfrc_compliant [nv] ← contact forces of a law of the user's (N, N m)."""
+    """qfrc_compliant [nv] ← contact forces of the user-defined compliance law (N, N m)."""
     find_contacts_anew(m, d)
     given_forces(m, d)
 
@@ -46,14 +46,14 @@ def user_contact_forces(m, d):
 @only_with(GIVEN)
 @kernel
 def add_touch(m, d, force):
-    """Add them to a field force [nv]."""
+    """force [nv] ← force + qfrc_compliant."""
     for i in range(m.nv):
         force[i] = force[i] + d.qfrc_compliant[i]
 
 
 @kernel
 def solve_soft_rows(m, d):
-    """Forces of all rows that follow the soft law; returns a status."""
+    """Forces of all constraint rows under the soft law; returns a status."""
     find_rows(m, d)
     if d.count[NBLOCK] == 0:
         for i in range(m.nv):
@@ -72,13 +72,13 @@ def solve_soft_rows(m, d):
     return OK
 
 
-# where events are located in time, what is closed is held
+# with event location, the active set is enforced exactly
 constrain = only_with("event", otherwise=constrain_softly)(enforce_active_set)
 
 
 @kernel
 def cold_start(m, d):
-    """qacc_warmstart ← the accelerations without constraints, in the lanes that any row acts on."""
+    """qacc_warmstart ← the unconstrained accelerations, in the lanes with active rows."""
     factor(m, d)
     for i in range(m.nv):
         d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
@@ -89,14 +89,14 @@ def cold_start(m, d):
 
 @kernel
 def find_rows(m, d):
-    """All constraint rows at the present state, in MuJoCo's order: equalities, dry friction, limits, contacts."""
+    """All constraint rows at the present state, in MuJoCo's order: equality, dry friction, limit, contact."""
     rows_without_contacts(m, d)
     soft_contacts(m, d)
 
 
 @kernel
 def rows_of_contacts(m, d):
-    """Contacts and their rows."""
+    """Contact detection and the contact rows."""
     find_contacts_anew(m, d)
     contact_rows(m, d)
 
@@ -104,7 +104,7 @@ def rows_of_contacts(m, d):
 @only_with(GIVEN, otherwise=rows_of_contacts)
 @kernel
 def soft_contacts(m, d):
-    """Nothing, where contacts follow another law."""
+    """Contact rows; none where contacts follow a user-defined compliance law."""
 
 
 @kernel
@@ -123,7 +123,7 @@ def rows_without_contacts(m, d):
 @only_with("contact")
 @kernel
 def find_contacts(m, d):
-    """All contacts at the present positions."""
+    """Contact detection at the present positions."""
     d.count[NLOST] = 0
     collider_frames(m, d)
     collide(m, d)
@@ -132,12 +132,12 @@ def find_contacts(m, d):
 @only_with("adhere", otherwise=find_contacts)
 @kernel
 def find_contacts_anew(m, d):
-    """The same, but where `grip` has found them already."""
+    """`find_contacts`, unless `grip` has already detected the contacts of this state."""
 
 
 @only_with("adhere")
 @kernel
 def grip(m, d):
-    """Contacts, and the moment arms of actuators that pull on them; needs `position_stage`."""
+    """Contact detection, and the moment arms of adhesion actuators; needs `position_stage`."""
     find_contacts(m, d)
     adhesion_moments(m, d)

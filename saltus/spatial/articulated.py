@@ -1,4 +1,4 @@
-"""Symmetric 6x6 matrices as 21-tuples: the inertias of articulated bodies.
+"""Symmetric 6x6 matrices as 21-tuples: articulated-body inertias.
 
 Order: the lower triangle by rows, (0,0), (1,0), (1,1), (2,0), ... (5,5), in the spatial axes of `motions`.
 """
@@ -8,15 +8,16 @@ from saltus.number.kernels import kernel
 
 @kernel(inline=True)
 def symmetric_zero(like):
-    """The zero matrix, of numbers of the kind of `like`."""
+    """The zero matrix, in the number type of `like`."""
     z = 0.0 * like
     return z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z, z
 
 
 @kernel(inline=True)
 def symmetric_add_rigid(a, i):
-    """A plus a rigid inertia (ten numbers)."""
+    """A plus a rigid-body inertia (ten numbers)."""
     return (
+        # rotational inertia in rows 0 to 2, first moment [h]×ᵀ and mass in rows 3 to 5
         a[0] + i[0],
         a[1] + i[3],
         a[2] + i[1],
@@ -56,9 +57,10 @@ def symmetric_times(a, v):
 
 @kernel(inline=True)
 def symmetric_minus_outer(a, u, s):
-    """A - s u uᵀ."""
+    """A - s u uᵀ: rank-one update."""
     t0, t1, t2, t3, t4, t5 = s * u[0], s * u[1], s * u[2], s * u[3], s * u[4], s * u[5]
     return (
+        # lower triangle, row by row
         a[0] - t0 * u[0],
         a[1] - t1 * u[0],
         a[2] - t1 * u[1],
@@ -87,6 +89,7 @@ def symmetric_minus_outer(a, u, s):
 def symmetric_add(a, b):
     """A + B."""
     return (
+        # lower triangle, row by row
         a[0] + b[0],
         a[1] + b[1],
         a[2] + b[2],

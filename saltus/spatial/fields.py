@@ -1,4 +1,4 @@
-"""Three or four numbers in a row of a flat field, as a tuple."""
+"""Loads and stores of 3- and 4-tuples in flat fields."""
 
 from saltus.number.kernels import kernel
 

@@ -1,9 +1,9 @@
-"""Spatial vectors as 6-tuples, rotation first: (angular, linear); forces as (torque, force).
+"""Spatial vectors as 6-tuples: motions (angular, linear) and forces (torque, force).
 
 All are expressed in world axes about one point for a whole kinematic tree (its centre of mass), so that quantities of
-different bodies add without transformation, as in MuJoCo. A rigid inertia is ten numbers: the inertia matrix about that
-point (xx, yy, zz, xy, xz, yz), mass times offset of the centre of mass (x, y, z), mass. See Featherstone, Rigid Body
-Dynamics Algorithms (2008), chapter 2.
+different bodies add without transformation, as in MuJoCo. A rigid-body inertia is ten numbers: the inertia matrix about
+that point (xx, yy, zz, xy, xz, yz), mass times offset of the centre of mass (x, y, z), mass. See Featherstone, Rigid
+Body Dynamics Algorithms (2008), chapter 2.
 """
 
 from saltus.number.kernels import kernel
@@ -49,19 +49,19 @@ def dot6(a, b):
 
 @kernel(inline=True)
 def velocity_at(v, r):
-    """Velocity of a point at r from the reference point that moves with v: linear part + angular part × r."""
+    """Velocity of a point at r from the reference point, for a spatial velocity v: linear part + angular part × r."""
     return add3((v[3], v[4], v[5]), cross((v[0], v[1], v[2]), r))
 
 
 @kernel(inline=True)
 def acceleration_at(v, a, r):
-    """Acceleration of a body's point at r, for the body's motion v and acceleration a: a + α × r + ω × velocity."""
+    """Acceleration of a body's point at r, for its velocity v and spatial acceleration a: a + α × r + ω × velocity."""
     return add3(velocity_at(a, r), cross((v[0], v[1], v[2]), velocity_at(v, r)))
 
 
 @kernel(inline=True)
 def add10(a, b):
-    """Sum of two rigid inertias."""
+    """Sum of two rigid-body inertias."""
     return (
         a[0] + b[0],
         a[1] + b[1],
@@ -78,7 +78,7 @@ def add10(a, b):
 
 @kernel(inline=True)
 def cross_motion(v, s):
-    """Rate of change of a motion s that is fixed in a body moving with v: v × s (Featherstone 2008, eq. 2.31)."""
+    """Rate of change of a motion s fixed in a body moving with v: v × s (Featherstone 2008, eq. 2.31)."""
     return (
         v[1] * s[2] - v[2] * s[1],
         v[2] * s[0] - v[0] * s[2],
@@ -91,7 +91,7 @@ def cross_motion(v, s):
 
 @kernel(inline=True)
 def cross_force(v, f):
-    """Rate of change of a force f that is fixed in a body moving with v: v ×* f (Featherstone 2008, eq. 2.32)."""
+    """Rate of change of a force f fixed in a body moving with v: v ×* f (Featherstone 2008, eq. 2.32)."""
     return (
         v[1] * f[2] - v[2] * f[1] + v[4] * f[5] - v[5] * f[4],
         v[2] * f[0] - v[0] * f[2] + v[5] * f[3] - v[3] * f[5],
@@ -104,7 +104,7 @@ def cross_force(v, f):
 
 @kernel(inline=True)
 def inertia_times_motion(i, v):
-    """Momentum of a rigid inertia moving with v: I v."""
+    """Spatial momentum I v of a rigid-body inertia moving with v."""
     return (
         i[0] * v[0] + i[3] * v[1] + i[4] * v[2] - i[8] * v[4] + i[7] * v[5],
         i[3] * v[0] + i[1] * v[1] + i[5] * v[2] + i[8] * v[3] - i[6] * v[5],
@@ -117,6 +117,6 @@ def inertia_times_motion(i, v):
 
 @kernel(inline=True)
 def unit_wrench(arm, direction):
-    """The force `direction` at `arm` from the reference point, as (torque, force)."""
+    """Spatial force (torque, force) of the force `direction` at `arm` from the reference point."""
     torque = cross(arm, direction)
     return torque[0], torque[1], torque[2], direction[0], direction[1], direction[2]

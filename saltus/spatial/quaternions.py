@@ -1,4 +1,4 @@
-"""Rotations as unit quaternions (w, x, y, z), as in MuJoCo: the vector part last, active rotations.
+"""Unit quaternions (w, x, y, z) as active rotations, in MuJoCo's convention; exponential and logarithm.
 
 The exponential and logarithm relate a quaternion to the rotation vector (axis times angle). See Solà, Deray &
 Atchuthan, A micro Lie theory for state estimation in robotics (2018), section IV and appendix B.
@@ -9,7 +9,7 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3
 
 SHORTEST = 1e-15  # mjMINVAL: a shorter quaternion counts as zero
-SMALL = 1e-12  # below this squared angle the first terms of a series are exact in double precision
+SMALL = 1e-12  # squared angle below which the first terms of the series are exact in double precision
 
 
 @kernel(inline=True)
@@ -25,13 +25,13 @@ def quat_multiply(a, b):
 
 @kernel(inline=True)
 def quat_conjugate(q):
-    """The inverse rotation."""
+    """Conjugate: the inverse rotation of a unit quaternion."""
     return q[0], -q[1], -q[2], -q[3]
 
 
 @kernel(inline=True)
 def quat_normalize(q):
-    """q / |q|; no rotation where |q| is below 1e-15, as MuJoCo's mju_normalize4."""
+    """q / |q|; the identity where |q| is below 1e-15, as in mju_normalize4."""
     q = quat_or_one(q)
     s = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return s * q[0], s * q[1], s * q[2], s * q[3]
@@ -39,7 +39,7 @@ def quat_normalize(q):
 
 @kernel(inline=True)
 def quat_or_one(q):
-    """q, or no rotation in place of a q that is too short to have a direction."""
+    """q, or the identity if q is too short to have a direction."""
     none = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] < SHORTEST * SHORTEST
     zero = 0.0 * q[0]
     return where(none, 1.0 + zero, q[0]), where(none, zero, q[1]), where(none, zero, q[2]), where(none, zero, q[3])
@@ -87,7 +87,7 @@ def axis_angle_to_quat(axis, angle):
 
 @kernel
 def quat_exp(v):
-    """The rotation with rotation vector v: (cos |v|/2, sin(|v|/2) v/|v|)."""
+    """Exponential: the rotation with rotation vector v, (cos |v|/2, sin(|v|/2) v/|v|)."""
     square = dot3(v, v)
     small = square < SMALL
     angle = sqrt(where(small, 1.0 + 0.0 * square, square))
@@ -100,7 +100,7 @@ def quat_exp(v):
 
 @kernel
 def quat_log(q):
-    """Rotation vector of a unit quaternion, of length at most pi."""
+    """Logarithm: rotation vector of a unit quaternion, of length at most pi."""
     v = (q[1], q[2], q[3])
     square = dot3(v, v)
     small = square < SMALL
@@ -116,10 +116,10 @@ def quat_log(q):
 def dexp_inverse(v, w):
     """Inverse of the right Jacobian of the exponential at v, applied to w.
 
-    If q(t) = q0 exp(v(t)) turns with angular velocity w in its own axes, then dv/dt = dexp_inverse(v, w) = w +
+    If q(t) = q0 exp(v(t)) rotates with angular velocity w in body axes, then dv/dt = dexp_inverse(v, w) = w +
     v×w/2 + c v×(v×w) with c = (1 - (|v|/2) cot(|v|/2)) / |v|² (Iserles et al., Lie-group methods (2000), eq. 2.46
-    and B.11). c is 2/(4π² - |v|²), which grows without bound towards a whole turn, and a series whose coefficients are
-    2 (ζ(2k) - 1)/(2π)^2k: exact to 1e-14 up to |v| = 2 and to 1e-10 up to pi.
+    and B.11). c is the sum of 2/(4π² - |v|²), which diverges towards a full turn, and a series whose coefficients are
+    2 (ζ(2k) - 1)/(2π)^2k: accurate to 1e-14 up to |v| = 2 and to 1e-10 up to pi.
     """
     z = dot3(v, v)
     c = 2.0742872904166046e-11 + z * (1.3000482138698974e-13 + z * (8.1960520556910086e-16 + z * 5.180118196169724e-18))
@@ -133,7 +133,7 @@ def dexp_inverse(v, w):
 def dexp(v, w):
     """Right Jacobian of the exponential at v, applied to w: the inverse of `dexp_inverse`.
 
-    w - a v×w + b v×(v×w) with a = (1 - cos|v|)/|v|², b = (|v| - sin|v|)/|v|³, from their series: right to rounding for
+    w - a v×w + b v×(v×w) with a = (1 - cos|v|)/|v|², b = (|v| - sin|v|)/|v|³, from their series: exact to rounding for
     |v| up to 0.3; the error grows as |v|¹², to 2e-10 at 1.
     """
     z = dot3(v, v)

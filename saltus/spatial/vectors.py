@@ -1,4 +1,4 @@
-"""Vectors and matrices of three dimensions, as tuples. A matrix is nine numbers, row by row."""
+"""3-vectors and 3x3 matrices as tuples; a matrix is nine numbers, by rows."""
 
 from saltus.number.functions import MINVAL, sqrt, where
 from saltus.number.kernels import kernel
@@ -30,7 +30,7 @@ def add_scaled3(a, s, b):
 
 @kernel(inline=True)
 def multiply3(a, b):
-    """The products of their components."""
+    """Componentwise product."""
     return a[0] * b[0], a[1] * b[1], a[2] * b[2]
 
 
@@ -62,7 +62,7 @@ def where3(condition, a, b):
 
 @kernel(inline=True)
 def distance_direction(p, q):
-    """Distance (m) from p to q, and the unit vector; between points that coincide it is along x, as in MuJoCo."""
+    """Distance (m) from p to q and the unit vector along it; the x-axis if the points coincide, as in MuJoCo."""
     r = sub3(q, p)
     square = dot3(r, r)
     apart = square >= MINVAL * MINVAL
@@ -75,7 +75,7 @@ def distance_direction(p, q):
 
 @kernel(inline=True)
 def z_axis(r):
-    """Third column of R: the z-axis of the frame that R turns from."""
+    """Third column of a rotation matrix R: the z-axis of the rotated frame."""
     return r[2], r[5], r[8]
 
 

@@ -1,7 +1,7 @@
-"""Rows of what is closed where events are located in time: as many as modes say, whatever the distances are.
+"""Constraint rows of the active set of event-located contact: modes decide which constraints are closed, not distances.
 
-A closed contact has three rows, motions of the second geom against the first along the normal and two tangents, or the
-first alone without friction; the end of a limit has one.
+A closed contact has three rows, motions of the second geom relative to the first along the normal and two tangents, or
+the normal row alone if it is frictionless; a closed end of a limit has one row.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -20,7 +20,7 @@ from saltus.spatial.vectors import dot3
 
 @kernel
 def has_room(m, d):
-    """Whether there are rows for all that is closed."""
+    """Whether there is room for the rows of all closed contacts."""
     count = 0
     for s in range(m.nslot):
         if d.mode[s] != OPEN:
@@ -32,7 +32,7 @@ def has_room(m, d):
 def closed_rows(m, d):
     """Blocks of equalities, dry friction, closed limits and closed contacts, with row_J, row_pos and row_velocity.
 
-    Needs `gaps` at the same positions. Writes block_item, -1 for equalities.
+    Reads the gaps at the same positions (`gaps`). Writes block_item, -1 for equalities.
     """
     clear_blocks(m, d)
     equality_rows(m, d)
@@ -52,7 +52,7 @@ def closed_rows(m, d):
 
 @kernel
 def single_row(m, d, kind, chain, law, index, item):
-    """A block of one row, whose Jacobian is still zero; returns its number."""
+    """Append a block of one row with a zero Jacobian; returns its number."""
     zero = 0.0 * d.time
     b = add_block(m, d, kind, 1, chain, law, index, zero == zero)
     d.block_item[b] = item
@@ -83,7 +83,7 @@ def tendon_friction(m, d):
 
 @kernel
 def closed_limit(m, d, k, end):
-    """The block of an end of limit k; its row's sign is the caller's."""
+    """Append the block of an end of limit k; the caller writes its Jacobian."""
     item = limit_item(m, k, end)
     b = single_row(m, d, UNILATERAL, m.limit_chain[k], m.limit_law[k], k, item)
     d.row_pos[d.block_row[b]] = d.gap[item]
@@ -92,13 +92,14 @@ def closed_limit(m, d, k, end):
 
 @kernel
 def closed_limits(m, d):
-    """Rows of joint limits that are closed."""
+    """Rows of closed joint limits."""
     for k in range(m.njntlimit):
         for end in range(2):
             if d.mode[limit_item(m, k, end)] != OPEN:
                 b = closed_limit(m, d, k, end)
                 j = m.limit_obj[k]
                 if m.jnt_type[j] == BALL:
+                    # gradient of the gap: minus the rotation axis
                     turn = quat_log(quat_normalize(load4(d.qpos, m.jnt_qposadr[j])))
                     angle = sqrt(dot3(turn, turn))
                     for r in range(3):
@@ -111,7 +112,7 @@ def closed_limits(m, d):
 @only_with("tendon")
 @kernel
 def closed_tendon_limits(m, d):
-    """Rows of limits of tendons that are closed."""
+    """Rows of closed tendon limits."""
     for k in range(m.njntlimit, m.nlimit):
         for end in range(2):
             if d.mode[limit_item(m, k, end)] != OPEN:
@@ -121,7 +122,7 @@ def closed_tendon_limits(m, d):
 @only_with("contact")
 @kernel
 def closed_contacts(m, d):
-    """Rows of contacts that are closed."""
+    """Rows of closed contacts."""
     for s in range(m.nslot):
         k = d.slot_contact[s]
         if k >= 0:
@@ -132,11 +133,12 @@ def closed_contacts(m, d):
 
 @kernel
 def closed_contact(m, d, s, k):
-    """Rows of contact k, of slot s."""
+    """Rows of contact k in slot s."""
     c = d.contact_collision[k]
     law = m.collision_law[c]
     chain = m.collision_chain[c]
     dim = 1 if m.law_dim[law] == 1 or m.law_friction[law, 0] <= 0.0 else 3
+    # normal row alone if there is no friction
     b = add_block(m, d, UNILATERAL if dim == 1 else CONE, dim, chain, law, k, True)
     d.block_item[b] = s
     d.contact_block[k] = b
@@ -150,7 +152,7 @@ def closed_contact(m, d, s, k):
 @only_with("contact")
 @kernel
 def moving_surfaces(m, d, b):
-    """Add to row_velocity the motion of surfaces that move by themselves."""
+    """Add the motion of the geoms' surfaces to row_velocity of block b, if it is a contact with moving surfaces."""
     s = d.block_item[b]
     if 0 <= s < m.nslot:
         k = d.slot_contact[s]
@@ -160,7 +162,7 @@ def moving_surfaces(m, d, b):
 
 @kernel
 def surface_rows(m, d, b, k):
-    """Add the motion of contact k's surfaces to row_velocity of block b."""
+    """Add the motion of contact k's moving surfaces to row_velocity of block b."""
     row, dim = d.block_row[b], d.block_dim[b]
     for r in range(row, row + dim):
         d.row_aref[r] = d.row_velocity[r]

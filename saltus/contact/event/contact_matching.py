@@ -1,7 +1,7 @@
-"""Which point of contact is which, where geoms have points whose number and order change as they move.
+"""Matching of contact points over time, for pairs of geoms whose contacts change in number and order as they move.
 
-A slot that is closed keeps its point: of the contacts found, it gets the one nearest to where its point was on the
-second geom. The others go to open slots in their order.
+A closed slot keeps its point: among the detected contacts it gets the one nearest to the last place of its point on the
+second geom. The others go to open slots in order.
 """
 
 from saltus.contact.event.modes import OPEN
@@ -13,12 +13,13 @@ FAR = 1e300
 
 @kernel
 def match_points(m, d, before, n, c):
-    """slot_contact of pair c ← its contacts, from number `before` up to n."""
+    """slot_contact of pair c ← its contacts from number `before` up to n."""
     first, last = m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]
     for s in range(first, last):
         d.slot_contact[s] = -1
     for k in range(before, n):
-        d.contact_block[k] = -1  # nobody's yet
+        d.contact_block[k] = -1  # free
+    # closed slots: greedy matching, nearest pair of slot and free contact first
     found = True
     while found:
         found, slot, contact, least = False, first, before, FAR + 0.0 * d.time
@@ -32,6 +33,7 @@ def match_points(m, d, before, n, c):
         if found:
             d.slot_contact[slot] = contact
             d.contact_block[contact] = 0
+    # open slots: the other contacts in order
     k = before
     for s in range(first, last):
         if d.mode[s] == OPEN:
@@ -44,7 +46,7 @@ def match_points(m, d, before, n, c):
 
 @kernel
 def place_on_second(m, d, k):
-    """Position of contact k in the axes of its second geom (m)."""
+    """Position (m) of contact k in the axes of its second geom."""
     g = m.collision_geom2[d.contact_collision[k]]
     return transpose_times_vector(d.geom_xmat[g], sub3(d.contact_pos[k], d.geom_xpos[g]))
 
@@ -52,7 +54,7 @@ def place_on_second(m, d, k):
 @only_with("contact", otherwise="False")
 @kernel
 def follows_points(m, d):
-    """Whether any closed point is known by its place alone."""
+    """Whether any closed slot is identified by the place of its point."""
     found = False
     for c in range(m.ncollision):
         if m.slot_varies[c]:
@@ -64,7 +66,7 @@ def follows_points(m, d):
 @only_with("contact")
 @kernel
 def remember_points(m, d):
-    """Keep where the points of closed slots are, at the positions that contacts were found at."""
+    """Store the places of the points of closed slots, at the positions of the last contact detection."""
     for c in range(m.ncollision):
         if m.slot_varies[c]:
             for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):

@@ -1,8 +1,8 @@
-"""Points of contact with an identity, and how far each is from touching, however far that is.
+"""Gap functions of contact points and limits, at any distance.
 
-Each pair of geoms has numbered points, its slots: that of a sphere, both ends of a capsule on a plane, all corners
-of a box on a plane; of others see `saltus.contact.event.contact_matching`. A point that is there has a contact in
-Data's list; `slot_contact` says which.
+Each pair of geoms has numbered contact points, its slots: one for a sphere, both ends of a capsule on a plane, all
+corners of a box on a plane; for other pairs see `saltus.contact.event.contact_matching`. A point that exists has a
+contact in Data's list, whose number is `slot_contact`.
 """
 
 from saltus.contact.collide import collide_pair, collider_frame, collider_frames
@@ -18,15 +18,15 @@ from saltus.spatial.fields import load4
 from saltus.spatial.quaternions import quat_log, quat_normalize
 from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector, sub3
 
-NEAR = 0.5  # of the smaller bounding radius: where the spheres are farther apart, their distance is that of the points
-ABSENT = 1e10  # m: distance of a point that is not there
-EVERYWHERE = 1e300  # m: reach within which every point has a distance
-PLANE_SPHERE, PLANE_BOX, SPHERE_SPHERE = 2, 6, 22  # kinds of pairs: ten times the first type and the second
+NEAR = 0.5  # of the smaller bounding radius: beyond it the bounding spheres' distance is the gap
+ABSENT = 1e10  # m: gap of a point that does not exist
+EVERYWHERE = 1e300  # m: reach that includes every point
+PLANE_SPHERE, PLANE_BOX, SPHERE_SPHERE = 2, 6, 22  # kinds of pairs: ten times the first type, plus the second
 
 
 @kernel
 def gaps(m, d):
-    """Distance of all that can close: gap [nmode] (m, rad), negative where it is violated; contacts with their places.
+    """All gap functions: gap [nmode] (m, rad), negative where violated; also the contacts and their slots.
 
     Reads the poses of bodies and the lengths of tendons.
     """
@@ -37,7 +37,7 @@ def gaps(m, d):
 
 @kernel
 def closed_gaps(m, d):
-    """The same of what is closed, and of no other points; the list has contacts of pairs that touch alone."""
+    """Gap functions of limits and of the pairs of geoms with a closed point; the contact list has these pairs only."""
     closed_point_gaps(m, d)
     limit_gaps(m, d)
     tendon_limit_gaps(m, d)
@@ -46,7 +46,7 @@ def closed_gaps(m, d):
 @only_with("contact")
 @kernel
 def closed_point_gaps(m, d):
-    """Contacts of all points of pairs of geoms of which any is closed, and their distances less the margins."""
+    """Contacts and gaps, distances less margins, of all points of pairs of geoms with a closed point."""
     d.count[NLOST] = 0
     n = 0
     for c in range(m.ncollision):
@@ -74,9 +74,9 @@ def touches(m, d, c):
 @only_with("contact")
 @kernel
 def open_gaps(m, d):
-    """What `closed_gaps` has left out, at the same positions: distances of pairs that do not touch.
+    """Gap functions that `closed_gaps` leaves out, at the same positions: those of pairs without a closed point.
 
-    Spheres are listed with no contact, since their bounding spheres are themselves.
+    Spheres get no contact in the list, since they are their own bounding spheres.
     """
     collider_frames(m, d)
     n = d.count[NCON]
@@ -90,7 +90,7 @@ def open_gaps(m, d):
 @only_with("contact")
 @kernel
 def point_gaps(m, d):
-    """Contacts of all points within reach, and the distances of all points less the margins of their laws."""
+    """Contacts of all nearby pairs of geoms, and the gaps of all points: distances less the margins of their laws."""
     d.count[NLOST] = 0
     collider_frames(m, d)
     n = 0
@@ -101,11 +101,12 @@ def point_gaps(m, d):
 
 @kernel
 def pair_gaps(m, d, n, c, spheres):
-    """Contacts of pair c from number n on, where bounding spheres are near and not all that there is; all distances.
+    """Gaps of pair c; contacts from number n on unless the distance of the bounding spheres suffices.
 
-    `spheres`: the geoms are their bounding spheres, or one and a plane. Returns the number of contacts then.
+    `spheres`: both geoms are spheres, or one is and the other is a plane. Returns the new number of contacts.
     """
     margin = m.law_margin[m.collision_law[c]]
+    # far apart: the gap of the bounding spheres for all points
     apart = bounding_distance(m, d, m.collision_geom1[c], m.collision_geom2[c])
     known = spheres or apart > NEAR * smaller_radius(m, m.collision_geom1[c], m.collision_geom2[c])
     for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
@@ -116,7 +117,7 @@ def pair_gaps(m, d, n, c, spheres):
 
 @kernel
 def numbered_points(m, d, before, c):
-    """Contacts of pair c from number `before` on, and the distances of its slots; returns their number then."""
+    """Contacts of pair c from number `before` on, and the gaps of its slots; returns the new number of contacts."""
     n = pair_points(m, d, before, c, EVERYWHERE)
     first, count = m.slot_adr[c], min(n - before, m.slot_num[c])
     if m.slot_varies[c]:
@@ -149,7 +150,7 @@ def bounding_distance(m, d, g1, g2):
 
 @kernel
 def pair_points(m, d, n, c, reach):
-    """Contacts of pair c from number n on, in the order of its slots; returns their number then."""
+    """Contacts of pair c from number n on, in the order of its slots; returns the new number of contacts."""
     if m.collision_kind[c] == PLANE_BOX:
         return plane_box_corners(m, d, n, c, reach)
     return collide_pair(m, d, n, c, reach)
@@ -176,12 +177,13 @@ def plane_box_corners(m, d, n, c, reach):
 
 @kernel
 def limit_gaps(m, d):
-    """Distances of joints from both ends of their ranges, less the margins; of a ball joint from its largest angle."""
+    """Gaps of joints to both ends of their ranges, less margins; for a ball joint to its largest angle."""
     for k in range(m.njntlimit):
         j = m.limit_obj[k]
         a = m.jnt_qposadr[j]
         high = 0.0 * d.time + ABSENT
         if m.jnt_type[j] == BALL:
+            # ball joint: angle of rotation
             turn = quat_log(quat_normalize(load4(d.qpos, a)))
             low = max(m.limit_range[k, 0], m.limit_range[k, 1]) - sqrt(dot3(turn, turn))
         else:
@@ -194,7 +196,7 @@ def limit_gaps(m, d):
 @only_with("tendon")
 @kernel
 def tendon_limit_gaps(m, d):
-    """Distances of tendons from both ends of their ranges, less the margins."""
+    """Gaps of tendons to both ends of their ranges, less margins."""
     for k in range(m.njntlimit, m.nlimit):
         length = d.ten_length[m.limit_obj[k]]
         d.gap[limit_item(m, k, 0)] = length - m.limit_range[k, 0] - m.limit_margin[k]

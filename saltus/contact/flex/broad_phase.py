@@ -1,8 +1,8 @@
-"""Which elements of deformable bodies are near a geom: tests by boxes along the world's axes.
+"""Broad phase for deformable bodies: axis-aligned bounding boxes of bodies and runs of elements, in world axes.
 
-Each deformable body has a box around all its vertices, and each run of RUN elements one, which is made when a geom
-first comes near the body. A test that leaves something out is a hair wider than the reach, so that in any rounding what
-is left out is out of reach, and a lane's contacts do not depend on its neighbours.
+Each deformable body has a box around all its vertices, and a box for each run of RUN elements, computed when a geom
+first comes near the body. The tests that discard are slightly wider than the reach, so that pairs discarded are out of
+reach for any rounding, and the contacts of a lane do not depend on its neighbours.
 """
 
 from saltus.model.flex.contacts import RUN
@@ -17,7 +17,7 @@ HAIR = 1e-7  # m
 @only_with("flexcontact")
 @kernel
 def flex_boxes(m, d):
-    """flex_lower, flex_upper [nflex, 3] (m) around all vertices; the boxes of elements are to be made anew.
+    """flex_lower, flex_upper [nflex, 3] (m) around all vertices; marks the boxes of runs as out of date.
 
     Reads flexvert_xpos. To be called before `collide_flex`, whenever vertices have moved.
     """
@@ -34,14 +34,14 @@ def flex_boxes(m, d):
 @only_with("flexforeign")
 @kernel
 def forget_foreign(m, d):
-    """Contacts of all lanes are to be found anew."""
+    """Mark the contacts found by MuJoCo as out of date in all lanes."""
     for i in range(lane_count(d.time)):
         d.flexforeign_count[i] = -1
 
 
 @kernel(inline=True)
 def around(lower, upper, point):
-    """A box with a point in it."""
+    """A box (lower, upper), extended to contain a point."""
     return (
         (minimum(lower[0], point[0]), minimum(lower[1], point[1]), minimum(lower[2], point[2])),
         (maximum(upper[0], point[0]), maximum(upper[1], point[1]), maximum(upper[2], point[2])),
@@ -55,7 +55,7 @@ def run_boxes(m, d, f):
     end = m.flex_elemadr[f] + m.flex_elemnum[f]
     for k in range(run_count(m, f)):
         first = m.flex_elemadr[f] + RUN * k
-        # of the first element, active or not
+        # start with the first element, active or not
         lower, upper = element_box(m, d, first, m.flex_dim[f])
         for e in range(first + 1, min(first + RUN, end)):
             if m.flexelem_active[e]:
@@ -68,19 +68,19 @@ def run_boxes(m, d, f):
 
 @kernel(inline=True)
 def run_count(m, f):
-    """How many runs of elements a body has."""
+    """Number of runs of elements of a body."""
     return (m.flex_elemnum[f] + RUN - 1) // RUN
 
 
 @kernel(inline=True)
 def run_address(m, f):
-    """Where the boxes of a body's runs begin (see `saltus.model.flex.contacts.runs`)."""
+    """Address of the boxes of a body's runs (see `saltus.model.flex.contacts.runs`)."""
     return m.flex_elemadr[f] // RUN + f
 
 
 @kernel(inline=True)
 def element_box(m, d, e, dim):
-    """Lower and upper ends (m) of an element's corners along the world's axes."""
+    """Lower and upper ends (m) of an element's bounding box in world axes, without its radius."""
     corner = m.flexelem_vert[e]
     lower = upper = d.flexvert_xpos[corner[0]]
     lower, upper = around(lower, upper, d.flexvert_xpos[corner[1]])
@@ -93,7 +93,7 @@ def element_box(m, d, e, dim):
 
 @kernel(inline=True)
 def element_point(m, d, e, weights):
-    """The point (m) of an element that has these weights [4] of its corners."""
+    """The point (m) of an element with barycentric coordinates `weights` [4]."""
     corner = m.flexelem_vert[e]
     point = add_scaled3(scale3(weights[0], d.flexvert_xpos[corner[0]]), weights[1], d.flexvert_xpos[corner[1]])
     if corner[2] >= 0:
@@ -105,7 +105,7 @@ def element_point(m, d, e, weights):
 
 @kernel(inline=True)
 def box_near(lower, upper, centre, bound):
-    """Whether, in any lane, a cube of half size `bound` (m) around a point meets a box."""
+    """Whether, in any lane, a cube of half size `bound` (m) around a point overlaps a box."""
     wide = SLACK * bound + HAIR
     beyond = sub3(lower, centre)
     below = sub3(centre, upper)
@@ -121,22 +121,24 @@ def box_near(lower, upper, centre, bound):
 
 @kernel(inline=True)
 def shares_body(m, e, body):
-    """Whether a corner of an element is on a body."""
+    """Whether a corner of an element is carried by a body."""
     bodies = m.flexelem_body[e]
     return body == bodies[0] or body == bodies[1] or body == bodies[2] or body == bodies[3]
 
 
 @kernel(inline=True)
 def meets_box(m, d, lower, upper, thick, box, reach):
-    """Whether, lane by lane, an element with these ends and a radius of `thick` (m) around is near the geom `box`.
+    """Whether, lane by lane, an element with this bounding box and radius `thick` (m) is within reach of the geom
+    `box`.
 
-    So MuJoCo chooses, by boxes along the world's axes that are `reach` (m) apart or less. It leaves out some of what is
-    beside a corner of the geom in two of its axes or three.
+    MuJoCo's choice, by bounding boxes in world axes at most `reach` (m) apart. It discards some elements beside a
+    corner of the geom in two or three of its axes.
     """
     middle = scale3(0.5, add3(lower, upper))
     half = scale3(0.5, sub3(upper, lower))
     offset = sub3(middle, d.geom_xpos[box])
     mat, size = d.geom_xmat[box], m.geom_size[box]
+    # distance of the geom's centre from the element's box along each world axis, against its own extent
     out = absolute(offset[0]) - half[0], absolute(offset[1]) - half[1], absolute(offset[2]) - half[2]
     wide = thick + reach
     return (

@@ -1,24 +1,25 @@
-"""Keep at most 50 well-spread contacts per geom, of deformable bodies whose vertices follow a few nodes.
+"""Contact reduction: at most 50 well-spread contacts per geom for deformable bodies whose vertices follow a few nodes.
 
-Those that lie far from each other: first the deepest, then again and again the one that is farthest from all that have
-been chosen (Gonzalez, Clustering to minimize the maximum intercluster distance, Theoretical Computer Science 38
-(1985)), as MuJoCo does. Where several are equally far, as on regular grids, rounding decides here as there.
+Farthest-point sampling: first the deepest contact, then repeatedly the one farthest from all those chosen (Gonzalez,
+Clustering to minimize the maximum intercluster distance, Theoretical Computer Science 38 (1985)), as in MuJoCo. Ties,
+as on regular grids, are broken by rounding, as there.
 """
 
 from saltus.number.functions import any_lane, frozen, minimum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3, where3
 
-MOST = 50  # contacts that count of one geom
+MOST = 50  # contacts kept of one geom
 FAR = 1e10  # m²
 
 
 @only_with("flexfew", otherwise="n")
 @kernel
 def keep_few(m, d, first, n, c, reach):
-    """Leave MOST of the contacts from number `first` up to n, all of pair c; returns how many contacts there are then.
+    """Keep MOST of the contacts from number `first` up to n, all of pair c; returns the new number of contacts.
 
-    Each lane chooses for itself: what it leaves out is beyond `reach` (m) there, and goes if all lanes leave it out.
+    Each lane chooses for itself: a contact it rejects is moved beyond `reach` (m) there, and is removed if all lanes
+    reject it.
     """
     f = m.collision_flex2[c]
     if m.collision_geom1[c] < 0 or m.flex_order[f] == 0 or n - first <= MOST:
@@ -40,9 +41,10 @@ def keep_few(m, d, first, n, c, reach):
 
 @kernel
 def choose(d, first, n, reach):
-    """contact_kept ← 1 for those that are chosen in a lane, else 0."""
+    """contact_kept ← 1 for contacts chosen in a lane, else 0."""
     zero = frozen(0.0 * d.time)
     one = zero + 1.0
+    # the deepest contact; contacts beyond reach are no candidates
     best, number = zero - FAR, zero + first
     for k in range(first, n):
         depth = -frozen(d.contact_dist[k])
@@ -51,13 +53,16 @@ def choose(d, first, n, reach):
         there = depth >= zero - reach
         d.contact_kept[k] = zero
         d.contact_apart[k] = where(there, zero + FAR, zero - one)
+    # farthest-point sampling
     for _ in range(min(MOST, n - first)):
         place = (zero, zero, zero)
+        # mark the chosen contact and take its position
         for k in range(first, n):
             now = number == zero + k
             d.contact_kept[k] = where(now, one, d.contact_kept[k])
             d.contact_apart[k] = where(now, zero - one, d.contact_apart[k])
             place = where3(now, d.contact_pos[k], place)
+        # next: the candidate whose least distance from all chosen contacts is largest
         best = zero - one
         number = zero - 1.0
         for k in range(first, n):

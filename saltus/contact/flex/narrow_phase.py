@@ -1,6 +1,7 @@
-"""Whether what MuJoCo collides with elements of deformable bodies is near enough to touch: lane by lane, 1 or 0.
+"""Conservative distance tests between elements of deformable bodies and other objects, lane by lane, 1 or 0.
 
-What is not near is farther apart than the reach by more than MARGIN, so that MuJoCo finds no contact there.
+They decide whether MuJoCo's narrow phase is called. Objects that fail are farther apart than the reach by more than
+MARGIN, so that MuJoCo would find no contact there.
 """
 
 from saltus.contact.flex.broad_phase import (
@@ -32,10 +33,10 @@ from saltus.spatial.vectors import (
     where3,
 )
 
-MARGIN = 1e-5  # m: ten times what MuJoCo's iterations end within
+MARGIN = 1e-5  # m: ten times the tolerance of MuJoCo's iterations
 SLACK = 1.0 + 1e-5
-STEPS = 8  # towards the direction of the nearest points of two elements, before these are looked for
-GEOM_STEPS = 20  # the same for a geom and an element, before they count as near
+STEPS = 8  # of Gilbert's iteration for two elements, before their nearest points are computed
+GEOM_STEPS = 20  # of Gilbert's iteration for a geom and an element, before they count as near
 PLANE, ELLIPSOID, CYLINDER, BOX = 0, 4, 5, 6  # types of geoms
 
 
@@ -47,11 +48,13 @@ def geom_close(m, d, c, reach):
     one = zero + 1.0
     near = zero
     wide = SLACK * (reach + m.flex_radius[f]) + MARGIN
+    # plane: heights of the vertices
     if m.geom_type[g] == PLANE:
         for v in range(m.flex_vertadr[f], m.flex_vertadr[f] + m.flex_vertnum[f]):
             _, height = height_over_plane(d, g, d.flexvert_xpos[v])
             near = where(height <= wide, one, near)
         return near
+    # broad phase: box of the whole body, then boxes of its runs
     bound = wide + m.geom_rbound[g]
     if not box_near(d.flex_lower[f], d.flex_upper[f], d.geom_xpos[g], bound):
         return near
@@ -61,6 +64,7 @@ def geom_close(m, d, c, reach):
     for k in range(run_count(m, f)):
         place, first = run_address(m, f) + k, m.flex_elemadr[f] + RUN * k
         if box_near(d.flexrun_lower[place], d.flexrun_upper[place], d.geom_xpos[g], bound):
+            # elements of the run: box first, then separating directions
             for e in range(first, min(first + RUN, end)):
                 lower, upper = element_box(m, d, e, m.flex_dim[f])
                 meets = m.flexelem_active[e] and box_near(lower, upper, d.geom_xpos[g], bound)
@@ -73,19 +77,22 @@ def geom_close(m, d, c, reach):
 
 @kernel
 def element_close(m, d, g, e, wide):
-    """Whether geom g is at most `wide` (m) from an element, as far as some steps show.
+    """Whether geom g is within `wide` (m) of an element, unless a separating direction is found.
 
-    By the geom's axes, the element's normal, and steps as in `elements_close`, from the element's point that is nearest
-    to the geom's centre. Meshes, height fields and signed distance fields count as their bounding spheres.
+    Candidates are the geom's axes, the element's normal, and iterates as in `elements_close`, starting from the point
+    of the element nearest to the geom's centre. Meshes, height fields and signed distance fields are replaced by their
+    bounding spheres.
     """
     centre = d.geom_xpos[g]
     v = sub3(centre, element_point(m, d, e, element_weights(m, d, e, centre)))
     close = zero_like(v[0]) + 1.0
+    # separating axes: axes of the geom, normal of the element
     for k in range(3):
         close = separated(m, d, g, e, v, (d.geom_xmat[g, k], d.geom_xmat[g, k + 3], d.geom_xmat[g, k + 6]), wide, close)
     if corners_of(m, e) > 2:
         first, second, third = face(m, d, e, 0)
         close = separated(m, d, g, e, v, cross(sub3(second, first), sub3(third, first)), wide, close)
+    # Gilbert's iteration towards the nearest points
     for _ in range(GEOM_STEPS):
         if not any_lane(close > 0.5):
             return close > 0.5
@@ -96,7 +103,9 @@ def element_close(m, d, g, e, wide):
 
 @kernel
 def separated(m, d, g, e, v, along, wide, close):
-    """`close`, 0 in lanes where a vector, turned to the side of v, separates geom and element by more than `wide`."""
+    """`close`, set to 0 in lanes where the direction ±along, on the side of v, separates geom and element by more than
+    `wide`.
+    """
     along = scale3(sign(dot3(along, v)), along)
     _, close = step(along, sub3(lowest_of_geom(m, d, g, along), farthest_of_element(m, d, e, along)), wide, close)
     return close
@@ -104,11 +113,13 @@ def separated(m, d, g, e, v, along, wide, close):
 
 @kernel
 def lowest_of_geom(m, d, g, along):
-    """The point (m) of a geom that is least far along a vector."""
+    """Support point (m) of a geom in the direction -along."""
     kind, size, mat = m.geom_type[g], m.geom_size[g], d.geom_xmat[g]
+    # direction in the axes of the geom
     local = transpose_times_vector(mat, along)
     zero = zero_like(local[0])
     one = zero + 1.0
+    # support point s(n): box S sign(n), ellipsoid S² n / |S n|, cylinder rim, otherwise bounding sphere
     if kind == BOX:
         x, y, z = size[0] * sign(local[0]), size[1] * sign(local[1]), size[2] * sign(local[2])
     elif kind == ELLIPSOID:
@@ -124,19 +135,20 @@ def lowest_of_geom(m, d, g, along):
         length = length3(local)
         share = m.geom_rbound[g] / where(length > 0.0, length, one)
         x, y, z = share * local[0], share * local[1], share * local[2]
+    # the shapes are symmetric about their centres: the support point along -n is -s(n)
     return sub3(d.geom_xpos[g], matrix_times_vector(mat, (x, y, z)))
 
 
 @kernel(inline=True)
 def sign(x):
-    """1, or -1 below zero."""
+    """1, or -1 for x < 0."""
     one = zero_like(x) + 1.0
     return where(x < 0.0, -one, one)
 
 
 @kernel(inline=True)
 def step(v, w, wide, close):
-    """The next v, and `close`, 0 in lanes where v now separates by more than `wide` (m) (see `elements_close`)."""
+    """The next v, and `close`, set to 0 in lanes where v separates by more than `wide` (m) (see `elements_close`)."""
     zero = zero_like(v[0])
     gap = dot3(v, w)
     close = where((gap > 0.0) & (gap * gap > wide * wide * dot3(v, v)), zero, close)
@@ -151,19 +163,21 @@ def step(v, w, wide, close):
 
 @kernel
 def elements_close(m, d, e1, e2, wide):
-    """Whether, lane by lane, two elements are at most `wide` (m) apart, or meet.
+    """Whether, lane by lane, two elements are at most `wide` (m) apart, or intersect.
 
-    They are not if some direction separates them. With v a vector from some point of the first to one of the second,
-    and w that from the farthest of the first along v to the nearest of the second, v · w / |v| is their gap along v.
-    The first v joins their middles, each next is the point on the line from v to w that is nearest to the origin
-    (Gilbert 1966, SIAM J. Control 4, 61). What is left is decided by the two points that are nearest.
+    They are not if some direction separates them. With v a vector from a point of the first to one of the second, and w
+    that from the support point of the first along v to that of the second along -v, v · w / |v| is their gap along v.
+    The first v joins their middles; each next v is the point on the line from v to w nearest to the origin (Gilbert
+    1966, SIAM J. Control 4, 61). Undecided pairs are tested along the line between their two nearest points.
     """
     v = sub3(middle(m, d, e2), middle(m, d, e1))
     close = zero_like(v[0]) + 1.0
+    # Gilbert's iteration towards the nearest points
     for _ in range(STEPS):
         v, close = step(v, least_way(m, d, e1, e2, v), wide, close)
         if not any_lane(close > 0.5):
             return close > 0.5
+    # undecided: exact nearest points
     best = nearest_points(m, d, e1, e2)
     v = sub3(best[2], best[1])
     _, close = step(v, least_way(m, d, e1, e2, v), wide, close)
@@ -172,7 +186,7 @@ def elements_close(m, d, e1, e2, wide):
 
 @kernel(inline=True)
 def corners_of(m, e):
-    """How many corners an element has."""
+    """Number of corners of an element."""
     return 2 if m.flexelem_vert[e, 2] < 0 else 3 if m.flexelem_vert[e, 3] < 0 else 4
 
 
@@ -184,7 +198,7 @@ def corner_of(m, d, e, k):
 
 @kernel
 def middle(m, d, e):
-    """The mean of an element's corners (m)."""
+    """Mean of an element's corners (m)."""
     count = corners_of(m, e)
     total = corner_of(m, d, e, 0)
     for k in range(1, count):
@@ -194,7 +208,7 @@ def middle(m, d, e):
 
 @kernel(inline=True)
 def least_way(m, d, e1, e2, along):
-    """From the corner of e1 that is farthest along a vector to the corner of e2 that is least far (m)."""
+    """Vector (m) from the support point of e1 along a direction to that of e2 in the opposite direction."""
     second = corner_of(m, d, e2, 0)
     low = dot3(along, second)
     for k in range(1, corners_of(m, e2)):
@@ -206,7 +220,7 @@ def least_way(m, d, e1, e2, along):
 
 @kernel(inline=True)
 def farthest_of_element(m, d, e, along):
-    """The corner (m) of an element that is farthest along a vector."""
+    """Support point (m) of an element: its corner farthest along a vector."""
     first = corner_of(m, d, e, 0)
     high = dot3(along, first)
     for k in range(1, corners_of(m, e)):
@@ -218,20 +232,23 @@ def farthest_of_element(m, d, e, along):
 
 @kernel
 def nearest_points(m, d, e1, e2):
-    """(distance, point of e1, point of e2) where corners and faces, or edges, are nearest."""
+    """(distance, point of e1, point of e2), the least over pairs of edges and pairs of corner and face."""
     n1, n2 = corners_of(m, e1), corners_of(m, e2)
     first, second = corner_of(m, d, e1, 0), corner_of(m, d, e2, 0)
     best = 0.0 * first[0] + FAR, first, second
+    # edges against edges
     for i in range(n1):
         for j in range(i):
             for k in range(n2):
                 for h in range(k):
                     start, end = corner_of(m, d, e1, j), corner_of(m, d, e1, i)
                     best = nearer_edge(best, start, end, corner_of(m, d, e2, h), corner_of(m, d, e2, k))
+    # corners of e1 against faces of e2
     for i in range(n1):
         for k in range(faces_of(n2)):
             corner = corner_of(m, d, e1, i)
             best = nearer(best, corner, nearest_on_triangle(corner, face(m, d, e2, k)))
+    # corners of e2 against faces of e1
     for i in range(n2):
         for k in range(faces_of(n1)):
             corner = corner_of(m, d, e2, i)
@@ -241,7 +258,7 @@ def nearest_points(m, d, e1, e2):
 
 @kernel(inline=True)
 def faces_of(corners):
-    """How many faces an element of so many corners has."""
+    """Number of faces of an element with the given number of corners."""
     return 0 if corners == 2 else 1 if corners == 3 else 4
 
 
@@ -262,6 +279,7 @@ def flexes_close(m, d, c, reach):
     first, second = m.collision_flex1[c], m.collision_flex2[c]
     near = 0.0 * d.time
     wide = SLACK * (reach + m.flex_radius[first] + m.flex_radius[second]) + MARGIN
+    # broad phase: boxes of the bodies, then of their runs
     if not boxes_near(d.flex_lower[first], d.flex_upper[first], d.flex_lower[second], d.flex_upper[second], wide):
         return near
     if not d.flex_boxed[first]:
@@ -282,7 +300,7 @@ def flexes_close(m, d, c, reach):
 
 @kernel
 def runs_close(m, d, c, k1, k2, wide, near):
-    """`near`, or 1 in lanes where elements of two runs are at most `wide` (m) apart."""
+    """`near`, set to 1 in lanes where elements of two runs are at most `wide` (m) apart."""
     first, second = m.collision_flex1[c], m.collision_flex2[c]
     begin1, begin2 = m.flex_elemadr[first] + RUN * k1, m.flex_elemadr[second] + RUN * k2
     end1 = min(begin1 + RUN, m.flex_elemadr[first] + m.flex_elemnum[first])
@@ -301,7 +319,7 @@ def runs_close(m, d, c, k1, k2, wide, near):
 
 @kernel(inline=True)
 def boxes_near(lower1, upper1, lower2, upper2, wide):
-    """Whether, in any lane, two boxes along the world's axes are at most `wide` (m) apart."""
+    """Whether, in any lane, two axis-aligned boxes are at most `wide` (m) apart."""
     over, under = sub3(lower2, upper1), sub3(lower1, upper2)
     return any_lane(
         (over[0] <= wide)
@@ -323,6 +341,6 @@ def share_body(m, e1, e2):
 
 @kernel(inline=True)
 def is_among(body, bodies):
-    """Whether a body is one of four; none, -1, is not."""
+    """Whether a body is one of four; -1 (none) never is."""
     same = (body == bodies[0]) | (body == bodies[1]) | (body == bodies[2]) | (body == bodies[3])
     return same & (body >= 0)

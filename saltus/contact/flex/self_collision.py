@@ -1,11 +1,11 @@
-"""Whether a deformable body may touch itself, from a list of pairs of elements that are near each other.
+"""Self-collision test of deformable bodies by Verlet neighbour lists of elements.
 
-The list (Verlet 1967, Phys. Rev. 159, 98) holds all pairs without a common body that are within the reach and a skin of
-each other. It is good until some vertex has moved by half the skin, what all move together left out; then it is made
-anew, from a grid of cells as wide as the largest pair that can be near: work in proportion to the number of elements.
-Where elements are so many to a place that the list is full, the body counts as touching itself.
+The list (Verlet 1967, Phys. Rev. 159, 98) holds all pairs without a common body that are within the reach plus a skin
+of each other. It remains valid until some vertex has moved by half the skin, apart from a common translation; it is
+then rebuilt from a grid of cells as wide as the largest element box extended by reach and skin, at a cost proportional
+to the number of elements. If elements are so dense that the list overflows, the body counts as touching itself.
 
-In lanes the list has the pairs of all of them.
+In lanes the list is the union over all of them.
 """
 
 from saltus.contact.flex.broad_phase import around, element_box
@@ -15,9 +15,9 @@ from saltus.number.functions import any_lane, clip, floor, lane_count, lane_get,
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3
 
-FULL = -1  # pairs in a list that has no room
-WORLD = 1 << 20  # cells on either side of the origin; what is outside counts as being in the last
-BITS = 21  # of a number of a cell along an axis
+FULL = -1  # number of pairs of a list that has overflowed
+WORLD = 1 << 20  # cells on either side of the origin; elements outside are put in the last
+BITS = 21  # of a cell number along an axis
 
 
 @only_with("flexself", otherwise="0.0 * d.time")
@@ -40,15 +40,15 @@ def folds_close(m, d, f):
 
 @kernel(inline=True)
 def list_address(m, f):
-    """Where a body's list begins; it has NEIGHBOURS places for each element and NEIGHBOURS_AT_LEAST more."""
+    """Address of a body's list, which has NEIGHBOURS places for each element and NEIGHBOURS_AT_LEAST more."""
     return NEIGHBOURS * m.flex_elemadr[f] + NEIGHBOURS_AT_LEAST * f
 
 
 @kernel
 def moved(m, d, f):
-    """Whether, in any lane, vertices have moved against each other since the list was made by more than the skin.
+    """Whether, in any lane, vertices have moved relative to each other by more than the skin since the list was built.
 
-    If all displacements are in a box whose diagonal is the skin, none is farther than half of it from its middle.
+    If a box with the skin as diagonal contains all displacements, none is farther than half the skin from its middle.
     """
     first = m.flex_vertadr[f]
     lower = upper = sub3(d.flexvert_xpos[first], d.flexvert_near[first])
@@ -60,10 +60,10 @@ def moved(m, d, f):
 
 @kernel
 def list_neighbours(m, d, f):
-    """Make the list of a body anew.
+    """Rebuild the list of a body.
 
-    The boxes of two elements in reach of each other have lower ends no farther apart along each axis than the widest
-    box and the reach: they are in the same cell of a grid or in cells side by side, if these are as wide.
+    If two elements are within reach, the lower ends of their boxes are no farther apart along each axis than the widest
+    box and the reach together: they are in the same cell or in adjacent cells of a grid that is as wide.
     """
     for v in range(m.flex_vertadr[f], m.flex_vertadr[f] + m.flex_vertnum[f]):
         d.flexvert_near[v] = d.flexvert_xpos[v]
@@ -79,7 +79,7 @@ def list_neighbours(m, d, f):
 
 @kernel
 def element_boxes(m, d, f, wide):
-    """Lower ends of elements, and upper ends that are `wide` (m) farther; returns the largest widths [3]."""
+    """Boxes of elements, with upper ends extended by `wide` (m); returns the largest widths [3]."""
     zero = 0.0 * d.time
     widest = zero + wide, zero + wide, zero + wide
     for e in range(m.flex_elemadr[f], m.flex_elemadr[f] + m.flex_elemnum[f]):
@@ -102,7 +102,8 @@ def lane_of(x, i):
 
 @kernel
 def fill_grid(m, d, f, i, scale):
-    """The active elements of a body, sorted by the buckets of their cells in lane i, which are 1/scale [3] (m) wide."""
+    """Sort the active elements of a body by the hash buckets of their cells, 1/scale [3] (m) wide, in lane i."""
+    # counting sort: elements in each bucket
     for b in range(m.nselfbucket + 1):
         d.flexgrid_start[b] = 0
     first, end = m.flex_elemadr[f], m.flex_elemadr[f] + m.flex_elemnum[f]
@@ -112,10 +113,12 @@ def fill_grid(m, d, f, i, scale):
             b = bucket_of(m, cell)
             d.flexelem_cell[e] = cell
             d.flexgrid_start[b] = d.flexgrid_start[b] + 1
+    # prefix sums: end of each bucket
     total = 0
     for b in range(m.nselfbucket + 1):
         total = total + d.flexgrid_start[b]
         d.flexgrid_start[b] = total
+    # fill buckets from their ends; last element first, so that elements ascend
     for k in range(end - first):
         e = end - 1 - k
         if m.flexelem_active[e]:
@@ -127,7 +130,7 @@ def fill_grid(m, d, f, i, scale):
 
 @kernel(inline=True)
 def cell_of(d, e, i, scale):
-    """The number of the cell in which the lower end of an element is."""
+    """Number of the cell that contains the lower end of an element's box."""
     x = cell_along(lane_of(d.flexelem_box[e, 0], i), scale[0])
     y = cell_along(lane_of(d.flexelem_box[e, 1], i), scale[1])
     z = cell_along(lane_of(d.flexelem_box[e, 2], i), scale[2])
@@ -136,28 +139,30 @@ def cell_of(d, e, i, scale):
 
 @kernel(inline=True)
 def cell_along(x, scale):
-    """The number of a cell along an axis."""
+    """Cell number along an axis."""
     place = floor(clip(x * scale, -WORLD + 2.0, WORLD - 2.0))
     return int(where(place == place, place, 0.0 * scale)) + WORLD
 
 
 @kernel(inline=True)
 def bucket_of(m, cell):
-    """The bucket of a cell: what is near in space is near in memory, in steps of primes along the axes."""
+    """Hash bucket of a cell: neighbours in space are near in memory, at prime strides along the axes."""
     x, y, z = cell >> 2 * BITS, (cell >> BITS) & (2 * WORLD - 1), cell & (2 * WORLD - 1)
     return (8191 * x + 127 * y + z) & (m.nselfbucket - 1)
 
 
 @kernel
 def compare_cells(m, d, f, i, wide):
-    """List all pairs of elements at most `wide` (m) apart, of the same cell or of two side by side in lane i."""
+    """List all pairs of elements at most `wide` (m) apart in the same or adjacent cells in lane i."""
     total = d.flexgrid_start[m.nselfbucket]
     begin = 0
     while begin < total:
         cell = d.flexelem_cell[d.flexgrid_elem[begin]]
+        # elements of one cell
         end = begin + 1
         while end < total and d.flexelem_cell[d.flexgrid_elem[end]] == cell:
             end += 1
+        # the cell and half of its neighbours, so that each pair of cells comes once
         for x in range(-1, 2):
             for y in range(-1, 2):
                 for z in range(-1, 2):
@@ -169,9 +174,9 @@ def compare_cells(m, d, f, i, wide):
 
 @kernel
 def compare_with(m, d, f, i, wide, begin, end, cell):
-    """List the pairs of elements from place `begin` to `end`, which are in one cell, with those of a cell.
+    """List pairs of the elements of one cell, places `begin` to `end`, with those of another cell.
 
-    In their own cell, with those that come after them.
+    Within their own cell, each is paired with those after it only.
     """
     b = bucket_of(m, cell)
     same = d.flexelem_cell[d.flexgrid_elem[begin]] == cell
@@ -188,13 +193,13 @@ def compare_with(m, d, f, i, wide, begin, end, cell):
 
 @kernel(inline=True)
 def boxes_meet(a, b):
-    """Whether, lane by lane, two boxes (lower and upper ends) meet."""
+    """Whether, lane by lane, two boxes (lower and upper ends) overlap."""
     return (a[0] <= b[3]) & (b[0] <= a[3]) & (a[1] <= b[4]) & (b[1] <= a[4]) & (a[2] <= b[5]) & (b[2] <= a[5])
 
 
 @kernel(inline=True)
 def first_to_see(d, meet, i):
-    """Whether boxes meet in lane i and in none before, whose grid would have shown the pair already."""
+    """Whether boxes overlap in lane i and in no earlier lane, whose grid would have listed the pair already."""
     zero = 0.0 * d.time
     seen = where(meet, zero + 1.0, zero)
     first = lane_of(seen, i) > 0.5

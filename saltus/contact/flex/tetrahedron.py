@@ -1,11 +1,11 @@
-"""Contacts of spheres and capsules with tetrahedra that have a thickness around them, elements of solids.
+"""Contacts of spheres and capsules with tetrahedra that have a radius, the elements of solids.
 
-The same contacts as MuJoCo's, one for each tetrahedron: where the core of the geom, a point or a segment, is outside,
-along the shortest way between the two; where it is inside or goes through, along the shortest way out. Where a segment
-is parallel to a face or an edge there are many such ways: MuJoCo's iterations end at one or the other, here the first
-is taken of the segment's ends, then the edges; distance and normal are the same.
+The same contacts as MuJoCo's, one for each tetrahedron: with the core of the geom (a point or a segment) outside, along
+the shortest line between the two; with the core inside or passing through, along the shortest way out. If a segment is
+parallel to a face or an edge there are many of these: MuJoCo's iterations end at any, here the segment's ends are tried
+first, then the edges; distance and normal are the same.
 
-A tetrahedron is four points (m) in world axes, in any order; `thick` (m) is the radius around it.
+A tetrahedron is four points (m) in world axes, in any order; `thick` (m) is its radius.
 """
 
 from saltus.contact.contact_list import add_contact, unit_or_x
@@ -15,22 +15,24 @@ from saltus.number.functions import any_lane, clip, maximum, minimum, sqrt, wher
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, where3
 
-CLOSER = 1e-14  # m: by how much more than rounding a pair of points must be closer to be taken instead
-LEAST = 1e-30  # stands for zero in a divisor
+CLOSER = 1e-14  # m: least difference, above rounding, by which a pair of points must be closer to replace another
+LEAST = 1e-30  # replaces zero in a divisor
 FAR = 1e30  # larger than any distance (m)
-PARALLEL = 1e-10  # m²: area of a segment and an edge that count as parallel
+PARALLEL = 1e-10  # m²: |d1 × d2| below which a segment and an edge count as parallel
 
 
 @kernel
 def sphere_tetrahedron(m, d, n, c, reach, centre, radius, tetrahedron, thick):
-    """The contact of a sphere with a tetrahedron: where the nearest point of its faces is."""
+    """The contact of a sphere with a tetrahedron, at the nearest point of its faces."""
     p0, p1, p2, p3 = tetrahedron
     zero = zero_like(centre[0])
+    # nearest point of the four faces
     best = zero + FAR, centre, centre
     best = nearer(best, centre, nearest_on_triangle(centre, (p0, p1, p2)))
     best = nearer(best, centre, nearest_on_triangle(centre, (p0, p2, p3)))
     best = nearer(best, centre, nearest_on_triangle(centre, (p0, p3, p1)))
     best = nearer(best, centre, nearest_on_triangle(centre, (p1, p3, p2)))
+    # centre inside: signed distance and normal change sign
     side = where(inside(centre, tetrahedron), zero - 1.0, zero + 1.0)
     normal = scale3(side, unit_or_x(sub3(best[2], centre)))
     dist = side * best[0] - radius - thick
@@ -40,7 +42,7 @@ def sphere_tetrahedron(m, d, n, c, reach, centre, radius, tetrahedron, thick):
 
 @kernel(inline=True)
 def inside(point, tetrahedron):
-    """Whether a point is in a tetrahedron: on the same side of each face as the corner opposite to it."""
+    """Whether a point is in a tetrahedron: on the same side of each face as the opposite corner."""
     p0, p1, p2, p3 = tetrahedron
     volume = dot3(cross(sub3(p1, p0), sub3(p2, p0)), sub3(p3, p0))
     to0, to1, to2, to3 = sub3(p0, point), sub3(p1, point), sub3(p2, point), sub3(p3, point)
@@ -53,7 +55,7 @@ def inside(point, tetrahedron):
 
 @kernel(inline=True)
 def nearer(best, first, second):
-    """The pair of points that is closer together: (distance, first, second), or the best before (see CLOSER)."""
+    """The closer of `best` and a pair of points: (distance, first, second); see CLOSER."""
     offset = sub3(second, first)
     square = dot3(offset, offset)
     some = square > 0.0
@@ -64,8 +66,9 @@ def nearer(best, first, second):
 
 @kernel
 def capsule_tetrahedron(m, d, n, c, reach, capsule, tetrahedron, thick):
-    """The contact of a capsule (centre, direction, half length, radius) with a tetrahedron."""
+    """The contact of a capsule (centre, axis, half length, radius) with a tetrahedron."""
     centre, axis, half, radius = capsule
+    # ends of the segment and their heights over the four faces
     start, end = add_scaled3(centre, -half, axis), add_scaled3(centre, half, axis)
     p0, p1, p2, p3 = tetrahedron
     zero = zero_like(centre[0])
@@ -76,12 +79,15 @@ def capsule_tetrahedron(m, d, n, c, reach, capsule, tetrahedron, thick):
         face_of(start, end, p1, p3, p2, p0),
     )
     meets = passes(faces)
+    # segment outside: nearest points
     best = nearest_pair(start, end, tetrahedron)
     normal, dist, at = unit_or_x(sub3(best[2], best[1])), best[0], best[1]
+    # segment inside or passing through: shortest way out
     if any_lane(meets):
         depth, place, way = shortest_way(start, end, tetrahedron, faces)
         normal = where3(meets, scale3(-1.0, way), normal)
         dist, at = where(meets, -depth, dist), where3(meets, place, at)
+    # contact midway between the two surfaces
     dist = dist - radius - thick
     pos = add_scaled3(at, radius + 0.5 * dist, normal)
     return add_contact(m, d, n, c, reach, dist, pos, normal, no_vector(zero))
@@ -89,9 +95,9 @@ def capsule_tetrahedron(m, d, n, c, reach, capsule, tetrahedron, thick):
 
 @kernel
 def nearest_pair(start, end, tetrahedron):
-    """(distance, point of the segment, point of the tetrahedron) where they are nearest, if the segment is outside.
+    """(distance, point of the segment, point of the tetrahedron) where they are nearest, for a segment outside.
 
-    One is an end of the segment, or the other is on an edge.
+    The former is an end of the segment or the latter is on an edge.
     """
     p0, p1, p2, p3 = tetrahedron
     best = zero_like(start[0]) + FAR, start, end
@@ -113,17 +119,19 @@ def nearest_pair(start, end, tetrahedron):
 
 @kernel
 def nearer_edge(best, start, end, a, b):
-    """The better of `best` and the pair of points where two segments are nearest (Ericson, 5.1.9)."""
+    """The closer of `best` and the nearest points of two segments (Ericson, 5.1.9)."""
     d1, d2, r = sub3(end, start), sub3(b, a), sub3(start, a)
     zero = zero_like(start[0])
     one = zero + 1.0
     square1, square2, product = dot3(d1, d1), dot3(d2, d2), dot3(d1, d2)
     perpendicular = cross(d1, d2)
     area = dot3(perpendicular, perpendicular)
+    # nearest points of the lines; s clamped
     parallel = area <= 1e-15 * square1 * square2
     s = dot3(cross(d2, r), perpendicular) / where(parallel, one, area)
     s = where(parallel, zero, clip(s, zero, one))
     t = (product * s + dot3(d2, r)) / maximum(square2, zero + LEAST)
+    # t clamped; s solved anew at its ends
     low, high = t < 0.0, t > 1.0
     s = where(low, clip(-dot3(d1, r) / square1, zero, one), s)
     s = where(high, clip((product - dot3(d1, r)) / square1, zero, one), s)
@@ -133,7 +141,7 @@ def nearer_edge(best, start, end, a, b):
 
 @kernel(inline=True)
 def face_of(start, end, a, b, c, opposite):
-    """A face's outward normal, and how far (m) the ends of a segment are outside of it."""
+    """Outward normal of a face, and heights (m) of a segment's ends over it."""
     normal = unit_or_x(cross(sub3(b, a), sub3(c, a)))
     sign = zero_like(start[0]) + 1.0
     normal = scale3(where(dot3(normal, sub3(opposite, a)) > 0.0, -sign, sign), normal)
@@ -142,12 +150,13 @@ def face_of(start, end, a, b, c, opposite):
 
 @kernel(inline=True)
 def passes(faces):
-    """Whether some of a segment is inside of all faces: between the last that it enters by and the first it leaves."""
+    """Whether part of a segment is inside of all faces: it enters the last half-space before it leaves the first."""
     zero = zero_like(faces[0][1])
     one = zero + 1.0
     enter, leave = zero, one
     for k in range(4):
         _, first, last = faces[k]
+        # parameter at which the segment crosses the plane of the face
         cross_at = first / where((first > 0.0) | (last > 0.0), where(first == last, one, first - last), one)
         beyond = (first > 0.0) & (last > 0.0)
         enter = where(beyond, one + one, where(first > 0.0, maximum(enter, cross_at), enter))
@@ -157,19 +166,20 @@ def passes(faces):
 
 @kernel
 def shortest_way(start, end, tetrahedron, faces):
-    """(depth, point of the segment, direction) of the shortest way by which a segment gets out of a tetrahedron.
+    """Minimum translation of a segment out of a tetrahedron: (depth, point of the segment, direction).
 
-    The direction is a face's normal, or perpendicular to the segment and to an edge beyond which nothing of the
-    tetrahedron is in that direction.
+    The direction is a face normal, or perpendicular to the segment and to an edge that is extreme in that direction.
     """
     p0, p1, p2, p3 = tetrahedron
     best = zero_like(start[0]) + FAR, start, end
     for k in range(4):
+        # through a face: until the deeper end is out
         normal, first, last = faces[k]
         depth = maximum(-first, -last)
         less = depth < best[0]
         place = where3(-first >= -last, start, end)
         best = where(less, depth, best[0]), where3(less, place, best[1]), where3(less, normal, best[2])
+    # over an edge
     best = over_edge(best, start, end, p1, p0, p2, p3)
     best = over_edge(best, start, end, p2, p0, p1, p3)
     best = over_edge(best, start, end, p2, p1, p0, p3)
@@ -180,19 +190,22 @@ def shortest_way(start, end, tetrahedron, faces):
 
 @kernel
 def over_edge(best, start, end, a, b, other1, other2):
-    """The better of `best` and the way out over the edge from a to b, if the other corners are not beyond it."""
+    """The shorter of `best` and the way out over the edge from a to b, if the other corners are not beyond it."""
     d1, d2 = sub3(end, start), sub3(b, a)
     normal = cross(d1, d2)
     area = dot3(normal, normal)
     zero = zero_like(area)
     one = zero + 1.0
+    # unit vector perpendicular to segment and edge; none if they are parallel
     skew = area >= PARALLEL * PARALLEL
     area = where(skew, area, one)
     normal = scale3(1.0 / sqrt(area), normal)
+    # outward if the edge supports the tetrahedron in this direction
     above = dot3(normal, sub3(a, other1)), dot3(normal, sub3(a, other2))
     sign = where((above[0] >= 0.0) & (above[1] >= 0.0), one, -one)
     support = skew & (sign * above[0] >= 0.0) & (sign * above[1] >= 0.0)
     normal = scale3(sign, normal)
+    # depth, and the point of the segment nearest to the edge
     depth = dot3(normal, sub3(a, start))
     less = support & (depth < best[0])
     s = dot3(cross(sub3(a, start), d2), cross(d1, d2)) / area

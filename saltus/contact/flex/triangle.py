@@ -1,11 +1,11 @@
-"""Contacts of spheres, capsules and boxes with triangles that have a thickness around them, elements of sheets.
+"""Contacts of spheres, capsules and boxes with triangles that have a radius, the elements of sheets.
 
-The same contacts as MuJoCo's. A sphere touches where the triangle is nearest to its centre. A capsule touches like the
-spheres at its two ends, and like a sphere beside each corner of the triangle that is beside its segment; where only its
-segment and an edge cross there is no contact. A box touches the balls around the triangle's corners, each along the
-axis of the box in which it is farthest out or least deep, and its own corners touch the triangle like points.
+The same contacts as MuJoCo's. A sphere touches at the point of the triangle nearest to its centre. A capsule touches
+like spheres at its two ends, and like a sphere beside each corner of the triangle that lies beside its segment; a
+crossing of its segment with an edge alone gives no contact. A box touches the balls around the triangle's corners, each
+along the box axis in which it is farthest out or least deep, and its own corners touch the triangle like points.
 
-A triangle is three points (m) in world axes; `thick` (m) is the radius around it.
+A triangle is three points (m) in world axes; `thick` (m) is its radius.
 """
 
 from saltus.contact.barycentric import triangle_weights, weighted3
@@ -27,16 +27,16 @@ from saltus.spatial.vectors import (
 
 @kernel(inline=True)
 def nearest_on_triangle(point, triangle):
-    """The point of a triangle that is nearest to a point (m)."""
+    """The point (m) of a triangle nearest to a given point."""
     a, b, c = triangle
     return weighted3(triangle_weights(point, a, b, c), a, b, c)
 
 
 @kernel
 def sphere_triangle(m, d, n, c, reach, centre, radius, triangle, thick):
-    """The contact of a sphere with a triangle; appends contacts of pair c from number n on, returns their number then.
+    """The contact of a sphere with a triangle; appends contacts of pair c from number n on, returns the new number.
 
-    Where the centre is on the triangle the normal is x.
+    If the centre is on the triangle the normal is x.
     """
     none = no_vector(centre[0])
     nearest = nearest_on_triangle(centre, triangle)
@@ -45,7 +45,7 @@ def sphere_triangle(m, d, n, c, reach, centre, radius, triangle, thick):
 
 @kernel
 def capsule_triangle(m, d, n, c, reach, capsule, triangle, thick):
-    """The contacts of a capsule (centre, direction, half length, radius) with a triangle, five at most."""
+    """At most five contacts of a capsule (centre, axis, half length, radius) with a triangle."""
     centre, axis, half, radius = capsule
     n = sphere_triangle(m, d, n, c, reach, add_scaled3(centre, -half, axis), radius, triangle, thick)
     n = sphere_triangle(m, d, n, c, reach, add_scaled3(centre, half, axis), radius, triangle, thick)
@@ -56,7 +56,7 @@ def capsule_triangle(m, d, n, c, reach, capsule, triangle, thick):
 
 @kernel
 def capsule_corner(m, d, n, c, reach, capsule, corner, thick):
-    """The contact of a capsule with the ball around a corner, if that is beside the segment and not beyond its ends."""
+    """The contact of a capsule with the ball around a corner that lies beside the segment, not beyond its ends."""
     centre, axis, half, radius = capsule
     none = no_vector(centre[0])
     along = dot3(axis, sub3(corner, centre))
@@ -65,7 +65,7 @@ def capsule_corner(m, d, n, c, reach, capsule, corner, thick):
     if not any_lane(beside):
         return n
     nearest = add_scaled3(centre, along, axis)
-    # in the other lanes: a place out of reach
+    # the other lanes: a point out of reach
     away = 2.0 * (radius + thick + absolute(reach)) + 1.0
     corner = where3(beside, corner, (nearest[0] + away, nearest[1], nearest[2]))
     return add_spheres(m, d, n, c, reach, nearest, radius, none, corner, thick, none)
@@ -73,7 +73,7 @@ def capsule_corner(m, d, n, c, reach, capsule, corner, thick):
 
 @kernel
 def box_triangle(m, d, n, c, reach, box, triangle, thick, there):
-    """The contacts of the geom `box` with a triangle, eleven at most; none in lanes that are not `there`."""
+    """At most eleven contacts of the geom `box` with a triangle; none in lanes that are not `there`."""
     n = box_corner(m, d, n, c, reach, box, triangle[0], thick, there)
     n = box_corner(m, d, n, c, reach, box, triangle[1], thick, there)
     n = box_corner(m, d, n, c, reach, box, triangle[2], thick, there)
@@ -87,21 +87,23 @@ def box_triangle(m, d, n, c, reach, box, triangle, thick, there):
 
 @kernel
 def box_corner(m, d, n, c, reach, box, corner, thick, there):
-    """The contact of a box with the ball around a triangle's corner: along the first of the box's axes in which that is
-    farthest out.
+    """The contact of a box with the ball around a triangle's corner, along the first box axis in which that is farthest
+    out.
     """
     size, mat = m.geom_size[box], d.geom_xmat[box]
     local = transpose_times_vector(mat, sub3(corner, d.geom_xpos[box]))
     zero = zero_like(local[0])
     one = zero + 1.0
+    # distances from the faces along the three axes; the largest counts
     out = absolute(local[0]) - size[0], absolute(local[1]) - size[1], absolute(local[2]) - size[2]
     second = out[1] > out[0]
     most = where(second, out[1], out[0])
     third = out[2] > most
     most = where(third, out[2], most)
-    # `most` is the largest: the corner is within reach along all axes where it is along this one
+    # `most` is the largest: within reach along this axis means within reach along all
     if not any_lane(there & (most - thick <= reach)):
         return n
+    # normal: that axis, away from the centre of the box
     axis = where3(second, (mat[1], mat[4], mat[7]), (mat[0], mat[3], mat[6]))
     axis = where3(third, (mat[2], mat[5], mat[8]), axis)
     along = where(third, local[2], where(second, local[1], local[0]))

@@ -9,9 +9,9 @@ from saltus.spatial.vectors import add_scaled3
 
 @kernel
 def plane_flex(m, d, n, c, reach):
-    """The contacts of a plane with the vertices of a deformable body, in their order.
+    """The contacts of a plane with the vertices of a deformable body, in order.
 
-    Appends contacts of pair c from number n on, returns their number then.
+    Appends contacts of pair c from number n on; returns the new number of contacts.
     """
     plane, f = m.collision_geom1[c], m.collision_flex2[c]
     thick = m.flex_radius[f]

@@ -1,20 +1,20 @@
-"""Pairs of geoms that MuJoCo's own functions collide: meshes, height fields, signed distance fields, cylinders.
+"""Contacts from MuJoCo's own collision functions: meshes, height fields, signed distance fields, cylinders.
 
-The functions are those of MuJoCo's table mjCOLLISIONFUNC. They run one simulation at a time, inside the compiled
-kernels: a lane's poses of the two geoms go into a scratch mjData, and the contacts that come back are put side by side
-again. Addresses of the functions and of what they work on belong to a process, so that they are integers in a Data and
-no part of compiled code; `attach` puts them there.
+The functions are those of MuJoCo's table mjCOLLISIONFUNC. They process one simulation at a time, called from inside the
+compiled kernels: a lane's poses of the two geoms are copied to a scratch mjData, and the contacts of all lanes are then
+collected side by side. The addresses of the functions and of their data are valid in one process only; they are
+therefore integers in a Data, written by `attach`, and no part of compiled code.
 
-Of the mjData a function reads the two poses alone: geom_xpos and geom_xmat, and with signed distance fields geom_xquat
+Of the mjData a function reads the two poses only: geom_xpos and geom_xmat, and with signed distance fields geom_xquat
 (and the state of plugins). The convex functions work in a buffer of the calling thread if MuJoCo's driver has set one,
-which it does during mj_collision only, else on the stack of the mjData, to which they give it back. Here it is the
-stack, so that two threads need two Datas and nothing more.
+which it does during mj_collision only, otherwise on the stack of the mjData, which they free again. Here it is the
+stack, so that two threads need nothing more than two Datas.
 
 Errors. MuJoCo's Python interface turns an error in C into an exception by a handler that it sets for the thread during
-each call. In kernels there is none: MuJoCo then writes what happened to stderr and to MUJOCO_LOG.TXT and ends the
-process. The one error that a model can bring about here is a stack that is too small, which `attach` refuses; the
-others are marked in MuJoCo as never to occur. Warnings go to the function set by mujoco.set_mju_user_warning, or else
-to stderr and MUJOCO_LOG.TXT.
+each call. Kernels have no handler: MuJoCo then writes the error to stderr and to MUJOCO_LOG.TXT and ends the process.
+The one error that a model can cause here is a stack that is too small, which `attach` refuses; the others are marked in
+MuJoCo as never to occur. Warnings go to the function set by mujoco.set_mju_user_warning, or else to stderr and
+MUJOCO_LOG.TXT.
 """
 
 import ctypes
@@ -41,18 +41,18 @@ from saltus.number.kinds import dual, lane32
 from saltus.spatial.quaternions import quat_multiply
 from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
-TYPES = 9  # of geoms in MuJoCo's table
+TYPES = 9  # number of geom types in MuJoCo's table
 MOST = 50  # contacts of a pair that MuJoCo's functions may return (mjMAXCONPAIR)
-ROOM = MOST + 14  # contacts that fit in a lane's part of the buffer
-NUMBERS = 10  # of a contact: distance, position, normal, tangent (mjPreContact)
+ROOM = MOST + 14  # contacts for which a lane's part of the buffer has room
+NUMBERS = 10  # numbers of a contact: distance, position, normal, tangent (mjPreContact)
 PLANE, HFIELD, SDF = 0, 1, 8
 
 
-# ---------------------------------------------------------------- from Python: who works for a Data
+# ---------------------------------------------------------------- in Python: set-up for a Data
 
 
 class Foreign:
-    """What MuJoCo's functions need for one Data: a scratch mjData and a buffer for contacts. `attach` makes it."""
+    """Resources of MuJoCo's collision functions for one Data: scratch mjData and contact buffer. Made by `attach`."""
 
     def __init__(self, mj_model: mujoco.MjModel):
         self.model = mj_model
@@ -61,7 +61,7 @@ class Foreign:
         self.functions = _functions()
 
     def addresses(self) -> dict[str, int]:
-        """Where everything lies, by the names of Data's fields."""
+        """All addresses, by the names of Data's fields."""
         return {
             "foreign_functions": self.functions.ctypes.data,
             "foreign_model": self.model._address,
@@ -74,12 +74,12 @@ class Foreign:
 
 
 def attach(model, struct) -> Foreign | None:
-    """Let MuJoCo's functions work for `struct`, a Data of a `saltus.model.model.Model`.
+    """Set up MuJoCo's functions for `struct`, a Data of a `saltus.model.model.Model`.
 
     To be called once for each Data, before kernels run on it; returns None if the model has no pairs for MuJoCo. The
     result is kept as `struct.foreign`: it must live as long as kernels run on the struct's buffers, and belongs to this
-    struct alone. ModelError if MuJoCo could not collide this model without an error. What finds contacts of deformable
-    bodies is kept in the same way, as `struct.flex_foreign`.
+    struct alone. Raises ModelError if MuJoCo could not collide this model without an error. The counterpart for
+    deformable bodies is kept as `struct.flex_foreign`.
     """
     struct.foreign = struct.flex_foreign = None
     if "flexforeign" in model.struct().layout.features:
@@ -95,23 +95,23 @@ def attach(model, struct) -> Foreign | None:
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    """MuJoCo's library, as its Python interface has loaded it."""
+    """MuJoCo's shared library, as loaded by its Python interface."""
     if os.name == "nt":
         return ctypes.CDLL(str(Path(mujoco.__file__).parent / "mujoco.dll"))
-    return ctypes.CDLL(mujoco._structs.__file__)  # a symbol is also looked for in what this one needs
+    return ctypes.CDLL(mujoco._structs.__file__)  # symbols are also looked up in its dependencies
 
 
 @functools.cache
 def _functions() -> np.ndarray:
-    """Addresses of the functions by the two types of geom [9 * 9], 0 where there is none."""
+    """Addresses of the functions by the two types of geom [9 * 9], 0 for none."""
     table = (ctypes.c_void_p * TYPES**2).in_dll(_library(), "mjCOLLISIONFUNC")
     functions = np.array([f or 0 for f in table], np.int64)
-    functions[TYPES * HFIELD + SDF] = 0  # does nothing but warn
+    functions[TYPES * HFIELD + SDF] = 0  # only warns
     return functions
 
 
 def _check(m: mujoco.MjModel) -> None:
-    """ModelError if a function could end the process."""
+    """Raise ModelError if a function could end the process."""
     size = getattr(_library(), "mjc_ccdSize", None)
     if size is not None:
         size.restype = ctypes.c_size_t
@@ -128,7 +128,7 @@ POINTER = ir.IntType(8).as_pointer()
 
 @intrinsic
 def read_number(typingctx, address, i):
-    """The double number i at an address."""
+    """Element i of the array of doubles at an address."""
 
     def codegen(context, builder, sig, args):
         return builder.load(builder.gep(builder.inttoptr(args[0], DOUBLE.as_pointer()), [args[1]]), align=8)
@@ -138,7 +138,7 @@ def read_number(typingctx, address, i):
 
 @intrinsic
 def write_number(typingctx, address, i, value):
-    """Make `value` the double number i at an address."""
+    """Set element i of the array of doubles at an address to `value`."""
 
     def codegen(context, builder, sig, args):
         builder.store(args[2], builder.gep(builder.inttoptr(args[0], DOUBLE.as_pointer()), [args[1]]), align=8)
@@ -149,9 +149,11 @@ def write_number(typingctx, address, i, value):
 
 @intrinsic
 def call_collision(typingctx, functions, which, model, data, contacts, g1, g2, margin):
-    """Call entry `which` of a table of collision functions; returns how many contacts it wrote, 0 without a function.
+    """Call entry `which` of a table of collision functions; returns the number of contacts written, 0 without a
+    function.
 
-    All but `margin` are integers: addresses of the table, an mjModel, an mjData and a buffer, and numbers of geoms.
+    All arguments but `margin` are integers: addresses of the table, an mjModel, an mjData and a buffer, and numbers of
+    geoms.
     """
 
     def codegen(context, builder, sig, args):
@@ -181,13 +183,13 @@ def call_collision(typingctx, functions, which, model, data, contacts, g1, g2, m
 
 @kernel
 def foreign(m, d, n, c, reach):
-    """Contacts of pair c from number n on, by MuJoCo's function for its two types of geom; returns their number then.
+    """Contacts of pair c from MuJoCo's function for its two types of geom; returns the new number of contacts.
 
     The pair's k-th slot holds each lane's k-th contact. In duals dist (m) and pos (m) have the tangents of two points,
-    one on each geom, that move with the geoms; the normal has none. For the nearest (or deepest) points the tangents of
-    dist are exact: where the points slide along the surfaces, dist changes to second order only. What is neglected is
-    that sliding in pos and the turning of the normal, which depend on the surfaces' curvature; they are exact for
-    corners on a plane. Further contacts of a pair, where faces meet, are not nearest points, and slide in dist too.
+    one fixed to each geom; the normal has none. For the nearest (or deepest) points the tangents of dist are exact:
+    sliding of the points along the surfaces changes dist to second order only. Neglected are that sliding in pos and
+    the rotation of the normal, which depend on the surfaces' curvature; they are exact for corners on a plane. Further
+    contacts of a pair, where faces meet, are not nearest points, and slide in dist too.
 
     Reads geom_xpos, geom_xmat. A Data without `attach` counts the pair as lost.
     """
@@ -195,6 +197,7 @@ def foreign(m, d, n, c, reach):
         d.count[NLOST] = d.count[NLOST] + 1
         return n
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    # one call per lane: poses into the scratch mjData, contacts into the part of the buffer for the lane
     most = 0
     close = may_touch(m, d, g1, g2, reach)
     for i in range(lane_count(d.time)):
@@ -210,6 +213,7 @@ def foreign(m, d, n, c, reach):
             count = call_collision(d.foreign_functions, which, d.foreign_model, d.foreign_data, buffer, g1, g2, reach)
         d.foreign_count[i] = count
         most = max(most, count)
+    # contact k of the list holds the k-th contact of each lane
     for k in range(most):
         dist, pos, normal, tangent = contact_of_lanes(d, k, reach)
         dist, pos, normal = carried(m, d, g1, g2, dist, pos, normal)
@@ -221,8 +225,9 @@ def foreign(m, d, n, c, reach):
 def may_touch(m, d, g1, g2, reach):
     """1 in lanes where the geoms' bounding spheres are within reach (m) of each other, else 0.
 
-    A hair stricter than the test that all lanes have passed or failed together (see `saltus.contact.collide`), lest
-    its rounding let a neighbour decide. 0 too where a pose is not a number, which might end in an error.
+    Slightly stricter than the broad phase for all lanes together (see `saltus.contact.collide`), so that its rounding
+    cannot make a lane's contacts depend on its neighbours. Also 0 where a pose is not a number, which might end in an
+    error.
     """
     zero = 0.0 * d.time
     one = zero + 1.0
@@ -240,7 +245,7 @@ def may_touch(m, d, g1, g2, reach):
 
 @kernel
 def copy_pose(d, g, i):
-    """Lane i's pose of geom g into the scratch mjData."""
+    """Copy lane i's pose of geom g to the scratch mjData."""
     for k in range(3):
         write_number(d.foreign_geom_xpos, 3 * g + k, lane_get(value_of(d.geom_xpos[g, k]), i))
     for k in range(9):
@@ -249,7 +254,7 @@ def copy_pose(d, g, i):
 
 @kernel
 def copy_quat(m, d, g, i):
-    """Lane i's orientation of geom g as a quaternion, which signed distance fields look at."""
+    """Copy lane i's orientation of geom g as a quaternion, which signed distance fields read."""
     quat = quat_multiply(d.xquat[m.geom_bodyid[g]], m.geom_quat[g])
     write_number(d.foreign_geom_xquat, 4 * g, lane_get(value_of(quat[0]), i))
     write_number(d.foreign_geom_xquat, 4 * g + 1, lane_get(value_of(quat[1]), i))
@@ -259,12 +264,14 @@ def copy_quat(m, d, g, i):
 
 @kernel
 def contact_of_lanes(d, k, reach):
-    """Contact k of every lane: dist, pos, normal, tangent; out of reach in lanes that have fewer."""
+    """Contact k of every lane: dist, pos, normal, tangent; out of reach in lanes with fewer contacts."""
     zero = 0.0 * d.time
     one = zero + 1.0
+    # lanes with fewer contacts: out of reach, normal x
     dist = zero + (reach + 1.0)
     x = y = z = nx = ny = nz = tx = ty = tz = zero
     nx = one
+    # gather mjPreContact: distance, position, normal, tangent
     for i in range(lane_count(d.time)):
         if k < d.foreign_count[i]:
             a = d.foreign_contacts
@@ -284,7 +291,7 @@ def contact_of_lanes(d, k, reach):
 
 @looks_at()
 def carried(m, d, g1, g2, dist, pos, normal):
-    """dist, pos and normal with the tangents that they have as the geoms move; as they are if not duals."""
+    """dist, pos and normal with the tangents due to the motion of the geoms; unchanged if not duals."""
     return dist, pos, normal
 
 
@@ -297,7 +304,7 @@ def _carried(m, d, g1, g2, dist, pos, normal):
 
 @kernel
 def carried_dual(m, d, g1, g2, dist, pos, normal):
-    """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2 as the nearest points p₁ and p₂ move with their geoms.
+    """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2, with the nearest points p₁ and p₂ fixed to their geoms.
 
     They are pos ∓ n dist/2. On a plane p₁ stays below p₂.
     """

@@ -1,13 +1,13 @@
-"""Contacts of deformable bodies that MuJoCo finds: with geoms that there is no kernel for, with each other, in folds.
+"""Contacts of deformable bodies from MuJoCo: with geoms that have no kernel, with each other, and self-collision.
 
-What MuJoCo collides elements with is not among its functions, but mj_collision is, which finds all contacts of a model.
-So it is given a copy of the model with masks that leave these pairs alone, and the places of vertices and geoms; and it
-is called only where a pair is so near that it may touch. It runs one simulation at a time: contacts of lanes are put
-side by side again by their elements, in whose order they then are. In numbers without lanes they are in MuJoCo's.
+MuJoCo does not export its collision functions for elements, only mj_collision, which finds all contacts of a model. It
+is therefore called on a copy of the model whose masks select these pairs, with the current positions of vertices and
+geoms, and only if some pair is near enough to touch. It processes one simulation at a time: the contacts of lanes are
+then matched by their elements, and sorted by these. For numbers without lanes they are in MuJoCo's order.
 
-Kernels call a Python function by its address, which belongs to a process, so that it is an integer in a Data and no
-part of compiled code (see `saltus.contact.mujoco.collision.attach`). It holds the GIL but while MuJoCo works. What goes
-wrong in MuJoCo is an exception there, and its contacts are counted as lost.
+Kernels call a Python function by its address, which is valid in one process only; it is therefore an integer in a Data
+and no part of compiled code (see `saltus.contact.mujoco.collision.attach`). The call holds the GIL except while MuJoCo
+works. An error in MuJoCo is an exception there, and its contacts are counted as lost.
 """
 
 import _thread
@@ -35,15 +35,15 @@ from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
 MOST_FLEXES = 31  # bits of a mask
 FAR = -1e10  # m: margin of pairs that the copy leaves out
-AGAIN = 0.05  # s after which an interrupt that came during a call is sent again
+AGAIN = 0.05  # s: delay after which an interrupt that came during a call is raised again
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
 
-# ---------------------------------------------------------------- from Python: who works for a Data
+# ---------------------------------------------------------------- in Python: set-up for a Data
 
 
 class FlexForeign:
-    """A copy of a model and its mjData for one Data, and the function that kernels call; `address` is where it lies."""
+    """Copy of a model and its mjData for one Data, and the callback of kernels, whose address is `address`."""
 
     def __init__(self, mj_model: mujoco.MjModel, table, struct):
         """`table`: the kernels' Model; `struct`: the Data."""
@@ -53,7 +53,7 @@ class FlexForeign:
         self.model = _copy_of(mj_model, pairs[ours])
         self.data = _data_of(self.model)
         self._struct = struct
-        # the number of a pair by geom, first and second flex; -1 for none of them is the last place
+        # number of a pair, indexed by geom, first and second flex; index -1 (none) is the last place
         self._pair = np.full((mj_model.ngeom + 1, mj_model.nflex + 1, mj_model.nflex), -1)
         self._pair[tuple(pairs[ours].T)] = np.flatnonzero(ours)
         self._geoms = np.unique(pairs[ours & (pairs[:, 0] >= 0), 0])
@@ -64,15 +64,15 @@ class FlexForeign:
         self.address = ctypes.cast(self._function, ctypes.c_void_p).value
 
     def _call(self, lane: int) -> int:
-        """How many contacts a lane has, whose numbers are then in the Data."""
+        """Find the contacts of a lane and write them to the Data; returns their number."""
         try:
             return self._find(lane)
-        except KeyboardInterrupt:  # it is for whoever called the kernel
+        except KeyboardInterrupt:  # meant for the caller of the kernel
             timer = threading.Timer(AGAIN, _thread.interrupt_main)
             timer.daemon = True
             timer.start()
             return self._call(lane)
-        except Exception:  # MuJoCo's errors, and whatever else: nobody is there to take it
+        except Exception:  # MuJoCo's errors and any other: kernels cannot handle exceptions
             self.data = _data_of(self.model)
             return self._lost(1)
 
@@ -91,7 +91,7 @@ class FlexForeign:
         return self._keep(lane) if self.data.ncon else 0
 
     def _place(self, lane: int) -> None:
-        """The poses of a lane in the copy."""
+        """Write the poses of a lane to the copy."""
         m, d = self.model, self.data
         m.flex_vert[:] = self._lane("flexvert_xpos", lane)[: m.nflexvert]
         places, turns = self._lane("xpos", lane), self._lane("xmat", lane)
@@ -132,7 +132,7 @@ class FlexForeign:
 
 
 def _copy_of(mj_model, pairs) -> mujoco.MjModel:
-    """A copy whose masks leave only these pairs, and in which vertices are where `flex_vert` says."""
+    """A copy whose masks select these pairs only, and whose vertices are at `flex_vert`."""
     m = copy.copy(mj_model)
     if m.nflex > MOST_FLEXES:
         raise ModelError(f"{m.nflex} deformable bodies touch what MuJoCo collides; at most {MOST_FLEXES} can")
@@ -154,7 +154,7 @@ def _copy_of(mj_model, pairs) -> mujoco.MjModel:
 
 
 def _data_of(m) -> mujoco.MjData:
-    """An mjData in which bodies are at the origin, so that vertices are where the model says."""
+    """An mjData with all bodies at the origin, so that vertices are at the positions in the model."""
     d = mujoco.MjData(m)
     d.xmat[:] = np.eye(3).ravel()
     return d
@@ -171,7 +171,7 @@ def _matrix(quat) -> np.ndarray:
 
 @intrinsic
 def call_python(typingctx, address, lane):
-    """Call the function of an integer at an address."""
+    """Call a function of one integer at an address."""
 
     def codegen(context, builder, sig, args):
         integer = ir.IntType(64)
@@ -184,15 +184,16 @@ def call_python(typingctx, address, lane):
 @only_with("flexforeign", otherwise="n")
 @kernel
 def foreign_flex(m, d, n, c, reach, near):
-    """Contacts of pair c from number n on, in lanes where it is `near` (1, else 0); returns their number then.
+    """Contacts of pair c from number n on, in lanes where `near` is 1; returns the new number of contacts.
 
-    In duals dist (m) and pos (m) have the tangents of two points, one on each object, that move with the geom or the
+    In duals dist (m) and pos (m) have the tangents of two points, one on each object, fixed to the geom or to the
     corners of the element; the normal has none (see `saltus.contact.mujoco.collision.foreign`). A Data without `attach`
     counts the pair as lost.
     """
     if d.flexforeign_call == 0:
         d.count[NLOST] = d.count[NLOST] + 1
         return n
+    # each lane: call MuJoCo once for all pairs, then go to the first contact of this pair
     for i in range(lane_count(d.time)):
         d.flexforeign_place[i] = 0
         if lane_get(value_of(near), i) > 0.5:
@@ -201,6 +202,7 @@ def foreign_flex(m, d, n, c, reach, near):
             d.flexforeign_place[i] = next_of_pair(d, i, 0, c)
         else:
             d.flexforeign_place[i] = d.flexforeign_count[i]
+    # merge the lists of the lanes by ascending keys
     key = least_key(d, c)
     while key >= 0:
         n = add_from_lanes(m, d, n, c, reach, key)
@@ -210,7 +212,7 @@ def foreign_flex(m, d, n, c, reach, near):
 
 @kernel
 def next_of_pair(d, i, place, c):
-    """The place from `place` on of lane i's next contact of pair c, or the end of its contacts."""
+    """Place, from `place` on, of lane i's next contact of pair c, or the end of its contacts."""
     while place < d.flexforeign_count[i] and d.flexforeign_pair[place, i] != c:
         place += 1
     return place
@@ -218,7 +220,7 @@ def next_of_pair(d, i, place, c):
 
 @kernel
 def least_key(d, c):
-    """The key of the contact that is next: the least of all lanes; -1 at the end."""
+    """Key of the next contact: the least over all lanes; -1 at the end."""
     least = -1
     for i in range(lane_count(d.time)):
         place = d.flexforeign_place[i]
@@ -231,11 +233,13 @@ def least_key(d, c):
 
 @kernel
 def add_from_lanes(m, d, n, c, reach, key):
-    """The contact with this key of the lanes that have it; out of reach in the others."""
+    """Append the contact with this key for the lanes that have it; out of reach in the others."""
     zero = 0.0 * d.time
+    # lanes without this contact: out of reach, normal x
     dist = zero + (reach + 1.0)
     x = y = z = ny = nz = zero
     nx = zero + 1.0
+    # gather distance, position and normal; advance the lanes that have the contact
     for i in range(lane_count(d.time)):
         p = d.flexforeign_place[i]
         if p < d.flexforeign_count[i] and d.flexforeign_key[p, i] == key:
@@ -247,6 +251,7 @@ def add_from_lanes(m, d, n, c, reach, key):
             ny = lane_set(ny, i, lane_get(d.flexforeign_number[p, 5], i))
             nz = lane_set(nz, i, lane_get(d.flexforeign_number[p, 6], i))
             d.flexforeign_place[i] = next_of_pair(d, i, p + 1, c)
+    # decode the key: elements and vertex, each plus one
     vert = key % (m.nflexvert + 1) - 1
     elements = key // (m.nflexvert + 1)
     elem1, elem2 = elements // (m.nflexelem + 1) - 1, elements % (m.nflexelem + 1) - 1
@@ -256,7 +261,7 @@ def add_from_lanes(m, d, n, c, reach, key):
 
 @looks_at()
 def carried(m, d, c, elem1, elem2, vert, dist, pos, normal):
-    """dist and pos with the tangents that they have as what touches moves; as they are if not duals."""
+    """dist and pos with the tangents due to the motion of the objects; unchanged if not duals."""
     return dist, pos
 
 
@@ -271,7 +276,7 @@ def _carried(m, d, c, elem1, elem2, vert, dist, pos, normal):
 
 @kernel
 def carried_dual(m, d, c, elem1, elem2, vert, dist, pos, normal):
-    """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2 as the nearest points p₁ and p₂ move with geom, element or vertex."""
+    """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2; the nearest points p₁, p₂ are fixed to geom, element or vertex."""
     p1, p2 = add_scaled3(pos, -0.5 * dist, normal), add_scaled3(pos, 0.5 * dist, normal)
     g = m.collision_geom1[c]
     if vert >= 0:  # on a plane: the point below it
@@ -287,7 +292,7 @@ def carried_dual(m, d, c, elem1, elem2, vert, dist, pos, normal):
 
 @kernel
 def fixed_to_element(m, d, e, point):
-    """A point with the tangents of the point of an element that is nearest, its weights of the corners fixed."""
+    """`point` with the tangents of the nearest point of an element at fixed barycentric coordinates."""
     w = element_weights(m, d, e, point)
     fixed = frozen(w[0]), frozen(w[1]), frozen(w[2]), frozen(w[3])
     return with_tangents(point, element_point(m, d, e, fixed))

@@ -1,12 +1,13 @@
-"""Rays and distances by MuJoCo's own functions: rays on meshes, height fields and signed distance fields, distances.
+"""Rays and distances from MuJoCo's own functions: rays on meshes, height fields and signed distance fields; geom
+distances.
 
-They run one simulation at a time, as those that collide (see `saltus.contact.mujoco.collision`): a lane's poses go into
-a scratch mjData, mj_ray or mj_geomDistance reads them, and what it finds is put into the lane. mj_ray looks at all
-geoms that can be seen; the scratch mjModel is a copy in which those that have kernels here (see `saltus.sense.ray`)
-cannot.
+They process one simulation at a time, like the collision functions (see `saltus.contact.mujoco.collision`): a lane's
+poses are copied to a scratch mjData, which mj_ray or mj_geomDistance reads, and the result is written to the lane.
+mj_ray tests all visible geoms; in the scratch mjModel, a copy, those that have kernels here (see `saltus.sense.ray`)
+are invisible.
 
-Errors in C would end the process: a stack that is too small, which `attach_sense` refuses, and a ray without a
-direction, which is not cast.
+Errors in C would end the process: a stack that is too small, which `attach_sense` refuses, and a ray of zero length,
+which is not cast.
 """
 
 import copy
@@ -30,11 +31,11 @@ POINT, DIRECTION, NORMAL, SEGMENT, GEOM, NUMBERS = 0, 3, 6, 9, 15, 16  # places 
 PLANE, HFIELD, SDF = 0, 1, 8
 
 
-# ---------------------------------------------------------------- from Python: who works for a Data
+# ---------------------------------------------------------------- in Python: set-up for a Data
 
 
 class ForeignSense:
-    """What MuJoCo's functions need for one Data: mjModel, a scratch mjData, a buffer. `attach_sense` makes it."""
+    """Resources of MuJoCo's functions for one Data: mjModel, a scratch mjData, a buffer. Made by `attach_sense`."""
 
     def __init__(self, mj_model: mujoco.MjModel):
         self.model = copy.copy(mj_model)
@@ -45,7 +46,7 @@ class ForeignSense:
         self.buffer = np.zeros(NUMBERS)
 
     def addresses(self) -> list[int]:
-        """Where everything lies, in the order of Data's field."""
+        """All addresses, in the order of Data's field foreign_sense."""
         functions = [ctypes.cast(getattr(_library(), f), ctypes.c_void_p).value for f in ("mj_ray", "mj_geomDistance")]
         d = self.data
         poses = [x.ctypes.data for x in (d.geom_xpos, d.geom_xmat, d.geom_xquat)]
@@ -53,11 +54,11 @@ class ForeignSense:
 
 
 def attach_sense(model, struct) -> ForeignSense | None:
-    """Let MuJoCo's functions look for `struct`, a Data of a `saltus.model.model.Model`.
+    """Set up MuJoCo's rays and distances for `struct`, a Data of a `saltus.model.model.Model`.
 
     To be called once for each Data, before kernels run on it; returns None if no sensor needs them. The result is kept
     as `struct.foreign_sense_owner`: it must live as long as kernels run on the struct's buffers, and belongs to this
-    struct alone. ModelError if MuJoCo could not do it without an error.
+    struct alone. Raises ModelError if MuJoCo could not do it without an error.
     """
     struct.foreign_sense_owner = None
     needed = sight(model._mj).features & {"foreign_ray", "distance"}
@@ -77,13 +78,13 @@ POINTER = BYTE.as_pointer()
 
 
 def _part(builder, address, number):
-    """Pointer to double `number` of what lies at an address."""
+    """Pointer to element `number` of the array of doubles at an address."""
     return builder.inttoptr(builder.add(address, ir.Constant(address.type, 8 * number)), POINTER)
 
 
 @intrinsic
 def call_ray(typingctx, function, model, data, buffer, body):
-    """mj_ray for the point and direction in a buffer, without the geoms of a body; the normal goes into the buffer."""
+    """mj_ray for the point and direction in a buffer, without the geoms of a body; writes the normal to the buffer."""
 
     def codegen(context, builder, sig, args):
         function, model, data, buffer, body = args
@@ -100,7 +101,7 @@ def call_ray(typingctx, function, model, data, buffer, body):
 
 @intrinsic
 def call_distance(typingctx, function, model, data, buffer, g1, g2, most):
-    """mj_geomDistance of two geoms, `most` (m) if they are farther apart; the segment goes into the buffer."""
+    """mj_geomDistance of two geoms, `most` (m) if they are farther apart; writes the segment to the buffer."""
 
     def codegen(context, builder, sig, args):
         function, model, data, buffer, g1, g2, most = args
@@ -119,11 +120,12 @@ def call_distance(typingctx, function, model, data, buffer, g1, g2, most):
 @only_with("foreign_ray", otherwise="(0.0 * d.time - 1.0, (0.0 * d.time, 0.0 * d.time, 0.0 * d.time))")
 @kernel
 def foreign_ray(m, d, point, direction, body):
-    """Distance (m) along a ray to the nearest geom that only MuJoCo can cast rays on, -1 for none, and its normal.
+    """Distance (m) along a ray to the nearest geom that only MuJoCo can intersect, -1 for none, and its normal.
 
-    Geoms of `body` are not seen. Reads geom_xpos, geom_xmat. A Data without `attach_sense` sees none.
+    Geoms of `body` are excluded. Reads geom_xpos, geom_xmat. A Data without `attach_sense` finds none.
     """
     zero = 0.0 * d.time
+    # no hit
     x = zero - 1.0
     nx = ny = nz = zero
     if d.foreign_sense[RAY] == 0:
@@ -132,11 +134,13 @@ def foreign_ray(m, d, point, direction, body):
     for i in range(lane_count(d.time)):
         for k in range(3):
             write_number(buffer, NORMAL + k, 0.0)
+        # the ray and the poses of the geoms that it can hit
         finite = copy_ray(d, i, point, direction)
         for g in range(m.ngeom):
             kind = m.geom_type[g]
             if m.geom_visible[g] and m.geom_bodyid[g] != body and (kind == HFIELD or kind > 6):
                 finite = copy_frame(d, g, i) and finite
+        # cast it, unless some number is not finite
         if finite:
             found = call_ray(d.foreign_sense[RAY], d.foreign_sense[MODEL], d.foreign_sense[SCRATCH], buffer, body)
             x = lane_set(x, i, found)
@@ -148,9 +152,10 @@ def foreign_ray(m, d, point, direction, body):
 
 @kernel
 def foreign_distance(m, d, g1, g2, most):
-    """Distance (m) of two geoms, negative where they overlap, `most` if farther; the segment's ends (m), else zeros.
+    """Distance (m) of two geoms, negative if they overlap, `most` if farther; ends of the segment (m), zeros if
+    farther.
 
-    Reads geom_xpos, geom_xmat, xquat. A Data without `attach_sense` finds them far apart.
+    Reads geom_xpos, geom_xmat, xquat. A Data without `attach_sense` reports `most`.
     """
     zero = 0.0 * d.time
     x = zero + most
@@ -159,17 +164,20 @@ def foreign_distance(m, d, g1, g2, most):
         return x, (ax, ay, az), (bx, by, bz)
     buffer = d.foreign_sense[BUFFER]
     for i in range(lane_count(d.time)):
+        # clear the segment; poses of both geoms
         for k in range(6):
             write_number(buffer, SEGMENT + k, 0.0)
         finite = copy_frame(d, g1, i)
         finite = copy_frame(d, g2, i) and finite
         if finite:
+            # signed distance fields read quaternions too
             if m.geom_type[g1] == SDF or m.geom_type[g2] == SDF:
                 copy_turn(m, d, g1, i)
                 copy_turn(m, d, g2, i)
             found = call_distance(
                 d.foreign_sense[DISTANCE], d.foreign_sense[MODEL], d.foreign_sense[SCRATCH], buffer, g1, g2, most
             )
+            # distance and ends of the segment
             x = lane_set(x, i, found)
             ax = lane_set(ax, i, read_number(buffer, SEGMENT))
             ay = lane_set(ay, i, read_number(buffer, SEGMENT + 1))
@@ -182,7 +190,9 @@ def foreign_distance(m, d, g1, g2, most):
 
 @kernel
 def copy_ray(d, i, point, direction):
-    """Lane i's point and direction into the buffer; whether they are numbers, the direction's length near 1."""
+    """Copy lane i's point and direction to the buffer; whether they are finite and the direction is not much shorter
+    than 1.
+    """
     buffer = d.foreign_sense[BUFFER]
     p0, p1, p2 = lane_get(value_of(point[0]), i), lane_get(value_of(point[1]), i), lane_get(value_of(point[2]), i)
     v0, v1 = lane_get(value_of(direction[0]), i), lane_get(value_of(direction[1]), i)
@@ -198,7 +208,7 @@ def copy_ray(d, i, point, direction):
 
 @kernel
 def copy_frame(d, g, i):
-    """Lane i's pose of geom g into the scratch mjData; whether it consists of numbers."""
+    """Copy lane i's pose of geom g to the scratch mjData; whether it is finite."""
     total = 0.0
     for k in range(3):
         number = lane_get(value_of(d.geom_xpos[g, k]), i)
@@ -213,7 +223,7 @@ def copy_frame(d, g, i):
 
 @kernel
 def copy_turn(m, d, g, i):
-    """Lane i's orientation of geom g as a quaternion, which signed distance fields look at."""
+    """Copy lane i's orientation of geom g as a quaternion, which signed distance fields read."""
     quat = quat_multiply(d.xquat[m.geom_bodyid[g]], m.geom_quat[g])
     write_number(d.foreign_sense[XQUAT], 4 * g, lane_get(value_of(quat[0]), i))
     write_number(d.foreign_sense[XQUAT], 4 * g + 1, lane_get(value_of(quat[1]), i))

@@ -1,11 +1,11 @@
 """Contacts of spheres and capsules with boxes.
 
-The same contacts as MuJoCo's (engine_collision_box.c): a sphere touches where the point of the box nearest to its
-centre is; a capsule touches like a sphere at the point of its axis that is nearest to the box, and like a second one
-where its axis, followed from there over the box, ends or leaves it.
+The same contacts as MuJoCo's (engine_collision_box.c): a sphere touches at the point of the box nearest to its centre.
+A capsule touches like a sphere at the point of its axis nearest to the box, and like a second sphere where its axis,
+followed from there over the box, ends or leaves the box.
 
-Where a capsule lies along a face within rounding, MuJoCo has its second contact or not as rounding has it; here the
-capsule counts as lying along the face, and has it.
+For a capsule parallel to a face within rounding, MuJoCo's second contact depends on rounding; here such a capsule
+counts as parallel and always has it.
 """
 
 from saltus.contact.contact_list import add_contact
@@ -24,15 +24,15 @@ from saltus.spatial.vectors import (
     where3,
 )
 
-TINY = 1e-15  # m: nearer to the box's surface than this, a sphere's centre counts as inside
+TINY = 1e-15  # m: a sphere's centre at most this far from the box counts as inside
 FAR = 1e30  # larger than any squared distance
-LEVEL, LEVEL_SINGLE = 1e-12, 1e-5  # sine of an angle to a face below which only rounding says which way it is
-LEAST = 1e-30  # stands for zero in a divisor
+LEVEL, LEVEL_SINGLE = 1e-12, 1e-5  # sine of an angle to a face below which its sign is rounding
+LEAST = 1e-30  # replaces zero in a divisor
 
 
 @kernel
 def sphere_box(m, d, n, c, reach):
-    """The contact of a sphere with a box; appends contacts of pair c from number n on, returns their number then."""
+    """The contact of a sphere with a box; appends contacts of pair c from number n on, returns the new number."""
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     centre = transpose_times_vector(d.geom_xmat[g2], sub3(d.geom_xpos[g1], d.geom_xpos[g2]))
     return sphere_on_box(m, d, n, c, reach, centre, m.geom_size[g1, 0], g2, 1.0, centre[0] == centre[0])
@@ -42,11 +42,12 @@ def sphere_box(m, d, n, c, reach):
 def sphere_on_box(m, d, n, c, reach, centre, radius, box, sign, there):
     """The contact of a sphere about `centre` (m, in the box's axes) with the geom `box`, as one of pair c.
 
-    In lanes that are not `there` it has none. The normal is `sign` times the direction from the centre to the nearest
-    point of the box; for a centre inside the box, times the inward normal of the nearest face.
+    None in lanes that are not `there`. The normal is `sign` times the direction from the centre to the nearest point of
+    the box or, for a centre inside, times the inward normal of the nearest face.
     """
     size = m.geom_size[box]
     zero = 0.0 * centre[0]
+    # nearest point of the box: the centre, clamped
     nearest = (
         clip(centre[0], zero - size[0], zero + size[0]),
         clip(centre[1], zero - size[1], zero + size[1]),
@@ -56,10 +57,11 @@ def sphere_on_box(m, d, n, c, reach, centre, radius, box, sign, there):
     square = dot3(gap, gap)
     inside = square <= TINY * TINY
     length = sqrt(where(inside, zero + 1.0, square))
+    # centre inside the box: nearest face instead
     depth, inward = nearest_face(centre, size)
     normal = where3(inside, inward, scale3(1.0 / length, gap))
     dist = where(inside, -depth, length)
-    # halfway between the sphere's deepest point and the box's surface
+    # midway between the sphere's deepest point and the box's surface
     pos = add_scaled3(centre, 0.5 * (radius + dist), normal)
     frame = d.geom_xmat[box]
     pos = add3(d.geom_xpos[box], matrix_times_vector(frame, pos))
@@ -90,17 +92,17 @@ def nearest_face(point, size):
 
 @kernel
 def capsule_box(m, d, n, c, reach):
-    """The contacts of a geom that is a capsule with a box."""
+    """The contacts of a capsule with a box."""
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     return capsule_on_box(m, d, n, c, reach, capsule_of(m, d, g1), g2, 1.0)
 
 
 @kernel
 def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
-    """The contacts of a capsule with the geom `box`, two at most, their normals `sign` times those into the box.
+    """At most two contacts of a capsule with the geom `box`; normals are `sign` times those that point into the box.
 
     Points of the capsule's axis are centre + s half, -1 <= s <= 1, in the box's axes. Appends contacts of pair c from
-    number n on, returns their number then.
+    number n on; returns the new number of contacts.
     """
     centre, axis, length, radius = capsule
     frame = d.geom_xmat[box]
@@ -109,14 +111,17 @@ def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
     zero = 0.0 * centre[0]
     size = half_sizes(m, box, zero)
     half = scale3(length, axis)
+    # nearest point of the axis to the box: over a face, a corner or an edge
     square, s, face = nearest_end(centre, half, size)
     s, feature, edge, along, corner = nearest_edge(centre, half, size, length, square, s)
+    # step from there to a second contact, by the feature below
     step1, there1 = from_face(centre, half, size, s, face)
     step2, there2 = from_corner(axis, half, size, s, corner)
     step3, there3 = from_edge(axis, half, size, s, corner, edge, along)
     on_face, on_corner = feature < 0.5, (feature > 0.5) & (feature < 1.5)
     step = where(on_face, step1, where(on_corner, step2, step3))
     second = where(on_face, there1, where(on_corner, there2, there3)) > 0.5
+    # spheres at both points
     at = add_scaled3(centre, s, half)
     n = sphere_on_box(m, d, n, c, reach, at, radius, box, sign, zero == zero)
     at = add_scaled3(centre, s + where(second, step, zero), half)
@@ -125,7 +130,7 @@ def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
 
 @kernel
 def nearest_end(centre, half, size):
-    """The end of the axis that is nearest to the box, of those that are inside it or straight above a face.
+    """The end of the axis nearest to the box, among ends inside the box or straight above a face.
 
     Returns (squared distance (m²), FAR if there is none; s of the end; axis of the face, -1 inside the box).
     """
@@ -134,6 +139,7 @@ def nearest_end(centre, half, size):
     for end in range(2):
         s = 2.0 * end - 1.0
         point = add_scaled3(centre, s, half)
+        # over a face if outside in a single coordinate, inside if in none
         outside, square, across = zero, zero, zero - 1.0
         for k in range(3):
             over = absolute(pick3(k, point)) - pick3(k, size)
@@ -150,25 +156,28 @@ def nearest_end(centre, half, size):
 
 @kernel
 def nearest_edge(centre, half, size, length, best, at):
-    """The point of the axis that is nearest to any of the twelve edges, if it is nearer than `best` (m²) at s = `at`.
+    """The point of the axis nearest to any of the twelve edges, if it is nearer than `best` (m²) at s = `at`.
 
-    Returns (s; 0 for the old point, 1 for a corner of the box, 2 for an edge; the axis along that edge; the place along
-    it, from -1 to 1; signs of the nearest corner). Of edges that are equally near, the first is taken.
+    Returns (s; feature: 0 for the old point, 1 for a corner of the box, 2 for an edge; axis along that edge; coordinate
+    along it, from -1 to 1; signs of the nearest corner). Of equally near edges, the first is taken.
     """
     zero = 0.0 * centre[0]
     one = zero + 1.0
     feature, edge, along, corner = zero, zero, zero, (one, one, one)
+    # four edges along each axis j, one for each pair of signs of the other two coordinates
     for j in range(3):
         for k in range(8):
             if (k >> j) & 1 == 0:
                 sign = (side(k, 0) + zero, side(k, 1) + zero, side(k, 2) + zero)
                 square, x, s, end = edge_to_axis(centre, half, size, length, j, sign)
+                # strictly nearer, by more than rounding
                 closer = square < best - (TINY + by_precision(zero, 0.0, 2e-6) * best)
                 best = where(closer, square, best)
                 at = where(closer, s, at)
                 feature = where(closer, where(end == 0.0, one + 1.0, one), feature)
                 edge = where(closer, j + zero, edge)
                 along = where(closer, x, along)
+                # corner at the end of the edge that x was clamped to
                 upper = where(end > 0.5, one, -one)
                 here = (
                     upper if j == 0 else sign[0],
@@ -181,17 +190,18 @@ def nearest_edge(centre, half, size, length, best, at):
 
 @kernel(inline=True)
 def side(k, axis):
-    """1 if the bit of that number is set in k, else -1."""
+    """1 if bit number `axis` is set in k, else -1."""
     return 2.0 * ((k >> axis) & 1) - 1.0
 
 
 @kernel
 def edge_to_axis(centre, half, size, length, j, sign):
-    """Nearest points of the axis and of the edge along axis j of the box whose other coordinates have these signs.
+    """Nearest points of the capsule's axis and the box's edge along axis j with the given signs of the other
+    coordinates.
 
-    Minimises |e + x size_j u_j - s half|² with e from the centre to the edge's middle, over -1 <= x, s <= 1: where the
-    minimum over all x and s is beyond an end, first x is clamped, then s, each time with the other solved anew
-    (Ericson, Real-Time Collision Detection (2005), section 5.1.9).
+    Minimises |e + x size_j u_j - s half|², with e from the capsule's centre to the edge's middle, over -1 <= x, s <= 1.
+    If the unconstrained minimum is outside, first x is clamped, then s; each time the other is solved anew (Ericson,
+    Real-Time Collision Detection (2005), section 5.1.9).
 
     Returns (squared distance (m²), FAR for parallel lines; x; s; the end of the edge that x was clamped to, or 0).
     """
@@ -204,15 +214,17 @@ def edge_to_axis(centre, half, size, length, j, sign):
         sign[1] * size[1] * (1.0 - unit[1]) - centre[1],
         sign[2] * size[2] * (1.0 - unit[2]) - centre[2],
     )
-    # seen along the edge, which is then a point
+    # both free: drop the component along the edge (minimum over x), then minimise over s
     flat = add_scaled3(half, -advance, unit)
     across = dot3(flat, flat)
     parallel = across * width * width < TINY
     s = dot3(flat, offset) / where(parallel, one, across)
+    # x for this s, clamped to the edge; s solved anew at the edge's ends
     x = (s * advance - pick3(j, offset)) / width
     end = where(x > 1.0, one, where(x < -1.0, -one, zero))
     x = clip(x, -one, one)
     s = where(end == 0.0, s, (dot3(half, offset) + end * width * advance) / (length * length))
+    # s clamped to the axis; x solved anew at its ends
     beyond = (s > 1.0) | (s < -1.0)
     s = clip(s, -one, one)
     again = (s * advance - pick3(j, offset)) / width
@@ -223,12 +235,12 @@ def edge_to_axis(centre, half, size, length, j, sign):
 
 
 # ---------------------------------------------------------------- a capsule's second contact
-# Each of these gives the step in s to it, and 1 where there is one, else 0.
+# Each of these kernels returns the step in s to it, and 1 where there is one, else 0.
 
 
 @kernel
 def from_face(centre, half, size, s, face):
-    """From an end above a face: to the other end, or to where the axis is no longer above the face."""
+    """From an end above a face: to the other end, or to where the axis leaves the region above the face."""
     zero = 0.0 * s
     step = zero + 2.0
     start = add_scaled3(centre, s, half)
@@ -242,16 +254,16 @@ def from_face(centre, half, size, s, face):
 
 @kernel
 def from_corner(axis, half, size, s, corner):
-    """From a corner: along the edge or over the face above which the axis is, if it is above one.
+    """From a corner: along an edge or over a face, if the axis lies above one.
 
-    It is if going one way along the axis leads inwards in one coordinate and outwards in two: that way near the edge,
-    the other way above the face.
+    It does if going one way along the axis leads inwards in one coordinate and outwards in two: that way it follows an
+    edge, the other way a face.
     """
     one = 0.0 * s + 1.0
     least = by_precision(one, LEVEL, LEVEL_SINGLE)
     level = absolute(axis[0]) < least, absolute(axis[1]) < least, absolute(axis[2]) < least
     inward = inward_signs(half, corner)
-    # a coordinate that stays the same is taken for one that leads out where the main one leads in
+    # a constant coordinate counts as leading out where the main one leads in, and vice versa
     main = component(largest3(axis), inward)
     inward = where(level[0], -main, inward[0]), where(level[1], -main, inward[1]), where(level[2], -main, inward[2])
     total = inward[0] + inward[1] + inward[2]
@@ -269,7 +281,9 @@ def from_corner(axis, half, size, s, corner):
 
 @kernel
 def from_edge(axis, half, size, s, corner, edge, along):
-    """From an edge that the axis crosses: over the face to which it has the smaller angle, if it is above one."""
+    """From an edge that the axis crosses: over the adjacent face to which it has the smaller angle, if it lies above
+    one.
+    """
     one = 0.0 * s + 1.0
     inward = cycled(edge, inward_signs(half, corner))
     axis, half, size = cycled(edge, axis), cycled(edge, half), cycled(edge, size)
@@ -277,7 +291,7 @@ def from_edge(axis, half, size, s, corner, edge, along):
     steeper = absolute(axis[1]) > absolute(axis[2])
     way = where(steeper, inward[1], inward[2])
     step = minimum(one - way * s, where(steeper, width[1], width[2]))
-    # until the end of the edge
+    # not beyond the end of the edge
     ahead = where(half[0] > 0.0, way, -way)
     step = minimum(step, size[0] * (1.0 - ahead * along) / maximum(absolute(half[0]), 0.0 * one + LEAST))
     level = minimum(absolute(axis[1]), absolute(axis[2])) < by_precision(one, LEVEL, LEVEL_SINGLE)
@@ -287,7 +301,7 @@ def from_edge(axis, half, size, s, corner, edge, along):
 
 @kernel(inline=True)
 def inward_signs(half, corner):
-    """For each coordinate, 1 where going along the axis from a corner leads into the box, else -1."""
+    """For each coordinate, 1 where moving along the axis from a corner leads into the box, else -1."""
     return (
         where(half[0] > 0.0, -corner[0], corner[0]),
         where(half[1] > 0.0, -corner[1], corner[1]),
@@ -297,7 +311,7 @@ def inward_signs(half, corner):
 
 @kernel(inline=True)
 def widths(half, size):
-    """For each coordinate, the step in s that leads across the box."""
+    """For each coordinate, the step in s that crosses the whole box."""
     zero = 0.0 * half[0]
     return (
         2.0 * size[0] / maximum(absolute(half[0]), zero + LEAST),

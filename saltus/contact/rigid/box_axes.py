@@ -1,7 +1,7 @@
-"""How far two boxes are apart along the fifteen axes that can separate them: three normals of faces of each box, and
-nine products of their edges (Gottschalk, Lin, Manocha, OBBTree (1996)).
+"""Separating axis test for two boxes: three face normals of each and nine products of edges (Gottschalk, Lin, Manocha,
+OBBTree (1996)).
 
-The boxes are given in the axes of the first: the second's axes are the columns of a matrix `rot`. A separation (m) is
+The boxes are given in the axes of the first; the second's axes are the columns of a matrix `rot`. A separation (m) is
 the distance of the boxes' projections on an axis, negative where they overlap.
 """
 
@@ -11,12 +11,12 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import where3
 
 FAR = 1e30
-PREFERENCE = 1e-6  # of its size: how much larger than any other the separation along a product of edges must be
+PREFERENCE = 1e-6  # relative margin by which the separation along a product of edges must exceed the others
 
 
 @kernel
 def widest_face_axis(rot, offset, size, other):
-    """The normal of a box's faces along which another box is farthest away: (separation (m), axis of the box).
+    """The face normal of a box with the largest separation from another box: (separation (m), axis of the box).
 
     offset [3] (m): the other box's centre. size, other [3] (m): half sizes. Of equal separations the first is taken.
     """
@@ -33,11 +33,11 @@ def widest_face_axis(rot, offset, size, other):
 
 @kernel
 def widest_edge_axis(rot, offset, size1, size2, face):
-    """The product of edges that separates the boxes more than their faces do, if there is one.
+    """The product of edges with the largest separation, if that is larger than along any face normal.
 
-    face (m): the largest separation along a face's normal. Returns (separation (m), `face` if there is none; 1 if there
-    is one, else 0; edge i of the first box, edge j of the second; largest separation along any product). Where edges
-    are nearly parallel their product says nothing, and faces' normals stand for it.
+    face (m): the largest separation along a face normal. Returns (separation (m), `face` if no product is larger; 1 if
+    one is, else 0; edge i of the first box, edge j of the second; largest separation along any product). Products of
+    nearly parallel edges are left out: face normals take their place.
     """
     zero = 0.0 * offset[0]
     one = zero + 1.0
@@ -48,7 +48,7 @@ def widest_edge_axis(rot, offset, size1, size2, face):
         row1, row2 = row(i1, rot), row(i2, rot)
         for j in range(3):
             j1, j2 = (j + 1) % 3, (j + 2) % 3
-            # the product, without its component i, which is 0
+            # the product of edges i and j; its component i is 0
             a, b = -pick3(j, row2), pick3(j, row1)
             square = a * a + b * b
             distinct = square >= parallel
@@ -59,8 +59,10 @@ def widest_edge_axis(rot, offset, size1, size2, face):
             a1 = a * pick3(j1, row1) + b * pick3(j1, row2)
             a2 = a * pick3(j2, row1) + b * pick3(j2, row2)
             radius2 = pick3(j1, size2) * absolute(a1) + pick3(j2, size2) * absolute(a2)
+            # distance of the projections
             gap = absolute(a * pick3(i1, offset) + b * pick3(i2, offset)) - radius1 - radius2
             largest = where(distinct & (gap > largest), gap, largest)
+            # only if clearly larger than the best so far
             better = distinct & (gap - PREFERENCE * absolute(gap) > best) & (gap > face)
             best = where(better, gap, best)
             found = where(better, one, found)
@@ -71,11 +73,10 @@ def widest_edge_axis(rot, offset, size1, size2, face):
 
 @kernel
 def face_stands_for(rot, face, i, j, separation, edge_separation):
-    """Where a face's normal takes the place of the product of edges i and j, which is nearly the same axis.
+    """Whether a face normal replaces the product of edges i and j, which is nearly the same axis.
 
-    A face has several points of contact and an edge one, so that boxes at rest would jump between them. Less than 8
-    degrees and 5 % of the depth apart the face stands for both, as MuJoCo chooses. face: 0 to 2 for the first box's
-    axes, 3 to 5 for the second's.
+    A face has several contacts and an edge one, so that boxes at rest would jump between them. Within 8 degrees and 5 %
+    of the depth the face is preferred, as in MuJoCo. face: 0 to 2 for the first box's axes, 3 to 5 for the second's.
     """
     zero = 0.0 * separation
     one = zero + 1.0
@@ -83,7 +84,7 @@ def face_stands_for(rot, face, i, j, separation, edge_separation):
     k = where(own, face, face - 3.0)
     unit = (where(k < 0.5, one, zero), where(absolute(k - 1.0) < 0.5, one, zero), where(k > 1.5, one, zero))
     normal = where3(own, unit, column(k, rot))
-    # the normal against the product, whose components i, i+1, i+2 are 0, a, b
+    # cosine of the angle to the product, whose components i, i+1, i+2 are 0, a, b
     edge = cycled(i, column(j, rot))
     square = edge[1] * edge[1] + edge[2] * edge[2]
     along = cycled(i, normal)

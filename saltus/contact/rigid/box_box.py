@@ -1,11 +1,11 @@
-"""Contacts of boxes with boxes.
+"""Contacts of boxes with boxes, by the separating axis test and clipping of faces.
 
-The same contacts as MuJoCo's (engine_collision_box.c): the axis along which two boxes are farthest apart (see
-`saltus.contact.rigid.box_axes`) is the normal. If it is that of a face, the contacts are corners of the part of the
-other box's face that lies over it (see `saltus.contact.rigid.box_faces`); if it is the product of two edges, there is
-one contact, between the edges.
+The same contacts as MuJoCo's (engine_collision_box.c): the axis of largest separation (see
+`saltus.contact.rigid.box_axes`) is the normal. If it is a face normal, the contacts are corners of the other box's face
+clipped against that face (see `saltus.contact.rigid.box_faces`); if it is a product of edges, there is one contact,
+between the edges.
 
-Which it is differs by lane. The contacts wait in the list's own free places until all lanes have theirs: place n + q
+Lanes may differ in this. The contacts wait in free places of the contact list until all lanes have theirs: place n + q
 holds each lane's contact number q.
 """
 
@@ -36,29 +36,32 @@ from saltus.spatial.vectors import (
     where3,
 )
 
-PLACES = 8  # corners of a rectangle cut off by another, at most
+PLACES = 8  # at most: corners of a rectangle clipped by another
 
 
 @kernel
 def box_box(m, d, n, c, reach):
-    """The contacts of two boxes; appends contacts of pair c from number n on, returns their number then."""
+    """The contacts of two boxes; appends contacts of pair c from number n on, returns the new number of contacts."""
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     mat1, mat2 = d.geom_xmat[g1], d.geom_xmat[g2]
     apart = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
     zero = 0.0 * apart[0]
     size1, size2 = half_sizes(m, g1, zero), half_sizes(m, g2, zero)
+    # relative pose of the boxes
     rot = matrix_times_matrix(transposed(mat1), mat2)
-    offset = transpose_times_vector(mat1, apart)  # of the second's centre in the first's axes
-    back = transpose_times_vector(mat2, scale3(-1.0, apart))  # of the first's centre in the second's
-    # boxes that touch must not count as apart for rounding
+    offset = transpose_times_vector(mat1, apart)  # the second's centre in the first's axes
+    back = transpose_times_vector(mat2, scale3(-1.0, apart))  # the first's centre in the second's axes
+    # rounding must not separate boxes that touch
     rounding = by_precision(zero, 1e-13, 1e-6)
     slack = reach + rounding * (size1[0] + size1[1] + size1[2] + size2[0] + size2[1] + size2[2])
+    # separating axes: normals of the faces of both boxes
     separation, face = widest_face_axis(rot, offset, size1, size2)
     separation2, face2 = widest_face_axis(transposed(rot), back, size2, size1)
     face = where(separation2 > separation, face2 + 3.0, face)
     separation = maximum(separation, separation2)
     if not any_lane(separation <= slack):
         return n
+    # products of edges
     closest, found, i, j, largest = widest_edge_axis(rot, offset, size1, size2, separation)
     touching = (separation <= slack) & (largest <= slack)
     if not any_lane(touching):
@@ -68,6 +71,7 @@ def box_box(m, d, n, c, reach):
         return n
     found = where(face_stands_for(rot, face, i, j, separation, closest), zero, found)
     on_edge, on_face = touching & (found > 0.5), touching & (found < 0.5)
+    # clear the free places of the list
     for q in range(min(PLACES, m.nconmax - n)):
         d.contact_dist[n + q] = zero
         d.contact_pos[n + q] = (zero, zero, zero)
@@ -87,13 +91,13 @@ def box_box(m, d, n, c, reach):
 
 @kernel
 def add_waiting(m, d, n, c, reach, count, normal):
-    """Append the contacts that wait from place n on, of each lane the first `count`."""
+    """Append the contacts that wait from place n on: the first `count` of each lane."""
     zero = 0.0 * count
     room = min(PLACES, m.nconmax - n)
     end = n
     q = 0
     while q < room and any_lane(count > 1.0 * q):
-        # at or after the place where this one goes
+        # read from n + q, which is never before the place `end` that is written
         dist = where(count > 1.0 * q, d.contact_dist[n + q], zero + (reach + 1.0))
         end = add_contact(m, d, end, c, reach, dist, d.contact_pos[n + q], normal, (zero, zero, zero))
         q += 1
@@ -105,15 +109,17 @@ def add_waiting(m, d, n, c, reach, count, normal):
 
 @kernel
 def edge_contact(rot, offset, size1, size2, i, j):
-    """Between edge i of the first box and edge j of the second: (distance (m), position (m), normal), in its axes.
+    """Contact of edge i of the first box with edge j of the second: (distance (m), position (m), normal), in the
+    first's axes.
 
-    The normal is the edges' product, away from the first box; the contact is midway between the points of the two edges
-    that are nearest to each other. All is done in the cyclic order of axes that begins with i and j.
+    The normal is the product of the edges, pointing away from the first box; the contact is midway between the nearest
+    points of the two edges. All is computed in the cyclic order of axes that begins with i and j.
     """
     rot = cycled_columns(j, cycled_rows(i, rot))
     offset, size1, size2 = cycled(i, offset), cycled(i, size1), cycled(j, size2)
     zero = 0.0 * offset[0]
     one = zero + 1.0
+    # common perpendicular (0, a, b) of the edges, towards the second box
     a, b = -rot[6], rot[3]
     square = a * a + b * b
     scale = 1.0 / sqrt(where(square > 0.0, square, one))
@@ -121,6 +127,7 @@ def edge_contact(rot, offset, size1, size2, i, j):
     away = a * offset[1] + b * offset[2] < 0.0
     axis = (zero, where(away, -a, a), where(away, -b, b))
     turned = transpose_times_vector(rot, axis)
+    # the two edges that face each other, and their nearest points
     middle1 = support(axis[1], axis[2], size1, one)
     middle2 = add3(offset, matrix_times_vector(rot, support(turned[1], turned[2], size2, -one)))
     first, second = nearest_points(middle1, size1[0], middle2, size2[0], (rot[0], rot[3], rot[6]))
@@ -130,7 +137,7 @@ def edge_contact(rot, offset, size1, size2, i, j):
 
 @kernel(inline=True)
 def support(a, b, size, sign):
-    """Middle of the box's edge along its axis 0 that lies farthest along sign (0, a, b)."""
+    """Middle of the edge along the box's axis 0 that is farthest along sign (0, a, b)."""
     return 0.0 * a, where(a >= 0.0, sign, -sign) * size[1], where(b >= 0.0, sign, -sign) * size[2]
 
 

@@ -1,14 +1,14 @@
-"""Contacts of a box's face with another box: corners of the part of the other's face that lies over it.
+"""Contacts of a box's face with another box: the incident face, clipped against the reference face.
 
-The reference face belongs to the box whose axis separates most; the incident face is the other box's face that looks
-most against it. Seen along the reference axis the reference face is a rectangle, |x| <= width, |y| <= depth, and the
-incident face a parallelogram, centre + s u + t v, |s|, |t| <= 1. Corners of what they have in common are
+The reference face belongs to the box with the axis of largest separation; the incident face is the face of the other
+box most opposed to it. In the projection along the reference axis the reference face is a rectangle, |x| <= width, |y|
+<= depth, and the incident face a parallelogram, centre + s u + t v, |s|, |t| <= 1. Corners of their intersection are
 
   - ends of the parts of the parallelogram's sides within the rectangle, and
   - corners of the rectangle within the parallelogram.
 
-Both rectangle and parallelogram are widened by a little more than rounding, so that no corner is lost between the two
-kinds; what is found twice is left out.
+Both are widened by a little more than rounding, so that no corner is lost between the two kinds; duplicates are
+removed.
 """
 
 from saltus.contact.counts import NLOST
@@ -26,19 +26,19 @@ from saltus.number.functions import absolute, any_lane, maximum, minimum, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, scale3, sub3, where3
 
-PLACES = 8  # corners of a rectangle cut off by a parallelogram, at most
-LEAST = 1e-30  # stands for zero in a divisor
+PLACES = 8  # at most: corners of a rectangle clipped by a parallelogram
+LEAST = 1e-30  # replaces zero in a divisor
 
 
 @kernel
 def face_contacts(m, d, n, c, reach, wanted, face, rot, offset, back):
-    """Contacts of pair c on a face, in lanes where they are wanted.
+    """Contacts of pair c on a face, in lanes where they are `wanted`.
 
-    face: 0 to 2 for the first box's axes, 3 to 5 for the second's. rot [9]: columns are the second's axes in the
-    first's; offset (m): of the second's centre in the first's axes; back (m): of the first's in the second's.
+    face: 0 to 2 for the first box's axes, 3 to 5 for the second's. rot [9]: the second's axes in the first's, as
+    columns; offset (m): the second's centre in the first's axes; back (m): the first's centre in the second's axes.
 
     Writes contact_dist (m), contact_pos (m, world axes) from place n on; returns (number of contacts, normal in world
-    axes). A contact is where a corner of the common part lies less than `reach` (m) over the reference face: its
+    axes). A contact is a corner of the intersection that lies less than `reach` (m) over the reference face: its
     distance is that height, its position midway between.
     """
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
@@ -47,7 +47,7 @@ def face_contacts(m, d, n, c, reach, wanted, face, rot, offset, back):
     size1, size2 = half_sizes(m, g1, zero), half_sizes(m, g2, zero)
     own = face < 2.5
     axis = where(own, face, face - 3.0)
-    # rows: the reference box's axes z (the normal's), x, y; columns: the incident box's, the one nearest to z first
+    # rows: the reference box's z (the normal), x, y; columns: the incident box's axes, the one nearest to z first
     rot = cycled_rows(axis, where9(own, rot, transposed(rot)))
     offset = cycled(axis, where3(own, offset, back))
     size = cycled(axis, where3(own, size1, size2))
@@ -82,16 +82,17 @@ def face_contacts(m, d, n, c, reach, wanted, face, rot, offset, back):
 
 @kernel
 def common_corners(m, d, n, reach, wanted, centre, u, v, width, depth):
-    """Corners (x, y, height) of the part that parallelogram and rectangle have in common, from place n on.
+    """Corners (x, y, height) of the intersection of parallelogram and rectangle, from place n on.
 
-    Writes contact_pos; returns how many.
+    Writes contact_pos; returns their number.
     """
     zero = 0.0 * width
     one = zero + 1.0
+    # tolerances: rounding of the coordinates, and of s and t
     across1, across2 = absolute(u[0]) + absolute(u[1]), absolute(v[0]) + absolute(v[1])
     extent = width + depth + absolute(centre[0]) + absolute(centre[1]) + across1 + across2
     rounding = by_precision(zero, 1e-15, 5e-7) * extent
-    radius2 = by_precision(zero, 1e-14, 1e-10) * (width * width + depth * depth)  # m², of what counts as one point
+    radius2 = by_precision(zero, 1e-14, 1e-10) * (width * width + depth * depth)  # m²: of one point
     inverse = 1.0 / (u[0] * v[1] - u[1] * v[0])
     wide = one + rounding * (across1 + across2) * absolute(inverse)
     count, x, y = zero, width, depth
@@ -103,7 +104,7 @@ def common_corners(m, d, n, reach, wanted, centre, u, v, width, depth):
         enter, leave = maximum(maximum(enter1, enter2), zero), minimum(minimum(leave1, leave2), one)
         within = wanted & (enter <= leave)
         count = keep(m, d, n, reach, count, within, add_scaled3(start, enter, side), radius2)
-        # also where it ends: whether the next side starts within may come out otherwise, by rounding
+        # its end too: by rounding, the next side may be found to start outside
         count = keep(m, d, n, reach, count, within, add_scaled3(start, leave, side), radius2)
         # a corner of the rectangle
         dx, dy = x - centre[0], y - centre[1]
@@ -120,7 +121,10 @@ def common_corners(m, d, n, reach, wanted, centre, u, v, width, depth):
 
 @kernel(inline=True)
 def span(start, side, limit):
-    """The values of t between which |start + t side| <= limit; none (the first beyond the second) if there are none."""
+    """The interval of t in which |start + t side| <= limit.
+
+    For side = 0 it contains [0, 1] if the inequality holds there, else it lies far outside.
+    """
     zero = 0.0 * start
     flat = absolute(side) < LEAST
     inverse = 1.0 / where(flat, zero + LEAST, side)
@@ -130,7 +134,7 @@ def span(start, side, limit):
 
 @kernel
 def keep(m, d, n, reach, count, found, point, radius2):
-    """Put a point (x, y, height) at place n + count where it is found, within reach (m) and not there yet.
+    """Store a point (x, y, height) at place n + count if it is found, within reach (m) and not stored yet.
 
     Returns the new count. Places are counted lane by lane.
     """
@@ -138,11 +142,13 @@ def keep(m, d, n, reach, count, found, point, radius2):
     room = min(PLACES, m.nconmax - n)
     fresh = where(found & (point[2] <= reach), zero + 1.0, zero)
     q = 0
+    # a corner found twice counts once
     while q < room and any_lane(count > 1.0 * q):
         gap = sub3(d.contact_pos[n + q], point)
         same = (count > 1.0 * q) & (gap[0] * gap[0] + gap[1] * gap[1] < radius2)
         fresh = where(same, zero, fresh)
         q += 1
+    # each lane stores at its own place
     fits = (fresh > 0.5) & (count < 1.0 * room)
     for q in range(room):
         here = fits & (count == 1.0 * q)

@@ -1,14 +1,14 @@
 """Contacts of ellipsoids with spheres, capsules, ellipsoids, cylinders and boxes: one for each pair.
 
-Its normal is the direction in which the two are farthest apart (see `saltus.contact.rigid.support_ascent`), its
-position midway between the ellipsoid's support point in this direction and the other body. MuJoCo's iterations (GJK and
-EPA, engine_collision_gjk.c) look for the same.
+The normal is the direction of largest separation (see `saltus.contact.rigid.support_ascent`), the position midway
+between the ellipsoid's support point in this direction and the other body. MuJoCo's iterations (GJK and EPA,
+engine_collision_gjk.c) converge to the same.
 
-Bodies apart, and those that overlap by no more than the radius of a ball that rolls all around inside the ellipsoid,
-have one maximum: they are apart if the ellipsoid is made smaller by the ball, and the distance of convex bodies has no
-other. For deeper ones the best of nine starts is taken, which is not proven to be the best of all: an ellipsoid and a
-box that overlap by more than the lesser's width may have a normal with a percent more depth, in one of some thousand
-poses.
+The maximum is unique for bodies apart, and for those that overlap by no more than the radius of a ball that rolls all
+around inside the ellipsoid: shrunk by the ball, the ellipsoid is apart from the other body, and the distance of
+disjoint convex bodies has a single maximum. For deeper penetration the best of nine starts is taken, which is not
+proven to be the global maximum: an ellipsoid and a box that overlap by more than the lesser's width may get a normal
+with a percent more depth, in one of some thousand poses.
 """
 
 from saltus.contact.contact_list import add_contact, negligible
@@ -28,8 +28,8 @@ from saltus.spatial.vectors import (
 )
 
 SPHERE, CAPSULE, ELLIPSOID, CYLINDER = 2, 3, 4, 5
-# ends of groups of directions to start at: the centres' and all axes towards the second body's centre, these away from
-# it, the ellipsoid's axes turned into the planes of the other body's
+# ends of the groups of start directions: centre to centre and all axes, towards the second body; the axes, away from
+# it; the ellipsoid's axes, projected on the coordinate planes of the second body
 AXES, AWAY, TURNED = 7, 13, 22
 
 
@@ -47,6 +47,7 @@ def ellipsoid_convex(m, d, n, c, reach, g1, g2, side):
     """Contact of ellipsoid g1 with g2; `side` is 1 if the normal of pair c points from g1 to g2, else -1."""
     mat2 = d.geom_xmat[g2]
     zero = zero_like(mat2[0])
+    # relative pose and shape in the axes of g2
     axes = relative_axes(mat2, d.geom_xmat[g1])
     offset = transpose_times_vector(mat2, sub3(d.geom_xpos[g2], d.geom_xpos[g1]))
     size = m.geom_size[g1]
@@ -54,19 +55,20 @@ def ellipsoid_convex(m, d, n, c, reach, g1, g2, side):
     disc, half, radius, rolling = second_body(m, g2)
     rolling = rolling + rolling_radius(size)
     shape = offset, ellipsoid, disc, half
+    # search without tangents
     values = values3(offset), values6(ellipsoid), disc, half
     found, sign, touching = farthest(values, values9(axes), rolling, reach + radius)
     if not any_lane(touching):
         return n
     normal = zero + found[0], zero + found[1], zero + found[2]
-    # once more in full, for what the last step has left and for tangents
+    # two more Newton steps: they remove the last error and give the tangents
     for _ in range(2):
         step, _ = newton_step(shape, normal, sign)
         sure = touching & (dot3(step, step) < 1e-4)
         normal = unit(add3(normal, where3(sure, step, (zero, zero, zero))))
     dist = separation(shape, normal)
     qn = symmetric_times_vector(ellipsoid, normal)
-    # on the ellipsoid, as seen from g2's centre
+    # support point of the ellipsoid, relative to the centre of g2
     point = sub3(scale3(1.0 / sqrt(dot3(normal, qn)), qn), offset)
     pos = add_scaled3(point, 0.5 * (dist - radius), normal)
     pos = add3(d.geom_xpos[g2], matrix_times_vector(mat2, pos))
@@ -77,7 +79,7 @@ def ellipsoid_convex(m, d, n, c, reach, g1, g2, side):
 
 @kernel(inline=True)
 def second_body(m, g):
-    """D (m²) and b (m) of a geom (see `support_ascent`), radius around it and rolling radius (m)."""
+    """D (m²) and b (m) of a geom (see `support_ascent`), its radius (m) and its rolling radius (m)."""
     size = m.geom_size[g]
     none = 0.0 * size[0]
     kind = m.geom_type[g]
@@ -97,24 +99,26 @@ def second_body(m, g):
 
 @kernel(inline=True)
 def rolling_radius(size):
-    """Least radius of curvature of an ellipsoid: the square of its least half axis by the largest."""
+    """Least radius of curvature of an ellipsoid: its least half axis squared over its largest."""
     least = minimum(minimum(size[0], size[1]), size[2])
     return least * least / maximum(maximum(size[0], size[1]), size[2])
 
 
 @kernel
 def farthest(shape, axes, rolling, enough):
-    """The direction of the largest s, its signs, and in which lanes s is at most `enough` (m).
+    """The direction of largest separation s, its signs, and the lanes in which s is at most `enough` (m).
 
-    Ellipsoids in which a ball of radius `rolling` (m) rolls; their axes are columns of `axes`. In lanes that are
-    farther apart the direction is any in which they are.
+    `rolling` (m): radius of a ball that rolls inside the bodies; `axes`: the ellipsoid's axes as columns. In lanes with
+    a larger s the direction is any in which the bodies are that far apart.
     """
     zero = 0.0 * shape[0][0]
     n, s = best_start(shape, axes, 0, AXES)
     near = s <= enough
     if not any_lane(near):
         return n, (zero, zero, zero), near
+    # one ascent from the best start
     n, sign, s = climb(shape, n, enough, near)
+    # deep penetration may have several maxima: more starts
     deep = near & (s < -rolling)
     if any_lane(deep):
         for k in range(AXES + 2):
@@ -132,7 +136,7 @@ def farthest(shape, axes, rolling, enough):
 
 @kernel
 def best_start(shape, axes, first, last):
-    """Of the directions from number `first` up to `last` that with the largest s, and s (m)."""
+    """Of the start directions from number `first` up to `last`, the one with the largest s, and s (m)."""
     n = start(shape, axes, first)
     s = separation(shape, n)
     for k in range(first + 1, last):
@@ -144,10 +148,11 @@ def best_start(shape, axes, first, last):
 
 @kernel
 def start(shape, axes, k):
-    """Direction k of those to start at."""
+    """Start direction number k."""
     c = shape[0]
     zero = 0.0 * c[0]
     one = zero + 1.0
+    # 0: centre to centre; then axes of both bodies; then axes of the ellipsoid without one component
     n = c
     if k > 0:
         n = axis_of(axes, (k - 1) % 6, one)
@@ -167,7 +172,7 @@ def start(shape, axes, k):
 
 @kernel(inline=True)
 def axis_of(axes, j, one):
-    """Axis j of the ellipsoid, or from 3 on j - 3 of the other body."""
+    """Axis j of the ellipsoid; from 3 on, axis j - 3 of the other body."""
     zero = 0.0 * one
     if j == 0:
         return axes[0], axes[3], axes[6]
@@ -184,7 +189,7 @@ def axis_of(axes, j, one):
 
 @kernel(inline=True)
 def relative_axes(mat2, mat1):
-    """Axes of the first frame in those of the second, as columns."""
+    """Axes of frame mat1 in the axes of frame mat2, as columns."""
     x = transpose_times_vector(mat2, (mat1[0], mat1[3], mat1[6]))
     y = transpose_times_vector(mat2, (mat1[1], mat1[4], mat1[7]))
     z = transpose_times_vector(mat2, (mat1[2], mat1[5], mat1[8]))
@@ -199,13 +204,13 @@ def values3(a):
 
 @kernel(inline=True)
 def values6(a):
-    """The same of six numbers."""
+    """The same for six numbers."""
     return value_of(a[0]), value_of(a[1]), value_of(a[2]), value_of(a[3]), value_of(a[4]), value_of(a[5])
 
 
 @kernel(inline=True)
 def values9(a):
-    """The same of nine numbers."""
+    """The same for nine numbers."""
     return (
         value_of(a[0]),
         value_of(a[1]),

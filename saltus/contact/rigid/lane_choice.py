@@ -1,4 +1,4 @@
-"""What the kernels of boxes share: mostly choosing, by lane, among vectors, rows and columns.
+"""Selection of vectors, rows and columns, lane by lane, for the kernels of boxes.
 
 A matrix is nine numbers, row by row. The cyclic order of axes is 0, 1, 2, 0, 1.
 """
@@ -10,7 +10,7 @@ from saltus.spatial.vectors import where3
 
 @kernel(inline=True)
 def half_sizes(m, g, zero):
-    """Half sizes of a box (m), as numbers of zero's kind."""
+    """Half sizes (m) of a box, as numbers of the same kind as `zero`."""
     size = m.geom_size[g]
     return zero + size[0], zero + size[1], zero + size[2]
 
@@ -27,7 +27,7 @@ def pick3(k, a):
 
 @kernel(inline=True)
 def largest3(a):
-    """Which component is the largest in magnitude, the first of equals: 0, 1 or 2, lane by lane."""
+    """Index of the component of largest magnitude, the first of equals: 0, 1 or 2, lane by lane."""
     x, y, z = absolute(a[0]), absolute(a[1]), absolute(a[2])
     return where(z > maximum(x, y), 0.0 * x + 2.0, where(y > x, 0.0 * x + 1.0, 0.0 * x))
 
@@ -84,7 +84,7 @@ def cycled(k, a):
 
 @kernel(inline=True)
 def uncycled(k, a):
-    """The vector whose `cycled` is a."""
+    """Inverse of `cycled`."""
     return where3(k < 0.5, a, where3(k < 1.5, (a[2], a[0], a[1]), (a[1], a[2], a[0])))
 
 
@@ -108,7 +108,7 @@ def cycled_rows(k, r):
 
 @kernel(inline=True)
 def by_precision(x, double, single):
-    """One constant for numbers of double precision, another for those of single precision."""
+    """A constant that depends on the precision of x: `double` or `single`."""
     if epsilon_of(x) > 1e-10:
         return single
     return double

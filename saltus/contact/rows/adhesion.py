@@ -1,7 +1,7 @@
-"""Actuators that pull on contacts: the moment arms of a body's adhesion.
+"""Moment arms of adhesion actuators, which pull on the contacts of a body.
 
-The force acts along the normals of all contacts of the body, those within the gap too, and is shared among them
-(MuJoCo documentation, XML reference, "adhesion").
+The force acts along the normals of all contacts of the body, including those within the gap, and is shared among them
+equally (MuJoCo documentation, XML reference, "adhesion").
 """
 
 from saltus.contact.counts import NCON
@@ -15,7 +15,7 @@ from saltus.spatial.vectors import scale3
 @only_with("adhere")
 @kernel
 def adhesion_moments(m, d):
-    """moment [nmoment] of outputs on bodies: minus the mean of the contacts' normal Jacobians; needs the contacts."""
+    """moment [nmoment] of outputs on bodies: minus the mean of the contacts' normal Jacobians. Reads the contacts."""
     zero = 0.0 * d.time
     none = (zero, zero, zero)
     for o in range(m.nout):
@@ -23,11 +23,12 @@ def adhesion_moments(m, d):
             first, last = m.moment_adr[o], m.moment_adr[o] + m.moment_num[o]
             for k in range(first, last):
                 d.moment[k] = zero
+            # sum of normal Jacobians over contacts within the gap
             touching = zero
             for n in range(d.count[NCON]):
                 c = d.contact_collision[n]
                 if m.collision_geom2[c] < 0:
-                    continue  # as in MuJoCo, deformable bodies are not pulled on
+                    continue  # as in MuJoCo, no adhesion on deformable bodies
                 b1, b2 = m.geom_bodyid[m.collision_geom1[c]], m.geom_bodyid[m.collision_geom2[c]]
                 if b1 == m.out_obj1[o] or b2 == m.out_obj1[o]:
                     found = d.contact_dist[n] < m.law_reach[m.collision_law[c]]
@@ -37,6 +38,7 @@ def adhesion_moments(m, d):
                     pull = scale3(share, (f[0], f[1], f[2]))
                     feel(m, d, o, b1, d.contact_pos[n], pull, none)
                     feel(m, d, o, b2, d.contact_pos[n], scale3(-1.0, pull), none)
+            # mean
             inverse = 1.0 / maximum(touching, zero + 1.0)
             for k in range(first, last):
                 d.moment[k] = inverse * d.moment[k]

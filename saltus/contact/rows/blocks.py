@@ -1,10 +1,10 @@
-"""Blocks of constraint rows: what one limit, equality or contact asks of the accelerations.
+"""Blocks of constraint rows: the rows of one limit, dry friction, equality or contact, and products with the Jacobian.
 
-A block has `dim` rows and a chain of degrees of freedom that move it. The Jacobian's entries of chain dof c and row r
-are row_J[J + c dim + r]. A block is there for all lanes if it acts in any; where it does not act its weights row_D are
-zero. The rows of a contact are motions along its normal, its tangents and, for more than three dimensions, rotations
-about these; pyramids and cones are cut from them by the cost (see `saltus.contact.rows.cost`), so that four edges of a
-pyramid share three rows.
+A block has `dim` rows and a list of degrees of freedom that move it. The Jacobian entry of its degree of freedom c and
+row r is row_J[J + c dim + r]. A block exists for all lanes if it acts in any; where it does not act its weights row_D
+are zero. The rows of a contact are motions along its normal, its tangents and, for more than three dimensions,
+rotations about these; the cost applies pyramids and cones to them (see `saltus.contact.rows.cost`), so that the four
+edges of a pyramid share three rows.
 """
 
 from saltus.contact.counts import NBLOCK, NEDGE, NEQUALITY, NFILL, NFLEXDOF, NJ, NROW
@@ -17,7 +17,9 @@ EQUALITY, FRICTION, UNILATERAL, PYRAMID, CONE = range(5)
 @only_with("flexcontact", otherwise="m.chain_dof[place]")
 @kernel(inline=True)
 def chained_dof(m, d, place):
-    """A degree of freedom of a block, by its place: in the lists of the model, or in those that contacts have made."""
+    """The degree of freedom at a place in the lists of the model or, after these, in the lists made for contacts of
+    deformable bodies.
+    """
     if place < m.nchaindof:
         return m.chain_dof[place]
     return d.flex_dof[place - m.nchaindof]
@@ -25,7 +27,7 @@ def chained_dof(m, d, place):
 
 @kernel
 def clear_blocks(m, d):
-    """No blocks yet."""
+    """Reset to no blocks."""
     d.count[NBLOCK] = 0
     d.count[NROW] = 0
     d.count[NJ] = 0
@@ -38,9 +40,10 @@ def clear_blocks(m, d):
 
 @kernel
 def add_block(m, d, kind, dim, chain, law, index, active):
-    """Append a block that acts in the lanes where `active` holds; returns its number. `index`: what it belongs to.
+    """Append a block that acts in the lanes where `active` holds; returns its number. `index`: number of its
+    constraint.
 
-    Its rows are still to be written.
+    Its rows remain to be written.
     """
     dofs = m.chain_adr[chain], m.chain_num[chain], m.chain_fill[chain]
     return add_block_of(m, d, kind, dim, chain, dofs, law, index, active)
@@ -48,22 +51,25 @@ def add_block(m, d, kind, dim, chain, law, index, active):
 
 @kernel
 def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
-    """The same for given degrees of freedom: (where their list begins, how many, see chain_fill).
+    """The same for an explicit list of degrees of freedom: (address, number, fill-in as in chain_fill).
 
-    `chain`: a number that no other list has.
+    `chain`: a number that identifies this list.
     """
     b = d.count[NBLOCK]
     first, num, fill = dofs
+    # kind and addresses of the rows and of the Jacobian
     d.block_kind[b] = kind
     d.block_dim[b] = dim
     d.block_row[b] = d.count[NROW]
     d.block_J[b] = d.count[NJ]
+    # degrees of freedom and parameters
     d.block_chain[b] = chain
     d.block_dofs[b] = first
     d.block_num[b] = num
     d.block_fill[b] = fill
     d.block_id[b] = index
     d.block_law[b] = law
+    # totals; lanes in which any block acts
     d.count[NBLOCK] = b + 1
     if kind == EQUALITY:
         d.count[NEQUALITY] = b + 1
@@ -82,6 +88,7 @@ def times_block(m, d, b, x, y):
     place = d.block_J[b]
     first = d.block_dofs[b]
     zero = 0.0 * d.time
+    # three rows, as most contacts have: one pass over the degrees of freedom
     if dim == 3:
         y0 = y1 = y2 = zero
         for c in range(d.block_num[b]):
@@ -94,6 +101,7 @@ def times_block(m, d, b, x, y):
         y[row + 1] = y1
         y[row + 2] = y2
     else:
+        # any other number: row by row
         for r in range(dim):
             total = zero
             for c in range(d.block_num[b]):
@@ -164,9 +172,10 @@ def add_transpose_rows(m, d, f, x):
 
 @kernel(inline=True)
 def edge_blocks(m, d):
-    """The first block of a deformable body's edges, and one past the last, where they are all alike; else (0, 0).
+    """Range of the blocks of edge-length constraints if they are all alike: (first, one past the last); otherwise (0,
+    0).
 
-    There are hundreds of them, so that their rows have loops of their own.
+    There are often hundreds of them, hence loops of their own.
     """
     if d.count[NEDGE] < 0:
         return 0, 0

@@ -1,4 +1,4 @@
-"""Rows of contacts: motion of the second geom against the first along the contact frame, and about it."""
+"""Constraint rows of contacts: relative motion of the second geom along and about the axes of the contact frame."""
 
 from saltus.contact.counts import NCON
 from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, times_block
@@ -44,7 +44,7 @@ def contact_block(m, d, kind, dim, law, k, active):
 
 @kernel
 def contact_inverse(m, d, k):
-    """Inverse inertia (1/kg) that contact k feels, as constraints are weighed by it."""
+    """Approximate inverse inertia (1/kg) at contact k, from which its regularisation is computed."""
     chain = m.collision_chain[d.contact_collision[k]]
     if chain < 0:
         return flex_inverse(m, d, k)
@@ -53,7 +53,7 @@ def contact_inverse(m, d, k):
 
 @kernel
 def contact_jacobian(m, d, k, b, dim):
-    """The Jacobian of block b, the first `dim` motions of contact k: of the second object against the first."""
+    """The Jacobian of block b, the first `dim` motions of contact k: of the second object relative to the first."""
     if m.collision_chain[d.contact_collision[k]] < 0:
         flex_jacobian(m, d, k, b, dim)
         return
@@ -64,7 +64,7 @@ def contact_jacobian(m, d, k, b, dim):
 
 @kernel
 def contact_velocity(m, d, k, b, dim):
-    """row_aref of block b ← the velocities of contact k (m/s, rad/s), surfaces that move by themselves included."""
+    """row_aref of block b ← the relative velocities of contact k (m/s, rad/s), including those of moving surfaces."""
     times_block(m, d, b, d.qvel, d.row_aref)
     if m.collision_moves[d.contact_collision[k]]:
         add_surface_velocity(m, d, k, d.block_row[b], dim)
@@ -74,13 +74,14 @@ def contact_velocity(m, d, k, b, dim):
 def side_rows(m, d, k, b, dim, side):
     """The Jacobian of block b for the degrees of freedom that move one body: the second if `side` is 1, else the first.
 
-    A row is the power of a unit wrench at the contact point on the motion of the degree of freedom.
+    An entry is the power of a unit wrench at the contact point on the motion of the degree of freedom.
     """
     chain = d.block_chain[b]
     body = m.chain_body2[chain] if side > 0.0 else m.chain_body1[chain]
     f = d.contact_frame[k]
     normal, tangent1, tangent2 = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
     arm = sub3(d.contact_pos[k], d.subtree_com[m.body_rootid[body]])
+    # unit wrenches at the contact point along normal and tangents
     w0 = unit_wrench(arm, normal)
     w1 = unit_wrench(arm, tangent1)
     w2 = unit_wrench(arm, tangent2)
@@ -104,18 +105,18 @@ def side_rows(m, d, k, b, dim, side):
 
 @kernel
 def weights_and_references(m, d, b, kind, r, active, inverse):
-    """Weights and reference accelerations of a contact's rows, from their velocities in row_aref.
+    """Weights row_D and reference accelerations of a contact's rows, from their velocities in row_aref.
 
-    `inverse` (1/kg): see `contact_inverse`.
-
-    The regularisation of a cone's rows is such that friction has the same softness in all directions; a pyramid's
-    edges share one that matches the cone's (MuJoCo documentation, Computation: Constraint model).
+    `inverse` (1/kg): see `contact_inverse`. The regularisation of a cone's rows makes friction equally soft in all
+    directions; the edges of a pyramid share one that matches the cone's (MuJoCo documentation, Computation: Constraint
+    model).
     """
     law = d.block_law[b]
     row = d.block_row[b]
     dim = d.block_dim[b]
     imp = impedance(m.law_impedance[law], r)
     zero = 0.0 * r
+    # reference accelerations: the normal row, then rows without a position term
     d.row_pos[row] = r
     d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, r, d.row_aref[row])
     tangential = m.law_damping_tangent[law] if kind == CONE else m.law_damping[law]
@@ -124,12 +125,14 @@ def weights_and_references(m, d, b, kind, r, active, inverse):
         d.row_aref[row + k] = -tangential * d.row_aref[row + k]
     sliding = m.law_friction[law, 0]
     if kind == PYRAMID:
+        # pyramid: R_edge = 2 μ² R for all rows
         mu = m.law_mu[law]
         edge = 2.0 * mu * mu * regularisation(imp, inverse * (1.0 + sliding * sliding))
         weight = where(active, 1.0 / edge, zero)
         for k in range(dim):
             d.row_D[row + k] = weight
     else:
+        # cone: R for the normal (the only row without friction), R / (impratio (μ_k/μ₁)²) for dimension k
         normal = regularisation(imp, inverse)
         d.row_D[row] = where(active, 1.0 / normal, zero)
         for k in range(1, dim):
@@ -139,13 +142,14 @@ def weights_and_references(m, d, b, kind, r, active, inverse):
 
 @kernel
 def add_surface_velocity(m, d, k, row, dim):
-    """Add to the velocities of contact k, in row_aref, those of surfaces that move by themselves: sliding and spin."""
+    """Add the sliding and spin of moving surfaces to the velocities of contact k in row_aref."""
     c = d.contact_collision[k]
     zero = 0.0 * d.time
     linear = angular = (zero, zero, zero)
     if m.collision_geom2[c] >= 0:
         linear, angular = surface_velocity(m, d, m.collision_geom2[c], d.contact_pos[k])
     linear1, angular1 = surface_velocity(m, d, m.collision_geom1[c], d.contact_pos[k])
+    # relative motion of the surfaces in the contact frame
     frame = d.contact_frame[k]
     sliding = matrix_times_vector(frame, sub3(linear, linear1))
     spin = matrix_times_vector(frame, sub3(angular, angular1))

@@ -1,13 +1,13 @@
-"""What a residual costs: forces and curvatures of constraint blocks.
+"""Cost of constraint residuals: forces and curvatures of constraint blocks.
 
-With u = J a - a_ref the residual of a block, the solver minimises ½ (a - a₀)ᵀ M (a - a₀) + Σ s(u). Here are the force
-f = -∂s/∂u and the curvature W = ∂²s/∂u² of each kind of block:
+With u = J a - a_ref the residual of a block, the solver minimises ½ (a - a₀)ᵀ M (a - a₀) + Σ s(u). The force f = -∂s/∂u
+and the curvature W = ∂²s/∂u² follow from the cost s of each kind of block:
 
-    equality     s = ½ u D u
-    friction     the same, linear where |D u| is beyond the bound
+    equality     ½ u D u
+    friction     the same, linear where |D u| exceeds the bound
     unilateral   ½ D u² where u < 0
     pyramid      Σ ½ D e² where e < 0, over the edges e = u₀ ± μ_k u_k
-    cone         ½ u D u in the polar cone, half the squared distance to it around it, 0 in the cone
+    cone         0 in the cone, ½ u D u in the polar cone, elsewhere half the squared distance to the cone
 
 (MuJoCo documentation, Computation: Constraint model: Primal problem.)
 """
@@ -30,7 +30,7 @@ def row_residuals(m, d, a):
 
 @kernel
 def constraint_forces(m, d):
-    """row_force and qfrc_constraint [nv] (N, N m) from row_residual."""
+    """row_force and qfrc_constraint [nv] (N, N m), from row_residual."""
     for i in range(m.nv):
         d.qfrc_constraint[i] = 0.0 * d.time
     row_forces(m, d)
@@ -39,7 +39,7 @@ def constraint_forces(m, d):
 
 @kernel
 def row_forces(m, d):
-    """Forces row_force of all blocks from row_residual; the first of them are equalities, sometimes hundreds."""
+    """row_force of all blocks, from row_residual; equalities come first, often hundreds, and share one loop."""
     equalities = d.count[NEQUALITY]
     for r in range(d.block_row[equalities - 1] + d.block_dim[equalities - 1] if equalities > 0 else 0):
         d.row_force[r] = -d.row_D[r] * d.row_residual[r]
@@ -53,7 +53,7 @@ def row_forces(m, d):
 
 @kernel
 def block_force(m, d, b):
-    """The same of block b, which is no equality."""
+    """row_force of block b, which is not an equality."""
     kind = d.block_kind[b]
     row = d.block_row[b]
     if kind == PYRAMID:
@@ -61,6 +61,7 @@ def block_force(m, d, b):
     elif kind == CONE:
         cone_force(m, d, b, row)
     else:
+        # single row: bounded force of dry friction, or one-sided force
         u = d.row_residual[row]
         force = -d.row_D[row] * u
         if kind == FRICTION:
@@ -71,7 +72,7 @@ def block_force(m, d, b):
 
 @kernel
 def pyramid_force(m, d, b, row):
-    """The edges that push, as force along the normal and the friction dimensions."""
+    """Sum of the active edges' forces, as components along the normal and the friction dimensions."""
     law = d.block_law[b]
     u0 = d.row_residual[row]
     weight = d.row_D[row]
@@ -89,15 +90,19 @@ def pyramid_force(m, d, b, row):
 
 @kernel
 def cone_zone(m, d, b, u, row):
-    """(N, T, whether in the polar cone, whether around it) of a residual field u, in coordinates of a circular cone."""
+    """(N, T, whether in the polar cone, whether between the cones) of a residual field u, in the coordinates of a
+    circular cone.
+    """
     law = d.block_law[b]
     mu = m.law_mu[law]
+    # circular cone: N = μ u₀, T = |μ_k u_k|
     normal = mu * u[row]
     square = 0.0 * normal
     for k in range(1, d.block_dim[b]):
         across = m.law_friction[law, k - 1] * u[row + k]
         square = square + across * across
     tangent = sqrt(square)
+    # in the cone, in the polar cone, or between
     free = normal >= mu * tangent
     bottom = mu * normal + tangent <= 0.0
     around = where(free, 0.0 * normal, where(bottom, 0.0 * normal, 1.0 + 0.0 * normal)) > 0.5
@@ -111,9 +116,11 @@ def cone_force(m, d, b, row):
     mu = m.law_mu[law]
     normal, tangent, bottom, around = cone_zone(m, d, b, d.row_residual, row)
     weight = d.row_D[row] / (mu * mu * (1.0 + mu * mu))
+    # between: normal part of the force
     push = -weight * (normal - mu * tangent) * mu
     zero = 0.0 * normal
     d.row_force[row] = where(around, push, where(bottom, -d.row_D[row] * d.row_residual[row], zero))
+    # tangential part, against the friction-scaled slip
     drag = -push / where(tangent > TINY, tangent, 1.0 + zero)
     for k in range(1, d.block_dim[b]):
         u = d.row_residual[row + k]
@@ -123,9 +130,9 @@ def cone_force(m, d, b, row):
 
 @kernel
 def block_weight(m, d, b):
-    """Curvature W of block b, [dim, dim] row by row in block_weight; for a single row only its number.
+    """Curvature W of block b, [dim, dim] row by row in block_weight; for a single row one number.
 
-    Weights of single rows and of pyramids' edges are kept in row_upper, row_lower.
+    Weights of single rows and of the edges of pyramids are also kept in row_upper, row_lower.
     """
     kind = d.block_kind[b]
     row = d.block_row[b]
@@ -156,21 +163,24 @@ def single_weight(d, kind, row):
 
 @kernel
 def pyramid_weight(m, d, b, row, dim):
-    """Sum over the edges e that push of D e eᵀ: an arrow, since each edge has one friction dimension."""
+    """Σ D e eᵀ over the active edges e: an arrow matrix, since each edge has one friction dimension."""
     law = d.block_law[b]
     u0 = d.row_residual[row]
     weight = d.row_D[row]
     zero = 0.0 * u0
     total = zero
+    # outside the first row: zero
     for k in range(dim, dim * dim):
         d.block_weight[k] = zero
     for k in range(1, dim):
+        # active edges u₀ ± μ u_k
         mu = m.law_friction[law, k - 1]
         across = mu * d.row_residual[row + k]
         upper = where(u0 + across < 0.0, weight, zero)
         lower = where(u0 - across < 0.0, weight, zero)
         d.row_upper[row + k] = upper
         d.row_lower[row + k] = lower
+        # first row and column of the arrow, and its diagonal
         total = total + (upper + lower)
         side = mu * (upper - lower)
         d.block_weight[k] = side
@@ -181,7 +191,7 @@ def pyramid_weight(m, d, b, row, dim):
 
 @kernel
 def cone_weight(m, d, b, row, dim):
-    """Curvature of an elliptic friction cone: of half the squared distance (N - μ T)² around it."""
+    """Curvature of an elliptic friction cone; between the cones, of half the squared distance (N - μ T)²."""
     law = d.block_law[b]
     mu = m.law_mu[law]
     normal, tangent, bottom, around = cone_zone(m, d, b, d.row_residual, row)
@@ -189,7 +199,7 @@ def cone_weight(m, d, b, row, dim):
     weight = d.row_D[row] / (mu * mu * (1.0 + mu * mu))
     length = where(around, tangent, 1.0 + zero)
     for j in range(dim):
-        # derivative of N - μ T, and of what it multiplies, along dimension j
+        # Hessian: (∂ⱼ(N - μT)) (∂ₖ(N - μT)) + (N - μT) ∂ⱼ∂ₖ(N - μT)
         slope_j = cone_slope(m, d, law, row, j, length, mu)
         for k in range(j + 1):
             slope_k = cone_slope(m, d, law, row, k, length, mu)

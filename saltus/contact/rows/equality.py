@@ -1,4 +1,4 @@
-"""Rows of equality constraints: bodies connected or welded, joints coupled."""
+"""Constraint rows of equalities: connect, weld and joint constraints."""
 
 from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
@@ -8,15 +8,15 @@ from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
 
-TINY = 1e-30  # under a root that must have a derivative
+TINY = 1e-30  # keeps the derivative of a root finite
 CONNECT, WELD, JOINT, TENDON, FLEX = range(5)  # MuJoCo's equality types
 
 
 @kernel
 def equality_rows(m, d):
-    """Rows of all equality constraints but those of tendons and deformable bodies.
+    """Rows of all equality constraints except those of tendons and deformable bodies.
 
-    Reads poses, cvel and cacc [nbody, 6] of all bodies (`keep` in `saltus.dynamics.smooth`).
+    Reads poses, cvel and cacc [nbody, 6] of all bodies (`compute_all` in `saltus.dynamics.smooth`).
     """
     for k in range(m.neq):
         kind = m.eq_type[k]
@@ -28,24 +28,26 @@ def equality_rows(m, d):
 
 @kernel
 def equality_block(m, d, k, dim):
-    """A block that always acts; returns its number."""
+    """Append a block that acts in all lanes; returns its number."""
     zero = 0.0 * d.time
     return add_block(m, d, EQUALITY, dim, m.eq_chain[k], m.eq_law[k], k, zero == zero)
 
 
 @kernel
 def equality_law(m, d, k, b):
-    """Weights and reference accelerations of block b from row_pos, its rows' violations, and its Jacobian.
+    """Weights and reference accelerations of block b, from its violations row_pos and its Jacobian.
 
-    The impedance is that of the violations' length.
+    The impedance is that of the norm of the violations.
     """
     law = m.eq_law[k]
     row = d.block_row[b]
     dim = d.block_dim[b]
+    # impedance at the norm of the violation
     square = 0.0 * d.time
     for r in range(row, row + dim):
         square = square + d.row_pos[r] * d.row_pos[r]
     imp = impedance(m.law_impedance[law], sqrt(square + TINY))
+    # weight and reference acceleration of each row
     times_block(m, d, b, d.qvel, d.row_aref)
     for r in range(dim):
         weight = regularisation(imp, m.eq_invweight[k, 1 if r > 2 else 0])
@@ -65,6 +67,7 @@ def joint_equality(m, d, k):
     d.row_pos[row] = d.qpos[a1] - m.qpos0[a1] - c[0]
     one = 1.0 + 0.0 * d.time
     if m.eq_obj2[k] >= 0:
+        # Horner form of the polynomial, and its derivative
         a2 = m.jnt_qposadr[m.eq_obj2[k]]
         x = d.qpos[a2] - m.qpos0[a2]
         d.row_pos[row] = d.row_pos[row] - x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))
@@ -80,22 +83,23 @@ def joint_equality(m, d, k):
 
 @kernel
 def body_equality(m, d, k, dim):
-    """Two points coincide (dim 3), and two frames are parallel (dim 6).
+    """Rows of a connect (dim 3: two points coincide) or weld constraint (dim 6: two frames coincide).
 
-    With p the points and q the orientations, violated are p₁ - p₂ and s times the vector part of q₂* q₁, which is half
-    the angle for small ones. The reference accelerations are less the part of the rows' accelerations that velocities
-    alone make.
+    With p the points and q the orientations, the violations are p₁ - p₂ and, scaled by s, the vector part of q₂* q₁,
+    half the angle if that is small. The bias accelerations dJ/dt q̇ are subtracted from the reference accelerations.
     """
     b = equality_block(m, d, k, dim)
     chain = d.block_chain[b]
     row = d.block_row[b]
     body1, body2 = m.chain_body2[chain], m.chain_body1[chain]
+    # violation p₁ - p₂
     point1, point2 = anchors(m, d, k, dim, body1, body2)
     violation = sub3(point1, point2)
     arm1 = sub3(point1, d.subtree_com[m.body_rootid[body1]])
     arm2 = sub3(point2, d.subtree_com[m.body_rootid[body2]])
     for r in range(3):
         d.row_pos[row + r] = violation[0] if r == 0 else violation[1] if r == 1 else violation[2]
+    # Jacobian: velocity of the first point less that of the second
     first = m.chain_adr[chain]
     zero = 0.0 * d.time
     for c in range(d.block_num[b]):
@@ -113,7 +117,7 @@ def body_equality(m, d, k, dim):
     if dim == 6:
         weld_rows(m, d, k, b, body1, body2)
     equality_law(m, d, k, b)
-    # gravity, which cacc holds too, is the same for both
+    # bias acceleration dJ/dt q̇; gravity, contained in cacc, cancels
     drift = sub3(
         acceleration_at(d.cvel[body1], d.cacc[body1], arm1), acceleration_at(d.cvel[body2], d.cacc[body2], arm2)
     )
@@ -126,7 +130,7 @@ def body_equality(m, d, k, dim):
 
 @kernel
 def anchors(m, d, k, dim, body1, body2):
-    """World positions (m) of the two points that are to coincide."""
+    """World positions (m) of the two anchors that are to coincide."""
     if m.eq_site[k]:
         local1, local2 = m.site_pos[m.eq_obj1[k]], m.site_pos[m.eq_obj2[k]]
     else:
@@ -143,7 +147,7 @@ def anchors(m, d, k, dim, body1, body2):
 
 @kernel
 def orientations(m, d, k, body1, body2):
-    """The two orientations that are to be the same, as quaternions."""
+    """The two orientations that are to coincide, as quaternions."""
     if m.eq_site[k]:
         quat1 = quat_multiply(d.xquat[body1], m.site_quat[m.eq_obj1[k]])
         quat2 = quat_multiply(d.xquat[body2], m.site_quat[m.eq_obj2[k]])
@@ -156,11 +160,12 @@ def orientations(m, d, k, body1, body2):
 
 @kernel
 def weld_rows(m, d, k, b, body1, body2):
-    """Violation and Jacobian of a weld's rotation: rows 3 to 5."""
+    """Violation and Jacobian of the rotational rows 3 to 5 of a weld."""
     quat1, quat2 = orientations(m, d, k, body1, body2)
     inverse2 = quat_conjugate(quat2)
     scale = m.eq_data[k, 10]
     row = d.block_row[b]
+    # violation: vector part of q₂* q₁
     error = quat_multiply(inverse2, quat1)
     d.row_pos[row + 3] = scale * error[1]
     d.row_pos[row + 4] = scale * error[2]
@@ -169,6 +174,7 @@ def weld_rows(m, d, k, b, body1, body2):
     first = m.chain_adr[chain]
     for c in range(d.block_num[b]):
         s = d.cdof[m.chain_dof[first + c]]
+        # its rate: ½ s q₂* ω q₁
         turn = scale3(0.5 * scale * m.chain_sign[first + c], (s[0], s[1], s[2]))
         change = turned(inverse2, turn, quat1)
         place = d.block_J[b] + c * 6 + 3
@@ -179,7 +185,7 @@ def weld_rows(m, d, k, b, body1, body2):
 
 @kernel(inline=True)
 def turned(left, axis, right):
-    """Vector part of left (0, axis) right."""
+    """Vector part of the quaternion product left (0, axis) right."""
     zero = 0.0 * axis[0]
     product = quat_multiply(quat_multiply(left, (zero, axis[0], axis[1], axis[2])), right)
     return product[1], product[2], product[3]
@@ -187,9 +193,10 @@ def turned(left, axis, right):
 
 @kernel
 def subtract_weld_drift(m, d, k, b, body1, body2):
-    """Take from rows 3 to 5 of a weld what velocities alone add to the second derivative of its violation.
+    """Subtract the rotational bias acceleration of a weld from row_aref, rows 3 to 5.
 
-    With w = ω₁ - ω₂ the rate is ½ s q₂* w q₁, and q' = ½ ω q.
+    With w = ω₁ - ω₂ the rate of the violation is ½ s q₂* w q₁, and q' = ½ ω q. Its derivative is taken with the bodies'
+    bias accelerations.
     """
     quat1, quat2 = orientations(m, d, k, body1, body2)
     inverse2 = quat_conjugate(quat2)
@@ -199,10 +206,12 @@ def subtract_weld_drift(m, d, k, b, body1, body2):
     relative = sub3(omega1, omega2)
     angular = sub3((a1[0], a1[1], a1[2]), (a2[0], a2[1], a2[2]))
     zero = 0.0 * d.time
+    # rates of q₁ and of q₂*
     half1 = scale3(0.5, omega1)
     half2 = scale3(-0.5, omega2)
     rate1 = quat_multiply((zero, half1[0], half1[1], half1[2]), quat1)
     rate2 = quat_multiply(inverse2, (zero, half2[0], half2[1], half2[2]))
+    # product rule for q₂* w q₁
     change = add3(turned(rate2, relative, quat1), turned(inverse2, relative, rate1))
     change = add3(change, turned(inverse2, angular, quat1))
     row = d.block_row[b] + 3

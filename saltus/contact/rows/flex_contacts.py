@@ -1,6 +1,7 @@
-"""Rows of contacts of deformable bodies: a point of an element moves as the corners' bodies do, by their weights.
+"""Constraint rows of contacts of deformable bodies: a point of an element moves with the bodies of its corners.
 
-Between nodes it moves as the nodes around its place at rest do, by the weights of that place.
+Their weights are the point's barycentric coordinates. In bodies interpolated between nodes, the weights are the nodes'
+shape functions at the point's place at rest.
 """
 
 from saltus.contact.barycentric import segment_weights, tetrahedron_weights, triangle_weights
@@ -15,9 +16,9 @@ from saltus.spatial.vectors import add_scaled3, sub3
 @only_with("flexcontact", otherwise="-1")
 @kernel
 def flex_block(m, d, kind, dim, law, k, active):
-    """A block for contact k of a flex, with a list of all that moves it; returns its number.
+    """Append a block for contact k of a deformable body, with a list of its degrees of freedom; returns its number.
 
-    Writes the sides of the contact, for `flex_jacobian` and `flex_inverse` of the same.
+    Writes the sides of the contact, which `flex_jacobian` and `flex_inverse` read.
     """
     contact_sides(m, d, k)
     first = d.count[NFLEXDOF]
@@ -29,7 +30,7 @@ def flex_block(m, d, kind, dim, law, k, active):
 
 @kernel
 def number_of(m, d, k):
-    """A number of the pair of elements that touch in contact k, after those of the model's chains."""
+    """A number that identifies the pair of elements of contact k, beyond those of the model's chains."""
     most = m.nflexelem + m.nflexvert + 1
     second = d.contact_elem[k, 1] if d.contact_vert[k] < 0 else m.nflexelem + d.contact_vert[k]
     return m.nchain + (d.contact_collision[k] * most + d.contact_elem[k, 0] + 1) * most + second + 1
@@ -37,9 +38,10 @@ def number_of(m, d, k):
 
 @kernel
 def list_dofs(m, d, first, body):
-    """Insert what moves a body into the list of degrees of freedom from `first` on, which ascend."""
+    """Insert the degrees of freedom that move a body into the ascending list that begins at `first`."""
     i = m.body_lastdof[body]
     while i >= 0:
+        # insertion into the ascending list, each once
         last = d.count[NFLEXDOF] - 1
         place = last
         while place >= first and d.flex_dof[place] > i:
@@ -55,7 +57,7 @@ def list_dofs(m, d, first, body):
 @only_with("flexcontact")
 @kernel
 def flex_jacobian(m, d, k, b, dim):
-    """The Jacobian of block b, the first `dim` motions of contact k: of the second object against the first."""
+    """The Jacobian of block b, the first `dim` motions of contact k: of the second object relative to the first."""
     zero = 0.0 * d.time
     for c in range(d.block_num[b] * dim):
         d.row_J[d.block_J[b] + c] = zero
@@ -66,7 +68,7 @@ def flex_jacobian(m, d, k, b, dim):
 @only_with("flexcontact", otherwise="0.0 * d.time")
 @kernel
 def flex_inverse(m, d, k):
-    """Inverse inertia (1/kg) that contact k of a flex feels: those of all bodies that it moves, by their weights."""
+    """Approximate inverse inertia (1/kg) at contact k of a deformable body: weighted sum over its bodies."""
     total = 0.0 * d.time
     for i in range(d.count[NSIDE]):
         total = total + d.side_weight[i] * m.body_invweight0[d.side_body[i], 0]
@@ -78,7 +80,7 @@ def flex_inverse(m, d, k):
 
 @kernel
 def contact_sides(m, d, k):
-    """side_body, side_sign, side_weight of all bodies that move with contact k."""
+    """side_body, side_sign, side_weight of all bodies that move contact k."""
     d.count[NSIDE] = 0
     one = 0.0 * d.time + 1.0
     c = d.contact_collision[k]
@@ -95,7 +97,7 @@ def contact_sides(m, d, k):
 
 @kernel(inline=True)
 def add_side(d, body, sign, weight):
-    """Append a body."""
+    """Append a body with its sign and weight."""
     n = d.count[NSIDE]
     d.side_body[n] = body
     d.side_sign[n] = sign
@@ -112,7 +114,7 @@ def add_corner(m, d, v, sign, weight):
 @only_with("flexcell", otherwise=add_corner)
 @kernel
 def add_vertex(m, d, v, sign, weight):
-    """Append what moves a vertex: its body, or nodes around it."""
+    """Append the body that carries a vertex, or those of the nodes around it."""
     if m.flexvert_bodyid[v] >= 0:
         add_corner(m, d, v, sign, weight)
     else:
@@ -123,7 +125,7 @@ def add_vertex(m, d, v, sign, weight):
 
 @kernel
 def add_corners(m, d, f, e, sign, w):
-    """Append the bodies of the corners of element e, with their weights w."""
+    """Append the bodies of the corners of element e, with weights w."""
     for q in range(4):
         if m.flexelem_vert[e, q] >= 0:
             add_side(d, m.flexvert_bodyid[m.flexelem_vert[e, q]], sign, chosen(w, q))
@@ -132,18 +134,20 @@ def add_corners(m, d, f, e, sign, w):
 @only_with("flexcell", otherwise=add_corners)
 @kernel
 def add_element(m, d, f, e, sign, w):
-    """Append what moves a point of element e of flex f, which has weights w of the corners.
+    """Append the bodies that move the point of element e of body f with weights w of the corners.
 
-    Of nodes all that move any point of the element, so that the list is the same wherever the point is.
+    All nodes that move any point of the element are included, so that the list does not depend on the point.
     """
     order = m.flex_order[f]
     if order == 0:
         add_corners(m, d, f, e, sign, w)
         return
+    # place in the grid of nodes at rest
     place = (0.0 * w[0], 0.0 * w[0], 0.0 * w[0])
     for q in range(4):
         if m.flexelem_vert[e, q] >= 0:
             place = add_scaled3(place, chosen(w, q), m.flexvert_grid[m.flexelem_vert[e, q]])
+    # tensor product of the shape functions of the nodes
     span, count = m.flexelem_nodes[e], m.flex_nodes[f]
     for i in range(span[0], span[3] + 1):
         along_x = shape_function(place[0], i, order, count[0])
@@ -157,9 +161,10 @@ def add_element(m, d, f, e, sign, w):
 
 @kernel
 def shape_function(place, node, order, count):
-    """Lagrange's polynomial of a node, by its number on an axis, at a place with cells of length 1.
+    """Lagrange shape function of a node, given by its number on an axis, at a place (in cells).
 
-    Of all cells that the node belongs to: it is 0 beyond them, and `count` nodes end the axis.
+    Piecewise over the cells that contain the node, and 0 beyond them. The place is clamped to the `count` nodes of the
+    axis.
     """
     s = clip(place, 0.0 * place, 0.0 * place + 1.0 * ((count - 1) // order))
     zero = 0.0 * s
@@ -176,13 +181,13 @@ def shape_function(place, node, order, count):
 
 @kernel(inline=True)
 def chosen(w, q):
-    """One of four weights."""
+    """Component q of four weights."""
     return w[0] if q == 0 else w[1] if q == 1 else w[2] if q == 2 else w[3]
 
 
 @kernel
 def element_weights(m, d, e, point):
-    """Weights of an element's corners, of its point nearest to `point`; zero for those that it does not have."""
+    """Barycentric coordinates of the point of an element nearest to `point`; zero for corners that it lacks."""
     corner = m.flexelem_vert[e]
     a, b = d.flexvert_xpos[corner[0]], d.flexvert_xpos[corner[1]]
     zero = 0.0 * point[0]
@@ -198,13 +203,15 @@ def element_weights(m, d, e, point):
 
 @kernel
 def add_body_rows(m, d, k, b, dim, body, weight):
-    """Add to the Jacobian of block b a body's motion at contact k, times a weight."""
+    """Add `weight` times the motion of a body at contact k to the Jacobian of block b."""
     f = d.contact_frame[k]
     arm = sub3(d.contact_pos[k], d.subtree_com[m.body_rootid[body]])
+    # unit wrenches at the contact point along normal and tangents
     w0 = unit_wrench(arm, (f[0], f[1], f[2]))
     w1 = unit_wrench(arm, (f[3], f[4], f[5]))
     w2 = unit_wrench(arm, (f[6], f[7], f[8]))
     first = d.block_dofs[b] - m.nchaindof
+    # degrees of freedom of the body, from the last to the root; the list ascends
     c = d.block_num[b] - 1
     i = m.body_lastdof[body]
     while i >= 0:
@@ -213,9 +220,11 @@ def add_body_rows(m, d, k, b, dim, body, weight):
         s = d.cdof[i]
         place = d.block_J[b] + c * dim
         d.row_J[place] = d.row_J[place] + weight * dot6(s, w0)
+        # sliding along the tangents
         if dim > 1:
             d.row_J[place + 1] = d.row_J[place + 1] + weight * dot6(s, w1)
             d.row_J[place + 2] = d.row_J[place + 2] + weight * dot6(s, w2)
+        # rotation about normal and tangents
         for r in range(3, dim):
             q = 3 * (r - 3)
             turn = s[0] * f[q] + s[1] * f[q + 1] + s[2] * f[q + 2]

@@ -1,4 +1,4 @@
-"""Rows that keep the edges of deformable bodies at their lengths."""
+"""Constraint rows that keep the edge lengths of deformable bodies."""
 
 from saltus.contact.counts import NBLOCK, NEDGE
 from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
@@ -12,7 +12,7 @@ from saltus.spatial.vectors import dot3, scale3, sub3
 @only_with("flexequality")
 @kernel
 def edge_rows(m, d):
-    """A row for each edge that may not change its length L: L - L₀ = 0. Reads flexvert_xpos, cdof, qvel."""
+    """A row L - L₀ = 0 for each edge of constrained length L. Reads flexvert_xpos, cdof, qvel."""
     zero = 0.0 * d.time
     if m.edgerows_alike:
         d.count[NEDGE] = d.count[NBLOCK]
@@ -31,18 +31,21 @@ def edge_rows(m, d):
 
 @kernel
 def edge_jacobian(m, d, b, e):
-    """The Jacobian of edge e's length, dL = u · (dx₂ - dx₁), as that of block b; returns L - L₀ (m)."""
+    """Writes the Jacobian of the length of edge e, dL = u · (dx₂ - dx₁), to block b; returns L - L₀ (m)."""
     first, second = m.flexedge_vert[e, 0], m.flexedge_vert[e, 1]
     x1, x2 = d.flexvert_xpos[first], d.flexvert_xpos[second]
+    # length and direction of the edge
     span = sub3(x2, x1)
     length = sqrt(dot3(span, span))
     u = scale3(1.0 / length, span)
+    # vertices that only translate: the linear parts of cdof
     adr = m.chain_adr[d.block_chain[b]]
     if m.edgerows_alike:
         for c in range(d.block_num[b]):
             s = d.cdof[m.chain_dof[adr + c]]
             d.row_J[d.block_J[b] + c] = m.chain_sign[adr + c] * dot3(u, (s[3], s[4], s[5]))
         return length - m.flexedge_length0[e]
+    # in general: velocities of both vertices for each degree of freedom
     arm1 = sub3(x1, d.subtree_com[m.body_rootid[m.flexvert_bodyid[first]]])
     arm2 = sub3(x2, d.subtree_com[m.body_rootid[m.flexvert_bodyid[second]]])
     for c in range(d.block_num[b]):

@@ -1,4 +1,4 @@
-"""Rows of dry friction in joints: a force up to a bound against the motion."""
+"""Constraint rows of dry friction in joints: a bounded force against the motion."""
 
 from saltus.contact.rows.blocks import FRICTION, add_block
 from saltus.contact.rows.soft_law import impedance, regularisation
@@ -7,7 +7,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def friction_rows(m, d):
-    """Rows of dry friction: acceleration towards -B v, with a force of at most friction_loss (N, N m)."""
+    """Rows of dry friction: reference acceleration -B v, with a force of at most friction_loss (N, N m)."""
     for k in range(m.ndoffriction):
         law = m.friction_law[k]
         chain = m.friction_chain[k]

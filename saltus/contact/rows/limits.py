@@ -1,4 +1,4 @@
-"""Rows of joint limits: one for each end of a range that a joint comes close to."""
+"""Constraint rows of joint limits: one for each end of a range that a joint comes close to."""
 
 from saltus.contact.rows.blocks import UNILATERAL, add_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
@@ -14,7 +14,7 @@ TINY = 1e-30
 
 @kernel
 def limit_rows(m, d):
-    """Rows of all joint limits: distance to the end of the range less margin is not to become negative."""
+    """Rows of all joint limits: the gap, distance to the end of the range less margin, must stay non-negative."""
     for k in range(m.njntlimit):
         j = m.limit_obj[k]
         i = m.jnt_dofadr[j]
@@ -22,6 +22,7 @@ def limit_rows(m, d):
             ball_limit(m, d, k, i, m.jnt_qposadr[j])
         else:
             q = d.qpos[m.jnt_qposadr[j]]
+            # distance to each end of the range
             low = q - m.limit_range[k, 0]
             high = m.limit_range[k, 1] - q
             margin = m.limit_margin[k]
@@ -35,7 +36,7 @@ def limit_rows(m, d):
 
 @kernel
 def unilateral(m, d, k, dist, v):
-    """The row of limit k at a distance (rad, m) that grows at the rate v; returns its block."""
+    """Append the row of limit k at distance `dist` (rad, m) with rate v; returns its block."""
     law = m.limit_law[k]
     r = dist - m.limit_margin[k]
     active = r < 0.0
@@ -50,11 +51,12 @@ def unilateral(m, d, k, dist, v):
 
 @kernel
 def ball_limit(m, d, k, i, a):
-    """The row of a ball joint's largest angle of rotation."""
+    """The row of the limit on a ball joint's rotation angle."""
     turn = quat_log(quat_normalize(load4(d.qpos, a)))
     angle = sqrt(dot3(turn, turn) + TINY)
     dist = max(m.limit_range[k, 0], m.limit_range[k, 1]) - angle
     if any_lane(dist < m.limit_margin[k]):
+        # d(angle)/dt = axis · ω
         axis = (turn[0] / angle, turn[1] / angle, turn[2] / angle)
         b = unilateral(m, d, k, dist, -dot3(axis, load3(d.qvel, i)))
         place = d.block_J[b]

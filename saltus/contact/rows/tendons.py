@@ -1,4 +1,4 @@
-"""Rows of tendons: limits of their length, dry friction, and equalities."""
+"""Constraint rows of tendons: length limits, dry friction and equalities."""
 
 from saltus.contact.rows.blocks import FRICTION, add_block
 from saltus.contact.rows.equality import TENDON, equality_block, equality_law
@@ -11,7 +11,7 @@ from saltus.number.kernels import kernel, only_with
 @only_with("tendon")
 @kernel
 def tendon_limit_rows(m, d):
-    """Rows of the ends of tendons' ranges that they come close to."""
+    """Rows of tendon limits: one for each end of a range that a tendon comes close to."""
     for k in range(m.njntlimit, m.nlimit):
         t = m.limit_obj[k]
         low = d.ten_length[t] - m.limit_range[k, 0]
@@ -26,7 +26,7 @@ def tendon_limit_rows(m, d):
 @only_with("tendon")
 @kernel
 def tendon_friction_rows(m, d):
-    """Rows of tendons' dry friction."""
+    """Rows of dry friction in tendons."""
     for k in range(m.ndoffriction, m.nfriction):
         t = m.friction_obj[k]
         law = m.friction_law[k]
@@ -43,7 +43,7 @@ def tendon_friction_rows(m, d):
 
 @kernel
 def tendon_speed(m, d, t):
-    """Rate of tendon t's length: ten_J q̇."""
+    """Rate of change of tendon t's length: ten_J q̇."""
     v = 0.0 * d.time
     for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
         v = v + d.ten_J[k] * d.qvel[m.tendon_dof[k]]
@@ -52,7 +52,7 @@ def tendon_speed(m, d, t):
 
 @kernel
 def tendon_jacobian(m, d, b, t, factor):
-    """The Jacobian of block b ← factor ten_J; their degrees of freedom are the same."""
+    """The Jacobian of block b ← factor ten_J; both have the same degrees of freedom."""
     place = d.block_J[b]
     for k in range(m.tendon_Jnum[t]):
         d.row_J[place + k] = factor * d.ten_J[m.tendon_Jadr[t] + k]
@@ -80,6 +80,7 @@ def tendon_equality(m, d, k):
     d.row_pos[row] = d.ten_length[t1] - m.tendon_length0[t1] - c[0]
     add_tendon_jacobian(m, d, b, t1, 1.0 + 0.0 * d.time)
     if t2 >= 0:
+        # Horner form of the polynomial, and its derivative
         x = d.ten_length[t2] - m.tendon_length0[t2]
         d.row_pos[row] = d.row_pos[row] - x * (c[1] + x * (c[2] + x * (c[3] + x * c[4])))
         slope = c[1] + x * (2.0 * c[2] + x * (3.0 * c[3] + x * 4.0 * c[4]))
@@ -89,7 +90,7 @@ def tendon_equality(m, d, k):
 
 @kernel
 def add_tendon_jacobian(m, d, b, t, factor):
-    """The Jacobian of block b += factor ten_J; both lists of degrees of freedom ascend."""
+    """Add factor ten_J to the Jacobian of block b; both lists of degrees of freedom ascend."""
     place = d.block_J[b]
     e = m.chain_adr[d.block_chain[b]]
     first = e

@@ -1,8 +1,8 @@
-"""Contact by a law of the user's: a force for each contact, from how deep it is and how it moves.
+"""User-defined compliant contact: a force for each contact as a function of gap and relative velocity.
 
-A law is a kernel force(m, d, gap, velocity): `gap` is the signed distance (m), below zero; `velocity` that of the
-second geom against the first (m/s), along the normal, which points to the second, and two tangents. It returns the
-force on the second geom along the same axes (N). A word that begins with `GIVEN` tells it (see
+A law is a kernel force(m, d, gap, velocity): `gap` is the gap (m), below zero; `velocity` (m/s) is that of the second
+geom relative to the first, along the normal, which points to the second, and two tangents. It returns the force (N) on
+the second geom along the same axes. The model's feature key for it begins with `GIVEN` (see
 `saltus.dynamics.user_laws`).
 """
 
@@ -21,7 +21,7 @@ GIVEN = "touch_"
 
 @looks_at(GIVEN)
 def _force(m, d, gap, velocity):
-    """Force (N) of the law."""
+    """Force (N) of the user's law."""
 
 
 @overload(_force, strict=False, jit_options=INLINE)
@@ -33,16 +33,16 @@ def _choose_force(m, d, gap, velocity):
 @only_with(GIVEN, otherwise="False")
 @kernel
 def has_law(m):
-    """Whether contacts follow a law of the user's."""
+    """Whether contacts follow a user-defined law."""
     return True
 
 
 @only_with(GIVEN)
 @kernel
 def given_forces(m, d):
-    """Forces of all contacts that are within their margin, and what they are on the joints.
+    """Forces of all contacts that are within their margin, and their generalised forces.
 
-    Writes contact_touch [nconmax, 3] (N), along their own axes, and qfrc_compliant [nv] (N, N m). Reads the contacts
+    Writes contact_touch [nconmax, 3] (N), in the contact frames, and qfrc_compliant [nv] (N, N m). Reads the contacts
     and qvel; leaves no blocks.
     """
     zero = 0.0 * d.time
@@ -57,14 +57,16 @@ def given_forces(m, d):
 
 @kernel
 def given_force(m, d, k, law, gap, active):
-    """The same of contact k, which is at work in the lanes where `active` holds."""
+    """The same for contact k, which acts in the lanes where `active` holds."""
     zero = 0.0 * d.time
     dim = 1 if m.law_dim[law] == 1 else 3
     clear_blocks(m, d)
+    # Jacobian and relative velocity of the contact
     b = contact_block(m, d, UNILATERAL if dim == 1 else CONE, dim, law, k, active)
     contact_jacobian(m, d, k, b, dim)
     contact_velocity(m, d, k, b, dim)
     row = d.block_row[b]
+    # the user's law, in lanes where the contact acts
     across1 = d.row_aref[row + 1] if dim == 3 else zero
     across2 = d.row_aref[row + 2] if dim == 3 else zero
     force = _force(m, d, where(active, gap, zero), (d.row_aref[row], across1, across2))
@@ -73,6 +75,7 @@ def given_force(m, d, k, law, gap, active):
     tangent2 = where(active, force[2] + zero, zero) if dim == 3 else zero
     d.contact_touch[k] = (normal, tangent1, tangent2)
     d.contact_block[k] = -1
+    # generalised forces Jᵀ f
     d.row_force[row] = normal
     if dim == 3:
         d.row_force[row + 1] = tangent1

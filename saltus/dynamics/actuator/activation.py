@@ -1,6 +1,6 @@
-"""States of actuators: how fast they change, and what they are after a step.
+"""Actuator activations: their rates, and their values after a step.
 
-What is computed is what MuJoCo 4.0 computes (documentation, Computation, "Stateful actuators").
+The same as in MuJoCo 4.0 (documentation, Computation, "Stateful actuators").
 """
 
 from saltus.dynamics.actuator.dc_motor import motor_rates, next_motor_state
@@ -24,7 +24,7 @@ from saltus.number.kernels import kernel, only_with
 @only_with("act")
 @kernel
 def activation_rates(m, d):
-    """act_dot [nact] of all actuators at the present state; servos may change their input.
+    """act_dot [nact] of all actuators at the present state; servos may modify their input.
 
     Reads act [nact], input [nu], actuator_length and actuator_velocity [nout].
     """
@@ -34,14 +34,17 @@ def activation_rates(m, d):
             kind = m.actuator_dyntype[k]
             c = m.actuator_ctrladr[k]
             if kind == DYN_INTEGRATOR:
+                # integrator: the rate is the control
                 for i in range(m.actuator_ctrlnum[k]):
                     d.act_dot[a + i] = 0.0 * d.time + d.input[c + i]
             elif kind == DYN_FILTER or kind == DYN_FILTEREXACT:
+                # first-order filter (u - act) / τ, for periodic angles along the shorter way
                 error = d.input[c] - d.act[a]
                 if m.actuator_period[k] > 0.0:
                     error = nearest(error, 0.0 * error, m.actuator_period[k])
                 d.act_dot[a] = error / max(MINVAL, m.actuator_dynprm[k, 0])
             elif kind == DYN_MUSCLE:
+                # muscles, servos and motors: state equations of their own
                 d.act_dot[a] = activation_rate(m, k, d.input[c], d.act[a])
             elif kind == DYN_PID:
                 servo_rates(m, d, k)
@@ -49,6 +52,7 @@ def activation_rates(m, d):
                 motor_rates(m, d, k)
             elif kind == DYN_HILL:
                 hill_rates(m, d, k)
+            # disabled actuators keep their states
             if not m.actuator_enabled[k]:
                 for i in range(m.actuator_actnum[k]):
                     d.act_dot[a + i] = 0.0 * d.time
@@ -56,7 +60,7 @@ def activation_rates(m, d):
 
 @kernel
 def next_activation(m, d, k, a, h):
-    """State a of actuator k after h seconds, as methods of one stage take it: Euler's method, filters exactly."""
+    """State a of actuator k after h seconds, for one-stage methods: Euler's method; filters (filterexact) exactly."""
     kind = m.actuator_dyntype[k]
     rate = d.act_dot[a]
     if kind == DYN_DCMOTOR:
@@ -71,7 +75,7 @@ def next_activation(m, d, k, a, h):
 
 @kernel(inline=True)
 def in_range(m, k, act):
-    """A state within the limits of actuator k."""
+    """A state clipped to the activation range of actuator k."""
     if m.actuator_actlimited[k]:
         act = clip(act, m.actuator_actrange[k, 0], m.actuator_actrange[k, 1])
     return act
@@ -80,7 +84,7 @@ def in_range(m, k, act):
 @only_with("act")
 @kernel
 def advance_activations(m, d, h):
-    """act ← act after h seconds, with the rates act_dot of the step's start; a controller's by Euler's method."""
+    """act ← act after h seconds, from the rates act_dot at the step's start; controller states by Euler's method."""
     for k in range(m.nact - m.ncontrol_state, m.nact):
         d.act[k] = d.act[k] + h * d.act_dot[k]
     for k in range(m.nactuator):
@@ -95,7 +99,7 @@ def advance_activations(m, d, h):
 @only_with("act")
 @kernel
 def settle_activations(m, d):
-    """Bring states at the end of a step of several stages back into their limits."""
+    """Clip the states to their limits at the end of a step of a multi-stage method."""
     for k in range(m.nactuator):
         a = m.actuator_actadr[k]
         if a >= 0 and m.has_actuation:
@@ -108,7 +112,7 @@ def settle_activations(m, d):
 
 @kernel
 def anchor_setpoint(m, d, k):
-    """Angles that a servo keeps as its setpoint stay near those that it has come to."""
+    """Keep a servo's periodic setpoint, where it is a state, at the representative nearest to the present angle."""
     kind = m.actuator_dyntype[k]
     if m.actuator_period[k] > 0.0 and kind != DYN_PID:
         a = m.actuator_actadr[k] + m.actuator_actnum[k] - 1

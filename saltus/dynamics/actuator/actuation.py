@@ -1,7 +1,7 @@
-"""Forces of actuators: controls and states in, joint forces out.
+"""Actuator forces: from controls and activations to generalised forces.
 
-What is computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation model"): for each output a force
-gain · (control or state) + bias, limited, and its moment arms times it.
+The same as in MuJoCo 4.0 (documentation, Computation, "Actuation model"): each output has a force gain · (control or
+activation) + bias, clipped to its range, which its moment arms map to the joints.
 """
 
 from saltus.dynamics.actuator.activation import activation_rates, next_activation
@@ -29,13 +29,14 @@ from saltus.number.kernels import kernel, only_with
 
 @kernel
 def motors(m, d):
-    """`actuation` by motors and affine servos on hinges and slides alone, in one pass.
+    """`actuation` for models with nothing but motors and affine servos on hinges and slides, in one pass.
 
-    (g₀ + g₁ l + g₂ v) u + b₀ + b₁ l + b₂ v, limited, times gear.
+    force = (g₀ + g₁ l + g₂ v) u + b₀ + b₁ l + b₂ v, clipped; the generalised force is gear times it.
     """
     for i in range(m.nv):
         d.qfrc_actuator[i] = 0.0 * d.time
     for k in range(m.nactuator):
+        # length and velocity: gear times those of the joint
         j = m.out_obj1[k]
         i = m.jnt_dofadr[j]
         gear = m.actuator_gear[k, 0]
@@ -44,16 +45,19 @@ def motors(m, d):
         d.actuator_velocity[k] = speed
         force = 0.0 * length
         if m.actuator_enabled[k]:
+            # control within its range
             c = m.actuator_ctrladr[k]
             u = d.ctrl[c]
             if m.actuator_ctrllimited[c]:
                 u = clip(u, m.actuator_ctrlrange[c, 0], m.actuator_ctrlrange[c, 1])
             d.input[c] = u
+            # gain times control plus bias, within the force range
             g = m.actuator_gainprm[k]
             b = m.actuator_biasprm[k]
             force = (g[0] + g[1] * length + g[2] * speed) * u + b[0] + b[1] * length + b[2] * speed
             if m.actuator_forcelimited[k]:
                 force = clip(force, m.actuator_forcerange[k, 0], m.actuator_forcerange[k, 1])
+        # the moment arm is the gear
         d.actuator_force[k] = force
         d.qfrc_actuator[i] = d.qfrc_actuator[i] + gear * force
     if m.has_actuation:
@@ -63,17 +67,19 @@ def motors(m, d):
 @only_with("actuation", otherwise=motors)
 @kernel
 def actuation(m, d):
-    """Joint forces of all actuators, qfrc_actuator [nv] (N, N m); needs `transmissions`.
+    """Generalised forces of all actuators, qfrc_actuator [nv] (N, N m); needs `transmissions`.
 
     Reads ctrl [nu], act [nact]. Writes input [nu], act_dot [nact], actuator_length, actuator_velocity, actuator_force
     [nout].
     """
     for i in range(m.nv):
         d.qfrc_actuator[i] = 0.0 * d.time
+    # lengths and velocities, controls
     for o in range(m.nout):
         output(m, d, o)
     control(m, d)
     if m.has_actuation:
+        # inputs, rates of states, and forces before limits
         inputs(m, d)
         activation_rates(m, d)
         for k in range(m.nactuator):
@@ -82,6 +88,7 @@ def actuation(m, d):
             else:
                 for o in range(m.actuator_outadr[k], m.actuator_outadr[k] + m.actuator_outnum[k]):
                     d.actuator_force[o] = 0.0 * d.time
+        # force limits, and moment arms times force
         limit_tendon_forces(m, d)
         for k in range(m.nactuator):
             limit_force(m, d, k)
@@ -92,7 +99,7 @@ def actuation(m, d):
 
 @kernel
 def inputs(m, d):
-    """input [nu]: the controls, delayed where actuators ask for it, within their limits."""
+    """input [nu]: controls, with the delays of actuators, clipped to their ranges."""
     for c in range(m.nu):
         d.input[c] = d.ctrl[c]
     delayed_controls(m, d)
@@ -103,7 +110,7 @@ def inputs(m, d):
 
 @kernel
 def actuator_force(m, d, k):
-    """Force of actuator k before limits: gain · u + bias, with u its control or last state; others by their laws."""
+    """Force of actuator k before limits: gain · u + bias with u its control or last state, or the law of its type."""
     o = m.actuator_outadr[k]
     kind = m.actuator_gaintype[k]
     if kind == GAIN_SO3:
@@ -111,6 +118,7 @@ def actuator_force(m, d, k):
     else:
         length, speed = d.actuator_length[o], d.actuator_velocity[o]
         state = last_state(m, d, k)
+        # servos, dc motors and hill-type muscles have laws of their own
         if kind == GAIN_PID:
             force = servo_force(m, d, k, length, state)
         elif kind == GAIN_DCMOTOR:
@@ -118,6 +126,7 @@ def actuator_force(m, d, k):
         elif kind == GAIN_HILL:
             force = hill_force(m, d, k, state)
         else:
+            # gain times control or state
             u = state
             if m.actuator_dyntype[k] == DYN_NONE:
                 u = u + d.input[m.actuator_ctrladr[k]]
@@ -128,6 +137,7 @@ def actuator_force(m, d, k):
             else:
                 g = m.actuator_gainprm[k]
                 force = (g[0] + g[1] * length + g[2] * speed) * u
+        # bias
         kind = m.actuator_biastype[k]
         if kind == BIAS_MUSCLE:
             force = force + muscle_bias(m, k, o, length)
@@ -140,7 +150,7 @@ def actuator_force(m, d, k):
 @only_with("act", otherwise="0.0 * d.time")
 @kernel
 def last_state(m, d, k):
-    """The last state of actuator k, or what it will be after the step if the actuator is early; 0 without states."""
+    """Last state of actuator k, or its value after the step if the actuator is early (actearly); 0 without states."""
     state = 0.0 * d.time
     if m.actuator_actadr[k] >= 0:
         a = m.actuator_actadr[k] + m.actuator_actnum[k] - 1
@@ -154,7 +164,7 @@ def last_state(m, d, k):
 @only_with("so3", otherwise="(0.0 * d.time, 0.0 * d.time, 0.0 * d.time)")
 @kernel
 def setpoint_turn(m, d, k):
-    """Rotation vector that an orientation servo is set to, by its controls or its states."""
+    """Setpoint of an orientation servo as a rotation vector, from its controls or its states."""
     zero = 0.0 * d.time
     c = m.actuator_ctrladr[k]
     turn = zero + d.input[c], zero + d.input[c + 1], zero + d.input[c + 2]
@@ -174,7 +184,7 @@ def setpoint_turn(m, d, k):
 @only_with("tendon")
 @kernel
 def limit_tendon_forces(m, d):
-    """Scale the forces of all actuators of a tendon so that their sum stays in the tendon's range."""
+    """Scale the forces of all actuators on a tendon so that their sum stays in the tendon's range."""
     for t in range(m.ntendon):
         if m.tendon_actfrclimited[t]:
             total = 0.0 * d.time
@@ -191,7 +201,7 @@ def limit_tendon_forces(m, d):
 
 @kernel
 def limit_force(m, d, k):
-    """Keep the force of actuator k in its range; then add what a motor's range does not concern."""
+    """Clip the force of actuator k to its range; then add motor friction, which the range does not limit."""
     if m.actuator_forcelimited[k]:
         if m.actuator_gaintype[k] == GAIN_SO3:
             limit_orientation_torque(m, d, k)
@@ -205,7 +215,7 @@ def limit_force(m, d, k):
 
 @kernel
 def joint_actuation(m, d):
-    """Add the gravity compensation that actuators provide to qfrc_actuator [nv] (N, N m), and keep it in its ranges."""
+    """Add gravity compensation by actuators to qfrc_actuator [nv] (N, N m), and clip it to the joints' ranges."""
     if m.has_gravcomp:
         for i in range(m.nv):
             if m.jnt_actgravcomp[m.dof_jntid[i]]:

@@ -1,12 +1,12 @@
-"""MuJoCo's direct-current motor: controller, winding, heat, cogging, friction of bristles.
+"""MuJoCo's DC motor: controller, winding, temperature, cogging, and bristle friction (LuGre).
 
     V = R/K τ + K ω (controller with torque τ) + raw voltage,   di/dt = (V - R i - K ω) / (R te),   torque = K i,
     dT/dt = (R i² - T/Rth) / C,   dz/dt = ω - σ₀ |ω| / g(ω) z,   g(ω) = Fc + (Fs - Fc) exp(-(ω/vs)²)
 
-(MuJoCo documentation, XML reference, "dcmotor"; friction after Canudas de Wit, Olsson, Åström & Lischinsky, A new model
-for control of systems with friction (1995).) Parameters: gain R, K, temperature coefficient, reference temperature, kp,
-ki, kd, voltage limit; dynamics te, current rate limit, Rth, C, ambient temperature, σ₀, σ₁, slew rate, integral limit;
-bias cogging amplitude, periods, phase, Fc, Fs, vs.
+with T the temperature above ambient (MuJoCo documentation, XML reference, "dcmotor"; friction after Canudas de Wit,
+Olsson, Åström & Lischinsky, A new model for control of systems with friction (1995)). Parameters: gain R, K,
+temperature coefficient, reference temperature, kp, ki, kd, voltage limit; dynamics te, current rate limit, Rth, C,
+ambient temperature, σ₀, σ₁, slew rate, integral limit; bias cogging amplitude, periods, phase, Fc, Fs, vs.
 """
 
 from saltus.dynamics.actuator.servo import limited_integrand, servo_inputs, slew
@@ -39,7 +39,7 @@ def resistance(m, d, k):
 
 @kernel
 def voltage(m, d, k, length, velocity):
-    """Voltage (V) at the winding: of the controller on board, limited, and of the input."""
+    """Voltage (V) at the winding: controller voltage within its limit, plus the raw voltage input."""
     most = m.actuator_gainprm[k, 7]
     volts = controller_voltage(m, d, k, length, velocity)
     if most > 0.0:
@@ -52,7 +52,7 @@ def voltage(m, d, k, length, velocity):
 
 @kernel
 def controller_voltage(m, d, k, length, velocity):
-    """Voltage (V) that the controller on board asks for."""
+    """Voltage (V) that the motor's controller requests, before its limit."""
     prm = m.actuator_gainprm[k]
     position, speed, feedforward, _ = servo_inputs(m, d, k)
     volts = 0.0 * length
@@ -60,6 +60,7 @@ def controller_voltage(m, d, k, length, velocity):
         integral = 0.0 * length
         if m.actuator_slot[k, INTEGRAL] >= 0:
             integral = integral + d.act[m.actuator_slot[k, INTEGRAL]]
+        # pid torque, and the voltage that produces it at this speed
         torque = prm[4] * (position - length) + prm[6] * (speed - velocity) + prm[5] * integral + feedforward
         volts = prm[0] / prm[1] * torque + prm[1] * velocity
     return volts
@@ -77,17 +78,19 @@ def bristle_decay(m, k, velocity):
 @only_with("dcmotor")
 @kernel
 def motor_rates(m, d, k):
-    """act_dot of motor k's states; limits the rate of its setpoint."""
+    """act_dot of motor k's states; limits the slew rate of its setpoint."""
     o = m.actuator_outadr[k]
     c = m.actuator_ctrladr[k]
     length, velocity = d.actuator_length[o], d.actuator_velocity[o]
     prm, gain = m.actuator_dynprm[k], m.actuator_gainprm[k]
+    # setpoint within its slew rate, and integral of the error
     place = m.actuator_slot[k, SLEW]
     if place >= 0:
         slew(m, d, c, place, prm[7], 0.0)
     place = m.actuator_slot[k, INTEGRAL]
     if place >= 0:
         d.act_dot[place] = limited_integrand(d.input[c] - length, d.act[place], prm[8])
+    # winding temperature: joule heat less conduction to the ambient
     volts = voltage(m, d, k, length, velocity)
     winding = m.actuator_slot[k, CURRENT]
     place = m.actuator_slot[k, TEMPERATURE]
@@ -97,9 +100,11 @@ def motor_rates(m, d, k):
         if winding >= 0:
             ampere = d.act[winding]
         d.act_dot[place] = (ohm * ampere * ampere - d.act[place] / prm[2]) / prm[3]
+    # bristle deflection
     place = m.actuator_slot[k, BRISTLE]
     if place >= 0:
         d.act_dot[place] = velocity + bristle_decay(m, k, velocity) * d.act[place]
+    # current: ((V - K ω)/R - i) / te within the rate limit
     if winding >= 0:
         rate = ((volts - gain[1] * velocity) / resistance(m, d, k) - d.act[winding]) / prm[0]
         if prm[1] > 0.0:
@@ -110,7 +115,7 @@ def motor_rates(m, d, k):
 @only_with("dcmotor", otherwise="0.0 * length")
 @kernel
 def motor_torque(m, d, k, length, velocity, current):
-    """Torque (N m) of the winding: K i, with the state's current or that of the present voltage."""
+    """Torque (N m) of the winding: K i, with i a state or, without inductance, the current at the present voltage."""
     prm = m.actuator_gainprm[k]
     if m.actuator_slot[k, CURRENT] >= 0:
         return prm[1] * current
@@ -122,12 +127,14 @@ def motor_torque(m, d, k, length, velocity, current):
 @only_with("dcmotor", otherwise="0.0 * d.time")
 @kernel
 def motor_friction(m, d, k):
-    """Torque (N m) of cogging and friction, which no limit of the current concerns."""
+    """Torque (N m) of cogging and friction, which the force range does not limit."""
     prm = m.actuator_biasprm[k]
     torque = 0.0 * d.time
+    # cogging
     if prm[0] != 0.0:
         sine, _ = sincos(prm[1] * d.actuator_length[m.actuator_outadr[k]] + prm[2])
         torque = torque + prm[0] * sine
+    # bristle friction: -σ₀ z - σ₁ dz/dt
     place = m.actuator_slot[k, BRISTLE]
     if place >= 0:
         torque = torque - m.actuator_dynprm[k, 5] * d.act[place] - m.actuator_dynprm[k, 6] * d.act_dot[place]
@@ -137,7 +144,7 @@ def motor_friction(m, d, k):
 @only_with("dcmotor", otherwise="d.act[a] + h * rate")
 @kernel
 def next_motor_state(m, d, k, a, rate, h):
-    """State a of motor k after h seconds; current and bristles exactly, for a voltage and velocity that stay."""
+    """State a of motor k after h seconds; current and bristles exactly, for constant voltage and velocity."""
     act = d.act[a]
     prm = m.actuator_dynprm[k]
     if a == m.actuator_slot[k, CURRENT]:
@@ -158,23 +165,26 @@ def next_motor_state(m, d, k, a, rate, h):
 @only_with("dcmotor", otherwise="0.0 * d.time")
 @kernel
 def motor_slope(m, d, k):
-    """Derivative of motor k's torque in its velocity (N m s), as MuJoCo's implicit integrators take it.
+    """Derivative of motor k's torque in its velocity (N m s), as in MuJoCo's implicit integrators.
 
-    The winding's with all its limits, and of the friction's the part of the bristles' damping alone.
+    That of the winding with all its limits; of friction only the bristle damping.
     """
     o = m.actuator_outadr[k]
     length, velocity = d.actuator_length[o], d.actuator_velocity[o]
     prm, dyn = m.actuator_gainprm[k], m.actuator_dynprm[k]
     zero = 0.0 * velocity
+    # slope of the controller's voltage, zero at its limit
     by_controller = zero
     if m.actuator_ctrlspec[k] & (INPUT_POS | INPUT_VEL | INPUT_FF):
         by_controller = by_controller + (prm[1] - prm[6] * prm[0] / prm[1])
         if prm[7] > 0.0:
             asked = absolute(controller_voltage(m, d, k, length, velocity))
             by_controller = where(asked >= prm[7], zero, by_controller)
+    # slope of K i at the stationary current i = (V - K ω)/R
     ohm = resistance(m, d, k)
     ohm = maximum(ohm, 0.0 * ohm + MINVAL)
     slope = prm[1] * (by_controller - prm[1]) / ohm
+    # with inductance: the share of the current that is reached within the step
     current = zero
     place = m.actuator_slot[k, CURRENT]
     if place >= 0:
@@ -182,6 +192,7 @@ def motor_slope(m, d, k):
         current = next_motor_state(m, d, k, place, d.act_dot[place], d.timestep)
         if dyn[1] > 0.0:
             slope = where(absolute(d.act_dot[place]) >= dyn[1], zero, slope)
+    # none at the force limit
     if m.actuator_forcelimited[k]:
         torque = motor_torque(m, d, k, length, velocity, current)
         low, high = m.actuator_forcerange[k, 0], m.actuator_forcerange[k, 1]
@@ -192,7 +203,7 @@ def motor_slope(m, d, k):
 @only_with("dcmotor", otherwise="0.0 * d.time")
 @kernel
 def friction_slope(m, d, k):
-    """Derivative of a motor's friction in its velocity (N m s), of the bristles' damping alone; 0 of others."""
+    """Derivative of a motor's friction in its velocity (N m s), from bristle damping alone; 0 for other actuators."""
     slope = 0.0 * d.time
     if m.actuator_biastype[k] == BIAS_DCMOTOR:
         slope = slope - m.actuator_dynprm[k, 6]

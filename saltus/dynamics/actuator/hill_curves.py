@@ -1,15 +1,15 @@
-"""Curves of muscles and tendons: quintic Bézier pieces, (x(u), y(u)) with u from 0 to 1 along each, straight beyond.
+"""Muscle and tendon curves: quintic Bézier pieces (x(u), y(u)), u from 0 to 1, extended by straight lines.
 
-They are those of Millard, Uchida, Seth & Delp (2013), appendix: twice differentiable, with x rising along the curve.
-What is asked for is a point by an equation α x + γ y = t in which the left side rises along the curve. With γ = 0 this
-evaluates y(x); with both it solves a balance of forces in the velocity, a damper α beside a force-velocity curve times
-γ, by one polynomial equation and without inverting the curve.
+They are those of Millard, Uchida, Seth & Delp (2013), appendix: twice differentiable, with x increasing along the
+curve. Points are found from an equation α x + γ y = t whose left side increases along the curve. With γ = 0 this
+evaluates y(x); with both it solves a force balance for the velocity, with a damper α beside γ times a force-velocity
+curve, as one polynomial equation and without inverting the curve.
 """
 
 from saltus.number.functions import absolute, any_lane, clip, epsilon_of, value_of, where
 from saltus.number.kernels import kernel
 
-MOST = 40  # iterations: halving alone would find the parameter to 1e-12
+MOST = 40  # iterations: bisection alone would find the parameter to 1e-12
 
 
 @kernel(inline=True)
@@ -52,7 +52,7 @@ def mix6(alpha, a, gamma, b):
 
 @kernel(inline=True)
 def piece(m, s, like):
-    """Coefficients of x and of y of row s of hill_segment."""
+    """Coefficients of x and of y of piece s, row s of hill_segment."""
     p = m.hill_segment[s]
     z = 0.0 * like
     return (
@@ -63,15 +63,15 @@ def piece(m, s, like):
 
 @kernel
 def parameter(p, target):
-    """u in [0, 1] where the rising polynomial p is nearest to the target; Newton's method kept inside a bracket.
+    """u in [0, 1] where the increasing polynomial p is nearest to the target; Newton's method within a bracket.
 
-    Left to about 1e-9: a last step of Newton's, which the caller takes, brings it to rounding.
+    Accurate to about 1e-9: a final Newton step by the caller brings it to rounding.
     """
     zero = 0.0 * target
     low, high = zero, zero + 1.0
     top = quintic(p, high)
     u = clip((target - p[0]) / (top - p[0]), low, high)
-    # what lies beyond the piece stays at its end
+    # targets beyond the piece keep its end
     active = (target > p[0]) & (target < top)
     enough = 1e-6 + 64.0 * epsilon_of(target)
     count = 0
@@ -79,6 +79,7 @@ def parameter(p, target):
         error = quintic(p, u) - target
         low = where(active & (error < 0.0), u, low)
         high = where(active & (error > 0.0), u, high)
+        # newton step, or bisection where it leaves the bracket
         new = u - error / quintic_slope(p, u)
         inside = (new > low) & (new < high)
         new = where(inside, new, 0.5 * (low + high))
@@ -94,19 +95,22 @@ def parameter(p, target):
 def along_curve(m, first, count, alpha, gamma, target):
     """(x, y, dy/dx) where α x + γ y = target on the curve of `count` pieces from row `first` of hill_segment.
 
-    The curve goes on straight beyond its ends. α and γ are not negative and not both zero. Derivatives follow the
+    Straight lines extend the curve beyond its ends. α and γ are not negative and not both zero. Derivatives follow the
     equation, not the iteration: a Newton step from the solution carries them.
     """
     t, by_x, by_y = value_of(target), value_of(alpha), value_of(gamma)
+    # piece that contains the target
     x, y = piece(m, first, t)
     for s in range(first + 1, first + count):
         p = m.hill_segment[s]
         beyond = t >= by_x * p[0] + by_y * p[6]
         next_x, next_y = piece(m, s, t)
         x, y = choose6(beyond, next_x, x), choose6(beyond, next_y, y)
+    # point on it
     u = parameter(mix6(by_x, x, by_y, y), t)
     here_x, here_y = quintic(x, u), quintic(y, u)
     along_x, along_y = quintic_slope(x, u), quintic_slope(y, u)
+    # newton step: carries derivatives within the piece, and extends the curve beyond its ends
     step = (target - (alpha * here_x + gamma * here_y)) / (alpha * along_x + gamma * along_y)
     turned = u + where((u > 0.0) & (u < 1.0), step, 0.0 * step)
     return here_x + along_x * step, here_y + along_y * step, quintic_slope(y, turned) / quintic_slope(x, turned)

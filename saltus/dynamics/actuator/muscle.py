@@ -1,9 +1,9 @@
-"""MuJoCo's muscle: activation that follows the control, force by length and velocity, passive force.
+"""MuJoCo's muscle: activation dynamics, force-length-velocity gain, passive force.
 
-Lengths are in units of the optimal length, velocities in units of the fastest shortening (MuJoCo documentation,
-Modeling, "Muscle actuators"; activation after Millard, Uchida, Seth & Delp, Flexing computational muscle (2013)).
-Parameters of gain and bias: range of operating lengths (2), peak force (N; negative: scale over the joint-space
-acceleration of a unit force), scale, lmin, lmax, vmax, fpmax, fvmax.
+Lengths are in units of the optimal length, velocities in units of the maximum shortening velocity (MuJoCo
+documentation, Modeling, "Muscle actuators"; activation after Millard, Uchida, Seth & Delp, Flexing computational muscle
+(2013)). Parameters of gain and bias: range of operating lengths (2), peak force (N; negative: scale divided by
+actuator_acc0, the joint-space acceleration of a unit force), scale, lmin, lmax, vmax, fpmax, fvmax.
 """
 
 from saltus.number.functions import MINVAL, clip, where
@@ -13,19 +13,20 @@ from saltus.number.kernels import kernel, only_with
 @only_with("muscle", otherwise="0.0 * act")
 @kernel
 def activation_rate(m, k, u, act):
-    """d(act)/dt of a muscle of MuJoCo's."""
+    """d(act)/dt of MuJoCo's muscle."""
     return first_order_activation(m, k, u, act)
 
 
 @kernel
 def first_order_activation(m, k, u, act):
-    """d(act)/dt (1/s) = (u - act) / τ, with τ for activation and deactivation, or a smooth step between the two."""
+    """d(act)/dt (1/s) = (u - act) / τ, with τ of activation or deactivation, or a smooth transition between them."""
     prm = m.actuator_dynprm[k]
     zero = 0.0 * act
     one = zero + 1.0
     u = clip(u, zero, one)
     share = 0.5 + 1.5 * clip(act, zero, one)
     excess = u - act
+    # time constants, scaled by the activation
     rising, falling = prm[0] * share, prm[1] / share
     if prm[2] < MINVAL:
         tau = where(excess > 0.0, rising, falling)
@@ -36,7 +37,7 @@ def first_order_activation(m, k, u, act):
 
 @kernel(inline=True)
 def smooth_step(x):
-    """0 below 0, 1 above 1, between them 6x⁵ - 15x⁴ + 10x³, twice differentiable."""
+    """0 below 0, 1 above 1, in between 6x⁵ - 15x⁴ + 10x³, twice differentiable."""
     zero = 0.0 * x
     x = clip(x, zero, zero + 1.0)
     return x * x * x * (x * (6.0 * x - 15.0) + 10.0)
@@ -44,7 +45,7 @@ def smooth_step(x):
 
 @kernel(inline=True)
 def scaled(m, o, prm, length):
-    """Peak force (N), optimal length, and the length in units of it."""
+    """Peak force (N), optimal length, and the length in units of the optimal length."""
     bounds = m.actuator_lengthrange[o]
     force = prm[2] if prm[2] >= 0.0 else prm[3] / max(MINVAL, m.actuator_acc0[o])
     optimal = max(MINVAL, (bounds[1] - bounds[0]) / max(MINVAL, prm[1] - prm[0]))
@@ -53,7 +54,7 @@ def scaled(m, o, prm, length):
 
 @kernel
 def length_gain(x, low, high):
-    """Active force by length: quadratic pieces, 1 at 1, 0 at `low` and `high`."""
+    """Active force-length curve: quadratic pieces, 1 at 1, 0 at `low` and `high`."""
     zero = 0.0 * x
     a, b = 0.5 * (low + 1.0), 0.5 * (1.0 + high)
     rising = (x - low) / max(MINVAL, a - low)
@@ -72,6 +73,7 @@ def muscle_gain(m, k, o, length, velocity):
     """Force (N) at full activation: -F₀ FL(length) FV(velocity); muscles pull."""
     prm = m.actuator_gainprm[k]
     force, optimal, x = scaled(m, o, prm, length)
+    # force-velocity curve, in quadratic pieces
     v = velocity / max(MINVAL, optimal * prm[6])
     y = prm[8] - 1.0
     zero = 0.0 * v

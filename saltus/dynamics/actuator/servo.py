@@ -1,4 +1,4 @@
-"""MuJoCo's servos with a controller's state: integral of the error, limited rate of the setpoint, angles without ends.
+"""MuJoCo's servos with controller states: integral of the error, slew-rate limit of the setpoint, periodic angles.
 
 force = kp (q_ref - l) + kv (v_ref - dl/dt) + feedforward + ki z,   dz/dt = q_ref - l
 """
@@ -14,10 +14,10 @@ PI = 3.141592653589793
 
 @kernel(inline=True)
 def nearest(u, length, period):
-    """The representative of the angle u that is nearest to the length, for angles of a period.
+    """The representative of the periodic angle u that is nearest to the length.
 
-    Of two that are as near it is the one on the other side of the length, as in MuJoCo, which rounds halves away from
-    zero.
+    Of two equally near ones it is the one on the far side of the length from u, as in MuJoCo, which rounds halves away
+    from zero.
     """
     turns = (u - length) / period
     zero = 0.0 * turns
@@ -26,7 +26,7 @@ def nearest(u, length, period):
 
 @kernel(inline=True)
 def servo_inputs(m, d, k):
-    """Setpoints of position and velocity, feedforward and voltage; those that actuator k does not take are zero."""
+    """Setpoints of position and velocity, feedforward and voltage; zero for those that actuator k does not have."""
     zero = 0.0 * d.time
     position = speed = feedforward = raw = zero
     spec = m.actuator_ctrlspec[k]
@@ -47,7 +47,7 @@ def servo_inputs(m, d, k):
 
 @kernel
 def slew(m, d, c, a, rate, period):
-    """Keep the change of input c within `rate` (1/s) of the effective setpoint, which is state a."""
+    """Limit the change of input c from the effective setpoint, state a, to the slew rate `rate` (1/s)."""
     before = d.act[a]
     wanted = 0.0 * before + d.input[c]
     if period > 0.0:
@@ -59,7 +59,7 @@ def slew(m, d, c, a, rate, period):
 
 @kernel(inline=True)
 def limited_integrand(error, integral, limit):
-    """The error, but nothing that drives the integral beyond a limit (0: none)."""
+    """The error, without the part that drives the integral beyond its limit (0: none)."""
     zero = 0.0 * error
     if limit > 0.0:
         down, up = minimum(error, zero), maximum(error, zero)
@@ -71,7 +71,7 @@ def limited_integrand(error, integral, limit):
 @only_with("servo")
 @kernel
 def servo_rates(m, d, k):
-    """act_dot of servo k's states; limits the rate of its setpoint."""
+    """act_dot of servo k's states; limits the slew rate of its setpoint."""
     c = m.actuator_ctrladr[k]
     period = m.actuator_period[k]
     a = m.actuator_slot[k, SLEW]
@@ -89,7 +89,7 @@ def servo_rates(m, d, k):
 @only_with("servo", otherwise="0.0 * length")
 @kernel
 def servo_force(m, d, k, length, integral):
-    """Force of servo k but for the part that is affine in length and velocity."""
+    """Force of servo k, without the part that is affine in length and velocity."""
     prm = m.actuator_biasprm[k]
     position, speed, feedforward, _ = servo_inputs(m, d, k)
     if m.actuator_period[k] > 0.0:
@@ -105,7 +105,7 @@ def servo_force(m, d, k, length, integral):
 def orientation_forces(m, d, k, turn):
     """Torques of an orientation servo, kp log(q⁻¹ q_ref) + constant - kv velocity, about the three axes of its joint.
 
-    `turn`: the setpoint as rotation vector, where the controls are not a quaternion.
+    `turn`: the setpoint as a rotation vector, where the controls are not a quaternion.
     """
     o = m.actuator_outadr[k]
     zero = 0.0 * d.time
@@ -114,13 +114,15 @@ def orientation_forces(m, d, k, turn):
     if m.actuator_ctrlspec[k] == CHART_QUAT:
         c = m.actuator_ctrladr[k]
         w, x, y, z = d.input[c], d.input[c + 1], d.input[c + 2], d.input[c + 3]
-        # no orientation at all counts as no rotation
+        # a zero quaternion counts as the identity
         there = w * w + x * x + y * y + z * z > MINVAL * MINVAL
         quat = (where(there, w, one), where(there, x, zero), where(there, y, zero), where(there, z, zero))
         target = quat_normalize(quat)
+    # orientation error in the joint's own axes
     present = quat_exp((d.actuator_length[o], d.actuator_length[o + 1], d.actuator_length[o + 2]))
     error = quat_log(quat_multiply(quat_conjugate(present), target))
     prm = m.actuator_biasprm[k]
+    # bias, and gain times error
     for axis in range(3):
         d.actuator_force[o + axis] = zero + prm[0] + prm[2] * d.actuator_velocity[o + axis]
     kp = m.actuator_gainprm[k, 0]
@@ -132,7 +134,7 @@ def orientation_forces(m, d, k, turn):
 @only_with("so3")
 @kernel
 def limit_orientation_torque(m, d, k):
-    """Keep the length of an orientation servo's torque within its limit."""
+    """Scale an orientation servo's torque so that its magnitude stays within the limit."""
     o = m.actuator_outadr[k]
     torque = (d.actuator_force[o], d.actuator_force[o + 1], d.actuator_force[o + 2])
     most = m.actuator_forcerange[k, 1]
@@ -145,7 +147,7 @@ def limit_orientation_torque(m, d, k):
 @only_with("so3")
 @kernel
 def anchor_orientation(m, d, k):
-    """The shortest of the rotation vectors that mean the same setpoint of an orientation servo."""
+    """Replace an orientation servo's setpoint by the shortest rotation vector of the same rotation."""
     a = m.actuator_actadr[k]
     turn = (d.act[a], d.act[a + 1], d.act[a + 2])
     angle = sqrt(maximum(dot3(turn, turn), 0.0 * turn[0] + MINVAL * MINVAL))

@@ -1,7 +1,7 @@
-"""Transmissions: lengths of actuators, and how they change with the joints.
+"""Actuator transmissions: lengths and moment arms.
 
-A length L(q) is what an actuator pulls on; its gradient, the moment arms, turns the actuator's force into joint forces.
-What is computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation model: Transmission").
+An actuator acts on a length L(q); the gradient of L, its moment arms, maps the actuator's force to generalised forces.
+The same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmission").
 """
 
 from saltus.dynamics.applied import add_power
@@ -40,14 +40,14 @@ from saltus.spatial.vectors import (
 @only_with("transmission")
 @kernel
 def transmissions(m, d):
-    """Lengths and moment arms of all that does not act on hinges and slides; needs `com_dof` and `tendons`.
+    """Lengths and moment arms of all outputs except those on hinges and slides; needs `com_dof` and `tendons`.
 
     Writes actuator_length [nout] (m or rad, times gear) and moment [nmoment], along moment_dof.
     """
     for o in range(m.nout):
         kind = m.out_kind[o]
         if kind == BODY:
-            # moment arms follow from the contacts, once they are found
+            # adhesion: the moment arms follow from the contacts, after collision detection
             d.actuator_length[o] = 0.0 * d.time
         elif kind != SCALAR:
             for k in range(m.moment_adr[o], m.moment_adr[o] + m.moment_num[o]):
@@ -68,7 +68,7 @@ def transmissions(m, d):
 
 @kernel
 def output(m, d, o):
-    """Length and velocity of output o."""
+    """Velocity of output o, and its length if it acts on a hinge or slide."""
     if m.out_kind[o] == SCALAR:
         j = m.out_obj1[o]
         gear = m.actuator_gear[o, 0]
@@ -83,7 +83,7 @@ def output(m, d, o):
 
 @kernel
 def add_joint_forces(m, d, o, force, qfrc):
-    """Add to the field qfrc [nv] the joint forces of output o's force: gradient of the length times force."""
+    """Add to the field qfrc [nv] the generalised forces of output o: moment arms times force."""
     if m.out_kind[o] == SCALAR:
         i = m.moment_dof[m.moment_adr[o]]
         qfrc[i] = qfrc[i] + m.actuator_gear[o, 0] * force
@@ -95,29 +95,30 @@ def add_joint_forces(m, d, o, force, qfrc):
 
 @kernel(inline=True)
 def linear_gear(m, o):
-    """The first three of an output's gear."""
+    """Translational part of an output's gear: its first three numbers."""
     gear = m.actuator_gear[o]
     return gear[0], gear[1], gear[2]
 
 
 @kernel(inline=True)
 def angular_gear(m, o):
-    """The last three of an output's gear."""
+    """Rotational part of an output's gear: its last three numbers."""
     gear = m.actuator_gear[o]
     return gear[3], gear[4], gear[5]
 
 
 @kernel
 def joint(m, d, o, kind):
-    """Ball joint: its rotation vector along the gear; free joint: no length, gear is force and torque.
+    """Ball joint: its rotation vector along the gear; free joint: zero length, the gear is a force and torque.
 
-    The gear's rotation is in the joint's own axes or in the parent's. An orientation servo has one axis an output.
+    The rotational gear is in the joint's own axes or in the parent's. Orientation servos have one axis per output.
     """
     zero = 0.0 * d.time
     j = m.out_obj1[o]
     adr = m.moment_adr[o]
     a = m.jnt_qposadr[j]
     if kind == FREE or kind == FREE_IN_PARENT:
+        # free joint: the gear itself, its rotational part in the body's axes
         store3(d.moment, adr, add3((zero, zero, zero), linear_gear(m, o)))
         axis = add3((zero, zero, zero), angular_gear(m, o))
         if kind == FREE_IN_PARENT:
@@ -125,6 +126,7 @@ def joint(m, d, o, kind):
         store3(d.moment, adr + 3, axis)
         d.actuator_length[o] = zero
     else:
+        # ball joint: a component of its rotation vector
         quat = quat_normalize(load4(d.qpos, a))
         turn = quat_log(quat)
         if kind == ROTATION_OF_BALL:
@@ -132,6 +134,7 @@ def joint(m, d, o, kind):
             d.moment[adr] = zero + 1.0
             d.actuator_length[o] = turn[0] if axis_number == 0 else turn[1] if axis_number == 1 else turn[2]
         else:
+            # component along the gear
             axis = add3((zero, zero, zero), linear_gear(m, o))
             if kind == BALL_IN_PARENT:
                 axis = quat_rotate(quat_conjugate(quat), axis)
@@ -142,7 +145,7 @@ def joint(m, d, o, kind):
 @only_with("tendon")
 @kernel
 def tendon(m, d, o):
-    """The tendon's length, times gear."""
+    """Length of a tendon, times gear."""
     t = m.out_obj1[o]
     gear = m.actuator_gear[o, 0]
     d.actuator_length[o] = gear * d.ten_length[t]
@@ -152,27 +155,27 @@ def tendon(m, d, o):
 
 @kernel(inline=True)
 def site_matrix(m, d, s):
-    """Orientation of a site in world axes."""
+    """Orientation matrix of a site in world axes."""
     return matrix_times_matrix(d.xmat[m.site_bodyid[s]], m.site_mat[s])
 
 
 @kernel(inline=True)
 def site_quaternion(m, d, s):
-    """Orientation of a site in world axes."""
+    """Orientation quaternion of a site in world axes."""
     return quat_multiply(d.xquat[m.site_bodyid[s]], m.site_quat[s])
 
 
 @kernel
 def feel(m, d, o, b, point, force, torque):
-    """Add to the moment arms of output o those of a force at a point of body b, and a torque on it, in world axes."""
+    """Add to the moment arms of output o those of a force at a point of body b and a torque on b, in world axes."""
     moment = add3(torque, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
-    # what moves both ends of an actuator alike is not among its degrees of freedom
+    # degrees of freedom that move both ends alike have no entry in moment_dof and are skipped
     add_power(m, d, d.moment, m.moment_dof, m.moment_adr[o], m.moment_num[o], b, force, moment, -1)
 
 
 @kernel
 def site(m, d, o):
-    """A force and torque fixed to a site: no length, the gear in the site's axes."""
+    """Force and torque fixed to a site: zero length, the gear is in the site's axes."""
     s = m.out_obj1[o]
     mat = site_matrix(m, d, s)
     force = matrix_times_vector(mat, linear_gear(m, o))
@@ -183,10 +186,10 @@ def site(m, d, o):
 
 @kernel
 def site_reference(m, d, o):
-    """Pose of a site relative to another, along the gear in the other's axes.
+    """Pose of a site relative to a reference site, along the gear in the reference's axes.
 
-    The length is gear · (Rᵀ (p - p_ref), rotation vector of the relative orientation). Its gradient is taken as if the
-    axes of the reference stood still.
+    The length is gear · (Rᵀ (p - p_ref), rotation vector of the relative orientation). Its gradient treats the
+    reference's axes as constant.
     """
     zero = 0.0 * d.time
     none = (zero, zero, zero)
@@ -195,8 +198,10 @@ def site_reference(m, d, o):
     at, origin = site_position(m, d, s), site_position(m, d, reference)
     mat = site_matrix(m, d, reference)
     linear, angular = linear_gear(m, o), angular_gear(m, o)
+    # translational part
     length = dot3(transpose_times_vector(mat, sub3(at, origin)), linear)
     force = matrix_times_vector(mat, linear)
+    # rotational part
     torque = none
     if angular[0] != 0.0 or angular[1] != 0.0 or angular[2] != 0.0:
         length = length + dot3(relative_turn(m, d, s, reference), angular)
@@ -216,7 +221,7 @@ def relative_turn(m, d, s, reference):
 
 @kernel
 def rotation_of_site(m, d, o):
-    """One of three outputs: a component of the relative rotation of two sites; torque about the first site's axis."""
+    """One of three outputs: a component of two sites' relative rotation vector; torque about the first site's axis."""
     zero = 0.0 * d.time
     none = (zero, zero, zero)
     s, reference = m.out_obj1[o], m.out_obj2[o]
@@ -240,10 +245,11 @@ def slider_crank(m, d, o):
     """Position of a slider that a rod of length r joins to a crank: L = a·v - sqrt((a·v)² + r² - v·v), times gear.
 
     v is the vector from the slider's site to the crank's, a the slider's axis (z). Where the rod is too short the
-    root is left out.
+    root is omitted.
     """
     crank, slider = m.out_obj1[o], m.out_obj2[o]
     gear, rod = m.actuator_gear[o, 0], m.actuator_cranklength[o]
+    # slider-crank length
     pin, start = site_position(m, d, crank), site_position(m, d, slider)
     axis = z_axis(site_matrix(m, d, slider))
     v = sub3(pin, start)

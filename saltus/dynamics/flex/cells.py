@@ -1,12 +1,12 @@
-"""Cells of nodes, between which vertices of deformable bodies are interpolated: forces, energy, tangent.
+"""Corotational elasticity of cells of nodes, between which vertices are interpolated: forces, energy, tangent.
 
-A cell resists the displacement u = Rᵀ x - X of its nodes from their places X at rest, in axes that turn with it: forces
--R K u, and -c R K Rᵀ v of Rayleigh's damping (Müller & Gross, Interactive virtual materials (2004)). R is the rotation
-in the deformation gradient at the cell's centre, after Müller et al., A robust method to extract the rotational part of
-deformations (2016).
+A cell resists the displacement u = Rᵀ x - X of its nodes from their rest positions X, in axes that rotate with it:
+forces -R K u, and Rayleigh damping -c R K Rᵀ v (Müller & Gross, Interactive virtual materials (2004)). R is the
+rotational part of the deformation gradient at the cell's centre, after Müller et al., A robust method to extract the
+rotational part of deformations (2016).
 
-The energy ½ uᵀ K u has these forces as its slope only as far as the cell's shape does not change R beside turning
-it: to first order in the strain.
+These forces are the gradient of the energy ½ uᵀ K u only to first order in the strain, since they neglect the change of
+R with the strain.
 """
 
 from saltus.number.functions import absolute, any_lane, epsilon_of, where
@@ -25,14 +25,14 @@ from saltus.spatial.vectors import (
 )
 
 ITERATIONS = 500
-ENOUGH = 1e-9  # rad: where the iteration for a rotation ends, as MuJoCo's
+ENOUGH = 1e-9  # tolerance (rad) of the iteration for a rotation, as in MuJoCo
 TINY = 1e-15
 
 
 @only_with("flexcell")
 @kernel
 def interpolate(m, d):
-    """flexvert_xpos (m) of vertices between nodes, from that of the nodes."""
+    """flexvert_xpos (m) of interpolated vertices, from those of the nodes."""
     zero = 0.0 * d.time
     for v in range(m.nflexvert):
         if m.flexvert_bodyid[v] < 0:
@@ -46,11 +46,13 @@ def interpolate(m, d):
 @only_with("flexcell")
 @kernel
 def add_cells(m, d):
-    """Add the forces of cells to flexvert_spring and flexvert_damper (N) of nodes. Writes cell_rotation [ncell, 9]."""
+    """Add the forces of cells to the nodes' flexvert_spring, flexvert_damper (N). Writes cell_rotation [ncell, 9]."""
     for e in range(m.ncell):
+        # elastic forces -R K u
         strain(m, d, e)
         times_stiffness(m, d, e)
         add_turned(m, d, e, -m.flex_spring, d.flexvert_spring)
+        # rayleigh damping -c R K Rᵀ v
         if m.cell_rayleigh[e] != 0.0:
             turn_back(m, d, e, d.flexvert_xvel)
             times_stiffness(m, d, e)
@@ -60,7 +62,7 @@ def add_cells(m, d):
 @only_with("flexcell", otherwise="0.0 * d.time")
 @kernel
 def cells_energy(m, d):
-    """½ uᵀ K u of all cells (J); the forces are its slope only to first order in the strain."""
+    """½ uᵀ K u of all cells (J); the forces are its gradient only to first order in the strain."""
     total = 0.0 * d.time
     for e in range(m.ncell):
         strain(m, d, e)
@@ -72,7 +74,7 @@ def cells_energy(m, d):
 
 @kernel
 def strain(m, d, e):
-    """cell_shift ← u, the displacement of cell e's nodes in its axes (m). Writes cell_rotation."""
+    """cell_shift ← u, the displacement of cell e's nodes in its rotated axes (m). Writes cell_rotation."""
     first = m.cell_vertadr[e]
     r = rotation(gradient(m, d, e))
     d.cell_rotation[e] = r
@@ -83,7 +85,7 @@ def strain(m, d, e):
 
 @kernel
 def gradient(m, d, e):
-    """The deformation gradient at the centre of cell e, row by row."""
+    """Deformation gradient at the centre of cell e, by rows."""
     zero = 0.0 * d.time
     x = y = z = (zero, zero, zero)
     for k in range(m.cell_vertadr[e], m.cell_vertadr[e] + m.cell_vertnum[e]):
@@ -96,9 +98,9 @@ def gradient(m, d, e):
 
 @kernel
 def rotation(f):
-    """The rotation in a matrix: R ← exp(ω) R with ω = Σ R_k × F_k / |Σ R_k · F_k|, over columns, from R = 1 on.
+    """Rotational part of a matrix F: R ← exp(ω) R with ω = Σ R_k × F_k / |Σ R_k · F_k|, over columns, from R = 1.
 
-    Ends where ω is below 1e-9, as MuJoCo does. Lanes that have come there rest while others go on.
+    Ends where |ω| is below 1e-9, as in MuJoCo. Converged lanes keep their value while others iterate.
     """
     zero = 0.0 * f[0]
     one = zero + 1.0
@@ -106,6 +108,7 @@ def rotation(f):
     q = (one, zero, zero, zero)
     going = one > zero
     for _ in range(ITERATIONS):
+        # rotation vector ω from the columns of R and F
         r = quat_to_matrix(q)
         turn = (zero, zero, zero)
         along = zero
@@ -115,9 +118,11 @@ def rotation(f):
             turn = add3(turn, cross(column, other))
             along = along + dot3(column, other)
         turn = scale3(1.0 / (absolute(along) + TINY), turn)
+        # stop where ω is small
         going = going & (dot3(turn, turn) >= least * least)
         if not any_lane(going):
             break
+        # R ← exp(ω) R in the lanes that iterate
         p = quat_normalize(quat_multiply(quat_exp(turn), q))
         q = where(going, p[0], q[0]), where(going, p[1], q[1]), where(going, p[2], q[2]), where(going, p[3], q[3])
     return quat_to_matrix(q)
@@ -134,7 +139,7 @@ def turn_back(m, d, e, x):
 
 @kernel
 def times_stiffness(m, d, e):
-    """cell_load ← K cell_shift, for cell e; of K the blocks between a node and itself or a later one are kept."""
+    """cell_load ← K cell_shift for cell e; K is stored as blocks between a node and itself or a later one."""
     zero = 0.0 * d.time
     count, place = m.cell_vertnum[e], m.cell_blockadr[e]
     for a in range(count):
@@ -165,14 +170,14 @@ def add_turned(m, d, e, weight, x):
 
 @kernel(inline=True)
 def cell_weight(m, d, e):
-    """What the stiffness of cell e is multiplied by (see `saltus.dynamics.flex.tangent`)."""
+    """Factor of cell e's stiffness in the tangent (see `saltus.dynamics.flex.tangent`)."""
     return d.metric_stiffness * m.flex_spring + d.metric_damping * m.cell_rayleigh[e]
 
 
 @only_with("flexcell", otherwise="False")
 @kernel
 def has_cell_damping(m):
-    """Whether any cell resists the velocities of its nodes."""
+    """Whether any cell has damping."""
     damped = False
     for e in range(m.ncell):
         damped = damped or m.cell_rayleigh[e] != 0.0
@@ -182,7 +187,7 @@ def has_cell_damping(m):
 @only_with("flexcell")
 @kernel
 def add_cells_tangent(m, d):
-    """flexvert_damper += R K Rᵀ flexvert_xvel of cells as they are turned now, weighted."""
+    """flexvert_damper += R K Rᵀ flexvert_xvel of cells at their present rotation, weighted."""
     for e in range(m.ncell):
         turn_back(m, d, e, d.flexvert_xvel)
         times_stiffness(m, d, e)
@@ -192,10 +197,11 @@ def add_cells_tangent(m, d):
 @only_with("flexcell")
 @kernel
 def cell_blocks(m, d):
-    """Add to flexvert_block [nflexvert, 6] what cells have between each node and itself."""
+    """Add the diagonal blocks of cells to flexvert_block [nflexvert, 6]."""
     for e in range(m.ncell):
         weight, place, count = cell_weight(m, d, e), m.cell_blockadr[e], m.cell_vertnum[e]
         for a in range(count):
+            # R K Rᵀ of the node with itself
             v, k = m.cell_vert[m.cell_vertadr[e] + a], m.cell_stiffness[place]
             s = rotate_symmetric(d.cell_rotation[e], (k[0], k[4], k[8], k[1], k[2], k[5]))
             b = d.flexvert_block[v]

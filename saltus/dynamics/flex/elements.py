@@ -1,6 +1,6 @@
-"""Elements of deformable bodies: tensions of edges from how much all edges of an element have grown, and bending.
+"""Elements of deformable bodies: edge tensions from the growth of all edges of an element, and bending.
 
-A symmetric matrix is held as its upper triangle, row by row.
+A symmetric matrix is stored as its upper triangle, by rows.
 """
 
 from saltus.number.kernels import kernel
@@ -52,9 +52,10 @@ def add_tetrahedron(m, t, growth, tension):
 
 @kernel
 def add_bending(m, d):
-    """Add the forces of bending to flexvert_spring and flexvert_damper (N)."""
+    """Add bending forces to flexvert_spring and flexvert_damper (N)."""
     for k in range(m.nbend):
         place = 0
+        # -B x and -c B v, by pairs of the four corners
         for i in range(4):
             v = m.bend_vert[k, i]
             for j in range(i, 4):
@@ -67,18 +68,20 @@ def add_bending(m, d):
                     d.flexvert_spring[u] = add_scaled3(d.flexvert_spring[u], spring, d.flexvert_xpos[v])
                     d.flexvert_damper[u] = add_scaled3(d.flexvert_damper[u], damper, d.flexvert_xvel[v])
                 place += 1
+        # sheets that are curved at rest
         if m.bend_volume[k] != 0.0:
             add_volume_force(m, d, k, d.flexvert_xpos, -m.flex_spring * m.bend_volume[k])
 
 
 @kernel
 def add_volume_force(m, d, k, x, factor):
-    """Add `factor` times the gradient of the volume that the corners of pair k span, for a field x [nflexvert, 3].
+    """Add `factor` times the gradient of the volume spanned by the corners of pair k, for a field x [nflexvert, 3].
 
-    A sheet that is curved at rest has the force -b times it.
+    A sheet that is curved at rest has the force -b times this gradient.
     """
     x0 = x[m.bend_vert[k, 0]]
     d1, d2, d3 = sub3(x[m.bend_vert[k, 1]], x0), sub3(x[m.bend_vert[k, 2]], x0), sub3(x[m.bend_vert[k, 3]], x0)
+    # gradient in each corner; the four sum to zero
     c1, c2, c3 = cross(d2, d3), cross(d3, d1), cross(d1, d2)
     c0 = scale3(-1.0, add3(c1, add3(c2, c3)))
     for i in range(4):
@@ -89,7 +92,7 @@ def add_volume_force(m, d, k, x, factor):
 
 @kernel(inline=True)
 def add_to_block(d, v, g, w, weight, everywhere):
-    """Block of vertex v += weight g wᵀ + everywhere 1; only upper triangles are kept."""
+    """Block of vertex v += weight g wᵀ + everywhere 1; only the upper triangle is stored."""
     b = d.flexvert_block[v]
     x, y, z = weight * g[0], weight * g[1], weight * g[2]
     d.flexvert_block[v] = (

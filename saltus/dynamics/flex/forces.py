@@ -1,10 +1,10 @@
-"""Forces of deformable bodies: what resists the change of their edges' lengths, and bending.
+"""Forces of deformable bodies: resistance to the change of edge lengths, and bending.
 
 With g the difference of an edge's ends, e = g·g - L₀² and an element's stiffness S of its edges, the energy ¼ eᵀ S e
-pulls each edge with T = S e times its length: T g on its first end, -T g on the other. Bending of two triangles with
+gives each edge the tension T = S e per length: T g on its first end, -T g on the other. Bending of two triangles with
 corners x has the energy ½ xᵀ B x and, where a sheet is curved at rest, b times the volume of the corners. Damping is
-Rayleigh's, c times the stiffness; that of elements takes the place of e by c (2 L w - h w²), with w the rate of the
-length L and h the step, as MuJoCo 4.0 has it (Documentation, Computation, "Deformable objects").
+Rayleigh's, c times the stiffness; for elements c (2 L w - h w²) takes the place of e, with w the rate of the length L
+and h the step, as in MuJoCo 4.0 (documentation, Computation, "Deformable objects").
 """
 
 from saltus.dynamics.flex.cells import add_cells, interpolate
@@ -19,7 +19,7 @@ from saltus.spatial.vectors import add3, cross, dot3, matrix_times_vector, scale
 @only_with("flex")
 @kernel
 def add_flex_forces(m, d):
-    """Add the joint forces of all deformable bodies to qfrc_spring and qfrc_damper [nv] (N, N m)."""
+    """Add the generalised forces of all deformable bodies to qfrc_spring and qfrc_damper [nv] (N, N m)."""
     flex_velocities(m, d)
     edges(m, d)
     add_triangles(m, d)
@@ -34,7 +34,7 @@ def add_flex_forces(m, d):
 @only_with("flex")
 @kernel
 def flex_positions(m, d):
-    """flexvert_xpos [nflexvert, 3] (m); reads poses of all bodies."""
+    """Vertex positions flexvert_xpos [nflexvert, 3] (m), from the poses of all bodies."""
     for v in range(m.nflexvert):
         if on_body(m, v):
             b = m.flexvert_bodyid[v]
@@ -45,13 +45,13 @@ def flex_positions(m, d):
 @only_with("flexcell", otherwise="True")
 @kernel(inline=True)
 def on_body(m, v):
-    """Whether a body carries vertex v; else it is between nodes."""
+    """Whether vertex v is fixed to a body; else it is interpolated between nodes."""
     return m.flexvert_bodyid[v] >= 0
 
 
 @kernel
 def flex_velocities(m, d):
-    """flexvert_xvel [nflexvert, 3] (m/s), but of vertices between nodes; reads cvel of all bodies."""
+    """flexvert_xvel [nflexvert, 3] (m/s), except of interpolated vertices; reads cvel of all bodies."""
     for v in range(m.nflexvert):
         if on_body(m, v):
             b = m.flexvert_bodyid[v]
@@ -61,9 +61,10 @@ def flex_velocities(m, d):
 
 @kernel
 def edges(m, d):
-    """Lengths of edges and their rates, growth, and the tension of their own springs and dampers."""
+    """Lengths of edges and their rates, growths, and the tensions of springs and dampers along edges."""
     for k in range(m.nflexedge):
         i, j = m.flexedge_vert[k, 0], m.flexedge_vert[k, 1]
+        # length and its rate
         g = sub3(d.flexvert_xpos[j], d.flexvert_xpos[i])
         length0, c = m.flexedge_length0[k], m.flexedge_rayleigh[k]
         square = dot3(g, g)
@@ -72,15 +73,17 @@ def edges(m, d):
         d.flexedge_span[k] = g
         d.flexedge_length[k] = length
         d.flexedge_velocity[k] = w
+        # growth g·g - L₀² and its damping part, for elements
         d.flexedge_growth[k] = m.flex_spring * (square - length0 * length0)
         d.flexedge_rate[k] = c * w * (2.0 * length - d.timestep * w)
+        # spring and damper along the edge
         d.flexedge_pull[k] = m.flexedge_stiffness[k] * (length - length0) / length
         d.flexedge_drag[k] = m.flexedge_damping[k] * w / length
 
 
 @kernel
 def vertex_forces(m, d):
-    """flexvert_spring and flexvert_damper [nflexvert, 3] (N) from the tensions of edges."""
+    """flexvert_spring and flexvert_damper [nflexvert, 3] (N) from the edge tensions."""
     zero = 0.0 * d.time
     for v in range(m.nflexvert):
         d.flexvert_spring[v] = (zero, zero, zero)
@@ -96,7 +99,7 @@ def vertex_forces(m, d):
 
 @kernel
 def pull_back(m, d):
-    """Add the forces on all vertices to those on the joints that move them."""
+    """Add the generalised forces Jᵀ f of all vertices to qfrc_spring and qfrc_damper [nv]."""
     for v in range(m.nflexvert):
         if on_body(m, v):
             pull_back_vertex(m, d, v)
@@ -104,7 +107,7 @@ def pull_back(m, d):
 
 @kernel
 def pull_back_vertex(m, d, v):
-    """Add the forces on vertex v to those on the joints that move it: Jᵀ f."""
+    """Add the generalised forces Jᵀ f of vertex v to those of the joints that move it."""
     b = m.flexvert_bodyid[v]
     arm = sub3(d.flexvert_xpos[v], d.subtree_com[m.body_rootid[b]])
     f, g = d.flexvert_spring[v], d.flexvert_damper[v]

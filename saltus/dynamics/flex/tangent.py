@@ -1,16 +1,16 @@
-"""How the forces of deformable bodies change with positions and velocities: products with a tangent matrix.
+"""Tangent of the forces of deformable bodies in positions and velocities: matrix-vector products.
 
 With g the difference of an edge's ends, S the stiffness of an element's edges and T their tensions (see
 `saltus.dynamics.flex.forces`), moving the vertices by p changes the forces of an element by -K p,
 
     K = Σ 2 S_ab g_a g_bᵀ + Σ max(T_a, -p_a) 1,
 
-between the ends of the edges a and b. The second sum counts pressure up to a bound p alone, zero or a part of the
-inertia, so that the sum of inertia and K is positive definite whatever the state. A spring along an edge, or a damper,
-has a part k g gᵀ; bending has its matrix B; rods what their curvature has without its second derivatives; cells of
-nodes are taken as they are turned. What is meant is s K + r D: with D the derivative in the velocities, which for
-Rayleigh's damping is c K without the second sum.
-Nothing is assembled: the products go from vertices to edges, elements and back.
+between the ends of the edges a and b. The second sum limits compression to a bound p, zero or a fraction of the
+inertia, so that the sum of inertia and K is positive definite in any state. A spring or damper along an edge
+contributes k g gᵀ; bending its matrix B; rods the part of their curvature energy without second derivatives of κ; cells
+their stiffness at the present rotation. The matrix computed is s K + r D, with D the derivative in the velocities,
+which for Rayleigh damping is c K without the second sum. Nothing is assembled: products go from vertices to edges,
+elements and back.
 """
 
 from saltus.dynamics.flex.cells import add_cells_tangent, cell_blocks, has_cell_damping
@@ -26,10 +26,10 @@ from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
 @only_with("flex")
 @kernel
 def flex_tangent(m, d, stiffness, damping, pressure):
-    """The matrix s K + r D at the present edges, with s = stiffness (s²) and r = damping (s), for `add_flex_tangent`.
+    """Set the matrix s K + r D at the present edges, with s = stiffness (s²), r = damping (s), for `add_flex_tangent`.
 
-    `pressure`: how much of it counts, as a part of the mass of an edge's lighter end; up to 1/64 nothing that has a few
-    tens of edges at a vertex loses its positive definiteness.
+    `pressure`: bound on compression, as a fraction of the mass of an edge's lighter end; with up to 1/64 the sum with
+    the inertia stays positive definite for bodies with up to a few tens of edges at a vertex.
 
     Reads flexedge_span, flexedge_length, flexedge_pull and flexedge_drag. Writes flexedge_gain, flexedge_hold,
     flexedge_axial [nflexedge].
@@ -38,10 +38,11 @@ def flex_tangent(m, d, stiffness, damping, pressure):
     d.metric_damping = 0.0 * d.time + damping
     for k in range(m.nflexedge):
         square = d.flexedge_length[k] * d.flexedge_length[k]
-        # a spring's k L₀/L³: with the part of its tension that is k (1 - L₀/L) this makes k along the edge
+        # a spring's k L₀/L³: with its tension k (1 - L₀/L) in the second sum this gives k along the edge
         spring = stiffness * m.flexedge_stiffness[k] * m.flexedge_length0[k] / (square * d.flexedge_length[k])
         d.flexedge_axial[k] = spring + damping * m.flexedge_damping[k] / square
         d.flexedge_gain[k] = 0.0 * square + 2.0 * (stiffness * m.flex_spring + damping * m.flexedge_rayleigh[k])
+        # tension, and compression up to its bound
         least = 0.0 * square - pressure * lighter_mass(m, k)
         d.flexedge_hold[k] = maximum(stiffness * (d.flexedge_pull[k] + d.flexedge_drag[k]), least)
 
@@ -49,9 +50,9 @@ def flex_tangent(m, d, stiffness, damping, pressure):
 @only_with("flex")
 @kernel
 def flex_metric(m, d, stiffness, damping):
-    """The matrix (s + r c) K of elements and bending with Rayleigh's time constant c, as MuJoCo has it.
+    """Set the matrix (s + r c) K of elements and bending with Rayleigh's time constant c, as in MuJoCo.
 
-    Without springs and dampers along edges, and without pressure: of each element the tensions count, not of edges.
+    Without springs and dampers along edges, and without compression: tensions are clamped per element, not per edge.
     """
     d.metric_stiffness = 0.0 * d.time + stiffness
     d.metric_damping = 0.0 * d.time + damping
@@ -59,6 +60,7 @@ def flex_metric(m, d, stiffness, damping):
         zero = 0.0 * d.flexedge_length[k]
         d.flexedge_axial[k] = d.flexedge_hold[k] = zero
         d.flexedge_gain[k] = zero + 2.0 * (stiffness * m.flex_spring + damping * m.flexedge_rayleigh[k])
+    # tensions of the elements, of which compression is dropped
     for t in range(m.ntriangle):
         for a in range(3):
             tension = 0.0 * d.time
@@ -76,21 +78,21 @@ def flex_metric(m, d, stiffness, damping):
 
 @kernel(inline=True)
 def packed(n, a, b):
-    """Place of entry (a, b) of a symmetric matrix [n, n] in its upper triangle row by row."""
+    """Index of entry (a, b) of a symmetric matrix [n, n] in its upper triangle, by rows."""
     i, j = min(a, b), max(a, b)
     return i * n - i * (i - 1) // 2 + j - i
 
 
 @kernel(inline=True)
 def add_hold(m, d, k, tension):
-    """Add an element's tension of edge k, if it is one, to what holds the edge's direction."""
+    """Add an element's tension of edge k, where positive, to the geometric stiffness flexedge_hold."""
     half = 0.5 * d.flexedge_gain[k]
     d.flexedge_hold[k] = d.flexedge_hold[k] + half * maximum(tension, 0.0 * tension)
 
 
 @kernel
 def lighter_mass(m, k):
-    """Mass (kg) of the lighter of the bodies that edge k joins, of those that move; 0 if none does."""
+    """Mass (kg) of the lighter movable body that edge k joins; 0 if neither moves."""
     least = 0.0
     for end in range(2):
         b = m.flexvert_bodyid[m.flexedge_vert[k, end]]
@@ -102,7 +104,7 @@ def lighter_mass(m, k):
 @only_with("flex", otherwise="False")
 @kernel
 def has_flex_damping(m):
-    """Whether any deformable body resists the velocities of its vertices."""
+    """Whether any edge or cell of a deformable body has damping."""
     damped = has_cell_damping(m)
     for k in range(m.nflexedge):
         damped = damped or m.flexedge_damping[k] != 0.0 or m.flexedge_rayleigh[k] != 0.0
@@ -112,10 +114,10 @@ def has_flex_damping(m):
 @only_with("flex")
 @kernel
 def flex_damping_tangent(m, d, h):
-    """The matrix h D, with -D the derivative in velocities of the forces that `add_flex_forces` has left, exactly.
+    """Set the matrix h D, with -D the exact velocity derivative of the forces from the last `add_flex_forces`.
 
-    Rayleigh's damping of elements depends on the square of velocities where steps are long, so that D need not be
-    symmetric. Reads and writes what `flex_tangent` does, and flexedge_velocity.
+    Rayleigh damping of elements is quadratic in the velocities where steps are long, so that D need not be symmetric.
+    Reads and writes the fields of `flex_tangent`, and reads flexedge_velocity.
     """
     d.metric_stiffness = 0.0 * d.time
     d.metric_damping = 0.0 * d.time + h
@@ -132,10 +134,12 @@ def flex_damping_tangent(m, d, h):
 def add_flex_tangent(m, d, p, q):
     """q ← q + Jᵀ (s K + r D) J p for fields p, q [nv]. Overwrites flexvert_xvel, flexvert_damper, rates and drags."""
     zero = 0.0 * d.time
+    # displacements of the vertices, J p
     for v in range(m.nflexvert):
         if on_body(m, v):
             d.flexvert_xvel[v] = vertex_displacement(m, d, v, p)
         d.flexvert_damper[v] = (zero, zero, zero)
+    # stretch of edges, and tensions that it causes in springs and elements
     for k in range(m.nflexedge):
         stretch = dot3(d.flexedge_span[k], edge_displacement(m, d, k))
         d.flexedge_rate[k] = d.flexedge_gain[k] * stretch
@@ -144,6 +148,7 @@ def add_flex_tangent(m, d, p, q):
         add_triangle(m, t, d.flexedge_rate, d.flexedge_drag)
     for t in range(m.ntetrahedron):
         add_tetrahedron(m, t, d.flexedge_rate, d.flexedge_drag)
+    # tensions back to the vertices, with the geometric stiffness of present tensions
     for k in range(m.nflexedge):
         i, j = m.flexedge_vert[k, 0], m.flexedge_vert[k, 1]
         f = scale3(d.flexedge_drag[k], d.flexedge_span[k])
@@ -153,6 +158,7 @@ def add_flex_tangent(m, d, p, q):
     add_bending_tangent(m, d)
     add_rods_tangent(m, d)
     add_cells_tangent(m, d)
+    # generalised forces: Jᵀ f
     for v in range(m.nflexvert):
         if on_body(m, v):
             add_vertex_force(m, d, v, d.flexvert_damper[v], q)
@@ -160,13 +166,13 @@ def add_flex_tangent(m, d, p, q):
 
 @kernel(inline=True)
 def edge_displacement(m, d, k):
-    """How much the difference of edge k's ends changes, with their displacements in flexvert_xvel."""
+    """Change of the difference of edge k's ends, for vertex displacements flexvert_xvel."""
     return sub3(d.flexvert_xvel[m.flexedge_vert[k, 1]], d.flexvert_xvel[m.flexedge_vert[k, 0]])
 
 
 @kernel
 def add_bending_tangent(m, d):
-    """flexvert_damper += B flexvert_xvel of bending, without the volume of curved sheets."""
+    """flexvert_damper += B flexvert_xvel of bending, without the volume term of curved sheets."""
     for k in range(m.nbend):
         weight = bend_weight(m, d, k)
         place = 0
@@ -183,13 +189,13 @@ def add_bending_tangent(m, d):
 
 @kernel(inline=True)
 def bend_weight(m, d, k):
-    """What the stiffness of pair k of triangles is multiplied by."""
+    """Factor of the bending stiffness of pair k of triangles."""
     return d.metric_stiffness * m.flex_spring + d.metric_damping * m.bend_rayleigh[k]
 
 
 @kernel(inline=True)
 def vertex_displacement(m, d, v, p):
-    """J p of vertex v: its velocity for joint velocities p."""
+    """J p at vertex v: its velocity for joint velocities p."""
     zero = 0.0 * d.time
     b = m.flexvert_bodyid[v]
     arm = sub3(d.flexvert_xpos[v], d.subtree_com[m.body_rootid[b]])
@@ -203,7 +209,7 @@ def vertex_displacement(m, d, v, p):
 
 @kernel(inline=True)
 def add_vertex_force(m, d, v, f, q):
-    """q ← q + Jᵀ f of a force on vertex v."""
+    """q ← q + Jᵀ f for a force f on vertex v."""
     b = m.flexvert_bodyid[v]
     t = cross(sub3(d.flexvert_xpos[v], d.subtree_com[m.body_rootid[b]]), f)
     wrench = (t[0], t[1], t[2], f[0], f[1], f[2])
@@ -216,18 +222,20 @@ def add_vertex_force(m, d, v, f, q):
 @only_with("flex")
 @kernel
 def vertex_blocks(m, d):
-    """flexvert_block [nflexvert, 6]: what of the matrix is between each vertex and itself, upper triangles by rows.
+    """flexvert_block [nflexvert, 6]: diagonal blocks of the matrix, one per vertex, as upper triangles by rows.
 
     Edges and elements between vertices of one body, which do not deform, are left out.
     """
     zero = 0.0 * d.time
     for v in range(m.nflexvert):
         d.flexvert_block[v] = (zero, zero, zero, zero, zero, zero)
+    # edges: springs, dampers and geometric stiffness
     for k in range(m.nflexedge):
         g, axial, hold = d.flexedge_span[k], d.flexedge_axial[k], d.flexedge_hold[k]
         if deforms(m, k):
             for end in range(2):
                 add_to_block(d, m.flexedge_vert[k, end], g, g, axial, hold)
+    # elements: 2 S_ab g_a g_bᵀ of each pair of edges
     for t in range(m.ntriangle):
         place = 0
         for a in range(3):
@@ -241,6 +249,7 @@ def vertex_blocks(m, d):
                 s = m.tetrahedron_stiffness[t, place]
                 pair_blocks(m, d, m.tetrahedron_edge[t, a], m.tetrahedron_edge[t, b], s)
                 place += 1
+    # bending: the diagonal of B, times the unit matrix
     for k in range(m.nbend):
         weight = bend_weight(m, d, k)
         place = 0
@@ -260,7 +269,7 @@ def deforms(m, k):
 
 @kernel
 def pair_blocks(m, d, a, b, s):
-    """Add gain S_ab g_a g_bᵀ and its mirror at the vertices that edges a and b of an element share."""
+    """Add gain S_ab g_a g_bᵀ and its transpose at the vertices that edges a and b of an element share."""
     if deforms(m, a) and deforms(m, b):
         g, w, zero = d.flexedge_span[a], d.flexedge_span[b], 0.0 * d.time
         weight = s * d.flexedge_gain[a]

@@ -1,9 +1,9 @@
-"""Forces of a medium on the bodies that move in it.
+"""Fluid forces on moving bodies.
 
-Two models, MuJoCo's (its documentation, Computation, "Fluid forces"): the box of a body's inertia, with Stokes'
-resistance and drag along each of its axes; and an ellipsoid for each geom that asks for one, with Stokes' resistance,
-drag that depends on the direction of the flow, lifts of Kutta and Magnus, and the part of added mass that does not
-depend on accelerations. Neither keeps a state of the medium.
+MuJoCo's two models (its documentation, Computation, "Fluid forces"): the equivalent inertia box of a body, with Stokes
+resistance and quadratic drag along each of its axes; and an ellipsoid for each geom that selects it, with Stokes
+resistance, direction-dependent drag, Kutta and Magnus lift, and the part of added mass that does not depend on
+accelerations. Neither keeps a state of the fluid.
 """
 
 from saltus.model.compile.fluid import BOX
@@ -26,7 +26,7 @@ from saltus.spatial.vectors import (
 @only_with("fluid")
 @kernel
 def fluid_forces(m, d):
-    """Joint forces of the medium.
+    """Generalised forces of the fluid.
 
     Reads xpos, xmat, cvel [nbody, 6], subtree_com of the roots, cdof [nv, 6]. Writes qfrc_fluid [nv] (N, N m)
     and adds it to qfrc_passive. Overwrites artic_force [nbody, 6].
@@ -34,6 +34,7 @@ def fluid_forces(m, d):
     zero = 0.0 * d.time
     for b in range(1, m.nbody):
         d.artic_force[b] = (zero, zero, zero, zero, zero, zero)
+    # force on each shape, summed over those of a body
     for f in range(m.nfluid):
         b = m.fluid_body[f]
         r = offset(m, d, f)
@@ -43,6 +44,7 @@ def fluid_forces(m, d):
         else:
             torque, force = ellipsoid_force(m, f, turning, moving)
         d.artic_force[b] = add6(d.artic_force[b], tree_force(m, d, f, r, torque, force))
+    # tips to base: project on the joint axes, pass on to the parent
     for b in range(m.nbody - 1, 0, -1):
         force = d.artic_force[b]
         first = m.body_dofadr[b]
@@ -56,7 +58,7 @@ def fluid_forces(m, d):
 
 @kernel(inline=True)
 def offset(m, d, f):
-    """Where the centre of shape f is (m), from the centre of mass of its tree."""
+    """Centre of shape f (m) relative to the centre of mass of its tree."""
     b = m.fluid_body[f]
     place = add3(d.xpos[b], matrix_times_vector(d.xmat[b], m.fluid_pos[f]))
     return sub3(place, d.subtree_com[m.body_rootid[b]])
@@ -64,7 +66,7 @@ def offset(m, d, f):
 
 @kernel(inline=True)
 def relative_motion(m, d, f, r):
-    """Angular velocity (rad/s) and velocity against the medium (m/s) of shape f, in its axes; r as from `offset`."""
+    """Angular velocity (rad/s) and velocity relative to the fluid (m/s) of shape f, in its axes; r is from `offset`."""
     v = d.cvel[m.fluid_body[f]]
     wind = m.opt_wind[0]
     return local_motion(m, d, f, r, (v[0], v[1], v[2], v[3] - wind[0], v[4] - wind[1], v[5] - wind[2]))
@@ -72,7 +74,7 @@ def relative_motion(m, d, f, r):
 
 @kernel(inline=True)
 def local_motion(m, d, f, r, v):
-    """Angular velocity and velocity of shape f, in its axes, of a spatial motion about the tree's centre of mass."""
+    """Angular velocity and velocity of shape f in its axes, for a spatial motion about the tree's centre of mass."""
     mat = d.xmat[m.fluid_body[f]]
     turning = (v[0], v[1], v[2])
     moving = velocity_at(v, r)
@@ -84,7 +86,7 @@ def local_motion(m, d, f, r, v):
 
 @kernel(inline=True)
 def tree_force(m, d, f, r, torque, force):
-    """Spatial force about the tree's centre of mass, of a torque and force on shape f in its axes."""
+    """Spatial force about the tree's centre of mass, from a torque and force on shape f in its axes."""
     mat = d.xmat[m.fluid_body[f]]
     torque = matrix_times_vector(mat, matrix_times_vector(m.fluid_mat[f], torque))
     force = matrix_times_vector(mat, matrix_times_vector(m.fluid_mat[f], force))
@@ -110,10 +112,10 @@ def _resistance(c, k, v):
 
 @kernel(inline=True)
 def ellipsoid_force(m, f, w, v):
-    """Torque (N m) and force (N) on an ellipsoid that turns with w and moves with v, in its axes.
+    """Torque (N m) and force (N) on an ellipsoid with angular velocity w and velocity v, in its axes.
 
-    With a = A/A_max the shadow that it throws along v, of the largest, n the normal of the section that throws it, and
-    p = m_A v and h = I_A w the momenta of the medium (the documentation's formulas, with A_max taken out):
+    With a = A/A_max the area projected along v relative to the largest, n the normal of the section that bounds it, and
+    p = m_A v and h = I_A w the added momenta (the documentation's formulas, with A_max factored out):
 
         force = -(c + ρ A_max |v| (C_s + (C_b - C_s) a)) v + C_K ρ A_max/a (n × v) × v + C_M ρ V w × v + p × w
         torque = -(c' + ρ |C w|) w + p × v + h × w
@@ -121,11 +123,13 @@ def ellipsoid_force(m, f, w, v):
     speed, u, n, along, square = stream(m.fluid_section[f], v)
     shadow = sqrt(square / along)
     stokes, drag, lift = m.fluid_stokes[f], m.fluid_drag[f], m.fluid_lift[f]
+    # added mass and magnus lift, stokes resistance and drag
     momentum = multiply3(m.fluid_mass[f], v)
     force = cross(sub3(momentum, scale3(lift[1], v)), w)
     force = sub3(force, scale3(stokes[0] + speed * (drag[0] + drag[1] * shadow), v))
-    # (n × u) × u = (n · u) u - n
+    # kutta lift, with (n × u) × u = (n · u) u - n
     force = add3(force, scale3(lift[0] * speed * speed / shadow, sub3(scale3(along, u), n)))
+    # angular drag and added inertia
     spin = length3(multiply3(m.fluid_swirl[f], w))
     torque = add3(cross(momentum, v), cross(multiply3(m.fluid_inertia[f], w), w))
     return sub3(torque, scale3(stokes[1] + spin, w)), force
@@ -133,7 +137,7 @@ def ellipsoid_force(m, f, w, v):
 
 @kernel(inline=True)
 def stream(section, v):
-    """Speed |v|, direction u, normal n = S u of the section that throws the shadow, u · n and n · n.
+    """Speed |v|, direction u, normal n = S u of the section that bounds the projected area, u · n and n · n.
 
     At rest u and n are zero, and the last two are one.
     """

@@ -1,12 +1,13 @@
-"""How the forces of a medium change with joint velocities: analytic derivatives, for implicit methods.
+"""Velocity derivatives of fluid forces, analytically, for implicit methods.
 
-The force on a shape is f(v) of its own motion alone; with s the motion of a degree of freedom about the tree's centre
-of mass, its joint force changes by sᵢ · D sⱼ for each joint j on the way to the root, where D is the sum of df/dv over
-all shapes that i carries. f is of second degree in the speed |v| at a given direction u, f = |v|² g(u), so that
+The force on a shape is a function f(v) of its own motion alone; with s the motion axis of a degree of freedom about the
+tree's centre of mass, the derivative of generalised force i in the velocity of j, for each joint j on the path to the
+root, is sᵢ · D sⱼ, where D is the sum of df/dv over all shapes that i carries. f is quadratic in the speed |v| at a
+given direction u, f = |v|² g(u), so that
 
     df = |v| (2 (u · dv) g + dg),   dg = the change of g with u along dv - (u · dv) u,
 
-which no small size or speed spoils.
+which stays accurate at any size and speed.
 """
 
 from saltus.dynamics.fluid.force import local_motion, offset, relative_motion, stream, tree_force
@@ -17,7 +18,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, dot6
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, length3, multiply3, scale3, sub3
 
-SMALLEST = 1e-15  # angular momentum (m⁵/s) of swept medium below which MuJoCo lets the derivative fade
+SMALLEST = 1e-15  # angular momentum (m⁵/s) of swept fluid below which MuJoCo's derivative fades out
 
 
 @only_with("fluid")
@@ -25,8 +26,8 @@ SMALLEST = 1e-15  # angular momentum (m⁵/s) of swept medium below which MuJoCo
 def fluid_derivative(m, d, symmetric):
     """Subtract d(qfrc_fluid)/d(qvel) from lower and upper [nC] (N m s; see `saltus.dynamics.tree.bias_derivative`).
 
-    If `symmetric`, the symmetric part of it, but for free bodies that nothing is attached to. Reads what `fluid_forces`
-    does. Overwrites velocity_force [nbody, 36].
+    If `symmetric`, its symmetric part, except for free bodies without children. Reads the fields that `fluid_forces`
+    reads. Overwrites velocity_force [nbody, 36].
     """
     shape_derivatives(m, d)
     for i in range(m.nv):
@@ -36,7 +37,7 @@ def fluid_derivative(m, d, symmetric):
         force = matrix_times(d, b, s)
         j = i
         k = m.M_rowadr[i] + m.M_rownnz[i] - 1
-        # a row holds more than ancestors where tendons with inertia couple branches
+        # derivatives between i and its ancestors j; rows also hold other entries where tendon armature couples branches
         while j >= 0:
             if m.M_colind[k] == j:
                 lower, upper = dot6(turned, d.cdof[j]), dot6(d.cdof[j], force)
@@ -50,12 +51,13 @@ def fluid_derivative(m, d, symmetric):
 
 @kernel
 def shape_derivatives(m, d):
-    """D of each body with all that it carries, about its tree's centre of mass, in velocity_force [nbody, 36]."""
+    """Subtree sums of D of each body, about its tree's centre of mass, in velocity_force [nbody, 36]."""
     for b in range(1, m.nbody):
         for k in range(36):
             d.velocity_force[b, k] = 0.0 * d.time
     for f in range(m.nfluid):
         b = m.fluid_body[f]
+        # D of the shape by columns: change of its force for each unit motion
         r = offset(m, d, f)
         turning, moving = relative_motion(m, d, f, r)
         for k in range(6):
@@ -65,6 +67,7 @@ def shape_derivatives(m, d):
             else:
                 torque, force = ellipsoid_change(m, f, turning, moving, turn, move)
             add_column(d, b, k, tree_force(m, d, f, r, torque, force))
+    # sum over subtrees
     for b in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[b]
         if parent > 0:
@@ -74,7 +77,7 @@ def shape_derivatives(m, d):
 
 @kernel(inline=True)
 def add_column(d, b, k, column):
-    """Add to column k of body b's matrix."""
+    """Add to column k of body b's matrix D."""
     f = d.velocity_force
     before = (f[b, k], f[b, 6 + k], f[b, 12 + k], f[b, 18 + k], f[b, 24 + k], f[b, 30 + k])
     store_column(d, b, k, add6(before, column))
@@ -82,7 +85,7 @@ def add_column(d, b, k, column):
 
 @kernel(inline=True)
 def box_change(m, f, turning, moving, turn, move):
-    """Change of `box_force` as the motion (turning, moving) changes by (turn, move)."""
+    """Change of `box_force` for a change (turn, move) of the motion (turning, moving)."""
     c = m.fluid_stokes[f]
     return _resistance(c[1], m.fluid_swirl[f], turning, turn), _resistance(c[0], m.fluid_drag[f], moving, move)
 
@@ -98,10 +101,12 @@ def _resistance(c, k, v, change):
 
 @kernel(inline=True)
 def ellipsoid_change(m, f, w, v, dw, dv):
-    """Change of `ellipsoid_force` as the motion (w, v) changes by (dw, dv)."""
+    """Change of `ellipsoid_force` for a change (dw, dv) of the motion (w, v)."""
+    # angular drag, added inertia and added mass
     torque = spin_change(m, f, w, dw)
     momentum, gain = multiply3(m.fluid_mass[f], v), multiply3(m.fluid_mass[f], dv)
     torque = add3(torque, add3(cross(gain, v), cross(momentum, dv)))
+    # magnus lift and added mass
     magnus = m.fluid_lift[f, 1]
     force = cross(add_scaled3(gain, -magnus, dv), w)
     force = add3(force, cross(add_scaled3(momentum, -magnus, v), dw))
@@ -110,9 +115,10 @@ def ellipsoid_change(m, f, w, v, dw, dv):
 
 @kernel(inline=True)
 def stream_change(m, f, v, dv):
-    """Change of drag and Kutta's lift with the velocity."""
+    """Change of drag and Kutta lift with the velocity."""
     section = m.fluid_section[f]
     speed, u, n, along, square = stream(section, v)
+    # changes of speed and direction
     faster = dot3(u, dv)
     turn = add_scaled3(dv, -faster, u)  # |v| du
     n_turn = multiply3(section, turn)
@@ -121,9 +127,11 @@ def stream_change(m, f, v, dv):
     wider = dot3(n, n_turn) / square - dot3(n, turn) / along
     more = 2.0 * dot3(n, turn)
     stokes, drag, lift = m.fluid_stokes[f], m.fluid_drag[f], m.fluid_lift[f]
+    # resistance and drag
     total = drag[0] + drag[1] * shadow
     force = scale3(-(stokes[0] + speed * total), dv)
     force = add_scaled3(force, -(faster * total + drag[1] * shadow * wider), v)
+    # kutta lift
     across = sub3(scale3(along, u), n)
     change = sub3(add_scaled3(scale3(more, u), along, turn), n_turn)
     change = add_scaled3(change, 2.0 * faster - wider, across)
@@ -132,7 +140,7 @@ def stream_change(m, f, v, dv):
 
 @kernel(inline=True)
 def spin_change(m, f, w, dw):
-    """Change of angular drag and of the torque of added inertia with the angular velocity."""
+    """Change of angular drag and of the added inertia's torque with the angular velocity."""
     swirl, inertia = m.fluid_swirl[f], m.fluid_inertia[f]
     swept = multiply3(swirl, w)
     size = length3(swept)

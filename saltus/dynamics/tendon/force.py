@@ -1,4 +1,4 @@
-"""Tendons that pull by themselves: springs and dampers along their length.
+"""Tendon springs and dampers.
 
 A tendon's force acts on the joints through the gradient of its length (MuJoCo documentation, XML Reference, "tendon":
 stiffness, damping, springlength).
@@ -11,7 +11,7 @@ from saltus.number.kernels import kernel, only_with
 @only_with("tendon_force")
 @kernel
 def add_tendon_forces(m, d):
-    """Add the joint forces of tendons' springs and dampers to qfrc_spring and qfrc_damper [nv] (N, N m).
+    """Add the generalised forces of tendon springs and dampers to qfrc_spring and qfrc_damper [nv] (N, N m).
 
     Reads ten_length, ten_velocity [ntendon], ten_J [ntenJ].
     """
@@ -27,8 +27,8 @@ def add_tendon_forces(m, d):
 def spring_and_damper(m, d, t):
     """Forces (N, N m) of tendon t's spring and damper, positive where they lengthen it.
 
-    With x the stretch beyond the range in which the spring is slack and v the rate of the length: -x (k + p1 x + p2 x²)
-    and -v (b + p1 |v| + p2 v²).
+    With x the stretch beyond the spring's slack range and v the rate of the length: -x (k + p1 x + p2 x²) and
+    -v (b + p1 |v| + p2 v²).
     """
     x = stretch(m, d, t)
     v = d.ten_velocity[t]
@@ -42,7 +42,7 @@ def spring_and_damper(m, d, t):
 
 @kernel(inline=True)
 def stretch(m, d, t):
-    """How far (m, rad) tendon t is longer, or shorter if negative, than the range of lengths without force."""
+    """Stretch (m, rad) of tendon t beyond its slack range; negative below it, zero within."""
     over = d.ten_length[t] - m.tendon_lengthspring[t, 1]
     under = d.ten_length[t] - m.tendon_lengthspring[t, 0]
     return where(over > 0.0, over, where(under < 0.0, under, 0.0 * under))
@@ -50,7 +50,7 @@ def stretch(m, d, t):
 
 @kernel(inline=True)
 def damping_slope(m, d, t):
-    """How the damper's drag grows with the rate of tendon t's length (N s/m, N m s): b + 2 p1 |v| + 3 p2 v²."""
+    """Slope of tendon t's damping force in the rate of its length (N s/m, N m s): b + 2 p1 |v| + 3 p2 v²."""
     speed = absolute(d.ten_velocity[t])
     poly = m.tendon_dampingpoly[t]
     return m.tendon_damping[t] + speed * (2.0 * poly[0] + speed * (3.0 * poly[1]))
@@ -59,7 +59,7 @@ def damping_slope(m, d, t):
 @only_with("tendon_force", otherwise="0.0 * d.time")
 @kernel
 def tendon_spring_energy(m, d):
-    """Energy (J) of tendons' springs: the integral of x (k + p1 x + p2 x²) to the present stretch."""
+    """Energy (J) of tendon springs: the integral of x (k + p1 x + p2 x²) to the present stretch."""
     energy = 0.0 * d.time
     for t in range(m.ntendon):
         x = stretch(m, d, t)

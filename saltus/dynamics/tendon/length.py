@@ -1,9 +1,8 @@
-"""Tendons: their lengths, and how these change with the joints.
+"""Tendon lengths and their Jacobians.
 
 Fixed tendons are linear in the joints (L = sum of coefficient times position); spatial ones follow the shortest path
-through sites, around or through spheres and cylinders. Pulleys divide the lengths of the parts between them. What is
-computed is what MuJoCo 4.0 computes (documentation, Computation, "Actuation model: Transmission" and XML Reference,
-"tendon").
+through sites, around or through spheres and cylinders. Pulleys divide the lengths of the branches between them. The
+same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmission" and XML Reference, "tendon").
 """
 
 from saltus.dynamics.applied import add_power
@@ -13,7 +12,7 @@ from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, cross, distance_direction, matrix_times_matrix, scale3, sub3, where3
 
-JOINT, SITE, SPHERE = 1, 3, 4  # MuJoCo's types of elements of paths
+JOINT, SITE, SPHERE = 1, 3, 4  # MuJoCo's wrap types (path elements)
 
 
 @only_with("tendon")
@@ -21,7 +20,7 @@ JOINT, SITE, SPHERE = 1, 3, 4  # MuJoCo's types of elements of paths
 def tendons(m, d):
     """Lengths of tendons and their Jacobians; needs `kinematics` and `com_dof`.
 
-    The length of a taut path changes by each of its straight parts' unit vector times the relative velocity of its
+    The length of a taut path changes by the unit vector of each straight part times the relative velocity of its
     ends: dL/dt = J qvel.
 
     Writes ten_length [ntendon] (m, rad) and ten_J [ntenJ], along tendon_dof.
@@ -56,7 +55,7 @@ def tendon_velocities(m, d):
 
 @kernel
 def _joint(m, d, t, e):
-    """Position (m, rad) of the joint of a fixed tendon; adds to the Jacobian."""
+    """Position (m, rad) of a joint of a fixed tendon; adds to the Jacobian."""
     j = m.path_obj1[e]
     k = m.tendon_Jadr[t]
     while m.tendon_dof[k] != m.jnt_dofadr[j]:
@@ -67,7 +66,7 @@ def _joint(m, d, t, e):
 
 @kernel
 def _straight(m, d, t, e):
-    """Distance (m) of two sites; adds to the Jacobian."""
+    """Distance (m) between two sites; adds to the Jacobian."""
     s1, s2 = m.path_obj1[e], m.path_obj2[e]
     p, q = site_position(m, d, s1), site_position(m, d, s2)
     length, ahead = distance_direction(p, q)
@@ -80,7 +79,7 @@ def _straight(m, d, t, e):
 @only_with("wrap", otherwise="0.0 * d.time")
 @kernel
 def _wrapped(m, d, t, e):
-    """Length (m) of the path from a site to another by way of a sphere or cylinder; adds to the Jacobian."""
+    """Length (m) of the path from one site to another by way of a sphere or cylinder; adds to the Jacobian."""
     s1, s2, b = m.path_obj1[e], m.path_obj2[e], m.geom_bodyid[m.path_geom[e]]
     length, ahead, away, centre, force, moment = way_around(m, d, e)
     _pull(m, d, t, m.site_bodyid[s1], site_position(m, d, s1), scale3(-m.path_factor[e], ahead))
@@ -94,12 +93,13 @@ def _wrapped(m, d, t, e):
 
 @kernel
 def way_around(m, d, e):
-    """The path of element e from a site to another by way of a sphere or cylinder.
+    """Path of element e from one site to another by way of a sphere or cylinder.
 
     Where the geom is not in the way, the path is straight. Returns its length (m), its unit directions at the first and
     at the last site, the geom's centre (m), and the force and moment about the centre of a unit tension on the geom,
     with the sign of the length's gradient.
     """
+    # sites relative to the geom, and axes of the wrapping circle
     s1, s2, g, s = m.path_obj1[e], m.path_obj2[e], m.path_geom[e], m.path_side[e]
     p, q = site_position(m, d, s1), site_position(m, d, s2)
     b = m.geom_bodyid[g]
@@ -110,10 +110,12 @@ def way_around(m, d, e):
     else:
         r = matrix_times_matrix(d.xmat[b], m.geom_mat[g])
         frame = (r[0], r[3], r[6]), (r[1], r[4], r[7]), (r[2], r[5], r[8])
+    # wrapped path, by way of the side site if there is one
     side = from_p
     if s >= 0:
         side = sub3(site_position(m, d, s), centre)
     touches, length, ahead, away, arrival, departure = wrap(from_p, from_q, side, s >= 0, frame, m.geom_size[g, 0])
+    # straight path where the geom is not in the way
     straight, direction = distance_direction(p, q)
     zero = 0.0 * straight
     none = zero, zero, zero
@@ -125,13 +127,13 @@ def way_around(m, d, e):
 
 @kernel(inline=True)
 def _pull(m, d, t, b, point, force):
-    """Add to the Jacobian of tendon t what a point of body b, times a vector, contributes to its length."""
+    """Add to the Jacobian of tendon t the share of a point of body b in its rate: `force` · velocity of the point."""
     _feel(m, d, t, b, force, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
 
 
 @kernel
 def _feel(m, d, t, b, force, moment):
     """Add to the Jacobian of tendon t a force and moment (about the tree's centre of mass) on body b."""
-    # what moves the tendon as a whole, up from tendon_common, is left out
+    # degrees of freedom up to tendon_common move the whole tendon and leave its length unchanged
     first, count = m.tendon_Jadr[t], m.tendon_Jnum[t]
     add_power(m, d, d.ten_J, m.tendon_dof, first, count, b, force, moment, m.tendon_common[t])

@@ -1,9 +1,10 @@
-"""Shortest paths by way of spheres and cylinders, around them or through them.
+"""Tendon wrapping: shortest paths around or through spheres and cylinders.
 
 The path lies in the plane of its ends and a sphere's centre or, seen along a cylinder's axis, in the plane across it.
-There it touches a circle: it runs straight to it, along an arc, and straight on. Along the axis it climbs evenly, since
-unrolled it is straight. Which way it goes around is MuJoCo 4.0's rule (documentation, XML Reference, "sidesite"): it
-has the winding angle of the polyline from the first end by way of the side site to the last.
+There it touches a circle: straight to it, along an arc, and straight on. Along the axis it rises in proportion to its
+planar length, since it is straight when unrolled. The side it takes follows MuJoCo 4.0's rule (documentation, XML
+Reference, "sidesite"): its winding angle is that of the polyline from the first end by way of the side site to the
+last.
 """
 
 from saltus.number.functions import MINVAL, absolute, any_lane, atan2, maximum, minimum, sincos, sqrt, value_of, where
@@ -11,20 +12,22 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import cross, dot3, scale3
 
 TWO_PI, HALF_PI = 6.283185307179586, 1.5707963267948966
-LAST_STEP, STEPS = 1e-6, 40  # Newton's method ends after a step below the first (rad), or after as many
+LAST_STEP, STEPS = 1e-6, 40  # tolerance of Newton's method on the step (rad), most iterations
 
 
 @kernel
 def wrap(p, q, side, has_side, frame, radius):
-    """The shortest path from p to q by way of a sphere or cylinder of the radius (m), if it touches it.
+    """Shortest path from p to q by way of a sphere or cylinder of the given radius (m), if it touches it.
 
     p, q and the side site are relative to a point on the axis (m). frame: axes of the plane of the circle, and its
-    normal. A side site inside the geom makes the path go through the geom, one outside chooses the way around.
+    normal. A side site inside the geom makes the path go through the geom, one outside selects the side.
 
-    Returns whether the path touches the geom, its length (m), its unit directions of arrival and departure, and where
-    those are (m, relative to the same point). Where it does not touch, these mean nothing but are finite.
+    Returns whether the path touches the geom, its length (m), its unit directions of arrival and departure, and the
+    points of arrival and departure (m, relative to the same point). Where it does not touch, these are finite but
+    meaningless.
     """
     zero = 0.0 * p[0]
+    # project the ends and the side site on the plane of the circle
     p2, q2 = _in_plane(frame, p), _in_plane(frame, q)
     side2 = p2
     inside = zero > 1.0
@@ -33,12 +36,14 @@ def wrap(p, q, side, has_side, frame, radius):
         somewhere = _dot(side2, side2) > MINVAL * MINVAL
         side2 = (where(somewhere, side2[0], zero + 1.0), where(somewhere, side2[1], zero))
         inside = dot3(side, side) < radius * radius
+    # path in the plane, and its rise along the axis
     touches, lengths, points, directions = taut(p2, q2, side2, inside, radius)
     to, arc, on = lengths
     flat = where(touches, to + arc + on, zero + 1.0)
     height = dot3(frame[2], p)
     climb = dot3(frame[2], q) - height
     length = sqrt(flat * flat + climb * climb)
+    # directions and points in space
     cosine, sine = flat / length, climb / length
     ahead = _in_space(frame, cosine * directions[0], cosine * directions[1], sine)
     away = _in_space(frame, cosine * directions[2], cosine * directions[3], sine)
@@ -51,7 +56,7 @@ def wrap(p, q, side, has_side, frame, radius):
 def sphere_frame(p, q):
     """Axes of the plane of the origin, p and q: along p, across on the side of q, and normal to it.
 
-    If p and q lie on one line with the origin, the plane is as MuJoCo chooses it.
+    If p and q are collinear with the origin, the plane is the one that MuJoCo chooses.
     """
     zero = 0.0 * p[0]
     one = zero + 1.0
@@ -60,7 +65,7 @@ def sphere_frame(p, q):
     a, b, c = absolute(x[0]), absolute(x[1]), absolute(x[2])
     most_y = (b > a) & (b > c)
     most_z = (c > a) & (c > b)
-    # 1 but where x has its largest component
+    # ones, except at x's largest component
     fallback = cross(x, (where(most_y | most_z, one, zero), where(most_y, zero, one), where(most_z, zero, one)))
     normal = cross(p, q)
     given = dot3(normal, normal) >= MINVAL * MINVAL
@@ -69,7 +74,7 @@ def sphere_frame(p, q):
         where(given, normal[1], fallback[1]),
         where(given, normal[2], fallback[2]),
     )
-    across = cross(normal, x)  # is across x whatever the rounding of the normal
+    across = cross(normal, x)  # orthogonal to x whatever the rounding of the normal
     square = dot3(across, across)
     y = scale3(1.0 / sqrt(where(square > 0.0, square, one)), across)
     return x, y, cross(x, y)
@@ -83,7 +88,7 @@ def _in_plane(frame, a):
 
 @kernel(inline=True)
 def _in_space(frame, x, y, z):
-    """x, y and z times the axes."""
+    """Vector with components x, y and z along the axes."""
     a, b, c = frame
     return a[0] * x + b[0] * y + c[0] * z, a[1] * x + b[1] * y + c[1] * z, a[2] * x + b[2] * y + c[2] * z
 
@@ -102,7 +107,7 @@ def _cross(a, b):
 def winding(p, q, side):
     """Angle (rad) about the origin of the polyline p, side, q in the plane, between -2 pi and 2 pi.
 
-    It is the angle from p to q unless the triangle of the three has the origin inside: then it is the other way round.
+    It is the angle from p to q unless the triangle of the three contains the origin: then it is the other way round.
     """
     direct = atan2(_cross(p, q), _dot(p, q))
     there, back, straight = _cross(p, side), _cross(side, q), _cross(p, q)
@@ -113,13 +118,13 @@ def winding(p, q, side):
 
 @kernel
 def taut(p, q, side, inside, radius):
-    """The shortest path in the plane from p to q that touches the circle of the radius (m) about the origin.
+    """Shortest path in the plane from p to q that touches the circle of the given radius (m) about the origin.
 
     Around the circle, with the winding angle w of p, side, q: the straight parts are tangents, which take the angles
-    acos(radius/|p|) and acos(radius/|q|) of w, and the arc has the rest, if any is left. Where `inside`, through the
-    circle: the straight segment will do if it meets the circle, else the path is reflected at one point of it.
+    acos(radius/|p|) and acos(radius/|q|) of w, and the arc takes the rest, if any is left. Where `inside`, through the
+    circle: the straight segment suffices if it meets the circle, else the path is reflected at one point of it.
 
-    Returns whether the path touches the circle; the lengths to it, along it and on (m); the points of arrival and
+    Returns whether the path touches the circle; the lengths to it, along it and from it (m); the points of arrival and
     departure x, y, x, y (m); and the unit directions there.
     """
     zero = 0.0 * p[0]
@@ -141,6 +146,7 @@ def taut(p, q, side, inside, radius):
     if any_lane(reflects):
         s, c = sincos(_reflection(ep, eq, absolute(bend), radius))
         sine, cosine = where(reflects, s, sine), where(reflects, c, cosine)
+    # tangents from both ends, and the arc between them
     way = where(bend < 0.0, zero - 1.0, zero + 1.0)
     to, x0, y0 = _tangent(p, pp, ep, sine, cosine, way, radius)
     on, x1, y1 = _tangent(q, qq, eq, sine, cosine, -way, radius)
@@ -152,9 +158,9 @@ def taut(p, q, side, inside, radius):
 
 @kernel(inline=True)
 def _tangent(p, pp, ep, sine, cosine, way, radius):
-    """Length (m) of the straight part from p to the circle, and the point where it meets it (m).
+    """Length (m) of the straight part from p to the circle, and the point where they meet (m).
 
-    Law of cosines in the triangle of origin, p and that point, in which the angle at the point has the cosine
+    By the law of cosines in the triangle of origin, p and that point, where the angle at the point has the cosine
     -`cosine`; free of cancellation. pp = |p|², ep = |p|² - radius²; `way`: 1 anticlockwise, -1 clockwise from p.
     """
     side = sqrt(ep + (radius * cosine) * (radius * cosine))
@@ -170,15 +176,15 @@ def _reflection(ep, eq, bend, radius):
     """Angle i (rad) between the normal of the circle and both parts of a path that it reflects, in (0, pi/2).
 
     The angles at the origin add up: f(i) = (i - asin(radius/|p| sin i)) + (i - asin(radius/|q| sin i)) - bend = 0. f
-    grows and is convex, and f(pi/2) > 0, so that Newton's method from there comes down to the root. The last step is
-    made with the tangents of duals, by which the implicit function's derivative is exact.
+    is increasing and convex, and f(pi/2) > 0, so that Newton's method from pi/2 descends to the root. The last step is
+    evaluated on duals, which gives the exact derivative of the implicit function.
     """
     u, v, w = value_of(ep), value_of(eq), value_of(bend)
     i = HALF_PI + 0.0 * u
     step = 1.0 + 0.0 * u
     for _ in range(STEPS):
         f, slope = _sum_of_angles(u, v, w, i, radius)
-        # a lane that has arrived stays where it is
+        # converged lanes keep their value
         step = where(step > LAST_STEP, f / slope, 0.0 * u)
         i = i - step
         if not any_lane(step > LAST_STEP):

@@ -1,9 +1,9 @@
-"""Forward dynamics in linear time: the articulated-body algorithm (Featherstone 2008, table 7.1).
+"""Articulated-body algorithm: forward dynamics in linear time (Featherstone 2008, table 7.1).
 
-In two parts, so that one factorisation serves several right-hand sides. The forces of motion of `motion`, which
-hold the velocity-dependent accelerations already, take the place of the algorithm's bias forces. Degrees of freedom
-are eliminated one at a time, tips to base, so that joints of several degrees of freedom need no matrices of their
-own.
+Factorisation and solution are separate, so that one factorisation serves several right-hand sides. The body forces of
+`newton_euler_forward`, which include the velocity-dependent accelerations, replace the algorithm's bias forces. Degrees
+of freedom are eliminated one at a time, tips to base, so that joints of several degrees of freedom need no matrices of
+their own.
 """
 
 from saltus.dynamics.tree.particles import particle_factor, particle_solve
@@ -22,8 +22,8 @@ from saltus.spatial.motions import add6, add_scaled6, dot6
 def articulated_factor(m, d, h, slope):
     """Articulated-body inertias for M + h diag(slope), with a field slope [nv] (N m s), read if h is not zero.
 
-    Reads cinert [nbody, 10], cdof [nv, 6]. Writes artic_column [nv, 6] = I s and artic_invdiag [nv] = 1/(sᵀ I s +
-    armature + h slope), with I the inertia felt at the joint.
+    Reads cinert [nbody, 10], cdof [nv, 6]. Writes artic_column [nv, 6] = U = I s and artic_invdiag [nv] = 1/D =
+    1/(sᵀ I s + armature + h slope), with I the articulated-body inertia at the joint.
     """
     nothing = symmetric_zero(d.time)
     for k in range(1, m.ntree_body):
@@ -34,12 +34,13 @@ def articulated_factor(m, d, h, slope):
     chained = 0
     for k in range(m.ntree_body - 1, 0, -1):
         b = m.tree_body[k]
-        # the body's own inertia and what its children feel like
+        # articulated-body inertia: the body's own and those of its children
         if not chained:
             inertia = nothing
         if m.body_branches[b]:
             inertia = symmetric_add(inertia, d.artic_inertia[b])
         inertia = symmetric_add_rigid(inertia, d.cinert[b])
+        # eliminate each degree of freedom: I ← I - U Uᵀ / D
         first = m.body_dofadr[b]
         for i in range(first + m.body_dofnum[b] - 1, first - 1, -1):
             s = d.cdof[i]
@@ -51,6 +52,7 @@ def articulated_factor(m, d, h, slope):
             inertia = symmetric_minus_outer(inertia, column, inverse)
             d.artic_column[i] = column
             d.artic_invdiag[i] = inverse
+        # pass the inertia on to the parent
         chained = m.body_chained[b]
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
@@ -63,7 +65,7 @@ def articulated_solve(m, p, d, force, moving, x):
     """x ← (M + h diag(slope))⁻¹ (force - bias) for fields force, x [nv], after `articulated_factor` on p.
 
     p is d, or a Data of plain numbers at the same positions. The bias is that of cfrc_body [nbody, 6] (N m, N) if
-    `moving` is 1, else nothing.
+    `moving` is 1, else zero.
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
@@ -71,7 +73,7 @@ def articulated_solve(m, p, d, force, moving, x):
         b = m.tree_body[k]
         if m.body_branches[b]:
             d.artic_force[b] = nothing
-    # tips to base: what is left of each joint's force
+    # tips to base: articulated bias force f, and residual (force - sᵀ f) / D of each joint
     f = nothing
     chained = 0
     for k in range(m.ntree_body - 1, 0, -1):
@@ -91,7 +93,7 @@ def articulated_solve(m, p, d, force, moving, x):
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
             d.artic_force[parent] = add6(d.artic_force[parent], f)
-    # base to tips: accelerations; artic_force now holds those of bodies with several children
+    # base to tips: x = residual - Uᵀ a / D; artic_force now holds accelerations of bodies with several children
     d.artic_force[0] = nothing
     a = nothing
     for k in range(1, m.ntree_body):

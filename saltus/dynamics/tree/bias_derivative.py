@@ -1,12 +1,13 @@
-"""How the bias force changes with joint velocities: analytic derivatives.
+"""Velocity derivatives of the bias force, analytically.
 
-With s the motion of a degree of freedom, v and I velocity and inertia of a body, moving degree of freedom j faster
-changes the force of every body k that it carries by
+With s the motion axis of a degree of freedom and v, I the velocity and inertia of a body, a change of the velocity of
+degree of freedom j changes the force on every body k that j carries, per unit, by
 
     I_k ψ_j + D_k s_j,   ψ_j = ds_j/dt + v_j × s_j,   D s = v ×* (I s) - I (v × s) + s ×* (I v),
 
-with v_j the velocity behind j's joint. Summed over the subtree this gives d(qfrc_bias)/d(qvel) (after Singh, Russo &
-Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra (2022), eq. 19).
+with v_j the velocity on the parent's side of j's joint. Summed over the subtree this gives d(qfrc_bias)/d(qvel) (after
+Singh, Russo & Wensing, Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra (2022),
+eq. 19).
 """
 
 from saltus.dynamics.tree.kinematics import BALL, FREE
@@ -25,15 +26,17 @@ from saltus.spatial.motions import (
 
 @kernel
 def bias_derivative(m, d, free_only):
-    """d(qfrc_bias)/d(qvel) on the tree's pattern; only for free bodies that nothing is attached to if `free_only`.
+    """d(qfrc_bias)/d(qvel) on M's sparsity pattern; if `free_only`, only for free bodies without children.
 
     Reads cinert [nbody, 10], crb [nbody, 10], cvel [nbody, 6], cdof, cdof_dot [nv, 6]. Writes, along M's rows,
     lower [nC] = the derivative of a dof's force in its ancestors' velocities, upper [nC] = of its ancestors' forces
     in its velocity (N m s).
     """
+    # matrix D of each body, by columns
     for b in range(1, m.nbody):
         for k in range(6):
             store_column(d, b, k, velocity_force(d.cinert[b], d.cvel[b], unit(k, d.time)))
+    # sum D over subtrees
     for b in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[b]
         if parent > 0:
@@ -48,6 +51,7 @@ def bias_derivative(m, d, free_only):
             for k in range(first, last + 1):
                 d.lower[k] = d.upper[k] = 0.0 * d.time
         else:
+            # derivative between i and its ancestors j: s_i · (I ψ_j + D s_j), and s_j · (I ψ_i + D s_i)
             s = d.cdof[i]
             momentum = inertia_times_motion(d.crb[b], s)
             turned = transpose_times(d, b, s)
@@ -67,7 +71,7 @@ def clear_derivative(m, d):
 
 @kernel(inline=True)
 def velocity_force(inertia, v, s):
-    """D s: the change of v ×* I v and of the turning of axes when the body moves by s more."""
+    """D s of one body: the change of v ×* I v and of the rates of the axes for a change s of its velocity."""
     change = cross_force(v, inertia_times_motion(inertia, s))
     change = sub6(change, inertia_times_motion(inertia, cross_motion(v, s)))
     return add6(change, cross_force(s, inertia_times_motion(inertia, v)))
@@ -80,11 +84,13 @@ def axis_rates(m, d):
     for j in range(m.njnt):
         i = m.jnt_dofadr[j]
         kind = m.jnt_type[j]
+        # translations have constant axes
         if kind == FREE:
             for k in range(i, i + 3):
                 d.axis_rate[k] = (zero, zero, zero, zero, zero, zero)
             i += 3
         if kind == FREE or kind == BALL:
+            # rotation axes turn with the body itself
             turning = scale6(d.qvel[i], d.cdof[i])
             turning = add_scaled6(turning, d.qvel[i + 1], d.cdof[i + 1])
             turning = add_scaled6(turning, d.qvel[i + 2], d.cdof[i + 2])
@@ -111,7 +117,7 @@ def unit(k, like):
 
 @kernel(inline=True)
 def store_column(d, b, k, column):
-    """Column k of body b's matrix D."""
+    """Write column k of body b's matrix D."""
     d.velocity_force[b, k] = column[0]
     d.velocity_force[b, 6 + k] = column[1]
     d.velocity_force[b, 12 + k] = column[2]
@@ -128,7 +134,7 @@ def _row(d, b, r):
 
 @kernel(inline=True)
 def matrix_times(d, b, s):
-    """D s with body b's summed matrix."""
+    """D s with body b's subtree sum of D."""
     return (
         dot6(_row(d, b, 0), s),
         dot6(_row(d, b, 6), s),
@@ -141,7 +147,7 @@ def matrix_times(d, b, s):
 
 @kernel(inline=True)
 def transpose_times(d, b, s):
-    """Dᵀ s with body b's summed matrix."""
+    """Dᵀ s with body b's subtree sum of D."""
     out = scale6(s[0], _row(d, b, 0))
     out = add_scaled6(out, s[1], _row(d, b, 6))
     out = add_scaled6(out, s[2], _row(d, b, 12))

@@ -1,4 +1,4 @@
-"""Inertias and joint axes about each tree's centre of mass."""
+"""Centres of mass, and spatial inertias and joint axes about each tree's centre of mass."""
 
 from saltus.dynamics.tree.kinematics import BALL, FREE, SLIDE
 from saltus.number.kernels import kernel
@@ -11,11 +11,13 @@ def centre_of_mass(m, d):
 
     Reads xipos [nbody, 3]. Writes subtree_com [nbody, 3] (m).
     """
+    # first moments of mass, summed over subtrees
     for b in range(m.nbody):
         d.subtree_com[b] = scale3(m.body_mass[b], d.xipos[b])
     for b in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[b]
         d.subtree_com[parent] = add3(d.subtree_com[parent], d.subtree_com[b])
+    # divide by the mass; subtrees without mass use the body's own xipos
     for b in range(m.nbody):
         if m.body_inv_subtreemass[b] > 0.0:
             d.subtree_com[b] = scale3(m.body_inv_subtreemass[b], d.subtree_com[b])
@@ -25,7 +27,7 @@ def centre_of_mass(m, d):
 
 @kernel
 def tree_centre_of_mass(m, d):
-    """Centres of mass of whole trees only, which is all that accelerations need.
+    """Centres of mass of whole trees only, which suffice for accelerations.
 
     Reads xipos [nbody, 3]. Writes subtree_com (m) at the roots.
     """
@@ -36,7 +38,7 @@ def tree_centre_of_mass(m, d):
         end = m.body_treeend[root]
         for b in range(root, end):
             moment = add_scaled3(moment, m.body_mass[b], d.xipos[b])
-        # a tree without mass has its reference point at its root
+        # a tree without mass uses the root body's xipos
         if m.body_inv_subtreemass[root] > 0.0:
             d.subtree_com[root] = scale3(m.body_inv_subtreemass[root], moment)
         else:
@@ -53,11 +55,13 @@ def com_inertia(m, d):
     for b in range(1, m.nbody):
         mass = m.body_mass[b]
         r = sub3(d.xipos[b], d.subtree_com[m.body_rootid[b]])
+        # inertia matrix about the centre of mass, in world axes: R I Rᵀ
         i = m.body_inertia6[b]
         if m.body_diagonal[b]:
             rotated = rotate_diagonal(d.xmat[b], (i[0], i[1], i[2]))
         else:
             rotated = rotate_symmetric(d.xmat[b], i)
+        # first moment, and parallel-axis theorem to the tree's centre of mass
         h = scale3(mass, r)
         square = dot3(h, r)
         d.cinert[b] = (
@@ -76,7 +80,7 @@ def com_inertia(m, d):
 
 @kernel
 def com_dof(m, d):
-    """Motion of each degree of freedom about its tree's centre of mass, world axes.
+    """Motion axis of each degree of freedom about its tree's centre of mass, in world axes.
 
     Writes cdof [nv, 6]: (axis, axis × offset) for rotations, (0, axis) for translations.
     """
@@ -106,6 +110,6 @@ def com_dof(m, d):
 
 @kernel(inline=True)
 def _rotation(axis, offset):
-    """Spatial motion of a rotation about an axis from which the reference point is `offset` away."""
+    """Motion axis of a rotation about an axis from which the reference point is `offset` away."""
     linear = cross(axis, offset)
     return axis[0], axis[1], axis[2], linear[0], linear[1], linear[2]

@@ -1,4 +1,4 @@
-"""Solving M x = b by the factorisation M = Lᵀ D L, which keeps the sparsity of the tree (Featherstone 2008, 6.5)."""
+"""Sparse factorisation M = Lᵀ D L and solution of M x = b, on the tree's pattern (Featherstone 2008, 6.5)."""
 
 from saltus.number.kernels import kernel
 
@@ -7,8 +7,8 @@ from saltus.number.kernels import kernel
 def factor(m, d):
     """Factor M.
 
-    Reads M [nC]. Writes qLD [nC] (L below the diagonal, D on it) and qLDiagInv [nv]. The ancestors of an ancestor
-    are the first entries of a row, so that rows combine without looking up columns.
+    Reads M [nC]. Writes qLD [nC] (L below the diagonal, D on it) and qLDiagInv [nv]. An ancestor's own ancestors are
+    the first entries of a row, so that rows combine without a search for columns.
     """
     for k in range(m.nC):
         d.qLD[k] = d.M[k]
@@ -17,12 +17,13 @@ def factor(m, d):
 
 @kernel
 def factor_in_place(m, d):
-    """The same of a matrix that qLD [nC] holds already."""
+    """Factor the matrix that qLD [nC] already holds."""
     for r in range(m.ncoupled - 1, -1, -1):
         k = m.M_coupled[r]
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
         inverse = 1.0 / d.qLD[row + count]
+        # row k of L; subtract its outer product from its ancestors' rows
         for c in range(count - 1, -1, -1):
             i = m.M_colind[row + c]
             t = d.qLD[row + c] * inverse
@@ -37,6 +38,7 @@ def factor_in_place(m, d):
 @kernel
 def solve(m, d, x):
     """x ← (Lᵀ D L)⁻¹ x for a field x [nv]."""
+    # x ← L⁻ᵀ x
     for r in range(m.ncoupled - 1, -1, -1):
         i = m.M_coupled[r]
         row = m.M_rowadr[i]
@@ -49,7 +51,7 @@ def solve(m, d, x):
 
 @kernel
 def solve_half(m, d, x, at):
-    """x ← L⁻ᵀ x for nv numbers of a field of floats from place `at` on, of which what is zero takes no time."""
+    """x ← L⁻ᵀ x for nv entries of a field of floats from index `at`; zero entries are skipped."""
     for i in range(m.nv - 1, -1, -1):
         xi = x[at + i]
         if xi != 0.0:
@@ -61,7 +63,7 @@ def solve_half(m, d, x, at):
 
 @kernel
 def solve_rest(m, d, x):
-    """x ← (D L)⁻¹ x for a field x [nv]: with `solve_half` before it that is `solve`."""
+    """x ← (D L)⁻¹ x for a field x [nv]: completes `solve` after `solve_half`."""
     for i in range(m.nv):
         x[i] = x[i] * d.qLDiagInv[i]
     for r in range(m.ncoupled):
@@ -81,7 +83,7 @@ def multiply(m, d, x, y):
 
 @kernel
 def multiply_by(m, matrix, x, y):
-    """y ← A x for a symmetric A whose lower triangle a field matrix [nC] holds as M is held; x, y [nv] are fields."""
+    """y ← A x for a symmetric A whose lower triangle is stored like M in the field matrix [nC], fields x, y [nv]."""
     for i in range(m.nv):
         y[i] = matrix[m.M_rowadr[i] + m.M_rownnz[i] - 1] * x[i]
     for r in range(m.ncoupled):

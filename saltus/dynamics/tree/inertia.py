@@ -1,4 +1,4 @@
-"""The joint-space inertia matrix."""
+"""Joint-space inertia matrix."""
 
 from saltus.dynamics.tree.particles import particle_inertia
 from saltus.dynamics.tree.tendon_inertia import add_tendon_inertia
@@ -15,12 +15,14 @@ def composite_inertia(m, d):
     """
     zero = 0.0 * d.time
     d.crb[0] = (zero, zero, zero, zero, zero, zero, zero, zero, zero, zero)
+    # composite inertias: sums over subtrees
     for b in range(1, m.nbody):
         d.crb[b] = d.cinert[b]
     for b in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[b]
         if parent > 0:
             d.crb[parent] = add10(d.crb[parent], d.crb[b])
+    # rows of M, body by body
     for t in range(1, m.ntree_body):
         b = m.tree_body[t]
         for i in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
@@ -31,7 +33,7 @@ def composite_inertia(m, d):
 
 @kernel(inline=True)
 def inertia_row(m, d, i):
-    """M of degree of freedom i with its ancestors."""
+    """Row i of M: degree of freedom i with its ancestors."""
     momentum = inertia_times_motion(d.crb[m.dof_bodyid[i]], d.cdof[i])
     first = m.M_rowadr[i]
     last = first + m.M_rownnz[i] - 1

@@ -1,4 +1,4 @@
-"""How points and bodies move with the joints."""
+"""Jacobians of points and bodies."""
 
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import velocity_at

@@ -1,4 +1,4 @@
-"""Where bodies are: forward kinematics of the tree."""
+"""Forward kinematics of the tree: poses of bodies, joints and attached frames."""
 
 from saltus.dynamics.tree.particles import place_particles
 from saltus.number.kernels import kernel, only_with
@@ -39,7 +39,7 @@ def kinematics(m, d, compute_all):
         elif m.body_mocapid[b] >= 0:
             pos, quat = _mocap_pose(m, d, m.body_mocapid[b])
         else:
-            # the pose without joint motion, then each joint in turn
+            # pose without joint motion, then joint by joint
             if not m.body_chained[b]:
                 parent = m.body_parentid[b]
                 pos, quat, mat = d.xpos[parent], d.xquat[parent], d.xmat[parent]
@@ -50,8 +50,9 @@ def kinematics(m, d, compute_all):
                 pos, quat = _move_joint(m, d, j, j == last, pos, quat)
         mat = quat_to_matrix(quat)
         if first <= last and m.jnt_type[last] == HINGE:
-            # a hinge's own motion leaves its axis alone
+            # a hinge does not change its own axis: take it from the final orientation
             d.xaxis[last] = matrix_times_vector(mat, m.jnt_axis[last])
+        # pose and centre of mass in world axes
         d.xpos[b] = pos
         if compute_all or m.body_branches[b]:
             d.xquat[b] = quat
@@ -74,14 +75,14 @@ def _free_pose(m, d, j):
 @only_with("mocap", otherwise="(d.xpos[0], d.xquat[0])")
 @kernel(inline=True)
 def _mocap_pose(m, d, k):
-    """Pose of a body that is moved from outside."""
+    """Pose of a mocap body, which is set from outside."""
     quat = d.mocap_quat[k]
     return d.mocap_pos[k], quat_normalize(quat)
 
 
 @kernel(inline=True)
 def _move_joint(m, d, j, last, pos, quat):
-    """Pose of a body after its joint j has moved; writes the joint's anchor and, except for a last hinge, axis."""
+    """Pose of a body after the motion of joint j; writes the joint's anchor and, except for a last hinge, axis."""
     a = m.jnt_qposadr[j]
     kind = m.jnt_type[j]
     axis = m.jnt_axis[j]
@@ -99,7 +100,7 @@ def _move_joint(m, d, j, last, pos, quat):
     else:
         quat = quat_multiply(quat, quat_normalize(load4(d.qpos, a)))
     if m.jnt_offset[j]:
-        # the anchor stays where it was
+        # the rotation leaves the anchor fixed
         pos = sub3(anchor, quat_rotate(quat, m.jnt_pos[j]))
     return pos, quat
 
@@ -120,7 +121,7 @@ def geom_position(m, d, g):
 
 @kernel
 def attached_frames(m, d):
-    """Poses of what is fixed to bodies.
+    """Poses of frames attached to bodies.
 
     Writes ximat [nbody, 9] (principal axes of inertia), geom_xpos [ngeom, 3] (m), geom_xmat [ngeom, 9], site_xpos
     [nsite, 3] (m) and site_xmat [nsite, 9] in world axes.

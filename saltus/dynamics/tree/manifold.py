@@ -1,4 +1,4 @@
-"""The configuration manifold: positions change by tangent vectors, quaternions by rotations."""
+"""Configuration manifold: displacement of positions by tangent vectors (⊕) and difference of positions (⊖)."""
 
 from saltus.dynamics.tree.kinematics import BALL, FREE
 from saltus.number.kernels import kernel
@@ -9,9 +9,9 @@ from saltus.spatial.vectors import add_scaled3, scale3, sub3
 
 @kernel
 def displace(m, origin, h, v, target):
-    """target ← origin ⊕ h v, for fields origin, target [nq] and v [nv]; they may be the same positions.
+    """target ← origin ⊕ h v, for fields origin, target [nq] and v [nv]; origin and target may be the same field.
 
-    Rotations are about the body's own axes, as qvel is; from a zero quaternion they go as from no rotation.
+    Rotations are in body axes, like qvel; a zero quaternion counts as the identity.
     """
     for j in range(m.njnt):
         a = m.jnt_qposadr[j]

@@ -1,12 +1,12 @@
 """Joint momenta and their rates: Hamilton's form of the equations of motion.
 
-With H the spatial momentum and W the weight of all that degree of freedom i carries, and s its motion, which turns with
-the body before the joint, or on ball and free joints with the body itself,
+With H the spatial momentum and W the weight of the bodies that degree of freedom i carries, and s its motion axis,
+which moves with the body before the joint, or on ball and free joints with the body itself,
 
     p_i = s_i · H_i + armature_i v_i,   dp_i/dt = ds_i/dt · H_i + s_i · W_i + forces_i.
 
-The first two terms of the rate are ∂L/∂q_i on hinges and slides: dp/dt = d(M v)/dt holds what inverse dynamics adds to
-M dv/dt (Featherstone 2008, eq. 2.61 and 3.36).
+The first two terms of the rate are ∂L/∂q_i on hinges and slides: dp/dt = d(M v)/dt includes the terms that inverse
+dynamics adds to M dv/dt (Featherstone 2008, eq. 2.61 and 3.36).
 """
 
 from saltus.dynamics.tree.kinematics import BALL, FREE
@@ -17,10 +17,11 @@ from saltus.spatial.motions import add6, add_scaled6, cross_motion, dot6, inerti
 
 @kernel
 def momenta(m, d):
-    """Joint momenta M v and their rates, after `position_stage`, `motion` with `keep`, and `applied_forces`.
+    """Joint momenta M v and their rates.
 
-    Reads cinert [nbody, 10], cdof, cdof_dot [nv, 6], cvel [nbody, 6], qvel, qfrc_tau [nv]. Writes momentum [nv]
-    (N m s, N s) and momentum_rate [nv] (N m, N). Overwrites artic_force and cfrc_body [nbody, 6].
+    After `position_stage`, `newton_euler_forward` with `compute_all`, and `applied_forces`. Reads cinert [nbody, 10],
+    cdof, cdof_dot [nv, 6], cvel [nbody, 6], qvel, qfrc_tau [nv]. Writes momentum [nv] (N m s, N s) and momentum_rate
+    [nv] (N m, N). Overwrites artic_force and cfrc_body [nbody, 6].
     """
     carried_momenta(m, d)
     for j in range(m.njnt):
@@ -31,6 +32,7 @@ def momenta(m, d):
                 joint_momentum(m, d, k, d.cdof_dot[k])
             i += 3
         if kind == FREE or kind == BALL:
+            # rotation axes turn with the body itself
             turning = scale6(d.qvel[i], d.cdof[i])
             turning = add_scaled6(turning, d.qvel[i + 1], d.cdof[i + 1])
             turning = add_scaled6(turning, d.qvel[i + 2], d.cdof[i + 2])
@@ -43,14 +45,16 @@ def momenta(m, d):
 
 @kernel
 def carried_momenta(m, d):
-    """Spatial momentum and weight of each body and all that it carries, into artic_force and cfrc_body [nbody, 6]."""
+    """Spatial momentum and weight of each body's subtree, into artic_force and cfrc_body [nbody, 6]."""
     g = m.opt_gravity[0]
     zero = 0.0 * d.time
     falling = (zero, zero, zero, zero + g[0], zero + g[1], zero + g[2])
+    # momentum and weight of each body
     for b in range(1, m.nbody):
         d.artic_force[b] = inertia_times_motion(d.cinert[b], d.cvel[b])
         d.cfrc_body[b] = inertia_times_motion(d.cinert[b], falling)
     carry_tendon_momenta(m, d)
+    # sums over subtrees
     for b in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[b]
         if parent > 0:

@@ -1,8 +1,7 @@
-"""Particles: bodies that three slides move, of which deformable bodies have very many.
+"""Particles: bodies on three slides, of which deformable bodies have many.
 
-Which bodies are particles: see `saltus.model.tree.particles`.
-
-Nothing turns them, and M is diagonal on them, so that each is done on its own, outside of the loops over the tree.
+`saltus.model.tree.particles` selects them. They do not rotate and M is diagonal on them, so that each is computed on
+its own, outside the loops over the tree.
 """
 
 from saltus.number.kernels import kernel
@@ -12,15 +11,17 @@ from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, matrix_times_
 
 @kernel
 def place_particles(m, d):
-    """Poses of particles and their joints; reads qpos and the poses of their parents. Writes what `kinematics` does."""
+    """Poses of particles and their joints; reads qpos and their parents' poses. Writes the fields of `kinematics`."""
     for k in range(m.nparticle):
         b = m.particle_body[k]
         parent = m.body_parentid[b]
+        # pose without joint motion
         quat, mat = d.xquat[parent], d.xmat[parent]
         pos = add3(d.xpos[parent], matrix_times_vector(mat, m.body_pos[b]))
         if m.body_turned[b]:
             quat = quat_multiply(quat, m.body_quat[b])
             mat = quat_to_matrix(quat)
+        # move along the three slides
         first = m.body_jntadr[b]
         for j in range(first, first + 3):
             a = m.jnt_qposadr[j]
@@ -36,18 +37,19 @@ def place_particles(m, d):
 
 @kernel(inline=True)
 def axis_of(p, i):
-    """The direction of a slide, world axes."""
+    """Direction of a slide in world axes."""
     s = p.cdof[i]
     return s[3], s[4], s[5]
 
 
 @kernel
 def particle_motion(m, p, d, acceleration, compute_all):
-    """Velocities, accelerations and forces of particles; arguments and results as of `motion`."""
+    """Velocities, accelerations and forces of particles; arguments and results as in `newton_euler_forward`."""
     zero = 0.0 * d.time
     g = m.opt_gravity[0]
     for k in range(m.nparticle):
         b = m.particle_body[k]
+        # velocity and acceleration along the slides; gravity counts as an upward acceleration
         v = (zero, zero, zero)
         a = (zero - g[0], zero - g[1], zero - g[2])
         first = m.body_dofadr[b]
@@ -61,6 +63,7 @@ def particle_motion(m, p, d, acceleration, compute_all):
         d.cvel[b] = (zero, zero, zero, v[0], v[1], v[2])
         if compute_all:
             d.cacc[b] = (zero, zero, zero, a[0], a[1], a[2])
+        # force m a, and its moment about the tree's centre of mass
         inertia = p.cinert[b]
         torque = cross((inertia[6], inertia[7], inertia[8]), a)
         force = scale3(inertia[9], a)
@@ -69,7 +72,7 @@ def particle_motion(m, p, d, acceleration, compute_all):
 
 @kernel
 def particle_forces(m, p, d, qfrc):
-    """Forces of motion on the slides of particles, into the field qfrc [nv] (N); see `joint_forces`."""
+    """Generalised forces on the slides of particles, into the field qfrc [nv] (N); see `newton_euler_backward`."""
     for k in range(m.nparticle):
         b = m.particle_body[k]
         f = d.cfrc_body[b]
@@ -80,7 +83,7 @@ def particle_forces(m, p, d, qfrc):
 
 @kernel
 def particle_factor(m, d, h, slope):
-    """artic_invdiag of the slides of particles; see `articulated_factor`."""
+    """artic_invdiag for the slides of particles; see `articulated_factor`."""
     for k in range(m.nparticle):
         b = m.particle_body[k]
         first = m.body_dofadr[b]
@@ -93,7 +96,7 @@ def particle_factor(m, d, h, slope):
 
 @kernel
 def particle_solve(m, p, d, force, moving, x):
-    """x of the slides of particles; see `articulated_solve`."""
+    """x for the slides of particles; see `articulated_solve`."""
     for k in range(m.nparticle):
         b = m.particle_body[k]
         f = d.cfrc_body[b]
@@ -107,7 +110,7 @@ def particle_solve(m, p, d, force, moving, x):
 
 @kernel
 def particle_inertia(m, d):
-    """M of the slides of particles: their mass and armature."""
+    """M for the slides of particles: mass plus armature."""
     for k in range(m.nparticle):
         b = m.particle_body[k]
         first = m.body_dofadr[b]

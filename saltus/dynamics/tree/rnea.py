@@ -1,4 +1,4 @@
-"""The recursive Newton-Euler algorithm: how bodies move, what forces that takes, and what they are at the joints."""
+"""Recursive Newton-Euler algorithm: motion of the bodies, forces it requires, and their projection on the joints."""
 
 from saltus.dynamics.tree.particles import particle_forces, particle_motion
 from saltus.dynamics.tree.tendon_inertia import add_fixed_tendon_forces, add_path_forces
@@ -10,20 +10,21 @@ from saltus.spatial.motions import add6, add_scaled6, cross_force, cross_motion,
 def newton_euler_forward(m, p, d, acceleration, compute_all):
     """Spatial velocities, accelerations and forces of all bodies (Featherstone 2008, table 5.1, first loop).
 
-    Reads from p, which is d or a Data of plain numbers with the same positions, cdof [nv, 6] and cinert [nbody, 10];
+    Reads from p, which is d or a Data of plain numbers at the same positions, cdof [nv, 6] and cinert [nbody, 10];
     from d qvel [nv] and, if `acceleration` is 1, qacc [nv], else taken as zero.
     Writes, about each tree's centre of mass in world axes, cvel [nbody, 6] (rad/s, m/s), the joint axes' rates
-    cdof_dot [nv, 6] (eq. 3.36), cacc [nbody, 6] (gravity counts as an acceleration of the world upwards) and the
-    force that each body needs for its motion, cfrc_body [nbody, 6] (N m, N). All but the last only where later
-    bodies need it, and everywhere if `compute_all`.
+    cdof_dot [nv, 6] (eq. 3.36), cacc [nbody, 6] (gravity counts as an upward acceleration of the world) and the
+    force that each body requires for its motion, cfrc_body [nbody, 6] (N m, N). All but the last are written only where
+    later bodies need them, and everywhere if `compute_all`.
 
-    The three translations of a free joint and the three rotations of a ball or free joint each turn with the velocity
-    before them, as in MuJoCo; what this leaves out cancels in the sum over the three.
+    The axis rates of the three translations of a free joint, and of the three rotations of a ball or free joint, use
+    the velocity before the three, as in MuJoCo; the terms this omits cancel in the sum over the three.
     """
     zero = 0.0 * d.time
     g = m.opt_gravity[0]
     v = (zero, zero, zero, zero, zero, zero)
     a = (zero, zero, zero, zero - g[0], zero - g[1], zero - g[2])
+    # world: at rest, gravity as an upward acceleration
     d.cvel[0] = v
     d.cacc[0] = a
     d.cfrc_body[0] = v
@@ -32,6 +33,7 @@ def newton_euler_forward(m, p, d, acceleration, compute_all):
         if not m.body_chained[b]:
             parent = m.body_parentid[b]
             v, a = d.cvel[parent], d.cacc[parent]
+        # velocity and bias acceleration of the joints, and their acceleration: a += rate qvel + s qacc
         first = m.body_dofadr[b]
         before = v
         for i in range(first, first + m.body_dofnum[b]):
@@ -48,6 +50,7 @@ def newton_euler_forward(m, p, d, acceleration, compute_all):
         if compute_all or m.body_branches[b]:
             d.cvel[b] = v
             d.cacc[b] = a
+        # newton-euler force of the body: I a + v ×* I v
         inertia = p.cinert[b]
         force = inertia_times_motion(inertia, a)
         d.cfrc_body[b] = add6(force, cross_force(v, inertia_times_motion(inertia, v)))
@@ -58,8 +61,8 @@ def newton_euler_forward(m, p, d, acceleration, compute_all):
 def newton_euler_backward(m, p, d, qfrc):
     """Sum the bodies' forces towards the root and project them on the joints (Featherstone 2008, table 5.1, loop 2).
 
-    Adds the forces that spatial tendons with inertia take for the same motion. Reads cdof [nv, 6] from p, as the first
-    loop, and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m).
+    Adds the forces that spatial tendons with armature require for the same motion. Reads cdof [nv, 6] from p, as in
+    the first loop, and cfrc_body [nbody, 6]. Writes the field qfrc [nv] (N, N m).
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
@@ -71,14 +74,17 @@ def newton_euler_backward(m, p, d, qfrc):
     chained = 0
     for k in range(m.ntree_body - 1, 0, -1):
         b = m.tree_body[k]
+        # tips to base: force that the joint transmits to the body and its children
         if not chained:
             force = nothing
         force = add6(force, d.cfrc_body[b])
         if m.body_branches[b]:
             force = add6(force, d.artic_force[b])
+        # project the force on the joint axes
         first = m.body_dofadr[b]
         for i in range(first, first + m.body_dofnum[b]):
             qfrc[i] = dot6(p.cdof[i], force)
+        # pass the force on to the parent
         chained = m.body_chained[b]
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
@@ -89,7 +95,7 @@ def newton_euler_backward(m, p, d, qfrc):
 
 @kernel
 def bias(m, d):
-    """Coriolis, centrifugal and gravitational forces on the joints: inverse dynamics at zero acceleration.
+    """Coriolis, centrifugal and gravitational generalised forces: inverse dynamics at zero acceleration.
 
     Writes qfrc_bias [nv] (N, N m).
     """
@@ -99,12 +105,13 @@ def bias(m, d):
 
 @kernel
 def inverse(m, d):
-    """Inverse dynamics: the joint forces that give the accelerations qacc [nv], without passive and applied ones.
+    """Inverse dynamics: total generalised forces for accelerations qacc [nv], passive and applied ones not subtracted.
 
     Writes qfrc_inverse [nv] (N, N m) = M qacc + qfrc_bias.
     """
     newton_euler_forward(m, d, d, 1, m.keep_bodies)
     newton_euler_backward(m, d, d, d.qfrc_inverse)
+    # inertia of armatures, then of fixed tendons
     for i in range(m.nv):
         d.qfrc_inverse[i] = d.qfrc_inverse[i] + m.dof_armature[i] * d.qacc[i]
     add_fixed_tendon_forces(m, d, d, d.qfrc_inverse)

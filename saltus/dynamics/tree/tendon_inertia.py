@@ -1,14 +1,14 @@
-"""Tendons with inertia: an energy a/2 (dL/dt)² of the rate of their length L.
+"""Tendon armature: kinetic energy a/2 (dL/dt)² of the rate of a tendon's length L.
 
-With J the gradient of L the inertia matrix gains a J Jᵀ, and the bias force a J (dJ/dt · v) (MuJoCo documentation, XML
-Reference, "tendon": armature). The inertia couples all joints that a tendon feels, on whatever branches they are.
+With J the gradient of L, the inertia matrix gains a J Jᵀ and the bias force a J (dJ/dt · v) (MuJoCo documentation, XML
+Reference, "tendon": armature). The inertia couples all joints that move a tendon, across branches.
 
-Between two sites, p and q apart by r = |q - p| along the unit vector u, the length changes by
+Between two sites p and q at distance r = |q - p| along the unit vector u, the length changes by
 
     dL/dt = u · w,   d²L/dt² = u · dw/dt + (w · w - (u · w)²) / r,   w = velocity of q - that of p,
 
-so that dJ/dt · v needs no derivative of J: it is d²L/dt² for the accelerations that bodies have while those of the
-joints are zero.
+so that dJ/dt · v needs no derivative of J: it is d²L/dt² for the accelerations of the bodies at zero joint
+acceleration.
 """
 
 from saltus.dynamics.tree.kinematics import site_position
@@ -18,13 +18,13 @@ from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at, add6, velocity_at
 from saltus.spatial.vectors import add3, add_scaled3, cross, distance_direction, dot3, scale3, sub3
 
-JOINT = 1  # MuJoCo's type of an element of a path
+JOINT = 1  # MuJoCo's wrap type of fixed tendons
 
 
 @only_with("tendon_armature")
 @kernel
 def add_tendon_inertia(m, d):
-    """M [nC] += Σ a J Jᵀ, and nothing else between branches. Reads ten_J [ntenJ]."""
+    """M [nC] += Σ a J Jᵀ, after clearing entries between branches. Reads ten_J [ntenJ]."""
     clear_between_branches(m, d.M)
     for t in range(m.ntendon):
         if m.tendon_armature[t] != 0.0:
@@ -34,9 +34,9 @@ def add_tendon_inertia(m, d):
 @only_with("tendon_armature")
 @kernel
 def add_path_forces(m, p, d, qfrc):
-    """Add to the field qfrc [nv] (N, N m) the forces a J d²L/dt² that spatial tendons take.
+    """Add to the field qfrc [nv] (N, N m) the forces a J d²L/dt² that spatial tendons require.
 
-    Reads cvel and cacc [nbody, 6] of all bodies; positions and ten_J from p (see `motion`).
+    Reads cvel and cacc [nbody, 6] of all bodies; positions and ten_J from p (see `newton_euler_forward`).
     """
     for t in range(m.ntendon):
         if m.tendon_armature[t] != 0.0 and not is_fixed(m, t):
@@ -49,7 +49,7 @@ def add_path_forces(m, p, d, qfrc):
 @only_with("tendon_armature")
 @kernel
 def add_fixed_tendon_forces(m, p, d, qfrc):
-    """Add to the field qfrc [nv] the forces a J (J · qacc) that fixed tendons take, whose J is constant."""
+    """Add to the field qfrc [nv] the forces a J (J · qacc) that fixed tendons require; their J is constant."""
     for t in range(m.ntendon):
         if m.tendon_armature[t] != 0.0 and is_fixed(m, t):
             first, end = m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]
@@ -75,11 +75,12 @@ def tendon_kinetic_energy(m, d):
 @only_with("tendon_armature")
 @kernel
 def carry_tendon_momenta(m, d):
-    """Add the momenta a dL/dt of spatial tendons to those of the bodies that they pull on, and their turning.
+    """Add the momenta a dL/dt of spatial tendons, and their rates, to those of the bodies that they pull on.
 
     A tendon's momentum acts on a body like a force along the path at a site: a spatial force P with s · P = J a dL/dt
-    summed over all that a degree of freedom s carries. Its change as the path turns and the site moves is added to the
-    bodies' weights. Reads ten_velocity [ntendon], cvel [nbody, 6]; adds to artic_force and cfrc_body [nbody, 6].
+    summed over all bodies that a degree of freedom s carries. Its change as the path rotates and the site moves is
+    added to the bodies' weights. Reads ten_velocity [ntendon], cvel [nbody, 6]; adds to artic_force and cfrc_body
+    [nbody, 6].
     """
     for t in range(m.ntendon):
         if m.tendon_armature[t] != 0.0 and not is_fixed(m, t):
@@ -92,7 +93,7 @@ def carry_tendon_momenta(m, d):
 
 @kernel
 def _carry(m, d, s1, s2, momentum):
-    """`carry_tendon_momenta` of the part of a path between two sites."""
+    """`carry_tendon_momenta` for the straight part of a path between two sites."""
     at, to = site_position(m, d, s1), site_position(m, d, s2)
     length, u = distance_direction(at, to)
     from_velocity, to_velocity = point_velocity(m, d, d, s1, at), point_velocity(m, d, d, s2, to)
@@ -116,7 +117,7 @@ def _carry_at(m, d, b, point, velocity, pull, turning):
 @only_with("tendon_armature")
 @kernel
 def add_fixed_tendon_momenta(m, d):
-    """momentum [nv] += a J dL/dt of fixed tendons, whose J is constant."""
+    """momentum [nv] += a J dL/dt of fixed tendons, with constant J."""
     for t in range(m.ntendon):
         if m.tendon_armature[t] != 0.0 and is_fixed(m, t):
             momentum = m.tendon_armature[t] * d.ten_velocity[t]
@@ -127,13 +128,13 @@ def add_fixed_tendon_momenta(m, d):
 
 @kernel(inline=True)
 def is_fixed(m, t):
-    """Whether tendon t is a sum of joint positions; else it is a path of straight parts."""
+    """Whether tendon t is fixed, a sum of joint positions; else it is a path of straight parts."""
     return m.tendon_num[t] > 0 and m.path_type[m.tendon_adr[t]] == JOINT
 
 
 @kernel
 def path_acceleration(m, p, d, t):
-    """d²L/dt² (m/s²) of spatial tendon t for the accelerations cacc of bodies."""
+    """d²L/dt² (m/s²) of spatial tendon t at the bodies' accelerations cacc."""
     total = 0.0 * d.time
     for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
         s1, s2 = m.path_obj1[e], m.path_obj2[e]
@@ -141,7 +142,7 @@ def path_acceleration(m, p, d, t):
             at, to = site_position(m, p, s1), site_position(m, p, s2)
             length, u = distance_direction(at, to)
             w = sub3(point_velocity(m, p, d, s2, to), point_velocity(m, p, d, s1, at))
-            # gravity, which cacc holds too, is the same for both
+            # gravity, which cacc includes, cancels in the difference
             pulled = sub3(point_acceleration(m, p, d, s2, to), point_acceleration(m, p, d, s1, at))
             along = dot3(u, w)
             across = dot3(w, w) - along * along
@@ -151,20 +152,20 @@ def path_acceleration(m, p, d, t):
 
 @kernel(inline=True)
 def _inverse(length):
-    """1 / length, 0 where there is none."""
+    """1 / length, or 0 at zero length."""
     zero = 0.0 * length
     return where(length > MINVAL, 1.0 / where(length > MINVAL, length, zero + 1.0), zero)
 
 
 @kernel(inline=True)
 def point_velocity(m, p, d, s, point):
-    """Velocity (m/s) of site s, which is at `point`."""
+    """Velocity (m/s) of site s, whose position is `point`."""
     b = m.site_bodyid[s]
     return velocity_at(d.cvel[b], sub3(point, p.subtree_com[m.body_rootid[b]]))
 
 
 @kernel(inline=True)
 def point_acceleration(m, p, d, s, point):
-    """Acceleration (m/s²) of site s, which is at `point`."""
+    """Acceleration (m/s²) of site s, whose position is `point`."""
     b = m.site_bodyid[s]
     return acceleration_at(d.cvel[b], d.cacc[b], sub3(point, p.subtree_com[m.body_rootid[b]]))

@@ -1,13 +1,13 @@
-"""Matrices that are kept like the inertia: along each degree of freedom's row of those that it is coupled with."""
+"""Sparse matrices with the inertia matrix's pattern: each row holds the degrees of freedom coupled with its own."""
 
 from saltus.number.kernels import kernel, only_with
 
 
 @kernel
 def add_outer(m, matrix, J, dofs, first, count, weight):
-    """matrix += weight J Jᵀ, for fields matrix [nC], J and dofs, whose entries first, first + 1, ... are taken.
+    """matrix += weight J Jᵀ, for fields matrix [nC], J and dofs, of which entries first, first + 1, ... are used.
 
-    The degrees of freedom ascend. Entries between those that M does not couple have no place and are left out.
+    Degrees of freedom ascend. Entries between those that M does not couple are dropped.
     """
     for c in range(first, first + count):
         i = dofs[c]
@@ -24,9 +24,9 @@ def add_outer(m, matrix, J, dofs, first, count, weight):
 
 @kernel
 def clear_between_branches(m, matrix):
-    """matrix ← 0 between degrees of freedom of which none carries the other; the field is [nC].
+    """matrix ← 0 between degrees of freedom neither of which carries the other, for a field matrix [nC].
 
-    Rows hold more than ancestors only where tendons with inertia couple branches.
+    Rows hold more than ancestors only where tendon armature couples branches.
     """
     for i in range(m.nv):
         k = m.M_rowadr[i] + m.M_rownnz[i] - 2

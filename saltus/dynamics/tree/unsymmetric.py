@@ -1,6 +1,6 @@
-"""Solving A x = b for an unsymmetric A with the tree's pattern, by elimination from the tips, which adds no entries.
+"""Solution of A x = b for an unsymmetric A on the tree's pattern, by elimination from the tips, without fill-in.
 
-A is kept like M: along each dof's row of ancestors, `lower` has A[i, j] and `upper` has A[j, i]; the diagonal, last
+A is stored like M: along each dof's row of ancestors, `lower` has A[i, j] and `upper` has A[j, i]; the diagonal, last
 in the row, is in `lower`.
 """
 
@@ -16,20 +16,20 @@ def unsymmetric_solve(m, d, x):
 
 @kernel
 def unsymmetric_factor(m, d):
-    """lower, upper [nC] ← what `solve_factored` needs."""
+    """Factor A in place: lower, upper [nC] ← the factors that `solve_factored` uses."""
     for k in range(m.nv - 1, -1, -1):
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
         inverse = 1.0 / d.lower[row + count]
         d.lower[row + count] = inverse
         for c in range(count - 1, -1, -1):
-            # row i of A less a multiple of row k
+            # subtract a multiple of row k from row i of A
             i = m.M_colind[row + c]
             t = d.upper[row + c] * inverse
             target = m.M_rowadr[i]
             for j in range(c + 1):
                 d.lower[target + j] = d.lower[target + j] - t * d.lower[row + j]
-            # and what row k's other ancestors have in column i
+            # the same in column i, for k's ancestors above i
             u = d.lower[row + c]
             for j in range(c):
                 s = d.upper[row + j] * inverse
@@ -39,12 +39,14 @@ def unsymmetric_factor(m, d):
 @kernel
 def solve_factored(m, d, x):
     """x ← A⁻¹ x for a field x [nv], after `unsymmetric_factor`."""
+    # backward sweep, tips to base
     for k in range(m.nv - 1, -1, -1):
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
         for c in range(count):
             i = m.M_colind[row + c]
             x[i] = x[i] - d.upper[row + c] * d.lower[row + count] * x[k]
+    # forward sweep, base to tips
     for i in range(m.nv):
         row = m.M_rowadr[i]
         count = m.M_rownnz[i] - 1

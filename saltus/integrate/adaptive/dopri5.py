@@ -1,8 +1,8 @@
-"""Dormand and Prince's method of fifth order with step control and dense output.
+"""The Dormand-Prince method of order 5(4) with step-size control and dense output.
 
-The difference to an embedded method of fourth order estimates the error; a PI controller chooses the steps
-(Gustafsson; Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.5 and II.6; constants of
-its code DOPRI5). Rotations are advanced as in `runge_kutta`. In lanes, each simulation has its own steps.
+The embedded method of order four gives the error estimate, and a PI controller (Gustafsson) the step size: Hairer,
+Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.5 and II.6, with the constants of their code
+DOPRI5. Rotations are advanced as in `runge_kutta`. With lanes, each simulation has its own step size.
 """
 
 import numpy as np
@@ -50,14 +50,15 @@ STEP, ERROR_BEFORE, TAKEN, REJECTED, STUCK, GOING = range(6)  # places in memory
 
 @kernel
 def step(m, d, h, tableau, tolerance):
-    """Go h seconds on in as many steps as the tolerance (relative, absolute) asks for.
+    """Advance by h seconds in as many steps as the tolerance (relative, absolute) requires.
 
-    memory = (step to try next or 0, error of the step before, steps taken, steps rejected, 1 if a step became too
-    small: such a simulation stays where it is; 1 if fsal_qacc, fsal_act are the slopes at the state). Returns 0, or a
-    status if one did.
+    memory = (step size to try next or 0, error of the previous step, steps taken, steps rejected, 1 if a step size
+    became too small (such a simulation stops there), 1 if fsal_qacc, fsal_act are the slopes at the state). Returns 0,
+    or a status if a step size became too small.
     """
     start, end = d.time, d.time + h
-    gone = 0.0 * start  # s of h; in single precision times themselves may be too coarse to be subtracted
+    gone = 0.0 * start  # s, of h; in single precision, differences of times may be too coarse
+    # slopes and initial step size at the start
     save_state(m, d)
     status = first_slopes(m, d)
     one = 1.0 + 0.0 * end
@@ -68,14 +69,17 @@ def step(m, d, h, tableau, tolerance):
         if not any_lane(live):
             break
         size = where(live, minimum(d.memory[STEP], left), 0.0 * left)
-        # a step that nearly reaches the end goes all the way
+        # a step that nearly reaches the end is extended to it
         size = where(size > 0.999999 * left, left, size)
+        # stages, error estimate, acceptance and the next step size
         status = max(status, attempt(m, d, size, tableau))
         taken = accept(m, d, size, live, error_norm(m, d, size, tolerance))
         gone = where(live & (taken >= left), h + 0.0 * left, gone + taken)
         d.time = start + gone
+        # lanes whose step size has fallen to rounding stop
         small = where(size >= 1e-13 * (1.0 + absolute(end)), stuck, one)
         stuck = where(live, small, stuck)
+    # lanes that have not reached the end
     d.memory[GOING] = 0.0 * one
     late = h - gone > 1e-14 * (1.0 + absolute(end))
     d.memory[STUCK] = where(late, one, stuck)
@@ -87,7 +91,7 @@ def step(m, d, h, tableau, tolerance):
 
 @kernel
 def first_slopes(m, d):
-    """Slopes at the present state as stage 0, and a step to begin with (Hairer, Nørsett & Wanner, II.4).
+    """Slopes at the current state as stage 0, and the initial step size (Hairer, Nørsett & Wanner, II.4).
 
     Returns a status.
     """
@@ -95,6 +99,7 @@ def first_slopes(m, d):
     for i in range(m.nv):
         d.qacc_saved[i] = 0.0 * d.time
     store_slopes(m, d, 0)
+    # initial step size from the largest velocity and acceleration
     speed = 1e-10 + 0.0 * d.time
     force = speed
     for i in range(m.nv):
@@ -109,7 +114,7 @@ def first_slopes(m, d):
 
 @kernel
 def attempt(m, d, h, tableau):
-    """All stages of a step of h seconds from the saved state; its end is left in qpos, qvel, act. Returns a status."""
+    """All stages of a step of h seconds from the saved state; leaves its end in qpos, qvel, act. Returns a status."""
     start = d.time
     status = OK
     for s in range(1, STAGES):
@@ -123,20 +128,23 @@ def attempt(m, d, h, tableau):
 
 @kernel
 def error_norm(m, d, h, tolerance):
-    """Root mean square of the error estimates over absolute + relative * magnitude."""
+    """Root mean square of the error estimates, each divided by absolute + relative * magnitude."""
     total = 0.0 * d.time
     for i in range(m.nv):
+        # error estimates h Σ (b - b̂)_s k_s of position and velocity
         position = 0.0 * d.time
         speed = position
         for s in range(STAGES):
             position = position + ERROR[s] * d.stage_qvel[s * m.nv + i]
             speed = speed + ERROR[s] * d.stage_qacc[s * m.nv + i]
+        # magnitudes over the step; 1 for ball and free joints
         j = m.dof_jntid[i]
         size = 1.0 + 0.0 * d.time
         if m.jnt_type[j] >= SLIDE:
             a = m.jnt_qposadr[j]
             size = maximum(absolute(d.qpos[a]), absolute(d.qpos_saved[a]))
         fast = maximum(absolute(d.qvel[i]), absolute(d.qvel_saved[i]))
+        # weighted norm
         position = h * position / (tolerance[1] + tolerance[0] * size)
         speed = h * speed / (tolerance[1] + tolerance[0] * fast)
         total = total + position * position + speed * speed
@@ -147,7 +155,7 @@ def error_norm(m, d, h, tolerance):
 @only_with("act", otherwise="0.0 * h")
 @kernel
 def activation_errors(m, d, h, tolerance):
-    """Sum of the squares of the error estimates of actuators' states over absolute + relative * magnitude."""
+    """Sum of squared error estimates of the actuator states, each divided by absolute + relative * magnitude."""
     total = 0.0 * d.time
     for k in range(m.nact):
         error = 0.0 * d.time
@@ -161,26 +169,29 @@ def activation_errors(m, d, h, tolerance):
 
 @kernel
 def accept(m, d, h, live, error):
-    """Take the step where the error is at most 1, go back where not, and choose the next one.
+    """Accept the step where its error is at most 1, restore the saved state elsewhere, and set the next step size.
 
-    Returns how far time has gone on (s).
+    Returns the time (s) by which the state has advanced.
     """
     good = live & (error <= 1.0)
     known = error == error
     error = where(error > 1e-10, error, 1e-10 + 0.0 * d.time)
-    # PI control: also look at the error before
+    # PI controller: factor from this error and the previous one
     factor = SAFETY * power(error, -(0.2 - 0.75 * BETA)) * power(d.memory[ERROR_BEFORE], BETA)
     factor = clip(factor, SHRINK, where(good, GROW + 0.0 * error, 1.0 + 0.0 * error))
     factor = where(known, factor, SHRINK + 0.0 * error)
+    # next step size; a step shortened to meet an end does not reduce it
     tried = where(live, maximum(h, 0.0 * h), d.memory[STEP])
     shortened = good & (h < d.memory[STEP])
     proposal = tried * factor
     proposal = where(shortened, maximum(proposal, d.memory[STEP]), proposal)
     d.memory[STEP] = where(live, proposal, d.memory[STEP])
     d.memory[ERROR_BEFORE] = where(good, maximum(error, 1e-4 + 0.0 * error), d.memory[ERROR_BEFORE])
+    # counts of accepted and rejected steps
     d.memory[TAKEN] = d.memory[TAKEN] + where(good, 1.0 + 0.0 * error, 0.0 * error)
     failed = where(good, 0.0 * error, 1.0 + 0.0 * error)
     d.memory[REJECTED] = d.memory[REJECTED] + where(live, failed, 0.0 * error)
+    # new state, or the saved one
     d.time = where(good, d.time + h, d.time)
     for k in range(m.nq):
         d.qpos[k] = where(good, d.qpos[k], d.qpos_saved[k])
@@ -189,7 +200,7 @@ def accept(m, d, h, live, error):
     for i in range(m.nv):
         d.qvel[i] = where(good, d.qvel[i], d.qvel_saved[i])
         d.qvel_saved[i] = d.qvel[i]
-        # the last stage is the next step's first; its rotations start from there
+        # first same as last: the last stage is the next step's first, with rotations from the new state
         d.stage_qvel[i] = where(good, d.qvel[i], d.stage_qvel[i])
         d.stage_qacc[i] = where(good, d.stage_qacc[last + i], d.stage_qacc[i])
     accept_activations(m, d, good)
@@ -199,7 +210,7 @@ def accept(m, d, h, live, error):
 @only_with("act")
 @kernel
 def accept_activations(m, d, good):
-    """Take the states of actuators of a good step, within their limits; go back where it was not."""
+    """Actuator states of an accepted step, within their limits, or the saved ones where it was rejected."""
     settle_activations(m, d)
     last = (STAGES - 1) * m.nact
     for k in range(m.nact):
@@ -210,9 +221,10 @@ def accept_activations(m, d, good):
 
 @kernel
 def interpolate(m, d, h, start, theta):
-    """The state at the fraction theta of a step of h seconds from the state of qpos_saved, into qpos, qvel, act, time.
+    """The state at the fraction theta of a step of h seconds from the saved state, into qpos, qvel, act, time.
 
-    Dense output of fourth order (Hairer, Nørsett & Wanner, eq. II.6.12 in the form of their code).
+    Dense output of order four (Hairer, Nørsett & Wanner, eq. II.6.12 in the form of their code). The step began at
+    `start` (s).
     """
     rest = 1.0 - theta
     for i in range(m.nv):
@@ -226,14 +238,14 @@ def interpolate(m, d, h, start, theta):
 @only_with("act")
 @kernel
 def interpolate_activations(m, d, h, theta, rest):
-    """act at the fraction theta of the step."""
+    """Dense output of act at the fraction theta of the step."""
     for k in range(m.nact):
         d.act[k] = d.act_saved[k] + h * dense(m, d, d.stage_act, k, m.nact, theta, rest)
 
 
 @kernel(inline=True)
 def dense(m, d, slopes, i, n, theta, rest):
-    """Mean slope of quantity i of n up to theta, times theta."""
+    """theta times the mean slope of quantity i of n from the step's start to theta; rest = 1 - theta."""
     whole = 0.0 * d.time
     bend = whole
     for s in range(STAGES):
@@ -249,7 +261,7 @@ B = tuple(float(x) for x in TABLEAU.b)
 
 @kernel
 def resume_slopes(m, d):
-    """Go on from the present state with the slopes that `leave_slopes` has kept."""
+    """Continue from the current state with the slopes that `leave_slopes` has stored."""
     save_state(m, d)
     for i in range(m.nv):
         d.stage_qvel[i] = d.qvel[i]
@@ -260,7 +272,7 @@ def resume_slopes(m, d):
 
 @kernel
 def leave_slopes(m, d):
-    """Keep the slopes at the present state with it, so that who goes on from there goes on to the bit."""
+    """Store the slopes at the current state with it, so that a run continued from there is identical to the bit."""
     for i in range(m.nv):
         d.fsal_qacc[i] = d.stage_qacc[i]
     for k in range(m.nact):
@@ -270,10 +282,10 @@ def leave_slopes(m, d):
 
 @kernel
 def record(m, d, times, row, attempts, tableau, tolerance, out):
-    """Go on towards times[-1] in free steps and write the states at the ascending times [n] by dense output.
+    """Integrate towards times[-1] in steps of free size and write the states at the ascending times [n] (dense output).
 
-    Starts with row `row` of out [n, 1 + nq + nv + nact] = time, qpos, qvel, act, and returns after `attempts` steps at
-    the latest: the next row, and a status. In how many calls a run is made makes no difference to the motion. The last
+    Starts with row `row` of out [n, 1 + nq + nv + nact] = time, qpos, qvel, act. Returns, after at most `attempts`
+    steps, the next row and a status. The motion does not depend on the number of calls that make up a run. The last
     good state is in qpos_saved, qvel_saved, act_saved.
     """
     status = OK
@@ -296,11 +308,13 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, out):
     end = times[-1]
     status = OK
     for _ in range(attempts):
+        # samples at the current time
         while row < len(times) and times[row] <= d.time:
             write_row(m, d, times[row], out, row)
             row += 1
         if row == len(times):
             return row, status
+        # one trial step and its error
         left = end - d.time
         start = d.time
         size = minimum(d.memory[STEP], left)
@@ -310,13 +324,16 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, out):
         if error <= 1.0:
             if not bad_state(m, d) < 0.5:
                 return row, DIVERGED
+            # samples inside an accepted step, by dense output
             while row < len(times) and times[row] < start + size:
                 interpolate(m, d, size, start, (times[row] - start) / size)
                 write_row(m, d, times[row], out, row)
                 row += 1
+            # back to the end of the step
             stage_state(m, d, size, tableau, STAGES, STAGES)
             d.time = start
             record_controls(m, d, start)
+        # next state and step size
         accept(m, d, size, True, error)
         if size == left and error <= 1.0:
             d.time = end
@@ -327,7 +344,7 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, out):
 
 @kernel
 def write_row(m, d, time, out, row):
-    """One sample into row `row` of out."""
+    """Write the current state as one sample, with the given time (s), to row `row` of out."""
     out[row, 0] = time
     for k in range(m.nq):
         out[row, 1 + k] = d.qpos[k]
@@ -338,7 +355,7 @@ def write_row(m, d, time, out, row):
 
 
 def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
-    """Dormand and Prince's method with a relative and an absolute error tolerance for each step."""
+    """The Dormand-Prince method with a relative and an absolute error tolerance per step."""
     return Integrator(
         name="dopri5",
         order=5,

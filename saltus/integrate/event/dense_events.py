@@ -1,11 +1,12 @@
-"""Where events come too densely to be located one by one: steps of time over them, and back.
+"""Moreau-Jean time stepping over dense events, and the return to event location.
 
-A box that rattles to rest, a heap, a foot that chatters: impacts follow each other in ever shorter intervals without
-the regularity by which a limit could be foretold. Where one contact has had `opt_dense_events` events within
-`opt_dense_time`, or more is closed than located events have room for, the motion goes on by Moreau and Jean's scheme in
-steps of `opt_dense_step`, which sum up all impacts of a step (Moreau 1988; Jean 1999; Acary & Brogliato, Numerical
-Methods for Nonsmooth Dynamical Systems (2008), chapter 10). Then what has come to touch is closed, and events are
-located again. A time that begins soon after the last one takes twice as many steps.
+A box that rattles to rest, a heap, a foot that chatters: impacts follow each other in ever shorter intervals, too
+irregular for their accumulation point to be extrapolated. Where one contact has had `opt_dense_events` events within
+`opt_dense_time`, or the active set is larger than event location has room for, the Moreau-Jean scheme takes over with
+steps of `opt_dense_step`, each of which sums up all of its impacts (Moreau 1988; Jean 1999; Acary & Brogliato,
+Numerical Methods for Nonsmooth Dynamical Systems (2008), chapter 10). After these steps, touching contacts become
+active and events are located again. A phase of time stepping that begins soon after the last one takes twice as many
+steps.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -49,30 +50,32 @@ from saltus.solve.event.constraint_stabilization import project, project_positio
 from saltus.solve.event.event_resolution import choose_modes, part
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
 
-STEP, LOCATE, STOP = range(3)  # opt_dense: what is done
+STEP, LOCATE, STOP = range(3)  # opt_dense: step over dense events, locate them all the same, or stop
 METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
-CROWDED_STEP = 2.0  # times opt_dense_step, where there is no room to locate
+CROWDED_STEP = 2.0  # times opt_dense_step, where the active set has no room for event location
 
-FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # steps at first; at most; where there is no room to locate
+FEWEST, MOST, CROWD = 4.0, 256.0, 8.0  # number of steps at first; at most; more where there is no room
 SOON = 10.0  # of opt_dense_time
-REACH = 2.0  # m/s²; times the square of the step: so near is what a step has brought to touch
-SLOW = 1e-3  # of the velocity that a step of free fall makes: slower than this nothing moves
+REACH = 2.0  # m/s²; times the square of the step: the gap below which a contact touches after a step
+SLOW = 1e-3  # of the velocity gained in a step of free fall: slower motion counts as rest
 APPROACH = 1e-2  # the same for an approach that counts as an impact
 MOST_AT_ONCE = 200.0  # events without time passing
-MANY = 4.0  # times more events of all contacts of a tree than of one alone
-# short steps, in parts of opt_dense_step, are stiff where their product with a rate is larger than accuracy alone makes
-# it; so many in a row are too many
+MANY = 4.0  # times more events are allowed for all contacts of a tree than for one alone
+# steps shorter than SHORT opt_dense_step are stiff where step times rate exceeds STIFFEST, which accuracy alone would
+# not produce; at most MOST_STIFF in a row
 SHORT, STIFFEST, MOST_STIFF = 0.1, 0.05, 40.0
-MOST_TRIES = 50.0  # of steps within opt_dense_step
+MOST_TRIES = 50.0  # trial steps within opt_dense_step
 
 
 @kernel
 def too_dense(m, d, passed):
-    """Note the events that are marked in event_hit; whether some contact, or all together, had too many of late.
+    """Count the events marked in event_hit; returns whether one contact, or all together, had too many recently.
 
     `passed`: whether time has passed since the last event. Counts decay by opt_dense_events in opt_dense_time.
     """
+    # events in a row without time passing
     d.dense[RECENT] = 0.0 if passed else d.dense[RECENT] + 1.0
+    # decaying event count of each contact
     rate = m.opt_dense_events / m.opt_dense_time
     busiest = all_of_them = 0.0 * d.time
     for i in range(m.nmode):
@@ -81,6 +84,7 @@ def too_dense(m, d, passed):
             d.event_rate[i] = (count, d.time)
             busiest = maximum(busiest, count)
             all_of_them = all_of_them + 1.0
+    # the same for all contacts together
     scale = MANY * m.ntree_event
     decayed = maximum(d.dense[COUNTED] - scale * rate * (d.time - d.dense[COUNTED_AT]), 0.0 * d.time)
     d.dense[COUNTED], d.dense[COUNTED_AT] = decayed + all_of_them, d.time
@@ -91,7 +95,7 @@ def too_dense(m, d, passed):
 
 @kernel
 def stalls(m, d, h):
-    """Whether step control creeps: in many steps in a row, this one of h seconds the last, some slip was stiff."""
+    """Whether step-size control stalls: some slip was stiff in many steps in a row, up to this one of h seconds."""
     stiff = m.opt_dense == STEP and h < SHORT * m.opt_dense_step and is_stiff(m, d, h)
     d.dense[STIFF] = d.dense[STIFF] + 1.0 if stiff else 0.0 * h
     return d.dense[STIFF] > MOST_STIFF
@@ -99,7 +103,7 @@ def stalls(m, d, h):
 
 @kernel
 def creeps(m, d):
-    """Whether steps get nowhere: with the one to be tried now there are too many of late, while something is closed."""
+    """Whether progress stalls: too many recent trial steps, counting the next one, while some contact is active."""
     rate = MOST_TRIES / m.opt_dense_step
     d.dense[TRIES] = maximum(d.dense[TRIES] - rate * (d.time - d.dense[TRIED_AT]), 0.0 * d.time) + 1.0
     d.dense[TRIED_AT] = d.time
@@ -109,10 +113,10 @@ def creeps(m, d):
 @only_with("contact", otherwise="False")
 @kernel
 def is_stiff(m, d, h):
-    """Whether the direction of some slip follows its equilibrium too fast for explicit steps of h seconds.
+    """Whether some slip direction relaxes to its equilibrium too fast for explicit steps of h seconds.
 
-    Friction μ f_N turns a slip of speed v with the rate μ f_N A / v, A = J M⁻¹ Jᵀ across the slip, without bound as the
-    slip comes to its end. Reads the rows and forces of the last accelerations.
+    Friction μ f_N turns a slip of speed v at the rate μ f_N A / v, with A = J M⁻¹ Jᵀ across the slip; the rate is
+    unbounded as the slip speed vanishes. Reads the rows and forces of the last accelerations.
     """
     n = d.count[NROW]
     stiff = False
@@ -120,9 +124,11 @@ def is_stiff(m, d, h):
         if d.block_kind[b] == CONE and slips(d, b):
             row = d.block_row[b]
             t1, t2 = slip_direction(m, d, b)
+            # Delassus operator across the slip direction (t1, t2)
             v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
             at = (row + 1) * n + row + 1
             across = t2 * t2 * d.row_A[at] - 2.0 * t1 * t2 * d.row_A[at + 1] + t1 * t1 * d.row_A[at + n + 1]
+            # rate at which the slip turns, times h
             turning = contact_friction(m, d, b) * d.row_force[row] * across
             stiff = stiff or h * turning > STIFFEST * sqrt(v1 * v1 + v2 * v2)
     return stiff
@@ -130,10 +136,10 @@ def is_stiff(m, d, h):
 
 @kernel
 def go_over(m, d, status):
-    """Begin to step over events, where the law of contact lets; returns a status.
+    """Begin time stepping over events, if the contact options allow it; returns a status.
 
-    `status`: why, which stays where it does not. Nothing counts as closed meanwhile. Where friction jams, there are
-    impulses even though there are no accelerations.
+    `status`: the reason, returned unchanged if they do not. The active set is empty meanwhile. Where friction jams
+    (Painlevé), impulses exist although accelerations do not.
     """
     over = status == CROWDED or status == UNRESOLVED or status == CHATTER or status == TOO_DENSE or status == JAMMED
     if m.opt_dense != STEP or not over:
@@ -141,16 +147,19 @@ def go_over(m, d, status):
     if status == JAMMED:
         zero = 0.0 * d.time
         log_event(m, d, JAM, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
+    # number and size of the steps: twice as many if the last phase has just ended
     soon = d.dense[LENGTH] > 0.0 and d.time - d.dense[OVER] < SOON * m.opt_dense_time
     energy_of_state(m, d)
     d.dense[LEFT] = min(2.0 * d.dense[LENGTH], MOST) if soon else FEWEST
     d.dense[LENGTH] = d.dense[LEFT]
     d.dense[SIZE] = m.opt_dense_step * (CROWDED_STEP if status == CROWDED else 1.0)
+    # time, energy (J) and counts at the start of the phase
     d.dense[BEGAN] = d.time
     d.dense[ENERGY] = d.energy[0] + d.energy[1]
     d.dense[IMPACTS] = 0.0
     d.dense[RECENT] = 0.0
     d.dense[STIFF] = d.dense[TRIES] = 0.0
+    # empty active set
     d.past_count = 0.0 * d.time
     open_all(m, d)
     d.modes_known[0] = 1.0 + 0.0 * d.time
@@ -159,7 +168,7 @@ def go_over(m, d, status):
 
 @kernel
 def open_all(m, d):
-    """No contact and no limit counts as closed."""
+    """Open every contact and limit: an empty active set."""
     for i in range(m.nslot + 2 * m.nlimit):
         d.mode[i] = OPEN
     count_closed(m, d)
@@ -167,7 +176,7 @@ def open_all(m, d):
 
 @kernel
 def step_over(m, d, end):
-    """One step of time towards `end` (s), and back to located events where it was the last; returns a status.
+    """One time step towards `end` (s), counted down in dense[LEFT]; returns a status.
 
     The state at its start stays in qpos_saved, qvel_saved, act_saved.
     """
@@ -187,7 +196,7 @@ def step_over(m, d, end):
 
 @kernel
 def impacts_of_step(m, d, h):
-    """How many contacts and limits met during the step of h seconds that has just been taken."""
+    """Number of contacts and limits with an impact during the step of h seconds that has just been taken."""
     fall, count = free_fall(m, h), 0.0 * h
     for b in range(d.count[NBLOCK]):
         if d.block_kind[b] > FRICTION and d.row_force[d.block_row[b]] > 0.0:
@@ -199,14 +208,17 @@ def impacts_of_step(m, d, h):
 
 @kernel
 def free_fall(m, h):
-    """The velocity (m/s) that h seconds of free fall make."""
+    """Velocity (m/s) gained in h seconds of free fall."""
     g = m.opt_gravity[0]
     return h * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
 
 @kernel
 def come_back(m, d):
-    """Close what touches and locate events again, noted in the log; where that cannot be, step on."""
+    """Activate touching contacts and return to event location, with a log entry; otherwise prolong time stepping.
+
+    Returns whether events are located again.
+    """
     if not close_touching(m, d):
         open_all(m, d)
         d.dense[LEFT] = CROWD
@@ -223,11 +235,12 @@ def come_back(m, d):
 
 @kernel
 def close_touching(m, d):
-    """Modes after steps of time; whether there are any.
+    """Contact modes after time stepping; returns whether consistent ones were found.
 
-    What has come to touch and does not move apart is closed, and what lies too deep is lifted out; both by the square
-    of the step. Then the modes are those of the accelerations that follow.
+    Contacts that touch and do not separate become active, and penetrations are corrected; the tolerance is proportional
+    to the square of the step. The modes are then those of the resulting accelerations.
     """
+    # candidates: gaps of the order of the step's displacement, h²
     h = d.dense[SIZE]
     near, slow = REACH * h * h, maximum(m.opt_speed_tolerance, SLOW * free_fall(m, h))
     position_stage(m, d, 0)
@@ -237,12 +250,14 @@ def close_touching(m, d):
         d.mode[i] = STICK if there and d.gap[i] <= near else OPEN
     if not has_room(m, d):
         return False
+    # open separating candidates, correct penetrations, project velocities
     remember_points(m, d)
     closed_rows(m, d)
     part(m, d, slow)
     lift_out(m, d)
     count_closed(m, d)
     project(m, d)
+    # modes consistent with the accelerations
     for i in range(m.nmode):
         d.mode_before[i] = int(d.mode[i])
     for e in range(m.nevent):
@@ -255,7 +270,7 @@ def close_touching(m, d):
 
 @kernel
 def lift_out(m, d):
-    """Move what moves apart, but still lies too deep, to where it just touches, with all that is closed."""
+    """Project separating contacts that still penetrate to zero gap, together with the active set."""
     for i in range(m.nslot + 2 * m.nlimit):
         d.event_hit[i] = 0
         if d.mode[i] == OPEN and d.gap[i] < -m.opt_gap_tolerance and (i >= m.nslot or d.slot_contact[i] >= 0):
@@ -271,7 +286,7 @@ def lift_out(m, d):
 
 @kernel
 def keep_end(m, d):
-    """Keep the state in qpos_start, qvel_start, act_start, while samples inside a step are looked at."""
+    """Save the state in qpos_start, qvel_start, act_start while samples inside a step are computed."""
     for k in range(m.nq):
         d.qpos_start[k] = d.qpos[k]
     for i in range(m.nv):
@@ -282,7 +297,7 @@ def keep_end(m, d):
 
 @kernel
 def back_to_end(m, d):
-    """The state that `keep_end` has kept."""
+    """Restore the state that `keep_end` has saved."""
     for k in range(m.nq):
         d.qpos[k] = d.qpos_start[k]
     for i in range(m.nv):
@@ -293,9 +308,9 @@ def back_to_end(m, d):
 
 @kernel
 def state_inside(m, d, h, theta):
-    """The state at the fraction theta of the step of time of h seconds whose end `keep_end` has kept.
+    """The state at the fraction theta of the time step of h seconds whose end `keep_end` has saved.
 
-    Velocities lie on a line between the step's ends, positions are moved with the mean velocity of the step.
+    Velocities are interpolated linearly, positions with the mean velocity of the step.
     """
     for i in range(m.nv):
         change = d.qvel_start[i] - d.qvel_saved[i]

@@ -1,10 +1,10 @@
-"""Steps from event to event: smooth motion with error control between, modes that change where something happens.
+"""Event-driven integration: smooth motion between located events, at which the contact modes change.
 
-As long as modes stay as they are the motion is smooth and any step holds, free ones of dopri5 or fixed ones of another
-method; each is searched for events on its dense output. Where the first one is the step ends; what happens there is
-settled (see `saltus.solve.event.event_resolution`), and the next step begins, or what is left of a fixed one. After
-each step what is closed is brought back from its drift. Where events come too densely, time is stepped over them (see
-`saltus.integrate.event.dense_events`).
+While the modes do not change the motion is smooth, and a one-step method applies: dopri5 with error control, or another
+method with fixed steps. The dense output of each step is searched for events. The step ends at the first one, which is
+resolved (see `saltus.solve.event.event_resolution`); then the next step begins, or the rest of a fixed one. After each
+step the drift of the active constraints is projected out. Where events are too dense to be located, the motion is
+continued by time stepping (see `saltus.integrate.event.dense_events`).
 """
 
 from dataclasses import replace
@@ -43,22 +43,24 @@ from saltus.solve.event.event_resolution import settle
 from saltus.solve.impact.impact import log_limits
 from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, JAMMED, OK, STEP_TOO_SMALL, TOO_DENSE, UNSOLVED
 
-LONGEST = 0.05  # s: of a step with anything closed, so that rounding errors of accelerations do not add up
-REJECTED = -1.0  # in place of where an event is
-INSTANT = 1e-12  # s: no time passes in less, in parts of 1 s and of the time
+LONGEST = 0.05  # s: longest step with active constraints, so that rounding errors of accelerations do not add up
+REJECTED = -1.0  # in place of the event's location
+INSTANT = 1e-12  # shorter intervals count as none: s, relative to 1 s and to the time
 
 
 @kernel
 def step(m, d, h, *method):
-    """Go h seconds on, through all events; returns a status.
+    """Advance by h seconds, through all events; returns a status.
 
-    EVENTS_FULL where the log of events is to be read before the step goes on, when it is called again.
+    Returns EVENTS_FULL where the event log must be read before the step continues; the next call continues it.
     """
+    # a new step, or the rest of one interrupted by a full log
     end, worst = d.time + h, OK
     if goes_on(m, d):
         end, worst = d.event_end[0], d.event_count[UNDONE] - 1
         d.event_count[UNDONE] = 0
     worst = max(worst, begin(m, d))
+    # from event to event
     for _ in range(dopri5.ATTEMPTS):
         if worst > UNSOLVED or not end - d.time > 1e-14 * (1.0 + absolute(end)):
             break
@@ -67,6 +69,7 @@ def step(m, d, h, *method):
             d.event_count[UNDONE] = 1 + worst
             return EVENTS_FULL
         worst = max(worst, go_towards(m, d, end, method))
+    # land on the end exactly
     if worst <= UNSOLVED:
         if end - d.time > 1e-14 * (1.0 + absolute(end)):
             worst = STEP_TOO_SMALL
@@ -78,19 +81,19 @@ def step(m, d, h, *method):
 
 @kernel
 def forget_free_slopes(m, d):
-    """The slopes that `leave_slopes` has kept are none of this state."""
+    """Mark the slopes stored by `leave_slopes` as not those of this state."""
     d.memory[GOING] = 0.0
 
 
 @only_with(FIXED, otherwise=forget_free_slopes)
 @kernel
 def forget_slopes(m, d):
-    """Nothing for methods of fixed steps, which keep none."""
+    """Discard stored slopes; methods with fixed steps have none."""
 
 
 @kernel
 def go_towards(m, d, end, method):
-    """A step towards `end` (s), or to the first event in it and through it, or a try that failed; returns a status."""
+    """One step towards `end` (s), or to the first event in it and through it, or a rejected trial; returns a status."""
     start = d.time
     if d.dense[LEFT] > 0.0:
         return through(m, d, step_over(m, d, end))
@@ -105,23 +108,24 @@ def go_towards(m, d, end, method):
 @only_with("event", otherwise="False")
 @kernel
 def goes_on(m, d):
-    """Whether a step has been begun and waits for the log of events to be read."""
+    """Whether an unfinished step is waiting for the event log to be read."""
     return d.event_count[UNDONE] > 0
 
 
 @kernel
 def begin(m, d):
-    """Modes, if they are not known, and slopes at the present state. Returns a status."""
+    """Contact modes, if they are not known, and slopes at the current state. Returns a status."""
     status = OK
     for e in range(m.nevent):
         d.event_hit[e] = 0
+    # unknown modes: resolve contact at this state as at an event
     if d.modes_known[0] < 0.5:
         d.dense[LEFT] = 0.0
         d.dense[RECENT] = 0.0
         for i in range(m.nmode):
             d.impact_limit[i] = (0.0, 0.0)
         status = settle(m, d)
-        if status != JAMMED:  # a start without a solution is nobody's motion
+        if status != JAMMED:  # an initial state without a solution is an error, not a motion to step over
             status = go_over(m, d, status)
         if status == OK:
             if d.dense[LEFT] < 0.5:
@@ -130,6 +134,7 @@ def begin(m, d):
                 look(m, d)
             first_sides(m, d)
         return status
+    # known modes: slopes and event functions alone
     count_closed(m, d)
     if d.dense[LEFT] < 0.5:
         start_step(m, d)
@@ -138,7 +143,7 @@ def begin(m, d):
 
 @kernel
 def resume(m, d):
-    """Go on from where compiled code has stopped, to the bit; or from a state that is new to it. Returns a status."""
+    """Continue where the last call stopped, identical to the bit, or begin at a new state. Returns a status."""
     if d.modes_known[0] < 0.5 or d.memory[GOING] < 0.5:
         return begin(m, d)
     count_closed(m, d)
@@ -148,7 +153,7 @@ def resume(m, d):
 
 @kernel
 def start_step(m, d):
-    """What the next step goes from: the present state, with its slopes and event functions."""
+    """Set the current state, with its slopes and event functions, as the start of the next step."""
     keep_slopes(m, d)
     keep_start(m, d)
     first_values(m, d)
@@ -159,7 +164,7 @@ def start_step(m, d):
 
 @kernel
 def values_of_slopes(m, d):
-    """Event functions with the forces that `first_slopes` has found."""
+    """Event functions with the forces that `first_slopes` has computed."""
     open_gaps(m, d)
     read_values(m, d)
 
@@ -173,7 +178,7 @@ def first_values(m, d):
 
 @kernel
 def free_slopes(m, d):
-    """Slopes at the present state, with which dopri5 goes on."""
+    """Slopes at the current state, the first stage of dopri5."""
     save_state(m, d)
     first_slopes(m, d)
 
@@ -181,12 +186,12 @@ def free_slopes(m, d):
 @only_with(FIXED, otherwise=free_slopes)
 @kernel
 def keep_slopes(m, d):
-    """Nothing for methods of fixed steps, which begin anew."""
+    """Slopes that the next step needs; none for methods with fixed steps."""
 
 
 @kernel
 def go_on_freely(m, d):
-    """`go_on` for dopri5, whose last stage is the state but for a correction of its errors."""
+    """`go_on` for dopri5: its last stage is the next first one unless the projection changes the accelerations."""
     if project_near(m, d):
         start_step(m, d)
     else:
@@ -199,7 +204,7 @@ def go_on_freely(m, d):
 @only_with(FIXED, otherwise=go_on_freely)
 @kernel
 def go_on(m, d):
-    """What the next step goes from after one without events, whose end has been looked at."""
+    """Set the start of the next step after one without events, whose event functions at the end are known."""
     if project(m, d):
         start_step(m, d)
     else:
@@ -209,7 +214,7 @@ def go_on(m, d):
 
 @kernel
 def keep_values(m, d):
-    """Event functions and points of contact that the next step begins with; steps with rough forces are counted."""
+    """Store the event functions and contact points at the start of the next step; counts steps with rough forces."""
     for e in range(m.nevent):
         d.event_before[e] = d.event_value[e]
     remember_points(m, d)
@@ -219,13 +224,15 @@ def keep_values(m, d):
 
 @kernel
 def look_ahead_freely(m, d, end, method):
-    """`look_ahead` by steps of dopri5 of their own length."""
+    """`look_ahead` for dopri5, with the controller's step size."""
+    # step size, limited while constraints are active
     start = d.time
     left = end - start
     size = minimum(d.memory[STEP], left)
     if d.event_count[CLOSED]:
         size = minimum(size, LONGEST + 0.0 * size)
     size = left if size > 0.999999 * left else size
+    # trial step; a rejected one restores the state
     attempt(m, d, size, method[0])
     error = error_norm(m, d, size, method[1])
     if not error <= 1.0:
@@ -239,7 +246,7 @@ def look_ahead_freely(m, d, end, method):
 
 @kernel
 def attempt(m, d, h, tableau):
-    """As `saltus.integrate.adaptive.dopri5.attempt`, with an eye on the event functions at the stages."""
+    """As `saltus.integrate.adaptive.dopri5.attempt`, and records the event functions at the stages."""
     start = d.time
     for s in range(1, dopri5.STAGES):
         d.time = start + h * tableau[s, 0]
@@ -253,9 +260,9 @@ def attempt(m, d, h, tableau):
 @only_with(FIXED, otherwise=look_ahead_freely)
 @kernel
 def look_ahead(m, d, end, method):
-    """Try a step towards `end` (s): a status, its length (s), and where in it the first event is.
+    """Trial step towards `end` (s): returns a status, its length (s), and the fraction of it at the first event.
 
-    That is NONE without an event, and REJECTED if the step is not accurate enough, after which the state is back.
+    The fraction is NONE without an event, and REJECTED if the error is too large; the state is then restored.
     """
     left = end - d.time
     return OK, left, first_event(m, d, left, d.time, method)
@@ -263,12 +270,14 @@ def look_ahead(m, d, end, method):
 
 @kernel
 def take(m, d, start, size, place, end, method):
-    """Go to the end of the step that began at `start`, or to its first event and through it. Returns a status."""
+    """Advance to the end of the step that began at `start`, or to its first event and through it. Returns a status."""
+    # an event: resolve it at its location
     if place < NONE:
         status = state_at(m, d, size, start, place, method)
         values_for_actions(m, d)
         record_controls(m, d, start)
         return max(status, happen(m, d, start, place * size))
+    # no event: the whole step
     status = finish(m, d, start, size, method)
     if status >= DIVERGED:
         return status
@@ -282,7 +291,7 @@ def take(m, d, start, size, place, end, method):
 
 @kernel
 def through(m, d, status):
-    """What follows a step of time over events: the user's events, and located ones again after the last step."""
+    """Complete a time step over events: the user's events, and the return to event location after the last step."""
     if status > UNSOLVED:
         return status
     log_limits(m, d)
@@ -299,13 +308,13 @@ def through(m, d, status):
 @only_with(EVENTS)
 @kernel
 def values_for_actions(m, d):
-    """Event functions, where users have some: what is to be compared with what their actions make of them."""
+    """Event functions before the user's actions, if there are any, to be compared with those after them."""
     event_values(m, d)
 
 
 @kernel
 def finish_freely(m, d, start, size, method):
-    """`finish` by dopri5."""
+    """`finish` for dopri5."""
     stage_state(m, d, size, method[0], dopri5.STAGES, dopri5.STAGES)
     d.time = start
     record_controls(m, d, start)
@@ -316,7 +325,7 @@ def finish_freely(m, d, start, size, method):
 @only_with(FIXED, otherwise=finish_freely)
 @kernel
 def finish(m, d, start, size, method):
-    """Go to the end of a step without events; returns a status. event_value is that of there already."""
+    """Advance to the end of a step without events; returns a status. event_value already holds the values there."""
     status = state_at(m, d, size, start, 1.0, method)
     if not bad_state(m, d) < 0.5:
         return DIVERGED
@@ -326,7 +335,7 @@ def finish(m, d, start, size, method):
 
 @kernel
 def happen(m, d, start, passed):
-    """What the event at the present state brings; `passed` s after the step's start. Returns a status."""
+    """Resolve the event at the current state, `passed` (s) after the step's start. Returns a status."""
     log_limits(m, d)
     dense = too_dense(m, d, passed > INSTANT * (1.0 + absolute(start)))
     project(m, d)
@@ -342,11 +351,11 @@ def happen(m, d, start, passed):
 
 @kernel
 def record(m, d, times, row, attempts, method, out):
-    """Go on towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
+    """Integrate towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
 
-    A row has the modes [nmode], the directions of slip [nmode, 3], the discrete states of actuation, and whether time
-    was stepped over events there, after the states. Returns EVENTS_FULL, to be called again, where the log of events is
-    to be read first.
+    After the states, a row has the modes [nmode], the slip directions [nmode, 3], the discrete states of actuation, and
+    whether the sample lies in time stepping over events. Returns EVENTS_FULL where the event log must be read first; it
+    is then to be called again.
     """
     if not bad_start(m, d) < 0.5:
         save_state(m, d)
@@ -359,9 +368,10 @@ def record(m, d, times, row, attempts, method, out):
 
 @kernel
 def free_steps(m, d, times, row, attempts, method, out, status):
-    """`record`, once modes and slopes at the present state are known."""
+    """`record`, once modes and slopes at the current state are known."""
     end = times[-1]
     for _ in range(attempts):
+        # samples at the current time
         while row < len(times) and times[row] <= d.time:
             write_row(m, d, times[row], out, row)
             row += 1
@@ -370,14 +380,16 @@ def free_steps(m, d, times, row, attempts, method, out, status):
         if log_is_full(m, d):
             return row, EVENTS_FULL
         start = d.time
+        # time stepping over dense events
         if d.dense[LEFT] > 0.0:
             status, first = step_over(m, d, end), row
             row = rows_inside(m, d, times, row, start, out)
             status = through(m, d, status)
-            if row > first:  # to be recorded with the contacts of this step
+            if row > first:  # return while the contacts of this step can be recorded
                 return row, status
         elif creeps(m, d):
             status = go_over(m, d, TOO_DENSE)
+        # trial step; samples up to its end or first event by dense output
         else:
             status, size, place = look_ahead(m, d, end, method)
             if place >= 0.0:
@@ -387,14 +399,14 @@ def free_steps(m, d, times, row, attempts, method, out, status):
                     write_row(m, d, times[row], out, row)
                     row += 1
                 status = take(m, d, start, size, place, end, method)
-                if row > first and follows_points(m, d):  # to be recorded while it is known where they are
+                if row > first and follows_points(m, d):  # return while the contact points are known
                     return row, status
     return row, status
 
 
 @kernel
 def rows_inside(m, d, times, row, start, out):
-    """Samples inside the step of time that has just been taken from `start` (s); returns the row of the next one."""
+    """Samples inside the time step that has just been taken from `start` (s); returns the next row."""
     end = d.time
     if row < len(times) and times[row] < end:
         left = d.dense[LEFT]
@@ -412,13 +424,13 @@ def rows_inside(m, d, times, row, start, out):
 @only_with("event", "stepping", otherwise="False")
 @kernel
 def log_is_full(m, d):
-    """Whether the log of events is to be read before going on."""
+    """Whether the event log must be read before continuing: it is more than half full."""
     return 2 * d.event_count[LOGGED] > m.nevent_log
 
 
 @kernel
 def write_row(m, d, time, out, row):
-    """One sample into row `row` of out."""
+    """Write the current state and modes as one sample, with the given time (s), to row `row` of out."""
     dopri5.write_row(m, d, time, out, row)
     first = 1 + m.nq + m.nv + m.nact
     for i in range(m.nmode):
@@ -431,10 +443,10 @@ def write_row(m, d, time, out, row):
 
 
 def event_driven(integrator: Integrator) -> Integrator:
-    """The same method, from event to event; with what `saltus.integrate.fixed.moreau_jean` needs, to step over them."""
+    """The same method, event-driven, with the Data that `saltus.integrate.fixed.moreau_jean` needs for dense events."""
     return replace(integrator, step=step, needs=integrator.needs | {"implicit": True})
 
 
 def step_word(integrator: Integrator) -> str:
-    """The word by which a Model's layout tells the method of fixed steps; "" for dopri5."""
+    """The feature key of the method with fixed steps in a Model's layout; "" for dopri5."""
     return "" if integrator.adaptive else method_word(integrator.step)

@@ -1,10 +1,10 @@
-"""Where something happens within a step: event functions, and the first place where one of them goes below zero.
+"""Event functions and event location: the first zero crossing within a step.
 
-Event functions are above zero as long as modes stay as they are: the distance of what is open, the normal force of what
-is closed, for what sticks the room that is left in the cone of friction, for what slips the speed in the direction of
-its slip. They are looked at on the dense output of a step, in a few places and wherever one of them dips; a change of
-sign is located by bisection and inverse quadratic interpolation (Chandrupatla, A new hybrid quadratic/bisection
-algorithm for finding the zero of a nonlinear function without using derivatives (1997)).
+Event functions are positive while the contact modes do not change: the gap of an open contact, the normal force of an
+active one, the margin to the friction cone where it sticks, the speed along the slip direction where it slips. They are
+sampled on the dense output of a step, at a few places and wherever one of them dips; a sign change is located by
+bisection and inverse quadratic interpolation (Chandrupatla, A new hybrid quadratic/bisection algorithm for finding the
+zero of a nonlinear function without using derivatives (1997)).
 """
 
 from saltus.contact.counts import NBLOCK
@@ -22,20 +22,20 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.cone.delassus import BLOCKS, ROWS, contact_friction
 
-NEARER, SHORTER = 20, 0.125  # looks towards the beginning, for a function that is zero there; each in how much less
+NEARER, SHORTER = 20, 0.125  # samples towards the start, for a function that is zero there; ratio of successive ones
 ITERATIONS = 100
-NONE = 2.0  # a place beyond the step: no event
+NONE = 2.0  # a fraction beyond the step: no event
 EPSILON = 2.2e-16
-STEEPER = 1.2  # than between looks a function may be
+STEEPER = 1.2  # bound on a function's slope, relative to that between samples
 GOLDEN = 0.5 * (5.0**0.5 - 1.0)
-SECTIONS = 30  # of a part of a step
-DEEPER = 2.0  # than its values differ a function is not below them
-ROOM = 1e-9  # in parts of the cone's radius and of the largest force: nearer to zero is rounding
+SECTIONS = 30  # golden-section steps in a part of a step
+DEEPER = 2.0  # bound on a function's depth below its samples, relative to their differences
+ROOM = 1e-9  # of the cone's radius and of the largest force: values nearer to zero are rounding
 
 
 @kernel
 def event_values(m, d):
-    """event_value [nevent] at the present state: of distances and forces [nmode], of slip [nmode], the user's."""
+    """event_value [nevent] at the current state: of gaps and forces [nmode], of slip [nmode], the user's."""
     if observe(m, d):
         open_gaps(m, d)
     elif d.event_count[CLOSED]:
@@ -48,7 +48,7 @@ def event_values(m, d):
 
 @kernel
 def positions(m, d):
-    """Distances of all that can close, at the present positions."""
+    """Gaps of all contacts and limits at the current positions."""
     kinematics(m, d, m.keep_bodies)
     tendon_lengths(m, d)
     closed_gaps(m, d)
@@ -57,7 +57,7 @@ def positions(m, d):
 
 @kernel
 def points(m, d):
-    """The same with contacts of all points within reach."""
+    """Gaps at the current positions, with new contacts for all points within reach."""
     kinematics(m, d, m.keep_bodies)
     tendon_lengths(m, d)
     gaps(m, d)
@@ -66,7 +66,7 @@ def points(m, d):
 @only_with("tendon")
 @kernel
 def tendon_lengths(m, d):
-    """Lengths of tendons at the present positions."""
+    """Lengths of tendons at the current positions."""
     tree_centre_of_mass(m, d)
     com_inertia(m, d)
     com_dof(m, d)
@@ -75,13 +75,15 @@ def tendon_lengths(m, d):
 
 @kernel
 def read_values(m, d):
-    """event_value from distances, and from the forces of what is closed."""
+    """event_value from gaps, and from the forces of the active constraints."""
+    # open: the gap
     one = 1.0 + 0.0 * d.time
     for i in range(m.nmode):
         d.event_value[i] = d.gap[i] if d.mode[i] == OPEN and i < m.nslot + 2 * m.nlimit else one
         if i < m.nslot and d.mode[i] != OPEN and d.slot_contact[i] < 0:
-            d.event_value[i] = -one  # its point is gone
+            d.event_value[i] = -one  # its contact point no longer exists
         d.event_value[m.nmode + i] = one
+    # active: functions of forces and slip
     if d.event_count[CLOSED]:
         largest = 0.0 * d.time
         for b in range(d.count[NBLOCK]):
@@ -96,7 +98,7 @@ def read_values(m, d):
 
 @kernel
 def read_shared(m, d):
-    """Where loads are shared forces say nothing: instead, whether what is held begins to move."""
+    """Event functions where forces are not unique: instead of them, whether an active contact begins to move."""
     largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         largest = maximum(largest, absolute(d.hard_q[j]))
@@ -112,20 +114,24 @@ def read_shared(m, d):
 
 @kernel
 def read_block(m, d, b, rounding):
-    """Event functions of one block; a force (N) counts as zero where it is nothing but rounding."""
+    """Event functions of one block; `rounding` (N): force below which it counts as zero."""
     item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
     force = d.row_force[row]
+    # without friction: the normal force
     if kind == UNILATERAL:
         d.event_value[item] = force + rounding
+    # slip: the normal force, and the speed along the slip direction kept in `slip`
     elif kind == CONE and d.mode[item] == SLIP:
         d.event_value[item] = force + rounding
         frame, kept = d.contact_frame[d.slot_contact[item]], d.slip[item]
         c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
         c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
         d.event_value[m.nmode + item] = c1 * d.row_velocity[row + 1] + c2 * d.row_velocity[row + 2]
+    # stick: margin to the friction cone, μ f_N - |f_T|
     elif kind == CONE:
         across = sqrt(d.row_force[row + 1] ** 2 + d.row_force[row + 2] ** 2)
         d.event_value[item] = contact_friction(m, d, b) * force * (1.0 + ROOM) + rounding - across
+    # dry friction: speed along the slip, or margin to the bound
     elif kind == FRICTION and d.mode[item] == SLIP:
         d.event_value[m.nmode + item] = d.slip[item, 0] * d.row_velocity[row]
     elif kind == FRICTION:
@@ -141,7 +147,7 @@ def values_at(m, d, h, start, theta, method):
 
 @kernel
 def value_at(m, d, h, start, theta, method, e):
-    """Event function e alone at the fraction theta of the step: a distance takes no forces."""
+    """Event function e alone at the fraction theta of the step; a gap needs no forces."""
     state_at(m, d, h, start, theta, method)
     if e < m.nslot + 2 * m.nlimit and d.mode[e] == OPEN:
         positions(m, d)
@@ -152,7 +158,7 @@ def value_at(m, d, h, start, theta, method, e):
 
 @kernel
 def watch(m, d, first):
-    """event_after ← the least of each event function of forces at the stages of a step; at the `first` they begin."""
+    """event_after ← minimum of each event function over the stages of a step, started anew at the `first` one."""
     if d.event_count[CLOSED]:
         read_values(m, d)
         for e in range(m.nevent):
@@ -163,10 +169,11 @@ def watch(m, d, first):
 def may_cross(m, d, h, start):
     """`looks_crossed` after a step of dopri5.
 
-    A force is negative at the end, or falls at a stage to less than half of what it is at both ends; a distance is
-    negative at the end or in the middle, or falls so fast that it may be in between. Reads what `watch` has seen, and
-    is called with the state and the accelerations of the step's end, whose event functions it leaves in event_value.
+    A force is negative at the end, or falls at a stage to less than half of its values at both ends; a gap is negative
+    at the end or in the middle, or falls so fast that it may be negative in between. Reads event_after of `watch`. To
+    be called with the state and accelerations of the step's end, whose event functions it leaves in event_value.
     """
+    # values at the end and the stages
     open_gaps(m, d)
     read_values(m, d)
     for e in range(m.nevent):
@@ -175,6 +182,7 @@ def may_cross(m, d, h, start):
             return True
     if nothing_open(m, d):
         return False
+    # gaps in the middle, and a bound on their slopes
     interpolate(m, d, h, start, 0.5)
     positions(m, d)
     for i in range(m.nslot + 2 * m.nlimit):
@@ -190,13 +198,13 @@ def may_cross(m, d, h, start):
 @only_with(FIXED, EVENTS, otherwise=may_cross)
 @kernel
 def looks_crossed(m, d, h, start):
-    """Whether an event function may go below zero within a step."""
+    """Whether an event function may become negative within a step."""
     return True
 
 
 @kernel
 def nothing_open(m, d):
-    """Whether no distance may come to zero."""
+    """Whether no contact or limit is open."""
     count = 0
     for i in range(m.nslot + 2 * m.nlimit):
         if d.mode[i] == OPEN:
@@ -206,11 +214,12 @@ def nothing_open(m, d):
 
 @kernel
 def first_event(m, d, h, start, method):
-    """The fraction of the step where the first event function goes below zero, NONE if none does.
+    """The fraction of the step at which the first event function becomes negative, NONE if none does.
 
-    event_before [nevent] holds the functions at the step's start. Leaves the functions that have done so marked in
-    event_hit, and the state of the step's end where none has.
+    event_before [nevent] holds the functions at the step's start. Marks the functions with an event in event_hit;
+    without any, leaves the state of the step's end.
     """
+    # cheap exclusions
     if at_once(m, d):
         return 0.0
     if not looks_crossed(m, d, h, start):
@@ -218,16 +227,19 @@ def first_event(m, d, h, start, method):
     find_sides(m, d, h, start, method)
     for e in range(m.nevent):
         d.event_look[e] = d.event_before[e]
-    looks, ahead = 0, PARTS if m.nuserevent else 2  # one farther than the part's end
+    looks, ahead = 0, PARTS if m.nuserevent else 2  # samples known beyond the start of a part
     for part in range(PARTS):
+        # samples up to one beyond the end of this part
         while looks < min(part + ahead, PARTS):
             looks += 1
             values_at(m, d, h, start, looks / PARTS, method)
             for e in range(m.nevent):
                 d.event_look[looks * m.nevent + e] = d.event_value[e]
+        # first event of this part
         place = event_in_part(m, d, h, start, method, part)
         if place < NONE:
             return place
+        # none: pass sign changes in directions that are not watched
         for e in range(m.nevent):
             d.event_value[e] = d.event_look[(part + 1) * m.nevent + e]
         pass_sides(m, d, True)
@@ -237,7 +249,7 @@ def first_event(m, d, h, start, method):
 
 @kernel
 def at_once(m, d):
-    """Whether functions of the user's are beyond their events already, after a jump of others; marks them."""
+    """Whether user functions are already past their events, after a jump at another event; marks them."""
     found = False
     for e in range(m.nevent):
         beyond = e >= 2 * m.nmode and level(m, d, e, d.event_before[e]) < 0.0
@@ -248,7 +260,8 @@ def at_once(m, d):
 
 @kernel
 def event_in_part(m, d, h, start, method, part):
-    """The first event in a part of a step whose looks are in event_look; NONE without one."""
+    """The first event in a part of a step whose samples are in event_look; NONE without one."""
+    # event before a dip below zero inside the part
     for e in range(m.nevent):
         d.event_before[e] = d.event_look[part * m.nevent + e]
     lower = part / PARTS
@@ -260,12 +273,13 @@ def event_in_part(m, d, h, start, method, part):
         place = earliest(m, d, h, start, method, lower, inside)
         if place < NONE:
             return place
-        # one that is not watched has passed
+        # the dip was not an event: continue from there
         values_at(m, d, h, start, inside, method)
         pass_sides(m, d, True)
         for e in range(m.nevent):
             d.event_before[e] = d.event_value[e]
         lower = inside
+    # event before the end of the part
     for e in range(m.nevent):
         d.event_after[e] = d.event_look[(part + 1) * m.nevent + e]
     return earliest(m, d, h, start, method, lower, (part + 1.0) / PARTS)
@@ -273,17 +287,18 @@ def event_in_part(m, d, h, start, method, part):
 
 @kernel
 def dip(m, d, h, start, method, part):
-    """A place within a part of a step where a function is below zero that is above it at both ends; NONE without one.
+    """A place within a part of a step where a function positive at both ends is negative; NONE without one.
 
-    Looked for where the function may have its least value in between, as far as the looks around tell, and where its
-    slope there would take it to zero.
+    Searched for where the samples around allow a minimum in between, and the slopes between them reach zero.
     """
     found = NONE
     for e in range(m.nevent):
         low, high = seen(m, d, part, e), seen(m, d, part + 1, e)
+        # a minimum lies in between where the neighbouring samples are not lower
         before = seen(m, d, part - 1, e) if part > 0 else low
         after = seen(m, d, part + 2, e) if part + 2 <= PARTS else high
         if low > resolution(m, e) and high > 0.0 and before >= low and after >= high:
+            # slope bound from the neighbouring samples
             slope = STEEPER * maximum(absolute(high - low), maximum(before - low, after - high))
             if low + high < slope:
                 place = deepest(m, d, h, start, method, e, part / PARTS, low, (part + 1.0) / PARTS, high)
@@ -293,7 +308,10 @@ def dip(m, d, h, start, method, part):
 
 @kernel
 def deepest(m, d, h, start, method, e, a, fa, b, fb):
-    """A place between a and b where event function e is below zero, by the golden section; NONE if it stays above."""
+    """A place between a and b where event function e is negative, by golden-section search; NONE if it stays positive.
+
+    fa and fb are its values at a and b.
+    """
     x, y = b - GOLDEN * (b - a), a + GOLDEN * (b - a)
     fx, fy = level_at(m, d, h, start, method, e, x), level_at(m, d, h, start, method, e, y)
     for _ in range(SECTIONS):
@@ -302,7 +320,8 @@ def deepest(m, d, h, start, method, e, a, fa, b, fb):
         if fy < 0.0:
             return y
         if min(fx, fy) > DEEPER * (max(fa, fb, fx, fy) - min(fx, fy)):
-            return NONE  # what is left of the way down is less than what is left below
+            return NONE  # the minimum cannot reach zero
+        # keep the section with the minimum
         if fx < fy:
             b, fb, y, fy = y, fy, x, fx
             x = b - GOLDEN * (b - a)
@@ -316,21 +335,21 @@ def deepest(m, d, h, start, method, e, a, fa, b, fb):
 
 @kernel
 def level_at(m, d, h, start, method, e, theta):
-    """How far event function e is from zero at the fraction theta of the step."""
+    """Distance of event function e from zero, on its side, at the fraction theta of the step."""
     return above(m, d, e, value_at(m, d, h, start, theta, method, e))
 
 
 @kernel(inline=True)
 def seen(m, d, place, e):
-    """How far event function e is from zero at the end of so many parts of the step."""
+    """Distance of event function e from zero, on its side, at the sample number `place` of the step."""
     return above(m, d, e, d.event_look[place * m.nevent + e])
 
 
 @kernel
 def earliest(m, d, h, start, method, lower, upper):
-    """The first event between two places in a step, NONE without one; marks what is zero there.
+    """The first event between two places in a step, NONE without one; marks the functions that are zero there.
 
-    event_before and event_after hold the functions at both.
+    event_before and event_after hold the functions at the two places.
     """
     best = NONE
     for e in range(m.nevent):
@@ -352,7 +371,7 @@ def earliest(m, d, h, start, method, lower, upper):
 
 @kernel
 def resolution(m, e):
-    """What counts as zero of an event function: at the start of its mode it begins there."""
+    """Value below which event function e counts as zero; at the start of a mode it begins there."""
     if e < m.nmode:
         return m.opt_gap_tolerance if e < m.nslot + 2 * m.nlimit else 0.0
     return m.opt_speed_tolerance if e < 2 * m.nmode else 0.0
@@ -360,9 +379,9 @@ def resolution(m, e):
 
 @kernel
 def zero_of(m, d, h, start, method, e, lower, upper, high):
-    """The place between two in a step where event function e goes below zero; NONE if it does not go down.
+    """The place between two in a step where event function e becomes negative; NONE if it does not decrease to it.
 
-    `high` is the function at the upper one. A function that is zero at the lower one, for what has just begun, is
+    `high` is the function at the upper place. A function that is zero at the lower one, at the start of its mode, is
     first followed to where it is positive.
     """
     if high >= 0.0:
@@ -371,6 +390,7 @@ def zero_of(m, d, h, start, method, e, lower, upper, high):
     least = resolution(m, e)
     if low > least:
         return bracket(m, d, h, start, method, e, 0.0, lower, low, upper, high)
+    # zero at the start: bisect towards it until the function is positive
     place = full = upper
     for _ in range(NEARER):
         place = lower + SHORTER * (place - lower)
@@ -378,7 +398,7 @@ def zero_of(m, d, h, start, method, e, lower, upper, high):
         if value > least:
             return bracket(m, d, h, start, method, e, 0.0, place, value, upper, high)
         upper, high = place, value
-    # it has not left zero: it counts from a little below
+    # it never became positive: its zero is shifted down by twice the resolution
     high = level(m, d, e, value_at(m, d, h, start, full, method, e))
     if high + 2.0 * least >= 0.0:
         return NONE
@@ -391,11 +411,12 @@ def zero_of(m, d, h, start, method, e, lower, upper, high):
 def bracket(m, d, h, start, method, e, shift, a, fa, b, fb):
     """The zero between a, where event function e plus `shift` is fa > 0, and b, where it is fb < 0, to rounding.
 
-    Returns the end of the last bracket where the function is not positive.
+    Chandrupatla's method. Returns the end of the last bracket at which the function is not positive.
     """
     share = 0.5
     c, fc = a, fa
     for _ in range(ITERATIONS):
+        # next point, and the bracket [a, b] with the previous point c
         x = a + share * (b - a)
         f = level(m, d, e, value_at(m, d, h, start, x, method, e)) + shift
         if (f > 0.0) == (fa > 0.0):
@@ -406,14 +427,16 @@ def bracket(m, d, h, start, method, e, shift, a, fa, b, fb):
         a, fa = x, f
         if fa == 0.0:
             return a
+        # stop at rounding
         width = 2.0 * EPSILON * absolute(b) / absolute(b - c) if b != c else 1.0
         if width >= 0.5 or absolute(b - a) <= EPSILON:
             break
+        # bisection, or
         xi = (a - b) / (c - b)
         phi = (fa - fb) / (fc - fb)
         share = 0.5
         if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
-            # inverse quadratic interpolation
+            # inverse quadratic interpolation where it is safe
             share = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
         share = min(max(share, width), 1.0 - width)
     return a if fa < 0.0 else b

@@ -1,8 +1,8 @@
-"""Steps that are looked into before they are taken, of any one-step method: where the motion is inside a step.
+"""Dense output of any one-step method, for event location inside a step.
 
-dopri5 has dense output. Of any other method a shorter step from the same start is one, of the method's own order. Such
-a method is told by a word among the features of the Model's layout (see `saltus.model.layout`); it begins each step
-without memory of those before.
+dopri5 has dense output of its own. For any other method a shorter step from the same start serves as dense output, of
+the method's own order. Such a method is named by a feature key in the Model's layout (see `saltus.model.layout`); it
+begins each step without memory of earlier ones.
 """
 
 from typing import Any
@@ -16,13 +16,13 @@ from saltus.number.features import looks_at
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.status import OK
 
-FIXED = "steps_"  # how the word begins
-PARTS = 4  # of a step that are looked at
-METHODS: dict[str, Any] = {}  # word, without how it begins -> kernel step(m, d, h, *parameters)
+FIXED = "steps_"  # prefix of the feature key
+PARTS = 4  # parts of a step, at whose ends event functions are sampled
+METHODS: dict[str, Any] = {}  # feature key without its prefix -> kernel step(m, d, h, *parameters)
 
 
 def method_word(step: Any) -> str:
-    """The word of a method's kernel; keeps it for when a loop is compiled with it."""
+    """The feature key of a method's kernel, which is registered for the compilation of loops."""
     function = step.py_func
     parts = function.__module__.rsplit(".", 1)[-1].strip("_"), fingerprint(function)[:12]
     word = "_".join(part for part in parts if part)
@@ -50,7 +50,7 @@ def _choose_step(m, d, h, method):
 
 @kernel
 def interpolated(m, d, h, start, theta, method):
-    """`state_at` by dense output of dopri5."""
+    """`state_at` by the dense output of dopri5."""
     interpolate(m, d, h, start, theta)
     return OK
 
@@ -59,6 +59,7 @@ def interpolated(m, d, h, start, theta, method):
 @kernel
 def state_at(m, d, h, start, theta, method):
     """The state at the fraction theta of a step of h seconds that began at `start` (s). Returns a status."""
+    # state at the step's start, without memory
     for k in range(m.nq):
         d.qpos[k] = d.qpos_start[k]
     for i in range(m.nv):
@@ -68,6 +69,7 @@ def state_at(m, d, h, start, theta, method):
     for k in range(d.nmemory):
         d.memory[k] = 0.0 * start
     d.time = start
+    # a step of theta h
     status = OK
     if theta > 0.0:
         status = _one_step(m, d, theta * h, method)
@@ -78,7 +80,7 @@ def state_at(m, d, h, start, theta, method):
 @only_with(FIXED)
 @kernel
 def keep_start(m, d):
-    """Keep the present state as that from which the next step goes."""
+    """Save the current state in qpos_start, qvel_start, act_start, as the start of the next step."""
     for k in range(m.nq):
         d.qpos_start[k] = d.qpos[k]
     for i in range(m.nv):

@@ -1,8 +1,8 @@
-"""Events that users define: the sign changes of functions of the state, and what happens there.
+"""User-defined events: sign changes of functions of the state, with actions.
 
-A function g(m, d) is on one of its sides, 1 above zero and -1 below; its event is where it reaches the other one. Where
-it starts from zero, as after its own event, its side is that to which it goes. Functions and actions are kernels that a
-word among the features of the Model's layout tells (see `saltus.dynamics.user_laws`).
+A function g(m, d) has a side, 1 above zero and -1 below; its event is where it reaches the other side. Where it starts
+from zero, as after its own event, its side is the one towards which it moves. Functions and actions are kernels, named
+by a feature key in the Model's layout (see `saltus.dynamics.user_laws`).
 """
 
 from typing import Any
@@ -19,24 +19,24 @@ from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import forces, held_stage
 
-EVENTS = "events_"  # how the word begins; its kernels are functions and actions by turns
-FIRST_LOOK, LOOKS, FARTHER = 2.0**-45, 16, 8.0  # in a step, for where a function goes that begins at zero
-GROWS = 2.0  # by so much from look to look: more than rounding
-NOISE = 1e-13  # of a function, in parts of its largest value in the step
+EVENTS = "events_"  # prefix of the feature key; its kernels are functions and actions in turn
+FIRST_LOOK, LOOKS, FARTHER = 2.0**-45, 16, 8.0  # samples in a step for the side of a function that starts at zero
+GROWS = 2.0  # growth from sample to sample that is more than rounding
+NOISE = 1e-13  # rounding of a function, relative to its largest value in the step
 
 
 @looks_at(EVENTS)
 def _functions(m, d):
-    """event_value of the user's functions at the present state."""
+    """event_value of the user's functions at the current state."""
 
 
 @looks_at(EVENTS)
 def _actions(m, d, e):
-    """What happens at event e of the user's."""
+    """The action of the user's event e."""
 
 
 def _compiled(source: str, name: str, kernels: dict[str, Any]) -> Any:
-    """The function of a source that calls kernels."""
+    """The function `name` of a source text that calls the given kernels."""
     namespace = {**kernels, "__name__": __name__}
     exec(source, namespace)
     return namespace[name]
@@ -60,13 +60,13 @@ def _choose_actions(m, d, e):
 
 @kernel
 def nothing(m, d):
-    """What happens at an event without an action."""
+    """The action of an event that has none."""
 
 
 @only_with(EVENTS, otherwise="False")
 @kernel
 def observe(m, d):
-    """Everything that users' functions may read, at the present state; returns whether there are any."""
+    """Compute everything that user functions may read, at the current state; returns whether there are any."""
     status = forces(m, d, 1)
     held_stage(m, d)
     attached_frames(m, d)
@@ -77,13 +77,13 @@ def observe(m, d):
 @only_with(EVENTS)
 @kernel
 def user_values(m, d):
-    """event_value [nuserevent, after those of modes] of the user's functions; needs `observe`."""
+    """event_value [nuserevent, after those of the modes] of the user's functions; needs `observe`."""
     _functions(m, d)
 
 
 @kernel
 def above(m, d, e, value):
-    """How far event function e with a value is from zero, on the side where it is."""
+    """Distance of a value of event function e from zero, on the function's side; 1 where it has none."""
     if e < 2 * m.nmode:
         return value
     side = d.event_side[e - 2 * m.nmode]
@@ -92,7 +92,7 @@ def above(m, d, e, value):
 
 @kernel
 def level(m, d, e, value):
-    """How far event function e with a value is from its event: above zero as long as nothing happens."""
+    """Distance of a value of event function e from its event: positive before it, 1 in an unwatched direction."""
     u = e - 2 * m.nmode
     if u >= 0 and m.event_direction[u] * d.event_side[u] > 0.0:
         return 1.0 + 0.0 * value
@@ -102,7 +102,7 @@ def level(m, d, e, value):
 @only_with(EVENTS)
 @kernel
 def first_sides(m, d):
-    """Sides at a state that has no history."""
+    """Sides at an initial state, from the signs of the functions."""
     for u in range(m.nuserevent):
         d.event_side[u] = sign(d.event_value[2 * m.nmode + u])
 
@@ -116,7 +116,7 @@ def sign(x):
 @only_with(EVENTS)
 @kernel
 def pass_sides(m, d, any_side):
-    """Go over to the other side where nobody watches, and if `any_side` to any from zero; needs event_value."""
+    """Update sides after unwatched sign changes and, if `any_side`, from zero to either; needs event_value."""
     for u in range(m.nuserevent):
         e = 2 * m.nmode + u
         free = any_side if d.event_side[u] == 0.0 else m.event_direction[u] * d.event_side[u] > 0.0
@@ -129,12 +129,13 @@ def pass_sides(m, d, any_side):
 @only_with(EVENTS)
 @kernel
 def find_sides(m, d, h, start, method):
-    """The sides of functions that begin at zero, from where they go at the beginning of a step of h seconds."""
+    """The sides of functions that start at zero, from their signs at the beginning of a step of h seconds."""
     open_sides = 0
     for u in range(m.nuserevent):
         d.event_seen[u] = (0.0 * h, 0.0 * h)
         if d.event_side[u] == 0.0:
             open_sides += 1
+    # samples at growing distances from the start of the step
     theta = FIRST_LOOK
     for _ in range(LOOKS):
         if open_sides == 0:
@@ -142,6 +143,7 @@ def find_sides(m, d, h, start, method):
         state_at(m, d, h, start, theta, method)
         observe(m, d)
         user_values(m, d)
+        # side of a function that has grown twice in a row
         for u in range(m.nuserevent):
             if d.event_side[u] == 0.0:
                 now, before = d.event_value[2 * m.nmode + u], d.event_seen[u]
@@ -154,14 +156,14 @@ def find_sides(m, d, h, start, method):
 
 @kernel(inline=True)
 def grows(now, before):
-    """Whether a function goes away from zero, by more than rounding."""
+    """Whether a function moves away from zero by more than rounding."""
     return now * before > 0.0 and absolute(now) >= GROWS * absolute(before)
 
 
 @only_with(EVENTS)
 @kernel
 def look(m, d):
-    """event_value of the user's functions at the present state."""
+    """Evaluate the user's functions at the current state, into event_value."""
     observe(m, d)
     user_values(m, d)
 
@@ -169,7 +171,7 @@ def look(m, d):
 @only_with(EVENTS, otherwise="False")
 @kernel
 def mark_passed(m, d):
-    """Mark in event_hit the user's events that the present state lies beyond, after a step over them; whether any."""
+    """Mark in event_hit the user's events passed by a time step; returns whether there are any."""
     for e in range(m.nevent):
         d.event_hit[e] = 0
     look(m, d)
@@ -187,9 +189,9 @@ def mark_passed(m, d):
 @only_with(EVENTS, otherwise="False")
 @kernel
 def act(m, d):
-    """The actions of the user's events that are marked in event_hit, noted in the log; whether one ends the run.
+    """Log the user's events marked in event_hit and run their actions; returns whether one ends the run.
 
-    Keeps the functions' values there in event_seen.
+    Stores the values of the functions before the actions in event_seen.
     """
     ended = False
     zero = 0.0 * d.time
@@ -207,7 +209,7 @@ def act(m, d):
 @only_with(EVENTS)
 @kernel
 def sides_after(m, d):
-    """Sides after events: none where a function is still at zero; needs event_value, and what `act` has kept."""
+    """Sides after events: none where a function is still at zero; needs event_value, and event_seen of `act`."""
     for u in range(m.nuserevent):
         e = 2 * m.nmode + u
         if d.event_hit[e]:

@@ -1,4 +1,4 @@
-"""Semi-implicit Euler, implicit in joint damping: MuJoCo's default.
+"""The semi-implicit Euler method with implicit joint damping: MuJoCo's default.
 
     (M + h B) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v'
 
@@ -28,11 +28,12 @@ def step(m, d, h):
 
 @kernel
 def tangent_step(m, p, d, h, level):
-    """The step again, for tangents, after `step` on p at the same values: cheaper than differentiating the solve.
+    """Tangents of the step, after `step` on p at the same values: cheaper than differentiating the solve.
 
-    From (M + h B) a = f follows da = (M + h B)⁻¹ d(f - (M + h B) a) with a held on the right, which is inverse
-    dynamics. `level` says what has tangents in d: 0 controls, 1 velocities too, 2 positions too.
+    (M + h B) a = f implies da = (M + h B)⁻¹ d(f - (M + h B) a) with a held constant on the right, which is inverse
+    dynamics. `level` says which inputs have tangents in d: 0 controls, 1 velocities too, 2 positions too.
     """
+    # inverse dynamics M a + bias at the accelerations of p
     for i in range(m.nv):
         d.qacc[i] = p.qacc[i]
     if level > 1:
@@ -42,12 +43,14 @@ def tangent_step(m, p, d, h, level):
     elif level > 0:
         newton_euler_forward(m, p, d, 1, m.keep_bodies)
         newton_euler_backward(m, p, d, d.qfrc_inverse)
+    # residual f - (M + h B) a
     applied_forces(m, d)
     if level > 0:
         add_fixed_tendon_forces(m, p, d, d.qfrc_inverse)
         for i in range(m.nv):
             inertia = m.dof_armature[i] + h * m.implicit_damping * d.qfrc_damper_slope[i]
             d.qfrc_tau[i] = d.qfrc_tau[i] - d.qfrc_inverse[i] - inertia * d.qacc[i]
+    # da = (M + h B)⁻¹ of its tangents, with the factor in p
     for i in range(m.nv):
         d.qfrc_tau[i] = d.qfrc_tau[i] - frozen(d.qfrc_tau[i])
     inertia_solve(m, p, d, d.qfrc_tau, 0, d.qstep)
@@ -58,7 +61,7 @@ def tangent_step(m, p, d, h, level):
 
 @kernel
 def keep_for_tangents(m, p, d):
-    """Copy to d what forces on bodies depend on, which `tangent_step` computes only where positions have tangents."""
+    """Copy to d the position fields read by forces on bodies; `tangent_step` computes them only at level 2."""
     for i in range(m.nv):
         for k in range(6):
             d.cdof[i, k] = p.cdof[i, k]
@@ -72,7 +75,7 @@ def keep_for_tangents(m, p, d):
 @only_with("tendon")
 @kernel
 def keep_tendons(m, p, d):
-    """Copy lengths and Jacobians of tendons."""
+    """Copy lengths and Jacobians of tendons from p to d."""
     for t in range(m.ntendon):
         d.ten_length[t] = p.ten_length[t]
     for k in range(m.ntenJ):

@@ -1,6 +1,6 @@
-"""Explicit Euler: v' = v + h a, q' = q ⊕ h v.
+"""The explicit Euler method: v' = v + h a, q' = q ⊕ h v.
 
-The simplest method, and unstable for every oscillator: energy grows by a factor 1 + (ω h)² a step whatever the step.
+Unstable for every undamped oscillator: for any step size, energy grows by a factor 1 + (ω h)² per step.
 """
 
 from saltus.integrate.fixed.runge_kutta import explicit_runge_kutta

@@ -1,4 +1,4 @@
-"""The explicit midpoint rule: a half step of Euler's method, and a whole step with the slope found there."""
+"""The explicit midpoint rule: a half step of Euler's method, then a whole step with the slope found there."""
 
 from saltus.integrate.fixed.runge_kutta import explicit_runge_kutta
 from saltus.integrate.tableau import ButcherTableau

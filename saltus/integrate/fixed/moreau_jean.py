@@ -1,22 +1,22 @@
-"""Moreau-Jean time stepping: hard contact with impacts and friction, any number of contacts, steps of fixed length.
+"""Moreau-Jean time stepping: hard contact with impacts and friction, in steps of fixed size.
 
     q_m = q ⊕ (1 - θ) h v
     M(q_m) (v' - v) = h f(q_m, v + θ (v' - v)) + Jᵀ P        with P under Newton's and Coulomb's laws
     q' = q_m ⊕ θ h v'
 
-Impulses and velocities, not forces and accelerations, are the unknowns: a step may hold any number of impacts, none of
-which is located. Contacts are looked for at q_m, where forces are taken too. Dampers, servos and drag are implicit, as
-`implicitfast` has them; other forces are taken at a guess of the velocities in between, which is made twice (see
-`saltus.solve.stepping.time_stepping`). See `saltus.solve.stepping.hard_rows` for the law and
-`saltus.solve.stepping.position_correction` for what keeps positions right.
+The unknowns are impulses and velocities, not forces and accelerations: a step may contain any number of impacts, none
+of which is located. Contacts are detected at q_m, where forces are evaluated too. Dampers, servos and drag are
+implicit, as in `implicitfast`; other forces are evaluated at a predicted intermediate velocity, in two passes (see
+`saltus.solve.stepping.time_stepping`). See `saltus.solve.stepping.hard_rows` for the contact law and
+`saltus.solve.stepping.position_correction` for the correction of positions.
 
 In smooth motion θ = 1/2 is of order two: the implicit midpoint rule for velocities and the position Verlet method for
-positions, symplectic where forces do not depend on velocities. Springs and the stiffness of servos bound the step as
-they do that method's, h ω ≤ 2; dampers do not. States of actuators are integrated by Euler's method. θ = 1 is
-semi-implicit Euler at positions of the step's start. With contacts the method is of order one: impacts come late by up
-to a step, and what is closed has its velocity at the end of a step but its direction from the middle. Slow impacts,
-below `saltus.solve.stepping.hard_rows.RESTING` times |g| h, do not bounce, so that resting contacts rest; hence a
-bouncing ball comes to rest a little too soon.
+positions, symplectic where forces do not depend on velocities. Springs and the stiffness of servos limit the step as
+for position Verlet, h ω ≤ 2; dampers do not. Actuator states are integrated by Euler's method. θ = 1 is semi-implicit
+Euler at the positions of the step's start. With contacts the method is of order one: impacts are late by up to a step,
+and active contacts have the velocity of the step's end but the direction of its middle. Slow impacts, below
+`saltus.solve.stepping.hard_rows.RESTING` times |g| h, do not bounce, so that resting contacts rest; a bouncing ball
+therefore comes to rest slightly early.
 """
 
 from functools import lru_cache
@@ -40,14 +40,17 @@ from saltus.solve.stepping.warm_start import remember_forces
 @kernel
 def step(m, d, h, parameters):
     """One step of h seconds; parameters: theta, tolerance."""
+    # q_m = q ⊕ (1 - θ) h v
     start, theta = d.time, parameters[0]
     displace(m, d.qpos, (1.0 - theta) * h, d.qvel, d.qpos)
     d.time = start + (1.0 - theta) * h
     position_stage(m, d, 0)
     grip(m, d)
+    # mean accelerations (v' - v) / h with the impulses P
     status = mean_accelerations(m, d, h, theta, parameters[1])
     d.time = start + h
     note_step(m, d, h)
+    # v', and q' = q_m ⊕ θ h v'
     advance_activations(m, d, h)
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
@@ -59,7 +62,7 @@ def step(m, d, h, parameters):
 @only_with("constraint")
 @kernel
 def note_step(m, d, h):
-    """Keep the forces and modes that have come out, and log what has changed."""
+    """Store the resulting forces and modes for the next step, and log the changes."""
     find_modes(m, d, h)
     remember_modes(m, d)
     remember_forces(m, d)
@@ -68,21 +71,21 @@ def note_step(m, d, h):
 @only_with("constraint")
 @kernel
 def correct(m, d, h):
-    """Take back what positions violate."""
+    """Correct the constraint violations of positions."""
     if d.count[NBLOCK] > 0 and position_correction(m, d, h):
         displace(m, d.qpos, 1.0, d.qstep, d.qpos)
 
 
 @lru_cache
 def moreau_jean(theta: float = 0.5, tolerance: float = 1e-9) -> Integrator:
-    """The integrator with its parameters.
+    """The Moreau-Jean integrator.
 
     Args:
-        theta: from 1/2 to 1, how much of a step's displacement is made with the velocity at its end.
-        tolerance: of accelerations at contacts, relative to the largest that there would be without contact forces.
+        theta: fraction, from 1/2 to 1, of a step's displacement that uses the velocity at its end.
+        tolerance: of accelerations at contacts, relative to the largest one without contact forces.
 
     Raises:
-        OptionError: for a theta or a tolerance out of range.
+        OptionError: theta or tolerance is out of range.
     """
     if not 0.5 <= theta <= 1.0:
         raise OptionError(f"moreau_jean: theta must be from 0.5 to 1, got {theta}")

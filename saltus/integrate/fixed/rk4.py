@@ -1,4 +1,4 @@
-"""The classical Runge-Kutta method of fourth order: Simpson's rule where the slope depends on time alone.
+"""The classical Runge-Kutta method of order four.
 
 With rotations on their manifold, as in `runge_kutta`, this is also MuJoCo's RK4.
 """

@@ -1,12 +1,12 @@
-"""Explicit Runge-Kutta methods from their tableau, with rotations on their manifold.
+"""Explicit Runge-Kutta methods from a Butcher tableau, on the configuration manifold.
 
     q_i = q ⊕ h Σ a_ij k_j,   v_i = v + h Σ a_ij f(q_j, v_j),   k_j = dexp⁻¹(h Σ a_jl k_l) v_j
 
-Positions that turn are advanced in the rotation vector from the step's start, whose rate is not the angular
-velocity but its image under the inverse differential of the exponential (Munthe-Kaas, High order Runge-Kutta
-methods on manifolds (1999)). So the order of a tableau holds on ball and free joints too. States of actuators go along:
-all of them are ordinary differential equations here, a filter that MuJoCo calls exact too; their limits are applied at
-the step's end.
+Orientations are advanced in the rotation vector from the step's start, whose rate is the image of the angular velocity
+under the inverse differential of the exponential (Munthe-Kaas, High order Runge-Kutta methods on manifolds (1999)).
+The order of a tableau therefore holds on ball and free joints too. Actuator states are integrated along: all of them
+are ordinary differential equations here, including the filter that MuJoCo calls exact; their limits are applied at the
+step's end.
 """
 
 from saltus.dynamics.actuator.activation import settle_activations
@@ -29,11 +29,13 @@ def step(m, d, h, tableau):
     start = d.time
     save_state(m, d)
     status = OK
+    # stages k_i
     for s in range(stages):
         d.time = start + h * tableau[s, 0]
         stage_state(m, d, h, tableau, s, s)
         status = max(status, acceleration(m, d))
         store_slopes(m, d, s)
+    # the new state, with weights b
     stage_state(m, d, h, tableau, stages, stages)
     d.time = start + h
     settle_activations(m, d)
@@ -42,9 +44,9 @@ def step(m, d, h, tableau):
 
 @kernel
 def stage_state(m, d, h, tableau, row, stages):
-    """qpos, qvel, act ← the state at the step's start plus h times the slopes weighted by a row of the tableau.
+    """qpos, qvel, act ← the saved state advanced by h times the slopes weighted with a row of the tableau.
 
-    Leaves the tangent vector from the step's start, divided by h, in qstep [nv].
+    Leaves the tangent vector from the step's start in qacc_saved [nv], and divided by h in qstep [nv].
     """
     for i in range(m.nv):
         move = 0.0 * d.qvel_saved[i]
@@ -64,7 +66,7 @@ def stage_state(m, d, h, tableau, row, stages):
 @only_with("act")
 @kernel
 def stage_activations(m, d, h, tableau, row, stages):
-    """act ← the states of actuators at the step's start plus h times their slopes weighted by a row of the tableau."""
+    """act ← act_saved plus h times the slopes of the actuator states weighted with a row of the tableau."""
     for k in range(m.nact):
         gain = 0.0 * d.act_saved[k]
         for j in range(stages):
@@ -75,19 +77,20 @@ def stage_activations(m, d, h, tableau, row, stages):
 @only_with("act")
 @kernel
 def store_activation_slopes(m, d, s):
-    """act_dot [nact] as the slopes of stage s."""
+    """Store act_dot [nact] as the slopes of stage s."""
     for k in range(m.nact):
         d.stage_act[s * m.nact + k] = d.act_dot[k]
 
 
 @kernel
 def store_slopes(m, d, s):
-    """Slopes of stage s: rates of the tangent vector from the step's start, qacc_saved [nv], accelerations, act_dot."""
+    """Store the slopes of stage s: rates of the tangent vector qacc_saved [nv], accelerations and act_dot."""
     at = s * m.nv
     store_activation_slopes(m, d, s)
     for i in range(m.nv):
         d.stage_qvel[at + i] = d.qvel[i]
         d.stage_qacc[at + i] = d.qacc[i]
+    # rotations: dexp⁻¹(Θ) ω
     for j in range(m.njnt):
         kind = m.jnt_type[j]
         if kind == FREE or kind == BALL:
@@ -99,7 +102,7 @@ def store_slopes(m, d, s):
 
 
 def explicit_runge_kutta(tableau: ButcherTableau, *, reference: str = "") -> Integrator:
-    """The integrator of an explicit tableau."""
+    """The integrator of an explicit Butcher tableau."""
     return Integrator(
         name=tableau.name,
         order=tableau.order,

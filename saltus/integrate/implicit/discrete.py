@@ -1,12 +1,12 @@
-"""MuJoCo 4.0's `discrete`: a step that is implicit in springs and dampers, constraints included.
+"""The discrete-time integrator of MuJoCo 4.0, `discrete`: implicit in springs, dampers and constraints.
 
     (M + h D + h² K) a = f(q, v) - h K v + Jᵀ f_c(J a),   v' = v + h a,   q' = q ⊕ h v'
 
-with K and D of deformable bodies and of the joints' springs and dampers, none of them negative, and the forces f_c of
-rows that are taken at the end of the step (see `saltus.solve.soft.discrete_rows`); contact forces of a law of the
-user's are among f. Free bodies that nothing is attached to and no constraint acts on then get the gyroscopic terms of
-`implicitfast`. Elastic bodies lose energy the faster the longer the step is; `energy_momentum` keeps it. Accelerations
-that are looked at between steps are those of continuous time, other than MuJoCo's.
+K and D are those of deformable bodies and of the springs and dampers of joints, none of them negative. The constraint
+forces f_c are evaluated at the end of the step (see `saltus.solve.soft.discrete_rows`); those of a user-defined contact
+law are part of f. Free bodies without attached bodies and active constraints then get the gyroscopic terms of
+`implicitfast`. Elastic bodies lose energy at a rate that grows with the step size; `energy_momentum` conserves it.
+Unlike MuJoCo's, accelerations read between steps are those of continuous time.
 """
 
 from saltus.contact.counts import NBLOCK, NLOST
@@ -31,13 +31,14 @@ from saltus.solve.soft.discrete_rows import fold_rows
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 
 ITERATIONS = 60
-LINEAR = 1e-3  # conjugate gradients' tolerance
-TOLERANCE = 1e-13  # of an iteration's change of velocity, beside the largest
+LINEAR = 1e-3  # tolerance of conjugate gradients
+TOLERANCE = 1e-13  # of an iteration's change of velocity, relative to the largest velocity
 
 
 @kernel
 def step(m, d, h):
     """One step of h seconds; returns a status."""
+    # forces f(q, v) and inertia
     position_stage(m, d, 1)
     grip(m, d)
     force_stage(m, d, 1)
@@ -45,9 +46,11 @@ def step(m, d, h):
     add_touch(m, d, d.qfrc_tau)
     joint_inertia(m, d)
     bias_force(m, d, d)
+    # implicit solve for a, warm-started
     metric_of_step(m, d, h)
     begin_balance(m, d)
     status = solve_step(m, d, h)
+    # v' and q', with gyroscopic terms of free bodies
     final_forces(m, d)
     turn_free_bodies(m, d, h)
     advance(m, d, h)
@@ -56,7 +59,8 @@ def step(m, d, h):
 
 @kernel
 def metric_of_step(m, d, h):
-    """M ← M + h D + h² K of joints, the same of deformable bodies, rows; qfrc_smooth [nv] ← f - h K v (N, N m)."""
+    """M ← M + h D + h² K of joints; deformable bodies' part; constraint rows; qfrc_smooth [nv] ← f - h K v (N, N m)."""
+    # right-hand side f - h K v and shift of the inertia's diagonal, for joints
     spring_slopes(m, d)
     for i in range(m.nv):
         shift = h * d.qfrc_spring_slope[i] * d.qvel[i]
@@ -67,6 +71,7 @@ def metric_of_step(m, d, h):
     for i in range(m.nv):
         k = m.M_rowadr[i] + m.M_rownnz[i] - 1
         d.M[k] = d.M[k] + d.slope[i]
+    # h K v of deformable bodies, then their h² K + h D
     flex_metric(m, d, h, 0.0)
     add_flex_tangent(m, d, d.qvel, d.metric_change)
     for i in range(m.nv):
@@ -77,25 +82,27 @@ def metric_of_step(m, d, h):
 @only_with("constraint")
 @kernel
 def rows(m, d, h):
-    """All constraint rows, at the end of the step."""
+    """All constraint rows, with forces at the end of the step."""
     find_rows(m, d)
     fold_rows(m, d, h)
 
 
 @kernel
 def solve_step(m, d, h):
-    """qacc [nv] ← the accelerations above; returns a status.
+    """qacc [nv] ← the accelerations a of the step; returns a status.
 
-    The cost that they minimise is convex, and a step towards balance solves for it to the tolerance of conjugate
-    gradients; it is repeated to rounding.
+    They minimise a convex cost. Each Newton step is solved to the tolerance of conjugate gradients; steps are repeated
+    until their change is rounding.
     """
     live = 0.0 * d.time < 1.0
     last = 0.0 * d.time + 1e300
     for _ in range(ITERATIONS):
+        # residual (M + h D + h² K) a - f, rows
         metric_times(m, d, d.qacc, d.metric_force)
         for i in range(m.nv):
             d.metric_force[i] = d.metric_force[i] - d.qfrc_smooth[i]
         residuals(m, d)
+        # Newton step, in the lanes that have not converged
         balance_change(m, d, live, LINEAR)
         size, scale = change_size(m, d, h, d.qvel)
         for i in range(m.nv):
@@ -117,7 +124,7 @@ def residuals(m, d):
 @only_with("constraint")
 @kernel
 def final_forces(m, d):
-    """Forces of all rows, and where the next step's iteration begins."""
+    """Forces of all rows, and the warm start of the next step."""
     row_residuals(m, d, d.qacc)
     constraint_forces(m, d)
     add_touch(m, d, d.qfrc_constraint)
@@ -126,11 +133,12 @@ def final_forces(m, d):
 
 @kernel
 def turn_free_bodies(m, d, h):
-    """Accelerations of free bodies, with the derivative of their gyroscopic forces.
+    """Accelerations of free bodies with the velocity derivative of their gyroscopic forces.
 
-    Of those that nothing is attached to and no constraint acts on.
+    For free bodies without attached bodies and active constraints; others keep theirs. Writes qacc [nv].
     """
     if m.has_freebody:
+        # right-hand side M a, and A = M + h ∂bias/∂v of free bodies
         clear_derivative(m, d)
         multiply(m, d, d.qacc, d.metric_force)
         for i in range(m.nv):
@@ -140,7 +148,9 @@ def turn_free_bodies(m, d, h):
         for k in range(m.nC):
             d.upper[k] = d.M[k] + h * d.upper[k]
             d.lower[k] = d.M[k] + h * d.lower[k]
+        # A⁻¹ M a
         unsymmetric_solve(m, d, d.metric_force)
+        # taken by free bodies without active constraints
         mark_constrained(m, d)
         for i in range(m.nv):
             d.qacc[i] = d.metric_change[i]
@@ -155,7 +165,7 @@ def turn_free_bodies(m, d, h):
 @only_with("constraint")
 @kernel
 def mark_constrained(m, d):
-    """metric_search [nv] ← 1 where a constraint acts on a degree of freedom."""
+    """metric_search [nv] ← 1 for degrees of freedom on which a constraint acts."""
     one = 1.0 + 0.0 * d.time
     for b in range(d.count[NBLOCK]):
         acts = d.row_D[d.block_row[b]] > 0.0

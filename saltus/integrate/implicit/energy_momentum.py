@@ -1,17 +1,17 @@
-"""The energy-momentum method: an implicit step in which elastic bodies lose no energy, however large it is.
+"""The energy-momentum method: an implicit step of any size that conserves the energy of elastic bodies.
 
     M a = f(q_m, v_m) + f_e + Jᵀ f_c(J a),   v' = v + h a,   q' = q ⊕ h v_m,   v_m = (v + v')/2,   q_m = q ⊕ h/2 v_m
 
-Inertia and forces are those in the middle of the step, as in the implicit midpoint rule, but for the elastic forces
-f_e: for vertices that move from x to x' they are a mean over the way, f_e · (x' - x) = U(x) - U(x') exactly (see
-`saltus.dynamics.flex.mean_forces`). So the energy of free sheets and solids stays, and the linear and angular momentum
-with it (Simo & Tarnow, The discrete energy-momentum method, ZAMP 43 (1992); Gonzalez, Time integration and discrete
-Hamiltonian systems, J. Nonlinear Sci. 6 (1996)). On springs of joints it is the midpoint rule itself.
+Inertia and forces are those at the midpoint of the step, as in the implicit midpoint rule, except for the elastic
+forces f_e: for vertices that move from x to x' these are a mean along the path, f_e · (x' - x) = U(x) - U(x') exactly
+(see `saltus.dynamics.flex.mean_forces`). The energy of free sheets and solids is thus conserved, as are linear and
+angular momentum (Simo & Tarnow, The discrete energy-momentum method, ZAMP 43 (1992); Gonzalez, Time integration and
+discrete Hamiltonian systems, J. Nonlinear Sci. 6 (1996)). For springs of joints it is the midpoint rule itself.
 
 Soft constraints enter with their geometry at q ⊕ h/2 v and velocities v, and their forces f_c as functions of a: stiff
-contact is implicit, like everything else. Newton's method on a, whose matrix is M + h²/4 K + h/2 D with K and D of
-deformable bodies, joints and their servos; other forces are left to the iteration. States of actuators are
-predicted for the middle of the step and then take their rates there.
+contact is implicit, like everything else. The equations are solved by a simplified Newton iteration on a with the
+matrix M + h²/4 K + h/2 D, K and D of deformable bodies, joints and their servos; other forces enter the residual
+alone. Actuator states are predicted at the midpoint and then advanced with their rates there.
 """
 
 from saltus.contact.counts import NLOST
@@ -39,13 +39,14 @@ from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, OK
 ITERATIONS = 60
 HALVINGS = 6
 PRESSURE = 1.0 / 64.0  # see `saltus.dynamics.flex.tangent`
-LINEAR = 1e-2  # conjugate gradients' tolerance
-ELASTIC = 1e-10  # an iteration's change of velocity beside the largest velocity, with deformable bodies
+LINEAR = 1e-2  # tolerance of conjugate gradients
+ELASTIC = 1e-10  # an iteration's change of velocity relative to the largest velocity, with deformable bodies
 
 
 @kernel
 def step(m, d, h):
-    """One step of h seconds; returns a status. Lanes that have converged rest while others go on."""
+    """One step of h seconds; returns a status. Lanes that have converged keep their solution while others iterate."""
+    # midpoint prediction, warm start and residual
     start = d.time
     save_state(m, d)
     predict(m, d, h)
@@ -54,19 +55,23 @@ def step(m, d, h):
     wrong = imbalance(m, d)
     live = 0.0 * wrong < 1.0
     last = 0.0 * wrong + 1e300
+    # simplified Newton iteration on a
     for _ in range(ITERATIONS):
         tangent(m, d, h)
         balance_change(m, d, live, LINEAR)
         size, scale = change_size(m, d, h, d.qvel_saved)
         going = far(size, scale, last, tolerance(m), LEAST / h)
         last = size
+        # the last step in full, without another residual
         if not any_lane(live & going):
             advance_unknowns(m, d, where(live, 1.0 + 0.0 * size, 0.0 * size))
             break
+        # damped step
         status, wrong = go(m, d, h, start, live, live & (size > 1e-6 * scale), wrong)
         live = live & going
     else:
         status = max(status, NOT_CONVERGED)
+    # v' and q'
     end(m, d, h, start)
     return CONTACTS_FULL if d.count[NLOST] > 0 else status
 
@@ -74,13 +79,13 @@ def step(m, d, h):
 @only_with("flex", otherwise="1e-13")
 @kernel
 def tolerance(m):
-    """How small a change of velocity must be, beside the largest velocity."""
+    """Tolerance of the change of velocity, relative to the largest velocity."""
     return ELASTIC
 
 
 @kernel
 def predict(m, d, h):
-    """States of actuators in the middle of the step, and constraint rows at q ⊕ h/2 v."""
+    """Predicted actuator states at the midpoint, and constraint rows at q ⊕ h/2 v."""
     predict_activations(m, d, h)
     displace(m, d.qpos_saved, 0.5 * h, d.qvel_saved, d.qpos)
     rows_beforehand(m, d)
@@ -101,7 +106,7 @@ def predict_activations(m, d, h):
 @only_with("constraint")
 @kernel
 def soft_rows(m, d):
-    """Rows, and the forces of contacts that follow a law of the user's, at the present positions."""
+    """Soft constraint rows, and forces of a user-defined contact law, at the current positions."""
     position_stage(m, d, 0)
     grip(m, d)
     user_contact_forces(m, d)
@@ -111,12 +116,16 @@ def soft_rows(m, d):
 @only_with("event", otherwise=soft_rows)
 @kernel
 def rows_beforehand(m, d):
-    """Soft constraints' rows; what is held is found with the forces."""
+    """Rows of soft constraints; with hard contact nothing, since the active set is enforced with the forces."""
 
 
 @kernel
 def evaluate(m, d, h, start):
-    """metric_force [nv] ← M a - f - f_e at the accelerations qacc (N, N m), and the state in the middle of the step."""
+    """metric_force [nv] ← M a - f - f_e at the accelerations qacc (N, N m), and the state at the midpoint.
+
+    Returns a status.
+    """
+    # midpoint state
     for i in range(m.nv):
         d.qvel[i] = d.qvel_saved[i] + 0.5 * h * d.qacc[i]
     displace(m, d.qpos_saved, 0.5 * h, d.qvel, d.qpos)
@@ -124,6 +133,7 @@ def evaluate(m, d, h, start):
     drifts(m, d)
     position_stage(m, d, 0)
     grip(m, d)
+    # forces f + f_e there
     newton_euler_forward(m, d, d, 0, 1)
     tendon_velocities(m, d)
     joint_and_tendon_forces(m, d)
@@ -131,6 +141,7 @@ def evaluate(m, d, h, start):
     sum_passive(m, d)
     add_driving_forces(m, d)
     add_touch(m, d, d.qfrc_tau)
+    # residual by inverse dynamics
     status = held(m, d)
     inverse_dynamics(m, d)
     for i in range(m.nv):
@@ -141,14 +152,14 @@ def evaluate(m, d, h, start):
 @only_with("event")
 @kernel
 def drifts(m, d):
-    """What `held` needs of the positions' neighbourhood."""
+    """Rates of the active rows' velocities J v at constant v, which `held` needs."""
     row_drifts(m, d)
 
 
 @only_with("event", otherwise="0")
 @kernel
 def held(m, d):
-    """Add the forces that hold what is closed to qfrc_tau; returns a status."""
+    """Add the forces that enforce the active set to qfrc_tau; returns a status."""
     return enforce_active_set(m, d)
 
 
@@ -177,13 +188,13 @@ def soft_imbalance(m, d):
 @only_with("event", otherwise=soft_imbalance)
 @kernel
 def imbalance(m, d):
-    """Square of the forces that are out of balance; also finds the rows' residuals and forces at qacc."""
+    """Square of the residual forces; also computes the residuals and forces of the rows at qacc."""
     return forces_squared(m, d)
 
 
 @kernel
 def tangent(m, d, h):
-    """M ← M + h²/4 K + h/2 D of joints, at the present state; and the same of deformable bodies."""
+    """The Newton matrix: M ← M + h²/4 K + h/2 D of joints at the current state; the same of deformable bodies."""
     joint_inertia(m, d)
     joint_stiffness(m, d)
     for i in range(m.nv):
@@ -201,9 +212,9 @@ def advance_unknowns(m, d, alpha):
 
 @kernel
 def go(m, d, h, start, live, watched, wrong):
-    """Change qacc in the lanes that are live, by less where that leaves forces more out of balance than `wrong`.
+    """Damped Newton step on qacc in the lanes that are live, halved while the residual exceeds `wrong`.
 
-    Only lanes that are `watched` are looked at. Returns a status and the imbalance.
+    Only lanes in `watched` are checked. Returns a status and the squared residual.
     """
     for i in range(m.nv):
         d.qacc_saved[i] = d.qacc[i]
@@ -223,7 +234,7 @@ def go(m, d, h, start, live, watched, wrong):
 
 @kernel
 def middle(m, d, h):
-    """The forces of the step of h seconds that has just been taken, again, and its middle as the state."""
+    """Evaluate again the forces of the step of h seconds just taken; leaves its midpoint as the state."""
     act_between(m, d)
     evaluate(m, d, h, d.time - h)
     imbalance(m, d)
@@ -232,7 +243,7 @@ def middle(m, d, h):
 @only_with("act")
 @kernel
 def act_between(m, d):
-    """act ← those in the middle of the step."""
+    """act ← actuator states at the midpoint."""
     for k in range(m.nact):
         d.act[k] = 0.5 * (d.act_saved[k] + d.act[k])
 
@@ -252,7 +263,7 @@ def end(m, d, h, start):
 @only_with("act")
 @kernel
 def end_activations(m, d, h):
-    """act ← act + h act_dot, with the rates in the middle of the step."""
+    """act ← act + h act_dot, with the rates at the midpoint, within the limits."""
     for k in range(m.nact):
         d.act[k] = d.act_saved[k] + h * d.act_dot[k]
     settle_activations(m, d)

@@ -1,10 +1,10 @@
-"""Euler's method implicit in all velocities: MuJoCo's `implicit`.
+"""The Euler method implicit in velocities: MuJoCo's `implicit`.
 
     (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v',   D = df/dv
 
-One linear solve: the first Newton step of the implicit equation. D holds dampers, actuators, the medium and the bias,
-as far as the inertia couples joints, and all damping of deformable bodies; its sign is that of the force, so that
-damping makes it negative. MuJoCo 4.0 has no elastic bodies under this method.
+One linear solve: the first Newton iteration of the implicit equation. D contains dampers, actuators, the medium and the
+bias forces, within the sparsity pattern of M, and all damping of deformable bodies; it has the sign of the force, so
+that damping makes it negative. MuJoCo 4.0 has no elastic bodies under this method.
 """
 
 from saltus.dynamics.equations import bias_force, joint_inertia, velocity_derivative
@@ -34,6 +34,7 @@ def step(m, d, h):
 @kernel
 def solve_with_derivative(m, d, h, fast):
     """qacc [nv] = (M - h D)⁻¹ f after `force_stage`; D of `implicitfast` if `fast`. Returns a status."""
+    # A = M - h D in lower and upper
     joint_inertia(m, d)
     derivative(m, d, fast)
     for k in range(m.nC):
@@ -42,6 +43,7 @@ def solve_with_derivative(m, d, h, fast):
     for i in range(m.nv):
         k = m.M_rowadr[i] + m.M_rownnz[i] - 1
         d.lower[k] = d.lower[k] + h * (d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i])
+    # a = A⁻¹ (τ - bias)
     bias_force(m, d, d)
     for i in range(m.nv):
         d.qacc[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
@@ -50,7 +52,7 @@ def solve_with_derivative(m, d, h, fast):
 
 @kernel
 def tree_solve(m, d, h, x):
-    """x ← A⁻¹ x with A in lower and upper; returns a status."""
+    """x ← A⁻¹ x for a field x [nv], with A in lower and upper; returns a status."""
     unsymmetric_solve(m, d, x)
     return OK
 
@@ -58,7 +60,7 @@ def tree_solve(m, d, h, x):
 @only_with("flex", otherwise=tree_solve)
 @kernel
 def flex_solve(m, d, h, x):
-    """The same where deformable bodies add to A what has no place in lower and upper."""
+    """x ← A⁻¹ x, where damping of deformable bodies adds entries to A outside lower and upper; returns a status."""
     if not has_flex_damping(m):
         return tree_solve(m, d, h, x)
     flex_damping_tangent(m, d, h)
@@ -67,15 +69,17 @@ def flex_solve(m, d, h, x):
 
 @kernel
 def derivative(m, d, fast):
-    """-D in lower and upper [nC], but for the diagonals qfrc_damper_slope and qfrc_actuator_slope [nv].
+    """-D in lower and upper [nC], except for the diagonals qfrc_damper_slope and qfrc_actuator_slope [nv].
 
-    If `fast`, the bias's part is taken of free bodies alone that nothing is attached to, and the rest is symmetric.
+    If `fast`, the bias contributes for free bodies without attached bodies alone, and the rest is made symmetric.
     """
+    # Coriolis, centrifugal and gyroscopic forces
     if fast and not m.has_freebody:
         clear_derivative(m, d)
     else:
         velocity_derivative(m, d, fast)
         keep_to_branches(m, d)
+    # actuators, tendons, medium
     actuation_derivative(m, d)
     add_tendon_damping(m, d)
     fluid_derivative(m, d, fast)
@@ -85,7 +89,7 @@ def derivative(m, d, fast):
 
 @kernel
 def make_symmetric(m, d):
-    """upper ← lower but for free bodies; as in MuJoCo, nothing but the diagonal where M is a diagonal for sure."""
+    """upper ← lower except for free bodies; as in MuJoCo, rows of M known to be diagonal keep only the diagonal."""
     for i in range(m.nv):
         if not m.dof_freebody[i]:
             for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):

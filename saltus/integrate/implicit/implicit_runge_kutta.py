@@ -1,10 +1,11 @@
-"""Implicit Runge-Kutta methods by Newton's method on all stages at once, with rotations on their manifold.
+"""Implicit Runge-Kutta methods by simplified Newton iteration, on the configuration manifold.
 
-The method is applied to positions and joint momenta p = M v: Gauss's methods are then symplectic on hinges and slides
-(Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), theorem VI.4.2). The unknowns are the stages' slopes
-k_i: rates of the tangent vector Θ_i = h Σ a_ij k_j from the step's start. Then q_i = q ⊕ Θ_i and v_i = dexp(Θ_i) k_i
-follow, and what must vanish is M(q_i) v_i - p - h Σ a_ij dp_j/dt. States of actuators have slopes among the unknowns
-too. See Hairer & Wanner, Solving Ordinary Differential Equations II (1996), IV.8, and Munthe-Kaas (1999) for rotations.
+The method is applied to positions and joint momenta p = M v: Gauss methods are then symplectic on hinges and slides
+(Hairer, Lubich & Wanner, Geometric Numerical Integration (2006), theorem VI.4.2). The unknowns are the slopes k_i of
+all stages: rates of the tangent vector Θ_i = h Σ a_ij k_j from the step's start. They give q_i = q ⊕ Θ_i and
+v_i = dexp(Θ_i) k_i, and the residual M(q_i) v_i - p - h Σ a_ij dp_j/dt must vanish. The slopes of actuator states are
+unknowns too. See Hairer & Wanner, Solving Ordinary Differential Equations II (1996), IV.8, and Munthe-Kaas (1999) for
+rotations.
 """
 
 import numpy as np
@@ -27,18 +28,19 @@ from saltus.solve.status import NOT_CONVERGED, OK
 from saltus.spatial.fields import load3, store3
 from saltus.spatial.quaternions import dexp
 
-DIFFERENCE = 1.5e-8  # relative step of the differences in the Jacobian; affects speed of convergence alone
+DIFFERENCE = 1.5e-8  # relative step of the Jacobian's finite differences; affects the speed of convergence alone
 TOLERANCE = 1e-14
-RESOLVED = 1e-3  # rad, m in a step: motion that must come out to nine digits
+RESOLVED = 1e-3  # rad, m in a step: motion to be resolved to nine digits
 ITERATIONS = 50
 
 
 @kernel
 def step(m, d, h, tableau, polish):
-    """One step of h seconds; `polish` more iterations are made after convergence (which tangents of duals need).
+    """One step of h seconds; `polish` more iterations are made after convergence, for the tangents of duals.
 
-    Simulations that have converged rest while others go on. Returns a status.
+    Lanes that have converged keep their solution while others iterate. Returns a status.
     """
+    # starting values: the slopes at the step's start
     width = m.nv + m.nact
     n = (tableau.shape[0] - 1) * width
     start = d.time
@@ -52,6 +54,7 @@ def step(m, d, h, tableau, polish):
             d.stage_unknown[k] = d.qvel_saved[i]
         else:
             d.stage_unknown[k] = d.act_dot[i - m.nv]
+    # Jacobian, factored once
     residual(m, d, h, tableau, start)
     newton_matrix(m, d, h, tableau, start, n)
     factor_dense(d, n)
@@ -60,10 +63,11 @@ def step(m, d, h, tableau, polish):
     active = last > 0.0
     status = solved = OK
     extra = polish
+    # simplified Newton iteration
     for iteration in range(ITERATIONS):
         size, scale = correct(m, d, n, active)
         solved = residual(m, d, h, tableau, start)
-        # converged, or as small as rounding lets it become, also where forces cancel
+        # converged, or stagnating at rounding errors, as where forces cancel
         live = (size > TOLERANCE * scale) & ((size < 0.5 * last) | (size > 1e-9 * maximum(scale, least)))
         last = size
         if polish == 0:
@@ -82,7 +86,7 @@ def step(m, d, h, tableau, polish):
 
 @kernel
 def correct(m, d, n, active):
-    """One Newton step on the unknowns from residual and factored Jacobian; returns its size and theirs."""
+    """One Newton iteration with the factored Jacobian; returns the largest change and the largest unknown."""
     solve_dense(d, n, d.stage_residual)
     size = 0.0 * d.time
     scale = size + 1e-300
@@ -96,7 +100,7 @@ def correct(m, d, n, active):
 
 @kernel
 def momentum_form(m, d):
-    """Joint momenta and their rates at the present state; returns a status of the constraint forces."""
+    """Joint momenta and their rates at the current state; returns the status of the constraint forces."""
     position_stage(m, d, 0)
     grip(m, d)
     newton_euler_forward(m, d, d, 0, 1)
@@ -108,15 +112,17 @@ def momentum_form(m, d):
 
 @kernel
 def residual(m, d, h, tableau, start):
-    """Residuals at the slopes stage_unknown [s (nv + nact)]; returns a status.
+    """Residual at the slopes stage_unknown [s (nv + nact)]; returns a status.
 
-    Writes stage_residual: p_i - p - h Σ a_ij dp_j/dt of momenta, slope - act_dot of states of actuators.
+    Writes stage_residual: p_i - p - h Σ a_ij dp_j/dt for momenta, slope - act_dot for actuator states; and the rates
+    dp_j/dt, to stage_qacc.
     """
     stages = tableau.shape[0] - 1
     nv = m.nv
     width = nv + m.nact
     status = OK
     for s in range(stages):
+        # stage state: Θ_i = h Σ a_ij k_j, q_i = q ⊕ Θ_i, v_i = dexp(Θ_i) k_i
         for i in range(nv):
             move = 0.0 * d.time
             for j in range(stages):
@@ -131,6 +137,7 @@ def residual(m, d, h, tableau, start):
             for j in range(stages):
                 gain = gain + tableau[s, j + 1] * d.stage_unknown[j * width + nv + k]
             d.act[k] = d.act_saved[k] + h * gain
+        # momenta p_i - p and their rates
         d.time = start + h * tableau[s, 0]
         status = max(status, momentum_form(m, d))
         for i in range(nv):
@@ -139,6 +146,7 @@ def residual(m, d, h, tableau, start):
         for k in range(m.nact):
             row = s * width + nv + k
             d.stage_residual[row] = d.stage_unknown[row] - d.act_dot[k]
+    # - h Σ a_ij dp_j/dt
     for s in range(stages):
         for i in range(nv):
             gain = 0.0 * d.time
@@ -162,7 +170,7 @@ def angular_velocities(m, d):
 
 @kernel
 def newton_matrix(m, d, h, tableau, start, n):
-    """jacobian [n, n] of the residual in the unknowns, by forward differences. Leaves stage_residual as it was."""
+    """Jacobian [n, n] of the residual by forward differences. Overwrites stage_trial, preserves stage_residual."""
     for k in range(n):
         d.stage_trial[k] = d.stage_residual[k]
     for c in range(n):
@@ -179,7 +187,7 @@ def newton_matrix(m, d, h, tableau, start, n):
 
 @kernel
 def factor_dense(d, n):
-    """jacobian ← its factors L U. No pivoting: the matrix is the inertia, positive definite, plus a multiple of h."""
+    """jacobian ← its factors L U, diagonal inverted. No pivoting: the matrix is the inertia plus a multiple of h."""
     for k in range(n):
         inverse = 1.0 / d.jacobian[k * n + k]
         d.jacobian[k * n + k] = inverse
@@ -193,6 +201,7 @@ def factor_dense(d, n):
 @kernel
 def solve_dense(d, n, x):
     """x ← (L U)⁻¹ x for a field x [n]."""
+    # forward, then backward substitution
     for i in range(n):
         total = x[i]
         for j in range(i):
@@ -207,7 +216,8 @@ def solve_dense(d, n, x):
 
 @kernel
 def final_state(m, d, h, tableau):
-    """The state at the step's end from the stages' slopes and rates of momentum."""
+    """The state at the step's end from the slopes and the rates of momentum of all stages."""
+    # q' = q ⊕ h Σ b_i k_i
     stages = tableau.shape[0] - 1
     width = m.nv + m.nact
     for s in range(stages):
@@ -217,18 +227,20 @@ def final_state(m, d, h, tableau):
             d.stage_act[s * m.nact + k] = d.stage_unknown[s * width + m.nv + k]
     stage_state(m, d, h, tableau, stages, stages)
     settle_activations(m, d)
+    # p' = p + h Σ b_i dp_i/dt
     for i in range(m.nv):
         gain = 0.0 * d.time
         for j in range(stages):
             gain = gain + tableau[stages, j + 1] * d.stage_qacc[j * m.nv + i]
         d.momentum[i] = d.momentum_saved[i] + h * gain
+    # v' = M(q')⁻¹ p'
     position_stage(m, d, 0)
     inertia_factor(m, d, 0.0, d.qfrc_damper_slope)
     inertia_solve(m, d, d, d.momentum, 0, d.qvel)
 
 
 def implicit_runge_kutta(tableau: ButcherTableau, *, kind: str = "implicit", reference: str = "") -> Integrator:
-    """The integrator of an implicit tableau."""
+    """The integrator of an implicit Butcher tableau."""
     return Integrator(
         name=tableau.name,
         order=tableau.order,

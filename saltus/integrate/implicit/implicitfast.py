@@ -1,10 +1,10 @@
-"""Euler's method implicit in damping and actuators, and in the bias of free bodies alone: MuJoCo's `implicitfast`.
+"""The Euler method implicit in damping and actuators, with a symmetric matrix: MuJoCo's `implicitfast`.
 
     (M - h D) a = f(q, v),   v' = v + h a,   q' = q ⊕ h v'
 
-D leaves out the derivative of Coriolis and centrifugal forces, so that M - h D is symmetric and as sparse as M,
-except for free bodies that nothing is attached to: they keep their gyroscopic term. Where forces couple joints, D has
-the pattern of M, and is a diagonal where MuJoCo knows M to be one. Damping of deformable bodies is all there.
+D omits the derivative of Coriolis and centrifugal forces, so that M - h D is symmetric and as sparse as M, except for
+free bodies without attached bodies, which keep their gyroscopic term. Where forces couple joints, D has the pattern of
+M, and is diagonal where MuJoCo knows M to be. Damping of deformable bodies is included in full.
 """
 
 from saltus.dynamics.flex.tangent import has_flex_damping

@@ -1,15 +1,15 @@
-"""Where an iteration towards balance begins, and when it has come far enough."""
+"""Starting values and convergence test of the Newton iterations of implicit steps."""
 
 from saltus.number.functions import absolute, epsilon_of, maximum
 from saltus.number.kernels import kernel, only_with
 
-RESOLVED = 1e-9  # of the largest velocity: changes that may be rounding, where forces cancel
-LEAST = 1e-3  # rad, m in a step: motion that must come out to nine digits
+RESOLVED = 1e-9  # of the largest velocity: smaller changes may be rounding, where forces cancel
+LEAST = 1e-3  # rad, m in a step: motion to be resolved to nine digits
 
 
 @kernel
 def zero_start(m, d):
-    """Begin with a = 0."""
+    """Start from qacc = 0."""
     for i in range(m.nv):
         d.qacc[i] = 0.0 * d.time
 
@@ -17,7 +17,7 @@ def zero_start(m, d):
 @only_with("constraint", otherwise=zero_start)
 @kernel
 def begin_balance(m, d):
-    """Begin with the accelerations of the step before."""
+    """Warm start: qacc of the previous step, or 0 if warm starts are disabled."""
     for i in range(m.nv):
         d.qacc[i] = d.qacc_warmstart[i] if m.opt_warmstart else 0.0 * d.time
 
@@ -25,16 +25,16 @@ def begin_balance(m, d):
 @only_with("constraint")
 @kernel
 def remember_balance(m, d):
-    """Where the next step's iteration begins."""
+    """Store qacc as the warm start of the next step."""
     for i in range(m.nv):
         d.qacc_warmstart[i] = d.qacc[i]
 
 
 @kernel
 def change_size(m, d, h, qvel):
-    """The largest change of a velocity that metric_change makes, and the largest velocity (m/s, rad/s).
+    """Largest change of velocity by metric_change, and largest velocity (m/s, rad/s).
 
-    For velocities of a field qvel [nv] at the start of the step and accelerations qacc.
+    `qvel` [nv]: velocities at the start of the step; with the accelerations qacc.
     """
     size = 0.0 * d.time
     scale = size + 1e-300
@@ -46,9 +46,9 @@ def change_size(m, d, h, qvel):
 
 @kernel
 def far(size, scale, last, tolerance, least):
-    """Where the iteration is to go on: a change is neither small nor as small as rounding lets it become.
+    """Lanes that have not converged: the change is neither small nor stagnating at rounding errors.
 
-    That may be where forces cancel, also at rest; `least`: the velocity that counts then (m/s, rad/s).
+    Rounding errors dominate where forces cancel, also at rest; `least`: the velocity scale used then (m/s, rad/s).
     """
     eps = epsilon_of(size)
     small = maximum(size * 0.0 + tolerance, 4.0 * eps + 0.0 * size) * scale

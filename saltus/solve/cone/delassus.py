@@ -1,4 +1,4 @@
-"""The dense problem in contact space: how the rows of what is closed move under forces on these rows.
+"""Delassus operator of the active set: the motion of its rows under forces on these rows.
 
     u = A f + u₀,   A = J M⁻¹ Jᵀ
 
@@ -14,8 +14,8 @@ from saltus.model.cones import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 
-BLOCKS, ROWS = 0, 1  # places in hard_count
-# problems: accelerations with modes as they are; which modes follow; corrections of drift; impulses
+BLOCKS, ROWS = 0, 1  # indices into hard_count
+# problems: accelerations at given modes; choice of the next modes; constraint stabilisation; impulses
 HELD, OPENING, DRIFT, IMPULSES = range(4)
 
 
@@ -40,7 +40,7 @@ def row_matrix(m, d):
 
 @kernel
 def half_row(m, d, b, k, at):
-    """row_half from `at` on ← L⁻ᵀ Jᵀ of row k of block b; returns whether anything moves the row."""
+    """row_half from `at` on ← L⁻ᵀ Jᵀ of row k of block b; returns whether the row has non-zero entries."""
     for i in range(m.nv):
         d.row_half[at + i] = 0.0 * d.time
     first = m.chain_adr[d.block_chain[b]]
@@ -50,14 +50,14 @@ def half_row(m, d, b, k, at):
         entry = d.row_J[d.block_J[b] + c * dim + k]
         d.row_half[at + m.chain_dof[first + c]] = entry
         moves = moves or entry != 0.0
-    if moves:  # as nothing does where a direction lies across a planar motion
+    if moves:  # zero for a direction normal to planar motion
         solve_half(m, d, d.row_half, at)
     return moves
 
 
 @kernel(inline=True)
 def along(m, d, r):
-    """How row r moves under what row_inverse holds, D⁻¹ L⁻ᵀ of forces."""
+    """Acceleration of row r under the forces in row_inverse, which holds D⁻¹ L⁻ᵀ of them."""
     total = 0.0 * d.time
     for i in range(m.nv):
         total = total + d.row_half[r * m.nv + i] * d.row_inverse[i]
@@ -66,23 +66,25 @@ def along(m, d, r):
 
 @kernel
 def contact_friction(m, d, b):
-    """Coefficient of friction of a contact's block."""
+    """Coefficient of friction of a contact block."""
     return m.law_friction[d.block_law[b], 0]
 
 
 @kernel
 def slip_direction(m, d, b):
-    """Unit direction of slip of a contact, along its two tangents.
+    """Unit slip direction of a contact in its two tangents.
 
-    That of the velocity, or where this is nothing but rounding the one that was kept; also the opposite of a velocity
-    that has turned round within a step, so that the force goes on smoothly until that is found.
+    That of the velocity, or the kept one where the velocity is at rounding. If the velocity has reversed within a step,
+    its opposite, so that the force stays smooth until the reversal is located.
     """
     row, s = d.block_row[b], d.block_item[b]
+    # kept direction along the tangents
     frame, kept = d.contact_frame[d.slot_contact[s]], d.slip[s]
     c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
     c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
     v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
     speed = sqrt(v1 * v1 + v2 * v2)
+    # of the velocity, up to the sign that agrees with it
     if speed > m.opt_speed_tolerance:
         sign = 1.0 if c1 * v1 + c2 * v2 >= 0.0 else -1.0
         return sign * v1 / speed, sign * v2 / speed
@@ -92,14 +94,14 @@ def slip_direction(m, d, b):
 
 @kernel
 def slips(d, b):
-    """Whether a block is a contact or dry friction that slips."""
+    """Whether a block is a slipping contact or slipping dry friction."""
     item = d.block_item[b]
     return item >= 0 and d.mode[item] == SLIP
 
 
 @kernel
 def part_rows(d, b, problem):
-    """How many rows of block b a problem has."""
+    """Number of rows of block b in a problem."""
     kind = d.block_kind[b]
     if kind == FRICTION and (problem == DRIFT or problem == IMPULSES or slips(d, b)):
         return 0 if problem != DRIFT or slips(d, b) else 1
@@ -110,7 +112,7 @@ def part_rows(d, b, problem):
 
 @kernel
 def part_kind(d, b, problem):
-    """Which condition a block's rows are under."""
+    """Kind of the law of a block in a problem."""
     kind = d.block_kind[b]
     if kind == EQUALITY:
         return BILATERAL
@@ -121,10 +123,11 @@ def part_kind(d, b, problem):
 
 @kernel
 def assemble(m, d, problem):
-    """hard_* ← the parts of a problem: their kinds and rows, friction, and W from row_A; hard_q is the caller's.
+    """hard_* ← the blocks of a problem: kinds, rows, friction, and W from row_A; the caller sets hard_q.
 
-    hard_block [rows] is the block of each row, hard_place its row among all.
+    hard_block [rows] is the block of each row, hard_place its row in row_A.
     """
+    # blocks and rows of the problem
     blocks = rows = 0
     for b in range(d.count[NBLOCK]):
         count = part_rows(d, b, problem)
@@ -142,19 +145,21 @@ def assemble(m, d, problem):
             rows += count
     d.hard_count[BLOCKS] = blocks
     d.hard_count[ROWS] = rows
+    # Delassus operator
     for j in range(rows):
         assemble_column(m, d, j, problem)
 
 
 @kernel
 def assemble_column(m, d, j, problem):
-    """Column j of W: how all rows move under a unit force on row j, and the friction that comes with it."""
+    """Column j of W: motion of all rows under a unit force on row j, with the sliding friction it causes."""
     n, rows = d.count[NROW], d.hard_count[ROWS]
     b, place = d.hard_block[j], d.hard_place[j]
     sliding = d.block_kind[b] == CONE and problem != IMPULSES and problem != DRIFT and slips(d, b)
     if sliding:
         t1, t2 = slip_direction(m, d, b)
         mu = contact_friction(m, d, b)
+        # column A (n - μ t), with the sliding friction of a unit normal force
         for i in range(rows):
             row = d.hard_place[i] * n
             d.hard_W[i * rows + j] = d.row_A[row + place] - mu * (
@@ -167,7 +172,7 @@ def assemble_column(m, d, j, problem):
 
 @kernel
 def spread(m, d, problem):
-    """row_force ← hard_r, with the friction of contacts that slip; qfrc_constraint [nv] ← Jᵀ row_force."""
+    """row_force ← hard_r, with the friction of slipping contacts; qfrc_constraint [nv] ← Jᵀ row_force."""
     for j in range(d.hard_count[ROWS]):
         b, place = d.hard_block[j], d.hard_place[j]
         d.row_force[place] = d.hard_r[j]
@@ -181,7 +186,7 @@ def spread(m, d, problem):
 
 @kernel
 def begin_forces(m, d):
-    """row_force and qfrc_constraint of dry friction that slips, which is known; zero elsewhere."""
+    """row_force and qfrc_constraint [nv] of slipping dry friction, which is known; zero for other rows."""
     for b in range(d.count[NBLOCK]):
         for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
             d.row_force[r] = 0.0 * d.time

@@ -1,28 +1,28 @@
-"""Sweeps over the blocks, each solved by itself with the others held: nonlinear Gauss-Seidel (Acary, Brémond & Huber,
-On solving contact problems with Coulomb friction: formulations and numerical comparisons (2018)).
+"""Nonlinear block Gauss-Seidel for contact problems: each block solved exactly, with the others fixed.
 
-A block of Coulomb friction is solved by going through its cases: it lifts off, sticks or slides. A sliding block has
-r = r_N (1, μ e) for a direction e, with r_N from u_N = 0, and e is where u_T is opposite to it: a zero of
+See Acary, Brémond & Huber, On solving contact problems with Coulomb friction: formulations and numerical comparisons
+(2018). A block of Coulomb friction is solved by cases: take-off, sticking or sliding. A sliding block has
+r = r_N (1, μ e) for a direction e, with r_N from u_N = 0, and u_T opposite to e: a zero of
 
     g(e) = u_T × e    with   u_T · e ≤ 0,  r_N > 0
 
 which is a quartic in the tangent of half the angle (Bonnefon & Daviet, Quartic formulation of Coulomb 3D frictional
-contact (2011)): it is bracketed on the circle and bisected.
+contact (2011)); here it is bracketed on the circle and bisected.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import clip, maximum, sqrt
 from saltus.number.kernels import kernel
 
-SECTORS = 24  # of the circle of directions, in each of which a zero is looked for
+SECTORS = 24  # of the circle of directions, each searched for a zero
 COSINE, SINE = 0.9659258262890683, 0.25881904510252074  # of a sector's angle
 BISECTIONS = 45
-FLAT = 1e-12  # added to a block's diagonal, whose entries are about one, where only its inverse is asked for
+FLAT = 1e-12  # regularisation of a block's diagonal, about one, for its inverse
 
 
 @kernel
 def gauss_seidel(p, sweeps):
-    """hard_z after so many sweeps over all blocks. A block that has no solution keeps its force."""
+    """hard_z after `sweeps` sweeps over all blocks. A block without a solution keeps its force."""
     n = p.hard_count[1]
     for _ in range(sweeps):
         for k in range(p.hard_count[0]):
@@ -43,7 +43,7 @@ def gauss_seidel(p, sweeps):
 
 @kernel
 def _from_others(p, row, first, end):
-    """y of a row without the forces of rows first, ..., end - 1."""
+    """y of a row without the contributions of rows first, ..., end - 1."""
     n = p.hard_count[1]
     total = p.hard_b[row]
     for j in range(n):
@@ -54,8 +54,9 @@ def _from_others(p, row, first, end):
 
 @kernel
 def _coulomb(p, k, i):
-    """hard_z of a block of Coulomb friction whose first row is i."""
+    """Solve a block of Coulomb friction whose first row is i, for its part of hard_z."""
     n, mu = p.hard_count[1], p.hard_mu[k]
+    # y without the block's own force, and its diagonal block of A
     b = (_from_others(p, i, i, i + 3), _from_others(p, i + 1, i, i + 3), _from_others(p, i + 2, i, i + 3))
     j = i * n + i
     A = (
@@ -63,6 +64,7 @@ def _coulomb(p, k, i):
         (p.hard_A[j + n], p.hard_A[j + n + 1], p.hard_A[j + n + 2]),
         (p.hard_A[j + 2 * n], p.hard_A[j + 2 * n + 1], p.hard_A[j + 2 * n + 2]),
     )
+    # cases: take-off, sticking, sliding
     found, z = False, (0.0, 0.0, 0.0)
     if b[0] >= 0.0:
         found = True
@@ -93,7 +95,7 @@ def _sticking(A, b):
 
 @kernel
 def _turned(A, b, mu, e1, e2):
-    """u_T × e, u_T · e, both times what r_N is -b_N over, and that divisor."""
+    """u_T × e and u_T · e, both times the divisor A_N (1, μ e) of r_N = -b_N / A_N (1, μ e), and that divisor."""
     below = A[0][0] + mu * (A[0][1] * e1 + A[0][2] * e2)
     u1 = b[1] * below - b[0] * (A[1][0] + mu * (A[1][1] * e1 + A[1][2] * e2))
     u2 = b[2] * below - b[0] * (A[2][0] + mu * (A[2][1] * e1 + A[2][2] * e2))
@@ -104,10 +106,11 @@ def _turned(A, b, mu, e1, e2):
 def _sliding(A, b, mu):
     """Whether there is a sliding solution, and its force [3]."""
     length = sqrt(b[1] * b[1] + b[2] * b[2])
-    # from the direction opposite to what slides without friction, the first place to look
+    # start opposite to the frictionless sliding velocity
     e1, e2 = (-b[1] / length, -b[2] / length) if length > 0.0 else (1.0, 0.0)
     e1, e2 = COSINE * e1 + SINE * e2, COSINE * e2 - SINE * e1
     g, _, _ = _turned(A, b, mu, e1, e2)
+    # bracket the sign changes of g on the circle; a zero counts with u_T opposite to e and r_N > 0
     for _ in range(SECTORS):
         f1, f2 = COSINE * e1 - SINE * e2, COSINE * e2 + SINE * e1
         h, _, _ = _turned(A, b, mu, f1, f2)
@@ -123,7 +126,7 @@ def _sliding(A, b, mu):
 
 @kernel
 def _bisect(A, b, mu, low, high, at_low):
-    """The direction between two where g changes its sign; g is `at_low` at the first."""
+    """Direction between two at which g changes sign; `at_low` is g at the first."""
     m = low
     for _ in range(BISECTIONS):
         m1, m2 = low[0] + high[0], low[1] + high[1]

@@ -1,10 +1,10 @@
-"""The shortest of all z that come closest to A z = b, for a square A of any rank.
+"""Minimum-norm least-squares solution of A z = b, for a square A of any rank.
 
     min |z|  over  argmin |A z - b|
 
-Elimination with row pivoting answers where A, but for rows and columns of zeros, is clearly of full rank. Otherwise
-A P = Q R by Householder's reflections with column pivoting, and reflections from the right turn R's first rows into
-[T 0] Z, a complete orthogonal decomposition (Golub & Van Loan, Matrix Computations (2013), 5.4-5.5):
+Where A, apart from rows and columns of zeros, is clearly of full rank: Gaussian elimination with row pivoting.
+Otherwise a complete orthogonal decomposition (Golub & Van Loan, Matrix Computations (2013), 5.4-5.5): A P = Q R by
+Householder reflections with column pivoting, and reflections from the right that reduce the first rows of R to [T 0] Z,
 
     z = P Zᵀ [T⁻¹ (Qᵀ b)₁; 0]
 
@@ -14,17 +14,18 @@ Matrices are flat, A[i, j] at i n + j.
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel
 
-RANK = 1e-12  # length of what is left of a column, in parts of the longest column, from which it counts
-PIVOT = 1e-8  # least pivot of an elimination, in parts of the largest, that leaves no doubt about the rank
+RANK = 1e-12  # smallest remaining column length, relative to the longest, that counts towards the rank
+PIVOT = 1e-8  # smallest pivot of an elimination, relative to the largest, that proves full rank
 
 
 @kernel
 def minimum_norm(p, n, a, b, x):
-    """x [n] ← the shortest z with the least |A z - b|; returns A's rank and that least length.
+    """x [n] ← the shortest z of least |A z - b|; returns the rank of A and that least length.
 
-    a [n, n] and b [n] are fields and stay as they are. Overwrites hard_factor, hard_rhs, hard_column, hard_tau and
+    a [n, n] and b [n] are fields and keep their values. Overwrites hard_factor, hard_rhs, hard_column, hard_tau and
     hard_order of `p`.
     """
+    # elimination without the rows and columns of zeros
     count, missed = _load_moved(p, n, a, b)
     if is_full_rank(p, count):
         _substitute(p, count)
@@ -33,25 +34,29 @@ def minimum_norm(p, n, a, b, x):
         for i in range(count):
             x[p.hard_order[i]] = p.hard_rhs[i]
         return count, sqrt(missed)
+    # rank deficient: complete orthogonal decomposition
     _load(p, n, a, b)
     rank = orthogonal_decomposition(p, n)
+    # least residual: the last entries of Qᵀ b
     missed = 0.0
     for i in range(rank, n):
         missed = missed + p.hard_rhs[i] * p.hard_rhs[i]
+    # back substitution w = T⁻¹ (Qᵀ b)₁
     for i in range(rank - 1, -1, -1):
         total = p.hard_rhs[i]
         for j in range(i + 1, rank):
             total = total - p.hard_factor[i * n + j] * p.hard_rhs[j]
         p.hard_rhs[i] = total / p.hard_factor[i * n + i]
+    # x = P Zᵀ [w; 0]
     spread(p, n, rank, x)
     return rank, sqrt(missed)
 
 
 @kernel
 def _load_moved(p, n, a, b):
-    """hard_factor ← a, hard_rhs ← b without what is zero, row and column; hard_order ← what is left.
+    """hard_factor ← a, hard_rhs ← b without rows and columns of zeros; hard_order ← the indices that remain.
 
-    Returns how much is left, and the sum of b² of the rest.
+    Returns their number, and the sum of b² over the rows left out.
     """
     count, missed = 0, 0.0
     for i in range(n):
@@ -83,9 +88,10 @@ def _load(p, n, a, b):
 
 @kernel
 def is_full_rank(p, n):
-    """Gauss's elimination of hard_factor, and of hard_rhs with it; False, and left undone, where a pivot is small."""
+    """Gaussian elimination of hard_factor with hard_rhs; False, and unfinished, if a pivot is small."""
     least = largest = 0.0
     for k in range(n):
+        # partial pivoting, and the range of the pivots so far
         pivot = k
         for i in range(k + 1, n):
             if absolute(p.hard_factor[i * n + k]) > absolute(p.hard_factor[pivot * n + k]):
@@ -95,6 +101,7 @@ def is_full_rank(p, n):
         largest = size if size > largest else largest
         if not least > PIVOT * largest:
             return False
+        # row exchange
         if pivot != k:
             for j in range(k, n):
                 other = p.hard_factor[pivot * n + j]
@@ -103,6 +110,7 @@ def is_full_rank(p, n):
             other = p.hard_rhs[pivot]
             p.hard_rhs[pivot] = p.hard_rhs[k]
             p.hard_rhs[k] = other
+        # elimination below the pivot
         inverse = 1.0 / p.hard_factor[k * n + k]
         for i in range(k + 1, n):
             ratio = p.hard_factor[i * n + k] * inverse
@@ -115,7 +123,7 @@ def is_full_rank(p, n):
 
 @kernel
 def _substitute(p, n):
-    """hard_rhs ← the solution, after elimination."""
+    """hard_rhs ← the solution, by back substitution after elimination."""
     for i in range(n - 1, -1, -1):
         total = p.hard_rhs[i]
         for j in range(i + 1, n):
@@ -125,10 +133,13 @@ def _substitute(p, n):
 
 @kernel
 def orthogonal_decomposition(p, n):
-    """hard_factor ← T and the vectors of Z's reflections (their factors in hard_tau), hard_order ← P, hard_rhs ← Qᵀ
-    hard_rhs; returns the rank."""
+    """hard_factor ← T and the vectors of the reflections of Z, hard_tau ← their factors; returns the rank.
+
+    hard_order ← P, hard_rhs ← Qᵀ hard_rhs.
+    """
     for j in range(n):
         p.hard_order[j] = j
+    # A P = Q R, up to the first column that is negligible
     rank, longest = n, 0.0
     for k in range(n):
         best = _longest_column(p, n, k)
@@ -139,6 +150,7 @@ def orthogonal_decomposition(p, n):
             break
         _swap_columns(p, n, k, best)
         _reflect_rows(p, n, k, size)
+    # reflections from the right: [T 0] Z = the first rows of R
     for i in range(rank - 1, -1, -1):
         _reflect_columns(p, n, rank, i)
     return rank
@@ -146,7 +158,7 @@ def orthogonal_decomposition(p, n):
 
 @kernel
 def _longest_column(p, n, k):
-    """hard_column ← squared lengths of what is below row k of the columns from k on; returns the longest."""
+    """hard_column ← squared lengths, from row k on, of the columns from k on; returns the longest column."""
     for j in range(k, n):
         p.hard_column[j] = 0.0
     for i in range(k, n):
@@ -174,12 +186,14 @@ def _swap_columns(p, n, k, best):
 
 @kernel
 def _reflect_rows(p, n, k, size):
-    """The reflection of the rows from k on that leaves of column k, of length `size`, only its first entry."""
+    """Reflect the rows from k on so that column k, of length `size`, keeps only its first entry."""
+    # reflector H = 1 - τ v vᵀ, v = (1, ...), that maps the column to (image, 0, ...)
     first = p.hard_factor[k * n + k]
     image = -size if first > 0.0 else size
     tau = (image - first) / image
     for i in range(k + 1, n):
         p.hard_factor[i * n + k] = p.hard_factor[i * n + k] / (first - image)
+    # vᵀ b, and vᵀ A of the columns to the right
     along = p.hard_rhs[k]
     for j in range(k + 1, n):
         p.hard_column[j] = p.hard_factor[k * n + j]
@@ -188,6 +202,7 @@ def _reflect_rows(p, n, k, size):
         along = along + v * p.hard_rhs[i]
         for j in range(k + 1, n):
             p.hard_column[j] = p.hard_column[j] + v * p.hard_factor[i * n + j]
+    # b ← H b, A ← H A
     p.hard_factor[k * n + k] = image
     p.hard_rhs[k] = p.hard_rhs[k] - tau * along
     for j in range(k + 1, n):
@@ -201,7 +216,7 @@ def _reflect_rows(p, n, k, size):
 
 @kernel
 def _reflect_columns(p, n, rank, i):
-    """The reflection of column i with those from `rank` on that leaves of row i nothing in the latter."""
+    """Reflect column i with those from `rank` on so that row i vanishes in the latter."""
     first = p.hard_factor[i * n + i]
     rest = 0.0 * first
     for j in range(rank, n):
@@ -209,11 +224,13 @@ def _reflect_columns(p, n, rank, i):
     p.hard_tau[i] = 0.0
     if rest == 0.0:
         return
+    # reflector H = 1 - τ v vᵀ on columns i and rank, ..., n - 1
     size = sqrt(first * first + rest)
     image = -size if first > 0.0 else size
     tau = (image - first) / image
     for j in range(rank, n):
         p.hard_factor[i * n + j] = p.hard_factor[i * n + j] / (first - image)
+    # rows above i, times H from the right
     for h in range(i):
         along = p.hard_factor[h * n + i]
         for j in range(rank, n):

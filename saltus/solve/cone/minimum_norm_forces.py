@@ -1,18 +1,18 @@
-"""The least forces that give the velocities of a solution.
+"""Minimum-norm contact forces with the velocities of a known solution.
 
-With the velocities u known, each block's forces may be anything in a convex set K: zero where it separates, the ray
-opposite to where it slides, the friction cone where it sticks. Where W is singular on these sets, many forces give the
-same velocities. The least is the projection of the origin on their intersection,
+Given the velocities u, the forces of each block may be anything in a convex set K: zero where it separates, the ray
+opposite to the slip where it slides, the friction cone where it sticks. Where W is singular on these sets, many forces
+give the same velocities. The least is the projection of the origin on their intersection,
 
     min ½ |x|²   with   Y x = Y x₀ = c,  x ∈ K,
 
-x₀ the known solution and Y an orthonormal basis of W's rows. It is x = P_K(Yᵀ λ), where λ maximises the dual
+x₀ the known solution and Y an orthonormal basis of the row space of W. It is x = P_K(Yᵀ λ), where λ maximises the dual
 
     cᵀ λ - ½ |w|² + ½ |w - P_K(w)|²,   w = Yᵀ λ
 
-which is concave and once differentiable, with gradient c - Y P_K(w): Newton's method with a line search (Qi & Sun, A
-quadratically convergent Newton method for computing the nearest correlation matrix, SIAM J. Matrix Anal. 28 (2006), do
-it for another cone). If no force is at the boundary of its set, one step is exact.
+which is concave and once differentiable, with gradient c - Y P_K(w): semismooth Newton with a line search (as Qi & Sun,
+A quadratically convergent Newton method for computing the nearest correlation matrix, SIAM J. Matrix Anal. 28 (2006),
+for another cone). If no force is at the boundary of its set, one step is exact.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
@@ -21,18 +21,19 @@ from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import is_full_rank, minimum_norm, orthogonal_decomposition, spread
 from saltus.solve.cone.residual import project_on_cone, residual, velocity
 
-AT_REST = 1e-9  # a velocity, in parts of the largest of b, that counts as zero
+AT_REST = 1e-9  # velocity relative to the largest of b that counts as zero
 ITERATIONS, HALVINGS = 50, 30
-ROUNDING = 4e-15  # of Y x, in parts of c
-FIXED, RAY, SET = range(3)  # the forces that a block may have: one, those along one direction, all of its law
+ROUNDING = 4e-15  # of Y x, relative to c
+FIXED, RAY, SET = range(3)  # admissible forces of a block: one, a ray, all of its law
 
 
 @kernel
 def least_force(p, tolerance, rest):
-    """hard_z ← the solution of least |r| with the velocities of the one there, whose residual is `rest`.
+    """hard_z ← the solution of least |r| with the velocities of the present one, whose residual is `rest`.
 
-    Returns the residual. If the least is not found to rounding or its residual is not within tolerance, all stays.
+    Returns the residual. Nothing changes if the minimum is not found to rounding or its residual exceeds `tolerance`.
     """
+    # nothing to choose where the active rows are independent
     n = p.hard_count[1]
     count = _active(p)
     if count == 0 or _is_regular(p, count):
@@ -40,6 +41,7 @@ def least_force(p, tolerance, rest):
     rank = _basis(p, count)
     if rank == count or not _dual(p, rank):
         return rest
+    # accept the least forces if their residual is within tolerance
     for i in range(n):
         p.hard_kept[i] = p.hard_z[i]
         p.hard_z[i] = p.hard_best[i] / p.hard_scale[i]
@@ -55,7 +57,7 @@ def least_force(p, tolerance, rest):
 
 @kernel
 def _active(p):
-    """hard_case ← what forces each block may have, hard_active ← rows that may change; returns how many."""
+    """hard_case ← admissible forces of each block, hard_active ← rows whose force may change; returns their number."""
     n, count = p.hard_count[1], 0
     for k in range(p.hard_count[0]):
         i, kind = p.hard_row[k], p.hard_kind[k]
@@ -78,7 +80,7 @@ def _active(p):
 
 @kernel
 def _load_active(p, count):
-    """hard_factor ← A's columns for r (not z), of active rows."""
+    """hard_factor ← columns of A with respect to r (not z), restricted to active rows."""
     n = p.hard_count[1]
     for i in range(count):
         for j in range(count):
@@ -88,14 +90,14 @@ def _load_active(p, count):
 
 @kernel
 def _is_regular(p, count):
-    """Whether elimination already shows that the forces are the only ones."""
+    """Whether elimination already shows that the forces are unique."""
     _load_active(p, count)
     return is_full_rank(p, count)
 
 
 @kernel
 def _basis(p, count):
-    """hard_basis [rank, N] ← Y, its columns zero for rows that are not active; returns the rank."""
+    """hard_basis [rank, N] ← Y, with zero columns for inactive rows; returns the rank."""
     n = p.hard_count[1]
     _load_active(p, count)
     rank = orthogonal_decomposition(p, count)
@@ -113,7 +115,8 @@ def _basis(p, count):
 
 @kernel
 def _dual(p, rank):
-    """hard_best ← P_K(Yᵀ λ) for the best λ; whether it is that to rounding."""
+    """hard_best ← P_K(Yᵀ λ) at the maximum of the dual; returns whether it is found to rounding."""
+    # c = Y x₀ and the start λ = c
     n = p.hard_count[1]
     size = 0.0
     for i in range(rank):
@@ -128,15 +131,17 @@ def _dual(p, rank):
     for _ in range(ITERATIONS):
         if miss <= ROUNDING * sqrt(size):
             return True
+        # Newton direction (Y P_K' Yᵀ) Δλ = c - Y P_K(w)
         _dual_hessian(p, rank)
         minimum_norm(p, rank, p.hard_J, p.hard_F, p.hard_step)
         slope = 0.0
         for i in range(rank):
             slope = slope + p.hard_F[i] * p.hard_step[i]
+        # backtracking line search
         t, before, missed = 1.0, value, miss
         value, miss = _dual_value(p, rank, t)
         for _ in range(HALVINGS):
-            # near the end, the value is at rounding and its gradient decides
+            # near the maximum the value is at rounding, and the gradient decides
             if value >= before + 1e-4 * t * slope or miss <= 0.5 * missed:
                 break
             t = 0.5 * t
@@ -148,8 +153,9 @@ def _dual(p, rank):
 
 @kernel
 def _dual_value(p, rank, t):
-    """The dual at λ + t step and |its gradient|. hard_best ← P_K(w), hard_F ← the gradient, hard_slope ← P_K'."""
+    """The dual at λ + t step and |gradient|. hard_best ← P_K(w), hard_F ← the gradient, hard_slope ← P_K'."""
     n = p.hard_count[1]
+    # w = Yᵀ λ and the linear term cᵀ λ
     for j in range(n):
         p.hard_anchor[j] = 0.0
     value = 0.0
@@ -158,10 +164,12 @@ def _dual_value(p, rank, t):
         value = value + p.hard_target[i] * along
         for j in range(n):
             p.hard_anchor[j] = p.hard_anchor[j] + along * p.hard_basis[i * n + j]
+    # -½ |w|² + ½ |w - P_K(w)|²
     _project(p)
     for j in range(n):
         w, away = p.hard_anchor[j], p.hard_anchor[j] - p.hard_best[j]
         value = value - 0.5 * w * w + 0.5 * away * away
+    # gradient c - Y P_K(w)
     miss = 0.0
     for i in range(rank):
         total = p.hard_target[i]
@@ -176,6 +184,7 @@ def _dual_value(p, rank, t):
 def _dual_hessian(p, rank):
     """hard_J [rank, rank] ← Y P_K' Yᵀ."""
     n = p.hard_count[1]
+    # rows Y P_K'
     for i in range(rank):
         for k in range(p.hard_count[0]):
             first, dim = p.hard_row[k], p.hard_dim[k]
@@ -188,6 +197,7 @@ def _dual_hessian(p, rank):
                     p.hard_factor[at] = s[0] * y0 + s[1] * y1 + s[2] * y2
                 else:
                     p.hard_factor[at] = p.hard_slope[row, 0] * p.hard_basis[at]
+    # times Yᵀ
     for i in range(rank):
         for j in range(rank):
             total = 0.0
@@ -202,14 +212,18 @@ def _project(p):
     for k in range(p.hard_count[0]):
         i, kind, case = p.hard_row[k], p.hard_kind[k], p.hard_case[k]
         if case == FIXED:
+            # force determined by the velocity
             for row in range(i, i + p.hard_dim[k]):
                 p.hard_best[row] = p.hard_scale[row] * p.hard_z[row]
                 p.hard_slope[row] = (0.0, 0.0, 0.0)
         elif kind == COULOMB and case == RAY:
+            # sliding contact: the ray opposite to the slip
             _project_on_ray(p, k, i)
         elif kind == COULOMB:
+            # sticking contact: the friction cone
             _project_cone(p, k, i)
         else:
+            # half-line, interval or line
             for row in range(i, i + p.hard_dim[k]):
                 w = p.hard_anchor[row]
                 x = w
@@ -224,7 +238,7 @@ def _project(p):
 
 @kernel
 def _project_on_ray(p, k, i):
-    """On the multiples of (1, -μ y_T / |y_T|) from zero up."""
+    """Projection on the ray of (1, -μ y_T / |y_T|)."""
     y1, y2 = p.hard_y[i + 1], p.hard_y[i + 2]
     factor = -p.hard_mu[k] / sqrt(y1 * y1 + y2 * y2)
     g = (1.0, factor * y1, factor * y2)
@@ -239,7 +253,7 @@ def _project_on_ray(p, k, i):
 
 @kernel
 def _project_cone(p, k, i):
-    """On the friction cone."""
+    """Projection on the friction cone."""
     mu, w = p.hard_mu[k], (p.hard_anchor[i], p.hard_anchor[i + 1], p.hard_anchor[i + 2])
     length = sqrt(w[1] * w[1] + w[2] * w[2])
     x = project_on_cone(w[0], w[1], w[2], mu)
@@ -249,7 +263,7 @@ def _project_cone(p, k, i):
         own = 1.0 if inside else 0.0
         p.hard_slope[i + c] = (own if c == 0 else 0.0, own if c == 1 else 0.0, own if c == 2 else 0.0)
     if not inside and not outside:
-        # along the generator next to w, and across it by how much nearer the axis x is
+        # along the generator nearest to w, and across it by the ratio of the distances from the axis
         g = (1.0, mu * w[1] / length, mu * w[2] / length)
         share, nearer = 1.0 / (1.0 + mu * mu), mu * x[0] / (length * length * length)
         t = (0.0, -w[2], w[1])

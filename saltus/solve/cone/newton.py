@@ -1,13 +1,13 @@
-"""Newton's method on the equations of Alart & Curnier for forces in friction cones.
+"""Semismooth Newton method on the Alart-Curnier equations for forces in friction cones.
 
 With the augmented forces n = z_N - ρ_N y_N and v = z_T - ρ_T y_T, the Signorini-Coulomb law is (Alart & Curnier, A
 mixed formulation for frictional contact problems prone to Newton like solution methods, CMAME 92 (1991))
 
     F_N = z_N - max(n, 0) = 0,    F_T = z_T - P(v) = 0,   P on the disk of radius μ max(n, 0)
 
-for any ρ > 0. F is piecewise smooth; its Jacobian on the piece that the iterate is in, with y = A z + b, gives the step
-(shortest where the Jacobian is singular), which is halved until |F|² falls. Acary, Brémond & Huber, On solving
-contact problems with Coulomb friction: formulations and numerical comparisons (2018), compare it with others.
+for any ρ > 0. F is piecewise smooth; its Jacobian on the piece of the iterate, with y = A z + b, gives the step (of
+least norm where the Jacobian is singular), which is halved until |F|² falls. Acary, Brémond & Huber, On solving
+contact problems with Coulomb friction: formulations and numerical comparisons (2018), compare it with other methods.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
@@ -16,16 +16,16 @@ from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import minimum_norm
 from saltus.solve.cone.residual import residual, velocity
 
-ROUNDING = 1e-15  # a residual that no step makes smaller
+ROUNDING = 1e-15  # a residual that no step reduces further
 HALVINGS = 12
-DECREASE = 1e-4  # of |F|², in parts of what the step promises, that is enough
+DECREASE = 1e-4  # sufficient decrease of |F|² (Armijo)
 
 
 @kernel
 def newton(p, tolerance, limit):
     """hard_z, hard_y ← the best of at most `limit` iterates from hard_z; returns its residual.
 
-    It takes one more step after the tolerance is reached, since that often reaches rounding.
+    Takes one more step after reaching the tolerance, since that often reaches rounding.
     """
     n = p.hard_count[1]
     best, reached = 1e300, False
@@ -35,6 +35,7 @@ def newton(p, tolerance, limit):
         p.hard_step[i] = 0.0
         p.hard_ystep[i] = 0.0
     for _ in range(limit):
+        # residual of the natural map; keep the best iterate
         velocity(p)
         size = residual(p)
         if size < best:
@@ -45,6 +46,7 @@ def newton(p, tolerance, limit):
             break
         reached = best <= tolerance
         p.hard_iterations[0] = p.hard_iterations[0] + 1
+        # Newton step J Δz = -F, of least norm where J is singular, and line search on |F|²
         merit = alart_curnier(p, 0.0)
         jacobian(p)
         for i in range(n):
@@ -59,7 +61,7 @@ def newton(p, tolerance, limit):
 
 @kernel
 def parameters(p):
-    """hard_rho ← ρ_N and ρ_T of each block: the inverses of its own entries in A."""
+    """hard_rho ← ρ_N = 1/A_NN and ρ_T = 1/(largest eigenvalue of A_TT) of each block."""
     n = p.hard_count[1]
     for k in range(p.hard_count[0]):
         i = p.hard_row[k]
@@ -67,6 +69,7 @@ def parameters(p):
         second = first
         if p.hard_kind[k] == COULOMB:
             i += 1
+            # largest eigenvalue of the two tangential rows
             mean = 0.5 * (p.hard_A[i * n + i] + p.hard_A[(i + 1) * n + i + 1])
             half = 0.5 * (p.hard_A[i * n + i] - p.hard_A[(i + 1) * n + i + 1])
             cross = p.hard_A[i * n + i + 1]
@@ -76,13 +79,15 @@ def parameters(p):
 
 @kernel
 def line_search(p, merit):
-    """hard_z ← hard_z + t hard_step, with t halved from 1 until |F|² < merit by enough, or is hardly a step."""
+    """hard_z ← hard_z + t hard_step, with t halved from 1 until |F|² has decreased enough or the halvings run out."""
     n = p.hard_count[1]
+    # change of y = A z + b along the step
     for i in range(n):
         total = p.hard_proximal[0] * p.hard_step[i]
         for j in range(n):
             total = total + p.hard_A[i * n + j] * p.hard_step[j]
         p.hard_ystep[i] = total
+    # backtracking (Armijo)
     t = 1.0
     for _ in range(HALVINGS):
         if alart_curnier(p, t) <= (1.0 - DECREASE * t) * merit:
@@ -122,7 +127,7 @@ def _at(p, row, t):
 
 @kernel
 def is_moved(p, row):
-    """Whether the row's own force moves it. If not, and nothing couples it, the force is arbitrary: zero."""
+    """Whether the row's own force changes its velocity. If not, the force of an uncoupled row is arbitrary: zero."""
     return p.hard_A[row * p.hard_count[1] + row] + p.hard_proximal[0] != 0.0
 
 
@@ -181,33 +186,39 @@ def fill_row(p, i, z, y):
 
 @kernel
 def _coulomb_jacobian(p, k, i):
-    """The rows of hard_J of a block of Coulomb friction whose first row is i."""
+    """Rows of hard_J of a block of Coulomb friction whose first row is i."""
     normal, tangent = p.hard_rho[k]
+    # augmented forces n and v, and the radius μ n of the disk
     push = p.hard_z[i] - normal * p.hard_y[i]
     v1 = p.hard_z[i + 1] - tangent * p.hard_y[i + 1]
     v2 = p.hard_z[i + 2] - tangent * p.hard_y[i + 2]
     length, radius = sqrt(v1 * v1 + v2 * v2), p.hard_mu[k] * push
     if push <= 0.0:
+        # open: F = z
         for row in range(i, i + 3):
             fill_row(p, row, 1.0, 0.0)
         return
+    # closed: F_N = ρ_N y_N
     fill_row(p, i, 0.0, normal)
     if radius > 0.0 and length <= radius:
+        # stick: F_T = ρ_T y_T
         for row in range(i + 1, i + 3):
             if is_moved(p, row):
                 fill_row(p, row, 0.0, tangent)
             else:
                 fill_row(p, row, 1.0, 0.0)
     elif length > 0.0:
+        # slip: F_T = z_T - μ n v/|v|
         _sliding_jacobian(p, k, i, (v1 / length, v2 / length), radius / length)
     else:
+        # frictionless and v = 0: F_T = z_T
         fill_row(p, i + 1, 1.0, 0.0)
         fill_row(p, i + 2, 1.0, 0.0)
 
 
 @kernel
 def _sliding_jacobian(p, k, i, e, ratio):
-    """The rows of ∂F_T = ∂z_T - μ e ∂n - (μ n / |v|) (1 - e eᵀ) ∂v, with e = v / |v|."""
+    """Rows of ∂F_T = ∂z_T - μ e ∂n - (μ n / |v|) (1 - e eᵀ) ∂v, with e = v / |v|."""
     n = p.hard_count[1]
     normal, tangent = p.hard_rho[k]
     e1, e2 = e
@@ -218,7 +229,7 @@ def _sliding_jacobian(p, k, i, e, ratio):
         push = mu * normal * a0
         p.hard_J[(i + 1) * n + j] = e1 * push + tangent * (p11 * a1 + p12 * a2)
         p.hard_J[(i + 2) * n + j] = e2 * push + tangent * (p12 * a1 + p22 * a2)
-    # of z itself, and of the proximal term in y
+    # terms of z itself, and of the proximal term in y
     push, own = mu * (1.0 - normal * alpha), 1.0 - tangent * alpha
     for row, along, c1, c2 in ((i + 1, e1, p11, p12), (i + 2, e2, p12, p22)):
         p.hard_J[row * n + i] = p.hard_J[row * n + i] - along * push

@@ -1,17 +1,17 @@
-"""Forces or impulses at hard contacts: all laws of the blocks of a problem (`saltus.model.cones`) met together.
+"""Solver for contact problems: forces or impulses that satisfy the laws of all blocks (`saltus.model.cones`).
 
-The problem is scaled so that every block's own part of W has a mean diagonal of one, which gives forces and velocities
-of all blocks one unit (the root of an energy or power):
+The problem is scaled so that the diagonal block of W of each block has a mean diagonal of one, which gives forces and
+velocities of all blocks the same unit (the root of an energy or power):
 
     z = r / (d s),  A = d W d,  b = d q / s,  d_i = 1/√(mean diagonal of i's block),  s = max |d q|
 
-The residual is the natural map's (`saltus.solve.cone.residual`) there, the largest of all blocks: a number without unit
-that neither the masses nor the size of q change. It is relative to q alone, so that forces that grow without bound, as
-where there is no solution, cannot hide in it.
+The residual is that of the natural map (`saltus.solve.cone.residual`) in these units, the largest of all blocks:
+dimensionless and independent of the masses and of the size of q. It is relative to q alone, so that forces that grow
+without bound, as where there is no solution, cannot hide it.
 
-Newton's method from the warm start solves nearly all problems. What it does not solve is started again from sweeps over
-the blocks, and then by the proximal point method (Rockafellar, SIAM J. Control Optim. 14 (1976); Acary, Brémond & Huber
-(2018)): y + α (z - z_k) in the place of y, z_k the last result, α falling while that works.
+Newton's method from the warm start solves nearly all problems. The others are restarted from Gauss-Seidel sweeps, and
+then solved by the proximal point method (Rockafellar, SIAM J. Control Optim. 14 (1976); Acary, Brémond & Huber
+(2018)): y + α (z - z_k) in the place of y, z_k the last result, with α decreasing while that succeeds.
 """
 
 from saltus.model.cones import BILATERAL, BOUNDED
@@ -22,37 +22,40 @@ from saltus.solve.cone.minimum_norm_forces import least_force
 from saltus.solve.cone.newton import newton
 from saltus.solve.cone.residual import residual, velocity
 
-# what users of the solver ask of it, what they still accept, and how much of the largest force or acceleration of a
-# solution is nothing but rounding
+# residual that callers request, residual that they still accept, and the rounding level of a solution relative to its
+# largest force or acceleration
 TOLERANCE, SOLVED, ROUNDING = 1e-12, 1e-10, 1e-9
 NEWTON, INNER = 60, 30  # iterations from the start, and within a proximal step
 SWEEPS = 30
 PROXIMAL = 60  # proximal steps
 FIRST, LARGEST, LEAST = 0.1, 10.0, 1e-8  # α
 FALLS, RISES = 0.2, 10.0
-FLAT = 1e-12  # a block's diagonal, in parts of the largest, from which it is its scale
+FLAT = 1e-12  # smallest diagonal of a block, relative to the largest, that sets its scale
 
 
 @kernel
 def solve_cones(p, tolerance):
     """hard_r, hard_u ← a solution of the problem in `p`, from the warm start hard_r; returns its scaled residual.
 
-    Where there are many solutions with these velocities, it is that of least |r|. The residual is at most `tolerance`
-    if the problem was solved; if not, as where there is no solution, the best forces found stay (for data that are not
-    finite: zeros, and the residual inf). hard_iterations ← how many steps of Newton's method that took.
+    Among several solutions with the same velocities, the one of least |r|. The residual is at most `tolerance` if the
+    problem was solved; otherwise, as where there is no solution, the best forces found remain (for data that are not
+    finite: zeros, and the residual inf). hard_iterations ← number of Newton steps taken.
     """
     size = scale(p)
     if not size < 1e300:
         return _give_up(p)
     p.hard_proximal[0] = 0.0
     p.hard_iterations[0] = 0
+    # Newton from the warm start; restarts where it fails
     rest = newton(p, tolerance, NEWTON)
     if rest >= 1e300:
         return _give_up(p)
     if not rest <= tolerance:
         rest = _again(p, tolerance, rest)
+    # indeterminate forces: those of least norm
     if rest <= tolerance:
         rest = least_force(p, tolerance, rest)
+    # back to units: r, and u = W r + q
     n = p.hard_count[1]
     for i in range(n):
         p.hard_r[i] = p.hard_scale[i] * size * p.hard_z[i]
@@ -68,6 +71,7 @@ def solve_cones(p, tolerance):
 def scale(p):
     """hard_scale, hard_A, hard_b, hard_z, hard_bound ← the scaled problem; returns s, 1 for q = 0."""
     n = p.hard_count[1]
+    # mean diagonal of each block
     largest = 0.0
     for k in range(p.hard_count[0]):
         first, dim = p.hard_row[k], p.hard_dim[k]
@@ -79,6 +83,7 @@ def scale(p):
             own = absolute(p.hard_W[i * n + i]) if p.hard_kind[k] == BILATERAL else mean
             p.hard_scale[i] = own
             largest = maximum(largest, own)
+    # d = 1/√(mean diagonal) and s = max |d q|
     size = 0.0
     for i in range(n):
         own = maximum(p.hard_scale[i], FLAT * largest)
@@ -86,6 +91,7 @@ def scale(p):
         entry = absolute(p.hard_scale[i] * p.hard_q[i])
         size = size if entry <= size else entry
     size = size if size != 0.0 else 1.0
+    # scaled problem: b = d q / s, z = r / (d s), A = d W d
     for i in range(n):
         p.hard_b[i] = p.hard_scale[i] * p.hard_q[i] / size
         p.hard_z[i] = p.hard_r[i] / (p.hard_scale[i] * size)
@@ -107,14 +113,16 @@ def _give_up(p):
 
 @kernel
 def _again(p, tolerance, rest):
-    """hard_z ← the best of further attempts and what is there, whose residual is `rest`; returns the best's."""
+    """hard_z ← the best of further attempts and the present one, of residual `rest`; returns the best residual."""
     n = p.hard_count[1]
+    # Newton after Gauss-Seidel sweeps from zero
     for i in range(n):
         p.hard_kept[i] = p.hard_z[i]
         p.hard_z[i] = 0.0
     gauss_seidel(p, SWEEPS)
     size = newton(p, tolerance, NEWTON)
     rest = _keep(p, size, rest)
+    # proximal point iterations
     alpha = FIRST
     for _ in range(PROXIMAL):
         if rest <= tolerance:
@@ -130,9 +138,9 @@ def _again(p, tolerance, rest):
 
 @kernel
 def _proximal_step(p, tolerance, alpha, size):
-    """hard_z, of residual `size`, ← the solution with α (z - hard_z) added to y, or after sweeps if that is not found.
+    """hard_z, of residual `size`, ← the solution with α (z - hard_z) added to y, or Gauss-Seidel sweeps if that fails.
 
-    Returns its residual, and whether it was found.
+    Returns the residual, and whether the solution was found.
     """
     n = p.hard_count[1]
     for i in range(n):
@@ -151,7 +159,7 @@ def _proximal_step(p, tolerance, alpha, size):
 
 @kernel
 def _keep(p, size, rest):
-    """hard_kept ← hard_z if its residual is the smaller; returns the smaller."""
+    """hard_kept ← hard_z if its residual `size` is the smaller; returns the smaller."""
     if size < rest or rest != rest:
         for i in range(p.hard_count[1]):
             p.hard_kept[i] = p.hard_z[i]

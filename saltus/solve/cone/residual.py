@@ -1,11 +1,11 @@
-"""How far forces are from the laws of their blocks: the natural map of De Saxcé's form of Coulomb's law.
+"""Residual of contact laws: the natural map of De Saxcé's form of Coulomb's law.
 
     û = u + μ |u_T| n,   -û ∈ N_K(r)   ⇔   r = P_K(r - û),     K = {|r_T| ≤ μ r_N}
 
 (De Saxcé & Feng, The bipotential method: a constructive approach to design the complete contact law with friction and
 improved numerical algorithms, Math. Comput. Modelling 28 (1998); Acary, Brémond & Huber, On solving contact problems
-with Coulomb friction: formulations and numerical comparisons (2018)). The other kinds have the projection on their own
-set of forces.
+with Coulomb friction: formulations and numerical comparisons (2018)). For the other kinds, P is the projection on
+their own set of forces.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
@@ -15,7 +15,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def velocity(p):
-    """hard_y ← A z + b, and the pull α (z - anchor) where there is a proximal term."""
+    """hard_y ← A z + b, plus the proximal term α (z - anchor) if there is one."""
     n = p.hard_count[1]
     for i in range(n):
         total = p.hard_b[i]
@@ -29,7 +29,7 @@ def velocity(p):
 
 @kernel
 def residual(p):
-    """The largest |z - P(z - ŷ)| of all blocks at hard_z, hard_y; NaN where anything is."""
+    """Largest |z - P(z - ŷ)| of all blocks at hard_z, hard_y; NaN if any is."""
     worst = 0.0
     for k in range(p.hard_count[0]):
         size = block_residual(p, k)
@@ -70,7 +70,7 @@ def _coulomb_residual(p, k, i):
 
 @kernel
 def project_on_cone(x0, x1, x2, mu):
-    """The nearest point to x in |x_T| ≤ μ x_N."""
+    """Projection of x on the cone |x_T| ≤ μ x_N."""
     length = sqrt(x1 * x1 + x2 * x2)
     if length <= mu * x0:
         return x0, x1, x2

@@ -1,8 +1,8 @@
-"""Accelerations while modes stay as they are: Gauss's principle with what is closed held.
+"""Constrained accelerations at given contact modes, by Gauss's principle on the active set.
 
-Of all accelerations with which closed contacts stay closed and sticking ones stuck, the constrained motion takes the
-one nearest to the free motion in the metric of the inertia, ½ (a - a₀)ᵀ M (a - a₀) (Gauss 1829; Moreau 1966). The
-multipliers are the forces: A f = -(J a₀ + J̇ v). Where the rows depend on each other they are those of least norm.
+Among all accelerations with which closed contacts stay closed and sticking ones stick, the constrained motion has the
+one nearest to the unconstrained motion in the metric of the inertia, ½ (a - a₀)ᵀ M (a - a₀) (Gauss 1829; Moreau 1966).
+The multipliers are the forces: A f = -(J a₀ + J̇ v). Where rows are linearly dependent, the forces of least norm.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -25,19 +25,19 @@ from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constraint_bias import is_simple, simple_drifts
 from saltus.solve.status import OK
 
-MOVE = 2e-5  # rad, m: how far positions go for the differences that give J̇ v
+MOVE = 2e-5  # rad, m: displacement for the finite differences of J̇ v
 
 
 @only_with("event")
 @kernel
 def row_drifts(m, d):
-    """row_drift [nrow]: the rate of each row's velocity J v at constant v (m/s², rad/s²).
+    """row_drift [nrow] ← J̇ v, the rate of each row's velocity J v at constant v (m/s², rad/s²).
 
-    By central differences of J(q ⊕ ε v) v, which hold for any shape that touches, with what its point of contact moves.
-    The positions are as before afterwards; what was computed from them is not.
+    By central differences of J(q ⊕ ε v) v, which hold for contacts of any shape and include the motion of the contact
+    point. Restores the positions, but not the quantities computed from them.
     """
     if not d.event_count[CLOSED] or is_simple(m, d):
-        return  # there are none, or `free_rows` finds them
+        return  # no active rows, or `free_rows` computes them
     speed = 0.0 * d.time
     for i in range(m.nv):
         speed = maximum(speed, absolute(d.qvel[i]))
@@ -48,6 +48,7 @@ def row_drifts(m, d):
     step = MOVE / speed
     for k in range(m.nq):
         d.qpos_kept[k] = d.qpos[k]
+    # J v at q ⊕ ε v and q ⊖ ε v
     for side in range(2):
         displace(m, d.qpos_kept, step * (1.0 - 2.0 * side), d.qvel, d.qpos)
         rows_there(m, d)
@@ -62,7 +63,7 @@ def row_drifts(m, d):
 
 @kernel
 def rows_there(m, d):
-    """Rows of what is closed at the present positions, from the beginning."""
+    """Rows of the active set at the present positions, from kinematics on."""
     kinematics(m, d, m.keep_bodies)
     tree_centre_of_mass(m, d)
     com_dof(m, d)
@@ -73,16 +74,18 @@ def rows_there(m, d):
 
 @kernel
 def enforce_active_set(m, d):
-    """Add to qfrc_tau the forces that hold what is closed; writes row_force and qfrc_constraint. Returns a status.
+    """Add the forces of the active set to qfrc_tau; writes row_force and qfrc_constraint. Returns a status.
 
     Needs the stages of `saltus.dynamics.smooth` before accelerations, and `row_drifts` before them.
     """
     for i in range(m.nv):
         d.qfrc_constraint[i] = 0.0 * d.time
+    # rows of the active set
     closed_gaps(m, d)
     closed_rows(m, d)
     if d.count[NBLOCK] == 0:
         return OK
+    # A f = -(J a₀ + J̇ v), least norm
     free_motion(m, d)
     row_matrix(m, d)
     assemble(m, d, HELD)
@@ -90,9 +93,11 @@ def enforce_active_set(m, d):
     n = d.hard_count[ROWS]
     rank, _ = minimum_norm(d, n, d.hard_W, d.hard_q, d.hard_r)
     turn_round(d)
+    # redundant rows whose least forces leave the cones: least forces in the cones
     d.event_count[SHARED] = 0
     if rank < n and not feasible(d):
         share(d)
+    # generalised forces Jᵀ f
     spread(m, d, HELD)
     for i in range(m.nv):
         d.qfrc_tau[i] = d.qfrc_tau[i] + d.qfrc_constraint[i]
@@ -101,7 +106,7 @@ def enforce_active_set(m, d):
 
 @kernel
 def feasible(d):
-    """Whether all forces push, and lie in their cones and bounds."""
+    """Whether all contact forces push, and all forces lie within their cones and bounds."""
     largest = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         largest = maximum(largest, absolute(d.hard_r[j]))
@@ -121,9 +126,9 @@ def feasible(d):
 
 @kernel
 def share(d):
-    """hard_r, hard_u ← the least forces that push and lie in their cones, where the least of all do not.
+    """hard_r, hard_u ← the least forces within cones and bounds, where those of least norm violate them.
 
-    Where none hold everything these are the forces of the motion that begins, and hard_u is not zero.
+    If no such forces keep all rows closed, they are those of the motion that begins, and hard_u is not zero.
     """
     residual = solve_cones(d, TOLERANCE)
     d.event_count[SHARED] = 1 if residual <= SOLVED else ROUGHLY
@@ -138,9 +143,9 @@ def turn_round(d):
 
 @kernel
 def free_motion(m, d):
-    """The factor of M = Lᵀ D L, and in row_half after the rows L⁻ᵀ of the forces of motion without those of rows.
+    """Factor of M = Lᵀ D L, and L⁻ᵀ of the forces without constraints in row_half, after the rows.
 
-    They are without the forces that are sought, but with dry friction that slips.
+    These include the dry friction that slips, which is known.
     """
     joint_inertia(m, d)
     bias_force(m, d, d)
@@ -154,7 +159,7 @@ def free_motion(m, d):
 
 @kernel
 def free_rows(m, d):
-    """hard_q ← J a₀ + J̇ v of a problem's rows."""
+    """hard_q ← J a₀ + J̇ v of the rows of a problem."""
     if is_simple(m, d):
         simple_drifts(m, d)
     for i in range(m.nv):
@@ -166,12 +171,12 @@ def free_rows(m, d):
 
 @kernel
 def held_motion(m, d):
-    """qacc [nv] with the forces that `enforce_active_set` has found."""
+    """qacc [nv] with the forces that `enforce_active_set` has computed."""
     for i in range(m.nv):
         d.qacc[i] = d.row_half[m.nrow_event * m.nv + i]
     for j in range(d.hard_count[ROWS]):
         b = d.hard_block[j]
-        # of a contact that slips the friction too
+        # a slipping contact includes its friction rows
         last = d.hard_place[j] + (3 if d.block_kind[b] == CONE and slips(d, b) else 1)
         for r in range(d.hard_place[j], last):
             force = d.row_force[r]

@@ -1,12 +1,12 @@
-"""How the velocities of what is closed change at constant qvel, in closed form for points on planes that stand still.
+"""Velocity-dependent bias J̇ v of active rows in closed form, for points on stationary planes.
 
-A contact's place p moves over the body that it is on, from whose own points the velocity v_B and the acceleration a_B
-are known (Featherstone 2008, section 2.12):
+A contact point p moves over the body that it is on, whose material velocity v_B and acceleration a_B are known
+(Featherstone 2008, section 2.12):
 
     d(v_B(p))/dt = a_B(p) + ω × (dp/dt - v_B(p))
 
-A corner stays where it is on its body; a sphere's lowest point keeps its place from the centre. Plane and tangents do
-not turn.
+A corner is fixed to its body; a sphere's lowest point keeps its offset from the centre. Plane and tangents do not
+rotate.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -20,7 +20,7 @@ from saltus.spatial.vectors import add3, cross, dot3, scale3, sub3
 
 @kernel
 def is_simple(m, d):
-    """Whether all that is closed are points on planes that stand still, and limits of hinges and slides."""
+    """Whether the active set is limited to points on stationary planes and limits of hinges and slides."""
     if m.neq or m.nlimit > m.njntlimit or m.nfriction > m.ndoffriction:
         return False
     for k in range(m.njntlimit):
@@ -32,7 +32,7 @@ def is_simple(m, d):
 @only_with("contact", otherwise="True")
 @kernel
 def simple_contacts(m, d):
-    """Whether all closed contacts are those of spheres and boxes with planes that stand still."""
+    """Whether all closed contacts are of spheres and boxes with stationary planes."""
     for c in range(m.ncollision):
         kind, standing = m.collision_kind[c], m.chain_body1[m.collision_chain[c]] == 0
         if not (kind == PLANE_SPHERE or kind == PLANE_BOX) or not standing or m.collision_moves[c]:
@@ -44,7 +44,7 @@ def simple_contacts(m, d):
 
 @kernel
 def simple_drifts(m, d):
-    """row_drift [nrow] (m/s², rad/s²), where `is_simple`; needs `closed_rows`, and cvel and cacc of all bodies."""
+    """row_drift [nrow] (m/s², rad/s²) where `is_simple`; needs `closed_rows`, and cvel and cacc of all bodies."""
     for r in range(d.count[NROW]):
         d.row_drift[r] = 0.0 * d.time
     if d.event_count[CLOSED]:
@@ -61,15 +61,16 @@ def contact_drift(m, d, b, k):
     velocity, point = d.cvel[body], d.contact_pos[k]
     arm = sub3(point, d.subtree_com[m.body_rootid[body]])
     g = m.opt_gravity[0]
-    # cacc holds gravity as an acceleration of the world
+    # cacc includes gravity as an acceleration of the world
     change = add3(acceleration_at(velocity, d.cacc[body], arm), g)
     f = d.contact_frame[k]
     normal, turn = (f[0], f[1], f[2]), (velocity[0], velocity[1], velocity[2])
-    # the place is half-way between the plane and what goes with the body: a corner, or below a sphere's centre
+    # contact_pos is midway between the plane and the body point: a corner, or the point below a sphere's centre
     offset = scale3(-0.5 * d.contact_dist[k], normal)
     c = d.contact_collision[k]
     if m.collision_kind[c] == PLANE_SPHERE:
         offset = sub3(point, d.geom_xpos[m.collision_geom2[c]])
+    # velocity of the point over its body, dp/dt - v_B(p)
     slide = sub3(scale3(-0.5 * d.row_velocity[row], normal), cross(turn, offset))
     change = add3(change, cross(turn, slide))
     d.row_drift[row] = dot3(normal, change)

@@ -1,6 +1,6 @@
-"""Drift: what is closed is brought back to where it belongs, after a step whose errors have moved it.
+"""Constraint stabilisation: projection of the active set onto its constraints after a step with drift.
 
-Positions and velocities move the shortest way in the metric of the inertia,
+Positions and velocities move by the shortest way in the metric of the inertia,
 
     Δq = -M⁻¹ Jᵀ A⁺ gap,    Δv = -M⁻¹ Jᵀ A⁺ J v,    A = J M⁻¹ Jᵀ
 
@@ -19,15 +19,15 @@ from saltus.solve.cone.delassus import DRIFT, ROWS, assemble, row_matrix, spread
 from saltus.solve.cone.minimum_norm import minimum_norm
 from saltus.solve.event.constrained_acceleration import rows_there
 
-LEAST_GAP, LEAST_SPEED = 1e-14, 1e-18  # m, rad; m/s, rad/s: smaller errors are rounding
-NEAR = 1e-9  # m, rad; m/s, rad/s: with smaller errors rows and accelerations stay as they are, but for rounding
-ROUNDS = 4  # corrections of positions at most
+LEAST_GAP, LEAST_SPEED = 1e-14, 1e-18  # m, rad; m/s, rad/s: below this, errors are rounding
+NEAR = 1e-9  # m, rad; m/s, rad/s: below this, corrections change rows and accelerations only by rounding
+ROUNDS = 4  # largest number of position corrections
 
 
 @only_with("event", otherwise="False")
 @kernel
 def project(m, d):
-    """Bring positions and velocities of what is closed back; returns whether anything moved."""
+    """Project positions and velocities onto the active constraints; returns whether anything moved."""
     if not d.event_count[CLOSED]:
         return False
     moved = project_positions(m, d)
@@ -36,7 +36,7 @@ def project(m, d):
 
 @kernel
 def project_positions(m, d):
-    """Bring positions of what is closed back; returns whether anything moved. Leaves the rows of the new positions."""
+    """Project positions onto the active constraints, leaving their rows; returns whether anything moved."""
     moved = False
     for _ in range(ROUNDS):
         rows_there(m, d)
@@ -55,7 +55,7 @@ def project_positions(m, d):
 
 @kernel
 def project_velocities(m, d):
-    """Take the velocities from what is closed, after `project_positions`; returns whether there were any."""
+    """Project velocities after `project_positions`; returns whether they changed."""
     if d.count[NBLOCK] == 0 or errors(d, d.row_velocity) <= LEAST_SPEED:
         return False
     correct(m, d, d.qstep)
@@ -67,15 +67,16 @@ def project_velocities(m, d):
 @only_with("event", otherwise="False")
 @kernel
 def project_near(m, d):
-    """The same with the rows and their matrix that the last accelerations left, which were those of this state.
+    """`project` with the rows and row_A that the last accelerations, at this state, have left.
 
-    Returns whether the correction is large enough for accelerations to feel.
+    Returns whether the correction is large enough to affect accelerations.
     """
     if not d.event_count[CLOSED] or d.count[NBLOCK] == 0:
         return False
     assemble(m, d, DRIFT)
     if not errors(d, d.row_pos) <= NEAR or not errors(d, d.row_velocity) <= NEAR:
         return project(m, d)
+    # velocities, then positions
     correct(m, d, d.qstep)
     for i in range(m.nv):
         d.qvel[i] = d.qvel[i] + d.qstep[i]
@@ -87,7 +88,7 @@ def project_near(m, d):
 
 @kernel
 def inverse_inertia(m, d):
-    """The factor of M, A of all rows, and the problem of drift; needs `rows_there`."""
+    """Factor of M, Delassus operator of all rows, and the stabilisation problem; needs `rows_there`."""
     com_inertia(m, d)
     joint_inertia(m, d)
     factor(m, d)
@@ -97,7 +98,7 @@ def inverse_inertia(m, d):
 
 @kernel
 def errors(d, rows):
-    """hard_q ← row_pos or row_velocity of what is closed, which should be zero; returns the largest."""
+    """hard_q ← row_pos or row_velocity of the active rows, which should be zero; returns the largest magnitude."""
     worst = 0.0 * d.time
     for j in range(d.hard_count[ROWS]):
         d.hard_q[j] = rows[d.hard_place[j]]

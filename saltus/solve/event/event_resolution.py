@@ -1,7 +1,7 @@
-"""What happens at an event: impacts of what has met, then which contacts stay closed, stick and slip.
+"""Event resolution: impacts, then the modes of the contacts: open, sticking or slipping.
 
-Modes are those of the accelerations that follow: the complementarity problem of all that touches and does not part,
-with Coulomb's cone where nothing slips yet (Pfeiffer & Glocker, Multibody Dynamics with Unilateral Contacts (1996)).
+Modes follow from the complementarity problem of the accelerations of all contacts that touch and do not separate, with
+Coulomb's cone for those without slip (Pfeiffer & Glocker, Multibody Dynamics with Unilateral Contacts (1996)).
 """
 
 from saltus.contact.counts import NBLOCK
@@ -36,18 +36,20 @@ from saltus.solve.event.constraint_stabilization import project, project_velocit
 from saltus.solve.impact.impact import approaching, collide_touching, pose_impact, speed_at_limit
 from saltus.solve.status import AT_IMPACT, CROWDED, JAMMED, OK, UNRESOLVED
 
-LEAVING = 2.0  # times the speed of an impact at the limit of many: what parts more slowly has come to rest
-ON_EDGE = 1e-9  # of the cone's radius: nearer to the edge than this friction is at its limit
+LEAVING = 2.0  # times the speed of an impact at an accumulation point: contacts that separate more slowly are at rest
+ON_EDGE = 1e-9  # relative distance from the edge of the cone below which friction is at its limit
 
 
 @kernel
 def settle(m, d):
-    """Impacts and new modes at the present state, noted in the log; returns a status."""
+    """Resolve impacts and choose new modes at the present state, with log entries; returns a status."""
+    # rows of all contacts within the gap tolerance
     touch(m, d)
     if not has_room(m, d):
         return CROWDED
     closed_rows(m, d)
     if approaching(m, d):
+        # impact problem u⁺ = J M⁻¹ Jᵀ r + u⁻
         energy_of_state(m, d)
         potential = d.energy[0]
         joint_inertia(m, d)
@@ -56,6 +58,7 @@ def settle(m, d):
         pose_impact(m, d)
         if d.event_count[PAUSED]:
             return AT_IMPACT
+        # velocity jump; at the limit of accumulating impacts the contacts close
         limit = speed_at_limit(m, d)
         status = collide_touching(m, d, potential)
         if status != OK:
@@ -63,9 +66,11 @@ def settle(m, d):
         closed_rows(m, d)
         if limit > 0.0:
             end_accumulation(m, d, LEAVING * limit)
+    # velocity level: take-off, stick or slip; constraint stabilisation
     part(m, d, m.opt_speed_tolerance)
     count_closed(m, d)
     project(m, d)
+    # acceleration level: modes from the complementarity problem
     status = choose_modes(m, d)
     note_changes(m, d)
     count_closed(m, d)
@@ -75,7 +80,7 @@ def settle(m, d):
 
 @kernel
 def touch(m, d):
-    """Everything that is nearer than the tolerance counts as closed for now; mode_before remembers what was."""
+    """Close, provisionally, all contacts within the gap tolerance; mode_before keeps the previous modes."""
     position_stage(m, d, 0)
     gaps(m, d)
     for i in range(m.nmode):
@@ -92,9 +97,9 @@ def touch(m, d):
 
 @kernel
 def end_accumulation(m, d, speed):
-    """Take the velocities from all that touches and does not part faster than `speed` (m/s): its impacts are over.
+    """Close all contacts that touch and do not separate faster than `speed` (m/s): their impacts have accumulated.
 
-    So a block that rocks from edge to edge, lower and lower, comes to lie on both.
+    So a block that rocks from edge to edge, lower and lower, comes to rest on both.
     """
     for b in range(d.count[NBLOCK]):
         item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
@@ -116,9 +121,9 @@ def end_accumulation(m, d, speed):
 
 @kernel
 def part(m, d, least):
-    """Open what moves apart; what stays sticks where it does not slide, and else slips in the direction it moves.
+    """Open separating contacts; those that remain stick, or slip in the direction of their velocity.
 
-    `least`: m/s, rad/s; what is slower does not move.
+    `least`: threshold of velocities (m/s, rad/s).
     """
     for b in range(d.count[NBLOCK]):
         item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
@@ -140,7 +145,7 @@ def part(m, d, least):
 
 @kernel
 def slide(m, d, b, least):
-    """The mode of a closed contact, which sticks if it is slower than `least` (m/s); the direction of its slip."""
+    """Mode of a closed contact, sticking below the speed `least` (m/s), and its slip direction."""
     s, row = d.block_item[b], d.block_row[b]
     v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
     speed = sqrt(v1 * v1 + v2 * v2)
@@ -153,7 +158,7 @@ def slide(m, d, b, least):
 
 @kernel
 def keep_direction(d, b, c1, c2):
-    """slip ← c1, c2 along the tangents of a contact, in world axes."""
+    """slip ← the direction (c1, c2) along the tangents of a contact, in world axes."""
     s = d.block_item[b]
     frame = d.contact_frame[d.slot_contact[s]]
     d.slip[s] = (c1 * frame[3] + c2 * frame[6], c1 * frame[4] + c2 * frame[7], c1 * frame[5] + c2 * frame[8])
@@ -161,7 +166,7 @@ def keep_direction(d, b, c1, c2):
 
 @kernel
 def choose_modes(m, d):
-    """Modes of what is closed, from the accelerations that follow; returns a status."""
+    """Modes of the active set from the complementarity problem of accelerations; returns a status."""
     if not d.event_count[CLOSED]:
         return OK
     accelerations(m, d)
@@ -178,7 +183,7 @@ def choose_modes(m, d):
 
 @kernel
 def may_jam(d):
-    """Whether friction presses a contact that slips together, so that there may be no accelerations (Painlevé)."""
+    """Whether friction presses a slipping contact together, W_ii <= 0: accelerations may not exist (Painlevé)."""
     n = d.hard_count[ROWS]
     found = False
     for j in range(n):
@@ -188,7 +193,7 @@ def may_jam(d):
 
 @kernel
 def accelerations(m, d):
-    """The complementarity problem of accelerations and forces of all that is closed."""
+    """Pose the complementarity problem of accelerations and forces of the active set."""
     row_drifts(m, d)
     position_stage(m, d, 0)
     force_stage(m, d, 0)
@@ -204,16 +209,17 @@ def accelerations(m, d):
 
 @kernel
 def choose_mode(m, d, k, rounding):
-    """The mode of what part k of the problem belongs to. rounding: accelerations (m/s²) below this count as zero."""
+    """Mode of block k of the problem. rounding: accelerations (m/s²) below this count as zero."""
     j = d.hard_row[k]
     b = d.hard_block[j]
     item, kind = d.block_item[b], d.hard_kind[k]
     if kind == COULOMB or kind == PUSHES:
-        # a force that goes to zero, or has never been there
+        # normal force at zero, whether it has vanished or never existed
         idle = d.hard_r[j] * d.hard_W[j * d.hard_count[ROWS] + j] <= rounding
         if d.hard_u[j] > rounding or (idle and (d.event_hit[item] or d.mode_before[item] == 0)):
             d.mode[item] = OPEN
         elif kind == COULOMB:
+            # friction at its limit and sliding acceleration: slip
             force, limit = sqrt(d.hard_r[j + 1] ** 2 + d.hard_r[j + 2] ** 2), d.hard_mu[k] * d.hard_r[j]
             a1, a2 = d.hard_u[j + 1], d.hard_u[j + 2]
             a = sqrt(a1 * a1 + a2 * a2)
@@ -231,7 +237,7 @@ def choose_mode(m, d, k, rounding):
 
 @kernel
 def note_changes(m, d):
-    """Note in the log what changed its mode."""
+    """Log all changes of mode."""
     zero = 0.0 * d.time
     for i in range(m.nmode):
         was, now = d.mode_before[i], int(d.mode[i])

@@ -1,8 +1,8 @@
-"""Impacts: velocities jump where bodies meet.
+"""Impacts: velocity jumps of all touching contacts and limits, and the accumulation of impacts.
 
-All that touches takes part. The impulses come from the law of impact in contact space (see `saltus.solve.impact.law`).
-Impacts that follow each other in geometrically shrinking intervals have a limit, t + τ ρ / (1 - ρ) for the last
-interval τ and the ratio ρ; once the bounces are low enough the contact closes, with an impact without restitution.
+The impulses come from the impact law in contact space (see `saltus.solve.impact.law`). Impacts at geometrically
+shrinking intervals accumulate (Zeno) at t + τ ρ / (1 - ρ) for the last interval τ and the ratio ρ; once the bounces
+are low enough, the contact closes with an impact without restitution.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -17,13 +17,13 @@ from saltus.solve.cone.problem import SOLVED, TOLERANCE
 from saltus.solve.impact.law import resolve_impact
 from saltus.solve.status import OK, UNRESOLVED
 
-LEAST = 1e-12  # in parts of the largest impulse: smaller ones are none
-ALIKE = 0.05  # ratios of successive intervals count as the same if their difference is below this part of 1 - ρ
+LEAST = 1e-12  # relative to the largest impulse: smaller ones are zero
+ALIKE = 0.05  # largest difference of successive ratios of intervals, relative to 1 - ρ, that counts as equal
 
 
 @kernel
 def approaching(m, d):
-    """Whether bodies that touch come closer."""
+    """Whether any touching contact or limit approaches."""
     for b in range(d.count[NBLOCK]):
         kind = d.block_kind[b]
         if (kind == CONE or kind == UNILATERAL) and d.row_velocity[d.block_row[b]] < -m.opt_speed_tolerance:
@@ -33,7 +33,7 @@ def approaching(m, d):
 
 @kernel
 def pose_impact(m, d):
-    """The problem of the impact of all that touches; needs `closed_rows`, the factor of M and `row_matrix`."""
+    """Pose the impact problem of all touching contacts; needs `closed_rows`, the factor of M and `row_matrix`."""
     assemble(m, d, IMPULSES)
     for j in range(d.hard_count[ROWS]):
         d.hard_q[j] = d.row_velocity[d.hard_place[j]]
@@ -42,15 +42,17 @@ def pose_impact(m, d):
 
 @kernel
 def collide_touching(m, d, potential):
-    """Resolve the impact that `pose_impact` has posed: qvel jumps. Returns a status.
+    """Resolve the impact posed by `pose_impact`: qvel jumps. Returns a status.
 
-    potential: the potential energy (J), for the log.
+    potential: potential energy (J), for the log.
     """
+    # impulses r by the law of impact
     close_accumulated(m, d)
     before = kinetic_energy(m, d)
     residual = resolve_impact(d, m.opt_impact_law, m.opt_impact_treatment, TOLERANCE)
     if not residual <= SOLVED:
         return UNRESOLVED
+    # velocity jump Δv = M⁻¹ Jᵀ r
     spread(m, d, IMPULSES)
     for i in range(m.nv):
         d.row_inverse[i] = d.qfrc_constraint[i]
@@ -65,7 +67,7 @@ def collide_touching(m, d, potential):
 
 @kernel
 def log_remedies(m, d):
-    """Note where the law of impact alone would not do."""
+    """Log the use of the energetic coefficient and of a final plastic impact."""
     zero = 0.0 * d.time
     if d.impact_report[cones_impact.ENERGETIC]:
         log_event(m, d, ENERGETIC, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
@@ -85,7 +87,7 @@ def kinetic_energy(m, d):
 
 @kernel
 def speed_at_limit(m, d):
-    """The fastest approach (m/s) of what has come to the limit of its impacts with this one; 0 where nothing has."""
+    """Fastest approach (m/s) among contacts and limits whose impacts accumulate now; 0 if there are none."""
     fastest = 0.0 * d.time
     for b in range(d.count[NBLOCK]):
         if is_at_limit(m, d, b):
@@ -95,7 +97,7 @@ def speed_at_limit(m, d):
 
 @kernel
 def is_at_limit(m, d, b):
-    """Whether the impacts of block b's contact or limit accumulate, and the next bounce would be too low to see."""
+    """Whether the impacts of block b accumulate, and its next bounce would be lower than the model's least height."""
     kind, item, speed = d.block_kind[b], d.block_item[b], -d.row_velocity[d.block_row[b]]
     if item < 0 or not (kind == CONE or kind == UNILATERAL) or not speed > m.opt_speed_tolerance:
         return False
@@ -104,7 +106,7 @@ def is_at_limit(m, d, b):
 
 @kernel
 def close_accumulated(m, d):
-    """No restitution where impacts are at their limit."""
+    """hard_restitution ← 0 where impacts have accumulated."""
     for k in range(d.hard_count[0]):
         if is_at_limit(m, d, d.hard_block[d.hard_row[k]]):
             d.hard_restitution[k] = 0.0 * d.time
@@ -112,10 +114,11 @@ def close_accumulated(m, d):
 
 @kernel
 def time_to_limit(m, d, item, speed):
-    """Time (s) until the limit of the impacts of an item, if the next bounce is lower than the model's; else -1.
+    """Time (s) to the accumulation point of an item's impacts, if the next bounce is below the least height; else -1.
 
-    impact_time holds the times of the last impacts, the newest first.
+    impact_time holds the times of the last impacts, newest first.
     """
+    # ratio ρ of the last intervals, which must agree
     times = d.impact_time[item]
     last, before, first = d.time - times[0], times[0] - times[1], times[1] - times[2]
     if not (times[2] > 0.0 and last > 0.0 and before > 0.0 and first > 0.0):
@@ -123,6 +126,7 @@ def time_to_limit(m, d, item, speed):
     ratio, ratio_before = last / before, before / first
     if ratio >= 1.0 or absolute(ratio - ratio_before) > ALIKE * (1.0 - ratio):
         return -1.0 + 0.0 * d.time
+    # height of the next bounce
     if 0.25 * ratio * speed * ratio * last > m.opt_bounce_height:
         return -1.0 + 0.0 * d.time
     return last * ratio / (1.0 - ratio)
@@ -130,7 +134,7 @@ def time_to_limit(m, d, item, speed):
 
 @kernel
 def log_impacts(m, d, before, after):
-    """Note each contact and limit that an impulse acted on, with the energies (J) before and after."""
+    """Log each contact and limit with an impulse, with the energies (J) before and after."""
     largest = 0.0 * before
     for j in range(d.hard_count[ROWS]):
         largest = maximum(largest, absolute(d.hard_r[j]))
@@ -154,7 +158,7 @@ def log_impacts(m, d, before, after):
 
 @kernel
 def log_limits(m, d):
-    """Note the limits of impacts that have been reached by now, in their order."""
+    """Log the accumulation points that have been reached by now, in order of time."""
     now, zero = d.time, 0.0 * d.time
     next_one = next_limit(m, d, now)
     while next_one >= 0:
@@ -168,7 +172,7 @@ def log_limits(m, d):
 
 @kernel
 def next_limit(m, d, now):
-    """The contact or limit whose impacts end first, no later than `now` (s); -1: there is none."""
+    """Item of the earliest accumulation point no later than `now` (s); -1 if there is none."""
     first = -1
     for i in range(m.nslot + 2 * m.nlimit):
         if 0.0 < d.impact_limit[i, 0] <= now and (first < 0 or d.impact_limit[i, 0] < d.impact_limit[first, 0]):

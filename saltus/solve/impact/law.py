@@ -1,6 +1,6 @@
-"""Impacts: from the relative velocities before to those after, by a law of restitution with Coulomb friction.
+"""Impact law: relative velocities after an impact, by a law of restitution with Coulomb friction.
 
-The problem is that of `saltus.model.cones` at the level of velocities: hard_q = u⁻ (m/s; normal first, approaching is
+The problem is that of `saltus.model.cones` at velocity level: hard_q = u⁻ (m/s; normal first, approaching is
 negative), hard_W = J M⁻¹ Jᵀ, hard_r impulses (N s), hard_u = u⁺ = W r + u⁻. Laws and treatments: `resolve_impact`.
 """
 
@@ -25,19 +25,19 @@ from saltus.solve.impact.sequence import end_plastically, mean_of_reflections, o
 def resolve_impact(p, law, treatment, tolerance):
     """Resolve an impact of all contacts of the problem; returns the largest residual of the cone problems solved.
 
-    law: NEWTON or POISSON (see `saltus.solve.impact.restitution`), friction on the tangential velocities after, no
-    tangential restitution. treatment of several contacts:
+    law: NEWTON or POISSON (see `saltus.solve.impact.restitution`), with friction on the tangential velocities after the
+    impact and no tangential restitution. treatment of several contacts:
 
     - SIMULTANEOUS: normal velocities (Newton) or expansion impulses (Poisson) as after the reflections of
-      `saltus.solve.impact.sequence`, then one problem with these and friction. Without friction that is the mean of
-      reflections itself; where e = 0 it is the plain plastic impact; for one contact it is the law.
-    - SEQUENTIAL: one contact at a time, the one that approaches fastest first.
+      `saltus.solve.impact.sequence`, then one problem with these and friction. Without friction this is the mean of
+      reflections; for e = 0 it is the plastic impact; for one contact it is the law itself.
+    - SEQUENTIAL: one contact at a time, the fastest approaching first.
     - MOREAU: one problem for all, with -e u_N⁻ as the least normal velocity of each (Moreau 1988, Unilateral contact
       and dry friction in finite freedom dynamics) or e times its compression as its expansion (Glocker and Pfeiffer).
 
     Bilateral rows end at u⁺ = 0. Kinetic energy does not grow: see `spare_energy`. Reads hard_W, hard_q,
-    hard_restitution, hard_mu; writes hard_r, hard_u and impact_report: whether the energetic coefficient was used, how
-    many impacts in a row, whether leftovers were resolved plastically.
+    hard_restitution, hard_mu; writes hard_r, hard_u and impact_report: whether the energetic coefficient was used, the
+    number of impacts in sequence, whether remaining approach was resolved plastically.
     """
     keep_problem(p)
     if treatment == SEQUENTIAL:
@@ -50,9 +50,11 @@ def resolve_impact(p, law, treatment, tolerance):
 
 @kernel
 def all_at_once(p, law, treatment, tolerance):
-    """The impact of all contacts in one problem; writes impact_sum and impact_base."""
+    """Impact of all contacts in one problem; returns its residual. Writes impact_sum and impact_base."""
+    # plastic impact: the compression phase
     take_all(p)
     residual = compress(p, tolerance)
+    # velocities and impulses to aim at
     rebound, contacts = count_contacts(p, least_approach(p, tolerance))
     if rebound > 0:
         if treatment == MOREAU or contacts == 1:
@@ -60,14 +62,16 @@ def all_at_once(p, law, treatment, tolerance):
         else:
             residual = maximum(residual, mean_of_reflections(p, law, tolerance))
             aim_by_reflections(p, tolerance)
+        # impact with restitution, without a gain of energy
         residual = maximum(residual, spare_energy(p, impact_by(p, law, tolerance), tolerance))
+    # plastic impact of the contacts that still approach
     add_to_row(p)
     return maximum(residual, end_plastically(p, least_approach(p, tolerance), tolerance))
 
 
 @kernel
 def count_contacts(p, approach):
-    """How many contacts have e > 0 if any approaches, otherwise 0; and how many contacts there are."""
+    """Number of contacts with e > 0 if any contact approaches, otherwise 0; and number of contacts."""
     approaching, rebound, contacts = 0, 0, 0
     for b in range(p.impact_count[0]):
         if is_contact(p, b):
@@ -81,7 +85,7 @@ def count_contacts(p, approach):
 
 @kernel
 def aim_by_contact(p):
-    """What each contact would do by itself: -e u_N⁻ after, e times its compression as expansion."""
+    """Aims of each contact by itself: impact_aim ← -e u_N⁻, impact_push ← e times its compression impulse."""
     for b in range(p.impact_count[0]):
         if is_contact(p, b):
             row, e = p.impact_row[b], p.hard_restitution[b]
@@ -91,9 +95,9 @@ def aim_by_contact(p):
 
 @kernel
 def aim_by_reflections(p, tolerance):
-    """What the mean of reflections does to each contact: velocities after, impulses beyond those of compression.
+    """Aims from the mean of reflections: impact_aim ← velocities after, impact_push ← impulses beyond compression.
 
-    A contact without impulse has nothing to aim at: it opens because of the others.
+    A contact without impulse gets no aim: the others make it open.
     """
     n, largest = p.impact_count[1], 0.0
     for i in range(n):

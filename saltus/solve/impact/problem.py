@@ -1,9 +1,9 @@
-"""Part of an impact as one cone problem: which contacts take part, from which velocities, to which.
+"""Impact subproblems: an impact phase of some of the contacts, posed as one cone problem.
 
-Every law of impact is a few problems u = W r + q, 0 <= u_N - aim ⟂ r_N >= 0 with friction, on some of the contacts.
-Where the normal impulse of a contact with friction is known beforehand, its normal row is cut off from the others and
-its own diagonal makes a trivial problem whose answer is that impulse: the block then has friction within a disk of
-given radius, which is what the expansion of Poisson's law needs.
+Every impact law is a few problems u = W r + q, 0 <= u_N - aim ⟂ r_N >= 0 with friction, on some of the contacts.
+Where the normal impulse of a contact with friction is given, its normal row is decoupled from the others, and its
+diagonal entry makes a trivial problem with that impulse as solution: the block then has friction within a disk of
+given radius, as the expansion of Poisson's law needs.
 """
 
 from saltus.model.cones import BILATERAL, BOUNDED
@@ -13,18 +13,18 @@ from saltus.solve.cone.problem import solve_cones
 
 ABSENT, FREE, GIVEN = 0, 1, 2  # impact_state
 WHOLE, COMPRESSION, EXPANSION = 0, 1, 2  # phase: from impact_base to the aims; from there to 0; from impact_closed
-SLACK = 100.0  # tolerances of the largest velocity or impulse, below which one counts as zero
+SLACK = 100.0  # in tolerances of the largest velocity or impulse: below this, one counts as zero
 
 
 @kernel
 def is_contact(p, b):
-    """Whether block b is a contact: BILATERAL rows close always, BOUNDED forces have no impulse."""
+    """Whether block b is a contact: BILATERAL rows always close, BOUNDED forces have no impulse."""
     return p.impact_kind[b] != BILATERAL and p.impact_kind[b] != BOUNDED
 
 
 @kernel
 def keep_problem(p):
-    """Copy the problem aside, so that the hard_ fields can hold parts of it."""
+    """Save the whole problem, so that the hard_ fields can hold subproblems."""
     n, blocks = p.hard_count[1], p.hard_count[0]
     p.impact_count[0], p.impact_count[1] = blocks, n
     for b in range(blocks):
@@ -41,7 +41,7 @@ def keep_problem(p):
 
 @kernel
 def restore_problem(p):
-    """Put the problem back, with the impulses impact_sum and the velocities impact_base as its solution."""
+    """Restore the whole problem, with the impulses impact_sum and the velocities impact_base as its solution."""
     n, blocks = p.impact_count[1], p.impact_count[0]
     p.hard_count[0], p.hard_count[1] = blocks, n
     for b in range(blocks):
@@ -57,7 +57,7 @@ def restore_problem(p):
 
 @kernel
 def speed_before(p):
-    """The largest velocity before the impact, of all rows."""
+    """Largest velocity magnitude of all rows before the impact."""
     speed = 0.0
     for i in range(p.impact_count[1]):
         speed = maximum(speed, absolute(p.impact_before[i]))
@@ -66,13 +66,13 @@ def speed_before(p):
 
 @kernel
 def least_approach(p, tolerance):
-    """Velocity (m/s) below which a contact does not approach: SLACK tolerances of the largest before."""
+    """Threshold of approach velocities (m/s): SLACK tolerances of the largest velocity before the impact."""
     return SLACK * tolerance * speed_before(p)
 
 
 @kernel
 def take_all(p):
-    """Let all contacts take part, with no velocity to aim at, from no impulse."""
+    """Make all contacts members, with zero aims and zero impulses."""
     for b in range(p.impact_count[0]):
         p.impact_member[b] = 1
         p.impact_aim[b] = 0.0
@@ -88,20 +88,23 @@ def solve_part(p, phase, tolerance):
     The residual is relative to the velocities before the whole impact, where those of the phase are smaller. Reads
     impact_state, impact_given; impact_base and impact_aim, or impact_closed.
     """
+    # cone problem of the unknown impulses
     choose_blocks(p)
     speed = speed_before(p)
     rest = pose(p, phase, tolerance * speed)
     residual = solve_cones(p, tolerance)
     if rest < speed:
         residual = residual * rest / speed
+    # impulses in the numbering of the whole problem
     n = p.impact_count[1]
     for i in range(n):
         p.impact_r[i] = 0.0
     for k in range(p.hard_count[1]):
         p.impact_r[p.impact_place[k]] = p.hard_r[k]
     for b in range(p.impact_count[0]):
-        if p.impact_state[b] == GIVEN:  # to the bit
+        if p.impact_state[b] == GIVEN:  # exactly, bit for bit
             p.impact_r[p.impact_row[b]] = p.impact_given[b]
+    # u⁺ = W r + u⁻ of all rows
     for i in range(n):
         u = start_of(p, phase, i)
         for j in range(n):
@@ -112,13 +115,13 @@ def solve_part(p, phase, tolerance):
 
 @kernel
 def start_of(p, phase, i):
-    """Velocity of row i before a phase."""
+    """Velocity of row i at the start of a phase."""
     return p.impact_closed[i] if phase == EXPANSION else p.impact_base[i]
 
 
 @kernel
 def choose_blocks(p):
-    """List in the hard_ fields the blocks that have unknown impulses, and where their rows are in the whole problem."""
+    """List the blocks with unknown impulses in the hard_ fields, and the places of their rows in the whole problem."""
     blocks, rows = 0, 0
     for b in range(p.impact_count[0]):
         if p.impact_state[b] == FREE or (p.impact_state[b] == GIVEN and p.impact_dim[b] > 1):
@@ -135,26 +138,30 @@ def choose_blocks(p):
 
 @kernel
 def pose(p, phase, least):
-    """Write hard_W, hard_q and the warm start of the listed rows; returns the largest |q|.
+    """hard_W, hard_q and the warm start of the listed rows; returns the largest |q|.
 
-    q is the velocity before, with what the given impulses do to it and without the aim; below `least` it is zero, since
-    what rounding leaves in dependent rows has no solution.
+    q is the velocity before the phase, with the effect of the given impulses and less the aim. Below `least` it is set
+    to zero, since rounding in dependent rows makes them inconsistent.
     """
     largest = 0.0
     n, rows = p.impact_count[1], p.hard_count[1]
     for k in range(rows):
         i, b = p.impact_place[k], p.impact_block[k]
+        # velocity before the phase, less the aim
         q = start_of(p, phase, i)
         if phase == WHOLE and is_contact(p, b) and i == p.impact_row[b]:
             q = q - p.impact_aim[b]
+        # effect of the given normal impulses
         for c in range(p.impact_count[0]):
             if p.impact_state[c] == GIVEN:
                 q = q + p.impact_W[i * n + p.impact_row[c]] * p.impact_given[c]
+        # Delassus operator with the rows of given impulses decoupled
         p.hard_r[k] = p.impact_r[i]
         for h in range(rows):
             coupled = p.impact_cut[k] == 0 and p.impact_cut[h] == 0
             p.hard_W[k * rows + h] = p.impact_W[i * n + p.impact_place[h]] if coupled else 0.0
         if p.impact_cut[k] == 1:
+            # trivial row W_ii (r - r_given) = u
             own = p.impact_W[i * n + i]
             own = own if own > 0.0 else 1.0
             p.hard_W[k * rows + k] = own
@@ -169,7 +176,7 @@ def pose(p, phase, least):
 
 @kernel
 def add_to_row(p):
-    """Add the impact in impact_r to impact_sum and go on from the velocities after."""
+    """Add impact_r to impact_sum; impact_base ← the velocities after."""
     n = p.impact_count[1]
     for i in range(n):
         p.impact_sum[i] += p.impact_r[i]
@@ -182,7 +189,7 @@ def add_to_row(p):
 
 @kernel
 def from_before(p):
-    """Begin a row of impacts at the velocities before all."""
+    """Start a sequence of impacts from the velocities before the whole impact."""
     for i in range(p.impact_count[1]):
         p.impact_base[i] = p.impact_before[i]
         p.impact_sum[i] = 0.0
@@ -190,7 +197,7 @@ def from_before(p):
 
 @kernel
 def gains_energy(p, slack):
-    """Whether the impact from impact_base to impact_u gains energy: ½ rᵀ(u⁺ + u⁻) above slack times its terms."""
+    """Whether the impact from impact_base to impact_u gains energy: ½ rᵀ (u⁺ + u⁻) above slack times its terms."""
     change, scale = 0.0, 0.0
     for i in range(p.impact_count[1]):
         change += p.impact_r[i] * (p.impact_u[i] + p.impact_base[i])

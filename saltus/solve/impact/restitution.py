@@ -1,9 +1,10 @@
-"""Restitution of the contacts that take part in one impact: Newton's, Poisson's and the energetic coefficient.
+"""Restitution laws for the member contacts of one impact: Newton's, Poisson's and the energetic coefficient.
 
-Newton: the normal velocity after is -e that before. Poisson: compression until nothing approaches, expansion with e
-times the normal impulse of compression (Glocker and Pfeiffer 1995, Multiple impacts with friction in rigid multibody
-systems, Nonlinear Dynamics 7). Energetic: the work of the normal impulse in expansion is -e² that in compression
-(Stronge 1990, Rigid body collisions with friction, Proc. R. Soc. A 431). Coulomb friction acts in each problem.
+Newton: the normal velocity after is -e that before. Poisson: compression until no contact approaches, then expansion
+with e times the normal impulse of compression (Glocker and Pfeiffer 1995, Multiple impacts with friction in rigid
+multibody systems, Nonlinear Dynamics 7). Energetic: the work of the normal impulse in expansion is -e² that in
+compression (Stronge 1990, Rigid body collisions with friction, Proc. R. Soc. A 431). Coulomb friction acts in each
+problem.
 """
 
 from saltus.model.cones import BILATERAL
@@ -24,16 +25,16 @@ from saltus.solve.impact.problem import (
     solve_part,
 )
 
-LARGEST = 8.0  # most of the given expansion that the search for the energetic one tries
+LARGEST = 8.0  # largest multiple of impact_push in the search for the energetic expansion
 HALVINGS = 60  # of the interval that holds it
 CLOSE = 1e-14  # relative error of the work at which the search ends
 
 
 @kernel
 def impact_by(p, law, tolerance):
-    """One impact of the members: to impact_aim by Newton's law, with impact_push as expansion by Poisson's.
+    """One impact of the members: to impact_aim by Newton's law, with the expansion impact_push by Poisson's.
 
-    From impact_base; writes impact_r and impact_u and, by Poisson's law, what `compress` does. Returns the residual.
+    From impact_base; writes impact_r and impact_u and, by Poisson's law, what `compress` writes. Returns the residual.
     """
     if law == NEWTON:
         free_members(p)
@@ -44,7 +45,7 @@ def impact_by(p, law, tolerance):
 
 @kernel
 def free_members(p):
-    """Make all members, and the bilateral rows, free."""
+    """impact_state ← FREE for members and bilateral rows, ABSENT for the others."""
     for b in range(p.impact_count[0]):
         free = p.impact_kind[b] == BILATERAL or (is_contact(p, b) and p.impact_member[b] == 1)
         p.impact_state[b] = FREE if free else ABSENT
@@ -52,7 +53,7 @@ def free_members(p):
 
 @kernel
 def compress(p, tolerance):
-    """The plastic impact of the members: impulses impact_pressed (N s), velocities impact_closed (m/s) after."""
+    """Plastic impact of the members: impulses impact_pressed (N s), velocities impact_closed (m/s) after it."""
     free_members(p)
     residual = solve_part(p, COMPRESSION, tolerance)
     for i in range(p.impact_count[1]):
@@ -63,18 +64,20 @@ def compress(p, tolerance):
 
 @kernel
 def expand(p, factor, tolerance):
-    """Expansion after `compress` with normal impulses of at least factor impact_push, more only where it stays closed.
+    """Expansion after `compress` with normal impulses of at least factor impact_push, more only where u_N stays zero.
 
-    0 <= u_N ⟂ r_N - push >= 0 and friction |r_T| <= mu r_N of the expansion's own. Which contacts stay closed is found
-    by trying: open ones that would approach are closed, closed ones with less than their push are opened. Writes
+    0 <= u_N ⟂ r_N - push >= 0 and friction |r_T| <= mu r_N of the expansion alone. The closed contacts are found by an
+    active-set iteration: open ones that would approach close, closed ones with less than their push open. Writes
     impact_r, the sum of both phases, and impact_u.
     """
+    # members with a push have a given normal impulse
     free_members(p)
     for b in range(p.impact_count[0]):
         p.impact_given[b] = 0.0
         if is_contact(p, b) and p.impact_member[b] == 1 and factor * p.impact_push[b] > 0.0:
             p.impact_given[b] = factor * p.impact_push[b]
             p.impact_state[b] = GIVEN
+    # active-set iteration on which contacts stay closed
     approach, residual = least_approach(p, tolerance), 0.0
     for i in range(p.impact_count[1]):
         p.impact_r[i] = 0.0
@@ -82,6 +85,7 @@ def expand(p, factor, tolerance):
         residual = solve_part(p, EXPANSION, tolerance)
         if exchange(p, approach, tolerance) == 0:
             break
+    # sum of both phases
     for i in range(p.impact_count[1]):
         p.impact_r[i] += p.impact_pressed[i]
     return residual
@@ -89,7 +93,7 @@ def expand(p, factor, tolerance):
 
 @kernel
 def exchange(p, approach, tolerance):
-    """Close open contacts that approach and open closed ones that lack impulse; returns how many."""
+    """Close open contacts that approach and open closed ones that lack impulse; returns the number of changes."""
     count = 0
     for b in range(p.impact_count[0]):
         row = p.impact_row[b]
@@ -105,18 +109,20 @@ def exchange(p, approach, tolerance):
 
 @kernel
 def spare_energy(p, residual, tolerance):
-    """Replace the impact in impact_r, if it gains energy, by one with the energetic coefficient; returns the residual.
+    """Replace the impact in impact_r by one with the energetic coefficient if it gains energy; returns the residual.
 
-    So too an impact that was not solved (by its residual): there may be no impulses, with friction, that lead to given
-    velocities. Reads impact_push, whose multiple the expansion then is.
+    Likewise an impact that was not solved (by its residual): with friction, no impulses may lead to given velocities.
+    Reads impact_push, of which the expansion then is a multiple.
     """
     if residual <= SLACK * tolerance and not gains_energy(p, tolerance):
         return residual
     p.impact_report[ENERGETIC] = 1
+    # energetic coefficient: e² of the work of compression
     residual = compress(p, tolerance)
     factor = energetic_factor(p, tolerance)
     residual = maximum(residual, expand(p, factor, tolerance))
-    if gains_energy(p, 0.0):  # friction that turns within a phase: compression alone never gains
+    if gains_energy(p, 0.0):  # friction that changes direction within a phase; compression alone never gains
+        # largest factor without a gain, by bisection
         low, high = 0.0, factor
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
@@ -131,11 +137,12 @@ def spare_energy(p, residual, tolerance):
 
 @kernel
 def energetic_factor(p, tolerance):
-    """The factor of impact_push for which the normal impulses of the expansion work e² of what compression took.
+    """Factor of impact_push with which the expansion returns e² of the work of compression.
 
     Work over a phase is ½ r_N (u_N before + u_N after), summed over contacts; the factor is common to them. Its root is
     found by false position (Illinois), since the work is a quadratic function of it as long as no contact changes mode.
     """
+    # work e² W_c that the expansion owes
     owed = 0.0
     for b in range(p.impact_count[0]):
         if is_contact(p, b) and p.impact_member[b] == 1:
@@ -143,12 +150,14 @@ def energetic_factor(p, tolerance):
             owed -= 0.5 * e * e * p.impact_pressed[i] * (p.impact_base[i] + p.impact_closed[i])
     if owed <= 0.0:
         return 0.0
+    # bracket the root
     low, high, below, above = 0.0, 1.0, -owed, expansion_work(p, 1.0, tolerance) - owed
     while above < 0.0 and high < LARGEST:
         low, below, high = high, above, 2.0 * high
         above = expansion_work(p, high, tolerance) - owed
-    if above < 0.0:  # jammed: no expansion does so much work, so that Poisson's has to do
+    if above < 0.0:  # jammed: no expansion does that much work; keep Poisson's
         return 1.0
+    # false position (Illinois)
     for _ in range(HALVINGS):
         factor = (low * above - high * below) / (above - below)
         error = expansion_work(p, factor, tolerance) - owed
@@ -163,7 +172,7 @@ def energetic_factor(p, tolerance):
 
 @kernel
 def expansion_work(p, factor, tolerance):
-    """Work (J) of the normal impulses in the expansion with factor impact_push; writes what `expand` does."""
+    """Work (J) of the normal impulses in the expansion with factor impact_push; writes what `expand` writes."""
     expand(p, factor, tolerance)
     work = 0.0
     for b in range(p.impact_count[0]):

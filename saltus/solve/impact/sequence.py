@@ -1,11 +1,11 @@
-"""Several contacts at once as a row of impacts: reflections of all that approach, or one contact after the other.
+"""Multiple impacts as a sequence: reflections of all approaching contacts, or one contact after the other.
 
-Reflections: all contacts that approach are reflected together, again and again until none approaches; the others do
-not take part, so that they may open (Smith, Kaufman, Vouga, Tamstorf and Grinspun 2012, Reflections on simultaneous
-impact, ACM Transactions on Graphics 31, section 5: generalised reflections). Restitution between 0 and 1 is the mean of
-the plastic impact and of the reflections (section 6). Here each contact has its own e: the mean is over a level,
-uniform in [0, 1], above which a contact's e makes it elastic and below which plastic. Kinetic energy is convex, cones
-are convex and what is feasible stays so: the mean keeps momentum, gains no energy and holds every impulse in its cone.
+Reflections: all approaching contacts are reflected together, repeatedly, until none approaches; the others take no
+part, so that they can open (Smith, Kaufman, Vouga, Tamstorf and Grinspun 2012, Reflections on simultaneous impact, ACM
+Transactions on Graphics 31, section 5: generalised reflections). Restitution between 0 and 1 is the mean of the plastic
+impact and the reflections (section 6). Here each contact has its own e: the mean is over a level, uniform in [0, 1];
+contacts with e above the level are elastic, the others plastic. Kinetic energy, cones and feasible velocities are
+convex: the mean keeps momentum, gains no energy and keeps every impulse in its cone.
 """
 
 from saltus.model.cones_impact import LEFTOVER, NEWTON, ROUNDS
@@ -14,17 +14,18 @@ from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all
 from saltus.solve.impact.restitution import compress, expand, impact_by, spare_energy
 
-PATIENCE = 20  # impacts in a row, for each contact, before the rest is resolved plastically
-TIE = 1e-9  # relative difference below which two contacts approach equally fast: the first of them is hit
+PATIENCE = 20  # impacts in sequence, per contact, before the rest is resolved plastically
+TIE = 1e-9  # relative difference below which two approach velocities are equal: the first contact is hit
 
 
 @kernel
 def mean_of_reflections(p, law, tolerance):
-    """The mean of rows of reflections and the plastic impact; writes the impulses impact_mean; returns the residual."""
+    """Mean of reflection sequences and the plastic impact; writes the impulses impact_mean; returns the residual."""
     n = p.impact_count[1]
     for i in range(n):
         p.impact_mean[i] = 0.0
     level, residual = 0.0, 0.0
+    # elastic above the level, plastic below: weighted by the length of each interval of levels
     while True:
         top = next_level(p, level)
         if top <= level:
@@ -33,6 +34,7 @@ def mean_of_reflections(p, law, tolerance):
         for i in range(n):
             p.impact_mean[i] += (top - level) * p.impact_sum[i]
         level = top
+    # above all coefficients: the plastic impact
     from_before(p)
     take_all(p)
     residual = maximum(residual, compress(p, tolerance))
@@ -43,7 +45,7 @@ def mean_of_reflections(p, law, tolerance):
 
 @kernel
 def next_level(p, level):
-    """The least coefficient of restitution above level, or level if there is none."""
+    """Smallest coefficient of restitution above `level`, or `level` if there is none."""
     top = level
     for b in range(p.impact_count[0]):
         e = clip(p.hard_restitution[b], 0.0, 1.0)
@@ -54,7 +56,7 @@ def next_level(p, level):
 
 @kernel
 def reflect(p, level, law, tolerance):
-    """Reflections until nothing approaches, elastic for e above level, otherwise plastic; writes impact_sum."""
+    """Reflections until no contact approaches, elastic for e above level, else plastic; writes impact_sum."""
     from_before(p)
     approach, residual, rounds = least_approach(p, tolerance), 0.0, 0
     while rounds < PATIENCE * (p.impact_count[0] + 1):
@@ -69,7 +71,7 @@ def reflect(p, level, law, tolerance):
 
 @kernel
 def choose_reflected(p, level, approach):
-    """Let take part what approaches, and of plastic contacts what does not leave; returns how many approach."""
+    """Members: approaching contacts, and plastic ones that do not separate; returns the number that approach."""
     count = 0
     for b in range(p.impact_count[0]):
         p.impact_member[b], p.impact_aim[b] = 0, 0.0
@@ -86,7 +88,7 @@ def choose_reflected(p, level, approach):
 
 @kernel
 def reflect_once(p, level, law, tolerance):
-    """One impact of the members with e = 1 or 0 each; by Poisson's law too where Newton's has no solution."""
+    """One impact of the members, each with e = 1 or 0; by Poisson's law where Newton's has no solution."""
     for i in range(p.impact_count[1]):
         p.impact_r[i] = 0.0
     if law == NEWTON:
@@ -102,7 +104,7 @@ def reflect_once(p, level, law, tolerance):
 
 @kernel
 def end_plastically(p, approach, tolerance):
-    """If contacts still approach, add to the row the plastic impact of all; returns its residual."""
+    """Append the plastic impact of all contacts if any still approaches; returns its residual."""
     fastest = fastest_contact(p)
     if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
         return 0.0
@@ -125,9 +127,9 @@ def fastest_contact(p):
 
 @kernel
 def one_after_the_other(p, law, tolerance):
-    """Single impacts, each of the contact that approaches fastest, until none does; writes impact_sum.
+    """Single impacts, each of the fastest approaching contact, until none approaches; writes impact_sum.
 
-    Each gains no energy by itself (`spare_energy`). Returns the residual.
+    Each by itself gains no energy (`spare_energy`). Returns the residual.
     """
     from_before(p)
     approach, residual, rounds = least_approach(p, tolerance), close_loops(p, tolerance), 0
@@ -144,7 +146,7 @@ def one_after_the_other(p, law, tolerance):
 
 @kernel
 def close_loops(p, tolerance):
-    """The impact of the bilateral rows alone; returns the residual."""
+    """Impact of the bilateral rows alone; returns the residual."""
     for b in range(p.impact_count[0]):
         p.impact_member[b] = 0
     for i in range(p.impact_count[1]):
@@ -156,7 +158,7 @@ def close_loops(p, tolerance):
 
 @kernel
 def single_impact(p, contact, law, tolerance):
-    """The impact of one contact alone, from impact_base."""
+    """Impact of one contact alone, from impact_base; returns the residual."""
     for b in range(p.impact_count[0]):
         p.impact_member[b] = 0
     for i in range(p.impact_count[1]):

@@ -1,10 +1,10 @@
-"""Unsymmetric linear systems with deformable bodies: stabilised biconjugate gradients.
+"""BiCGSTAB for unsymmetric linear systems with deformable bodies.
 
 van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric linear
 systems, SIAM J. Sci. Stat. Comput. 13 (1992), preconditioned from the right. The matrix is A + F: A has the pattern
 of the inertia (see `saltus.dynamics.tree.unsymmetric`), F is of deformable bodies (see `saltus.dynamics.flex.tangent`).
-The preconditioner P is A, and on particles A and what F has between each vertex and itself, so that (A + F) P⁻¹ y is
-y + F P⁻¹ y but on particles, where A is a diagonal: no product with A is needed.
+The preconditioner P is A, plus the diagonal vertex blocks of F on particles. Hence (A + F) P⁻¹ y is y + F P⁻¹ y except
+on particles, where A is diagonal: no product with A is needed.
 """
 
 from saltus.dynamics.flex.tangent import add_flex_tangent
@@ -22,10 +22,11 @@ TINY = 1e-300
 def bicgstab(m, d, x):
     """x ← (A + F)⁻¹ x for a field x [nv]; returns 1 if it did not converge in some lane, else 0.
 
-    A is in lower and upper [nC], which are overwritten. Ends where the residual has become 1e-13 times what it was,
-    each component measured by M.
+    A is in lower and upper [nC], which are overwritten. Ends when the residual has fallen by a factor of 1e-13, or
+    8 units of rounding if that is more, in the norm √(Σ r²/M).
     """
     zero = 0.0 * d.time
+    # r = b and shadow residual r̂ = b
     factor(m, d)
     for i in range(m.nv):
         d.metric_change[i] = zero
@@ -38,15 +39,18 @@ def bicgstab(m, d, x):
     for _ in range(ITERATIONS):
         if not any_lane(going):
             break
+        # direction p = r + β (p - ω v)
         before, rho = rho, dot(m, d, d.metric_gradient, d.pcg_residual)
         beta = ratio(rho, before) * ratio(alpha, omega)
         for i in range(m.nv):
             d.pcg_search[i] = d.pcg_residual[i] + beta * (d.pcg_search[i] - omega * d.pcg_product[i])
+        # v = (A + F) P⁻¹ p, step α along it
         times(m, d, d.pcg_search, d.pcg_product)
         alpha = where(going, ratio(rho, dot(m, d, d.metric_gradient, d.pcg_product)), zero)
         for i in range(m.nv):
             d.metric_change[i] = d.metric_change[i] + alpha * d.metric_search[i]
             d.pcg_residual[i] = d.pcg_residual[i] - alpha * d.pcg_product[i]
+        # t = (A + F) P⁻¹ r, step ω that minimises |r - ω t|
         times(m, d, d.pcg_residual, d.metric_image)
         omega = ratio(dot(m, d, d.metric_image, d.pcg_residual), dot(m, d, d.metric_image, d.metric_image))
         omega = where(going, omega, zero)
@@ -77,7 +81,7 @@ def dot(m, d, x, y):
 
 @kernel(sums=True)
 def measure(m, d):
-    """Σ r²/M over the diagonal of the inertia, of pcg_residual."""
+    """Squared norm Σ r²/M of pcg_residual, with the diagonal of the inertia."""
     total = 0.0 * d.time
     for i in range(m.nv):
         total = total + d.pcg_residual[i] * d.pcg_residual[i] / d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
@@ -86,7 +90,7 @@ def measure(m, d):
 
 @kernel
 def factor(m, d):
-    """The preconditioner: metric_product [nv] ← the diagonal of A, lower, upper and metric_block ← factors."""
+    """Factor the preconditioner: metric_product [nv] ← diagonal of A, lower, upper and metric_block ← factors."""
     for i in range(m.nv):
         d.metric_product[i] = d.lower[m.M_rowadr[i] + m.M_rownnz[i] - 1]
     begin_blocks(m, d, d.lower)

@@ -1,12 +1,12 @@
-"""A step towards balance: forces linearised, constraint rows as they are.
+"""Newton step of an implicit time step: linearised forces with the exact cost of the constraint rows.
 
-With r the forces that are out of balance at the accelerations a, but for those of constraint rows, and A₀ = M + s K +
-r D, the change x minimises the convex cost
+With r the residual forces at the accelerations a, without those of constraint rows, and A₀ = M + s K + r D, the change
+x minimises the convex cost
 
     ½ xᵀ A₀ x + r · x + Σ s(J (a + x) - a_ref),
 
-with s the cost of each block of rows (see `saltus.contact.rows.cost`): by Newton's method with conjugate gradients, and
-an exact line search, so that rows may start and stop acting. Without rows it is one linear solve.
+with s the cost of each block of rows (see `saltus.contact.rows.cost`): by Newton's method with conjugate gradients and
+an exact line search, so that rows may become active or inactive. Without rows it is one linear solve.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -19,7 +19,7 @@ from saltus.solve.implicit.pcg import pcg
 from saltus.solve.soft.line_search import PRECISION, least_cost
 
 ITERATIONS = 50
-DECREASE = 0.03  # of the gradient at the start, at which the rest is left to the next step towards balance
+DECREASE = 0.03  # of the gradient relative to the start; the rest is left to the next outer step
 
 
 @kernel
@@ -36,7 +36,7 @@ def linear_change(m, d, live, tolerance):
 @only_with("constraint", otherwise=linear_change)
 @kernel
 def soft_change(m, d, live, tolerance):
-    """`balance_change` with rows that follow the soft law."""
+    """`balance_change` with rows under the soft law."""
     if d.count[NBLOCK] == 0:
         linear_change(m, d, live, tolerance)
         return
@@ -47,9 +47,11 @@ def soft_change(m, d, live, tolerance):
     constrained = d.constrained > 0.5
     enough = zero
     for k in range(ITERATIONS):
+        # gradient r + A₀ x - Jᵀ force
         constraint_forces(m, d)
         for i in range(m.nv):
             d.metric_gradient[i] = d.metric_force[i] + d.metric_product[i] - d.qfrc_constraint[i]
+        # Newton direction by conjugate gradients, then exact line search
         metric_factor(m, d)
         slope, size = pcg(m, d, live, tolerance, enough)
         if k == 0:
@@ -58,7 +60,7 @@ def soft_change(m, d, live, tolerance):
         if not any_lane(live):
             break
         move_on(m, d, live, slope)
-        # without rows the cost is quadratic
+        # without rows the cost is quadratic, and one step exact
         live = live & constrained
 
 
@@ -67,17 +69,18 @@ def soft_change(m, d, live, tolerance):
 def balance_change(m, d, live, tolerance):
     """metric_change ← the x above in the lanes that are live, 0 in the others.
 
-    Reads metric_force [nv] and the rows with their residuals at a, which it moves on; rows that are held count as
-    forces. `tolerance`: of conjugate gradients.
+    Reads metric_force [nv] and the rows with their residuals at a, which it advances; under event location the rows
+    of the active set count as forces. `tolerance`: of conjugate gradients.
     """
     linear_change(m, d, live, tolerance)
 
 
 @kernel(sums=True)
 def move_on(m, d, live, slope):
-    """Go along metric_search as far as the cost falls."""
+    """Exact line search along metric_search; advances metric_change, metric_product and row_residual."""
     metric_times(m, d, d.metric_search, d.metric_image)
     times_rows(m, d, d.metric_search, d.row_search)
+    # slope and curvature of the quadratic part
     gauss = 0.0 * slope
     curvature = gauss
     for i in range(m.nv):

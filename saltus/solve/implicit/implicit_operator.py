@@ -1,11 +1,12 @@
-"""The matrix of a step that is implicit in forces: inertia, and how forces and constraints change with motion.
+"""Matrix of a step that is implicit in forces: inertia, and the derivatives of forces and constraints.
 
     A = M + s K + r D + Jᵀ W J
 
-M, with what joints add on its diagonal, is kept like the inertia; K and D are of deformable bodies (see
+M, with the joint terms on its diagonal, is stored like the inertia; K and D are of deformable bodies (see
 `saltus.dynamics.flex.tangent`), W are the curvatures of constraint rows at row_residual (see
-`saltus.contact.rows.cost`). Only products are made. The preconditioner is A without what it couples beyond a tree and
-beyond a body: exact where no deformable body is there and rows act on one branch each.
+`saltus.contact.rows.cost`). A is applied as an operator, never assembled. The preconditioner is A restricted
+to the pattern of M, and on lone bodies to their diagonal blocks: exact without deformable bodies if rows act on one
+branch each.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -29,7 +30,7 @@ def metric_times(m, d, p, q):
 @only_with("constraint")
 @kernel
 def soft_rows_times(m, d, p, q):
-    """`add_rows_times` of rows that follow the soft law."""
+    """`add_rows_times` for rows under the soft law."""
     times_rows(m, d, p, d.row_search)
     for b in range(d.count[NBLOCK]):
         dim, row = d.block_dim[b], d.block_row[b]
@@ -49,12 +50,12 @@ def soft_rows_times(m, d, p, q):
 @only_with("event", otherwise=soft_rows_times)
 @kernel
 def add_rows_times(m, d, p, q):
-    """q ← q + Jᵀ W J p for fields p, q [nv]; rows that are held add nothing. Overwrites row_search and row_force."""
+    """q ← q + Jᵀ W J p for fields p, q [nv]; nothing under event location. Overwrites row_search and row_force."""
 
 
 @kernel
 def metric_factor(m, d):
-    """The preconditioner of A, factored, for `metric_solve`: in qLD [nC] for trees, in metric_block for lone bodies."""
+    """Factor the preconditioner of A, for `metric_solve`: in qLD [nC] for trees, in metric_block for lone bodies."""
     for k in range(m.nC):
         d.qLD[k] = d.M[k]
     begin_blocks(m, d, d.M)
@@ -68,7 +69,7 @@ def metric_factor(m, d):
 
 @kernel
 def begin_blocks(m, d, matrix):
-    """metric_block ← the diagonal of a field [nC] that is kept like M."""
+    """metric_block ← the diagonal of a field [nC] that is stored like M."""
     zero = 0.0 * d.time
     for i in range(m.nv):
         d.metric_block[i] = (zero, zero, zero)
@@ -78,7 +79,7 @@ def begin_blocks(m, d, matrix):
 
 @kernel(inline=True)
 def stands_alone(m, i):
-    """Whether the inertia is diagonal at degree of freedom i, and its body has three or fewer, as vertices have."""
+    """Whether the inertia is diagonal at degree of freedom i and its body has at most three, as vertices have."""
     return m.dof_simple[i] and m.body_dofnum[m.dof_bodyid[i]] <= 3
 
 
@@ -90,7 +91,7 @@ def first_dof(m, i):
 
 @kernel
 def add_entry(m, d, i, j, value):
-    """Add to entries (i, j) and (j, i) of the preconditioner; what has no place there is left out."""
+    """Add to entries (i, j) and (j, i) of the preconditioner; entries outside its pattern are dropped."""
     if j > i:
         i, j = j, i
     if stands_alone(m, i):
@@ -106,7 +107,7 @@ def add_entry(m, d, i, j, value):
 @only_with("flex")
 @kernel
 def vertex_entries(m, d):
-    """What deformable bodies have between each vertex and itself."""
+    """Add the diagonal vertex blocks of deformable bodies to the preconditioner."""
     vertex_blocks(m, d)
     for v in range(m.nflexvert):
         if on_body(m, v):
@@ -115,7 +116,7 @@ def vertex_entries(m, d):
 
 @kernel
 def vertex_entry(m, d, v):
-    """What is between vertex v and itself."""
+    """Add the diagonal block of vertex v."""
     b = m.flexvert_bodyid[v]
     arm = sub3(d.flexvert_xpos[v], d.subtree_com[m.body_rootid[b]])
     k = d.flexvert_block[v]
@@ -137,7 +138,7 @@ def vertex_entry(m, d, v):
 @only_with("constraint")
 @kernel
 def soft_row_entries(m, d):
-    """`row_entries` of rows that follow the soft law."""
+    """`row_entries` for rows under the soft law."""
     for b in range(d.count[NBLOCK]):
         block_weight(m, d, b)
         dim = d.block_dim[b]
@@ -156,7 +157,10 @@ def soft_row_entries(m, d):
 @only_with("event", otherwise=soft_row_entries)
 @kernel
 def row_entries(m, d):
-    """What soft rows add; of tendons across branches the diagonal alone, since parts of that may be indefinite."""
+    """Add Jᵀ W J of soft rows to the preconditioner.
+
+    Of tendons across branches only the diagonal, since a part of their block may be indefinite.
+    """
 
 
 @kernel
@@ -165,11 +169,13 @@ def factor_block(d, first, count):
     for i in range(count):
         row = first + i
         left = d.metric_block[row, i]
+        # u = L D of row i
         for j in range(i):
             u = d.metric_block[row, j]
             for k in range(j):
                 u = u - d.metric_block[row, k] * d.metric_block[first + j, k]
             d.metric_block[row, j] = u
+        # row i of L, and D⁻¹
         for j in range(i):
             u = d.metric_block[row, j]
             t = u * d.metric_block[first + j, j]
@@ -191,7 +197,7 @@ def metric_solve(m, d, r, z):
 
 @kernel(inline=True)
 def solve_block(d, r, z, first, count):
-    """z ← (L D Lᵀ)⁻¹ r on a body's degrees of freedom."""
+    """z ← (L D Lᵀ)⁻¹ r on the degrees of freedom of a body."""
     for i in range(count):
         x = r[first + i]
         for j in range(i):

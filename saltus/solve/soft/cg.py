@@ -1,12 +1,12 @@
-"""Nonlinear conjugate gradients for the accelerations under soft constraints.
+"""Nonlinear conjugate gradients for the primal problem of soft constraints.
 
-They minimise the same convex cost as Newton's method (see `saltus.solve.soft.newton`), without its Hessian: with M as
-the preconditioner, the same exact line search, and the directions s' = -M⁻¹ g + β s of Hager & Zhang (A new conjugate
-gradient method with guaranteed descent and an efficient line search, SIAM J. Optim. 16 (2005)):
+They minimise the convex cost of `saltus.solve.soft.newton` without its Hessian: preconditioned by M, with the same
+exact line search and the directions s' = -M⁻¹ g + β s of Hager & Zhang (A new conjugate gradient method with
+guaranteed descent and an efficient line search, SIAM J. Optim. 16 (2005)):
 
     β = (y - 2 s (y · M⁻¹ y) / (s · y)) · M⁻¹ g / (s · y),    y the change of the gradient g,
 
-bounded below. Memory and an iteration's cost grow with the entries of M and J alone.
+bounded below. Memory and cost per iteration grow only with the non-zeros of M and J.
 """
 
 from saltus.contact.counts import NITER
@@ -24,16 +24,17 @@ TINY = 1e-30
 def cg(m, d):
     """Accelerations and forces of the constraint problem; returns 1 if it did not converge in some lane, else 0.
 
-    Starts from qacc_warmstart [nv] and leaves its result there, in the lanes that any row acts on. Reads M, qfrc_tau,
+    Starts from qacc_warmstart [nv] and leaves its result there, in the lanes with active rows. Reads M, qfrc_tau,
     qfrc_bias, the blocks. Writes row_force, qfrc_constraint [nv] (N, N m) and the factors of M.
 
-    A lane has converged when its gradient, the decrease of cost of the last step, or ½ g · M⁻¹ g, which is at least the
-    cost that is still to be lost, scaled by the mean inertia, is below the model's tolerance, or at rounding.
+    A lane has converged when its gradient, the decrease of cost in the last step, or ½ g · M⁻¹ g, an upper bound of the
+    remaining decrease, scaled by the mean inertia, is below the model's tolerance, or at rounding.
     """
     factor(m, d)
     begin(m, d)
     live = d.constrained > 0.5
     d.count[NITER] = 0
+    # start: steepest descent in the metric of M
     size, noise = gradient(m, d)
     decrement = precondition(m, d)
     for i in range(m.nv):
@@ -44,16 +45,18 @@ def cg(m, d):
         if not any_lane(live):
             break
         d.count[NITER] = d.count[NITER] + 1
+        # exact line search along the direction
         slope = along_search(m, d)
         alpha = line_search(m, d, live, slope)
         step(m, d, alpha)
+        # gradient before and after the step
         for i in range(m.nv):
             d.cg_gradient[i] = d.solve_gradient[i]
             d.cg_Mgradient[i] = d.solve_Mgradient[i]
         size, noise = gradient(m, d)
         rough = is_rough(m, d, size, noise)
         decrement = precondition(m, d)
-        # the cost is quadratic along a step on which no constraint changes its state
+        # decrease of the last step, quadratic where no constraint changes its state
         live = live & (-0.5 * m.opt_scale * alpha * slope >= m.opt_tolerance)
         turn(m, d, size)
     forces_reached(m, d, rough)
@@ -62,7 +65,7 @@ def cg(m, d):
 
 @kernel(sums=True)
 def precondition(m, d):
-    """solve_Mgradient ← M⁻¹ gradient; returns the product of the two."""
+    """solve_Mgradient ← M⁻¹ g; returns g · M⁻¹ g."""
     for i in range(m.nv):
         d.solve_Mgradient[i] = d.solve_gradient[i]
     solve(m, d, d.solve_Mgradient)
@@ -76,6 +79,7 @@ def precondition(m, d):
 def turn(m, d, size):
     """solve_search ← the next direction, for a gradient of length `size`."""
     zero = 0.0 * size
+    # products of the change y of the gradient, the direction s and M⁻¹
     sy = yMy = yMg = sg = ss = zero
     for i in range(m.nv):
         y = d.solve_gradient[i] - d.cg_gradient[i]
@@ -85,6 +89,7 @@ def turn(m, d, size):
         yMg = yMg + y * d.solve_Mgradient[i]
         sg = sg + s * d.solve_gradient[i]
         ss = ss + s * s
+    # β of Hager & Zhang, bounded below
     curved = sy > TINY
     divisor = where(curved, sy, zero + 1.0)
     beta = (yMg - 2.0 * yMy / divisor * sg) / divisor

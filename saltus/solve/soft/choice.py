@@ -1,7 +1,7 @@
-"""Which solver a model's constraints get: the one that its file names, and no other is compiled.
+"""Choice of the soft-constraint solver: the one that the model file names; the others are not compiled.
 
-All find the same forces, to the model's tolerance. For duals it is always Newton's method, whose last step makes
-tangents exact; they are the derivatives of the solution itself, not of an iteration that stops on the way to it.
+All find the same forces to the model's tolerance. Dual numbers always use Newton's method, whose last step makes the
+tangents exact: derivatives of the solution itself, not of an iteration truncated on the way to it.
 """
 
 from saltus.number.kernels import kernel, only_with, without_tangents
@@ -14,7 +14,7 @@ from saltus.solve.soft.pgs import pgs
 
 @kernel
 def solve_constraints(m, d):
-    """Forces and accelerations under constraints (see `newton`); returns 1 if unconverged in some lane."""
+    """Constraint forces and accelerations (see `newton`); returns 1 if unconverged in some lane, else 0."""
     unconverged = solver(m, d)
     hold_friction(m, d)
     return unconverged
@@ -22,7 +22,7 @@ def solve_constraints(m, d):
 
 @kernel
 def keep_forces(m, d):
-    """The forces of the dual problem are there already."""
+    """Nothing to do: the dual solver has left its forces in dual_force."""
 
 
 cg_or_newton = only_with("cg", otherwise=newton)(without_tangents(otherwise=newton)(cg))
@@ -33,6 +33,6 @@ dual_forces = only_with("pgs", otherwise=unfold_forces)(without_tangents(otherwi
 @only_with("noslip")
 @kernel
 def hold_friction(m, d):
-    """Friction without slip, from the forces that the solver has found."""
+    """No-slip pass over friction, from the forces that the solver has found."""
     dual_forces(m, d)
     noslip(m, d)

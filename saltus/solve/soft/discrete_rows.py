@@ -1,15 +1,15 @@
-"""Soft constraint rows at the end of a step, as MuJoCo 4.0's `discrete` has them.
+"""Discrete-time soft constraint rows, with the reference acceleration at the end of the step (MuJoCo 4.0's `discrete`).
 
-A row's reference acceleration -B v - K I r with its violation r and velocity v is taken at the end of the step, where
-the violation is r + h v' and the velocity v' = v + h J a. What is linear in J a moves into the row's softness: with
-β = h B + h² K I
+The reference acceleration -B v - K I r of a row with violation r and velocity v is evaluated at the end of the step,
+with violation r + h v' and velocity v' = v + h J a. The terms linear in J a move into the regularisation of the row:
+with β = h B + h² K I
 
     R' = R / (1 + β),   a_ref' = (-B v - K I (r + h v)) / (1 + β).
 
-A contact or limit whose time constant times damping ratio is below the step is resolved by the stiffest row that does
-not rebound, h² K I = 1 and B = 2 ζ √K, unless the flag refsafe is off; its damping is reduced where it would lead
-beyond the largest impedance. R is first scaled as springs and dampers of joints change the inertia (MuJoCo
-documentation, Computation, "Numerical integration" and "Constraint model"; the bounds are those of the library).
+A contact or limit whose time constant times damping ratio is below the step gets the stiffest row without rebound,
+h² K I = 1 and B = 2 ζ √K, unless the flag refsafe is off; its damping is reduced where the impedance would exceed its
+largest value. R is first scaled for the effect of joint springs and dampers on the inertia (MuJoCo documentation,
+Computation, "Numerical integration" and "Constraint model"; the bounds are those of the library).
 """
 
 from saltus.contact.counts import NBLOCK
@@ -25,9 +25,9 @@ TINY = 1e-30
 @only_with("constraint")
 @kernel
 def fold_rows(m, d, h):
-    """Change row_D and row_aref of all rows to those of a step of h seconds.
+    """Convert row_D and row_aref of all rows to those of a step of h seconds.
 
-    Reads M without, and in slope [nv] what joints add to its diagonal. Overwrites row_search.
+    Reads M without joint springs and dampers, whose diagonal terms are in slope [nv]. Overwrites row_search.
     """
     for b in range(d.count[NBLOCK]):
         times_block(m, d, b, d.qvel, d.row_search)
@@ -44,7 +44,7 @@ def fold_rows(m, d, h):
 
 @kernel
 def fold_equality(m, d, h, b, imp):
-    """Rows of an equality: as authored, with what velocities alone make of their accelerations."""
+    """Rows of an equality: as authored, with the velocity terms of the end of the step in row_aref."""
     law = d.block_law[b]
     stiffness, damping = m.law_stiffness[law], m.law_damping[law]
     beta = h * damping + h * h * stiffness * imp
@@ -57,28 +57,32 @@ def fold_equality(m, d, h, b, imp):
 
 @kernel(inline=True)
 def room(imp):
-    """How much R may be divided by, less one, until the impedance is the largest."""
+    """Largest factor by which R may be divided, less one, at which the impedance reaches its bound."""
     return (1.0 - imp) / imp * (LARGEST / (1.0 - LARGEST)) - 1.0
 
 
 @kernel
 def fold_others(m, d, h, b, imp):
-    """Rows of limits, contacts and dry friction; those of a contact across its normal have no stiffness."""
+    """Rows of limits, contacts and dry friction; tangential rows of a contact have no stiffness."""
     law, kind, row = d.block_law[b], d.block_kind[b], d.block_row[b]
     zero = 0.0 * d.time
     stiffness, damping = zero + m.law_stiffness[law], zero + m.law_damping[law]
     most = room(imp)
+    # stiffness K and damping B
     if kind == FRICTION:
         stiffness = zero
     elif resolved(m, law, h):
+        # stiffest row without rebound: h² K I = 1, B = 2 ζ √K
         ratio = 0.5 * m.law_damping[law] / sqrt(m.law_stiffness[law])
         stiffness = 1.0 / (h * h * imp)
         damping = 2.0 * ratio * sqrt(stiffness)
         damping = where(h * damping + 1.0 > most, maximum((most - 1.0) / h, zero), damping)
+    # β = h B + h² K I, D ← D (1 + β) within the largest impedance
     spring = stiffness * imp
     beta = h * damping + h * h * spring
     slope = m.law_friction[law, 0] if kind == PYRAMID and d.block_dim[b] > 1 else 0.0
     gain = minimum(1.0 + beta, 1.0 + most) / softening(m, d, b, 0, slope)
+    # reference acceleration at the end of the step
     for r in range(d.block_dim[b]):
         v = d.row_search[row + r]
         if kind == CONE and r > 0:
@@ -91,7 +95,7 @@ def fold_others(m, d, h, b, imp):
 
 @kernel
 def resolved(m, law, h):
-    """Whether a law's time constant times its damping ratio is below h seconds."""
+    """Whether the time constant of a law times its damping ratio is below h seconds."""
     if not m.opt_refsafe or m.law_direct[law]:
         return False
     return 1.0 < h * m.law_impedance[law, 1] * sqrt(m.law_stiffness[law])
@@ -99,7 +103,10 @@ def resolved(m, law, h):
 
 @kernel
 def softening(m, d, b, r, slope):
-    """How much softer row r of block b plus `slope` times the next finds the joints with their springs and dampers."""
+    """Ratio of J D⁻¹ Jᵀ with and without joint springs and dampers, D the diagonal of the inertia.
+
+    For row r of block b plus `slope` times the next row.
+    """
     dim, place, first = d.block_dim[b], d.block_J[b] + r, d.block_dofs[b]
     bare = stiff = 0.0 * d.time
     for c in range(d.block_num[b]):

@@ -1,16 +1,16 @@
-"""The dual of the constraint problem, with the forces as unknowns: its matrices, and how forces and motion correspond.
+"""The dual problem of soft constraints, with the forces as unknowns: its matrices, and forces to motion and back.
 
-The forces f minimise ½ fᵀ (A + R) f + fᵀ b within the bounds of each kind of constraint, with A = J M⁻¹ Jᵀ,
-b = J a₀ - a_ref, R = 1/row_D and a₀ the accelerations without constraints (MuJoCo documentation, Computation:
-Constraint model: Dual problem). From M = Lᵀ D L comes A = G Gᵀ with G = J L⁻¹ D^-½, whose rows have entries for the
-degrees of freedom of a block's chain and their ancestors alone. With y = Gᵀ f at hand, the residual of a row costs one
-product of vectors, and A is never formed but for its blocks on the diagonal.
+The forces f minimise ½ fᵀ (A + R) f + fᵀ b within the bounds of each kind of constraint, with the Delassus operator
+A = J M⁻¹ Jᵀ, b = J a₀ - a_ref, R = 1/row_D and a₀ the unconstrained accelerations (MuJoCo documentation, Computation:
+Constraint model: Dual problem). From M = Lᵀ D L follows A = G Gᵀ with G = J L⁻¹ D^-½, whose rows have entries only for
+the degrees of freedom of a block's chain and their ancestors. With y = Gᵀ f maintained, the residual of a row costs one
+dot product, and only the diagonal blocks of A are formed.
 
-Unknowns are forces of rows, and of edges for a pyramid: edges 2k and 2k + 1 are the normal plus and minus friction
+Unknowns are row forces, and edge forces for a pyramid: edges 2k and 2k + 1 are the normal plus and minus friction
 times tangent k. Unknown e of the block whose rows begin at `row` is dual_force[2 row + e].
 
-What depends on an order of constraints, as sweeps do, works on one lane at a time: `get` and `put` are a lane's
-entries of a field.
+Sequential algorithms such as sweeps work on one lane at a time: `get` and `put` access the entry of a field in a
+lane.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -38,7 +38,7 @@ def put(field, i, lane, value):
 
 @kernel
 def unfold_forces(m, d):
-    """dual_force: the forces that belong to row_residual."""
+    """dual_force ← the forces of the primal problem at row_residual."""
     row_forces(m, d)
     for b in range(d.count[NBLOCK]):
         row = d.block_row[b]
@@ -71,7 +71,7 @@ def dual_problem(m, d):
 
 @kernel
 def free_residuals(m, d):
-    """row_residual ← b with the accelerations a₀ in qacc_smooth."""
+    """row_residual ← b = J a₀ - a_ref, with a₀ in qacc_smooth."""
     for b in range(d.count[NBLOCK]):
         times_block(m, d, b, d.qacc_smooth, d.row_residual)
         for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
@@ -80,7 +80,7 @@ def free_residuals(m, d):
 
 @kernel
 def dual_matrices(m, d):
-    """dual_G ← G and dual_A ← A's diagonal blocks, with the factors of M."""
+    """dual_G ← G and dual_A ← diagonal blocks of A, from the factors of M."""
     place = 0
     for b in range(d.count[NBLOCK]):
         d.dual_place[b] = place
@@ -99,7 +99,7 @@ def dual_matrices(m, d):
 
 @kernel
 def half_solve(m, d, b, r):
-    """Row r of block b of G, from that of J. Uses dual_y for scratch."""
+    """Row r of block b of G from that of J. Uses dual_y as scratch."""
     dim, chain = d.block_dim[b], d.block_chain[b]
     first, count = m.support_adr[chain], m.support_num[chain]
     for c in range(count):
@@ -136,13 +136,13 @@ def fold_forces(m, d):
 
 @kernel
 def finish_dual(m, d):
-    """Forces of the rows and of the joints, and the accelerations with them, in the lanes that any row acts on.
+    """Row and joint forces, and the accelerations with them, in the lanes with active rows.
 
     Writes row_force, qfrc_constraint [nv] (N, N m), qacc_warmstart [nv] and row_residual.
     """
     fold_forces(m, d)
     acts = d.constrained > 0.5
-    # dual_y is done with
+    # dual_y is free from here on
     for i in range(m.nv):
         d.dual_y[i] = d.qfrc_constraint[i]
     solve(m, d, d.dual_y)
@@ -167,13 +167,13 @@ def forces_to_motion(m, d, lane):
 
 @kernel(inline=True)
 def acts(d, b, lane):
-    """Whether block b acts in the lane."""
+    """Whether block b is active in the lane."""
     return get(d.row_D, d.block_row[b], lane) > 0.0
 
 
 @kernel
 def unknowns(d, b):
-    """How many unknowns block b has."""
+    """Number of unknowns of block b."""
     dim = d.block_dim[b]
     return 2 * (dim - 1) if d.block_kind[b] == PYRAMID else dim
 
@@ -189,7 +189,7 @@ def combination(m, d, b, e):
 
 @kernel
 def residual(m, d, b, r, s, w, lane):
-    """(A f + b) of row r plus w times row s of block b."""
+    """Residual A f + b of row r plus w times row s of block b."""
     row, place, dim = d.block_row[b], d.dual_place[b], d.block_dim[b]
     first = m.support_adr[d.block_chain[b]]
     total = get(d.row_residual, row + r, lane) + w * get(d.row_residual, row + s, lane)
@@ -202,7 +202,7 @@ def residual(m, d, b, r, s, w, lane):
 
 @kernel
 def push(m, d, b, e, change, lane):
-    """dual_y after a change of the force of unknown e of block b."""
+    """Update dual_y for a change of the force of unknown e of block b."""
     r, s, w = combination(m, d, b, e)
     place, dim = d.dual_place[b], d.block_dim[b]
     first = m.support_adr[d.block_chain[b]]
@@ -215,16 +215,16 @@ def push(m, d, b, e, change, lane):
 
 @kernel
 def inertia(d, row, r, s, w, lane):
-    """The diagonal entry of A for row r plus w times row s of the block whose rows begin at `row`."""
+    """Diagonal entry of A for row r plus w times row s of the block whose rows begin at `row`."""
     own = lane_get(d.dual_A[row + r, r], lane)
     return own + w * (2.0 * lane_get(d.dual_A[row + r, s], lane) + w * lane_get(d.dual_A[row + s, s], lane))
 
 
 @kernel
 def find_islands(m, d, lane):
-    """tree_island: trees that constraints tie together have the number of the first of them.
+    """tree_island ← constraint islands: trees coupled by constraints carry the number of the first of them.
 
-    By union of sets (Cormen et al., Introduction to Algorithms, chapter on disjoint sets).
+    By union-find (Cormen et al., Introduction to Algorithms, chapter on disjoint sets).
     """
     for t in range(m.ntree):
         d.tree_island[t] = t
@@ -242,7 +242,7 @@ def find_islands(m, d, lane):
 
 @kernel
 def island_scale(m, d, island, lane):
-    """What an island's cost is multiplied by for comparison with a tolerance: 1/(trace of its M), as in MuJoCo 4.0."""
+    """Scale of an island's cost for comparison with a tolerance: 1/(trace of its M), as in MuJoCo 4.0."""
     total = 0.0 * lane_get(d.time, lane)
     if not m.opt_islands:
         return total + m.opt_scale
@@ -254,7 +254,7 @@ def island_scale(m, d, island, lane):
 
 @kernel
 def root_of(d, t):
-    """The tree that stands for the island of tree t."""
+    """The tree that represents the island of tree t."""
     while d.tree_island[t] != t:
         t = d.tree_island[t]
     return t
@@ -262,7 +262,7 @@ def root_of(d, t):
 
 @kernel
 def list_unknowns(m, d, island, lane):
-    """dual_item: the unknowns of an island in MuJoCo's order, all of a cone's as one; returns how many."""
+    """dual_item ← the unknowns of an island in MuJoCo's order, a cone counting as one; returns their number."""
     n = 0
     for b in range(d.count[NBLOCK]):
         tree = m.dof_treeid[m.chain_dof[m.chain_adr[d.block_chain[b]]]]

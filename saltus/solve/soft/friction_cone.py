@@ -1,10 +1,10 @@
-"""Friction of one elliptic contact at a given normal force: a quadratic minimised in an ellipsoid.
+"""Friction of an elliptic contact at given normal force: a convex quadratic minimised in an ellipsoid.
 
     minimise ½ vᵀ A v + bᵀ v   over   Σ (v_k / μ_k)² ≤ N²
 
-In coordinates v_k / μ_k the bound is a ball, and the solution v = -(A + λ)⁻¹ b with λ = 0 or such that |v| = N. That λ
-is the zero of 1/|v| - 1/N, found by Newton's method from below, where it converges without overshooting (Moré &
-Sorensen, Computing a trust region step (1983); Nocedal & Wright, Numerical Optimization, algorithm 4.3).
+In coordinates v_k / μ_k the bound is a ball, and the solution is v = -(A + λ)⁻¹ b with λ = 0 or |v| = N. That λ is the
+zero of 1/|v| - 1/N, found by Newton's method from below, where it converges monotonically (Moré & Sorensen, Computing
+a trust region step (1983); Nocedal & Wright, Numerical Optimization, algorithm 4.3).
 
 MuJoCo 4.0 gives up where the determinant of the scaled A is below 1e-10: for heavy bodies, and without regularisation
 for planar mechanisms. Here there is no such limit.
@@ -15,16 +15,17 @@ from saltus.number.kernels import kernel
 from saltus.solve.soft.dual import get, put
 
 ITERATIONS = 40
-LEAST_PIVOT = 1e-14  # of a matrix without an inverse, in parts of its diagonal
+LEAST_PIVOT = 1e-14  # of a singular matrix, relative to its diagonal
 
 
 @kernel
 def sliding_friction(m, d, b, normal, regularised, lane):
-    """cone_v ← friction [dim - 1] (N, N m) of block b, for cone_b and a normal force above zero.
+    """cone_v ← friction [dim - 1] (N, N m) of block b, for the linear term cone_b and a normal force above zero.
 
-    A are the friction rows of dual_A, with R on the diagonal if `regularised`.
+    A is the friction part of dual_A, with R on the diagonal if `regularised`.
     """
     row, law, n = d.block_row[b], d.block_law[b], d.block_dim[b] - 1
+    # coordinates v_k/μ_k, in which the bound is a ball
     for j in range(n):
         mu = m.law_friction[law, j]
         put(d.cone_b, j, lane, mu * get(d.cone_b, j, lane))
@@ -37,6 +38,7 @@ def sliding_friction(m, d, b, normal, regularised, lane):
                     else maximum(entry, 0.0 * entry + 1e-10)
                 )
             d.cone_A[j, k] = lane_set(d.cone_A[j, k], lane, mu * m.law_friction[law, k] * entry)
+    # Newton on 1/|v| - 1/N for the shift λ
     shift = 0.0 * normal
     length = shift
     for _ in range(ITERATIONS):
@@ -45,6 +47,7 @@ def sliding_friction(m, d, b, normal, regularised, lane):
         if length <= normal * (1.0 + 4.0 * epsilon_of(normal)):
             break
         shift = shift + (length / normal - 1.0) * length * length / slope
+    # onto the sphere if the bound is active, and back to forces
     scale = 0.0 * normal + 1.0
     if shift > 0.0:
         scale = normal / length
@@ -54,7 +57,7 @@ def sliding_friction(m, d, b, normal, regularised, lane):
 
 @kernel
 def factor_shifted(d, n, shift, lane):
-    """cone_L ← Cholesky's factor of cone_A + shift."""
+    """cone_L ← Cholesky factor of cone_A + shift."""
     for j in range(n):
         for k in range(j + 1):
             total = lane_get(d.cone_A[j, k], lane)
@@ -73,11 +76,13 @@ def factor_shifted(d, n, shift, lane):
 @kernel
 def solve_shifted(d, n, lane):
     """cone_v ← v = -(L Lᵀ)⁻¹ cone_b; returns |v| and vᵀ (L Lᵀ)⁻¹ v."""
+    # forward substitution L x = -b
     for j in range(n):
         total = -get(d.cone_b, j, lane)
         for k in range(j):
             total = total - lane_get(d.cone_L[j, k], lane) * get(d.cone_v, k, lane)
         put(d.cone_v, j, lane, total / lane_get(d.cone_L[j, j], lane))
+    # back substitution Lᵀ v = x
     square = 0.0 * get(d.cone_b, 0, lane)
     slope = square
     for j in range(n - 1, -1, -1):
@@ -87,6 +92,7 @@ def solve_shifted(d, n, lane):
         total = total / lane_get(d.cone_L[j, j], lane)
         put(d.cone_v, j, lane, total)
         square = square + total * total
+    # w = L⁻¹ v, with |w|² = vᵀ (L Lᵀ)⁻¹ v
     for j in range(n):
         total = get(d.cone_v, j, lane)
         for k in range(j):

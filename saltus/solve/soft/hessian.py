@@ -1,8 +1,7 @@
-"""The Hessian of the constraint problem, M + Jᵀ W J: assembled, factored, solved.
+"""Hessian M + Jᵀ W J of the constraint problem: assembly, factorisation and solution.
 
-Kept as a lower triangle, row by row with all places, of which only those of `saltus.solve.soft.hessian_pattern` are
-touched. Factored as Lᵀ D L, eliminating from the tips of the tree, so that branches stay apart (Featherstone 2008,
-6.5).
+Stored as a dense lower triangle by rows, of which only the pattern of `saltus.solve.soft.hessian_pattern` is touched.
+Factored as Lᵀ D L, eliminating from the tips of the tree, so that branches stay decoupled (Featherstone 2008, 6.5).
 """
 
 from saltus.contact.counts import NBLOCK
@@ -14,6 +13,7 @@ from saltus.number.kernels import kernel
 @kernel
 def hessian(m, d):
     """hessian ← M + Σ Jᵀ W J, with W the curvatures at row_residual."""
+    # M, and zeros where constraints fill in
     for i in range(m.nv):
         place = i * (i + 1) // 2
         for c in range(d.hessian_num[i]):
@@ -21,6 +21,7 @@ def hessian(m, d):
         first = m.M_rowadr[i]
         for k in range(first, first + m.M_rownnz[i]):
             d.hessian[place + m.M_colind[k]] = d.M[k]
+    # Jᵀ W J of each block
     for b in range(d.count[NBLOCK]):
         block_weight(m, d, b)
         dim = d.block_dim[b]

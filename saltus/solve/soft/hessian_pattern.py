@@ -1,9 +1,9 @@
-"""Which entries of the Hessian M + Jᵀ W J, and of its factor, are not zero.
+"""Sparsity pattern of the Hessian M + Jᵀ W J and of its factor.
 
-The inertia couples a degree of freedom with its ancestors. A constraint between a body and the world adds nothing to
-that; one between two branches couples all of its chain, and elimination from the tips then fills more entries in.
-The pattern of the factor is found by symbolic elimination on sets of bits (George & Liu, Computer Solution of Large
-Sparse Positive Definite Systems (1981), chapter 5), and kept while the same constraints act.
+The inertia couples a degree of freedom with its ancestors. A constraint between a body and the world adds no entries;
+one between two branches couples its whole chain, and elimination from the tips then causes fill-in. The pattern of the
+factor comes from symbolic elimination on bit sets (George & Liu, Computer Solution of Large Sparse Positive Definite
+Systems (1981), chapter 5), and is reused while the same constraints are active.
 """
 
 from saltus.contact.counts import NBLOCK, NFILL, NPATTERN
@@ -15,7 +15,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def hessian_pattern(m, d):
-    """Lists of columns below the diagonal: hessian_num [nv], hessian_col (row i from place i (i + 1)/2 on)."""
+    """Columns below the diagonal: their number hessian_num [nv], and hessian_col (row i from place i (i + 1)/2 on)."""
     if same_chains(m, d):
         return
     d.count[NPATTERN] = 1 + d.count[NFILL]
@@ -32,7 +32,7 @@ def hessian_pattern(m, d):
 
 @kernel
 def same_chains(m, d):
-    """Whether the chains that fill entries in are those of the last pattern; remembers them."""
+    """Whether the chains that cause fill-in are those of the last pattern; remembers them."""
     same = d.count[NPATTERN] == 1 + d.count[NFILL]
     n = 0
     if d.count[NFILL] > 0:
@@ -64,7 +64,7 @@ def mark_entries(m, d):
 
 @kernel
 def mark_pairs(m, d, b, before, words):
-    """Bits of all pairs of degrees of freedom of block b; `before`: where there is room for a row of bits."""
+    """Bits of all pairs of degrees of freedom of block b; `before`: place of a spare row of bits."""
     for w in range(words):
         d.hessian_bits[before + w] = 0
     for c in range(d.block_num[b]):
@@ -76,7 +76,7 @@ def mark_pairs(m, d, b, before, words):
 
 @kernel
 def eliminate(m, d):
-    """Fill: eliminating k couples all that it is coupled with, which its nearest neighbour passes on."""
+    """Symbolic elimination: k passes its couplings on to its nearest neighbour."""
     words = m.nv // BITS + 1
     for k in range(m.nv - 1, -1, -1):
         nearest = -1
@@ -84,6 +84,7 @@ def eliminate(m, d):
             bits = d.hessian_bits[k * words + w]
             if bits != 0:
                 nearest = w * BITS + highest_bit(bits)
+        # pass the couplings on to the nearest neighbour, without itself
         if nearest >= 0:
             for w in range(words):
                 d.hessian_bits[nearest * words + w] = (
@@ -95,7 +96,7 @@ def eliminate(m, d):
 
 @kernel
 def highest_bit(bits):
-    """Place of the highest bit that is set."""
+    """Position of the highest bit set."""
     last = 0
     while bits != 0:
         last = trailing_zeros(bits)
@@ -105,7 +106,7 @@ def highest_bit(bits):
 
 @kernel
 def list_columns(m, d):
-    """Columns of each row from its bits, ascending."""
+    """Columns of each row from its bits, in ascending order."""
     words = m.nv // BITS + 1
     for i in range(m.nv):
         place = i * (i + 1) // 2

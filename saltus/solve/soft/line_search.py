@@ -1,8 +1,7 @@
-"""How far to go along a direction: exact minimisation of the cost on a line.
+"""Exact line search: minimisation of the constraint cost along a direction.
 
-The cost along a direction is convex with a continuous slope, made of pieces that are quadratic (but for cones). Its
-zero of the slope is found by Newton's method, kept between the points where the slope is known to be negative and
-positive.
+The cost along a direction is convex with a continuous slope, and piecewise quadratic except for elliptic cones. The
+zero of the slope is found by Newton's method, safeguarded by a bracket on which the slope changes sign.
 """
 
 from saltus.contact.counts import NBLOCK, NEQUALITY
@@ -12,15 +11,15 @@ from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
 LARGE = 1e10
-PRECISION = 1e-3  # of the slope at the start, at which a line search is exact enough
+PRECISION = 1e-3  # slope relative to the start at which the line search ends
 
 
 @kernel
 def line_search(m, d, live, start_slope):
     """Step length α along solve_search in the lanes that are live, 0 in the others.
 
-    start_slope: of the cost at α = 0, negative. Reads solve_Msearch, row_residual and its change along the direction,
-    row_search.
+    start_slope: slope of the cost at α = 0, negative. Reads solve_Msearch, row_residual and its rate row_search along
+    the direction.
     """
     gauss, curvature, tolerance = inertia_slope(m, d)
     return least_cost(m, d, live, gauss, curvature, maximum(tolerance, -PRECISION * start_slope))
@@ -28,26 +27,30 @@ def line_search(m, d, live, start_slope):
 
 @kernel
 def least_cost(m, d, live, gauss, curvature, tolerance):
-    """Step length in the lanes that are live, 0 in the others: where the cost's slope is within `tolerance` of zero.
+    """Step length at which the slope of the cost is within `tolerance` of zero, in live lanes; 0 in the others.
 
-    gauss, curvature: slope at α = 0 and curvature of the cost without that of constraints, which reads row_residual
-    and row_search.
+    gauss, curvature: slope at α = 0 and curvature of the cost without constraints. The part of the constraints is
+    evaluated from row_residual and row_search.
     """
     zero = 0.0 * gauss
+    # quadratic part: inertia and equalities
     slope, bend = equalities_slope(m, d)
     gauss, curvature = gauss + slope, curvature + bend
     alpha = zero + 1.0
     low, high = zero, zero + LARGE
     seeking = live
     for _ in range(m.opt_ls_iterations):
+        # slope and curvature of the cost at α
         slope, bend = constraint_slope(m, d, alpha)
         slope = slope + gauss + alpha * curvature
         bend = bend + curvature
         seeking = seeking & (absolute(slope) > tolerance)
         if not any_lane(seeking):
             break
+        # bracket of the zero of the slope
         low = where(slope < 0.0, alpha, low)
         high = where(slope < 0.0, high, alpha)
+        # Newton step in the bracket, else bisection (doubling while there is no upper end)
         newton = alpha - slope / bend
         middle = where(high < LARGE, 0.5 * (low + high), 2.0 * alpha)
         inside = (newton > low) & (newton < high)
@@ -71,7 +74,7 @@ def inertia_slope(m, d):
 
 @kernel
 def constraint_slope(m, d, alpha):
-    """First and second derivative in α of the cost of all constraints but equalities."""
+    """First and second derivative in α of the cost of all constraints except equalities."""
     slope = 0.0 * alpha
     bend = slope
     for b in range(d.count[NEQUALITY], d.count[NBLOCK]):
@@ -90,7 +93,7 @@ def constraint_slope(m, d, alpha):
 
 @kernel
 def single_slope(m, d, kind, row, alpha):
-    """Derivatives of a unilateral row or a row of dry friction."""
+    """Derivatives for a unilateral row or a row of dry friction."""
     v = d.row_search[row]
     u = d.row_residual[row] + alpha * v
     stress = d.row_D[row] * u
@@ -119,7 +122,7 @@ def equalities_slope(m, d):
 
 @kernel
 def pyramid_slope(m, d, b, row, alpha):
-    """Derivatives of a pyramid's edges."""
+    """Derivatives for the edges of a pyramid."""
     law = d.block_law[b]
     v0 = d.row_search[row]
     u0 = d.row_residual[row] + alpha * v0
@@ -139,7 +142,7 @@ def pyramid_slope(m, d, b, row, alpha):
 
 @kernel
 def cone_slope(m, d, b, row, alpha):
-    """Derivatives of an elliptic cone's cost."""
+    """Derivatives for an elliptic cone."""
     law = d.block_law[b]
     mu = m.law_mu[law]
     zero = 0.0 * alpha
@@ -159,11 +162,13 @@ def cone_slope(m, d, b, row, alpha):
         uu = uu + square * u * u
         uv = uv + square * u * v
         vv = vv + square * v * v
+    # zones of the cone: free, bottom, and around the edge
     normal, change = mu * u0, mu * v0
     tangent = sqrt(uu)
     free = normal >= mu * tangent
     bottom = (mu * normal + tangent <= 0.0) & (normal < 0.0)
     length = where(tangent > TINY, tangent, zero + 1.0)
+    # distance N - μ T around the edge, and its rate
     rate = uv / length
     gap = normal - mu * tangent
     gap_rate = change - mu * rate

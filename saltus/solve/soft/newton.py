@@ -1,8 +1,8 @@
-"""Newton's method for the accelerations under soft constraints.
+"""Newton's method for the primal problem of soft constraints.
 
-They minimise the convex cost ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref) (see `saltus.contact.rows.cost`), whose gradient
-is M a - f - Jᵀ force and whose Hessian M + Jᵀ W J; f are the forces without constraints. Where no constraint changes
-its state on the way, one step is exact.
+The accelerations minimise the convex cost ½ (a - a₀)ᵀ M (a - a₀) + Σ s(J a - a_ref) (see `saltus.contact.rows.cost`),
+with gradient M a - f - Jᵀ force and Hessian M + Jᵀ W J; f are the forces without constraints. Where no constraint
+changes its state along the step, one step is exact.
 """
 
 from saltus.contact.counts import NITER, NROW
@@ -21,12 +21,12 @@ from saltus.solve.soft.rank_one_update import update_hessian
 def newton(m, d):
     """Accelerations and forces of the constraint problem; returns 1 if it did not converge in some lane, else 0.
 
-    Starts from qacc_warmstart [nv] and leaves its result there, in the lanes that any row acts on. Reads M, qfrc_tau,
+    Starts from qacc_warmstart [nv] and leaves its result there, in the lanes with active rows. Reads M, qfrc_tau,
     qfrc_bias, the blocks. Writes row_force and qfrc_constraint [nv] (N, N m).
 
-    A lane has converged when its gradient, or the decrease of cost that the next step promised, scaled by the mean
+    A lane has converged when its gradient, or the decrease of cost that the next step promises, scaled by the mean
     inertia, is below the model's tolerance (MuJoCo documentation, Computation: Solver: Algorithms), or at rounding.
-    Duals then take one more whole step: at the solution it changes no value, but gives exact tangents, since the
+    Dual numbers then take one more full step: at the solution it changes no value, but gives exact tangents, since the
     gradient is zero there and only its own tangents count.
     """
     hessian_pattern(m, d)
@@ -36,17 +36,20 @@ def newton(m, d):
     d.count[NITER] = 0
     rough = live
     for _ in range(m.opt_iterations):
+        # gradient M a - f - Jᵀ force, convergence
         size, noise = gradient(m, d)
         rough = is_rough(m, d, size, noise)
         live = live & rough
         if not any_lane(live):
             break
         d.count[NITER] = d.count[NITER] + 1
+        # Hessian M + Jᵀ W J: factored anew, or updated by rank one
         if d.count[NITER] == 1 or m.opt_cone:
             hessian(m, d)
             factor_hessian(m, d)
         else:
             update_hessian(m, d, live)
+        # Newton direction, exact line search along it
         slope = search_direction(m, d)
         promising = (-0.5 * m.opt_scale * slope >= m.opt_tolerance) & (-slope > lost)
         step(m, d, line_search(m, d, live, slope))
@@ -55,6 +58,7 @@ def newton(m, d):
         size, noise = gradient(m, d)
         rough = is_rough(m, d, size, noise)
         live = live & rough
+    # one more whole step for exact tangents
     if has_tangents(d.time):
         hessian(m, d)
         factor_hessian(m, d)
@@ -67,16 +71,15 @@ def newton(m, d):
 
 @kernel
 def is_rough(m, d, size, noise):
-    """Where rows act and a gradient of length `size` is neither below the tolerance nor rounding, which is `noise`."""
+    """Lanes with active rows whose gradient, of length `size`, is above both the tolerance and rounding (`noise`)."""
     return (d.constrained > 0.5) & (m.opt_scale * size >= m.opt_tolerance) & (size > noise)
 
 
 @kernel
 def forces_reached(m, d, rough):
-    """In the lanes that are rough, qfrc_constraint [nv] ← M a - f, the forces that the accelerations reached come with.
+    """qfrc_constraint [nv] ← M a - f in the lanes that are `rough`: the forces consistent with the final accelerations.
 
-    Those of rows belong to residuals that are off, by an iteration that stopped early or by rounding, and stiff rows
-    make large forces of that.
+    Row forces come from residuals that truncation or rounding has left inexact, which stiff rows amplify.
     """
     if any_lane(rough):
         for i in range(m.nv):
@@ -86,16 +89,16 @@ def forces_reached(m, d, rough):
 
 @kernel
 def begin(m, d):
-    """M a and residuals at the start."""
+    """solve_Ma ← M a and row_residual at the start."""
     multiply(m, d, d.qacc_warmstart, d.solve_Ma)
     row_residuals(m, d, d.qacc_warmstart)
 
 
 @kernel(sums=True)
 def decrease_by_rounding(m, d):
-    """What residuals' rounding errors make of the cost: Σ D (ε a_ref)², for errors of some units in the last place.
+    """Rounding level of the cost: Σ D (ε a_ref)², for residual errors of a few units in the last place.
 
-    Where stiff rows make forces of it, the gradient never gets below its own rounding.
+    With stiff rows the gradient never falls below the rounding of the forces themselves.
     """
     total = 0.0 * d.time
     for r in range(d.count[NROW]):
@@ -106,7 +109,7 @@ def decrease_by_rounding(m, d):
 
 @kernel(sums=True)
 def gradient(m, d):
-    """Forces at the present accelerations; returns the length of the cost's gradient, and what of it is rounding.
+    """Forces at the present accelerations; returns the length of the gradient, and its rounding level.
 
     Writes row_force, qfrc_constraint and solve_gradient [nv].
     """
@@ -126,9 +129,9 @@ def gradient(m, d):
 
 @kernel
 def search_direction(m, d):
-    """solve_search ← -H⁻¹ gradient, and what it changes; returns the slope of the cost along it.
+    """solve_search ← s = -H⁻¹ gradient; returns the slope of the cost along it.
 
-    Writes solve_Msearch [nv] = M s and row_search = J s of the direction s.
+    Writes solve_Msearch [nv] = M s and row_search = J s.
     """
     for i in range(m.nv):
         d.solve_search[i] = -d.solve_gradient[i]
@@ -138,7 +141,7 @@ def search_direction(m, d):
 
 @kernel(sums=True)
 def along_search(m, d):
-    """What the direction solve_search changes; returns the slope of the cost along it."""
+    """solve_Msearch ← M s and row_search ← J s of s = solve_search; returns the slope of the cost along it."""
     multiply(m, d, d.solve_search, d.solve_Msearch)
     times_rows(m, d, d.solve_search, d.row_search)
     slope = 0.0 * d.time
@@ -149,7 +152,7 @@ def along_search(m, d):
 
 @kernel
 def step(m, d, alpha):
-    """Go alpha times solve_search on."""
+    """a ← a + alpha s, with M a and the residuals."""
     for i in range(m.nv):
         d.qacc_warmstart[i] = d.qacc_warmstart[i] + alpha * d.solve_search[i]
         d.solve_Ma[i] = d.solve_Ma[i] + alpha * d.solve_Msearch[i]

@@ -1,9 +1,9 @@
-"""Friction without slip: after the solver, forces of friction alone once more, without regularisation.
+"""No-slip pass: after the solver, the friction forces are solved once more without regularisation.
 
-Soft friction gives way slowly under load. This second pass holds the normal forces (for pyramids, the sum of each pair
-of opposite edges) and moves friction to the minimum of ½ fᵀ A f + fᵀ b within its bounds, contact by contact in order,
+Soft friction creeps under load. This second pass keeps the normal forces (for pyramids, the sum of each pair of
+opposite edges) and moves friction to the minimum of ½ fᵀ A f + fᵀ b within its bounds, contact by contact in order,
 sweep after sweep (MuJoCo documentation, Computation: Solver: Algorithms; XML reference: option, noslip_iterations).
-The result is not the minimum of one problem; what it is follows from MuJoCo 4.0's order of operations, which is kept.
+The result is not the minimum of a single problem but depends on the order of operations, which is that of MuJoCo 4.0.
 """
 
 from saltus.contact.rows.blocks import CONE, FRICTION, PYRAMID
@@ -25,12 +25,12 @@ from saltus.solve.soft.dual import (
 from saltus.solve.soft.friction_cone import sliding_friction
 from saltus.solve.soft.pgs import WORSE
 
-LEAST_INERTIA = 1e-10  # 1/kg or 1/(kg m²): of directions that nothing moves along
+LEAST_INERTIA = 1e-10  # 1/kg or 1/(kg m²): floor of the diagonal for directions without mobility
 
 
 @kernel
 def noslip(m, d):
-    """Change the forces dual_force that a solver has found; writes what `saltus.solve.soft.dual.finish_dual` does."""
+    """Modify the forces dual_force that a solver has found; writes what `saltus.solve.soft.dual.finish_dual` writes."""
     dual_problem(m, d)
     for lane in range(lane_count(d.time)):
         forces_to_motion(m, d, lane)
@@ -44,7 +44,7 @@ def noslip(m, d):
 
 @kernel
 def sweeps(m, d, n, scale, lane):
-    """Sweep over friction among the n unknowns of dual_item until the scaled cost falls by less than the tolerance."""
+    """Sweep over the friction unknowns among the n of dual_item until the scaled decrease is below the tolerance."""
     for iteration in range(m.opt_noslip_iterations):
         improvement = 0.0 * lane_get(d.time, lane)
         if iteration == 0:
@@ -63,7 +63,7 @@ def sweeps(m, d, n, scale, lane):
 
 @kernel
 def softness_cost(d, n, lane):
-    """½ fᵀ R f: what the cost falls by when the regularisation is dropped."""
+    """½ fᵀ R f: the decrease of cost when the regularisation is dropped."""
     total = 0.0 * lane_get(d.time, lane)
     for k in range(n):
         b, e = d.dual_item[k]
@@ -77,7 +77,7 @@ def softness_cost(d, n, lane):
 
 @kernel
 def update_dry(m, d, b, lane):
-    """Dry friction of a joint; returns the decrease of cost."""
+    """Update the dry friction of a joint; returns the decrease of cost."""
     row = d.block_row[b]
     old = get(d.dual_force, 2 * row, lane)
     gap = residual(m, d, b, 0, 0, 0.0, lane)
@@ -92,9 +92,9 @@ def update_dry(m, d, b, lane):
 
 @kernel
 def update_pair(m, d, b, e, lane):
-    """Two opposite edges e, e + 1 of a pyramid, whose sum is kept; returns the decrease of cost.
+    """Update two opposite edges e, e + 1 of a pyramid at constant sum; returns the decrease of cost.
 
-    With edges 'middle ± y' the cost's slope in y is 2 μ u of the tangent's residual u, its curvature (2 μ)² A.
+    With edges 'middle ± y' the slope of the cost in y is 2 μ u, u the tangent's residual, and its curvature (2 μ)² A.
     """
     row, k = d.block_row[b], e // 2 + 1
     mu = m.law_friction[d.block_law[b], k - 1]
@@ -118,20 +118,23 @@ def update_pair(m, d, b, e, lane):
 
 @kernel
 def update_friction(m, d, b, lane):
-    """Friction of an elliptic cone at its normal force; returns the decrease of cost."""
+    """Update the friction of an elliptic cone at its normal force; returns the decrease of cost."""
     row, dim = d.block_row[b], d.block_dim[b]
     normal = get(d.dual_force, 2 * row, lane)
+    # friction before, and A f + b there
     for j in range(1, dim):
         put(d.cone_old, j, lane, get(d.dual_force, 2 * row + j, lane))
         put(d.cone_gap, j, lane, residual(m, d, b, j, j, 0.0, lane))
         put(d.cone_v, j - 1, lane, 0.0 * normal)
     if normal >= MINVAL:
+        # quadratic in friction alone, minimised in the ellipse of the normal force
         for j in range(1, dim):
             rest = get(d.cone_gap, j, lane)
             for k in range(1, dim):
                 rest = rest - free_entry(d, row, j, k, lane) * get(d.cone_old, k, lane)
             put(d.cone_b, j - 1, lane, rest)
         sliding_friction(m, d, b, normal, False, lane)
+    # decrease of ½ fᵀ A f + fᵀ b
     gain = 0.0 * normal
     for j in range(1, dim):
         change = get(d.cone_v, j - 1, lane) - get(d.cone_old, j, lane)
@@ -140,6 +143,7 @@ def update_friction(m, d, b, lane):
             other = get(d.cone_v, k - 1, lane) - get(d.cone_old, k, lane)
             pull = pull + 0.5 * free_entry(d, row, j, k, lane) * other
         gain = gain - change * pull
+    # keep the old friction if the cost would rise
     if gain < -WORSE:
         return 0.0 * gain
     for j in range(1, dim):
@@ -150,6 +154,6 @@ def update_friction(m, d, b, lane):
 
 @kernel
 def free_entry(d, row, j, k, lane):
-    """Entry of A, kept away from zero on the diagonal."""
+    """Entry of A, bounded away from zero on the diagonal."""
     own = lane_get(d.dual_A[row + j, k], lane)
     return maximum(own, 0.0 * own + LEAST_INERTIA) if j == k else own

@@ -1,14 +1,14 @@
-"""Projected Gauss-Seidel: the dual problem solved one force at a time, as MuJoCo 4.0 does it.
+"""Projected Gauss-Seidel for the dual problem of soft constraints, as in MuJoCo 4.0.
 
-An iteration takes all forces in turn, in a random order that is the same in every run, and moves each to the minimum of
-the cost within its bounds; the forces of an elliptic cone are one, moved along their own direction first and then
-across it. Between iterations all forces go on in the direction that they came from, by Nesterov's sequence, which
-starts anew when the iteration has turned back (O'Donoghue & Candès, Adaptive restart for accelerated gradient schemes
-(2015)). Each island of constraints is solved on its own, until an iteration improves its cost by less than the
-tolerance (MuJoCo documentation, Computation: Solver: Algorithms; its iterates are defined by its code alone).
+An iteration takes all forces in a reproducible random order and moves each to the minimum of the cost within its
+bounds; the forces of an elliptic cone are one unknown, updated along their own ray and then in friction. Between
+iterations the forces are extrapolated by Nesterov's sequence, restarted when an iteration goes against the
+extrapolation (O'Donoghue & Candès, Adaptive restart for accelerated gradient schemes (2015)). Each constraint island
+is solved separately, until an iteration improves its cost by less than the tolerance (MuJoCo documentation,
+Computation: Solver: Algorithms; its iterates are defined by its code alone).
 
-Where MuJoCo ends at forces that are not the minimum, elliptic cones that their two moves cannot leave, the iteration
-goes on (see `release_cones`). It needs many iterations where Newton's method needs a few.
+MuJoCo can end at forces that are not the minimum, with elliptic cones that these two moves cannot leave; here the
+iteration continues (see `release_cones`). It needs many iterations where Newton's method needs a few.
 """
 
 from saltus.contact.counts import NBLOCK, NITER
@@ -43,9 +43,8 @@ WORSE = 1e-10  # J/s²: an update that raises the cost by more is undone
 def pgs(m, d):
     """Accelerations and forces of the constraint problem; returns 1 if an island did not converge, else 0.
 
-    Starts from the forces that belong to qacc_warmstart [nv] and leaves the accelerations there, in the lanes that any
-    row acts on. Reads M, qfrc_tau, qfrc_bias, the blocks. Writes dual_force, row_force, qfrc_constraint [nv] (N,
-    N m).
+    Starts from the forces at qacc_warmstart [nv] and leaves the accelerations there, in the lanes with active rows.
+    Reads M, qfrc_tau, qfrc_bias, the blocks. Writes dual_force, row_force, qfrc_constraint [nv] (N, N m).
     """
     row_residuals(m, d, d.qacc_warmstart)
     unfold_forces(m, d)
@@ -65,8 +64,9 @@ def pgs(m, d):
 
 @kernel
 def start(m, d, lane):
-    """Begin with dual_force, or with no forces where these are better or asked for."""
+    """Warm start from dual_force, or cold start where zero forces are better or requested."""
     forces_to_motion(m, d, lane)
+    # cost ½ |y|² + fᵀ b + ½ fᵀ R f of the warm start
     cost = 0.0 * lane_get(d.time, lane)
     for i in range(m.nv):
         cost = cost + 0.5 * get(d.dual_y, i, lane) * get(d.dual_y, i, lane)
@@ -78,6 +78,7 @@ def start(m, d, lane):
                 f = get(d.dual_force, 2 * row + e, lane)
                 own = get(d.row_residual, row + r, lane) + w * get(d.row_residual, row + s, lane)
                 cost = cost + f * (own + 0.5 * f / get(d.row_D, row + r, lane))
+    # cold start where no force at all costs less
     if cost > 0.0 or not m.opt_warmstart:
         for b in range(d.count[NBLOCK]):
             for e in range(unknowns(d, b)):
@@ -87,10 +88,11 @@ def start(m, d, lane):
 
 @kernel
 def solve_island(m, d, n, scale, lane):
-    """Iterate on the n unknowns of dual_item; returns 1 if the tolerance of the scaled cost was not reached, else 0."""
+    """Iterate on the n unknowns of dual_item; returns 1 if the scaled cost did not converge to tolerance, else 0."""
     random = SEED
     momentum = 0
     for iteration in range(m.opt_iterations):
+        # Nesterov extrapolation, then a sweep in random order
         extrapolate(m, d, n, momentum, lane)
         random = shuffle(d, n, random)
         improvement = 0.0 * lane_get(d.time, lane)
@@ -100,8 +102,10 @@ def solve_island(m, d, n, scale, lane):
                 improvement = improvement + update_cone(m, d, b, lane)
             else:
                 improvement = improvement + update_force(m, d, b, e, lane)
+        # adaptive restart
         d.count[NITER] = max(d.count[NITER], iteration + 1)
         momentum = 0 if turned_back(d, n, lane) else momentum + 1
+        # converged, unless a cone at zero force can still lower the cost
         if scale * improvement < m.opt_tolerance:
             if release_cones(m, d, n, m.opt_tolerance / scale, lane) <= 0.0:
                 return 0
@@ -111,25 +115,28 @@ def solve_island(m, d, n, scale, lane):
 
 @kernel
 def extrapolate(m, d, n, momentum, lane):
-    """Move the forces on by (k - 1)/(k + 2) of their last change, k iterations after the sequence began, into bounds.
+    """Extrapolate the forces by (k - 1)/(k + 2) of their last change, projected on their bounds.
 
-    dual_before ← the forces before, dual_start ← those after.
+    k: iterations since the (re)start. dual_before ← the forces before, dual_start ← those after.
     """
     share = (momentum - 1.0) / (momentum + 2.0)
     for k in range(n):
         b, e = d.dual_item[k]
         first = 2 * d.block_row[b] + e
         last = first + (d.block_dim[b] if d.block_kind[b] == CONE else 1)
+        # extrapolation by the momentum
         for i in range(first, last):
             force = get(d.dual_force, i, lane)
             if share > 0.0:
                 put(d.dual_force, i, lane, force + share * (force - get(d.dual_before, i, lane)))
             put(d.dual_before, i, lane, force)
+        # projection on the bounds
         if share > 0.0:
             if d.block_kind[b] == CONE:
                 project_on_cone(m, d, b, lane)
             else:
                 put(d.dual_force, first, lane, bounded(d, b, get(d.dual_force, first, lane), lane))
+        # y = Gᵀ f of the forces moved
         for i in range(first, last):
             force = get(d.dual_force, i, lane)
             put(d.dual_start, i, lane, force)
@@ -153,7 +160,7 @@ def turned_back(d, n, lane):
 
 @kernel
 def bounded(d, b, force, lane):
-    """A force within the bounds of its kind."""
+    """A force projected on the bounds of its kind."""
     kind = d.block_kind[b]
     if kind == EQUALITY:
         return force
@@ -184,7 +191,7 @@ def update_force(m, d, b, e, lane):
 
 @kernel
 def project_on_cone(m, d, b, lane):
-    """The forces of a cone with friction shortened to what the normal force allows; none if that pulls."""
+    """Scale the friction of a cone back to its bound; zero forces if the normal force pulls."""
     first = 2 * d.block_row[b]
     dim, law = d.block_dim[b], d.block_law[b]
     normal = get(d.dual_force, first, lane)
@@ -204,18 +211,21 @@ def project_on_cone(m, d, b, lane):
 
 @kernel
 def update_cone(m, d, b, lane):
-    """Move the forces of an elliptic cone: along themselves, then friction alone; returns the decrease of cost.
+    """Update the forces of an elliptic cone: along their ray, then friction alone; returns the decrease of cost.
 
-    A cone without force is moved along the normal.
+    A cone without force is updated along the normal.
     """
     row, dim = d.block_row[b], d.block_dim[b]
     first = 2 * row
+    # forces before, and the gradient (A + R) f + b there
     for r in range(dim):
         force = get(d.dual_force, first + r, lane)
         put(d.cone_old, r, lane, force)
         gap = residual(m, d, b, r, r, 0.0, lane) + force / get(d.row_D, row + r, lane)
         put(d.cone_gap, r, lane, gap)
+    # along the ray of the force, or the normal where there is none
     move_along(d, b, lane)
+    # friction at the new normal force: quadratic in the ellipse
     normal = get(d.dual_force, first, lane)
     if normal < MINVAL:
         for k in range(1, dim):
@@ -235,11 +245,11 @@ def update_cone(m, d, b, lane):
 
 @kernel
 def release_cones(m, d, n, least, lane):
-    """Give force to cones without one that would not stay there; returns the decrease of cost.
+    """Give force to cones at zero force for which zero is not the minimum; returns the decrease of cost.
 
-    Neither the normal force alone nor friction without it can rise there, and MuJoCo 4.0 ends. But with the residual u
-    the cost falls along the cone's edge v = (1, -μ² u_k/T) where u₀ < T = |μ_k u_k|, by (T - u₀)²/2 vᵀ (A + R) v. What
-    is less than `least` does not count.
+    Neither the normal force alone nor friction without it can rise there, where MuJoCo 4.0 ends. But with the residual
+    u, the cost falls along the edge v = (1, -μ² u_k/T) of the cone where u₀ < T = |μ_k u_k|, by
+    (T - u₀)² / (2 vᵀ (A + R) v). Decreases below `least` do not count.
     """
     total = 0.0 * lane_get(d.time, lane)
     for k in range(n):
@@ -248,11 +258,13 @@ def release_cones(m, d, n, least, lane):
             row, dim = d.block_row[b], d.block_dim[b]
             steep = edge_slope(m, d, b, lane)
             if steep > 0.0:
+                # curvature vᵀ (A + R) v along the edge
                 bend = 0.0 * steep
                 for i in range(dim):
                     for j in range(dim):
                         bend = bend + get(d.cone_old, i, lane) * entry(d, row, i, j, lane) * get(d.cone_old, j, lane)
                 if 0.5 * steep * steep / bend >= least:
+                    # to the minimum along the edge
                     total = total + 0.5 * steep * steep / bend
                     for r in range(dim):
                         force = steep / bend * get(d.cone_old, r, lane)
@@ -263,7 +275,7 @@ def release_cones(m, d, n, least, lane):
 
 @kernel
 def edge_slope(m, d, b, lane):
-    """How steeply the cost falls along the best edge of a cone without force; cone_old ← the edge."""
+    """Decrease rate of the cost along the steepest edge of a cone without force; cone_old ← the edge."""
     dim, law = d.block_dim[b], d.block_law[b]
     normal = residual(m, d, b, 0, 0, 0.0, lane)
     square = 0.0 * normal
@@ -312,6 +324,7 @@ def move_along(d, b, lane):
 def accept(m, d, b, lane):
     """Keep the change of a cone's forces from cone_old unless it raises the cost; returns the decrease."""
     row, dim = d.block_row[b], d.block_dim[b]
+    # decrease of cost -Δfᵀ (gap + ½ (A + R) Δf)
     gain = 0.0 * get(d.cone_old, 0, lane)
     for j in range(dim):
         change = get(d.dual_force, 2 * row + j, lane) - get(d.cone_old, j, lane)
@@ -320,6 +333,7 @@ def accept(m, d, b, lane):
             other = get(d.dual_force, 2 * row + k, lane) - get(d.cone_old, k, lane)
             pull = pull + 0.5 * entry(d, row, j, k, lane) * other
         gain = gain - change * pull
+    # y of the new forces, or the old forces
     keep = gain >= -WORSE
     for j in range(dim):
         if keep:

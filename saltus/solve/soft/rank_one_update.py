@@ -1,8 +1,9 @@
-"""Keeping the factored Hessian up with rows that start or stop acting, by changes of rank one.
+"""Rank-one updates of the factored Hessian for rows that become active or inactive.
 
-A row or edge e of a pyramid that starts to act adds w e eᵀ to the Hessian, one that stops takes it away. The factors
-follow at the cost of one path through the elimination tree (Gill, Golub, Murray & Saunders, Methods for modifying
-matrix factorizations (1974), method C1). Elliptic cones change continuously; for them the Hessian is assembled anew.
+A row, or an edge e of a pyramid, that becomes active adds w e eᵀ to the Hessian; one that becomes inactive removes it.
+The factors follow at the cost of one path through the elimination tree (Gill, Golub, Murray & Saunders, Methods for
+modifying matrix factorizations (1974), method C1). The Hessian of elliptic cones changes continuously and is assembled
+anew.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -14,7 +15,7 @@ from saltus.number.kernels import kernel
 
 @kernel
 def update_hessian(m, d, live):
-    """Bring the factors to the weights that rows have at row_residual, in the lanes that are live."""
+    """Update the factors to the weights of the rows at row_residual, in the lanes that are live."""
     for b in range(d.count[NBLOCK]):
         kind = d.block_kind[b]
         row = d.block_row[b]
@@ -31,7 +32,7 @@ def update_hessian(m, d, live):
 
 @kernel
 def update_pyramid(m, d, b, row, live):
-    """The edges of a pyramid."""
+    """`update_hessian` for the edges of a pyramid."""
     law = d.block_law[b]
     u0 = d.row_residual[row]
     weight = d.row_D[row]
@@ -53,7 +54,7 @@ def update_pyramid(m, d, b, row, live):
 
 @kernel
 def load_edge(m, d, b, k, slope):
-    """solve_edge ← row 0 of block b plus slope times row k; marks where it is not zero."""
+    """solve_edge ← row 0 of block b plus slope times row k; marks its pattern in edge_mark."""
     dim = d.block_dim[b]
     place = d.block_J[b]
     first = d.block_dofs[b]
@@ -69,7 +70,8 @@ def load_edge(m, d, b, k, slope):
 
 @kernel
 def rank_one(m, d, weight):
-    """Factors of H + weight e eᵀ, with the edge e = solve_edge; clears its marks."""
+    """Factors of H + weight e eᵀ with e = solve_edge; clears edge_mark."""
+    # method C1, from the tips of the tree along the path of the edge
     one = 1.0 + 0.0 * weight
     for k in range(m.nv - 1, -1, -1):
         if d.edge_mark[k]:
@@ -77,11 +79,12 @@ def rank_one(m, d, weight):
             row = k * (k + 1) // 2
             p = d.solve_edge[k]
             inverse = d.hessian[row + k]
-            # what is left of the inertia keeps this positive but for rounding
+            # positive but for rounding, since the remaining matrix is positive definite
             shrink = one / maximum(one + weight * p * p * inverse, epsilon_of(one) * one)
             gain = weight * p * inverse * shrink
             d.hessian[row + k] = inverse * shrink
             weight = weight * shrink
+            # column k of L, and the part of the edge that is passed on
             for c in range(d.hessian_num[k]):
                 j = d.hessian_col[row + c]
                 before = d.hessian[row + j]

@@ -1,17 +1,17 @@
-"""Rows of the hard law as one step of time sees them: what the velocities at its end are to be.
+"""Constraint rows of the hard law for a time step: targets for the velocities at its end.
 
 With u = J v the velocities of a row, u⁻ before the step and u⁺ after it, and P the impulse of the step,
 
     equality, dry friction    u⁺ = 0 (friction: as far as forces up to its bound can)
-    limit, contact's normal   0 ≤ P ⟂ u⁺ + e u⁻ ≥ 0 where the gap is closed and closes with u⁻ < 0 (Newton's law)
-                              0 ≤ P ⟂ u⁺ ≥ 0 where it is closed otherwise
-                              0 ≤ P ⟂ u⁺ + gap/h ≥ 0 where it is open and e does not matter
-    contact's tangents        P in the ellipse of Coulomb's friction, on its edge against u⁺ where that is not 0
+    limit, contact's normal   0 ≤ P ⟂ u⁺ + e u⁻ ≥ 0 for a closed gap that closes with u⁻ < 0 (Newton's law)
+                              0 ≤ P ⟂ u⁺ ≥ 0 for a gap closed otherwise
+                              0 ≤ P ⟂ u⁺ + gap/h ≥ 0 for an open gap without restitution
+    contact's tangents        P in the ellipse of Coulomb friction, on its edge against u⁺ where that is not 0
 
 (Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988); Jean, The non-smooth contact dynamics
 method (1999); for the gap Stewart & Trinkle, An implicit time-stepping scheme for rigid body dynamics with inelastic
-collisions and Coulomb friction (1996).) e matters where bodies approach faster than `RESTING` times what a step of free
-fall makes, |g| h: without that, a contact at rest would bounce for ever, lower and lower. As accelerations:
+collisions and Coulomb friction (1996).) Restitution applies to approach velocities above `RESTING` times those of a
+step of free fall, |g| h: otherwise a resting contact would bounce for ever, lower and lower. As accelerations:
 J a ← row_aref = (u⁺ - u⁻)/h. A gap is closed up to `CLOSED` h².
 """
 
@@ -23,15 +23,15 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import find_contacts_anew, rows_without_contacts
 
 RESTING = 4.0
-CLOSED = 1.0  # m/s², rad/s²; all corners of a box that lies are closed, whatever rounding does to their gaps
+CLOSED = 1.0  # m/s², rad/s²; all corners of a box at rest are closed despite rounding in their gaps
 
 
 @kernel
 def find_hard_rows(m, d, h):
     """All rows at the present positions, for a step of h seconds from the velocities qvel.
 
-    Writes the blocks, row_aref (m/s², rad/s²), row_pos (m, rad: violation or gap), and row_D: 0 where a block is not to
-    act, 1 elsewhere.
+    Writes the blocks, row_aref (m/s², rad/s²), row_pos (m, rad: violation or gap), and row_D: 0 for blocks that are
+    inactive in this step, 1 for the others.
     """
     rows_without_contacts(m, d)
     times_rows(m, d, d.qvel, d.row_aref)
@@ -44,7 +44,7 @@ def find_hard_rows(m, d, h):
 
 @kernel
 def resting_speed(m, h):
-    """How fast bodies approach at least that bounce, or hit each other (m/s)."""
+    """Least approach velocity (m/s) of a bounce or an impact event."""
     g = m.opt_gravity[0]
     return RESTING * h * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])
 
@@ -52,7 +52,7 @@ def resting_speed(m, h):
 @only_with("contact")
 @kernel
 def nearby_contacts(m, d):
-    """Blocks of all contacts that were found, those within `law_reach`, and their velocities in row_aref."""
+    """Blocks of the detected contacts, those within `law_reach`, with their velocities in row_aref."""
     for k in range(d.count[NCON]):
         c = d.contact_collision[k]
         law = m.collision_law[c]
@@ -70,9 +70,9 @@ def nearby_contacts(m, d):
 def to_first_surface(d, k):
     """Move contact k from the middle of its gap to the surface of its first geom.
 
-    Points at which a foot meets the floor are in one plane thereby, and all of them can stick at once while the foot
-    turns until it is flat. In the middles of gaps of different widths they could not: the tangential velocities of a
-    body that turns differ there, by too little to matter, but no forces at all would make all of them zero.
+    The points at which a foot meets the floor then lie in one plane, and all can stick at once while the foot rotates
+    until it is flat. In the middles of gaps of different widths they could not: the tangential velocities of a rotating
+    body differ there, slightly, but no forces could make all of them zero.
     """
     half = 0.5 * d.contact_dist[k]
     frame = d.contact_frame[k]
@@ -82,19 +82,21 @@ def to_first_surface(d, k):
 
 @kernel
 def targets(m, d, b, h, resting):
-    """row_aref of block b from its velocities u⁻ in row_aref, and whether it acts."""
+    """row_aref of block b from its velocities u⁻ in row_aref, and row_D: whether it is active."""
     row, kind = d.block_row[b], d.block_kind[b]
     speed = d.row_aref[row]
+    # target u⁺ = 0, which stays for equalities, dry friction and tangents
     for r in range(row, row + d.block_dim[b]):
         d.row_D[r] = 1.0
         d.row_aref[r] = -d.row_aref[r] / h
     if kind == EQUALITY or kind == FRICTION:
         return
+    # unilateral: the gap at the end of the step, or Newton's restitution
     gap, e = d.row_pos[row], m.law_restitution[d.block_law[b]]
     bounces = e > 0.0 and speed < -resting
     if gap > CLOSED * h * h:
         d.row_aref[row] = -(gap / h + speed) / h
-        if bounces:  # once it has closed
+        if bounces:  # restitution acts in the step after the gap has closed
             d.row_D[row] = 0.0
     elif bounces:
         d.row_aref[row] = -(1.0 + e) * speed / h

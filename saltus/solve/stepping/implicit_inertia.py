@@ -1,8 +1,8 @@
-"""The inertia of a step of time that takes dampers, servos and drag implicitly: M + θ h S, as sparse as M.
+"""Inertia of a time step that is implicit in dampers, servos and drag: M + θ h S, as sparse as M.
 
-S = -df/dv is what `implicitfast` takes (see `saltus.integrate.implicit.implicitfast`), symmetric: joint dampers, the
-velocity gains of actuators, damping of tendons and drag. It leaves out gyroscopic forces, and forces that push along
-with the motion, which are no matter of stability.
+S = -df/dv is the symmetric part that `implicitfast` uses (see `saltus.integrate.implicit.implicitfast`): joint dampers,
+velocity gains of actuators, damping of tendons and drag. It omits gyroscopic forces, and forces along the motion, which
+do not affect stability.
 """
 
 from saltus.dynamics.equations import joint_inertia
@@ -32,10 +32,10 @@ def step_damping(m, d):
 
 @kernel
 def step_inertia(m, d, weight):
-    """M ← M + weight S with its factors; `weight`: s.
+    """M ← M + weight S, and its factors; `weight`: s.
 
-    Where S couples joints, what has no place in M may leave it indefinite. A sum that has lost its definiteness
-    thereby goes without the coupling.
+    Where S couples joints, its entries outside the pattern of M are lost, which may make the sum indefinite. It is then
+    used without the coupling.
     """
     joint_inertia(m, d)
     for k in range(m.nC):
@@ -51,7 +51,7 @@ def step_inertia(m, d, weight):
 
 @kernel
 def is_positive(m, d):
-    """Whether the matrix is positive definite whose factors are in the Data."""
+    """Whether the matrix that is factored in qLD is positive definite."""
     least = 1.0 + 0.0 * d.time
     for i in range(m.nv):
         least = minimum(least, d.qLDiagInv[i])

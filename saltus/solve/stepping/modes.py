@@ -1,13 +1,13 @@
-"""Modes of contacts and limits that a step of time has come to, and its events: what has changed since the step before.
+"""Contact modes after a time step, and its events: the changes of mode since the step before.
 
-Closed is what pushes; or what did in the step before and does not part, since loads that can be shared in many ways may
-leave a contact without force. A closed contact slips where its friction is at its bound and its velocity is not zero.
-"impact" is a contact or limit that was open and is closed fast, so that it would bounce under a law that has it bounce;
-"touchdown", the same slowly. All events of a step have the time of its end. What bounces is noted as an impact alone,
-without a liftoff. After a change of the state from outside nothing but impacts is noted.
+A contact is closed if it pushes, or if it was closed in the step before and does not separate: where loads are
+indeterminate, a contact may carry no force. A closed contact slips if its friction is at its bound and its velocity is
+not zero. "impact" is a contact or limit that was open and closes fast enough to bounce under a law with restitution;
+"touchdown", the same slowly. All events of a step have the time of its end. A bounce is logged as an impact alone,
+without a liftoff. After an external change of the state, only impacts are logged.
 
-Contacts of a pair of geoms have numbers, which they keep from step to step: corners of a box on a plane their own,
-others the first that is free.
+The contacts of a pair of geoms are numbered, and keep their numbers from step to step: the corners of a box on a plane
+have fixed numbers, others get the first that is free.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -21,19 +21,20 @@ from saltus.solve.stepping.hard_rows import resting_speed
 from saltus.solve.stepping.warm_start import of_contact
 from saltus.spatial.vectors import add3, scale3
 
-BOUNCED = 4.0  # added to the mode of what was closed in the course of a step, and parts again
-POINTS = 64  # more than a pair of geoms has: item of a contact is POINTS times the pair's number, plus its own
+BOUNCED = 4.0  # added to the mode of a contact that closes within a step and separates again
+POINTS = 64  # more than the contacts of a pair: item of a contact is POINTS times the pair's number, plus its own
 LIMIT = -2  # item of the lower end of limit 0; that of limit k's end (0 or 1) is LIMIT - 2 k - end
-EDGE = 1.0 - 1e-6  # of the bound of friction
+EDGE = 1.0 - 1e-6  # fraction of the friction bound from which friction is at its limit
 NOWHERE = -1
 
 
 @kernel
 def find_modes(m, d, h):
-    """block_mode and block_slot after a step of h seconds from the velocities qvel, and its events.
+    """block_mode and block_slot after a step of h seconds from the velocities qvel, and the events of the step.
 
     Reads qacc, the forces and the rows of the step, and block_past. Overwrites row_search and row_residual.
     """
+    # each block of the step before continues in at most one
     for p in range(int(d.past_count)):
         d.past_found[p] = 0
     for b in range(d.count[NBLOCK]):
@@ -45,11 +46,13 @@ def find_modes(m, d, h):
             else:
                 d.past_found[p] = 1
                 d.block_slot[b] = int(d.past_slot[p])
+    # modes and their changes
     for b in range(d.count[NBLOCK]):
         d.block_mode[b] = OPEN
         if d.block_kind[b] > FRICTION:
             number_point(m, d, b)
             compare(m, d, b, h)
+    # closed blocks that have disappeared
     for p in range(int(d.past_count)):
         if not d.past_found[p] and was_closed(d, p):
             note(m, d, LIFTOFF, past_item(m, d, p), 0.0 * h, 0.0 * h, NOWHERE, h)
@@ -57,11 +60,13 @@ def find_modes(m, d, h):
 
 @kernel
 def compare(m, d, b, h):
-    """The mode of block b, and how it differs from that before."""
+    """Mode of block b, and the event of its change since the step before."""
     row, p = d.block_row[b], d.block_past[b]
+    # velocities before the step and accelerations over it
     times_block(m, d, b, d.qvel, d.row_residual)
     times_block(m, d, b, d.qacc, d.row_search)
     approach = d.row_residual[row]
+    # closed: pushing, or closed before and not separating
     before = d.past_mode[p] if p >= 0 else OPEN
     held = before == STICK or before == SLIP
     parting = h * (d.row_search[row] - d.row_aref[row])
@@ -69,6 +74,7 @@ def compare(m, d, b, h):
     mode = OPEN
     if closed:
         mode = SLIP if slips(m, d, b, h) else STICK
+    # events: changes of the mode
     item, known = item_of(m, d, b), d.past_known > 0.0
     fast = approach < -resting_speed(m, h)
     if closed and not held:
@@ -80,6 +86,7 @@ def compare(m, d, b, h):
         note(m, d, SLIPS if mode == SLIP else STICKS, item, d.row_pos[row], approach, b, h)
     elif held and not closed and known:
         note(m, d, LIFTOFF, item, d.row_pos[row], approach, b, h)
+    # a contact with restitution separates again
     bounces = closed and fast and m.law_restitution[d.block_law[b]] > 0.0
     d.block_mode[b] = mode + BOUNCED if bounces else mode
 
@@ -115,7 +122,7 @@ def number_point(m, d, b):
 
 @kernel
 def is_taken(m, d, b, number):
-    """Whether a contact of the same pair as block b's has a number; they follow each other."""
+    """Whether another contact of block b's pair has this number; the blocks of a pair are adjacent."""
     pair = d.contact_collision[d.block_id[b]]
     for way in range(-1, 2, 2):
         other = b + way
@@ -130,7 +137,7 @@ def is_taken(m, d, b, number):
 
 @kernel
 def item_of(m, d, b):
-    """What an event of block b is of."""
+    """Item number of block b for the event log."""
     k, number = d.block_id[b], d.block_slot[b]
     if of_contact(m, d, b):
         return POINTS * d.contact_collision[k] + number
@@ -139,7 +146,7 @@ def item_of(m, d, b):
 
 @kernel
 def past_item(m, d, p):
-    """The same of a block of the step before, by its number."""
+    """Item number of block p of the step before, by its block number."""
     k = int(d.past_number[p]) - 2 * m.neq - m.nfriction
     if k < m.nlimit:
         return LIMIT - 2 * k - int(d.past_slot[p])
@@ -148,13 +155,13 @@ def past_item(m, d, p):
 
 @kernel(inline=True)
 def was_closed(d, p):
-    """Whether a block of the step before was closed, and it is known."""
+    """Whether block p of the step before was closed; False after an external change of the state."""
     return d.past_known > 0.0 and (d.past_mode[p] == STICK or d.past_mode[p] == SLIP)
 
 
 @kernel
 def logs_steps(m, d, kind, item, gap, speed, b, h):
-    """Note an event of block b, -1 for one that is gone, with the impulse of the step."""
+    """Log an event of block b, -1 for one that no longer exists, with the impulse of the step."""
     zero = 0.0 * h
     push = (zero, zero, zero)
     if b >= 0:
@@ -167,12 +174,12 @@ def logs_steps(m, d, kind, item, gap, speed, b, h):
 @only_with("event", otherwise=logs_steps)
 @kernel
 def note(m, d, kind, item, gap, speed, b, h):
-    """Nothing where events are located in time, which has a log of its own."""
+    """Nothing: event location has its own log."""
 
 
 @kernel
 def remember_modes(m, d):
-    """Keep modes, numbers and forces on the second geoms for the next step; before `remember_forces`."""
+    """Keep modes, numbers and the forces on the second geoms for the next step; call before `remember_forces`."""
     for b in range(d.count[NBLOCK]):
         d.past_mode[b], d.past_slot[b] = d.block_mode[b], 0.0 * d.time + d.block_slot[b]
         row, zero = d.block_row[b], 0.0 * d.time

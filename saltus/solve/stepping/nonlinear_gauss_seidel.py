@@ -1,13 +1,13 @@
-"""The contact problem of a step of time, by nonlinear Gauss-Seidel: one limit, joint or contact after the other.
+"""Nonlinear Gauss-Seidel for the contact problem of a time step: one limit, joint or contact after the other.
 
 The accelerations a = (v⁺ - v⁻)/h and forces f = P/h of a step satisfy M a = f₀ + Jᵀ f and the laws of
-`saltus.solve.stepping.hard_rows`. A sweep goes through all blocks, to and fro, and gives each the forces that its own
-law wants with all others held (Jean & Moreau, Unilaterality and dry friction in the dynamics of rigid body collections
-(1992); Jourdan, Alart & Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998)). A contact
-takes its normal force first, then friction within what that allows, by a projected step that cannot overshoot; so the
-fixed point is Coulomb's law itself, not a convex neighbour of it, and nothing need be invertible. With the rows G of
-the dual problem (see `saltus.solve.soft.dual`) and y = Gᵀ f, a row costs two products of short vectors. Forces begin as
-those of the step before (see `saltus.solve.stepping.warm_start`).
+`saltus.solve.stepping.hard_rows`. A sweep goes through all blocks, in alternating direction, and gives each the forces
+of its own law with all others held (Jean & Moreau, Unilaterality and dry friction in the dynamics of rigid body
+collections (1992); Jourdan, Alart & Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998)).
+A contact updates its normal force, then its friction within the bound of that, by a projected gradient step that
+cannot overshoot; the fixed point is therefore Coulomb's law itself, not a convex relaxation of it, and no matrix is
+inverted. With the rows G of the dual problem (see `saltus.solve.soft.dual`) and y = Gᵀ f, a row costs two products of
+short vectors. The warm start is the forces of the step before (see `saltus.solve.stepping.warm_start`).
 """
 
 from saltus.contact.counts import NBLOCK, NITER, NROW
@@ -23,8 +23,8 @@ def moreau(m, d, tolerance, least, work):
 
     Starts from row_force. Reads qacc_smooth, row_residual and the matrices of the dual problem, and the blocks of
     `find_hard_rows`. Writes qfrc_constraint [nv] (N, N m). Ends when a sweep changes no row's acceleration by more than
-    `tolerance` times what it would be off without forces, at the worst; or after `least` sweeps, or more where `work`
-    updates of rows are not used up.
+    `tolerance` times the largest residual without forces; or after `least` sweeps, or more while `work` row updates are
+    not used up.
     """
     scale = 0.0 * d.time
     for r in range(d.count[NROW]):
@@ -38,9 +38,9 @@ def moreau(m, d, tolerance, least, work):
 
 @kernel
 def sweeps(m, d, f, least_change, most, normal_only):
-    """Sweeps over the field f [nrow] of forces until they change accelerations by less; returns 1 if they do not.
+    """Sweeps over the forces f [nrow] until accelerations change by less than `least_change`; returns 1 if unconverged.
 
-    `normal_only`: without friction.
+    most: largest number of sweeps. normal_only: without friction.
     """
     forces_to_motion(m, d, f)
     d.count[NITER] = 0
@@ -70,7 +70,7 @@ def forces_to_motion(m, d, f):
 
 @kernel
 def update(m, d, f, b, normal_only):
-    """Forces of block b with all others held; returns by how much they change its acceleration at most."""
+    """Update the forces of block b with all others held; returns the largest change of its accelerations."""
     kind = d.block_kind[b]
     if kind == CONE:
         if normal_only:
@@ -92,7 +92,7 @@ def update(m, d, f, b, normal_only):
 
 @kernel
 def update_row(m, d, f, b, r, low, high):
-    """The force of row r of block b, from low to high."""
+    """Update the force of row r of block b within [low, high]; returns the change of its acceleration."""
     row = d.block_row[b] + r
     inertia = max(d.dual_A[row, r], MINVAL)
     before = f[row]
@@ -108,6 +108,7 @@ def update_sliding(m, d, f, b):
     """`update_contact` for a contact of three rows, in two passes over its degrees of freedom."""
     row, place, chain = d.block_row[b], d.dual_place[b], d.block_chain[b]
     first, last = m.support_adr[chain], m.support_adr[chain] + m.support_num[chain]
+    # residual u = J a - a_ref at the present forces
     u0, u1, u2 = d.row_residual[row], d.row_residual[row + 1], d.row_residual[row + 2]
     at = place
     for c in range(first, last):
@@ -116,6 +117,7 @@ def update_sliding(m, d, f, b):
         u1 = u1 + d.dual_G[at + 1] * y
         u2 = u2 + d.dual_G[at + 2] * y
         at += 3
+    # normal force: u_N = 0 or r_N = 0
     a00 = max(d.dual_A[row, 0], MINVAL)
     a11, a12, a22 = d.dual_A[row + 1, 1], d.dual_A[row + 1, 2], d.dual_A[row + 2, 2]
     normal = max(f[row] - u0 / a00, 0.0)
@@ -123,9 +125,10 @@ def update_sliding(m, d, f, b):
     u1 = u1 + d.dual_A[row + 1, 0] * c0
     u2 = u2 + d.dual_A[row + 2, 0] * c0
     law = d.block_law[b]
-    # no friction in a direction: no force, which a divisor must not spoil
+    # guard against division by zero for frictionless directions
     mu1, mu2 = max(m.law_friction[law, 0], MINVAL), max(m.law_friction[law, 1], MINVAL)
     coupling = absolute(a12)
+    # friction: projected gradient step, with a rate that cannot overshoot
     rate = 1.0 / max(mu1 * (mu1 * a11 + mu2 * coupling), mu2 * (mu1 * coupling + mu2 * a22), MINVAL)
     f1 = f[row + 1] - rate * mu1 * mu1 * u1
     f2 = f[row + 2] - rate * mu2 * mu2 * u2
@@ -133,6 +136,7 @@ def update_sliding(m, d, f, b):
     if square > normal * normal:
         scale = normal / sqrt(square)
         f1, f2 = scale * f1, scale * f2
+    # changes of the forces, and y = Gᵀ f
     c1, c2 = f1 - f[row + 1], f2 - f[row + 2]
     if c0 == 0.0 and c1 == 0.0 and c2 == 0.0:
         return c0
@@ -147,10 +151,10 @@ def update_sliding(m, d, f, b):
 
 @kernel
 def update_contact(m, d, f, b):
-    """The forces of a contact: normal, then friction."""
+    """Update the forces of a contact: normal, then friction; returns the largest change of its accelerations."""
     change = update_row(m, d, f, b, 0, 0.0, 1e300)
     row, dim, law = d.block_row[b], d.block_dim[b], d.block_law[b]
-    # in units of the coefficients, where the bound is a ball
+    # rate in coordinates f_k/μ_k, in which the bound is a ball
     steepest = 0.0 * change
     for j in range(1, dim):
         total = 0.0 * change
@@ -158,6 +162,7 @@ def update_contact(m, d, f, b):
             total = total + m.law_friction[law, k - 1] * absolute(d.dual_A[row + j, k])
         steepest = max(steepest, m.law_friction[law, j - 1] * total)
     rate = 1.0 / max(steepest, MINVAL)
+    # projected gradient step onto the ellipse of the new normal force
     square = 0.0 * change
     for j in range(1, dim):
         mu = max(m.law_friction[law, j - 1], MINVAL)
@@ -177,7 +182,7 @@ def update_contact(m, d, f, b):
 
 @kernel
 def residual(m, d, b, r):
-    """How far the acceleration of row r of block b is from its target, at the forces of dual_y."""
+    """Acceleration of row r of block b less its target, at the forces of dual_y."""
     dim, chain = d.block_dim[b], d.block_chain[b]
     place = d.dual_place[b] + r
     total = d.row_residual[d.block_row[b] + r]
@@ -189,7 +194,7 @@ def residual(m, d, b, r):
 
 @kernel
 def push(m, d, b, r, change):
-    """dual_y after a change of the force of row r of block b."""
+    """Update dual_y for a change of the force of row r of block b."""
     dim, chain = d.block_dim[b], d.block_chain[b]
     place = d.dual_place[b] + r
     for c in range(m.support_adr[chain], m.support_adr[chain] + m.support_num[chain]):
@@ -200,7 +205,7 @@ def push(m, d, b, r, change):
 
 @kernel
 def effect_of_forces(m, d, f, qfrc, x):
-    """Forces on the joints qfrc = Jᵀ f, and what they alone accelerate, x = M⁻¹ Jᵀ f, for fields [nrow], [nv], [nv]."""
+    """Joint forces qfrc = Jᵀ f and their accelerations x = M⁻¹ Jᵀ f, for fields f [nrow], qfrc [nv], x [nv]."""
     for i in range(m.nv):
         qfrc[i] = 0.0 * d.time
     add_transpose_rows(m, d, f, qfrc)

@@ -1,16 +1,16 @@
-"""Taking back what positions violate after a step of time, without giving bodies any speed.
+"""Position correction after a time step: projection of violations without adding velocity.
 
-Velocities obey the law of contact, positions only as far as a step's end can be foreseen: bodies that hit between two
-steps have gone a little into each other, and closed loops open by terms of second order. So positions are moved to
-the nearest, in the metric of the inertia, that are right to first order (Gear, Gupta & Leimkuhler, Automatic
+Velocities obey the contact law, positions only as far as the end of a step can be foreseen: bodies that collide within
+a step have penetrated a little, and closed loops open by second-order terms. Positions therefore move to the nearest,
+in the metric of the inertia, that satisfy the constraints to first order (Gear, Gupta & Leimkuhler, Automatic
 integration of Euler-Lagrange equations with constraints (1985); for contact Acary, Projected event-capturing
 time-stepping schemes for nonsmooth mechanical systems with unilateral contact and Coulomb's friction (2013)):
 
     minimise ½ wᵀ M w   where   J_N w ≥ -(gap + h u_N + allowed),   J w = -violation of equalities
 
-Only the potential energy changes, by the work of lifting out what had sunk in. The gap is that of the middle of the
-next step, where contact is looked for, so that what already separates is left alone. A depth of `ALLOWED` h² stays, by
-which a resting contact is known to be closed; beyond that, depth is taken back at `FASTEST` at most.
+Only the potential energy changes, by the work of lifting out the penetration. The gap is that of the middle of the next
+step, where contacts are detected, so that separating contacts are left alone. A depth of `ALLOWED` h² stays, which
+keeps resting contacts closed; beyond that, depth is removed at `FASTEST` at most.
 """
 
 from saltus.contact.counts import NBLOCK, NITER
@@ -20,15 +20,15 @@ from saltus.number.kernels import kernel
 from saltus.solve.stepping.nonlinear_gauss_seidel import effect_of_forces, sweeps
 
 ALLOWED = 1.0  # m/s², rad/s²
-LOOP = 1e-3  # of that, of equalities
+LOOP = 1e-3  # the same for equalities, relative to ALLOWED
 FASTEST = 1.0  # m/s, rad/s
-ROUGH = 1e-3  # of the largest violation
+ROUGH = 1e-3  # tolerance relative to the largest violation
 SWEEPS = 50
 
 
 @kernel
 def position_correction(m, d, h):
-    """Displacement qstep [nv] (m, rad) that takes violations back; returns 1 if there is any, 0 if all is well.
+    """Displacement qstep [nv] (m, rad) that removes violations; returns 1 if there is any, else 0.
 
     After a step of h seconds, with its new velocities in qvel, and the blocks, the dual problem and the factors of M of
     its middle. Overwrites row_residual, row_search and qacc_smooth [nv].
@@ -45,7 +45,7 @@ def position_correction(m, d, h):
 
 @kernel
 def displacements(m, d, h):
-    """row_residual ← minus how far each row is to be moved; returns the farthest, 0 if none need be."""
+    """row_residual ← minus the required displacement of each row; returns the largest, 0 if none is needed."""
     allowed = ALLOWED * h * h
     worst = 0.0 * h
     for b in range(d.count[NBLOCK]):
@@ -53,16 +53,19 @@ def displacements(m, d, h):
         if kind == FRICTION:
             d.row_D[row] = 0.0
         elif kind == EQUALITY:
+            # equality: the violation, at limited speed
             for r in range(row, row + dim):
                 d.row_residual[r] = clip(d.row_pos[r], -FASTEST * h, FASTEST * h)
                 if absolute(d.row_pos[r]) > LOOP * allowed:
                     worst = max(worst, absolute(d.row_residual[r]))
         else:
+            # limit or contact: depth beyond the allowed one, at the middle of the next step
             times_block(m, d, b, d.qvel, d.row_residual)
             depth = -(d.row_pos[row] + h * d.row_residual[row])
             d.row_residual[row] = -min(depth - allowed, FASTEST * h)
             if depth > 2.0 * allowed and d.row_D[row] > 0.0:
                 worst = max(worst, -d.row_residual[row])
+        # start without multipliers
         for r in range(row, row + dim):
             d.row_search[r] = 0.0 * h
     return worst

@@ -1,4 +1,4 @@
-"""Mean accelerations and forces of a step of time under the hard law of contact."""
+"""Time stepping under the hard contact law: mean accelerations and forces of a step (Moreau-Jean)."""
 
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.dynamics.equations import bias_force, joint_inertia
@@ -12,29 +12,29 @@ from saltus.solve.stepping.implicit_inertia import step_damping, step_inertia
 from saltus.solve.stepping.nonlinear_gauss_seidel import moreau
 from saltus.solve.stepping.warm_start import recall_forces
 
-LEAST_SWEEPS, WORK = 300, 300000.0  # of the iteration: sweeps, updates of rows
-PREDICTIONS = 2  # of the velocities between a step's ends
+LEAST_SWEEPS, WORK = 300, 300000.0  # Gauss-Seidel limit: so many sweeps, or more within so many row updates
+PREDICTIONS = 2  # predictions of the velocities v⁻ + θ (v⁺ - v⁻) within a step
 ROUGH, ROUGH_SWEEPS = 1e-3, 10  # tolerance and sweeps of a prediction
 
 
-FREE = -1  # no constraint acts
+FREE = -1  # no active constraint
 
 
 @kernel
 def mean_accelerations(m, d, h, theta, tolerance):
     """Accelerations qacc [nv] = (v⁺ - v⁻)/h of a step of h seconds from the velocities qvel; returns a status.
 
-    At the positions of `position_stage`, with the forces at the velocities v⁻ + θ (v⁺ - v⁻), by Newton's method with
-    the dampers' part S of their derivatives alone (see `saltus.solve.stepping.implicit_inertia`): from the last guess
-    w,
+    At the positions of `position_stage`, with the forces at the velocities v⁻ + θ (v⁺ - v⁻), by a simplified Newton
+    iteration with only the dampers' part S of the force derivatives (see `saltus.solve.stepping.implicit_inertia`):
+    from the last guess w,
 
         (M + θ h S) a = f(w) + S (w - v⁻) + Jᵀ P/h,   then w = v⁻ + θ h a.
 
-    Forces that are linear in velocities with the derivative -S are implicit thereby; for others the guesses, each with
-    contact forces that are nearly right, are so good that θ = 1/2 is of order two in smooth motion. Gyroscopic terms,
-    whose derivative is not symmetric, are among the latter: with y = h ω, three evaluations change the square of an
-    oscillation of frequency ω by 1 - y⁴/4 + y⁶/16, which is stable for y < 2, where one makes it grow by 1 + y² and
-    two by 1 + y⁴/4. Writes row_force and qfrc_constraint [nv] (N, N m), the step's impulses over h. `tolerance`: see
+    This is implicit in forces linear in velocity with derivative -S. For the others the guesses, each with nearly
+    correct contact forces, are accurate enough that θ = 1/2 is of order two in smooth motion. These include gyroscopic
+    terms, whose derivative is not symmetric: with y = h ω, three evaluations change the square of an oscillation of
+    frequency ω by 1 - y⁴/4 + y⁶/16, which is stable for y < 2, whereas one makes it grow by 1 + y² and two by 1 + y⁴/4.
+    Writes row_force and qfrc_constraint [nv] (N, N m), the impulses of the step over h. `tolerance`: see
     `saltus.solve.stepping.nonlinear_gauss_seidel`.
     """
     for i in range(m.nv):
@@ -42,13 +42,16 @@ def mean_accelerations(m, d, h, theta, tolerance):
         d.qacc[i] = 0.0 * d.time
     status = OK
     for k in range(PREDICTIONS + 1):
+        # forces at the guess w
         force_stage(m, d, 0)
+        # matrix M + θ h S and rows, once a step
         if k == 0:
             step_damping(m, d)
             step_inertia(m, d, theta * h)
             status = begin_rows(m, d, h)
             if status == CONTACTS_FULL:
                 return status
+        # a from the linearised equations, then the next guess w = v⁻ + θ h a
         last = k == PREDICTIONS
         status = newton_step(m, d, theta * h, tolerance if last else ROUGH, last)
         for i in range(m.nv):
@@ -59,7 +62,7 @@ def mean_accelerations(m, d, h, theta, tolerance):
 @only_with("constraint", otherwise="0")
 @kernel
 def begin_rows(m, d, h):
-    """Rows of the step, the forces that they begin with, and the matrices of their dual problem; returns a status."""
+    """Rows of the step, their initial forces, and the matrices of the dual problem; returns a status."""
     find_hard_rows(m, d, h)
     if d.count[NLOST] > 0:
         return CONTACTS_FULL
@@ -91,7 +94,7 @@ def newton_step(m, d, weight, tolerance, last):
 @only_with("constraint", otherwise="-1")
 @kernel
 def push_apart(m, d, tolerance, last):
-    """Forces of the rows, and qacc [nv] with them; roughly but for the `last` time. Returns a status, or `FREE`."""
+    """Row forces, and qacc [nv] with them, to full accuracy in the `last` iteration. Returns a status, or `FREE`."""
     if d.count[NBLOCK] == 0:
         return FREE
     free_residuals(m, d)
@@ -103,7 +106,7 @@ def push_apart(m, d, tolerance, last):
 
 @kernel
 def accelerate(m, d, h, tolerance):
-    """The same after `force_stage`, with the forces at the velocities qvel themselves; to look at, not to step with."""
+    """`mean_accelerations` after `force_stage`, with the forces at qvel itself; for inspection, not for stepping."""
     status = constrained(m, d, h, tolerance)
     if status == FREE:
         solve_stage(m, d, 0.0, d.qfrc_damper_slope)
@@ -114,7 +117,7 @@ def accelerate(m, d, h, tolerance):
 @only_with("constraint", otherwise="-1")
 @kernel
 def constrained(m, d, h, tolerance):
-    """`accelerate` where any row acts; returns a status, `FREE` where none does."""
+    """`accelerate` with active rows; returns a status, `FREE` without any."""
     find_hard_rows(m, d, h)
     if d.count[NLOST] > 0:
         return CONTACTS_FULL
@@ -131,6 +134,6 @@ def constrained(m, d, h, tolerance):
 
 @kernel
 def note_unsolved(d):
-    """Count an iteration that has not reached its tolerance; returns the status for it."""
+    """Count an unconverged iteration; returns its status."""
     d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
     return UNSOLVED

@@ -1,7 +1,7 @@
-"""Forces of the step before, as the start of an iteration on those of this step.
+"""Warm start of a time step: the contact forces of the step before.
 
-What they belonged to is found again by a number, that of an equality, a limit, a dry friction or a pair of geoms, and
-among the contacts of a pair by the place of the contact.
+Blocks are matched by a number, that of their equality, limit, dry friction or pair of geoms, and the contacts of a
+pair by their positions.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
@@ -13,9 +13,9 @@ from saltus.spatial.vectors import dot3, sub3
 
 @kernel
 def recall_forces(m, d):
-    """row_force ← the forces of the same blocks in the step before, zero for new ones.
+    """row_force ← the forces of the matching blocks of the step before, zero for new ones.
 
-    Writes block_past: for each block the one of the step before, -1 for none.
+    Writes block_past: for each block its match in the step before, -1 for none.
     """
     for r in range(d.count[NROW]):
         d.row_force[r] = 0.0 * d.time
@@ -33,7 +33,7 @@ def recall_forces(m, d):
 
 @kernel
 def nearest(m, d, b, number, first):
-    """The past block with the number of block b, from `first` on, that was closest to it; -1 for none."""
+    """The past block with the number of block b, from `first` on, that is nearest to it; -1 for none."""
     place = block_place(m, d, b)
     best, least = -1, 1e300
     k = first
@@ -60,14 +60,14 @@ def remember_forces(m, d):
 
 @kernel
 def of_contact(m, d, b):
-    """Whether block b is a contact's."""
+    """Whether block b is a contact."""
     chain = d.block_chain[b]
     return d.block_kind[b] > FRICTION and (m.chain_body1[chain] > 0 or m.chain_body2[chain] > 0)
 
 
 @kernel
 def block_number(m, d, b):
-    """A number for what block b belongs to; they ascend in the order of the blocks."""
+    """Number of the object that block b belongs to, in ascending order of the blocks."""
     kind, k = d.block_kind[b], d.block_id[b]
     if kind == EQUALITY:
         return k + (m.neq if m.eq_type[k] == TENDON else 0)
@@ -82,7 +82,7 @@ def block_number(m, d, b):
 
 @kernel
 def block_place(m, d, b):
-    """Where the contact of block b is (m, world axes); the origin for others, moved by which end of a range it is."""
+    """Position of the contact of block b (m, world axes); else the origin, shifted by the sign of a limit's end."""
     if of_contact(m, d, b):
         return d.contact_pos[d.block_id[b]]
     zero = 0.0 * d.time
