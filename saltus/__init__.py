@@ -34,7 +34,7 @@ _HOME = {
     "friction_contact": "saltus.simulate.friction_contact",
     "FrictionContact": "saltus.simulate.friction_contact",
     "Trajectory": "saltus.record.trajectory",
-    "Certificate": "saltus.record.certificate",
+    "Certificate": "saltus.record.table.certificate",
     "ButcherTableau": "saltus.integrate.tableau",
     "Integrator": "saltus.integrate.integrator",
     "integrators": "saltus.integrate.registry",
@@ -71,9 +71,9 @@ if TYPE_CHECKING:
     from saltus.model.compile.hill import HillMuscle
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model
-    from saltus.record.certificate import Certificate
     from saltus.record.comparison import Comparison
     from saltus.record.sweep import Sweep
+    from saltus.record.table.certificate import Certificate
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.batch import Batch
     from saltus.simulate.compare import compare

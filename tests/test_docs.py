@@ -86,7 +86,7 @@ def test_the_samples_on_the_lab_run(tmp_path):
 @pytest.mark.slow
 def test_the_sample_on_energy_runs(tmp_path):
     """Its balance is the one in the text but for the residual's digits, and the page names all accounts."""
-    from saltus.record.ledger import ACCOUNTS
+    from saltus.record.table.ledger import ACCOUNTS
 
     result = run_samples(DOCS / "energy.md", tmp_path, least=1)
     text = (DOCS / "energy.md").read_text(encoding="utf-8")
@@ -103,3 +103,25 @@ def test_tests_that_hold_promises_exist():
     for file, name in named:
         source = (DOCS.parent / file).read_text(encoding="utf-8")
         assert not name or f"def {name}(" in source, f"{file}::{name}"
+
+
+def test_the_map_shows_every_room():
+    """A row names a room, or rooms inside one: `solve/cone/`, `impact/`."""
+    text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    package = DOCS.parent / "saltus"
+    named = set()
+    for cell in re.findall(r"^\| ((?:`[\w/.]+`(?:, )?)+) \|", text, re.M):
+        first, *others = re.findall(r"`([\w/.]+)`", cell)
+        outer = first.rstrip("/").rpartition("/")[0]
+        named |= {first.rstrip("/"), *(f"{outer}/{other}".strip("/").rstrip("/") for other in others)}
+    rooms = {str(path.parent.relative_to(package)) for path in package.rglob("__init__.py")} - {"."}
+    assert rooms <= named
+    assert all((package / name).exists() for name in named)
+
+
+def test_files_that_contributing_names_exist():
+    text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    names = re.findall(r"`((?:saltus|tests)/[\w/.]+)`", text)
+    assert len(names) > 5
+    for name in names:
+        assert (DOCS.parent / name).exists() or name.endswith("archived/"), name

@@ -54,7 +54,7 @@ def bench_hybrid(*, quick: bool, json_path: Path | None) -> None:
     """Compare, time, print a table, write it as JSON."""
     from saltus.bench.harness import machine
     from saltus.bench.harness.report import print_table
-    from saltus.record.whole import check_writable, write_whole
+    from saltus.record.files.atomic_write import check_writable, write_whole
     from saltus.terminal import screen
 
     if json_path is not None:

@@ -32,8 +32,8 @@ def bench_orientations(plan: Plan, json_path: Path | None, plot_path: Path | Non
     from saltus.bench.harness import machine
     from saltus.bench.orientation.plot import plot
     from saltus.bench.orientation.report import print_report
-    from saltus.record.plot import check_figure
-    from saltus.record.whole import check_writable, write_whole
+    from saltus.record.files.atomic_write import check_writable, write_whole
+    from saltus.record.plot.trajectory import check_figure
     from saltus.terminal import screen
 
     if json_path is not None:

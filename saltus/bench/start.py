@@ -102,7 +102,7 @@ def bench_start(*, quick: bool, json_path: Path | None) -> None:
     from saltus.bench.harness.report import print_table
     from saltus.number.cache.archive import archive_path
     from saltus.number.cache.storage import source_key
-    from saltus.record.whole import check_writable, write_whole
+    from saltus.record.files.atomic_write import check_writable, write_whole
     from saltus.terminal import screen
 
     if json_path is not None:

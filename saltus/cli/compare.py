@@ -24,7 +24,7 @@ def compare_integrators(
 ) -> None:
     """Compare, print the ranking, draw."""
     if plot is not None:
-        from saltus.record.plot import check_figure
+        from saltus.record.plot.trajectory import check_figure
 
         check_figure(plot)
     names = None if integrators is None else names_in(integrators, "--integrators")
@@ -59,7 +59,7 @@ def names_in(text: str, option: str) -> list[str]:
 def _print(comparison: Comparison) -> None:
     from rich.table import Table
 
-    from saltus.record.comparison import HEADERS
+    from saltus.record.table.comparison_table import HEADERS
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for header in HEADERS:

@@ -13,7 +13,7 @@ from saltus.errors import OptionError
 def show_contact_law(solref: str, solimp: str, plot: Path | None, **options: Any) -> None:
     """Print the table, draw the figure."""
     if plot is not None:
-        from saltus.record.plot import check_figure
+        from saltus.record.plot.trajectory import check_figure
 
         check_figure(plot)
     from saltus.simulate.contact_law import contact_law

@@ -31,7 +31,7 @@ class Files:
 
     def check(self) -> None:
         """Raise the error that writing would raise, before there is anything to write."""
-        from saltus.record.whole import check_writable
+        from saltus.record.files.atomic_write import check_writable
 
         taken: dict[Path, str] = {}
         for option, path, suffixes in (

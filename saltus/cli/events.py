@@ -16,7 +16,7 @@ def print_events(events: NDArray[Any]) -> None:
     """Print a table without the columns that hold nothing."""
     from rich.table import Table
 
-    from saltus.record.events import cells, heading, known_fields
+    from saltus.record.table.events import cells, heading, known_fields
 
     fields = known_fields(events)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))

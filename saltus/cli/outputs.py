@@ -29,7 +29,7 @@ class Film:
     def options(self, model: Model | None = None) -> dict[str, Any]:
         """As `Trajectory.video` takes them; OptionError for what cannot be, or is not in the model."""
         from saltus.draw.scene.view import View
-        from saltus.record.frames import RENDERERS, frame_rate
+        from saltus.record.film.frames import RENDERERS, frame_rate
 
         if self.fps is not None:
             frame_rate(self.fps)
@@ -85,35 +85,35 @@ class Outputs:
                 raise OptionError(f"{taken[path.resolve()]} and {option} name the same file, '{path}'")
             taken[path.resolve()] = option
         if self.plot is not None:
-            from saltus.record.plot import check_figure
+            from saltus.record.plot.trajectory import check_figure
 
             check_figure(self.plot)
         if self.video is not None:
             self._check_video(self.video)
         if self.report is not None:
-            from saltus.record.report import check_suffix
-            from saltus.record.whole import check_writable
+            from saltus.record.files.atomic_write import check_writable
+            from saltus.record.report.report import check_suffix
 
             check_suffix(self.report)
             self._check_size(".mp4")
             check_writable(self.report, what="report")
         if self.save is not None:
-            from saltus.record.file import check_suffix
-            from saltus.record.stream import check_new
-            from saltus.record.whole import check_writable
+            from saltus.record.files.atomic_write import check_writable
+            from saltus.record.io.file import check_suffix
+            from saltus.record.io.stream import check_new
 
             (check_new if self.store else check_writable)(self.save)
             check_suffix(self.save)
 
     def _check_video(self, path: Path) -> None:
-        from saltus.record.encode import film_suffix
-        from saltus.record.whole import check_writable
+        from saltus.record.files.atomic_write import check_writable
+        from saltus.record.film.encode import film_suffix
 
         self._check_size(film_suffix(path))
         check_writable(path, what="video")
 
     def _check_size(self, suffix: str) -> None:
-        from saltus.record.encode import check_size
+        from saltus.record.film.encode import check_size
 
         options = self.film.options()
         check_size(suffix, options["width"], options["height"])
@@ -155,7 +155,7 @@ class Outputs:
             trajectory.video(path, self.film.fps, progress=progress(path), **options)
 
         def report(path: Path) -> None:
-            from saltus.record.stored_model import readable_model
+            from saltus.record.table.trajectory_table import readable_model
 
             options = self.film.options(readable_model(trajectory)[0])
             rate = {} if self.film.fps is None else {"fps": self.film.fps}

@@ -34,8 +34,8 @@ def replay(file: Path, outputs: Outputs, *, port: int, browser: bool) -> None:
 
 def _check_model(trajectory: Trajectory, outputs: Outputs) -> None:
     """Raise what a video would raise; a report can do without."""
-    from saltus.record.frames import model_of
-    from saltus.record.stored_model import readable_model
+    from saltus.record.film.frames import model_of
+    from saltus.record.table.trajectory_table import readable_model
 
     model = readable_model(trajectory)[0] if outputs.video is None else model_of(trajectory)
     if model is not None:

@@ -167,7 +167,7 @@ def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: 
         if certify and not done.why_unchecked:
             _certify(sim, start, duration, sample, done, activity)
             if store is not None and done.trajectory is not None:
-                from saltus.record.stream import add_certificate
+                from saltus.record.io.stream import add_certificate
 
                 add_certificate(store, done.trajectory.certificate)
     return done
@@ -192,9 +192,9 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
 def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
     """What a recording is of, in two columns."""
     from saltus.integrate.registry import integrators
-    from saltus.record.energy_figure import energy_figure
-    from saltus.record.events import counts
-    from saltus.record.stored_model import readable_model
+    from saltus.record.table.energy_figure import energy_figure
+    from saltus.record.table.events import counts
+    from saltus.record.table.trajectory_table import readable_model
 
     attrs, (m, why) = trajectory.attrs, readable_model(trajectory)
     if why:

@@ -30,13 +30,13 @@ class Files(NamedTuple):
 
     def check(self) -> None:
         """Raise the error that writing would raise, before there is anything to write."""
-        from saltus.record.whole import check_writable
+        from saltus.record.files.atomic_write import check_writable
 
         given = [path.resolve() for path in self if path is not None]
         if len(set(given)) < len(given):
             raise OptionError("--save, --csv and --plot must be different files")
         if self.plot is not None:
-            from saltus.record.plot import check_figure
+            from saltus.record.plot.trajectory import check_figure
 
             check_figure(self.plot)
         if self.csv is not None:

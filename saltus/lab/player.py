@@ -15,7 +15,7 @@ from saltus.lab.recording import Downloads
 from saltus.lab.show import Show
 from saltus.lab.signal_sources import recorded_signals
 from saltus.lab.state_text import state_text
-from saltus.record.interpolate import Interpolator
+from saltus.record.table.interpolate import Interpolator
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 
 # name -> module that holds it; loaded on first use: who needs the description of events alone draws no tables
 _HOME = {
-    "EVENT_DTYPE": "saltus.record.events",
-    "Certificate": "saltus.record.certificate",
+    "EVENT_DTYPE": "saltus.record.table.events",
+    "Certificate": "saltus.record.table.certificate",
     "Trajectory": "saltus.record.trajectory",
     "TrajectoryBuilder": "saltus.record.recorder",
-    "certify_from_runs": "saltus.record.certificate",
-    "energy_drift": "saltus.record.certificate",
+    "certify_from_runs": "saltus.record.table.certificate",
+    "energy_drift": "saltus.record.table.certificate",
 }
 
 __all__ = ["EVENT_DTYPE", "Certificate", "Trajectory", "TrajectoryBuilder", "certify_from_runs", "energy_drift"]
 
 if TYPE_CHECKING:
-    from saltus.record.certificate import Certificate, certify_from_runs, energy_drift
-    from saltus.record.events import EVENT_DTYPE
     from saltus.record.recorder import TrajectoryBuilder
+    from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
+    from saltus.record.table.events import EVENT_DTYPE
     from saltus.record.trajectory import Trajectory
 
 

@@ -16,7 +16,7 @@ from saltus.arguments import numbers
 from saltus.errors import OptionError
 
 if TYPE_CHECKING:
-    from saltus.record.trajectory import Trajectory
+    from saltus.record.table.trajectory_table import TrajectoryTable
 
 #: The attribute of a recording that says between which two bodies each contact point lies.
 BODIES = "contact_bodies"
@@ -87,16 +87,16 @@ class HumansNames:
         return _centre_of_pressure(_trajectory(self), body, normal)
 
 
-def _trajectory(recording: Any) -> Trajectory:
+def _trajectory(recording: Any) -> TrajectoryTable:
     return recording
 
 
-def _check_points(t: Trajectory) -> None:
+def _check_points(t: TrajectoryTable) -> None:
     if why := t.attrs.get(NO_POINTS):
         raise OptionError(f"the recording has no contact forces: {why}; it says which pairs of geoms touch")
 
 
-def _centre_of_pressure(t: Trajectory, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
+def _centre_of_pressure(t: TrajectoryTable, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
     up = numbers("normal", normal)
     if up.shape != (3,) or not np.isfinite(up).all() or not up.any():
         raise OptionError(f"normal must be a direction [3], got {normal!r}")
@@ -110,7 +110,7 @@ def _centre_of_pressure(t: Trajectory, body: str | None, normal: ArrayLike) -> N
     return np.where(total > 0.0, moment / np.where(total > 0.0, total, 1.0), np.nan)
 
 
-def _signs(t: Trajectory, body: str | None) -> NDArray[np.float64]:
+def _signs(t: TrajectoryTable, body: str | None) -> NDArray[np.float64]:
     """What makes a contact's force that on the body, or on what moves: 1, -1, or 0 where it does not count [n]."""
     _check_points(t)
     pairs = t.attrs.get(BODIES)

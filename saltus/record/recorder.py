@@ -6,92 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from saltus.errors import OptionError
-from saltus.record.certificate import Certificate
-from saltus.record.columns import row_shapes, tables
-from saltus.record.events import EventLog
+from saltus.record.table.certificate import Certificate
+from saltus.record.table.columns import row_shapes
+from saltus.record.table.sample_buffer import SampleBuffer
 from saltus.record.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
-
-
-class SampleBuffer:
-    """Samples in memory, by column. An interrupt between or within two samples loses at most the last one."""
-
-    def __init__(self, shapes: Mapping[str, tuple], room: int):
-        self._columns: dict[str, NDArray[Any]] = tables(dict(shapes), room)
-        self._count = 0
-        self._end: dict[str, Any] | None = None
-        self._events = EventLog()
-
-    def __len__(self) -> int:
-        return self._count
-
-    def append(
-        self,
-        time: float,
-        qpos: ArrayLike,
-        qvel: ArrayLike,
-        act: ArrayLike = (),
-        ctrl: ArrayLike = (),
-        energy: ArrayLike = (np.nan, np.nan),
-        contact_state: ArrayLike = (),
-        mocap_pos: ArrayLike = (),
-        mocap_quat: ArrayLike = (),
-        contact_mode: ArrayLike = (),
-        contact_force: ArrayLike = (),
-        contact_pos: ArrayLike = (),
-        actuation_state: ArrayLike = (),
-        ledger: ArrayLike = (),
-    ) -> None:
-        """Copy one sample.
-
-        time s, qpos [nq], qvel [nv], act [na], ctrl [nu], energy [2] J, contact_state [n], mocap_pos [nmocap, 3] m,
-        mocap_quat [nmocap, 4]; where there are such columns contact_mode [n], contact_force [n, 3] N, contact_pos
-        [n, 3] m, actuation_state [k] and ledger [n] J.
-        """
-        if self._count == len(self._columns["time"]):
-            self._make_room()
-        row, columns = self._count, self._columns
-        columns["time"][row] = time
-        columns["qpos"][row] = qpos
-        columns["qvel"][row] = qvel
-        columns["act"][row] = act
-        columns["ctrl"][row] = ctrl
-        columns["energy"][row] = energy
-        columns["contact_state"][row] = contact_state
-        if columns["mocap_pos"].shape[1]:
-            columns["mocap_pos"][row] = mocap_pos
-            columns["mocap_quat"][row] = mocap_quat
-        if columns["contact_mode"].shape[1]:
-            columns["contact_mode"][row] = contact_mode
-            columns["contact_force"][row] = contact_force
-            columns["contact_pos"][row] = contact_pos
-        if columns["actuation_state"].shape[1]:
-            columns["actuation_state"][row] = actuation_state
-        if columns["ledger"].shape[1]:
-            columns["ledger"][row] = ledger
-        # the sample counts only once it is complete
-        self._count = row + 1
-
-    def end(self, **row: Any) -> None:
-        """The state at the run's end, where no sample lies there; fields as those of `append`."""
-        self._end = {name: np.array(value) for name, value in row.items()}
-
-    def event(self, time: float, kind: str, name: str = "", other: str = "", **about: Any) -> None:
-        """Note an event ("impact", "liftoff", ...) at `time`, s; `about`: other fields of `EVENT_DTYPE`."""
-        self._events.append(time, kind, name, other, **about)
-
-    def events(self, events: NDArray[Any]) -> None:
-        """Note many events: a structured array with fields of `EVENT_DTYPE`, at least time and kind."""
-        self._events.extend(events)
-
-    def _make_room(self) -> None:
-        """There is no room for another sample: make some."""
-        raise NotImplementedError
 
 
 class TrajectoryBuilder(SampleBuffer):

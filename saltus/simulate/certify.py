@@ -10,11 +10,12 @@ from saltus.dynamics.tree.manifold import difference
 from saltus.errors import DivergenceError
 from saltus.integrate.registry import find_integrator
 from saltus.number.kernels import Entry
-from saltus.record.certificate import Certificate, certify_from_runs, energy_drift
-from saltus.record.energy_figure import exchanges
+from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
+from saltus.record.table.energy_figure import exchanges
 from saltus.simulate.events import Actuation
 
 if TYPE_CHECKING:
+    from saltus.record.table.trajectory_table import TrajectoryTable
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
 
@@ -31,7 +32,7 @@ for t in range(len(out)):
 )
 
 
-def state_difference(model, a: "Trajectory", b: "Trajectory") -> np.ndarray:
+def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable") -> np.ndarray:
     """Tangent differences [T, 2 nv] of two trajectories at the same times: positions, then velocities."""
     out = np.zeros((len(a.time), model.nv))
     struct = model.struct()

@@ -18,8 +18,10 @@ from saltus.integrate.registry import integrators as known_integrators
 from saltus.integrate.tableau import ButcherTableau
 from saltus.model.load import load
 from saltus.model.model import Model
-from saltus.record.comparison import Comparison, ComparisonRow, Reference, rank
-from saltus.record.energy_figure import energy_error, exchanges
+from saltus.record.comparison import Comparison
+from saltus.record.table.comparison_table import ComparisonRow, Reference, rank
+from saltus.record.table.energy_figure import energy_error, exchanges
+from saltus.record.table.trajectory_table import TrajectoryTable
 from saltus.record.trajectory import Trajectory
 from saltus.simulate import loops
 from saltus.simulate.certify import state_difference
@@ -206,7 +208,7 @@ class _Law:
         unknown = np.full(len(expected), np.nan)
         return Reference(trajectory, unknown, self.duration, "reference: as given, its own error unknown")
 
-    def _position_error(self, a: Trajectory, b: Trajectory) -> np.ndarray:
+    def _position_error(self, a: TrajectoryTable, b: TrajectoryTable) -> np.ndarray:
         """Largest difference of a position at each sample [T] (rad, m)."""
         if not self.model.nv:
             return np.zeros(len(a))

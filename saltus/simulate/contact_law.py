@@ -253,7 +253,7 @@ class ContactLaw:
             OptionError: another suffix.
             RecordError: the file cannot be written.
         """
-        from saltus.record.contact_law_plot import plot
+        from saltus.simulate.contact_law_plot import plot
 
         return plot(self, path)
 

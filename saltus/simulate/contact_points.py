@@ -14,9 +14,9 @@ from saltus.contact.event.modes import LEFT
 from saltus.model.compile.hard import slot_counts
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.contact_forces import contact_table
-from saltus.record.events import contact_label
 from saltus.record.humans import WORLD
+from saltus.record.table.contact_forces import contact_table
+from saltus.record.table.events import contact_label
 from saltus.sense.point_columns import WIDTH
 from saltus.simulate import loops
 from saltus.solve.stepping.modes import BOUNCED

@@ -12,7 +12,7 @@ from saltus.contact.event.modes import KINDS, LOGGED, LOST, PAUSED
 from saltus.errors import EventError, OptionError, SaltusWarning
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.events import EVENT_DTYPE, contact_label
+from saltus.record.table.events import EVENT_DTYPE, contact_label
 from saltus.simulate import loops
 from saltus.simulate.contact import Hard
 from saltus.simulate.snapshot import marked

@@ -9,7 +9,7 @@ import numpy as np
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.event.modes import LEFT
 from saltus.integrate.work import CONTACT, DRY, EQUALITIES, LIMITS
-from saltus.record.ledger import ACCOUNTS, ENERGIES, WORKS
+from saltus.record.table.ledger import ACCOUNTS, ENERGIES, WORKS
 from saltus.simulate import checkpoint, loops
 
 if TYPE_CHECKING:

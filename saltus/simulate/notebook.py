@@ -13,9 +13,9 @@ from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
 from saltus.errors import SaltusError
 from saltus.model.model import Model
-from saltus.record.labels import readable
-from saltus.record.picture import finished
-from saltus.record.report import contact_text
+from saltus.record.film.picture import finished
+from saltus.record.report.report import contact_text
+from saltus.record.table.labels import readable
 from saltus.simulate.describe import law_numbers
 from saltus.simulate.start import start_state
 from saltus.terminal.display import count, facts_html, first_rows_html

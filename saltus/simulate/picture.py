@@ -7,7 +7,7 @@ from saltus.arguments import text_of
 from saltus.draw.renderer import make_renderer
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
-from saltus.record.picture import finished, picture_format
+from saltus.record.film.picture import finished, picture_format
 from saltus.simulate.touching import touching
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from saltus.errors import OptionError, RecordError, SaltusWarning
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import integrators
 from saltus.integrate.tableau import ButcherTableau
-from saltus.record.store import COMPLETE, DIVERGED, Store, StreamedTrajectory
-from saltus.record.stream import Stream
+from saltus.record.io.store import COMPLETE, DIVERGED, Store
+from saltus.record.io.stream import Stream
 from saltus.simulate import checkpoint
 from saltus.simulate.contact import Compliant
 from saltus.simulate.control import PID, Controller
@@ -26,7 +26,7 @@ from saltus.simulate.run import Run, control_function, controlled_by
 from saltus.version import __version__
 
 if TYPE_CHECKING:
-    from saltus.record.trajectory import Trajectory
+    from saltus.record.trajectory import StreamedTrajectory, Trajectory
     from saltus.simulate.simulation import Simulation
 
 NONE, PID_KIND, CONTROLLER, ARRAY, FUNCTION = "none", "PID", "controller", "array", "function"

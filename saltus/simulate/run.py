@@ -11,8 +11,9 @@ import numpy as np
 
 from saltus.arguments import flag, numbers, path_of, positive
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusWarning
-from saltus.record.ledger import ACCOUNTS, ATTRIBUTE
 from saltus.record.recorder import TrajectoryBuilder
+from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE
+from saltus.record.trajectory import Trajectory
 from saltus.simulate import checkpoint, divergence
 from saltus.simulate.contact_points import energy_and_contacts, point_count
 from saltus.simulate.control import Controller
@@ -25,8 +26,7 @@ from saltus.solve.status import ENDED
 from saltus.terminal.progress import Progress
 
 if TYPE_CHECKING:
-    from saltus.record.stream import Stream
-    from saltus.record.trajectory import Trajectory
+    from saltus.record.io.stream import Stream
     from saltus.simulate.simulation import Simulation
 
 CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
@@ -85,8 +85,8 @@ def _builder(sim: "Simulation", plan: Plan, book: Ledger | None) -> TrajectoryBu
 
 def _stream(sim: "Simulation", plan: Plan, control: Any, path: str | os.PathLike[str], book: Ledger | None) -> "Stream":
     """What records to a Zarr store."""
-    from saltus.record.columns import row_shapes
-    from saltus.record.stream import Stream
+    from saltus.record.io.stream import Stream
+    from saltus.record.table.columns import row_shapes
     from saltus.simulate.resume import setup_of
 
     if not os.fspath(path_of("save", path)).endswith(".zarr"):
@@ -183,7 +183,7 @@ class Run:
             self._note_events()
             self._note_unconverged()
             self.sink.attrs["diverged" if isinstance(error, DivergenceError) else "stopped"] = str(error)
-            error.trajectory = self.sink.finish("diverged")
+            error.trajectory = Trajectory.of(self.sink.finish("diverged"))
             raise
         except _Ended:
             self.sink.attrs["ended_by"] = str(self.sim.events["name"][-1])
@@ -195,7 +195,7 @@ class Run:
             warnings.warn(text, SaltusWarning, stacklevel=4)
         self._note_events()
         self._note_unconverged()
-        return self.sink.finish(status)
+        return Trajectory.of(self.sink.finish(status))
 
     def _begin(self):
         """Find the modes of the first sample; where there are none it is recorded without."""

@@ -22,7 +22,7 @@ from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.events import EVENT_DTYPE, event_table
+from saltus.record.table.events import EVENT_DTYPE, event_table
 from saltus.simulate import copying, divergence, loops, rows
 from saltus.simulate.contact import Compliant, Law, find_contact_law, hard_numbers
 from saltus.simulate.control import Controller, check_control, user_laws
@@ -147,7 +147,7 @@ class Simulation:
         self._method = step_word(self.integrator) if self._located else ""
         self._stepping = self._hard is not None and not self._hard.event  # whether steps go over events
         self._events = EventReader(self) if self._located else StepEventReader(self) if self._stepping else None
-        self.events = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset, see `saltus.record.events`
+        self.events = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self._remembers = self._struct.views["memory"].size > 0
         self._no_forces = bytes(self._struct.views["xfrc_applied"].nbytes)
         self._computed: np.ndarray | None = None  # the state that computed quantities belong to

@@ -10,7 +10,7 @@ from saltus.contact.event import modes
 from saltus.contact.event.modes import KINDS, LOGGED, LOST
 from saltus.errors import SaltusWarning
 from saltus.model.compile.hard import slot_counts
-from saltus.record.events import EVENT_DTYPE
+from saltus.record.table.events import EVENT_DTYPE
 from saltus.solve.stepping.modes import LIMIT, POINTS
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError
-from saltus.record.sweep import DONE, Sweep
+from saltus.record.sweep import Sweep
+from saltus.record.table.sweep_table import DONE
 from saltus.simulate.sweep import sweep
 
 ALL, BASE, RESTING = "all together", "as it is", ", at rest"

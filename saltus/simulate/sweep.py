@@ -19,9 +19,10 @@ from saltus.integrate.registry import find_integrator
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import source_of
-from saltus.record.stored_model import StoredModel
-from saltus.record.sweep import DONE, NOT_RUN, Sweep, named, text_of
-from saltus.record.sweep_store import Kept, key_of
+from saltus.record.io.sweep_store import Kept, key_of
+from saltus.record.sweep import Sweep
+from saltus.record.table.stored_model import StoredModel
+from saltus.record.table.sweep_table import DONE, NOT_RUN, named, text_of
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.contact import find_contact_law
 from saltus.simulate.measures import Measure, measured, parse, unit_of

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.draw.scene.snapshot import OPEN
-from saltus.record.contact_forces import contact_axes, contact_table
+from saltus.record.table.contact_forces import contact_axes, contact_table
 from saltus.simulate import loops
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 
 import saltus
 from saltus import lab
-from saltus.record import stream
+from saltus.record.io import stream
 
 av = pytest.importorskip("av")
 SMALL = ["--size", "160x120"]

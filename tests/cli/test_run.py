@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 import saltus
-from saltus.record import stream
+from saltus.record.io import stream
 from saltus.simulate.simulation import Simulation
 from saltus.terminal.screen import INTERRUPTED
 

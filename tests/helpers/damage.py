@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from saltus.errors import RecordError
-from saltus.record import Trajectory, stream
-from saltus.record.columns import DIMENSIONS
-from saltus.record.stored_model import StoredModel
+from saltus.record import Trajectory
+from saltus.record.io import stream
+from saltus.record.table.columns import DIMENSIONS
+from saltus.record.table.stored_model import StoredModel
 
 KINDS = ("flip", "page", "missing")
 PAGE = 4096

@@ -10,8 +10,9 @@ import pytest
 from helpers.damage import KINDS, count_outcomes
 
 from saltus.errors import RecordError
-from saltus.record import Trajectory, file, stream
-from saltus.record.seal import SIZE
+from saltus.record import Trajectory
+from saltus.record.files.checksum import SIZE
+from saltus.record.io import file, stream
 
 
 @pytest.mark.slow

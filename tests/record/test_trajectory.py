@@ -9,7 +9,7 @@ import pytest
 
 from saltus.errors import OptionError, SaltusWarning
 from saltus.record import EVENT_DTYPE, Certificate, Trajectory
-from saltus.record.columns import DIMENSIONS
+from saltus.record.table.columns import DIMENSIONS
 
 FIELDS = tuple(DIMENSIONS)
 
@@ -328,7 +328,7 @@ def test_poses_of_the_wrong_shape_are_named():
 
 def test_importing_the_recording_imports_nothing_heavy():
     heavy = {"xarray", "matplotlib", "h5netcdf", "h5py", "pandas"}
-    code = "import sys, saltus.record.trajectory, saltus.record.plot, saltus.record.file"
+    code = "import sys, saltus.record.trajectory, saltus.record.plot.trajectory, saltus.record.io.file"
     code += f"; new = set(sys.modules) & {heavy}; sys.exit(str(new) if new else 0)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

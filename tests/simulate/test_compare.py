@@ -11,7 +11,8 @@ import pytest
 
 import saltus
 from saltus.errors import OptionError, RecordError
-from saltus.record.comparison import Comparison, ComparisonRow, Reference, rank
+from saltus.record.comparison import Comparison
+from saltus.record.table.comparison_table import ComparisonRow, Reference, rank
 from saltus.simulate import compare as module
 
 OSCILLATOR = """<mujoco model="oscillator"><option timestep="{h}"/>

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 import saltus
 from saltus.model.layout import MODEL
 from saltus.number.functions import sqrt, where
-from saltus.record.contact_forces import contact_table
+from saltus.record.table.contact_forces import contact_table
 
 BALL = floor('<body pos="0 0 0.1"><freejoint/><geom name="ball" size="0.1" mass="2"/></body>', gravity=(0, 0, 0))
 HEAVY = BALL.replace('gravity="0 0 0"', f'gravity="0 0 {-G}"')

@@ -213,7 +213,7 @@ def test_events_are_recorded_once(control):
 
 def test_a_streamed_run_that_is_cut_short_goes_on(tmp_path, monkeypatch):
     """With its law, its events and its contact points, bit for bit; windows of samples are short here."""
-    from saltus.record import stream
+    from saltus.record.io import stream
 
     class Cut(Exception):
         """The end of a process."""

@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 import saltus
 from saltus.number.structs import Struct
-from saltus.record.comparison import ComparisonRow
+from saltus.record.table.comparison_table import ComparisonRow
 from saltus.symbolic.equations import Equations
 
 HOW = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda x: pickle.loads(pickle.dumps(x))}

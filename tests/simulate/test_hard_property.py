@@ -30,7 +30,7 @@ from helpers.hard_scenes import same_bits
 import saltus
 from saltus.errors import SaltusWarning
 from saltus.model.compile import hard
-from saltus.record.certificate import energy_in_play
+from saltus.record.table.certificate import energy_in_play
 
 RATE, DEEPEST, SLOW_BOUNCE, PLATE = 20.0, 1e-7, 0.1, 0.85
 SHORT = 0.5  # s, of runs that are compared; the first impacts are at √(2·0.4/g) = 0.29 s at the latest, but for chains

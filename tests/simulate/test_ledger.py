@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose
 import saltus
 from saltus.errors import OptionError
 from saltus.integrate import work
-from saltus.record.ledger import ACCOUNTS, ENERGIES, WORKS
+from saltus.record.table.ledger import ACCOUNTS, ENERGIES, WORKS
 
 NO_CONTACT = '<default><geom contype="0" conaffinity="0"/></default>'
 OSCILLATOR = f"""<mujoco><option timestep="0.01" gravity="0 0 0"/>{NO_CONTACT}<worldbody><body>
@@ -305,7 +305,7 @@ def test_recordings_hold_it(tmp_path):
 
 def test_a_run_that_goes_on_keeps_it(tmp_path, monkeypatch):
     pytest.importorskip("zarr")
-    from saltus.record import stream
+    from saltus.record.io import stream
 
     monkeypatch.setattr(stream, "SECONDS", 0.0)
 

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import saltus
-from saltus.record.events import EVENT_DTYPE, event_table
+from saltus.record.table.events import EVENT_DTYPE, event_table
 from saltus.simulate.notebook import HEIGHT, WIDTH
 from saltus.terminal.display import SHOWN, count
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.record import stream
-from saltus.record.columns import DIMENSIONS
-from saltus.record.store import CHECKPOINT, Store
+from saltus.record.io import stream
+from saltus.record.io.store import CHECKPOINT, Store
+from saltus.record.table.columns import DIMENSIONS
 from saltus.simulate import resume as resuming
 from saltus.simulate.resume import resume
 
@@ -59,7 +59,7 @@ def cut_after(fraction):
 
 CHILD = """
 import sys, time, saltus
-from saltus.record import stream
+from saltus.record.io import stream
 stream.SECONDS, stream.CHUNK_BYTES = 0.0, 1
 sim, duration, control = {case}
 def slowly(done):

@@ -25,7 +25,7 @@ from numpy.testing import assert_allclose
 
 from saltus.errors import SaltusWarning
 from saltus.model.compile import hard
-from saltus.record.certificate import energy_in_play
+from saltus.record.table.certificate import energy_in_play
 
 DEEPEST, RATE = 1e-7, 20.0
 

@@ -16,7 +16,8 @@ import pytest
 
 from saltus.errors import OptionError
 from saltus.model.xml_overrides import edited
-from saltus.record.sweep import DONE, Sweep
+from saltus.record.sweep import Sweep
+from saltus.record.table.sweep_table import DONE
 from saltus.simulate.study import STUDIES, Study, _merged, study
 
 TRAMPOLINE = STUDIES["trampoline"]

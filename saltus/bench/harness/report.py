@@ -83,7 +83,7 @@ class Benchmark:
     def run(self, *, quick: bool, threads: int | None, json_path: Path | None) -> None:
         """Measure, print a table, write it as JSON."""
         from saltus.bench.harness import machine
-        from saltus.record.whole import check_writable, write_whole
+        from saltus.record.files.atomic_write import check_writable, write_whole
         from saltus.terminal import screen
 
         if json_path is not None:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from saltus.record.plot import figure_format, rendered
-from saltus.record.whole import write_whole
+from saltus.record.files.atomic_write import write_whole
+from saltus.record.plot.trajectory import figure_format, rendered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

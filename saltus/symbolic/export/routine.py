@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from saltus.errors import OptionError
-from saltus.record.whole import write_whole
+from saltus.record.files.atomic_write import write_whole
 from saltus.symbolic.export.graph import different_parts
 from saltus.symbolic.export.identifiers import identifier
 from saltus.symbolic.export.program import Counts, Program, tree_counts

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from saltus.errors import OptionError
-from saltus.record.report_page import framed
-from saltus.record.whole import write_whole
+from saltus.record.files.atomic_write import write_whole
+from saltus.record.report.page import framed
 from saltus.simulate.simulation import Simulation
 from saltus.symbolic.show.notation import WIDTH, Notation
 from saltus.symbolic.show.page_html import MATH_STYLE, font_style, formula, inline, step_html, table_html

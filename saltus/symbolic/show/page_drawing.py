@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.record.report_plots import svg
+from saltus.record.report.plots import svg
 from saltus.symbolic.expressions import to_sympy
 from saltus.symbolic.mapping import compiled
 from saltus.symbolic.mechanism import Body, Joint

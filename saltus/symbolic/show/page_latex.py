@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from saltus.errors import OptionError
-from saltus.record.whole import write_whole
+from saltus.record.files.atomic_write import write_whole
 from saltus.symbolic.show.latex_code import WIDTH as PRINTED
 from saltus.symbolic.show.latex_code import document, escaped
 from saltus.symbolic.show.page import Sheet

@@ -11,8 +11,8 @@ import numpy as np
 import symengine
 
 from saltus.errors import OptionError
-from saltus.record.plot import COLOURS
-from saltus.record.report_plots import svg
+from saltus.record.plot.trajectory import COLOURS
+from saltus.record.report.plots import svg
 from saltus.simulate.simulation import Simulation
 from saltus.symbolic.mapping import compiled
 

@@ -1,0 +1,141 @@
+"""A recording as an xarray dataset: names as coordinates, units and long names as attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.record.table.columns import DIMENSIONS, OPEN, POINTS, SLIPPING, STICKING
+from saltus.record.table.events import UNITS
+from saltus.record.table.ledger import ACCOUNTS
+
+if TYPE_CHECKING:
+    import xarray
+
+    from saltus.record.table.trajectory_table import TrajectoryTable
+
+LONG_NAMES = {
+    "time": "time",
+    "qpos": "generalized positions",
+    "qvel": "generalized velocities",
+    "act": "actuator activations",
+    "ctrl": "controls",
+    "energy": "energy",
+    "contact_state": "whether the contact is closed",
+    "mocap_pos": "positions of bodies that are moved from outside",
+    "mocap_quat": "orientations of bodies that are moved from outside",
+    "contact_mode": "mode of the contact point",
+    "contact_force": "contact force on the second geom, in world axes",
+    "contact_pos": "position of the contact point",
+    "actuation_state": "discrete state of actuation",
+    "ledger": "energies, and work since the start",
+    "certificate_error": "estimated error of the generalized positions",
+}
+
+# written at a run's end even where they have no entries
+_ALWAYS = ("time", "qpos", "qvel", "act", "ctrl", "energy")
+
+
+def to_dataset(trajectory: TrajectoryTable) -> xarray.Dataset:
+    """See `Trajectory.to_xarray`."""
+    import xarray
+
+    variables: dict[str, Any] = {
+        "energy": (("time", "energy_kind"), trajectory.energy, _about("energy", "J")),
+        "contact_state": (("time", "contact_name"), trajectory.contact_state, _about("contact_state", None)),
+    }
+    coordinates: dict[str, Any] = {
+        "time": ("time", trajectory.time, _about("time", "s")),
+        "energy_kind": ("energy_kind", ["potential", "kinetic"]),
+        "contact_name": ("contact_name", _text(trajectory.names["contact"])),
+    }
+    for group in ("qpos", "qvel", "act", "ctrl"):
+        dimension, units = f"{group}_name", trajectory.units[group]
+        variables[group] = (("time", dimension), getattr(trajectory, group), _about(group, _common_unit(units)))
+        coordinates[dimension] = (dimension, _text(trajectory.names[group]))
+        coordinates[f"{group}_unit"] = (dimension, _text(units))
+    variables.update(_mocap_variables(trajectory, coordinates))
+    variables.update(_hybrid_variables(trajectory, coordinates))
+    variables.update(_end_variables(trajectory))
+    variables.update(_event_variables(trajectory))
+    attributes = dict(trajectory.attrs)
+    if trajectory.certificate is not None:
+        error = np.asarray(trajectory.certificate.error, dtype=np.float64)
+        variables["certificate_error"] = ("time", error, _about("certificate_error", "rad, m"))
+        attributes["certificate"] = str(trajectory.certificate)
+    return xarray.Dataset(variables, coordinates, attributes)
+
+
+def _about(variable: str, unit: str | None) -> dict[str, str]:
+    about = {"long_name": LONG_NAMES[variable]}
+    return about if unit is None else {**about, "units": unit}
+
+
+def _common_unit(units: list[str]) -> str:
+    """The unit of all columns, or the units that occur, "1" for pure numbers; each column's is a coordinate."""
+    return ", ".join(dict.fromkeys(unit or "1" for unit in units)) or "1"
+
+
+def _text(labels: list[str]) -> np.ndarray:
+    return np.array(labels, dtype=np.str_)
+
+
+def _mocap_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) -> dict[str, Any]:
+    """Poses of bodies that are moved from outside, where there are any; their names go into the coordinates."""
+    if not trajectory.names["mocap"]:
+        return {}
+    coordinates["mocap_name"] = ("mocap_name", _text(trajectory.names["mocap"]))
+    units = {"mocap_pos": "m", "mocap_quat": "1"}
+    return {
+        name: (("time", *DIMENSIONS[name]), getattr(trajectory, name), _about(name, unit))
+        for name, unit in units.items()
+    }
+
+
+def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) -> dict[str, Any]:
+    """Contact points, discrete states of actuation and a ledger of energy, where there are any."""
+    variables = {}
+    if trajectory.contact_mode.shape[1]:
+        # as the CF conventions tell the meaning of numbers
+        flags = {
+            "flag_values": np.array([OPEN, STICKING, SLIPPING], np.int8),
+            "flag_meanings": "open sticking slipping",
+        }
+        about = {
+            "contact_mode": _about("contact_mode", None) | flags,
+            "contact_force": _about("contact_force", "N"),
+            "contact_pos": _about("contact_pos", "m"),
+        }
+        variables |= {name: (("time", *DIMENSIONS[name]), getattr(trajectory, name), about[name]) for name in POINTS}
+    if trajectory.actuation_state.shape[1]:
+        name = "actuation_state"
+        variables[name] = (("time", *DIMENSIONS[name]), trajectory.actuation_state, _about(name, "1"))
+        coordinates["actuation_name"] = ("actuation_name", _text(trajectory.names["actuation"]))
+    if trajectory.ledger.shape[1]:
+        variables["ledger"] = (("time", "account"), trajectory.ledger, _about("ledger", "J"))
+        coordinates["account"] = ("account", _text(list(ACCOUNTS)))
+    return variables
+
+
+def _end_variables(trajectory: TrajectoryTable) -> dict[str, Any]:
+    """The row at the run's end, where no sample lies there."""
+    if trajectory.end is None:
+        return {}
+    return {
+        f"end_{name}": (DIMENSIONS[name], value, {"long_name": f"{LONG_NAMES[name]} at the end"})
+        for name, value in trajectory.end.items()
+        if name in _ALWAYS or value.size
+    }
+
+
+def _event_variables(trajectory: TrajectoryTable) -> dict[str, Any]:
+    """One variable a field of the events, along `event` and, for vectors, along dimensions of their own."""
+    events = trajectory.events
+    variables = {}
+    for field in events.dtype.names or ():
+        values = np.ascontiguousarray(events[field])
+        extra = [f"event_{field}_{axis}" for axis in range(1, values.ndim)]
+        about = {"long_name": f"{field} of the event", **({"units": UNITS[field]} if field in UNITS else {})}
+        variables[f"event_{field}"] = (("event", *extra), values, about)
+    return variables

@@ -1,0 +1,83 @@
+"""Reading a file in a process of its own first, where no checksum says that it is what was written.
+
+A damaged structure can make a library in C spin, crash or ask for all memory there is; in that process it does so
+without harm, and the file is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+MEMORY = 2**29  # bytes beyond what the process has when it starts to read, and
+COPIES = 4  # times the file's size
+SECONDS, BYTES_PER_SECOND = 4.0, 2e7  # of computing
+START_SECONDS = 120.0  # that the process may take to start, on a busy machine
+START = "import sys; sys.path[:] = {path!r}; from saltus.record.io.isolated_reader import main; main()"
+
+
+def check_readable(path: str) -> None:
+    """ValueError, which says why, unless the netCDF file at `path` can be read within limits of time and memory."""
+    wall = START_SECONDS + 5.0 * _seconds(path)
+    command = [sys.executable, "-c", START.format(path=sys.path), os.path.abspath(path)]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=wall)
+    except subprocess.TimeoutExpired:
+        raise ValueError("reading it comes to no end") from None
+    if done.returncode:
+        said = done.stdout.decode(errors="replace").strip()
+        raise ValueError(said if done.returncode == 1 and said else _end(done.returncode))
+
+
+def main() -> None:
+    """The other process: reads the file that is named last in its arguments; 1, and why, if it cannot."""
+    from saltus.record.files.atomic_write import reason_of
+    from saltus.record.io.netcdf import read_dataset
+
+    path = sys.argv[-1]
+    _import_readers()
+    _set_limits(path)
+    try:
+        with open(path, "rb") as file:
+            read_dataset(file)
+    except Exception as error:
+        print(reason_of(error)[:1000], flush=True)
+        os._exit(1)
+    os._exit(0)
+
+
+def _seconds(path: str) -> float:
+    return SECONDS + os.path.getsize(path) / BYTES_PER_SECOND
+
+
+def _import_readers() -> None:
+    import h5netcdf
+    import xarray
+
+    assert h5netcdf and xarray
+
+
+def _set_limits(path: str) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows: the wall clock alone
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    seconds = int(time.process_time() + _seconds(path)) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    try:
+        with open("/proc/self/statm") as file:
+            held = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:  # no Linux
+        return
+    memory = held + MEMORY + COPIES * os.path.getsize(path)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def _end(code: int) -> str:
+    import signal
+
+    names = {-signal.SIGXCPU: "reading it comes to no end", -signal.SIGKILL: "reading it comes to no end"}
+    return names.get(code, f"a process that reads it ends with status {code}")

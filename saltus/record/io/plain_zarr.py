@@ -1,0 +1,103 @@
+"""The files of a Zarr store: where a chunk lies, what metadata say, and whether all is as plain as in a recording.
+
+Looked at before Zarr reads them: a link could lead to any file, a pipe never end, and a few bytes unpack to gigabytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from saltus.record.files.checksum import digest
+from saltus.record.files.limits import open_regular
+
+METADATA = "zarr.json"
+CODECS = (["bytes", "zstd", "crc32c"], ["bytes", "zstd"], ["bytes"])  # as recordings have been written
+BLOCK = 4096  # bytes that a file takes at least
+LARGEST = 2**26  # bytes of metadata
+
+
+def chunk_path(root: str, name: str, number: int, ndim: int) -> str:
+    """The file of a chunk of an array whose chunks follow each other along the first dimension."""
+    return os.path.join(root, name, "c", str(number), *["0"] * (ndim - 1))
+
+
+def metadata_digest(root: str, name: str) -> bytes:
+    """A checksum of what the metadata of an array or of the group (name "") say.
+
+    An array's length is left out: it changes at the end of a run, and the checkpoint says what counts.
+
+    Raises:
+        ValueError, OSError: they cannot be read, or are of no array as in recordings.
+    """
+    with open_regular(os.path.join(root, name, METADATA), follow=False) as file:
+        found = json.loads(file.read(LARGEST))
+    if found["node_type"] == "array":
+        found["shape"] = found["shape"][1:]
+        _check_codecs(found)
+    return digest(json.dumps(found, sort_keys=True).encode())
+
+
+def check_array(
+    root: str, name: str, chunk: Sequence[int], dtype: np.dtype[Any], count: int, *, packed: bool = True
+) -> None:
+    """Look at the first `count` chunks of an array, of shape `chunk`; `packed`: whether they are.
+
+    One that is missing is not found here: it may hold nothing but the fill value.
+
+    Raises:
+        ValueError: one unpacks to another size. OSError: it is no file proper.
+    """
+    size = math.prod(chunk) * dtype.itemsize
+    if any(os.path.islink(os.path.join(root, place)) for place in (name, os.path.join(name, "c"))):
+        raise OSError("its directory is a link")
+    for number in range(count):
+        path = chunk_path(root, name, number, len(chunk))
+        with contextlib.suppress(FileNotFoundError):
+            _check_chunk(path, size, packed)
+
+
+def array_size(root: str, name: str) -> int:
+    """Bytes on the disk of an array's files, at least a block each."""
+    found = 0
+    for place, _, files in os.walk(os.path.join(root, name)):
+        found += sum(max(BLOCK, os.lstat(os.path.join(place, file)).st_size) for file in files)
+    return found
+
+
+def _check_codecs(metadata: Any) -> None:
+    names = [codec["name"] for codec in metadata["codecs"]]
+    if names not in CODECS or metadata.get("storage_transformers"):
+        raise ValueError(f"it is packed by {', '.join(map(str, names))}; a recording is not")
+    grid, keys = metadata["chunk_grid"]["name"], metadata["chunk_key_encoding"]
+    if grid != "regular" or keys["name"] != "default" or keys.get("configuration", {}).get("separator", "/") != "/":
+        raise ValueError("its chunks are not where a recording has them")
+
+
+def _check_chunk(path: str, size: int, packed: bool) -> None:
+    if os.path.islink(os.path.dirname(path)):
+        raise OSError("is a link")
+    with open_regular(path, follow=False) as file:
+        start = file.read(18)
+        found = _unpacked_size(start) if packed else file.seek(0, os.SEEK_END)
+    if found != size:
+        raise ValueError(f"a chunk unpacks to {found} bytes, not {size}")
+
+
+def _unpacked_size(start: bytes) -> int:
+    """What a Zstandard frame says that it unpacks to (RFC 8878, section 3.1.1); -1 where it is none or does not say."""
+    if len(start) < 6 or start[:4] != b"\x28\xb5\x2f\xfd":
+        return -1
+    single = start[4] >> 5 & 1
+    width = (single, 2, 4, 8)[start[4] >> 6]
+    first = 5 + (1 - single) + (0, 1, 2, 4)[start[4] & 3]
+    content = start[first : first + width]
+    if not width or len(content) < width:
+        return -1
+    return int.from_bytes(content, "little") + (256 if width == 2 else 0)

@@ -1,0 +1,334 @@
+"""Zarr stores as recordings: what lies where, and reading them.
+
+A store is a Zarr group (version 3) with an array for each column that has any entries, all along `time` and written in
+chunks of the same number of samples, each chunk once. The group's attribute `trajectory` says in JSON what does not
+change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is the one that counts: it says how many
+samples are committed, and holds those of them that do not fill a chunk yet, and the state from which the run can go on.
+It is replaced as a whole, so that at any moment it describes a recording that is there.
+
+The checkpoint is sealed by a checksum of its own, and holds those of all else: of each column's full chunks, one that
+runs from chunk to chunk (so that none can be missing or in another's place), of the model, and of what the `zarr.json`
+of the group and of the arrays say. The chunks have one each, too (CRC-32C), which any reader of Zarr looks at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import warnings
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import RecordError, SaltusWarning
+from saltus.record.files.atomic_write import reason_of
+from saltus.record.files.checksum import digest, sealed_size, write_sealed
+from saltus.record.files.limits import Allowance, open_regular
+from saltus.record.io.plain_zarr import METADATA, array_size, check_array, metadata_digest
+from saltus.record.table.certificate import Certificate
+from saltus.record.table.columns import DIMENSIONS, dtype_of, row_shapes
+from saltus.record.table.events import EVENT_DTYPE
+from saltus.record.table.stored_model import StoredModel
+from saltus.record.table.trajectory_table import TrajectoryTable
+
+FORMAT = 1
+CHECKED = "checksums"  # in the header of stores whose checkpoints hold checksums
+UNVERIFIED = "was written before recordings had checksums: it cannot be verified; saving it again adds them"
+GROUP = ""  # the group's own, among the checksums of metadata
+ATTRIBUTE = "trajectory"
+CHECKPOINT = "checkpoint.npz"
+MJB = "model_mjb"
+
+# how a run ended; one that was cut short is "running"
+RUNNING, INTERRUPTED, DIVERGED, COMPLETE = "running", "interrupted", "diverged", "complete"
+
+
+@dataclass
+class Checkpoint:
+    """What is committed.
+
+    Attributes:
+        count: samples. written: those that lie in chunks.
+        status: one of the words above.
+        position: where the run is, as the time loop counts; empty where it cannot go on.
+        attrs: attributes of the recording beside those in the group.
+        certificate: its figures, or None.
+        arrays: by name: "tail_..." samples after the last full chunk, "end_..." the row at the run's end, "state_..."
+            what the run goes on from, "events", "certificate_error".
+        digests: checksums in hexadecimal, by what they are of: "columns" (of samples in full chunks), "metadata"
+            and "model", each by name; empty in stores from before there were any.
+    """
+
+    count: int
+    written: int
+    status: str
+    position: dict[str, Any]
+    attrs: dict[str, Any] = field(default_factory=dict)
+    certificate: dict[str, Any] | None = None
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    digests: dict[str, Any] = field(default_factory=dict)
+
+    def part(self, kind: str) -> dict[str, NDArray[Any]]:
+        """The arrays of a kind, by the rest of their names."""
+        return {k.removeprefix(f"{kind}_"): v for k, v in self.arrays.items() if k.startswith(f"{kind}_")}
+
+    def write(self, path: str) -> None:
+        """Put it into the store at `path` in one step."""
+        header = {k: v for k, v in vars(self).items() if k not in ("arrays", "digests")}
+        arrays = {"header": _image(header), **({"digests": _image(self.digests)} if self.digests else {})}
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays, **self.arrays)  # pyright: ignore[reportArgumentType]
+        write_sealed(os.path.join(path, CHECKPOINT), buffer.getbuffer())
+
+    @classmethod
+    def read(cls, path: str) -> Checkpoint:
+        """The one in the store at `path`."""
+        with open_regular(os.path.join(path, CHECKPOINT), follow=False) as file:
+            size = sealed_size(file)
+            content = io.BytesIO(file.read() if size is None else file.read(size))
+        with zipfile.ZipFile(content) as archive:
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise ValueError("the checkpoint is packed, as none is written")
+        with np.load(content, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        digests = json.loads(arrays.pop("digests").tobytes()) if "digests" in arrays else {}
+        if digests and size is None:
+            raise ValueError("the checksum at the end of the checkpoint is missing")
+        return cls(**json.loads(arrays.pop("header").tobytes()), arrays=arrays, digests=digests)
+
+
+def _image(content: Any) -> NDArray[np.uint8]:
+    """JSON as an array of bytes."""
+    return np.frombuffer(json.dumps(content, ensure_ascii=False).encode(), np.uint8)
+
+
+class Store:
+    """A store that is there, as it was committed last.
+
+    Raises:
+        RecordError: there is none at `path`, nothing was committed, or it cannot be read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], mode: Literal["r", "r+"] = "r"):
+        self.path = os.fspath(path)
+        if not os.path.isfile(os.path.join(self.path, "zarr.json")):
+            raise RecordError(path, "is a directory, but not a Zarr store of Saltus", action="read")
+        try:
+            metadata = metadata_digest(self.path, GROUP)
+            self.group = _opened(self.path, mode)
+            self.header = json.loads(str(self.group.attrs[ATTRIBUTE]))
+            self.checkpoint = Checkpoint.read(self.path)
+            self.rows: int = self.header["rows"]
+            # columns that a recording of before has not got are empty
+            self.shapes = row_shapes(0, 0) | {name: tuple(shape) for name, shape in self.header["shapes"].items()}
+        except FileNotFoundError as error:
+            raise RecordError(path, "nothing was committed before the run was cut short", action="read") from error
+        except KeyError as error:
+            reason = f"a Zarr store, but not a recording of Saltus (there is no {error})"
+            raise RecordError(path, reason, action="read") from error
+        except Exception as error:
+            # what broken files make their readers raise is open-ended
+            raise RecordError(path, f"damaged recording ({reason_of(error)})", action="read") from error
+        if self.header["format"] > FORMAT:
+            reason = f"written by a newer Saltus (layout {self.header['format']}, known {FORMAT})"
+            raise RecordError(path, reason, action="read")
+        if CHECKED in self.header and not self.verified:
+            raise RecordError(path, "damaged recording (its checksums are missing)", action="read")
+        with self._naming(METADATA):
+            self._compare("metadata", GROUP, metadata)
+
+    def __len__(self) -> int:
+        return self.checkpoint.count
+
+    @property
+    def verified(self) -> bool:
+        """Whether there are checksums, with which all that is read is compared."""
+        return bool(self.checkpoint.digests)
+
+    @property
+    def written(self) -> int:
+        """How many of the committed samples lie in chunks; the others are in the checkpoint."""
+        return self.checkpoint.written
+
+    def column(self, name: str) -> NDArray[Any]:
+        """All committed samples of a column.
+
+        Raises:
+            RecordError: they are not what was written.
+        """
+        with self._naming(f"column '{name}'"):
+            out = np.empty((len(self), *self.shapes[name]), dtype=dtype_of(name))
+            if out.size:
+                array = self._array(name)
+                out[: self.written] = array[: self.written]
+                out[self.written :] = self.checkpoint.part("tail")[name]
+                self._compare("columns", name, chained(out[: self.written], self.rows))
+            return out
+
+    def chunk(self, name: str, rows: slice) -> NDArray[Any]:
+        """Committed samples of a column, of one chunk."""
+        if rows.start >= self.written:
+            return self.checkpoint.part("tail")[name][rows.start - self.written : rows.stop - self.written]
+        return np.asarray(self._array(name)[rows])
+
+    def digest_of(self, name: str, count: int) -> bytes:
+        """The running checksum of a column after `count` samples in full chunks, having compared all that there are.
+
+        Raises:
+            RecordError: they are not what was written.
+        """
+        with self._naming(f"column '{name}'"):
+            array, found, asked = self._array(name), b"", b""
+            for first in range(0, self.written, self.rows):
+                found = digest(_bytes(array[first : first + self.rows]), found)
+                asked = found if first + self.rows == count else asked
+            self._compare("columns", name, found)
+        return asked
+
+    def stored_model(self) -> StoredModel | None:
+        """The model.
+
+        Raises:
+            RecordError: it is not what was written.
+        """
+        if self.header["model"] is None:
+            return None
+        with self._naming("model"):
+            self._check_metadata(MJB)
+            array: Any = self.group[MJB]
+            Allowance(array_size(self.path, MJB)).spend(array.nbytes, "the model")
+            check_array(self.path, MJB, array.chunks, np.dtype(np.uint8), 1, packed=False)
+            mjb = np.asarray(array[:]).tobytes()
+            self._compare("model", MJB, digest(mjb))
+            return StoredModel.read(mjb, self.header["model"], self.path)
+
+    def check_size(self) -> None:
+        """ValueError if the columns unpack to much more than they take on the disk."""
+        count = sum(len(self) * np.dtype(dtype_of(n)).itemsize * _entries(shape) for n, shape in self.shapes.items())
+        Allowance(sum(array_size(self.path, n) for n in self.shapes)).spend(count, "what it holds")
+
+    def _array(self, name: str) -> Any:
+        """The array of a column, having looked at its files."""
+        self._check_metadata(name)
+        array: Any = self.group[name]
+        shape = (self.rows, *self.shapes[name])
+        if array.chunks != shape or array.dtype != dtype_of(name) or array.shape[0] < self.written:
+            raise ValueError("its array is of another shape or type than the recording says")
+        check_array(self.path, name, shape, array.dtype, -(-self.written // self.rows))
+        return array
+
+    def _check_metadata(self, name: str) -> None:
+        """ValueError where metadata are not those that were written."""
+        self._compare("metadata", name, metadata_digest(self.path, name))
+
+    def _compare(self, kind: str, name: str, found: bytes) -> None:
+        if self.verified and self.checkpoint.digests[kind].get(name) != found.hex():
+            raise ValueError(f"the checksum of its {kind} does not fit")
+
+    @contextlib.contextmanager
+    def _naming(self, what: str) -> Iterator[None]:
+        """Whatever broken files make their readers raise inside becomes a RecordError."""
+        try:
+            yield
+        except RecordError:
+            raise
+        except Exception as error:
+            reason = f"damaged recording ({what}: {reason_of(error)})"
+            raise RecordError(self.path, reason, action="read") from error
+
+    def extras(self) -> dict[str, Any]:
+        """What a Trajectory has beside its columns and its model."""
+        checkpoint, certificate = self.checkpoint, None
+        if checkpoint.certificate is not None:
+            figures = dict(checkpoint.certificate)
+            figures["timesteps"] = tuple(figures["timesteps"])
+            certificate = Certificate(error=checkpoint.arrays["certificate_error"], **figures)
+        attrs = {**self.header["attrs"], **checkpoint.attrs}
+        if checkpoint.status == RUNNING:  # cut short, or still going on
+            attrs["interrupted_at"] = checkpoint.position["time"]
+        return {
+            "end": checkpoint.part("end") or None,
+            "events": checkpoint.arrays.get("events", np.empty(0, EVENT_DTYPE)),
+            "names": self.header["names"],
+            "units": self.header["units"],
+            "attrs": attrs,
+            "certificate": certificate,
+        }
+
+
+class StreamedTable(TrajectoryTable):
+    """The table of a recording in a Zarr store, whose columns are read when they are first accessed."""
+
+    def __init__(self, store: Store):
+        self.store = store
+        extras = store.extras()
+        empty = {name: np.empty((0, *shape), dtype=dtype_of(name)) for name, shape in store.shapes.items()}
+        certificate = extras.pop("certificate")
+        super().__init__(**empty, **extras, model=store.stored_model())
+        self.certificate = certificate
+        for name in DIMENSIONS:
+            delattr(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in DIMENSIONS or "store" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        value = self.store.column(name)
+        setattr(self, name, value)
+        return value
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __reduce__(self) -> Any:
+        return load_store, (self.store.path,)
+
+
+def load_store(path: str | os.PathLike[str]) -> TrajectoryTable:
+    """The recording in a store, in memory; see `Trajectory.load`."""
+    store = Store(path)
+    try:
+        store.check_size()
+        columns = {name: store.column(name) for name in DIMENSIONS}
+        trajectory = TrajectoryTable(**columns, **store.extras(), model=store.stored_model())
+    except RecordError:
+        raise
+    except Exception as error:
+        raise RecordError(path, f"damaged recording ({reason_of(error)})", action="read") from error
+    if not store.verified:
+        warnings.warn(f"recording '{store.path}' {UNVERIFIED}", SaltusWarning, stacklevel=4)
+    return trajectory
+
+
+def chained(samples: NDArray[Any], rows: int) -> bytes:
+    """The running checksum of samples in full chunks of so many rows; b"" of none."""
+    found = b""
+    for first in range(0, len(samples), rows):
+        found = digest(_bytes(samples[first : first + rows]), found)
+    return found
+
+
+def chain_on(before: bytes, chunk: NDArray[Any]) -> bytes:
+    """The running checksum after one more chunk."""
+    return digest(_bytes(chunk), before)
+
+
+def _bytes(samples: Any) -> bytes:
+    return np.ascontiguousarray(samples).tobytes()
+
+
+def _entries(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=object)) if shape else 1
+
+
+def _opened(path: str, mode: Literal["r", "r+"]) -> Any:
+    try:
+        import zarr
+    except ImportError as error:
+        raise RecordError(path, f"Zarr stores need zarr ({error})", action="read") from error
+    return zarr.open_group(path, mode=mode)

@@ -1,0 +1,119 @@
+"""The file that keeps a sweep's results as they come, so that it can go on after an interruption.
+
+JSON: what was run (`about`), and for each run its values, what was measured, and how it went. The file is replaced as a
+whole, every now and then and at the end, so that at any moment it holds a sweep as far as it had come. One sweep at a
+time has it: two would each replace the other's rows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from saltus.arguments import path_of
+from saltus.errors import OptionError, RecordError
+from saltus.record.files.atomic_write import check_writable, reason_of, write_whole
+from saltus.record.files.lock import FileLock
+
+FORMAT = "saltus sweep 1"
+LEAST = 1.0  # s between two writings
+SHARE = 20  # writing may take this part of the time
+
+
+class Kept:
+    """What is kept of a sweep: rows by the values of their run.
+
+    `about`: what all runs have in common, as JSON holds it. Where the file is there already it must be of the same, and
+    its rows are taken over. Without a `path` nothing is kept. The file is this sweep's own until `close`, or the end of
+    `with`.
+
+    Raises:
+        OptionError: the file is of another model or of other settings; the message says what differs.
+        RecordError: it cannot be read or written, or another sweep is at it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, about: Mapping[str, Any]):
+        self._lock: FileLock | None = None
+        self._path, self._about = path, json.loads(json.dumps(about))
+        self.rows: dict[str, dict[str, Any]] = {}
+        self._written, self._wait, self._new = time.monotonic(), LEAST, False
+        if path is None:
+            return
+        check_writable(path_of("save", path), what="sweep")
+        self._lock = FileLock(path, what="sweep")
+        try:
+            if os.path.getsize(path) if os.path.exists(path) else 0:
+                self._read(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Kept:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other sweeps have the file."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def _read(self, path: str | os.PathLike[str]) -> None:
+        try:
+            with open(path, encoding="utf-8") as file:
+                content = json.load(file)
+            if content["format"] != FORMAT:
+                raise ValueError(f"its format is {content['format']!r}")
+            before, rows = content["about"], content["rows"]
+            self.rows = {key_of(row["values"]): row for row in rows}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
+        different = [name for name in {**before, **self._about} if before.get(name) != self._about.get(name)]
+        if different:
+            names = ", ".join(different)
+            raise OptionError(
+                f"'{os.fspath(path)}' holds a sweep with another {names}; give another file, or remove it"
+            )
+
+    def add(self, values: Mapping[str, Any], row: Mapping[str, Any]) -> None:
+        """Keep a run's row."""
+        self.rows[key_of(values)] = {"values": plain(values), **row}
+        self._new = True
+        if time.monotonic() - self._written > self._wait:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is not written yet."""
+        if self._path is None or not self._new:
+            return
+        began = time.monotonic()
+        content = {"format": FORMAT, "about": self._about, "rows": list(self.rows.values())}
+        write_whole(self._path, json.dumps(content, indent=1).encode(), what="sweep")
+        self._written, self._new = time.monotonic(), False
+        self._wait = max(LEAST, SHARE * (self._written - began))
+
+
+def key_of(values: Mapping[str, Any]) -> str:
+    """A run's values as a key."""
+    return json.dumps(plain(values), sort_keys=True)
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as JSON holds them: text, numbers, lists; objects as they describe themselves."""
+    return {path: _plain(value) for path, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return float(value) if type(value) is int else value
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return _plain(value) if isinstance(value, bool | int | float | str) else repr(value)

@@ -1,0 +1,223 @@
+"""How accurate a run is, measured by repeating it with half and a quarter of the step (Richardson 1911).
+
+With a method of order p the error at a fixed time is e(h) = C h^p + O(h^(p+1)). Three runs give two differences,
+    d1 = x_h - x_{h/2} = C h^p (1 - 2^-p),    d2 = x_{h/2} - x_{h/4} = 2^-p d1,
+hence the observed order log2(|d1|/|d2|) and the error of the finest run, |d2|/(2^p - 1); one halving back, the error
+is 2^p times as large (Hairer, Nørsett, Wanner: Solving Ordinary Differential Equations I, section II.4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.errors import OptionError
+
+#: By how much the observed order may miss the declared one before the error bar is called into question.
+ORDER_TOLERANCE = 0.5
+
+#: Below this exponent the differences shrink too slowly for an extrapolation to mean anything.
+_LEAST_ORDER = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """The accuracy of one run, as measured from its repetitions with smaller steps.
+
+    Attributes:
+        order: declared order of the integrator.
+        observed_order: the order that the runs show; nan where it is not measurable.
+        error [T]: estimated error of the positions at each sample, largest over the generalized coordinates (rad, m).
+        final_error: the last entry of `error`.
+        energy_drift: largest change of the energy relative to the energy in play (see `energy_drift`); nan if unknown.
+        timesteps: the steps of the three runs, s: h, h/2, h/4.
+        timestep: which of them `error` is about, s; nan where steps are controlled.
+        warnings: why the figures may not hold, or how they are to be read; empty for a clean run.
+        ok: whether the error bar can be trusted.
+        exchanges: what changed the energy on purpose, so that its drift is no error; empty where nothing did.
+    """
+
+    order: float
+    observed_order: float
+    error: NDArray[np.float64]
+    final_error: float
+    energy_drift: float
+    timesteps: tuple[float, float, float]
+    timestep: float
+    warnings: list[str] = field(default_factory=list)
+    ok: bool = True
+    exchanges: list[str] = field(default_factory=list)
+
+    @property
+    def largest_error(self) -> float:
+        """The largest entry of `error`; nan without samples."""
+        return float(np.max(self.error)) if len(self.error) else math.nan
+
+    def __str__(self) -> str:
+        observed = "not measurable" if math.isnan(self.observed_order) else f"{self.observed_order:.2f}"
+        step = "controlled steps" if math.isnan(self.timestep) else f"timestep {self.timestep:.4g} s"
+        size = (
+            f"position error about {self.final_error:.1g} at the end, "
+            f"{self.largest_error:.1g} at its largest, in generalized coordinates (rad, m),"
+        )
+        text = (
+            f"accuracy: {'unknown' if math.isnan(self.largest_error) else size} "
+            f"with {step} (observed order {observed}, declared {self.order:g})"
+        )
+        if not math.isnan(self.energy_drift) and not self.exchanges:
+            text += f"; energy drift {self.energy_drift:.2g}"
+        return "\n".join([text, *(f"  note: {w}" if self.ok else f"  warning: {w}" for w in self.warnings)])
+
+
+def energy_drift(energy: ArrayLike) -> float:
+    """Largest |E - E0| over the samples, relative to the energy in play.
+
+    What motors and dampers do counts as drift, and so does damping in given equations of motion; a ledger
+    (`saltus.record.table.ledger`) tells the error of the integrator from it.
+
+    The potential's zero is arbitrary, so the energy in play is E0 above the lowest potential that was visited: for a
+    pendulum swinging through its lowest point, E0 measured from there. Where the motion starts at that lowest point at
+    rest, it is the largest kinetic energy or range of the potential.
+
+    Args:
+        energy [T, 2]: potential and kinetic energy, J.
+
+    Returns:
+        The drift, 0 for a system at rest; nan without samples or where an energy is not finite.
+    """
+    table = np.asarray(energy, dtype=np.float64)
+    if table.size == 0 or not np.isfinite(table).all():
+        return math.nan
+    total = table.sum(axis=1)
+    change = float(np.max(np.abs(total - total[0])))
+    scale = energy_in_play(table)
+    return change / scale if scale > 0.0 else 0.0
+
+
+def energy_in_play(energy: ArrayLike) -> float:
+    """The energy that the motion exchanges, J, which `energy_drift` is relative to; for finite energies [T, 2]."""
+    table = np.asarray(energy, dtype=np.float64)
+    potential, kinetic = table[:, 0], table[:, 1]
+    span = max(float(np.max(kinetic)), float(np.ptp(potential)))
+    in_play = float(potential[0] + kinetic[0] - np.min(potential))
+    return in_play if in_play > 1e-6 * span else span
+
+
+def certify_from_runs(
+    order: float,
+    times: ArrayLike,
+    differences_h_h2: ArrayLike,
+    differences_h2_h4: ArrayLike,
+    *,
+    timestep: float,
+    run: int = 2,
+    nv: int | None = None,
+    energy: ArrayLike | None = None,
+    scale: float = 1.0,
+) -> Certificate:
+    """Judge three runs of the same motion with steps h, h/2 and h/4, sampled at the same times.
+
+    Args:
+        order: declared order p of the integrator.
+        times [T]: sample times, s.
+        differences_h_h2 [T, n]: state with h minus state with h/2, in the tangent space.
+        differences_h2_h4 [T, n]: state with h/2 minus state with h/4, in the tangent space.
+        timestep: h, s.
+        run: which run the certificate is about: 0 (step h), 1 (h/2) or 2 (h/4, the finest).
+        nv: number of leading columns that are positions and make the error; the order is taken from all columns.
+            None: all columns are positions.
+        energy [T, 2]: potential and kinetic energy of that run, J.
+        scale: size of the coordinates (rad, m), against which round-off is judged.
+
+    Raises:
+        OptionError: shapes do not fit, or order, timestep, run or scale is out of range.
+    """
+    time, first, second = _checked(order, times, differences_h_h2, differences_h2_h4, timestep, run, scale)
+    positions = first.shape[1] if nv is None else nv
+    observed, warnings, ok = _observed_order(order, first, second, _round_off(time, timestep, scale))
+    error = _error(order, observed, ok, first[:, :positions], second[:, :positions], run)
+    steps = (timestep, timestep / 2, timestep / 4)
+    return Certificate(
+        order=order,
+        observed_order=observed,
+        error=error,
+        final_error=float(error[-1]) if len(error) else math.nan,
+        energy_drift=math.nan if energy is None else energy_drift(energy),
+        timesteps=steps,
+        timestep=steps[run],
+        warnings=warnings,
+        ok=ok,
+    )
+
+
+def _checked(
+    order: float,
+    times: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    timestep: float,
+    run: int,
+    scale: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    if run not in (0, 1, 2):
+        raise OptionError(f"run must be 0, 1 or 2, got {run!r}")
+    for name, value in (("order", order), ("timestep", timestep), ("scale", scale)):
+        if not (math.isfinite(value) and value > 0):
+            raise OptionError(f"{name} must be positive, got {value!r}")
+    time, d1, d2 = (np.asarray(a, dtype=np.float64) for a in (times, first, second))
+    if time.ndim != 1 or d1.ndim != 2 or d1.shape != d2.shape or len(d1) != len(time):
+        raise OptionError(
+            "times [T] and both differences [T, n] must agree in shape, "
+            f"got {list(time.shape)}, {list(d1.shape)} and {list(d2.shape)}"
+        )
+    return time, d1, d2
+
+
+def _round_off(time: NDArray[np.float64], timestep: float, scale: float) -> float:
+    """The difference that rounding alone leaves between two runs: it walks at random over the finest run's steps."""
+    steps = float(np.ptp(time)) / (timestep / 4) if len(time) else 0.0
+    return 10.0 * float(np.finfo(np.float64).eps) * scale * math.sqrt(max(steps, 1.0))
+
+
+def _observed_order(
+    order: float, first: NDArray[np.float64], second: NDArray[np.float64], round_off: float
+) -> tuple[float, list[str], bool]:
+    """The order from the norms over all samples, what is to be said about it, and whether an error bar can be had."""
+    if first.size == 0:
+        return math.nan, ["nothing to compare: order not measurable"], True
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return math.nan, ["a run is not finite: no error bar"], False
+    if np.max(np.abs(second)) <= round_off:
+        return math.nan, ["differences at round-off; order not measurable"], True
+    d1, d2 = _norm(first), _norm(second)
+    if d1 <= d2:
+        shown = math.log2(d1 / d2) if d1 > 0.0 else math.nan
+        return shown, ["the differences do not shrink with the step: the error is at least what is stated"], False
+    observed = math.log2(d1 / d2)
+    if abs(observed - order) > ORDER_TOLERANCE:
+        text = f"the step is outside the asymptotic range: observed order {observed:.2f}, declared {order:g}; "
+        return observed, [text + "the error is uncertain, a smaller timestep would tell"], False
+    return observed, [], True
+
+
+def _norm(difference: NDArray[np.float64]) -> float:
+    """Root of the mean square over the samples of the largest entry of each; scaled against over- and underflow."""
+    largest = np.max(np.abs(difference), axis=1)
+    top = float(np.max(largest))
+    return top * math.sqrt(float(np.mean((largest / top) ** 2))) if top > 0.0 else 0.0
+
+
+def _error(
+    order: float, observed: float, ok: bool, first: NDArray[np.float64], second: NDArray[np.float64], run: int
+) -> NDArray[np.float64]:
+    """Error of the chosen run at each sample [T]; where no order is to be had, the larger difference itself."""
+    d1, d2 = (np.max(np.abs(d), axis=1, initial=0.0) for d in (first, second))
+    if math.isnan(observed) or observed <= 0.0:
+        return np.maximum(d1, d2)
+    # the order seen in the runs replaces a declared one that they do not reach
+    q = order if ok else max(min(order, observed), _LEAST_ORDER)
+    finer = (d2 if run == 2 else d1) / (2.0**q - 1.0)
+    return finer * 2.0**q if run == 0 else finer

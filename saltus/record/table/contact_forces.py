@@ -1,0 +1,104 @@
+"""Contact points and forces of recorded states: computed anew, or as they were recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.contact.counts import NCON
+from saltus.contact.mujoco.collision import attach
+from saltus.draw.scene.snapshot import NO_MODE
+from saltus.model.layout import DATA, data_sizes
+from saltus.number.kernels import Entry
+from saltus.number.structs import Struct
+from saltus.solve import acceleration
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+    from saltus.record.table.trajectory_table import TrajectoryTable
+
+_forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
+
+
+class ContactForces:
+    """Contacts of a model at any state, by the physics kernels on a Data of its own.
+
+    They follow from positions, velocities, activations and controls. `timestep` (s): of the run, which bounds the time
+    constants of soft constraints; None: the model file's.
+    """
+
+    def __init__(self, model: Model, timestep: float | None = None):
+        self._model = model.struct(timestep=timestep)
+        self._data = Struct(DATA, data_sizes(model.sizes()))
+        attach(model, self._data)
+
+    def at(self, state: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+        """Contacts [n, 8] at one state, fields as those of `Interpolator.at`; see `contact_table`."""
+        views = self._data.views
+        for name in ("qpos", "qvel", "ctrl", "mocap_pos", "mocap_quat"):
+            views[name][...] = state[name]
+        views["act"][...] = state["act"][: len(views["act"])]  # a controller's states follow, whose controls are known
+        # however it was reached, a state has one picture
+        views["qacc_warmstart"][...] = 0.0
+        _forward(self._model, self._data)
+        return contact_table(self._model, self._data)
+
+
+def recorded_contacts(trajectory: TrajectoryTable, time: float) -> NDArray[np.float64]:
+    """Contacts [n, 8] as above that a recording with contact points holds at its sample nearest to a time (s)."""
+    t = trajectory
+    after = int(np.clip(np.searchsorted(t.time, time), 1, max(len(t) - 1, 1)))
+    k = after - 1 if len(t) < 2 or time - t.time[after - 1] < t.time[after] - time else after
+    closed = np.flatnonzero(t.contact_mode[k])
+    table = np.zeros((len(closed), 8))
+    table[:, :3], table[:, 3:6] = t.contact_pos[k, closed], t.contact_force[k, closed]
+    table[:, 7] = t.contact_mode[k, closed]
+    return table
+
+
+def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
+    """Contacts [n, 8] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance,
+    mode (see `saltus.draw.scene.snapshot`).
+
+    Those in the gap carry no force. Modes are known where events are located in time.
+    """
+    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    table = np.zeros((n, 8))
+    if n == 0:
+        return table
+    force = local_forces(m, d)
+    frame = d.views["contact_frame"][:n].reshape(n, 3, 3)
+    table[:, :3] = d.views["contact_pos"][:n]
+    table[:, 3:6] = np.einsum("ni,nij->nj", force, frame)
+    table[:, 6] = d.views["contact_dist"][:n]
+    table[:, 7] = NO_MODE
+    if "event" in m.layout.features:
+        contact = d.views["slot_contact"][: m.nslot]
+        there = (contact >= 0) & (contact < n)
+        table[contact[there], 7] = d.views["mode"][: m.nslot][there]
+    return table
+
+
+def contact_axes(m: Struct, d: Struct) -> NDArray[np.float64]:
+    """Normal, towards the second geom, and first tangent [n, 6] of the contacts of `contact_table`, world axes."""
+    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    return d.views["contact_frame"][:n].reshape(n, 9)[:, :6].copy()
+
+
+def local_forces(m: Struct, d: Struct) -> NDArray[np.float64]:
+    """Forces [n, 3] on the second geom of all contacts in the kernels' Data along normal and tangents, N."""
+    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    if m.ntouch:
+        return d.views["contact_touch"][:n].copy()
+    block = d.views["contact_block"][:n]
+    acts = block >= 0
+    row, dim = d.views["block_row"][block[acts]], d.views["block_dim"][block[acts]]
+    # along the contact's axes: a block has its normal first, then two tangents where there is friction
+    force = np.zeros((n, 3))
+    for axis in range(3):
+        there = dim > min(axis, 1)
+        places = np.where(there, row + axis, row)
+        force[acts, axis] = np.where(there, d.views["row_force"][places], 0.0)
+    return force

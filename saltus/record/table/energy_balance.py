@@ -1,0 +1,84 @@
+"""The energy balance of a run: where its energy is, where it went, and the residual, the integrator's own error."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import OptionError
+from saltus.record.table.certificate import energy_in_play
+from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE, ENERGIES
+from saltus.record.table.trajectory_table import TrajectoryTable
+
+ROUNDING = 1e-13  # of the largest account
+
+
+class EnergyBalance:
+    """The balance of a run whose ledger was kept: energy = energy at the start + work + residual.
+
+    Attributes:
+        time [T]: s.
+        table [T, n]: the accounts, in the order of `names` (J).
+        names: `ACCOUNTS`.
+        total [T]: energy that is held (J).
+        work [T]: what came in since the start, less what went out (J).
+        residual [T]: what no work explains: energy that the error of the integrator has made, negative: lost (J).
+        scale: the energy in play, J (see `saltus.record.table.certificate.energy_in_play`).
+
+    `balance["contact"]` [T] is one account; `print(balance)` shows the balance at the end.
+    """
+
+    def __init__(self, trajectory: TrajectoryTable) -> None:
+        """Raises OptionError where no ledger was kept, or without samples."""
+        if not trajectory.ledger.shape[1] or not len(trajectory):
+            raise OptionError("no ledger was kept of this run; keep one: sim.run(duration, ledger=True)")
+        self.names = list(ACCOUNTS)
+        self.time: NDArray[np.float64] = trajectory.time
+        self.table: NDArray[np.float64] = trajectory.ledger
+        if trajectory.end is not None:
+            self.time = np.append(self.time, trajectory.end["time"])
+            self.table = np.vstack([self.table, trajectory.end["ledger"]])
+        missing = len(ACCOUNTS) - self.table.shape[1]
+        self.table = np.pad(self.table, ((0, 0), (0, missing)))  # accounts that a recording is older than
+        self.rule = str(trajectory.attrs.get(ATTRIBUTE, ""))
+        held = self.table[:, : len(ENERGIES)]
+        self.total: NDArray[np.float64] = held.sum(axis=1)
+        self.work: NDArray[np.float64] = self.table[:, len(ENERGIES) :].sum(axis=1)
+        self.residual: NDArray[np.float64] = self.total - self.total[0] - (self.work - self.work[0])
+        self.scale = energy_in_play(np.column_stack([held[:, 1:].sum(axis=1), held[:, 0]]))
+        self.title = ", ".join(str(trajectory.attrs[k]) for k in ("model_name", "integrator") if k in trajectory.attrs)
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        if name not in ACCOUNTS:
+            raise OptionError.unknown("account", name, ACCOUNTS)
+        return self.table[:, ACCOUNTS.index(name)]
+
+    def used(self, names: tuple[str, ...]) -> list[str]:
+        """Those of the accounts that are not zero all the time, but for rounding."""
+        least = ROUNDING * float(np.max(np.abs(self.table)))
+        return [name for name in names if np.any(np.abs(self[name]) > least)]
+
+    def __str__(self) -> str:
+        held = self.used(ENERGIES)
+        flows = self.used(ACCOUNTS[len(ENERGIES) :])
+        rows = [("energy (J)", "start", "end", "change")]
+        rows += [(name, *self._ends(self[name])) for name in held] + [("in all", *self._ends(self.total))]
+        rows += [("", "", "", ""), ("work since the start (J)", "", "", "")]
+        rows += [(name, "", "", self._short(self[name][-1])) for name in flows]
+        rows += [("in all", "", "", self._short(self.work[-1])), ("", "", "", "")]
+        worst = float(np.max(np.abs(self.residual)))
+        rows += [("residual (J)", "", "", f"{self.residual[-1]:.5g}")]
+        rows += [("its largest at a sample", "", "", f"{worst:.5g}")]
+        lines = [f"{name:26}{a:>12}{b:>12}{c:>12}".rstrip() for name, a, b, c in rows]
+        if self.scale > 0:
+            lines[-1] += f"  {100 * worst / self.scale:.2g} % of the energy in play"
+        lines += ["", "The residual is the error of the integrator: energy that it has made, or lost where negative."]
+        lines += [f"Work is {self.rule}."] if self.rule else []
+        return "\n".join(lines)
+
+    def _ends(self, values: NDArray[np.float64]) -> tuple[str, str, str]:
+        return self._short(values[0]), self._short(values[-1]), self._short(values[-1] - values[0])
+
+    def _short(self, value: float) -> str:
+        """Five digits; 0 where it is rounding."""
+        return f"{value if abs(value) > ROUNDING * np.max(np.abs(self.table)) else 0.0:.5g}"

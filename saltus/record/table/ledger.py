@@ -1,0 +1,17 @@
+"""The accounts of a ledger: which energies and which kinds of work a run keeps book of."""
+
+#: Energies that are held (J): of motion, of weights, of springs of joints and tendons, of deformable bodies.
+ENERGIES = ("kinetic", "gravity", "springs", "stretch", "bending")
+
+#: Kinds of work of forces, in the order of `saltus.integrate.work`.
+WORKS = (
+    *("actuators", "applied", "dampers", "elastic damping", "medium", "gravity compensation"),
+    *("contact", "limits", "dry friction", "equalities"),
+)
+
+#: Columns of a ledger: these energies, and the work since the run's start (J), positive where it brought energy in.
+#: Impacts are those whose events are located; equations those of the user's (see `saltus.Dynamics`), beside the inertia
+#: and the weights of the bodies: damping in their bias, or that they are another mechanism's.
+ACCOUNTS = (*ENERGIES, *WORKS, "impacts", "equations")
+
+ATTRIBUTE = "ledger"  # of the recording: how work was found

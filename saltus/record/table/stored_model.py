@@ -1,0 +1,180 @@
+"""The model inside a recording: what it takes to have it again without the file that it came from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.errors import ModelError, RecordError, SaltusError
+from saltus.record.files.atomic_write import reason_of
+from saltus.record.files.limits import LEAST
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+
+_FILE = "model.mjb"
+MODEL_RATIO = 20  # of a model's bytes to those that it is packed into, for large ones
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model as bytes and text.
+
+    MuJoCo reads its binary form in the version that wrote it; in any other, the XML text is compiled again. It may be a
+    stranger's: no file is opened on its behalf, and its bytes unpack to no more than fits in memory.
+
+    Attributes:
+        mjb: MuJoCo's binary form of the compiled model, compressed by zlib; empty if there is none.
+        mujoco_version: that wrote it.
+        xml: MJCF text, "" if there is none.
+        name, ignored, initial_key, muscles, changes: as in `Model`; muscles as mappings of their parameters.
+        path: the file that it came from, for messages.
+    """
+
+    mjb: bytes = field(repr=False)
+    mujoco_version: str
+    xml: str = field(repr=False)
+    name: str
+    ignored: list[str]
+    initial_key: int | None
+    muscles: dict[str, dict[str, Any]]
+    changes: dict[str, Any] = field(default_factory=dict)
+    path: str = field(default="recording", compare=False)
+
+    @classmethod
+    def of(cls, model: Model) -> StoredModel:
+        """Take what a model is made of."""
+        import mujoco
+
+        compiled = model.mujoco
+        image = np.empty(mujoco.mj_sizeModel(compiled), np.uint8)
+        mujoco.mj_saveModel(compiled, None, image)
+        return cls(
+            mjb=zlib.compress(image.tobytes(), 6),
+            mujoco_version=mujoco.__version__,
+            xml=model.xml or "",
+            name=model.name,
+            ignored=list(model.ignored),
+            initial_key=model.initial_key,
+            muscles={name: dataclasses.asdict(law) for name, law in model.muscles.items()},
+            changes=dict(model.changes),
+        )
+
+    def about(self) -> str:
+        """All but the bytes, as JSON."""
+        about = dataclasses.asdict(self)
+        about.pop("mjb")
+        about.pop("path")
+        return json.dumps(about, ensure_ascii=False)
+
+    @classmethod
+    def read(cls, mjb: bytes, about: str, path: str | os.PathLike[str]) -> StoredModel:
+        """The inverse of `mjb` and `about()`, from a file."""
+        return cls(mjb=mjb, path=os.fspath(path), **json.loads(about))
+
+    def restore(self) -> Model:
+        """Make the model. One whose text names files has none (`xml` is None), so that nothing reads them later.
+
+        Raises:
+            RecordError: neither its binary form nor its text can be read.
+        """
+        try:
+            return self._made()
+        except RecordError:
+            raise
+        except Exception as error:  # what broken laws and changes make others raise is open-ended
+            raise self._unreadable(reason_of(error)) from error
+
+    def _made(self) -> Model:
+        from saltus.model.compile.hill import HillMuscle
+        from saltus.model.model import Model
+
+        compiled, why = self._from_binary()
+        if compiled is None:
+            compiled = self._from_text(why)
+        muscles = {name: HillMuscle(**parameters) for name, parameters in self.muscles.items()}
+        return Model(
+            compiled,
+            name=self.name,
+            xml=self.xml if self._reads_no_files() else None,
+            ignored=self.ignored,
+            initial_key=self.initial_key,
+            muscles=muscles,
+            changes=self.changes,
+        )
+
+    def _reads_no_files(self) -> bool:
+        from saltus.model.source.self_contained import self_contained
+
+        try:
+            return bool(self.xml and self_contained(self.xml))
+        except ModelError:
+            return False
+
+    def _unreadable(self, reason: str) -> RecordError:
+        return RecordError(self.path, reason, action="read", what="the model of recording")
+
+    def same_as(self, model: Model) -> bool:
+        """Whether a model is this one: equal compiled, or, between versions of MuJoCo, of equal text."""
+        other = StoredModel.of(model)
+        same = other.mjb == self.mjb if other.mujoco_version == self.mujoco_version else other.xml == self.xml
+        laws = (self.ignored, self.muscles, self.changes)
+        return same and (other.ignored, other.muscles, other.changes) == laws
+
+    def _from_binary(self) -> tuple[Any, str]:
+        """The compiled model, or None and why not."""
+        import mujoco
+
+        if not self.mjb:
+            return None, "there is no compiled one"
+        if mujoco.__version__ != self.mujoco_version:
+            return None, f"it was compiled by MuJoCo {self.mujoco_version}, this is {mujoco.__version__}"
+        try:
+            compiled: Any = mujoco.MjModel
+            return compiled.from_binary_path(_FILE, {_FILE: unpacked(self.mjb)}), ""
+        except (ValueError, RuntimeError, zlib.error, mujoco.FatalError) as error:
+            return None, f"the compiled one cannot be read ({' '.join(str(error).split())})"
+
+    def _from_text(self, why: str) -> Any:
+        from saltus.model.load import load
+        from saltus.model.source.self_contained import self_contained
+
+        if not self.xml:
+            raise self._unreadable(f"{why}, and there is no XML text")
+        try:
+            kinds = {text.partition(":")[0] for text in self.ignored}
+            return load(self_contained(self.xml), ignore=kinds).changed(self.changes).mujoco
+        except SaltusError as error:
+            raise self._unreadable(f"{why}, and its XML text cannot be compiled here: {error}") from error
+
+
+def unpacked(content: bytes) -> bytes:
+    """The inverse of `zlib.compress`. ValueError where it is cut off, or unpacks to more than an honest model would."""
+    most = max(LEAST, MODEL_RATIO * len(content))
+    reader = zlib.decompressobj()
+    found = reader.decompress(content, most)
+    if not reader.eof:
+        raise ValueError(f"it unpacks to more than {most} bytes" if reader.unconsumed_tail else "it is cut off")
+    return found
+
+
+def described(attrs: Mapping[str, Any]) -> StoredModel | None:
+    """What the attributes of a recording tell of the model, where the file holds no compiled one."""
+    if not attrs.get("model_xml"):
+        return None
+    return StoredModel(
+        mjb=b"",
+        mujoco_version=str(attrs.get("mujoco_version", "unknown")),
+        xml=str(attrs["model_xml"]),
+        name=str(attrs.get("model_name", "model")),
+        ignored=list(attrs.get("ignored") or []),
+        initial_key=None,
+        muscles=dict(attrs.get("muscles") or {}),
+    )

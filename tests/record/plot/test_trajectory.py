@@ -1,0 +1,307 @@
+"""The figure shows names, units and energies, and leaves Matplotlib's global state alone."""
+
+import itertools
+import sys
+
+import numpy as np
+import pytest
+
+import saltus
+from saltus.errors import OptionError, RecordError
+from saltus.record import EVENT_DTYPE, Trajectory
+from saltus.record.plot.trajectory import DISTINCT
+from saltus.record.table.jumps import with_jumps
+
+pytest.importorskip("matplotlib")
+
+
+def recorded(nv=2, count=30, **changes):
+    time = np.linspace(0.0, 1.0, count)
+    table = np.sin(np.outer(time, 1 + np.arange(nv)))
+    given = {
+        "energy": np.stack([np.cos(time) ** 2, np.sin(time) ** 2], 1),
+        "names": {"qpos": [f"joint{i}" for i in range(nv)], "qvel": [f"joint{i}" for i in range(nv)]},
+        "units": {"qpos": ["rad"] * nv, "qvel": ["rad/s"] * nv},
+        "attrs": {"model_name": "pendulum", "integrator": "rk4", "timestep": 0.01},
+    }
+    return Trajectory(time, table, table, **{**given, **changes})
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_panels_units_and_legends():
+    positions, velocities, energies = recorded().plot().axes
+    assert positions.get_ylabel() == "position (rad)"
+    assert velocities.get_ylabel() == "velocity (rad/s)"
+    assert energies.get_ylabel() == "energy less that at the start (J)"
+    assert energies.get_xlabel() == "time (s)"
+    assert legend(positions) == ["joint0", "joint1"]
+    assert legend(energies) == ["potential, from 1 J", "kinetic, from 0 J", "total, from 1 J"]
+    assert recorded().plot().get_suptitle() == "pendulum, rk4, timestep 0.01 s"
+
+
+def test_lines_are_the_data():
+    t = recorded()
+    positions, _, energies = t.plot().axes
+    np.testing.assert_array_equal(positions.lines[1].get_ydata(), t.qpos[:, 1])
+    np.testing.assert_array_equal(energies.lines[2].get_ydata(), t.total_energy - t.total_energy[0])
+    np.testing.assert_array_equal(energies.lines[2].get_xdata(), t.time)
+
+
+def test_an_offset_does_not_hide_the_changes():
+    t = recorded(energy=np.stack([1e6 + np.cos(np.linspace(0, 1, 30)), np.zeros(30)], 1))
+    energies = t.plot().axes[2]
+    low, high = energies.get_ylim()
+    assert high - low < 1.0 and low <= np.cos(1.0) - 1.0 and 0.0 <= high
+    assert legend(energies)[0] == "potential, from 1e+06 J"
+
+
+def test_rounding_is_no_energy_to_start_from():
+    swing = np.linspace(0, 30, 30)
+    energies = (
+        recorded(energy=np.stack([-8.7e-15 - 40 * np.sin(swing) ** 2, 40 * np.sin(swing) ** 2], 1)).plot().axes[2]
+    )
+    assert legend(energies) == ["potential, from 0 J", "kinetic, from 0 J", "total, from 0 J"]
+
+
+def test_each_unit_has_a_panel():
+    names = ["base.x", "base.y", "base.qw", "base.qx", "slide", "hinge"]
+    units = ["m", "m", "", "", "m", "rad"]
+    t = recorded(nv=6, names={"qpos": names}, units={"qpos": units, "qvel": ["m/s"] * 6})
+    shown = {axes.get_ylabel(): legend(axes) for axes in t.plot().axes}
+    assert shown["position (m)"] == ["base.x", "base.y", "slide"]
+    assert shown["orientation (quaternion)"] == ["base.qw", "base.qx"]
+    assert shown["position (rad)"] == ["hinge"]
+
+
+@pytest.mark.parametrize("nv", [12, 13, 40, 84, 85, 300])
+def test_every_column_is_drawn(nv):
+    """Each once, in the panels of positions, as the data have it; up to 84 each has its name and a look of its own."""
+    t = recorded(nv=nv)
+    panels = [axes for axes in t.plot().axes if axes.get_ylabel() == "position (rad)"]
+    drawn = [line.get_ydata() for axes in panels for line in axes.lines if len(line.get_xdata())]
+    np.testing.assert_array_equal(np.stack(drawn, 1), t.qpos)
+    if nv <= 84:
+        assert [name for axes in panels for name in legend(axes)] == t.names["qpos"]
+        for axes in panels:
+            looks = {(line.get_color(), line.get_linestyle()) for line in axes.lines}
+            assert len(looks) == len(axes.lines) <= 12
+    else:
+        assert legend(panels[0])[-1] == f"joint{nv - 1} ({nv} of {nv})"
+
+
+def test_columns_of_a_joint_stay_together():
+    names = [f"{ball}.{axis}" for ball in "abcdefgh" for axis in "xyz"]
+    t = recorded(nv=24, names={"qpos": names}, units={"qpos": ["m"] * 24, "qvel": ["m/s"] * 24})
+    shown = [legend(axes) for axes in t.plot().axes if axes.get_ylabel() == "position (m)"]
+    assert [len(part) for part in shown] == [6, 6, 6, 6] and list(itertools.chain(*shown)) == names
+
+
+def test_nameless_joints_have_readable_names():
+    positions = recorded(nv=3, names={"qpos": ["#0.x", "#0.y", "#12"]}).plot().axes[0]
+    assert legend(positions) == ["joint 0.x", "joint 0.y", "joint 12"]
+
+
+def cielab(colour):
+    """Lightness and colour as people tell them apart (CIE 1976, D65)."""
+    from matplotlib.colors import to_rgb
+
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = to_xyz @ linear / np.array([0.9505, 1.0, 1.089])
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_as_many_colours_as_integrators_can_be_told_apart():
+    """2.3 is what a trained eye just tells apart; lines on a screen need some ten times that."""
+    places = [cielab(colour) for colour in DISTINCT]
+    assert len(places) >= len(saltus.integrators())
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
+
+
+def bouncing(count=25):
+    """A ball that falls at 10 m/s², hits the floor after 0.5125 s and goes up as fast: velocities in closed form."""
+    hit, time = 0.5125, np.linspace(0.0, 1.0, count)
+    speed = np.where(time < hit, -10.0 * time, 10 * hit - 10.0 * (time - hit))[:, None]
+    events = np.array([(hit, "impact")], dtype=[("time", "f8"), ("kind", "U16")])
+    return hit, Trajectory(time, np.zeros_like(speed), speed, events=events)
+
+
+def test_velocities_jump_at_impacts():
+    hit, t = bouncing()
+    time, speed = t.plot().axes[1].lines[0].get_data()
+    (gap,) = np.flatnonzero(np.isnan(speed))
+    np.testing.assert_allclose([time[gap - 1], time[gap + 1]], hit)
+    np.testing.assert_allclose([speed[gap - 1], speed[gap + 1]], [-10 * hit, 10 * hit])
+    kept = ~np.isnan(speed) & ~np.isclose(time, hit)
+    np.testing.assert_array_equal(speed[kept], t.qvel[:, 0])
+    assert not np.isnan(t.plot().axes[0].lines[0].get_ydata()).any()  # positions do not jump
+
+
+def test_jumps_without_number_leave_something_to_see():
+    _, t = bouncing()
+    time, table = with_jumps(t.time, t.qvel, many_events(1000))
+    assert np.isnan(table).sum() == len(t) - 1
+    drawn = ~np.isnan(table[:, 0])
+    assert np.all(np.diff(time) >= 0) and np.all(np.diff(np.flatnonzero(~drawn)) == 4)
+
+
+def test_names_are_shown_as_they_are(tmp_path):
+    t = recorded(names={"qpos": ["_hidden", "$\\frac$"]}, attrs={"model_name": "$x_"})
+    figure = t.plot(tmp_path / "run.png")
+    assert legend(figure.axes[0]) == [" _hidden", r"\$\frac\$"]
+
+
+def test_events_are_marked_and_explained():
+    events = np.array([(0.25, "impact"), (0.5, "liftoff")], dtype=[("time", "f8"), ("kind", "U16")])
+    positions, _, energies = recorded(events=events).plot().axes
+    assert [np.ravel(line.get_xdata())[0] for line in positions.lines[2:]] == [0.25, 0.5]
+    assert legend(energies)[-1] == "2 events"
+
+
+def many_events(count):
+    events = np.zeros(count, EVENT_DTYPE)
+    events["time"], events["kind"] = np.linspace(0.0, 1.0, count), "impact"
+    return events
+
+
+@pytest.mark.parametrize("count", [61, 2000, 100_000])
+def test_many_events_are_ticks_that_hide_no_curve(count):
+    """Ticks reach over a twentieth of the panel, and no more of them than can be told apart."""
+    figure = recorded(events=many_events(count)).plot()
+    positions = figure.axes[0]
+    assert len(positions.lines) == 2
+    (ticks,) = positions.collections
+    heights = np.array([segment[:, 1] for segment in ticks.get_segments()])
+    assert heights.max() <= 0.05 and len(heights) <= min(count, 1502)
+    assert legend(figure.axes[2])[-1] == f"{count} events"
+
+
+def test_the_picture_of_many_events_is_not_black():
+    """Above its foot the panel is as it is without events: compared pixel by pixel."""
+    import io
+
+    from PIL import Image
+
+    def pixels(**changes):
+        buffer = io.BytesIO()
+        figure = recorded(**changes).plot()
+        positions = figure.axes[0]
+        legend_of_energy = figure.axes[2].get_legend()
+        assert legend_of_energy is not None
+        legend_of_energy.remove()
+        figure.savefig(buffer, format="png")
+        box = positions.get_window_extent()
+        image = np.asarray(Image.open(buffer).convert("L"), float)
+        top, bottom = image.shape[0] - int(box.y1), image.shape[0] - int(box.y0)
+        return image[top:bottom, int(box.x0) : int(box.x1)]
+
+    quiet, busy = pixels(), pixels(events=many_events(5000))
+    rows = int(0.93 * min(len(quiet), len(busy)))
+    columns = min(quiet.shape[1], busy.shape[1])
+    np.testing.assert_array_equal(busy[:rows, 2:columns], quiet[:rows, 2:columns])
+    assert (busy[-5:] < 200).mean() > 0.5 > (quiet[-5:] < 200).mean()
+
+
+def hybrid(count=31, **changes):
+    """Two contact points: one sticks, then slips; the other only has impacts; a third never closes."""
+    mode = np.zeros((count, 3), int)
+    mode[10:20, 0], mode[20:25, 0] = 1, 2
+    events = many_events(3)
+    events["name"], events["other"], events["time"] = ["heel", "toe", "toe"], "floor", [0.1, 0.2, 0.7]
+    given = {
+        "contact_state": mode > 0,
+        "contact_mode": mode,
+        "contact_force": np.zeros((count, 3, 3)),
+        "contact_pos": np.zeros((count, 3, 3)),
+        "events": events,
+        "names": {"contact": ["floor heel", "floor toe", "floor hand"]},
+    }
+    return recorded(count=count, **{**given, **changes})
+
+
+def test_modes_of_contacts_are_a_strip():
+    figure = hybrid().plot()
+    strip = figure.axes[3]
+    assert [text.get_text() for text in strip.get_yticklabels()] == ["floor heel", "floor toe"]
+    assert legend(strip) == ["sticking", "slipping", "impact"]
+    spans = [collection.get_paths()[0].get_extents().intervalx for collection in strip.collections]
+    np.testing.assert_allclose(spans, [[10 / 30, 20 / 30], [20 / 30, 25 / 30]])
+    hits = [line for line in strip.lines if line.get_marker() == "d"]
+    assert [(list(line.get_xdata()), set(line.get_ydata())) for line in hits] == [([0.1], {0}), ([0.2, 0.7], {1})]
+    assert strip.get_xlabel() == "time (s)" and figure.axes[2].get_xlabel() == ""
+    assert len(recorded(contact_state=np.ones((30, 1))).plot().axes) == 3  # soft contact has no modes
+
+
+def test_a_strip_has_so_many_rows_at_most():
+    mode = np.ones((31, 40), int)
+    points = {"contact_force": np.zeros((31, 40, 3)), "contact_pos": np.zeros((31, 40, 3)), "names": {}}
+    strip = hybrid(contact_state=mode, contact_mode=mode, **points).plot().axes[3]
+    assert len(strip.get_yticklabels()) == 24
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_short_runs_with_contact_can_be_drawn(tmp_path, count):
+    hybrid(count=count).plot(tmp_path / "run.png")
+    assert (tmp_path / "run.png").stat().st_size > 1000
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_short_runs_can_be_drawn(tmp_path, count):
+    recorded(count=count).plot(tmp_path / "run.png")
+    assert (tmp_path / "run.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_a_diverged_run_can_be_drawn(tmp_path, value):
+    t = recorded()
+    t.qpos[-1] = t.qvel[-1] = t.energy[-1] = value
+    t.plot(tmp_path / "run.png")
+
+
+def test_energy_not_recorded_is_said():
+    energies = recorded(energy=None).plot().axes[2]
+    assert [text.get_text() for text in energies.texts] == ["not recorded"]
+    assert energies.lines[:] == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "head"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("PNG", b"\x89PNG")]
+)
+def test_the_suffix_chooses_the_format(tmp_path, suffix, head):
+    path = tmp_path / f"run.{suffix}"
+    recorded().plot(path)
+    assert path.read_bytes().startswith(head)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["run.docx", "run", "run.png.gz"])
+def test_another_suffix_is_refused(tmp_path, name):
+    with pytest.raises(OptionError, match=r"\.png, \.svg, \.pdf"):
+        recorded().plot(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unwritable_path_is_named(tmp_path):
+    with pytest.raises(RecordError, match=r"cannot write figure '.*run\.png'"):
+        recorded().plot(tmp_path / "nowhere" / "run.png")
+
+
+def test_nothing_global_changes():
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    loaded = "matplotlib.pyplot" in sys.modules
+    recorded().plot()
+    assert dict(matplotlib.rcParams) == before
+    assert ("matplotlib.pyplot" in sys.modules) == loaded
+
+
+def test_a_notebook_can_show_it():
+    assert recorded().plot()._repr_png_().startswith(b"\x89PNG")  # pyright: ignore[reportAttributeAccessIssue]
