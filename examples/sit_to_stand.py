@@ -1,8 +1,8 @@
 """A man rises from a seat by eight muscles: contact, its events and the phases of the actuation as one hybrid system.
 
 He leans forwards, rises once he leans far enough, and balances once he is off the seat; each muscle follows a stretch
-reflex (see saltus/lab/sit_to_stand.py). Contact is hard: what touches does not sink in, impacts are plastic, friction
-is Coulomb's with 0.8. Events are located in time, those of contact and those that change the phase.
+reflex (see saltus/lab/scene/sit_to_stand.py). Contact is hard: what touches does not sink in, impacts are plastic,
+friction is Coulomb's with 0.8. Events are located in time, those of contact and those that change the phase.
 
     python examples/sit_to_stand.py [sit_to_stand.mp4]
 """
@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 import saltus
-from saltus.lab.sit_to_stand import standing_up
+from saltus.lab.scene.sit_to_stand import standing_up
 
 PHASES = ("leaning", "rising", "standing")
 sim = saltus.Simulation("sit_to_stand", contact="hard", control=standing_up())

@@ -3,7 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from saltus import moved
 from saltus.version import __version__ as __version__
+
+moved.install()
 
 # name -> module that holds it; loaded on first use, so that `import saltus` is instant
 _HOME = {
@@ -14,25 +17,25 @@ _HOME = {
     "HillMuscle": "saltus.model.compile.hill",
     "Simulation": "saltus.simulate.simulation",
     "Batch": "saltus.simulate.batch",
-    "PID": "saltus.simulate.control",
-    "Controller": "saltus.simulate.control",
-    "Dynamics": "saltus.simulate.dynamics",
-    "controller": "saltus.simulate.control",
-    "Event": "saltus.simulate.events",
-    "Actuation": "saltus.simulate.events",
+    "PID": "saltus.simulate.laws.control",
+    "Controller": "saltus.simulate.laws.control",
+    "Dynamics": "saltus.simulate.laws.dynamics",
+    "controller": "saltus.simulate.laws.control",
+    "Event": "saltus.simulate.laws.events",
+    "Actuation": "saltus.simulate.laws.events",
     "resume": "saltus.simulate.resume",
-    "compare": "saltus.simulate.compare",
+    "compare": "saltus.study.compare",
     "Comparison": "saltus.record.comparison",
-    "sweep": "saltus.simulate.sweep",
+    "sweep": "saltus.study.sweep",
     "Sweep": "saltus.record.sweep",
-    "contact_law": "saltus.simulate.contact_law",
-    "contact_parameters": "saltus.simulate.contact_law",
-    "ContactLaw": "saltus.simulate.contact_law",
-    "Soft": "saltus.simulate.contact",
-    "Compliant": "saltus.simulate.contact",
-    "Hard": "saltus.simulate.contact",
-    "friction_contact": "saltus.simulate.friction_contact",
-    "FrictionContact": "saltus.simulate.friction_contact",
+    "contact_law": "saltus.simulate.soft_contact.analysis",
+    "contact_parameters": "saltus.simulate.soft_contact.analysis",
+    "ContactLaw": "saltus.simulate.soft_contact.analysis",
+    "Soft": "saltus.simulate.laws.contact",
+    "Compliant": "saltus.simulate.laws.contact",
+    "Hard": "saltus.simulate.laws.contact",
+    "friction_contact": "saltus.simulate.analysis.friction_contact",
+    "FrictionContact": "saltus.simulate.analysis.friction_contact",
     "Trajectory": "saltus.record.trajectory",
     "Certificate": "saltus.record.table.certificate",
     "ButcherTableau": "saltus.integrate.tableau",
@@ -75,19 +78,19 @@ if TYPE_CHECKING:
     from saltus.record.sweep import Sweep
     from saltus.record.table.certificate import Certificate
     from saltus.record.trajectory import Trajectory
+    from saltus.simulate.analysis.friction_contact import FrictionContact, friction_contact
     from saltus.simulate.batch import Batch
-    from saltus.simulate.compare import compare
-    from saltus.simulate.contact import Compliant, Hard, Soft
-    from saltus.simulate.contact_law import ContactLaw, contact_law, contact_parameters
-    from saltus.simulate.control import PID, Controller, controller
-    from saltus.simulate.dynamics import Dynamics
-    from saltus.simulate.events import Actuation, Event
-    from saltus.simulate.friction_contact import FrictionContact, friction_contact
-    from saltus.simulate.humans import simulate
+    from saltus.simulate.function import simulate
+    from saltus.simulate.laws.contact import Compliant, Hard, Soft
+    from saltus.simulate.laws.control import PID, Controller, controller
+    from saltus.simulate.laws.dynamics import Dynamics
+    from saltus.simulate.laws.events import Actuation, Event
     from saltus.simulate.ode import OdeSolution, integrate_ode
     from saltus.simulate.resume import resume
     from saltus.simulate.simulation import Simulation
-    from saltus.simulate.sweep import sweep
+    from saltus.simulate.soft_contact.analysis import ContactLaw, contact_law, contact_parameters
+    from saltus.study.compare import compare
+    from saltus.study.sweep import sweep
     from saltus.symbolic.equations import Equations, derive
 
 

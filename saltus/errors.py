@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import os
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 
 class SaltusWarning(UserWarning):
     """Something a user should know that does not stop the work."""
+
+
+def warn(text: str) -> None:
+    """Issue a SaltusWarning for the line of the user's program that called into Saltus."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] == "saltus":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, SaltusWarning, stacklevel=level)
 
 
 class SaltusError(Exception):

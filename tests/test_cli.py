@@ -11,7 +11,7 @@ import pytest
 
 import saltus
 from saltus.cli.outputs import Outputs
-from saltus.simulate.simulation import Simulation
+from saltus.simulate.engine.engine import Engine
 from saltus.terminal import screen
 from saltus.terminal.screen import INTERRUPTED
 
@@ -145,7 +145,7 @@ def test_divergence_keeps_the_run_so_far(saltus_command, tmp_path):
 
 def interrupt_after(monkeypatch, calls):
     """Ctrl-C in the compiled loop, from a certain call on until it has been answered."""
-    advance, counter = Simulation._advance, []
+    advance, counter = Engine.advance, []
 
     def interrupted(self, n, h):
         counter.append(n)
@@ -153,7 +153,7 @@ def interrupt_after(monkeypatch, calls):
             raise KeyboardInterrupt
         return advance(self, n, h)
 
-    monkeypatch.setattr(Simulation, "_advance", interrupted)
+    monkeypatch.setattr(Engine, "advance", interrupted)
     return counter
 
 
@@ -185,14 +185,14 @@ def test_ctrl_c_before_the_first_sample(saltus_command, tmp_path, monkeypatch):
     def interrupted(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Simulation, "_sample", interrupted)
+    monkeypatch.setattr(Engine, "energy_and_pairs", interrupted)
     code, out, err = saltus_command("run", "pendulum", "--save", tmp_path / "i.nc")
     assert code == INTERRUPTED and out == "" and "0 samples" in err
     assert not list(tmp_path.iterdir())
 
 
 def test_one_failed_output_does_not_lose_the_other(tmp_path, monkeypatch):
-    trajectory = Simulation("pendulum").run(0.1)
+    trajectory = saltus.Simulation("pendulum").run(0.1)
 
     def full(path):
         raise OSError(28, "No space left on device")
@@ -332,7 +332,7 @@ def test_unwritable_paths_are_found_before_the_run(saltus_command, monkeypatch, 
     def never(*arguments, **options):
         raise AssertionError("the run began")
 
-    monkeypatch.setattr(Simulation, "run", never)
+    monkeypatch.setattr(saltus.Simulation, "run", never)
     code, out, err = saltus_command("run", "pendulum", option, place)
     assert (code, out) == (1, "")
     assert error_lines(err) == err.splitlines() and len(err.splitlines()) == 1

@@ -68,7 +68,7 @@ def test_the_samples_on_hard_contact_run(tmp_path):
 @pytest.mark.slow
 def test_the_samples_on_sweeps_run(tmp_path):
     """And the page names all quantities, reductions and numbers that there are."""
-    from saltus.simulate.measures import NUMBERS, QUANTITIES, REDUCTIONS
+    from saltus.study.measures import NUMBERS, QUANTITIES, REDUCTIONS
 
     result = run_samples(DOCS / "sweep.md", tmp_path, least=1)
     assert "('opt.timestep', 'qpos[height]', 'height[ball].apex', 'penetration.max', 'status')" in result.stdout

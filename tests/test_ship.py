@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import saltus
-from saltus.lab.scenes import scenes
+from saltus.lab.scene.scenes import scenes
 
 SHIP = Path(__file__).parents[1] / "ship"
 

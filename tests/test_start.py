@@ -13,7 +13,7 @@ ROOMS = (
     "saltus.lab",
     "saltus.bench",
     "saltus.draw.renderer",
-    "saltus.simulate.sweep",
+    "saltus.study.sweep",
     "saltus.simulate.batch",
 )
 STEP = "import saltus; saltus.Simulation('pendulum').step()"

@@ -14,7 +14,7 @@ from saltus.integrate.registry import find_integrator
 from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.number.structs import Struct
-from saltus.simulate import loops
+from saltus.simulate.engine import loops
 
 SHEET = """<mujoco model="sheet">
 <option timestep="0.0005" solver="CG" tolerance="1e-6"/>

@@ -85,12 +85,13 @@ Run = Callable[[], Answer]
 
 def _ball() -> tuple[Run, Callable[[], None], Run, int | None]:
     """SciPy's run, what puts Saltus at the start, its run, and how many impacts to compare."""
-    import saltus
     from saltus.bench.hybrid_scipy import bounce
+    from saltus.simulate.laws.contact import Hard
+    from saltus.simulate.simulation import Simulation
 
     duration = DURATION["bouncing ball"]
-    contact = saltus.Hard(restitution=RESTITUTION)
-    sim = saltus.Simulation("bouncing_ball", "dopri5", contact=contact, timestep=duration)
+    contact = Hard(restitution=RESTITUTION)
+    sim = Simulation("bouncing_ball", "dopri5", contact=contact, timestep=duration)
     gravity = -float(sim.model.opt.gravity[2])
 
     def begin() -> None:
@@ -106,14 +107,16 @@ def _ball() -> tuple[Run, Callable[[], None], Run, int | None]:
 
 def _walker() -> tuple[Run, Callable[[], None], Run, int | None]:
     """The same of the walker."""
-    import saltus
     from saltus.bench.hybrid_scipy import Hybrid
     from saltus.bench.hybrid_systems import FRICTION, WALKER, PlanarTree
+    from saltus.model.load import load
+    from saltus.simulate.laws.contact import Hard
+    from saltus.simulate.simulation import Simulation
 
-    model = saltus.load(WALKER)
+    model = load(WALKER)
     duration = DURATION["walker, 10 contacts"]
-    contact = saltus.Hard(restitution=0.0, treatment="moreau")
-    sim = saltus.Simulation(model, "dopri5", contact=contact, timestep=duration)
+    contact = Hard(restitution=0.0, treatment="moreau")
+    sim = Simulation(model, "dopri5", contact=contact, timestep=duration)
     system = PlanarTree(model, FRICTION, restitution=0.0)
     sim.reset(key="falling")
     start = sim.qpos.copy(), sim.qvel.copy()

@@ -116,7 +116,7 @@ def measure_pile(boxes: int, *, repeats: int, steps: int, cone: str = "pyramidal
             least=0.0,
         )
         hard.begin()
-        hard.sim.unconverged = 0
+        hard.sim.engine.unconverged = 0
         hard.sim.step(steps)
         ratios = [h / s for h, s in zip(found["hard"].seconds, found["soft"].seconds, strict=True)]
         rows.append(

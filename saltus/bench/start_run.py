@@ -83,9 +83,9 @@ def run(arguments: list[str]) -> None:
 
 def batch(arguments: list[str]) -> None:
     """The first step of a batch of a model."""
-    import saltus
+    from saltus.simulate.batch import Batch
 
-    saltus.Batch(arguments[0], 32).step()
+    Batch(arguments[0], 32).step()
 
 
 def scene(arguments: list[str]) -> None:
@@ -101,7 +101,7 @@ def scene(arguments: list[str]) -> None:
                 message = page.recv()
                 if not isinstance(message, bytes) or message[0] == SAMPLES:
                     continue
-                _, _, _, number, moment = struct.unpack_from("<BBHId", message)  # see `saltus.lab.protocol`
+                _, _, _, number, moment = struct.unpack_from("<BBHId", message)  # see `saltus.lab.messages.protocol`
                 if moment > 0.0:
                     return
                 page.send(json.dumps({"type": "ack", "frame": number}))

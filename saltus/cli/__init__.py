@@ -39,7 +39,7 @@ def _models(incomplete: str) -> list[str]:
 
 def _scenes(incomplete: str) -> list[str]:
     """The same for the lab, whose own scenes come first."""
-    from saltus.lab.scene_names import MADE
+    from saltus.lab.scene.scene_names import MADE
 
     offered = [*(name for name in MADE if name.startswith(incomplete)), *_models(incomplete)]
     return list(dict.fromkeys(offered))
@@ -196,7 +196,7 @@ def _contact(contact: str | None, restitution: float | None, friction: float | N
     given = _hard_numbers(contact, restitution, friction)
     if not given:
         return contact
-    from saltus.simulate.contact import Hard
+    from saltus.simulate.laws.contact import Hard
 
     return Hard(**given)
 

@@ -165,13 +165,13 @@ def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str
 
 def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     """Which steps keep the springs and dampers stable, at the start of a simulation; returns what to be warned of."""
-    from saltus.simulate.divergence import linear_modes
+    from saltus.simulate.diagnosis.divergence import linear_modes
+    from saltus.simulate.diagnosis.instability import feeds_back
+    from saltus.simulate.diagnosis.linear_stability import SLOWEST
     from saltus.simulate.simulation import Simulation
-    from saltus.simulate.stability import SLOWEST
-    from saltus.simulate.unstable import feeds_back
 
     with screen.Activity():
-        modes = linear_modes(Simulation(model, integrator))
+        modes = linear_modes(Simulation(model, integrator).engine)
     print()
     h = float(model.opt.timestep)
     fastest = complex(max(modes.ravel(), key=abs))
@@ -193,7 +193,7 @@ def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str
     from rich.table import Table
 
     from saltus.integrate.registry import integrators
-    from saltus.simulate.stability import stable_timestep
+    from saltus.simulate.diagnosis.linear_stability import stable_timestep
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for header in ("integrator", "largest stable step", f"at {h:g} s"):

@@ -180,7 +180,7 @@ def _contacts(model: Model) -> Iterator[tuple[str, Any, dict]]:
 
 def _judgements(law: Soft, h: float, safe: bool, integrator: Integrator) -> Iterator[str]:
     """Sentences about solref and solimp under steps of h seconds."""
-    from saltus.simulate.contact_law import contact_law
+    from saltus.simulate.soft_contact.analysis import contact_law
 
     first, second = law.solref
     acting = contact_law(law.solref, law.solimp, timestep=h, refsafe=safe)
@@ -207,10 +207,10 @@ def largest_step(solref: Any, solimp: Any, integrator: Integrator) -> tuple[floa
     """Largest stable step (s) of a violation r under one constraint alone, and ω (rad/s).
 
     At the largest impedance d: r'' + d B r' + d² K r = 0, ω = d √K. Semi-implicit Euler with explicit damping is stable
-    while h² ω² + 2 h d B < 4, undamped to 2/ω; for the others see `saltus.simulate.stability`.
+    while h² ω² + 2 h d B < 4, undamped to 2/ω; for the others see `saltus.simulate.diagnosis.linear_stability`.
     """
     from saltus.model.contact.contact_parameters import reference
-    from saltus.simulate.stability import stable_timestep
+    from saltus.simulate.diagnosis.linear_stability import stable_timestep
 
     d = max(solimp[:2])
     stiffness, damping = reference(solref, solimp[1], 0.0)

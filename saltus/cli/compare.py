@@ -30,7 +30,7 @@ def compare_integrators(
     names = None if integrators is None else names_in(integrators, "--integrators")
     laws = names_in(contacts, "--contact")
     from saltus.model.load import load
-    from saltus.simulate.compare import compare
+    from saltus.study.compare import compare
 
     loaded = load(model, ignore=ignore)
     with screen.Activity() as activity:

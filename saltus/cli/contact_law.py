@@ -16,7 +16,7 @@ def show_contact_law(solref: str, solimp: str, plot: Path | None, **options: Any
         from saltus.record.plot.trajectory import check_figure
 
         check_figure(plot)
-    from saltus.simulate.contact_law import contact_law
+    from saltus.simulate.soft_contact.analysis import contact_law
 
     law = contact_law(_numbers("--solref", solref), _numbers("--solimp", solimp), **options)
     typer.echo(str(law))

@@ -66,7 +66,7 @@ def derive_model(
     files.check()
     from saltus.model.load import load
     from saltus.symbolic.equations import derive
-    from saltus.symbolic.show.page import Sheet
+    from saltus.symbolic.show.page.sheet import Sheet
 
     chosen = chosen_parameters(model, parameters, let)
     with screen.collected_warnings() as warned:
@@ -156,8 +156,8 @@ def facts(equations: Equations) -> list[tuple[str, str]]:
 
 def _write(sheet: Any, files: Files) -> list[SaltusError]:
     """Write all that can be written; what went wrong."""
-    from saltus.symbolic.show.page import write_page
-    from saltus.symbolic.show.page_latex import write_latex
+    from saltus.symbolic.show.page.latex import write_latex
+    from saltus.symbolic.show.page.sheet import write_page
 
     e, options = sheet.equations, {"duration": sheet.duration, "integrator": sheet.integrator}
     writers: list[tuple[Path | None, Callable[[Path], Any], str]] = [

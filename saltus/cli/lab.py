@@ -46,6 +46,6 @@ def _end_what_is_left() -> None:
 
 def list_scenes() -> None:
     """The scenes by name, with what they show."""
-    from saltus.lab.scenes import scenes
+    from saltus.lab.scene.scenes import scenes
 
     screen.print_facts([(scene.name, scene.title) for scene in scenes().values()])

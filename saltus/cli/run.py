@@ -41,7 +41,7 @@ def simulate(
 ) -> None:
     """Run, report, write."""
     outputs.check()
-    from saltus.simulate.settings import Setup
+    from saltus.study.settings import Setup
 
     values = parse_values(sets) | parse_forces(forces)
     setup = Setup(model, tuple(ignore), integrator, contact, timestep)
@@ -54,7 +54,7 @@ def simulate(
 
 def parse_values(sets: list[str]) -> dict[str, Any]:
     """A value by path, from "PATH=VALUE" each; several numbers with commas or blanks between."""
-    from saltus.simulate.settings import check_path, takes_text
+    from saltus.study.settings import check_path, takes_text
 
     values: dict[str, Any] = {}
     for path, given in split_sets(sets, "PATH=VALUE, as opt.gravity=0,0,-1.62"):
@@ -175,13 +175,11 @@ def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: 
 
 def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: Done, activity: screen.Activity):
     """Add the statement of accuracy; Ctrl-C here leaves the run as it is."""
-    from saltus.simulate.certify import certify_run
-
     what = "checking its accuracy with finer steps"
     assert done.trajectory is not None
     with screen.collected_warnings() as warned, contextlib.suppress(KeyboardInterrupt):
         progress = activity.progress(what)
-        done.trajectory.certificate = certify_run(sim, start, done.trajectory, duration, sample, None, progress)
+        done.trajectory.certificate = sim.certify(start, done.trajectory, duration, sample, progress=progress)
     activity.end(what)
     if done.trajectory.certificate is None:
         done.interrupted, done.why_unchecked = True, "interrupted"

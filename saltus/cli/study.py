@@ -9,7 +9,7 @@ from saltus.terminal import screen
 def run_study(name: str, integrator: str | None, timestep: float | None, workers: int | None, files: Files) -> None:
     """Run the study, print its table, write the files."""
     files.check()
-    from saltus.simulate.study import study
+    from saltus.study.studies import study
 
     with screen.Activity() as activity, screen.collected_warnings() as warned:
         update = activity.progress(f"studying {name}")

@@ -49,7 +49,7 @@ def sweep_model(
     """Sweep, print the table, write the files."""
     files.check()
     values = parse_sets(sets)
-    from saltus.simulate.sweep import sweep
+    from saltus.study.sweep import sweep
 
     key = options.pop("key")
     options["key"] = int(key) if key is not None and key.removeprefix("-").isdigit() else key
@@ -121,7 +121,7 @@ def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
 
 def parse_values(path: str, text: str) -> list[Any]:
     """Values between commas; "linspace(0,1,5)" and "geomspace(1,100,3)" as NumPy has them. Blanks part a vector."""
-    from saltus.simulate.settings import takes_text
+    from saltus.study.settings import takes_text
 
     if found := SPACED.match(text.replace(" ", "")):
         return _spaced(path, text, *found.groups())

@@ -29,7 +29,7 @@ def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignor
 def compile_scenes(names: list[str]) -> None:
     """Compile what scenes of the lab need, showing what, and say what there is."""
     from saltus.lab import FIRST
-    from saltus.lab.scenes import scenes
+    from saltus.lab.scene.scenes import scenes
 
     chosen = names or [FIRST]
     for name in chosen:
@@ -52,10 +52,10 @@ def _report(activity: screen.Activity, ready: str) -> None:
 
 def _compile_scene(name: str) -> None:
     """What a scene of the lab calls as it opens; of the lecture's, whose keys choose them, all integrators."""
-    from saltus.lab.recording import Downloads
-    from saltus.lab.scenes import LECTURE, scenes
+    from saltus.lab.data.recording import Downloads
+    from saltus.lab.making.setup import build
+    from saltus.lab.scene.scenes import LECTURE, scenes
     from saltus.lab.session import LiveSession
-    from saltus.lab.setup import build
 
     scene = scenes()[name]
     session = scene.open(Downloads(), {})

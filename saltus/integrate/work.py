@@ -2,7 +2,7 @@
 
 Work is the time integral of power, force times velocity. Methods with one force evaluation per step leave the forces in
 the Data; multiplied by the mean velocity (v + v')/2 of the step they give exactly the change of the kinetic energy
-½ vᵀ M v for constant inertia M, however stiff they are. For other methods see `saltus.simulate.ledger`.
+½ vᵀ M v for constant inertia M, however stiff they are. For other methods see `saltus.simulate.running.work_ledger`.
 """
 
 from saltus.contact.counts import NBLOCK, NCON

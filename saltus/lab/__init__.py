@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saltus.errors import ModelError, OptionError, proposal
-from saltus.lab.drawings import Drawing, arrow, line, sphere, text
-from saltus.lab.ear import Ear
+from saltus.lab.messages.ear import Ear
+from saltus.lab.view.drawings import Drawing, arrow, line, sphere, text
 
 if TYPE_CHECKING:
-    from saltus.lab.extras import Extras, UserSlider
-    from saltus.lab.outside import Outside
-    from saltus.lab.recording import Downloads
-    from saltus.lab.scenes import Scene
-    from saltus.lab.stage import Session
+    from saltus.lab.controls.extras import Extras, UserSlider
+    from saltus.lab.data.recording import Downloads
+    from saltus.lab.messages.outside import Outside
+    from saltus.lab.scene.scenes import Scene
+    from saltus.lab.serve.stage import Session
     from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
@@ -47,11 +47,11 @@ class Lab:
 
     def __init__(self, first: Scene, options: dict[str, Any], port: int = 0):
         """See `open`."""
-        from saltus.lab.extras import Extras
-        from saltus.lab.scenes import scenes
-        from saltus.lab.server import Server
+        from saltus.lab.controls.extras import Extras
+        from saltus.lab.scene.scenes import scenes
+        from saltus.lab.serve.server import Server
+        from saltus.lab.serve.stage import Stage
         from saltus.lab.session import LiveSession
-        from saltus.lab.stage import Stage
 
         known = {first.name: first} | {name: scene for name, scene in scenes().items() if name != first.name}
 
@@ -183,12 +183,12 @@ def open(
     """Open the lab and return at once.
 
     Args:
-        what: the name of a scene (see `saltus.lab.scenes.scenes`), anything that `saltus.load` takes, a
+        what: the name of a scene (see `saltus.lab.scene.scenes.scenes`), anything that `saltus.load` takes, a
             `saltus.Simulation`, whose state the lab goes on from on its own, or a `saltus.Trajectory`, which it plays.
         integrator, contact, timestep: as those of `saltus.Simulation`; key: the keyframe to start from.
         restitution, friction: numbers of hard contact that take the place of the scene's own; see `saltus.Hard`.
         ignore: features of the model to leave out, as of `saltus.load`.
-        parameters: values of the model that get sliders, "body_mass[bob]=0.1:10"; see `saltus.lab.parameters`.
+        parameters: values of the model that get sliders, "body_mass[bob]=0.1:10"; see `saltus.lab.controls.parameters`.
         speed: simulated seconds a second. playing: whether it begins at once.
         port: where to listen on 127.0.0.1; 0: where there is room.
         browser: whether to open the page.
@@ -221,8 +221,8 @@ def _speed(speed: float) -> float:
 
 def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
     """The scene that shows something."""
-    from saltus.lab.player import Player
-    from saltus.lab.scenes import Scene, scenes
+    from saltus.lab.data.player import Player
+    from saltus.lab.scene.scenes import Scene, scenes
     from saltus.model.load import load
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.simulation import Simulation
@@ -250,10 +250,10 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
 
 def _model_scene(name: str, model: Model, **given: Any) -> Scene:
     """A scene of the user's own model."""
-    from saltus.lab.pendularm import GHOSTS
-    from saltus.lab.scenes import Scene
+    from saltus.lab.making.setup import Setup
+    from saltus.lab.scene.pendularm import GHOSTS
+    from saltus.lab.scene.scenes import Scene
     from saltus.lab.session import LiveSession
-    from saltus.lab.setup import Setup
 
     given = {"ghosts": GHOSTS if model.nbody < 10 else (), **given}
     return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))

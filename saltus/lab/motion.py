@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.errors import DivergenceError, EventError
-from saltus.lab.drag import Drag
-from saltus.lab.recording import Recorder
-from saltus.lab.signals import Signals
+from saltus.lab.controls.drag import Drag
+from saltus.lab.data.ghost import Ghost
+from saltus.lab.data.recording import Recorder
+from saltus.lab.data.signals import Signals
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -26,25 +27,6 @@ ROUNDING = 1e-9  # of a step
 BUDGET = 0.013  # s that steps may take of each 1/60 s
 CHUNK = 0.004  # s after which the clock is looked at
 GLIDE = 0.1  # s within which the time shown comes to the end of a step when the motion is paused
-
-
-class Ghost:
-    """The same mechanism under another integrator, from the same state, with the same controls."""
-
-    def __init__(self, name: str, sim: Simulation):
-        self.name, self.sim = name, sim
-        self.snap()
-        self.alive = True
-
-    def snap(self) -> None:
-        """The present state is all there is: nothing lies between it and the one before."""
-        self.before, self.before_rate = self.sim.qpos.copy(), self.sim.qvel.copy()
-
-    def follow(self, main: Simulation) -> None:
-        """Take over the inputs of the main simulation."""
-        self.sim.qfrc_applied[:] = main.qfrc_applied
-        self.sim.mocap_pos[:], self.sim.mocap_quat[:] = main.mocap_pos, main.mocap_quat
-        self.sim.control_prm[:], self.sim.ctrl[:] = main.control_prm, main.ctrl
 
 
 class Motion:

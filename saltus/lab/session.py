@@ -22,27 +22,28 @@ from numpy.typing import NDArray
 from saltus.draw.scene.scene import not_drawn
 from saltus.errors import DivergenceError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator, integrators
-from saltus.lab.compiling import Making
-from saltus.lab.drag import Drag, grabbed, point_mass
-from saltus.lab.ear import Ear
-from saltus.lab.extras import Extras
-from saltus.lab.job import Job
-from saltus.lab.judge import explained
-from saltus.lab.motion import Ghost, Motion, kept
-from saltus.lab.motors import motors
-from saltus.lab.parameters import marked
-from saltus.lab.protocol import Command, Frame
-from saltus.lab.recording import Downloads, Recorder
-from saltus.lab.setup import Built, Settings, Setup
-from saltus.lab.show import Show, stack
-from saltus.lab.signal_sources import preset_of, simulation_sources
-from saltus.lab.signals import MOST_CHOSEN, Signals, Source
-from saltus.lab.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
-from saltus.lab.stability import Stability
-from saltus.lab.state_text import FIELDS, state_text
-from saltus.simulate.carry import carry
-from saltus.simulate.describe import names_and_units
-from saltus.simulate.touching import touching_with_axes
+from saltus.lab.controls.drag import Drag, grabbed, point_mass
+from saltus.lab.controls.extras import Extras
+from saltus.lab.controls.motors import motors
+from saltus.lab.controls.parameters import marked
+from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
+from saltus.lab.data.ghost import Ghost
+from saltus.lab.data.recording import Downloads, Recorder
+from saltus.lab.data.signal_sources import preset_of, simulation_sources
+from saltus.lab.data.signals import MOST_CHOSEN, Signals, Source
+from saltus.lab.making.compiling import Making
+from saltus.lab.making.judge import explained
+from saltus.lab.making.setup import Built, Settings, Setup
+from saltus.lab.making.stability import Stability
+from saltus.lab.messages.ear import Ear
+from saltus.lab.messages.job import Job
+from saltus.lab.messages.protocol import Command, Frame
+from saltus.lab.motion import Motion, kept
+from saltus.lab.view.show import Show, stack
+from saltus.lab.view.state_text import FIELDS, state_text
+from saltus.simulate.analysis.current_contacts import touching_with_axes
+from saltus.simulate.running.run_metadata import names_and_units
+from saltus.simulate.transfer_state import carry
 
 CONTACT_LAWS = ("soft", "hard")
 COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
@@ -188,7 +189,7 @@ class LiveSession:
             # what cannot be computed here stops the next step, which tells why
             with suppress(SaltusError), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SaltusWarning)
-                return touching_with_axes(self.sim)
+                return touching_with_axes(self.sim.engine)
         return np.zeros((0, 8)), np.zeros((0, 6))
 
     def _ghost(self, name: str) -> tuple[Any, Any, Any]:
@@ -263,7 +264,7 @@ class LiveSession:
 
     def preset(self) -> list[str]:
         """What is plotted at first."""
-        return list(self.setup.plots) or preset_of(self.sim.model, names_and_units(self.sim)[0])
+        return list(self.setup.plots) or preset_of(self.sim.model, names_and_units(self.sim.engine)[0])
 
     def make_handles(self) -> list[Handle]:
         """Sliders of controls and joints."""
@@ -399,7 +400,7 @@ class LiveSession:
         if self.motion.recorder is not None and built.sim.contact != old.contact:
             self._stop_recording()
             self.notify("info", "Recording stopped because the contact law changed.")
-        lost = carry(old, built.sim)
+        lost = carry(old.engine, built.sim.engine)
         ghosts = [
             self._haunt(name, sim, built.sim) for name, sim in zip(built.settings.ghosts, built.ghosts, strict=True)
         ]
@@ -423,7 +424,7 @@ class LiveSession:
     def _haunt(self, name: str, sim: Any, main: Any) -> Ghost:
         """A ghost that goes on where it was, or begins where the main simulation is."""
         before = kept(self.motion.ghosts, name)
-        carry(main if before is None else before, sim)
+        carry((main if before is None else before).engine, sim.engine)
         return Ghost(name, sim)
 
     # ------------------------------------------------------------ commands
@@ -471,7 +472,7 @@ class LiveSession:
         `smooth`: curves go on to it all the same.
         """
         for ghost in self.motion.ghosts:
-            carry(self.sim, ghost.sim)
+            carry(self.sim.engine, ghost.sim.engine)
             ghost.alive = True
         self.motion.snap()
         if self.ready:

@@ -3,14 +3,13 @@
 import copy
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import mujoco
 
 from saltus.arguments import mapping
-from saltus.errors import ModelError, OptionError, SaltusWarning, proposal
+from saltus.errors import ModelError, OptionError, proposal, warn
 from saltus.model import features
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.model import Model
@@ -68,7 +67,7 @@ def load(
     if isinstance(source, str) and text.lstrip().startswith("<"):
         check_text(text)
         compiled, name, _ = _compiled(text, apart)
-        _warn_of(urdf.dropped(text), stacklevel=3)
+        _warn_of(urdf.dropped(text))
         return _finish(compiled, name or "model", text, ignore, None)
     if isinstance(source, str) and text in models():
         return _load_bundled(text, ignore)
@@ -94,7 +93,7 @@ def _with_muscles(model: Model, muscles: Mapping[str, HillMuscle]) -> Model:
 
 def _leaving_out(model: Model, ignore: Iterable[str]) -> Model:
     """The model without these kinds of features, in addition to those that it already leaves out."""
-    model._note_writes(stacklevel=4)
+    model.warn_of_writes()
     kinds = features.ignored_kinds(ignore)
     if kinds <= model.left_out:
         return model
@@ -124,7 +123,7 @@ def _load_file(path: Path, ignore, apart: bool | float) -> Model:
         raise ModelError("not a file", file=str(path))
     check_file(path)
     compiled, name, xml = _compiled(path, apart)
-    _warn_of(urdf.dropped_of_file(path), stacklevel=4)
+    _warn_of(urdf.dropped_of_file(path))
     return _finish(compiled, name or path.stem, xml, ignore, str(path))
 
 
@@ -150,9 +149,9 @@ def _compiled(source: str | Path, apart: bool | float) -> tuple[mujoco.MjModel, 
     return _compile(spec.compile, path), spec.modelname, str(source) if path is None else spec.to_xml()
 
 
-def _warn_of(dropped: list[urdf.Dropped], stacklevel: int) -> None:
+def _warn_of(dropped: list[urdf.Dropped]) -> None:
     if dropped:
-        warnings.warn(urdf.warning(dropped), SaltusWarning, stacklevel=stacklevel)
+        warn(urdf.warning(dropped))
 
 
 def _parse(read, path):

@@ -118,14 +118,13 @@ class Model:
         `saltus.load` of the copy gives a Model with the written values; to change a few values see `changed`. If a copy
         was written to but not loaded, making a simulation of this model raises a SaltusWarning that names the field.
         """
-        self._note_writes()
+        self._copies.look()
         return self._copies.made()
 
-    def _note_writes(self, stacklevel: int = 0) -> None:
-        """Record writes to the last copy; with a stack level, warn of all writes without effect."""
+    def warn_of_writes(self) -> None:
+        """Warn of what was written into copies that `mujoco` has given, and had no effect."""
         self._copies.look()
-        if stacklevel:
-            self._copies.warn(self, stacklevel + 1)
+        self._copies.warn(self)
 
     def changed(self, values: Mapping[str, Any]) -> "Model":
         """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `field_overrides`.

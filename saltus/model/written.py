@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-import warnings
 import weakref
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from saltus.errors import SaltusWarning
+from saltus.errors import warn
 from saltus.model.field_overrides import KINDS
 
 LARGEST = 2**26  # bytes of a copy that is kept to be looked at
@@ -43,7 +42,7 @@ class Copies:
         if last is not None and last not in _used:
             self._written |= dict.fromkeys(different(self._original, last))
 
-    def warn(self, model: Any, stacklevel: int) -> None:
+    def warn(self, model: Any) -> None:
         """Say what was written and had no effect, once."""
         fields, self._written = list(self._written), {}
         if fields:
@@ -51,7 +50,7 @@ class Copies:
                 f"model.mujoco is a copy: what was written into its {', '.join(fields)} is not in the model "
                 f"{model.name!r}. Write {_instead(fields[0])}m = model.mujoco, write into m, and saltus.load(m)"
             )
-            warnings.warn(text, SaltusWarning, stacklevel=stacklevel + 1)
+            warn(text)
 
 
 def use(m: mujoco.MjModel) -> None:

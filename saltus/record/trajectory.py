@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from saltus.arguments import several
+from saltus.compat.humans import HumansNames
 from saltus.record.energy_report import EnergyReport
-from saltus.record.humans import HumansNames
 from saltus.record.io.store import StreamedTable
 from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.trajectory_table import TrajectoryTable
@@ -40,8 +40,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         contact_pos [T, n, 3]: where each closed contact point is, m, world axes, nan while it is open.
         actuation_state [T, k]: discrete state of actuation, where there is any.
         ledger [T, n]: energies and work since the start, J, in the order of `saltus.record.table.ledger.ACCOUNTS`; in
-        runs
-            that keep a ledger (`sim.run(..., ledger=True)`), otherwise [T, 0]. See `energy_report`.
+            runs that keep a ledger (`sim.run(..., ledger=True)`), otherwise [T, 0]. See `energy_report`.
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",

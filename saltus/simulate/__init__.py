@@ -1,6 +1,6 @@
 """Running models: `saltus.simulate(model, t0, tf, sampling_period, q0, v0)`, and the modules behind it.
 
-The package can be called: see `saltus.simulate.humans.simulate`, whose arguments it takes. `saltus.Simulation` is the
+The package can be called: see `saltus.simulate.function.simulate`, whose arguments it takes. `saltus.Simulation` is the
 same with the state in one's hands.
 """
 
@@ -21,7 +21,7 @@ class _Callable(ModuleType):
     @property
     def __signature__(self) -> inspect.Signature:
         """With every option, for `inspect` and for editors."""
-        from saltus.simulate.humans import simulate
+        from saltus.simulate.function import simulate
 
         return inspect.signature(simulate)
 
@@ -37,9 +37,9 @@ class _Callable(ModuleType):
     ) -> "Trajectory":
         """Simulate a model from t0 to tf (s) from positions q0 [nq] and velocities v0 [nv], with hard contact.
 
-        Options, errors and what comes back: see `saltus.simulate.humans.simulate`.
+        Options, errors and what comes back: see `saltus.simulate.function.simulate`.
         """
-        from saltus.simulate.humans import simulate
+        from saltus.simulate.function import simulate
 
         return simulate(model, t0, tf, sampling_period, q0, v0, **options)
 

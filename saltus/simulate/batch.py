@@ -2,7 +2,6 @@
 
 import os
 import time as clock
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,7 +12,7 @@ from saltus.arguments import numbers, positive, whole_number
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.errors import DivergenceError, ModelError, OptionError, SaltusWarning
+from saltus.errors import DivergenceError, ModelError, OptionError, warn
 from saltus.integrate.adaptive.dopri5 import STUCK
 from saltus.integrate.registry import find_integrator
 from saltus.integrate.status import LARGEST
@@ -22,15 +21,15 @@ from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
-from saltus.simulate import copying, loops
-from saltus.simulate.contact import suits_soft
-from saltus.simulate.control import Controller, check_control, user_laws
-from saltus.simulate.divergence import GIVEN, INPUTS, first_bad
-from saltus.simulate.dynamics import Dynamics, equations_key
-from saltus.simulate.events import Actuation
-from saltus.simulate.sensing import batch_sensordata
-from saltus.simulate.start import check_discrete, check_sampling, start_state
-from saltus.simulate.turn import Turn, in_turn
+from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
+from saltus.simulate.engine.sensing import attach_sensing, sense_batch
+from saltus.simulate.engine.turn import Turn, in_turn
+from saltus.simulate.laws.contact import suits_soft
+from saltus.simulate.laws.control import Controller, check_control, user_laws
+from saltus.simulate.laws.dynamics import Dynamics, equations_key
+from saltus.simulate.laws.events import Actuation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 from saltus.terminal.display import count
 
@@ -136,17 +135,31 @@ class Batch:
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
     @in_turn
-    def __reduce__(self) -> copying.Reduced:
-        return copying.reduced_batch(self)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
+        made = {name: getattr(self, name) for name in ("model", "n", "threads", "precision", "integrator")}
+        kept = {name: getattr(self, name) for name in ("_forced", "unconverged", "timestep")}
+        numbers = {name: getattr(self, name).copy() for name in ("_states", "_clock", "_flags")}
+        own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
+        return _restored, (type(self), {**made, **self._made}, kept, numbers, own)
 
     def __repr__(self) -> str:
         how = f"{self.precision}, {count(self.threads, 'thread')}, {self.integrator.name}, h = {self.timestep:g} s"
         return f"Batch({self.model.name!r}, n = {self.n}, {how})"
 
     def _repr_html_(self) -> str:
-        from saltus.simulate.notebook import batch_html
+        from saltus.simulate.notebook import sizes
+        from saltus.terminal.display import facts_html
 
-        return batch_html(self)
+        time, integrator = self.time, self.integrator
+        facts = {
+            "model": f"{self.model.name}: {sizes(self.model)}",
+            "size": f"{count(self.n, 'simulation')}, {self.precision}, {count(self.threads, 'thread')}",
+            "integrator": f"{integrator.name}, order {integrator.order}, timestep {self.timestep:.4g} s",
+            "time": f"{time.min():.6g} s" + (f" to {time.max():.6g} s" if np.ptp(time) else ""),
+            "diverged": str(int(self.diverged.sum())),
+        }
+        return facts_html("Batch", facts)
 
     def __len__(self) -> int:
         return self.n
@@ -210,7 +223,32 @@ class Batch:
     @in_turn
     def sensordata(self) -> np.ndarray:
         """Readings of all sensors of all simulations [n, nsensordata] at their present states."""
-        return batch_sensordata(self)
+        timestep = None if self.integrator.adaptive else self.timestep
+        sensing = self.model.sensing_struct(self.precision, timestep, self._laws)
+        out = np.zeros((self._groups * self._width, self.model.nsensordata), self._states.dtype)
+        rows = self._rows if self._forced else self._short_rows
+
+        def work(worker: int, first: int, last: int) -> None:
+            data = self._workspaces[worker]
+            attach_sensing(self.model, data)
+            data.ints[DATA.slot["has_xfrc"]] = self._forced
+            count = data.views["count"]
+            unsolved = int(count[NUNSOLVED])
+            sense_batch(self._model, sensing, data, self._states, out, first, last, rows, self._width)
+            count[NUNSOLVED] = unsolved  # looking is not a step
+
+        workers = 1 if self._pool is None else len(self._workspaces)
+        edges = [self._groups * k // workers for k in range(workers + 1)]
+        if workers == 1:
+            work(0, 0, self._groups)
+        else:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+            pool = self._threads_here()
+            rest = [pool.submit(work, k, edges[k], edges[k + 1]) for k in range(1, workers)]
+            work(0, edges[0], edges[1])
+            for job in rest:
+                job.result()
+        return out[: self.n]
 
     @property
     @in_turn
@@ -323,7 +361,7 @@ class Batch:
         """Say once that steps were not what they should be; `unconverged` counts them."""
         if not self.unconverged:
             text = f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)"
-            warnings.warn(text, SaltusWarning, stacklevel=3)
+            warn(text)
 
     def _report(self, before: np.ndarray | None) -> None:
         """Raise for simulations that have diverged since `before`."""
@@ -356,6 +394,17 @@ class Batch:
         what = "; a number that is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
         stuck = self.integrator.adaptive and self._read("memory")[i, STUCK] > 0.5
         return None, ("step control asked for too small steps {}" if stuck else "diverged {}") + what
+
+
+def _restored(kind, made, kept, numbers, own) -> Batch:
+    """A batch as `__reduce__` has described it."""
+    batch = kind.__new__(kind)
+    Batch.__init__(batch, **made)
+    for name, values in numbers.items():
+        getattr(batch, name)[...] = values
+    for name, value in {**kept, **own}.items():
+        setattr(batch, name, value)
+    return batch
 
 
 def _threads(threads: int | None) -> int:

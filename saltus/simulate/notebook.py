@@ -1,10 +1,9 @@
-"""How models, simulations and batches look in a notebook: a picture, and tables of what they consist of."""
+"""How models and simulations look in a notebook: a picture, and tables of what they consist of."""
 
 import base64
 import io
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,13 +15,10 @@ from saltus.model.model import Model
 from saltus.record.film.picture import finished
 from saltus.record.report.report import contact_text
 from saltus.record.table.labels import readable
-from saltus.simulate.describe import law_numbers
-from saltus.simulate.start import start_state
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.initial_state import start_state
+from saltus.simulate.running.run_metadata import law_numbers
 from saltus.terminal.display import count, facts_html, first_rows_html
-
-if TYPE_CHECKING:
-    from saltus.simulate.batch import Batch
-    from saltus.simulate.simulation import Simulation
 
 WIDTH, HEIGHT = 400, 300  # of the picture, pixels
 KINDS = ("free", "ball", "slide", "hinge")
@@ -36,41 +32,28 @@ def model_html(model: Model) -> str:
     return _beside(_picture(model, still), tables)
 
 
-def simulation_html(sim: "Simulation") -> str:
+def simulation_html(engine: Engine) -> str:
     """A picture of the present state, how it moves on, and the state in numbers."""
-    integrator = sim.integrator
+    integrator = engine.integrator
     facts = {
-        "model": f"{sim.model.name}: {sizes(sim.model)}",
-        "time": f"{sim.time:.6g} s",
-        "integrator": f"{integrator.name}, order {integrator.order}, timestep {sim.timestep:.4g} s",
-        "contact": contact_text(sim.law.name, law_numbers(sim.law)),
+        "model": f"{engine.model.name}: {sizes(engine.model)}",
+        "time": f"{engine.time:.6g} s",
+        "integrator": f"{integrator.name}, order {integrator.order}, timestep {engine.timestep:.4g} s",
+        "contact": contact_text(engine.law.name, law_numbers(engine.law)),
     }
-    if sim.control is not None:
-        facts["control"] = str(sim.control)
-    if sim.dynamics is not None:
-        facts["equations"] = str(sim.dynamics)
-    if len(sim.events):
-        facts["events"] = str(len(sim.events))
-    units = sim.model.coordinate_units()
+    if engine.control is not None:
+        facts["control"] = str(engine.control)
+    if engine.dynamics is not None:
+        facts["equations"] = str(engine.dynamics)
+    if len(engine.events):
+        facts["events"] = str(len(engine.events))
+    units = engine.model.coordinate_units()
     tables = [
         facts_html("Simulation", facts),
-        _values("Position", sim.model.qpos_names(), sim.qpos, units[0]),
-        _values("Velocity", sim.model.dof_names(), sim.qvel, units[1]),
+        _values("Position", engine.model.qpos_names(), engine.qpos, units[0]),
+        _values("Velocity", engine.model.dof_names(), engine.qvel, units[1]),
     ]
-    return _beside(_picture(sim.model, Still(sim.qpos, sim.mocap_pos, sim.mocap_quat)), tables)
-
-
-def batch_html(batch: "Batch") -> str:
-    """What runs, and how."""
-    time = batch.time
-    facts = {
-        "model": f"{batch.model.name}: {sizes(batch.model)}",
-        "size": f"{count(batch.n, 'simulation')}, {batch.precision}, {count(batch.threads, 'thread')}",
-        "integrator": f"{batch.integrator.name}, order {batch.integrator.order}, timestep {batch.timestep:.4g} s",
-        "time": f"{time.min():.6g} s" + (f" to {time.max():.6g} s" if np.ptp(time) else ""),
-        "diverged": str(int(batch.diverged.sum())),
-    }
-    return facts_html("Batch", facts)
+    return _beside(_picture(engine.model, Still(engine.qpos, engine.mocap_pos, engine.mocap_quat)), tables)
 
 
 def sizes(model: Model) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from numba.core.dispatcher import Dispatcher
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several
-from saltus.errors import DivergenceError, OptionError, SaltusWarning
+from saltus.errors import DivergenceError, OptionError, warn
 from saltus.integrate.adaptive import dopri5
 from saltus.integrate.fixed import runge_kutta
 from saltus.integrate.implicit import implicit_runge_kutta
@@ -251,7 +250,7 @@ def _implicit(
     if unconverged:
         count = f"{unconverged} of {len(ends) - 1} steps"
         text = f"{tableau.name}: Newton's method did not solve the equations of {count} to rounding; try a smaller step"
-        warnings.warn(text, SaltusWarning, stacklevel=3)
+        warn(text)
     t_out, y_out = _wanted(ends, y, times, each)
     return OdeSolution(t_out, y_out, tableau.name, tableau.order, len(ends) - 1, unconverged=unconverged)
 

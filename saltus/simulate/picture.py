@@ -8,16 +8,15 @@ from saltus.draw.renderer import make_renderer
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
 from saltus.record.film.picture import finished, picture_format
-from saltus.simulate.touching import touching
+from saltus.simulate.analysis.current_contacts import touching
+from saltus.simulate.engine.engine import Engine
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from saltus.simulate.simulation import Simulation
-
 
 def picture(
-    sim: "Simulation",
+    engine: Engine,
     path: str | os.PathLike[str] | None = None,
     *,
     renderer: str = "saltus",
@@ -27,10 +26,12 @@ def picture(
     """See `Simulation.picture`."""
     file_format = None if path is None else picture_format(path)
     seen = View.of(**view)
-    contacts = touching(sim) if seen.contacts else None
-    drawing = make_renderer(sim.model, seen, renderer)
+    contacts = touching(engine) if seen.contacts else None
+    drawing = make_renderer(engine.model, seen, renderer)
     try:
-        pixels = drawing.draw(Still(sim.qpos, sim.mocap_pos, sim.mocap_quat, contacts), text=text_of("text", text))
+        pixels = drawing.draw(
+            Still(engine.qpos, engine.mocap_pos, engine.mocap_quat, contacts), text=text_of("text", text)
+        )
     finally:
         drawing.close()
     return finished(pixels, path, file_format)

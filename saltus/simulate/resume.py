@@ -1,35 +1,30 @@
 """Going on with a streamed run that did not come to its end."""
 
 import os
-import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from saltus.arguments import path_of
-from saltus.errors import OptionError, RecordError, SaltusWarning
-from saltus.integrate.integrator import Integrator
+from saltus.errors import OptionError, RecordError, warn
 from saltus.integrate.registry import integrators
 from saltus.integrate.tableau import ButcherTableau
+from saltus.model.load import load
 from saltus.record.io.store import COMPLETE, DIVERGED, Store
 from saltus.record.io.stream import Stream
-from saltus.simulate import checkpoint
-from saltus.simulate.contact import Compliant
-from saltus.simulate.control import PID, Controller
-from saltus.simulate.describe import law_numbers, law_of, versions
-from saltus.simulate.dynamics import Dynamics
-from saltus.simulate.events import Actuation, Event, UserEvents
-from saltus.simulate.ledger import Ledger
-from saltus.simulate.plan import Plan
-from saltus.simulate.run import Run, control_function, controlled_by
+from saltus.record.trajectory import StreamedTrajectory, Trajectory
+from saltus.simulate.laws.contact import Compliant
+from saltus.simulate.laws.control import PID, Controller
+from saltus.simulate.laws.dynamics import Dynamics
+from saltus.simulate.laws.events import Event, UserEvents
+from saltus.simulate.running.run import control_function, controlled_by, make_run
+from saltus.simulate.running.run_metadata import law_of, versions
+from saltus.simulate.running.run_setup import ARRAY, CONTROLLER, FUNCTION, PID_KIND, described
+from saltus.simulate.running.schedule import Plan
+from saltus.simulate.running.work_ledger import Ledger
+from saltus.simulate.simulation import Simulation
 from saltus.version import __version__
-
-if TYPE_CHECKING:
-    from saltus.record.trajectory import StreamedTrajectory, Trajectory
-    from saltus.simulate.simulation import Simulation
-
-NONE, PID_KIND, CONTROLLER, ARRAY, FUNCTION = "none", "PID", "controller", "array", "function"
 
 
 def resume(
@@ -41,7 +36,7 @@ def resume(
     dynamics: Dynamics | None = None,
     events: Sequence[Event] = (),
     contact: Compliant | None = None,
-) -> "Trajectory":
+) -> Trajectory:
     """Go on with a run that was streamed to a Zarr store, to its full duration.
 
     The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. All that
@@ -55,9 +50,6 @@ def resume(
         OptionError: control, dynamics, events or contact are missing, not wanted or other ones; or the model is another
             one.
     """
-    from saltus.model.load import load
-    from saltus.simulate.simulation import Simulation
-
     store = Store(path_of("path", path))
     if store.checkpoint.status == COMPLETE:
         return StreamedTrajectory(store)
@@ -89,51 +81,15 @@ def resume(
     plan = Plan(**setup["plan"])
     stream, committed = Stream.reopen(path)
     stream.attrs.pop("interrupted_at", None)
-    with controlled_by(sim, given):
+    with controlled_by(sim.engine, given):
         apply = control_function(sim, given, plan.steps)
-        checkpoint.put(sim, committed.part("state"))
-        sim._prepare()
-        sim.unconverged = committed.position["unconverged"]
-        book = Ledger(sim) if setup.get("ledger") else None
-        run = Run(sim, plan, stream, apply, progress, book)
+        sim.engine.go_to(committed.part("state"))
+        sim.engine.prepare()
+        sim.engine.unconverged = committed.position["unconverged"]
+        book = Ledger(sim.engine) if setup.get("ledger") else None
+        run = make_run(sim.engine, plan, stream, apply, progress, book)
         run.resume(committed.position)
         return run.record()
-
-
-def setup_of(sim: "Simulation", plan: Plan, control: Any) -> dict[str, Any]:
-    """What it takes to make a simulation and its run again, in plain values for JSON."""
-    return {
-        "integrator": sim.integrator.name,
-        "tableau": _tableau(sim.integrator),
-        "tolerance": sim.integrator.parameters[1].tolist() if sim.integrator.adaptive else None,
-        "timestep": sim.timestep,
-        "contact": sim.contact,
-        "contact_law": law_numbers(sim.law),
-        "contact_word": sim.law.feature_key if isinstance(sim.law, Compliant) else "",
-        "plan": {"start": plan.start, "duration": plan.duration, "sample": plan.sample, "h": plan.h},
-        "dynamics": sim.dynamics.feature_key if sim.dynamics else "",
-        "events": UserEvents(sim.user_events.own, None).feature_key,
-        "event_names": [event.name for event in sim.user_events.own],
-        "actuation_states": None if isinstance(sim.control, Actuation) else len(sim.actuation_state),
-        "control": _described(sim.control),
-        "run_control": _described(None if isinstance(control, Controller) and control is sim.control else control),
-    }
-
-
-def _described(control: Any) -> dict[str, Any]:
-    """A control in plain values, or its name where it is a function."""
-    if control is None:
-        return {"kind": NONE}
-    if isinstance(control, PID):
-        gains = {name: np.asarray(value, float).tolist() for name, value in control.gains.items()}
-        actuators = None if control.actuators is None else list(control.actuators)
-        return {"kind": PID_KIND, "gains": gains, "wrap": control.wrap, "actuators": actuators, "hold": control.hold}
-    if isinstance(control, Controller):
-        about = {"states": control.states, "parameters": control.given.tolist()}
-        return {"kind": CONTROLLER, "name": control.feature_key, **about}
-    if callable(control):
-        return {"kind": FUNCTION, "name": getattr(control, "__qualname__", type(control).__name__)}
-    return {"kind": ARRAY, "values": np.asarray(control, float).tolist()}
 
 
 def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]:
@@ -147,8 +103,8 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
     if asked and given is None:
         what = "function" if asked[0]["kind"] == FUNCTION else "controller"
         raise OptionError(f"the run is controlled by the {what} {asked[0]['name']}, which must be given: control=...")
-    if asked and asked[0] != _described(given):
-        now = _described(given)
+    if asked and asked[0] != described(given):
+        now = described(given)
         raise OptionError(f"the run is controlled by {asked[0]['name']}, not by {now.get('name', now['kind'])}")
     made = [given if about in asked else _made(about) for about in (own, of_run)]
     return made[0], made[1]
@@ -171,19 +127,6 @@ def _made(about: dict[str, Any]) -> Any:
     return np.array(about["values"]) if about["kind"] == ARRAY else None
 
 
-def _tableau(integrator: Integrator) -> dict[str, Any] | None:
-    """The coefficients of a Runge-Kutta method that a user gave; None for the integrators that have a name here."""
-    known = integrators().get(integrator.name)
-    if integrator == known or (known is not None and integrator.adaptive):
-        return None
-    table = integrator.parameters[0] if integrator.parameters else None
-    if not isinstance(table, np.ndarray) or table.ndim != 2:
-        return {}  # a step of the user's own
-    rows = {"a": table[:-1, 1:], "b": table[-1, 1:], "c": table[:-1, 0]}
-    about = {"name": integrator.name, "order": integrator.order, "reference": integrator.reference}
-    return {name: row.tolist() for name, row in rows.items()} | about
-
-
 def _integrator(path: Any, setup: dict[str, Any]) -> Any:
     if setup["tableau"]:
         return ButcherTableau(**setup["tableau"])
@@ -198,4 +141,4 @@ def _compare_versions(path: Any, attrs: dict[str, Any]) -> None:
     changed = [f"{k.removesuffix('_version')} {attrs.get(k)} is now {v}" for k, v in now.items() if attrs.get(k) != v]
     if changed:
         text = f"resuming '{os.fspath(path)}' with other versions ({', '.join(changed)}): its bits may differ"
-        warnings.warn(text, SaltusWarning, stacklevel=3)
+        warn(text)

@@ -14,13 +14,13 @@ from saltus.symbolic.expressions import sum_of_products, to_symengine
 from saltus.symbolic.parameters import symbol_name
 
 if TYPE_CHECKING:
-    from saltus.symbolic.equations import Equations
+    from saltus.symbolic.derived import DerivedEquations
 
 TARGETS = ("numpy", "numba", "kernel")
 CONSTRAINED = ("jacobian", "gamma", "constraints", "constraint_rates")
 
 
-def routine(equations: Equations, results: Sequence[str] = ()) -> Routine:
+def routine(equations: DerivedEquations, results: Sequence[str] = ()) -> Routine:
     """The equations' results as a function of their coordinates.
 
     `results`: of M [n, n], bias [n], forces [n], and in maximal coordinates jacobian [nc, n], gamma, constraints and
@@ -50,7 +50,7 @@ def routine(equations: Equations, results: Sequence[str] = ()) -> Routine:
     )
 
 
-def _results(equations: Equations) -> dict[str, Any]:
+def _results(equations: DerivedEquations) -> dict[str, Any]:
     d = equations.derivation
     forces = [
         sum_of_products((symengine.Integer(1), part[i]) for part in d.forces.values()) for i in range(len(d.bias))
@@ -62,7 +62,7 @@ def _results(equations: Equations) -> dict[str, Any]:
     return out
 
 
-def _about(equations: Equations, results: Sequence[str]) -> str:
+def _about(equations: DerivedEquations, results: Sequence[str]) -> str:
     """The head of generated code."""
     kinds = {"relative": "joint coordinates", "absolute": "absolute angles", "maximal": "maximal coordinates"}
     law = "M dv/dt + bias = forces" if "forces" in results else "M dv/dt + bias = forces on the coordinates"
@@ -71,7 +71,7 @@ def _about(equations: Equations, results: Sequence[str]) -> str:
     return f"Equations of motion of {equations.model.name} in {kinds[equations.orientation]}: {law}."
 
 
-def _meanings(equations: Equations) -> dict[Any, str]:
+def _meanings(equations: DerivedEquations) -> dict[Any, str]:
     c = equations.choice.own
     out: dict[Any, str] = dict(c.meanings)
     names = {x: v for x, v in zip(c.q, c.v, strict=False)} if len(c.q) == len(c.v) else {}
@@ -84,7 +84,7 @@ def _meanings(equations: Equations) -> dict[Any, str]:
     return out | {to_symengine(symbol): text for symbol, text in equations.inputs.items()}
 
 
-def engine_routine(equations: Equations) -> Routine:
+def engine_routine(equations: DerivedEquations) -> Routine:
     """M and bias as functions of the engine's qpos and qvel.
 
     Absolute angles α = S θ are evaluated as such, then M and bias are brought to the joints: Sᵀ M S and Sᵀ bias.
@@ -126,7 +126,7 @@ def engine_routine(equations: Equations) -> Routine:
     )
 
 
-def kernel_text(equations: Equations) -> str:
+def kernel_text(equations: DerivedEquations) -> str:
     """The module of kernels that take the place of the engine's inertia and bias."""
     from saltus.symbolic.export.kernel_code import kernel_source
 

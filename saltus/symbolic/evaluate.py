@@ -24,7 +24,7 @@ from saltus.symbolic.code import routine
 from saltus.symbolic.export.python_code import function
 
 if TYPE_CHECKING:
-    from saltus.symbolic.equations import Equations
+    from saltus.symbolic.derived import DerivedEquations
 
 OFF = 1e-5  # m, rad, and their rates: a start farther off its constraints is not one of theirs
 RANK = 1e-10  # relative: constraints that are closer than this to depending on each other share their force
@@ -35,7 +35,7 @@ class Evaluator:
 
     def __init__(
         self,
-        equations: Equations,
+        equations: DerivedEquations,
         inputs: Mapping[Any, Any] | None = None,
         parameters: Mapping[Any, float] | None = None,
         stabilisation: tuple[float, float] = (0.0, 0.0),
@@ -76,7 +76,7 @@ class Evaluator:
 
 
 def solution(
-    equations: Equations,
+    equations: DerivedEquations,
     duration: float,
     q: Any,
     v: Any,
@@ -108,7 +108,7 @@ def solution(
     return found.t, found.y[:size].T, found.y[size:].T
 
 
-def checked_state(equations: Equations, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+def checked_state(equations: DerivedEquations, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
     """A state as arrays of numbers; OptionError where there are others than the equations have."""
     q, v = (numbers(name, value).astype(float).reshape(-1) for name, value in (("q", q), ("v", v)))
     n, nv = len(equations.q), len(equations.v)
@@ -122,7 +122,7 @@ def checked_state(equations: Equations, q: Any, v: Any) -> tuple[np.ndarray, np.
     return q, v
 
 
-def _check_constraints(equations: Equations, q: np.ndarray, v: np.ndarray, evaluator: Evaluator) -> None:
+def _check_constraints(equations: DerivedEquations, q: np.ndarray, v: np.ndarray, evaluator: Evaluator) -> None:
     """OptionError for a state of maximal coordinates that is off the constraints."""
     for what, values in zip(("", "the rate of "), evaluator.violations(q, v), strict=True):
         for name, value in zip(equations.constraints, values, strict=True):
@@ -133,14 +133,14 @@ def _check_constraints(equations: Equations, q: np.ndarray, v: np.ndarray, evalu
                 )
 
 
-def _rates(equations: Equations) -> Callable[[np.ndarray], np.ndarray]:
+def _rates(equations: DerivedEquations) -> Callable[[np.ndarray], np.ndarray]:
     """dq/dt of a state."""
     c = equations.choice.own
     compiled = symengine.Lambdify([*c.q, *c.v], [symengine.sympify(x) for x in c.qdot], cse=True)
     return lambda x: np.array(compiled(x), float).reshape(-1)
 
 
-def parameter_values(equations: Equations, given: Mapping[Any, float] | None) -> np.ndarray:
+def parameter_values(equations: DerivedEquations, given: Mapping[Any, float] | None) -> np.ndarray:
     """The parameters in order, those of the model unless others are given by name or symbol."""
     named = _by_name("parameter", equations.parameters, {} if given is None else given)
     values = [named.get(str(symbol), value) for symbol, value in equations.parameters.items()]

@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import symengine
 
 from saltus.errors import OptionError
 from saltus.model.features import check
-from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.simulate.simulation import Simulation
-from saltus.symbolic.equations import Equations, derive
+from saltus.symbolic.derived import DerivedEquations
 from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine
 from saltus.symbolic.mechanism import INEQUALITIES
@@ -96,21 +94,15 @@ class Twin:
         return "\n".join([head, *(line.rstrip() for line in table)])
 
 
-def compare_with_engine(equations: Any, states: int = 20, seed: int = 0, orientation: str | None = None) -> Twin:
+def compare_with_engine(equations: DerivedEquations, states: int = 20, seed: int = 0) -> Twin:
     """Compare M, bias, passive and actuation forces, and free accelerations with the engine's, at random states.
 
-    `equations`: Equations, or a model to derive them for, in coordinates `orientation` ("relative" if None). States
-    have joints within their limits, random velocities, controls, and forces on joints; contacts, limits and dry
+    States have joints within their limits, random velocities, controls, and forces on joints; contacts, limits and dry
     friction, which equations leave out, are left out of the engine too, and forces from outside out of both.
 
     Raises:
-        ModelError: there are no equations for this model, see `derive`.
-        OptionError: there is no such orientation, or no state to compare at.
+        OptionError: there is no state to compare at.
     """
-    if not isinstance(equations, Equations):
-        equations = derive(load(equations), orientation or "relative")
-    elif orientation not in (None, equations.orientation):
-        raise OptionError(f"these equations are in {equations.orientation} coordinates, not {orientation}")
     if states < 1:
         raise OptionError(f"states must be at least 1, not {states}")
     sim = Simulation(_without_inequalities(equations.model))
@@ -133,7 +125,7 @@ def compare_with_engine(equations: Any, states: int = 20, seed: int = 0, orienta
     return Twin(name, which, states, tuple(worst.values()), condition, equations.left_out)
 
 
-def random_states(equations: Equations, count: int, rng: np.random.Generator) -> Iterator[dict[str, np.ndarray]]:
+def random_states(equations: DerivedEquations, count: int, rng: np.random.Generator) -> Iterator[dict[str, np.ndarray]]:
     """`count` random states with controls: qpos, qvel, act, ctrl. Hinges turn at most half around, within limits."""
     mechanism, model = equations.mechanism, equations.model
     for _ in range(count):
@@ -164,7 +156,7 @@ class InJoints:
     absolute ones the matrix of sums S.
     """
 
-    def __init__(self, equations: Equations):
+    def __init__(self, equations: DerivedEquations):
         self.equations = equations
         c, d = equations.choice.own, equations.derivation
         rates = [symengine.sympify(rate) for rate in c.joint_rate]
@@ -262,7 +254,7 @@ def _relative(a: np.ndarray, b: np.ndarray, least: float) -> np.ndarray:
     return np.where(np.isfinite(a), difference / size if size else np.where(difference > 0, np.inf, 0.0), np.inf)
 
 
-def _fastest_turning(equations: Equations, qvel: np.ndarray) -> float:
+def _fastest_turning(equations: DerivedEquations, qvel: np.ndarray) -> float:
     """The largest rate of a joint's turning (rad/s)."""
     turning = [j for j in equations.mechanism.joints if j.kind != "slide"]
     rates = [qvel[j.dofadr + max(j.nv - 3, 0) : j.dofadr + j.nv] for j in turning]

@@ -6,7 +6,7 @@ from PIL import Image
 
 import saltus
 from saltus.record.io import stream
-from saltus.simulate.simulation import Simulation
+from saltus.simulate.engine.engine import Engine
 from saltus.terminal.screen import INTERRUPTED
 
 av = pytest.importorskip("av")
@@ -68,7 +68,7 @@ def test_a_stream(saltus_command, tmp_path):
 
 
 def interrupt_after(monkeypatch, calls):
-    advance, counter = Simulation._advance, []
+    advance, counter = Engine.advance, []
 
     def interrupted(self, n, h):
         counter.append(n)
@@ -76,7 +76,7 @@ def interrupt_after(monkeypatch, calls):
             raise KeyboardInterrupt
         return advance(self, n, h)
 
-    monkeypatch.setattr(Simulation, "_advance", interrupted)
+    monkeypatch.setattr(Engine, "advance", interrupted)
 
 
 def test_resume(saltus_command, tmp_path, monkeypatch):
@@ -88,7 +88,7 @@ def test_resume(saltus_command, tmp_path, monkeypatch):
     assert code == INTERRUPTED and "interrupted at t =" in err and f"wrote {path}" in out
     code, out, _ = saltus_command("run", "--resume", path, "--video", film, *SMALL, "--fps", 10)
     assert code == 0 and "2 s, 121 samples" in out and "not checked: the run was resumed" in out
-    whole = Simulation("pendulum").run(2.0)
+    whole = saltus.Simulation("pendulum").run(2.0)
     np.testing.assert_array_equal(saltus.Trajectory.load(path).qpos, whole.qpos)
     assert len(frames(str(film))) == 20
 
@@ -110,7 +110,7 @@ def test_wrong_usage(saltus_command, arguments, said):
 
 @pytest.mark.parametrize("option", ["--video", "--report"])
 def test_paths_are_checked_before_the_run(saltus_command, tmp_path, monkeypatch, option):
-    monkeypatch.setattr(Simulation, "run", lambda *a, **k: pytest.fail("it ran"))
+    monkeypatch.setattr(saltus.Simulation, "run", lambda *a, **k: pytest.fail("it ran"))
     suffix = {"--video": "mp4", "--report": "html"}[option]
     code, out, err = saltus_command("run", "pendulum", option, tmp_path / "no" / f"f.{suffix}")
     assert code == 1 and out == "" and "does not exist" in err

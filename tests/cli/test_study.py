@@ -1,13 +1,13 @@
 """`saltus study`: the table, the files, and what is said of studies that there are not.
 
 Charter. The study here is of a pendulum with other masses, whose swings do not depend on them; the numbers are those
-of `saltus.simulate.study`, which has tests of its own.
+of `saltus.study.studies`, which has tests of its own.
 """
 
 import numpy as np
 
-from saltus.simulate import study as studies
-from saltus.simulate.study import Study
+from saltus.study import studies
+from saltus.study.studies import Study
 
 
 def test_a_study_prints_and_writes(saltus_command, tmp_path, monkeypatch):

@@ -52,9 +52,9 @@ def test_derivative_in_the_velocities(seed, free_only):
     found = []
     for model in (sim.model.struct(), with_equations(sim.model)):
         qvel = sim.qvel.copy()
-        derivative(model, sim._struct, free_only)
+        derivative(model, sim.engine.d, free_only)
         np.testing.assert_array_equal(sim.qvel, qvel)
-        found.append([sim._struct.views[f].copy() for f in ("lower", "upper")])
+        found.append([sim.engine.d.views[f].copy() for f in ("lower", "upper")])
     scale = np.max(np.abs(found[0]))
     assert free_only or scale > 1.0
     np.testing.assert_allclose(found[1], found[0], rtol=0, atol=ROUNDING * scale)
@@ -64,10 +64,10 @@ def test_derivative_in_the_velocities(seed, free_only):
 def test_inverse_dynamics(seed):
     sim = start(seed)
     wanted = sim.data.qfrc_inverse.copy()
-    sim._struct.views["qfrc_inverse"][:] = 0.0
-    inverse(with_equations(sim.model), sim._struct)
+    sim.engine.d.views["qfrc_inverse"][:] = 0.0
+    inverse(with_equations(sim.model), sim.engine.d)
     np.testing.assert_allclose(
-        sim._struct.views["qfrc_inverse"], wanted, rtol=0, atol=ROUNDING * np.max(np.abs(sim.data.qfrc_bias))
+        sim.engine.d.views["qfrc_inverse"], wanted, rtol=0, atol=ROUNDING * np.max(np.abs(sim.data.qfrc_bias))
     )
 
 

@@ -23,7 +23,7 @@ import saltus
 from saltus.dynamics.smooth import free_acceleration as acceleration
 from saltus.dynamics.tree.bias_derivative import bias_derivative
 from saltus.number.kernels import Entry
-from saltus.simulate import loops
+from saltus.simulate.engine import loops
 
 ROUNDING, SOLVED, DIFFERENCED = 1e-12, 1e-10, 1e-9
 ALL = ("hinge", "slide", "ball", "free")
@@ -46,7 +46,7 @@ class Case:
     def at(self, s, v=None, a=None):
         """The simulation, moved along v (default: the state's velocity) and a for s seconds."""
         put(self.sim, self.state)
-        self.sim._computed = None  # some tests write computed quantities
+        self.sim.engine.computed = None  # some tests write computed quantities
         v = self.state["qvel"] if v is None else v
         mujoco.mj_integratePos(self.m, self.sim.qpos, v, s)
         if a is not None:
@@ -103,9 +103,9 @@ def test_inverse_dynamics_is_mujocos(case):
     sim = case.at(0.0)
     sim.forward()
     qacc = 10 * np.random.default_rng(3).normal(size=case.m.nv)
-    sim._struct.views["qacc"][:] = qacc
-    loops.inverse(case.model.struct(), sim._struct)
-    found = sim._struct.views["qfrc_inverse"].copy()
+    sim.engine.d.views["qacc"][:] = qacc
+    loops.inverse(case.model.struct(), sim.engine.d)
+    found = sim.engine.d.views["qfrc_inverse"].copy()
     d = oracle.forward(case.m, case.state)
     d.qacc[:] = qacc
     mujoco.mj_inverse(case.m, d)
@@ -117,8 +117,8 @@ def test_articulated_bodies_agree_with_the_factor_of_M(case):
     sim = case.at(0.0)
     by_factor = sim.data.qacc.copy()
     dense_solution = np.linalg.solve(sim.full_M(), sim.data.qfrc_smooth)
-    articulated_acceleration(case.model.struct(), sim._struct)
-    by_bodies = sim._struct.views["qacc"].copy()
+    articulated_acceleration(case.model.struct(), sim.engine.d)
+    by_bodies = sim.engine.d.views["qacc"].copy()
     assert_close(by_bodies, by_factor, SOLVED)
     assert_close(by_factor, dense_solution, SOLVED)
 
@@ -139,8 +139,8 @@ def bias_matrix(case):
     """d(qfrc_bias)/d(qvel) [nv, nv], by the analytic derivative."""
     sim = case.at(0.0)
     sim.forward()
-    derivative_of_bias(case.model.struct(), sim._struct)
-    lower, upper = (dense(case.model, sim._struct.views[f]) for f in ("lower", "upper"))
+    derivative_of_bias(case.model.struct(), sim.engine.d)
+    lower, upper = (dense(case.model, sim.engine.d.views[f]) for f in ("lower", "upper"))
     return np.tril(lower) + np.triu(upper, 1)
 
 
@@ -181,7 +181,7 @@ def test_velocity_derivative_is_mujocos(case):
     reference[np.repeat(np.arange(nv), m.D_rownnz), m.D_colind] = d.qDeriv
     sim = case.at(0.0)
     sim.forward()
-    damping = np.diag(sim._struct.views["qfrc_damper_slope"])
+    damping = np.diag(sim.engine.d.views["qfrc_damper_slope"])
     assert_close(-bias_matrix(case) - damping, reference, ROUNDING * 10)
 
 

@@ -22,7 +22,7 @@ import saltus
 from saltus.errors import ModelError
 from saltus.model.compile.actuators import supported_actuator
 from saltus.number.kinds import lane64
-from saltus.simulate import loops
+from saltus.simulate.engine import loops
 
 TOLERANCE, SMALL = 1e-11, 1e-3
 EPS, ILL = 2.2e-16, 1e7

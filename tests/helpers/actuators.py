@@ -95,8 +95,8 @@ def simple(model, needed=NEEDED):
 def simulation(model, method, **options):
     """A simulation with the kernels that all models of these tests share."""
     sim = saltus.Simulation(model, integrator=method, **options)
-    sim._model = copy.copy(sim._model)
-    sim._model.layout = model_layout(NEEDED)
+    sim.engine.m = copy.copy(sim.engine.m)
+    sim.engine.m.layout = model_layout(NEEDED)
     return sim
 
 

@@ -421,7 +421,7 @@ def humanoids() -> list[Scene]:
 
 def rising_man() -> Scene:
     """The bundled man who rises from his seat: he stands still at the end."""
-    from saltus.lab.sit_to_stand import standing_up
+    from saltus.lab.scene.sit_to_stand import standing_up
 
     return Scene("sit to stand", "sit_to_stand", saltus.Hard(), 5.0, control=standing_up, sample=1 / 60, seconds=5)
 

@@ -5,7 +5,7 @@ import numpy as np
 from saltus.model.cones import COULOMB, UNILATERAL, cone_sizes
 from saltus.model.cones_impact import IMPACT, NEWTON, SIMULTANEOUS
 from saltus.number.structs import Struct
-from saltus.simulate.impact_report import DIMENSION, TOLERANCE, _resolve
+from saltus.simulate.analysis.impact_report import DIMENSION, TOLERANCE, _resolve
 
 
 class Impact:

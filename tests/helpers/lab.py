@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 from websockets.sync.client import connect
 
-from saltus.lab.protocol import Command
-from saltus.lab.recording import Downloads
-from saltus.lab.scenes import scenes
+from saltus.lab.data.recording import Downloads
+from saltus.lab.messages.protocol import Command
+from saltus.lab.scene.scenes import scenes
 
 FRAME = 1 / 60
 
@@ -52,7 +52,7 @@ def notices(session):
 
 
 def decoded(data, scene):
-    """A frame's bytes as arrays, by the text of `saltus.lab.protocol` alone."""
+    """A frame's bytes as arrays, by the text of `saltus.lab.messages.protocol` alone."""
     version, flags, ncontact, number, at = struct.unpack_from("<BBHId", data)
     assert version == 2
     numbers = np.frombuffer(data, "<f4", offset=16).astype(float)
@@ -72,7 +72,7 @@ def decoded(data, scene):
 
 
 def decoded_samples(data):
-    """A message with samples as its fields: times [n], values [signals, n]; by the text of `saltus.lab.protocol`."""
+    """A message with samples as its fields: times [n], values [signals, n]; see `saltus.lab.messages.protocol`."""
     kind, flags, signals, revision, count = struct.unpack_from("<BBHII", data)
     assert kind == 128
     places = np.frombuffer(data, "<u2", signals, 12).tolist()

@@ -4,7 +4,7 @@ import numpy as np
 
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.structs import Struct
-from saltus.simulate.start import start_state
+from saltus.simulate.engine.initial_state import start_state
 
 
 def put(sim, state):

@@ -13,7 +13,7 @@ from helpers.lab import page
 
 import saltus
 from saltus.cli import main
-from saltus.lab.scenes import scenes
+from saltus.lab.scene.scenes import scenes
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from helpers.browser import LabPage
 
 import saltus
 from saltus import lab
-from saltus.lab.recording import Downloads
+from saltus.lab.data.recording import Downloads
 
 WEIGHT, STEP = 39.24, 0.05  # N m, s
 BOB = "[0, 0, -2]"  # in the body's frame

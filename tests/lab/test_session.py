@@ -1,7 +1,7 @@
 """What a session does with time, commands and other simulations.
 
 Reference: `saltus.Simulation` by itself, bit for bit, where the session only decides when to step; the formula of the
-spring in `saltus.lab.drag`, with masses in closed form; the weight of a ball at rest for contact forces.
+spring in `saltus.lab.controls.drag`, with masses in closed form; the weight of a ball at rest for contact forces.
 """
 
 import math
@@ -12,12 +12,12 @@ from helpers.lab import FRAME, decoded, do, notices, opened, ready, run
 
 import saltus
 from saltus.lab import motion
-from saltus.lab.drag import PULL, Drag, grabbed, spring
-from saltus.lab.protocol import Command
-from saltus.lab.recording import Downloads
-from saltus.lab.scenes import scenes
+from saltus.lab.controls.drag import PULL, Drag, grabbed, spring
+from saltus.lab.data.recording import Downloads
+from saltus.lab.making.setup import Setup
+from saltus.lab.messages.protocol import Command
+from saltus.lab.scene.scenes import scenes
 from saltus.lab.session import LiveSession
-from saltus.lab.setup import Setup
 
 BALL = """
 <mujoco><option timestep="{h}" gravity="0 0 0"/><statistic extent="{extent}"/>

@@ -119,7 +119,7 @@ def theirs(m):
 def ours(m, needed):
     """States that Saltus comes to; None if the model needs other kernels than those of the features `needed`."""
     sim = saltus.Simulation(saltus.load(m))
-    if sim._model.layout.features != needed:
+    if sim.engine.m.layout.features != needed:
         return None
     sim.qvel[:], controls = inputs(m)
     states = []

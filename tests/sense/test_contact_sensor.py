@@ -23,7 +23,7 @@ from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 from saltus.sense.contact_sensor import contact_sensor
-from saltus.simulate import loops
+from saltus.simulate.engine import loops
 
 TOLERANCE, OF_FORCE = 1e-9, 1e-8
 SENSE = Entry(

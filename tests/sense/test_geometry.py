@@ -23,7 +23,7 @@ from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 from saltus.sense.geometry import geometry_sensor
-from saltus.simulate import loops
+from saltus.simulate.engine import loops
 
 TOLERANCE, ITERATED = 1e-9, 1e-5
 SENSE = Entry(

@@ -125,7 +125,7 @@ def test_bodies(everything):
         mujoco.mj_rnePostConstraint(m, d)
         mujoco.mj_subtreeVel(m, d)
         for name in BODIES:
-            found, wanted = sim._struct.views[name], getattr(d, name)
+            found, wanted = sim.engine.d.views[name], getattr(d, name)
             assert constraints.relative(found, wanted) < TOLERANCE, name
 
 

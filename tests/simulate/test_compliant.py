@@ -90,7 +90,7 @@ def test_forces_are_to_be_read():
     assert_allclose(sim.data.qfrc_constraint[2], 2 * G, rtol=1e-10)
     assert_allclose(np.abs(sim.sensordata[0]), 2 * G, rtol=1e-10)
     assert sim.data.ncon == 1
-    assert_allclose(contact_table(sim._model, sim._struct)[0, 3:6], [0, 0, 2 * G], rtol=1e-10, atol=1e-12)
+    assert_allclose(contact_table(sim.engine.m, sim.engine.d)[0, 3:6], [0, 0, 2 * G], rtol=1e-10, atol=1e-12)
     assert sim.contact == "compliant"
 
 
@@ -130,7 +130,7 @@ def test_contacts_without_room_are_no_silent_loss():
         "</worldbody>", '<body pos="1 0 0.1"><freejoint/><geom size="0.1" mass="2"/></body></worldbody>'
     )
     sim = saltus.Simulation(pair, "euler", contact=SPRING)
-    sim._model.ints[MODEL.slot["nconmax"]] = 1
+    sim.engine.m.ints[MODEL.slot["nconmax"]] = 1
     sim.qpos[2] = sim.qpos[9] = 0.099
     with pytest.raises(saltus.ModelError, match="more than 1 contacts at once"):
         sim.step()

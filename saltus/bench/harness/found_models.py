@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 Places = Sequence[tuple[str, Callable[[], Path | None]]]  # whose it is, and where; in the order of preference
 

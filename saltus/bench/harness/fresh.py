@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]  # whose saltus the process imports
+ROOT = Path(__file__).resolve().parents[3]  # whose saltus the process imports
 
 
 @dataclass(frozen=True)

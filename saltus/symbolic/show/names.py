@@ -11,7 +11,7 @@ from saltus.symbolic.parameters import symbol_name
 from saltus.symbolic.show.mathml import GREEK
 
 if TYPE_CHECKING:
-    from saltus.symbolic.equations import Equations
+    from saltus.symbolic.derived import DerivedEquations
     from saltus.symbolic.mechanism import Mechanism
 
 AXES = ("x", "y", "z", "xy", "xz", "yz")
@@ -32,7 +32,7 @@ def latex_name(name: str) -> str:
     return _joined(_parts(name))
 
 
-def latex_names(equations: Equations) -> dict[Any, str]:
+def latex_names(equations: DerivedEquations) -> dict[Any, str]:
     """LaTeX of each symbol of the equations, no two alike: {SymPy symbol: LaTeX}.
 
     Their order is that of factors in a product: masses and inertias, gravity, other parameters, inputs, coordinates,
@@ -70,7 +70,7 @@ def _plain(letter: str) -> str:
 # ---------------------------------------------------------------- coordinates
 
 
-def _coordinates(equations: Equations) -> dict[str, str]:
+def _coordinates(equations: DerivedEquations) -> dict[str, str]:
     """LaTeX of coordinates, velocities and accelerations by the symbols' names."""
     names: dict[str, str] = {}
     c = equations.choice.own
@@ -89,7 +89,7 @@ def _coordinates(equations: Equations) -> dict[str, str]:
     return names
 
 
-def _kinds(equations: Equations) -> dict[str, str]:
+def _kinds(equations: DerivedEquations) -> dict[str, str]:
     """What moves: the kind of joint by the name of its coordinate; none where bodies have coordinates of their own."""
     c = equations.choice.own
     if c.constraints or c.orientation == "maximal":
@@ -123,7 +123,7 @@ def _part_of_turn(name: str, several: bool) -> Written:
 # ---------------------------------------------------------------- parameters
 
 
-def _in_order(equations: Equations, tree: Mechanism) -> list[Any]:
+def _in_order(equations: DerivedEquations, tree: Mechanism) -> list[Any]:
     """Parameters as they stand in a product: masses and inertias, gravity, the rest."""
     heavy = {str(s) for s in mass_symbols(tree)}
     weight = {str(s) for g in tree.gravity for s in getattr(g, "free_symbols", ())}
@@ -138,7 +138,7 @@ def mass_symbols(tree: Mechanism) -> set[Any]:
     return {s for value in values for s in getattr(value, "free_symbols", ())} - lengths
 
 
-def _of_parameters(equations: Equations) -> dict[str, str]:
+def _of_parameters(equations: DerivedEquations) -> dict[str, str]:
     """LaTeX of parameters: of I_polexy, I_{\\mathrm{pole},xy}."""
     tree = equations.mechanism
     elements = sorted({symbol_name(x.name) for x in (*tree.bodies, *tree.joints)}, key=len, reverse=True)

@@ -16,7 +16,7 @@ from saltus.symbolic.show.latex_code import COLLECTED, FUNCTION, SPEED, LatexPri
 from saltus.symbolic.show.names import element_name, latex_names, mass_symbols
 
 if TYPE_CHECKING:
-    from saltus.symbolic.equations import Equations
+    from saltus.symbolic.derived import DerivedEquations
 
 WIDTH = 80.0  # of a line, in characters of the page
 WIDER = 1.15  # times that a matrix may be; what is wider is written entry by entry
@@ -78,7 +78,7 @@ class Notation:
     angle; `rates`: dq/dt, as a list; `rounded`: whether some number was written with fewer digits than it has.
     """
 
-    def __init__(self, equations: Equations, width: float = WIDTH):
+    def __init__(self, equations: DerivedEquations, width: float = WIDTH):
         self._equations, self.width, self.rounded = equations, width, False
         self.names = latex_names(equations)
         c = equations.choice.own

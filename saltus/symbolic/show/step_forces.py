@@ -12,11 +12,11 @@ from saltus.symbolic.expressions import to_sympy
 from saltus.symbolic.show.names import joint_angle
 
 if TYPE_CHECKING:
-    from saltus.symbolic.equations import Equations
+    from saltus.symbolic.derived import DerivedEquations
     from saltus.symbolic.show.notation import Notation
 
 
-def forces(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def forces(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """Q: of the motors by their power, of springs and dampers, of forces from outside by J^T F."""
     e, d = equations, equations.derivation
     parts = {key: [x for x in force if x != 0] for key, force in d.forces.items()}
@@ -56,7 +56,7 @@ APPLIED = " Forces from outside act by $J^{\\mathsf{T}} F$ of their points."
 NONE = "No motors, springs, dampers or other forces act: all $Q_i$ are zero."
 
 
-def _joint_rates(e: Equations, n: Notation) -> dict[str, Any]:
+def _joint_rates(e: DerivedEquations, n: Notation) -> dict[str, Any]:
     """Rates of driven joints where they are no velocities of their own, and the power of all motors."""
     c, out = e.choice.own, {}
     for motor in e.mechanism.motors:
@@ -71,7 +71,7 @@ def _joint_rates(e: Equations, n: Notation) -> dict[str, Any]:
     return out
 
 
-def _named(letter: str, key: str, e: Equations, n: Notation, label: str) -> dict[str, Any]:
+def _named(letter: str, key: str, e: DerivedEquations, n: Notation, label: str) -> dict[str, Any]:
     column = [n.arranged(x) for x in e.derivation.forces[key]]
     return {f"{letter}_{{{label}}}": sympy.Matrix(column)}
 
@@ -79,7 +79,7 @@ def _named(letter: str, key: str, e: Equations, n: Notation, label: str) -> dict
 # ---------------------------------------------------------------- constraints
 
 
-def constraints(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def constraints(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """Φ = 0, J and γ of maximal coordinates."""
     e, d = equations, equations.derivation
     if not e.choice.own.constraints:

@@ -12,7 +12,7 @@ from saltus.symbolic.mechanism import Body, Joint, Mechanism, Motor
 from saltus.symbolic.show.names import joint_angle, latex_name
 
 if TYPE_CHECKING:
-    from saltus.symbolic.equations import Equations
+    from saltus.symbolic.derived import DerivedEquations
     from saltus.symbolic.show.notation import Notation
 
 WORDS = {"free": "floats freely", "ball": "turns every way about", "slide": "slides along", "hinge": "turns about"}
@@ -33,7 +33,7 @@ CHOICES = {
 }
 
 
-def coordinates(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def coordinates(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """What is unknown, and the frames of the bodies."""
     e, c, tree = equations, equations.choice.own, equations.mechanism
     meanings = e.meanings
@@ -94,7 +94,7 @@ FRAMES = (
 )
 
 
-def _rate_of(e: Equations, n: Notation, k: int) -> list[str]:
+def _rate_of(e: DerivedEquations, n: Notation, k: int) -> list[str]:
     """Symbols of velocity and acceleration of a coordinate, where it has such."""
     rate = n.rates[k]
     if rate in e.v:
@@ -125,7 +125,7 @@ def _row(v: Any, n: Notation) -> str:
 # ---------------------------------------------------------------- parameters
 
 
-def parameters(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def parameters(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """Letters with their meaning and value; bodies with their numbers where there are no letters."""
     e = equations
     meanings = parameter_meanings(e.mechanism)
@@ -158,7 +158,7 @@ def _made_of_several(tree: Mechanism, n: Notation) -> dict[str, Any]:
     return out
 
 
-def input_meanings(e: Equations) -> dict[sympy.Symbol, str]:
+def input_meanings(e: DerivedEquations) -> dict[sympy.Symbol, str]:
     """What each input is, with its unit where it is a force or torque itself."""
     motors = {str(motor.input): _motor_meaning(e.mechanism, motor) for motor in e.mechanism.motors}
     return {symbol: motors.get(symbol.name, text) for symbol, text in e.inputs.items()}
@@ -232,12 +232,12 @@ def _note_body(tree: Mechanism, body: Body, note: Any) -> None:
 # ---------------------------------------------------------------- positions and velocities
 
 
-def moving(equations: Equations) -> list[tuple[int, Body]]:
+def moving(equations: DerivedEquations) -> list[tuple[int, Body]]:
     """Bodies that have mass, with their places: the world and massless frames have no energy."""
     return [(b, body) for b, body in enumerate(equations.mechanism.bodies) if b and body.mass != 0]
 
 
-def positions(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def positions(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """Centres of mass in the world's axes."""
     results = {}
     for b, body in moving(equations):
@@ -271,7 +271,7 @@ def _place(body: Body, k: int, n: Notation) -> str:
     return f"{'xyz'[k]}_{{{n.element(body.name)}}}"
 
 
-def velocities(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def velocities(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """Their rates, the Jacobians, and angular velocities."""
     e, d = equations, equations.derivation
     results: dict[str, Any] = {}
@@ -301,7 +301,7 @@ def velocities(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
         yield {"name": "angular velocities", "title": "Angular velocities", "text": SPINS, "results": spins}
 
 
-def _jacobians(e: Equations, n: Notation, shown: dict[str, Any]) -> dict[str, Any]:
+def _jacobians(e: DerivedEquations, n: Notation, shown: dict[str, Any]) -> dict[str, Any]:
     if not shown or len(e.v) > JACOBIANS or len(e.v) < 2 or e.orientation == "maximal":
         return {}
     out = {}

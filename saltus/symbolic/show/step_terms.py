@@ -12,7 +12,7 @@ from saltus.symbolic.expressions import HALF, dot
 from saltus.symbolic.show.step_frames import moving
 
 if TYPE_CHECKING:
-    from saltus.symbolic.equations import Equations
+    from saltus.symbolic.derived import DerivedEquations
     from saltus.symbolic.show.notation import Notation
 
 SEPARATE = 6  # bodies up to which each has its own line of energy
@@ -34,7 +34,7 @@ POTENTIAL = (
 )
 
 
-def energies(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def energies(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """T and V: of each body, and all together."""
     e, d, tree = equations, equations.derivation, equations.mechanism
     bodies = moving(e)
@@ -67,7 +67,7 @@ def energies(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
 # ---------------------------------------------------------------- Lagrange's equation
 
 
-def terms(equations: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def terms(equations: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """Lagrange's equation and its terms one by one."""
     e, d, c = equations, equations.derivation, equations.choice.own
     text = LAGRANGE_TEXT + (QUASI_TEXT if c.balls else "")
@@ -112,7 +112,7 @@ def _title(number: int, formula: str) -> str:
     return f"Term {number}: ${formula}$"
 
 
-def _by_coordinate(e: Equations, n: Notation, energy: str, i: int) -> str:
+def _by_coordinate(e: DerivedEquations, n: Notation, energy: str, i: int) -> str:
     """∂T/∂q_i, or the derivative along a turn where v_i is part of an angular velocity."""
     v = e.v[i]
     rates = n.rates
@@ -149,7 +149,7 @@ TERM_5 = "In axes that turn with the body, the angular momentum changes by turni
 # ---------------------------------------------------------------- equations of motion
 
 
-def equations(equations: Equations, n: Notation) -> dict[str, sympy.Eq]:
+def equations(equations: DerivedEquations, n: Notation) -> dict[str, sympy.Eq]:
     """The equations of motion put in order, by the coordinates' LaTeX."""
     e, d, c = equations, equations.derivation, equations.choice.own
     out = {}
@@ -163,11 +163,16 @@ def equations(equations: Equations, n: Notation) -> dict[str, sympy.Eq]:
     return out
 
 
-def equations_of_motion(equations_: Equations, n: Notation) -> Iterator[dict[str, Any]]:
+def equations_of_motion(equations_: DerivedEquations, n: Notation) -> Iterator[dict[str, Any]]:
     """One by one, and as matrices."""
     e, d = equations_, equations_.derivation
     text = MOTION.format(five=" + term 5" if "ω × ∂T/∂ω" in d.terms else "") + (MULTIPLIERS if d.jacobian else "")
-    yield {"name": "equations of motion", "title": "Equations of motion", "text": text, "results": equations(e, n)}
+    yield {
+        "name": "equations of motion",
+        "title": "Equations of motion",
+        "text": text,
+        "results": equations(e, n),
+    }
     if len(e.v) == 1:
         return
     matrix = sympy.Matrix([[n.arranged(x) for x in row] for row in d.M])

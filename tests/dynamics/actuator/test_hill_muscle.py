@@ -256,7 +256,7 @@ def test_the_fibre_velocity_balances_fibre_and_tendon(damping):
             path = along + SLACK * (1 + rng.uniform(-0.01, 0.08))
             sim.qpos, sim.act = path, [activation, length]
             assert sim.data.qacc[0] < np.inf  # computes everything
-            rate = float(sim._struct.views["act_dot"][1])
+            rate = float(sim.engine.d.views["act_dot"][1])
             v = fibre_velocity(model, muscle, activation, path, length)
             assert rate / muscle.max_contraction_velocity == pytest.approx(v, rel=1e-10, abs=1e-10)
 
@@ -379,7 +379,7 @@ def test_work_is_balanced():
         speeds.append(sim.qvel[0])
         acts.append(sim.act[0])
         lengths.append(sim.act[1])
-        rate.append(float(sim._struct.views["act_dot"][1]))
+        rate.append(float(sim.engine.d.views["act_dot"][1]))
     length, v = np.array(lengths), np.array(rate) / MUSCLE.max_contraction_velocity
     active = np.array(acts) * curve(model, "active", length)[0] * curve(model, "velocity", v)[0]
     power = FORCE * (active + MUSCLE.fiber_damping * v) * OPTIMAL * np.array(rate)

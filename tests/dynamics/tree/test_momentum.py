@@ -38,9 +38,9 @@ def start(seed, **options):
 def momenta(sim):
     """p and dp/dt [nv] at the simulation's state."""
     sim.forward()
-    momentum(sim.model.struct(), sim._struct)
-    sim._computed = None  # the kernel has overwritten some of what was computed
-    return tuple(sim._struct.views[f].copy() for f in ("momentum", "momentum_rate"))
+    momentum(sim.model.struct(), sim.engine.d)
+    sim.engine.computed = None  # the kernel has overwritten some of what was computed
+    return tuple(sim.engine.d.views[f].copy() for f in ("momentum", "momentum_rate"))
 
 
 @pytest.mark.parametrize("seed", range(5))

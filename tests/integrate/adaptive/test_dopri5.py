@@ -38,7 +38,7 @@ def test_tighter_tolerances_take_more_steps():
     for tolerance in (1e-5, 1e-7, 1e-9):
         sim = start((tolerance, tolerance))
         sim.step()
-        taken.append(sim._struct.views["memory"][TAKEN])
+        taken.append(sim.engine.d.views["memory"][TAKEN])
     # steps grow like the fifth root of the tolerance
     ratios = np.array(taken[1:]) / taken[:-1]
     assert np.all((1.8 < ratios) & (ratios < 3.5))
@@ -53,11 +53,11 @@ def test_rejected_steps_are_counted():
     sim = saltus.Simulation(model, "dopri5", timestep=5.0)
     sim.qpos[0] = 1.0
     sim.step()
-    memory = sim._struct.views["memory"]
+    memory = sim.engine.d.views["memory"]
     assert memory[TAKEN] > 100 and 0 < memory[REJECTED] < memory[TAKEN]
     smooth = start()
     smooth.step()
-    assert smooth._struct.views["memory"][REJECTED] <= 0.2 * smooth._struct.views["memory"][TAKEN]
+    assert smooth.engine.d.views["memory"][REJECTED] <= 0.2 * smooth.engine.d.views["memory"][TAKEN]
 
 
 def test_dense_output_equals_steps():
@@ -91,11 +91,11 @@ def test_dense_output_is_of_fourth_order():
     for h in (4e-3, 2e-3, 1e-3):
         # a tolerance so wide that one step does
         sim = saltus.Simulation(model, "dopri5", timestep=h, tolerance=(0.9, 0.9))
-        sim._struct.views["memory"][:2] = h, 1e-4
-        sim._left = sim._state.copy()
+        sim.engine.d.views["memory"][:2] = h, 1e-4
+        sim.engine.left = sim.engine.state.copy()
         qpos, _ = oracle.exact(m, sim.qpos, sim.qvel, [0.37 * h])
         trajectory = sim.run(h, sample=0.37 * h)
-        assert sim._struct.views["memory"][TAKEN] == 1
+        assert sim.engine.d.views["memory"][TAKEN] == 1
         errors.append(np.max(np.abs(oracle.difference(m, qpos[0], trajectory.qpos[1]))))
     slope = -np.diff(np.log2(errors))
     assert np.all(slope > 4.7), slope
@@ -115,7 +115,7 @@ def test_returning_in_between_does_not_change_the_motion(monkeypatch):
     """A run returns to Python now and then, for progress and interrupts; how often makes no difference."""
     ends = []
     for pace in (lambda run, n, began: None, lambda run, n, began: setattr(run, "chunk", run.chunk + 3)):
-        monkeypatch.setattr("saltus.simulate.run.Run.pace", pace)
+        monkeypatch.setattr("saltus.simulate.running.run.Run.pace", pace)
         sim = start()
         trajectory = sim.run(1.0, sample=0.07)
         ends.append(np.hstack([trajectory.qpos.ravel(), trajectory.qvel.ravel(), sim.snapshot()]))

@@ -14,7 +14,7 @@ from helpers import oracle
 import saltus
 from saltus.errors import OptionError, SaltusWarning
 from saltus.integrate.fixed.moreau_jean import moreau_jean
-from saltus.simulate import step_events
+from saltus.simulate.engine import stepped_events
 
 G = 9.81
 # far away: with these all models need the same kernels
@@ -60,7 +60,7 @@ def box(pos, size, mass, friction=1.0):
 
 def contact_forces(sim):
     """(geom1, geom2, normal force) of all contacts of the last step."""
-    m, d = sim._model, sim._struct.views
+    m, d = sim.engine.m, sim.engine.d.views
     found = []
     for k in range(d["count"][0]):
         pair = d["contact_collision"][k]
@@ -269,8 +269,8 @@ def test_a_pile_comes_to_rest_and_stays():
     assert abs(sim.qvel[:72]).max() < 1e-9 and abs(sim.qpos - before).max() < 1e-9
     assert sim.unconverged == count
     assert rest_energy(sim) <= energy + 1e-9
-    n = sim._struct.views["count"][0]
-    assert sim._struct.views["contact_dist"][:n].min() > -4 * h * h
+    n = sim.engine.d.views["count"][0]
+    assert sim.engine.d.views["contact_dist"][:n].min() > -4 * h * h
 
 
 def test_what_begins_inside_comes_out_without_speed():
@@ -458,11 +458,11 @@ def test_changes_of_mode_are_in_the_log():
 
 def test_a_full_log_is_read_and_bounded(monkeypatch):
     """What is more than the simulation keeps is counted, with a warning."""
-    monkeypatch.setattr(step_events, "MOST_EVENTS", 2)
+    monkeypatch.setattr(stepped_events, "MOST_EVENTS", 2)
     sim = simulate(model(floor() + ball((0, 0, 1.1))), 1e-3, restitution=0.8)
     with pytest.warns(SaltusWarning, match="more than 2 events"):
         sim.step(1800)
-    assert len(sim.events) == 2 and sim._events.left_out == 1
+    assert len(sim.events) == 2 and sim.engine.event_reader.left_out == 1
 
 
 # ---------------------------------------------------------------- choice

@@ -28,8 +28,8 @@ def test_momenta_of_given_equations(seed, speed):
     found = []
     for struct in (model.struct(), with_equations(model)):
         put(sim, state)
-        momentum(struct, sim._struct)
+        momentum(struct, sim.engine.d)
         np.testing.assert_array_equal(sim.qpos, state["qpos"])
-        found.append([sim._struct.views[f].copy() for f in ("momentum", "momentum_rate")])
+        found.append([sim.engine.d.views[f].copy() for f in ("momentum", "momentum_rate")])
     for wanted, given, tolerance in zip(*found, (1e-12, 1e-11), strict=True):
         np.testing.assert_allclose(given, wanted, rtol=0, atol=tolerance * max(1.0, np.max(np.abs(wanted))))

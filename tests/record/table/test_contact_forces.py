@@ -70,7 +70,7 @@ def test_a_sliding_box_under_a_hand_with_elliptic_friction():
 def test_the_table_of_a_simulation_is_the_same():
     sim = saltus.Simulation(SLIDING.format(cone="elliptic"))
     sim.forward()
-    table = contact_table(sim._model, sim._struct)
+    table = contact_table(sim.engine.m, sim.engine.d)
     assert len(table) == sim.data.ncon
     assert_allclose(table[:, :3], sim.data.contact["pos"])
     assert_allclose(table[:, 6], sim.data.contact["dist"])

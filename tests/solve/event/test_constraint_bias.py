@@ -43,7 +43,7 @@ def test_drifts_of_points_on_a_plane_are_those_of_differences(model):
     sim.qpos[:] += 0.1 * rng.standard_normal(len(sim.qpos))
     sim.qvel[:] = rng.standard_normal(len(sim.qvel))
     sim.forward()
-    m, d = sim._model, sim._struct
+    m, d = sim.engine.m, sim.engine.d
     d.mode[: m.nslot] = STICK
     d.event_count[CLOSED] = m.nslot
     assert drifts(m, d)

@@ -100,4 +100,4 @@ def test_neighbours_do_not_matter():
 def test_no_memory_for_a_hessian():
     """There is none: large models are what conjugate gradients are for."""
     sim = saltus.Simulation(saltus.load(compiled(heap(), "CG")))
-    assert all(sim._struct.views[name].size == 0 for name in ("hessian", "hessian_bits", "hessian_num", "hessian_col"))
+    assert all(sim.engine.d.views[name].size == 0 for name in ("hessian", "hessian_bits", "hessian_num", "hessian_col"))

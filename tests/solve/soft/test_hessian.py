@@ -49,7 +49,7 @@ def prepared(xml, seed=0, spread=0.05):
     for name, value in near(sim.model.mujoco, np.random.default_rng(seed), spread).items():
         getattr(sim, name)[:] = value
     sim.forward()
-    return sim, sim._model, sim._struct
+    return sim, sim.engine.m, sim.engine.d
 
 
 def lower(nv, view):

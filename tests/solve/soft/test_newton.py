@@ -62,7 +62,7 @@ def test_it_ends_at_the_minimum(impratio, cone):
         for d in reachable(m, 10):
             put(sim, d)
             assert errors(m, sim, d)["qacc"] < allowed
-            iterations.append(int(sim._struct.count[NITER]))
+            iterations.append(int(sim.engine.d.count[NITER]))
         assert 0 < np.mean(iterations) < 15
         assert sim.unconverged == 0
 

@@ -141,7 +141,7 @@ def test_neighbours_do_not_matter():
 
 def test_no_memory_for_a_hessian():
     sim = saltus.Simulation(saltus.load(compiled(heap(), "PGS")))
-    assert sim._struct.views["hessian"].size == 0
+    assert sim.engine.d.views["hessian"].size == 0
 
 
 @pytest.mark.slow

@@ -1,0 +1,141 @@
+"""A recording by the names of the HuMAnS toolbox, and centres of pressure.
+
+In HuMAnS, `Simulation` of initial and final time, sampling period, initial position and velocity gives T, Q, QDOT, Z,
+ACTUATIONSTATE and CONTACTSTATE, and `ComputeContactForces` LAMBDA: Wieber, Billet, Boissieux, Pissard-Gibollet, The
+HuMAnS toolbox, a homogenous framework for motion capture, analysis and simulation, 2006.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.arguments import numbers
+from saltus.errors import OptionError
+
+#: The attribute of a recording that says between which two bodies each contact point lies.
+BODIES = "contact_bodies"
+
+#: The attribute that says why there are no contact points, where there are contacts but no columns for their points.
+NO_POINTS = "no_contact_points"
+
+#: What a body that cannot move is called there.
+WORLD = "world"
+
+
+class Recording(Protocol):
+    """What is read of a recording, by our names: see `saltus.Trajectory`."""
+
+    time: NDArray[np.float64]
+    qpos: NDArray[np.float64]
+    qvel: NDArray[np.float64]
+    act: NDArray[np.float64]
+    actuation_state: NDArray[np.float64]
+    contact_state: NDArray[np.bool_]
+    contact_force: NDArray[np.float64]
+    contact_pos: NDArray[np.float64]
+    attrs: dict[str, Any]
+
+    def __len__(self) -> int: ...
+
+
+class HumansNames:
+    """The columns of a recording by these names, to read."""
+
+    @property
+    def T(self) -> NDArray[np.float64]:
+        """Times of the samples [T], s."""
+        return _trajectory(self).time
+
+    @property
+    def Q(self) -> NDArray[np.float64]:
+        """Positions [nq, T] (rad, m, quaternion parts): one column a sample."""
+        return _trajectory(self).qpos.T
+
+    @property
+    def QDOT(self) -> NDArray[np.float64]:
+        """Velocities [nv, T] (rad/s, m/s): one column a sample."""
+        return _trajectory(self).qvel.T
+
+    @property
+    def Z(self) -> NDArray[np.float64]:
+        """Dynamic states of actuators [na, T]: one column a sample."""
+        return _trajectory(self).act.T
+
+    @property
+    def ACTUATIONSTATE(self) -> NDArray[np.float64]:
+        """Discrete states of actuation [k, T]: one column a sample; [0, T] where there are none."""
+        return _trajectory(self).actuation_state.T
+
+    @property
+    def CONTACTSTATE(self) -> NDArray[np.bool_]:
+        """Whether contact is closed [n, T]: a row a contact point, one column a sample."""
+        return _trajectory(self).contact_state.T
+
+    @property
+    def LAMBDA(self) -> NDArray[np.float64]:
+        """Contact forces [3 n, T], N, world axes: all X, then all Y, then all Z; one column a sample.
+
+        Raises:
+            OptionError: there are contacts, of whose points the recording has no columns.
+        """
+        t = _trajectory(self)
+        _check_points(t)
+        return t.contact_force.transpose(2, 1, 0).reshape(-1, len(t))
+
+    def centre_of_pressure(
+        self, body: str | None = None, *, normal: ArrayLike = (0.0, 0.0, 1.0)
+    ) -> NDArray[np.float64]:
+        """Where the ground's pressure acts: contact points weighted by normal forces [T, 3], m; nan without force.
+
+        Σ fᵢ pᵢ / Σ fᵢ over the contact points pᵢ, with fᵢ ≥ 0 the force along `normal`, that of the ground, upwards.
+        `body`: of this body's contacts alone, whatever it stands on; None: of all contacts with what cannot move.
+
+        Raises:
+            OptionError: the recording does not say which bodies touch, or there are no such contacts; or `normal` is no
+                direction.
+        """
+        return _centre_of_pressure(_trajectory(self), body, normal)
+
+
+def _trajectory(recording: Any) -> Recording:
+    return recording
+
+
+def _check_points(t: Recording) -> None:
+    if why := t.attrs.get(NO_POINTS):
+        raise OptionError(f"the recording has no contact forces: {why}; it says which pairs of geoms touch")
+
+
+def _centre_of_pressure(t: Recording, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:
+    up = numbers("normal", normal)
+    if up.shape != (3,) or not np.isfinite(up).all() or not up.any():
+        raise OptionError(f"normal must be a direction [3], got {normal!r}")
+    sign = _signs(t, body)
+    up = up / np.linalg.norm(up)
+    # a contact that pulls, as no unilateral one does, has no part in the pressure
+    weight = np.maximum(sign * (t.contact_force @ up), 0.0)
+    total = weight.sum(axis=1, keepdims=True)
+    # of an open contact neither force nor place counts, not even as a nan
+    moment = np.einsum("tn,tnk->tk", weight, np.where(weight[:, :, None] > 0.0, t.contact_pos, 0.0))
+    return np.where(total > 0.0, moment / np.where(total > 0.0, total, 1.0), np.nan)
+
+
+def _signs(t: Recording, body: str | None) -> NDArray[np.float64]:
+    """What makes a contact's force that on the body, or on what moves: 1, -1, or 0 where it does not count [n]."""
+    _check_points(t)
+    pairs = t.attrs.get(BODIES)
+    if pairs is None:
+        if body is not None or t.contact_force.shape[1]:
+            raise OptionError(
+                "the recording does not say which bodies touch: it is of no run with contacts, or of an earlier version"
+            )
+        return np.zeros(0)
+    known = sorted({name for pair in pairs for name in pair})
+    if body is not None and body not in known:
+        raise OptionError.unknown("body with contacts", body, known)
+    if body is None:
+        return np.array([1.0 if first == WORLD else -1.0 if second == WORLD else 0.0 for first, second in pairs])
+    return np.array([1.0 if second == body else -1.0 if first == body else 0.0 for first, second in pairs])

@@ -1,0 +1,60 @@
+"""Motors whose torque the view shows as an arrow, and the angle that their controller wants as a mark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.lab.controls.sliders import control_range, gear, is_plain
+from saltus.lab.view.show import HINGE
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+    from saltus.simulate.simulation import Simulation
+
+MOST = 6  # of more, the arrows would hide the mechanism
+
+
+@dataclass(frozen=True)
+class Motor:
+    """A motor on the only joint of a body, a hinge.
+
+    actuator, control, dof, joint: its places and those of its hinge. full: the torque of a full arrow (N m).
+    """
+
+    actuator: int
+    control: int
+    dof: int
+    joint: int
+    full: float
+
+    def torque(self, sim: Simulation) -> float:
+        """What turns the hinge (N m): the motor, and the user's force."""
+        model, control = sim.model, float(sim.ctrl[self.control])
+        if model.actuator_ctrllimited[self.control]:
+            control = float(np.clip(control, *model.actuator_ctrlrange[self.control]))
+        signed = float(model.actuator_gear[model.actuator_outadr[self.actuator], 0])
+        force = float(model.actuator_gainprm[self.actuator, 0]) * signed * control
+        return force + float(sim.qfrc_applied[self.dof])
+
+    def message(self, model: Model, names: list[str]) -> dict[str, Any]:
+        """As the `scene` message has it; `names`: of the coordinates."""
+        return {
+            **{"body": int(model.jnt_bodyid[self.joint]), "dof": names.index(model.names("joint")[self.joint])},
+            "anchor": [float(x) for x in model.jnt_pos[self.joint]],
+            "axis": [float(x) for x in model.jnt_axis[self.joint]],
+            "full": self.full,
+        }
+
+
+def motors(model: Model) -> list[Motor]:
+    """The motors of a model; none where there are too many to tell apart."""
+    found = []
+    for k in range(model.nactuator):
+        joint, control = int(model.actuator_trnid[k, 0]), int(model.actuator_ctrladr[k])
+        if is_plain(model, k) and model.jnt_type[joint] == HINGE and model.body_jntnum[model.jnt_bodyid[joint]] == 1:
+            full = control_range(model, k, control)[1] * gear(model, k)
+            found.append(Motor(k, control, int(model.jnt_dofadr[joint]), joint, full))
+    return found if len(found) <= MOST else []

@@ -1,0 +1,173 @@
+"""Sliders: controls, joints, marked parameters of the model, and what a controller's law is given.
+
+A control slider holds its control at a value. A joint slider puts the joint where it points, at rest: its velocity
+becomes zero, all others stay. A parameter slider changes the model (see `Model.changed`); the motion goes on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+
+from saltus.lab.controls.parameters import Parameter
+from saltus.lab.view.show import HINGE, SLIDE
+from saltus.simulate.running.run_metadata import names_and_units
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+    from saltus.simulate.simulation import Simulation
+
+MOST = 200  # of each group; nobody moves more, and a status message has them all
+GRAVITY = 9.81  # m/s², where a model has none, to tell how strong a motor might be
+STEPS = 1000  # places on a slider
+MUSCLE = mujoco.mjtGain.mjGAIN_MUSCLE.value
+
+
+@dataclass(frozen=True)
+class Slider:
+    """As the page knows it: group is "control", "joint", "parameter" or "servo"."""
+
+    id: str
+    label: str
+    group: str
+    min: float
+    max: float
+    unit: str
+    step: float
+
+    def clipped(self, value: float) -> float:
+        """The value, or the bound that it is beyond."""
+        return min(max(value, self.min), self.max)
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A slider and what it moves: a number of a simulation."""
+
+    slider: Slider
+    read: Callable[[Simulation], float]
+    write: Callable[[Simulation, float], None]
+
+
+def slider(id: str, label: str, group: str, low: float, high: float, unit: str = "") -> Slider:
+    """A slider with as many places as one can tell apart."""
+    return Slider(id, label, group, low, high, unit, (high - low) / STEPS)
+
+
+def control_sliders(sim: Simulation, taken: Iterable[int] = ()) -> list[Handle]:
+    """Sliders of all controls but those that a controller sets, within their ranges; see `control_range`."""
+    taken, handles = set(taken), []
+    names = names_and_units(sim.engine)[0]["ctrl"]
+    for k in range(sim.model.nactuator):
+        first = int(sim.model.actuator_ctrladr[k])
+        for u in range(first, first + int(sim.model.actuator_ctrlnum[k])):
+            if u not in taken and len(handles) < MOST:
+                low, high = control_range(sim.model, k, u)
+                handles.append(_control(u, slider(f"ctrl[{names[u]}]", names[u], "control", low, high)))
+    return handles
+
+
+def control_range(model: Model, k: int, u: int) -> tuple[float, float]:
+    """The range of control u of actuator k: its own, a muscle's, what a motor needs to hold its joint, or ±1."""
+    if model.actuator_ctrllimited[u]:
+        low, high = (float(x) for x in model.actuator_ctrlrange[u])
+        return low, high
+    if model.actuator_gaintype[k] == MUSCLE:
+        return 0.0, 1.0
+    if is_plain(model, k):
+        most = _nice(1.5 * _holding(model, int(model.actuator_trnid[k, 0]), gear(model, k)))
+        return -most, most
+    return -1.0, 1.0
+
+
+def is_plain(model: Model, k: int) -> bool:
+    """Whether an actuator is a motor on a joint: its force is its control times constants."""
+    plain = not (model.actuator_gaintype[k] or model.actuator_biastype[k] or model.actuator_dyntype[k])
+    return bool(plain and model.actuator_trntype[k] == 0)
+
+
+def gear(model: Model, k: int) -> float:
+    """How much larger a joint's force is than its motor's."""
+    return abs(float(model.actuator_gear[model.actuator_outadr[k], 0])) or 1.0
+
+
+def _holding(model: Model, joint: int, gear: float) -> float:
+    """The largest control with which weight could load a motor: m g, at a hinge times the reach of what it carries."""
+    body = int(model.jnt_bodyid[joint])
+    weight = float(model.body_subtreemass[body]) * (float(np.linalg.norm(model.opt.gravity)) or GRAVITY)
+    reach = min(_reach(model, body), float(model.stat.extent)) if model.jnt_type[joint] == HINGE else 1.0
+    return weight * (reach or 1.0) / gear
+
+
+def _reach(model: Model, body: int) -> float:
+    """How far the centres of mass under a body are from it when all is stretched, at most (m)."""
+    lengths = {body: 0.0}
+    farthest = float(np.linalg.norm(model.body_ipos[body]))
+    for b in range(body + 1, model.nbody):
+        parent = int(model.body_parentid[b])
+        if parent in lengths:
+            lengths[b] = lengths[parent] + float(np.linalg.norm(model.body_pos[b]))
+            farthest = max(farthest, lengths[b] + float(np.linalg.norm(model.body_ipos[b])))
+    return farthest
+
+
+def _nice(x: float) -> float:
+    """The smallest of 1, 2 and 5 times a power of ten that is not below x; 1 where x is not a positive number."""
+    if not 0 < x < math.inf:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(x))
+    return next((step * power for step in (1.0, 2.0, 5.0) if step * power >= x * (1 - 1e-9)), 10.0 * power)
+
+
+def _control(u: int, what: Slider) -> Handle:
+    def write(sim: Simulation, value: float) -> None:
+        sim.ctrl[u] = value
+
+    return Handle(what, lambda sim: float(sim.ctrl[u]), write)
+
+
+def joint_sliders(model: Model) -> list[Handle]:
+    """Sliders of all hinges and slides, within their ranges, or a turn, or the model's extent."""
+    handles = []
+    for j, name in enumerate(model.names("joint")):
+        kind = model.jnt_type[j]
+        if kind in (SLIDE, HINGE) and len(handles) < MOST:
+            limited = bool(model.jnt_limited[j])
+            most = math.pi if kind == HINGE else float(model.stat.extent)
+            low, high = (float(x) for x in model.jnt_range[j]) if limited else (-most, most)
+            unit = "rad" if kind == HINGE else "m"
+            what = slider(f"qpos[{name}]", name, "joint", low, high, unit)
+            turns = kind == HINGE and not limited
+            handles.append(_joint(int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j]), turns, what))
+    return handles
+
+
+def _joint(q: int, v: int, turns: bool, what: Slider) -> Handle:
+    def read(sim: Simulation) -> float:
+        return wrapped(float(sim.qpos[q])) if turns else float(sim.qpos[q])
+
+    def write(sim: Simulation, value: float) -> None:
+        sim.qpos[q], sim.qvel[v] = value, 0.0
+
+    return Handle(what, read, write)
+
+
+def parameter_slider(parameter: Parameter) -> Slider:
+    """The slider of a value of the model."""
+    return slider(parameter.key, parameter.key, "parameter", parameter.low, parameter.high, parameter.unit)
+
+
+def message(sliders: Iterable[Slider], values: dict[str, float]) -> list[dict[str, Any]]:
+    """The sliders as the `scene` message has them."""
+    return [{**asdict(s), "value": values[s.id]} for s in sliders]
+
+
+def wrapped(angle: float) -> float:
+    """An angle in (-π, π]."""
+    turned = math.remainder(angle, 2 * math.pi) if math.isfinite(angle) else angle
+    return math.pi if turned == -math.pi else turned

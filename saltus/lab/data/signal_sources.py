@@ -1,0 +1,195 @@
+"""The signals of simulations and of recordings, by the names that recordings and measures have for them.
+
+`qpos[hinge]`, `qvel[hinge]`, `ctrl[motor]`, `act[muscle]`, `energy`, `sensor[gyro][0]` (see `saltus.Trajectory` and
+`saltus.study.measures`); fields of `saltus.Simulation.data`, as `actuator_force[motor]`; `contact_force[floor ball]`
+is how strong the force at a contact point is, `contact_force[floor ball][2]` its z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.lab.data.signals import Signal, Signals, Source
+from saltus.lab.view.show import FREE, HINGE, SLIDE
+from saltus.simulate.running.contact_columns import energy_and_contacts, point_count, point_names
+from saltus.simulate.running.run_metadata import names_and_units
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+    from saltus.record.trajectory import Trajectory
+    from saltus.simulate.simulation import Simulation
+
+WITH_PARTS = 64  # contact points at most, where forces have signals for x, y and z
+FEW = 3  # signals of a kind in a preset
+FORCE_ALONG = {"m/s": "N", "rad/s": "N m"}  # the unit of a force, by that of the velocity along it
+ENERGIES = ("energy", "potential", "kinetic")
+JOINT_TRANSMISSION, TENDON_TRANSMISSION = (
+    int(kind) for kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_TENDON)
+)
+SENSOR_UNITS = {
+    "m": "RANGEFINDER FRAMEPOS SUBTREECOM TENDONPOS GEOMDIST GEOMFROMTO",
+    "m/s": "VELOCIMETER FRAMELINVEL SUBTREELINVEL TENDONVEL",
+    "m/s²": "ACCELEROMETER FRAMELINACC",
+    "rad/s": "GYRO FRAMEANGVEL BALLANGVEL",
+    "rad/s²": "FRAMEANGACC",
+    "N": "TOUCH FORCE TENDONACTFRC",
+    "N m": "TORQUE",
+    "kg m²/s": "SUBTREEANGMOM",
+    "J": "E_POTENTIAL E_KINETIC",
+    "s": "CLOCK",
+}
+_UNIT_OF_SENSOR = {
+    int(getattr(mujoco.mjtSensor, f"mjSENS_{kind}")): unit
+    for unit, kinds in SENSOR_UNITS.items()
+    for kind in kinds.split()
+}
+
+
+def simulation_sources(sim: Simulation) -> list[Source]:
+    """The signals of a simulation."""
+    names, units = names_and_units(sim.engine)
+    model, along = sim.model, [FORCE_ALONG[unit] for unit in units["qvel"]]
+    states = [(f"{field}", units[field], names[field]) for field in ("qpos", "qvel", "ctrl", "act")]
+    group = dict(qpos="Positions", qvel="Velocities", ctrl="Controls", act="Activations")
+    found = [_field(field, group[field], own, unit, _turning(model)) for field, unit, own in states]
+    if sim.control is not None and not sim.control.hold:
+        found[2] = Source(found[2].signals, present_controls, computed=True)
+    found.append(_field("actuation_state", "Discrete states", names["actuation"], [""] * len(names["actuation"])))
+    forces = [("qfrc_applied", names["qvel"], along, False)]
+    if model.nactuator:
+        forces += [("qfrc_actuator", names["qvel"], along, True)]
+        forces += [("actuator_force", *_outputs(model), True)]
+    found += [_field(field, "Forces", own, unit, computed=computed) for field, own, unit, computed in forces]
+    found += [_contacts(sim), Source([_plain(name, "J", "Energies") for name in ENERGIES], _energies, computed=True)]
+    if model.nsensordata:
+        found.append(Source(_sensors(model), lambda sim: sim.sensordata, computed=True))
+    return [source for source in found if source.signals]
+
+
+def _plain(id: str, unit: str, group: str) -> Signal:
+    return Signal(id, id, unit, group)
+
+
+def _field(
+    field: str,
+    group: str,
+    names: Sequence[str],
+    units: Sequence[str],
+    turning: Iterable[str] = (),
+    computed: bool = False,
+) -> Source:
+    """A field of the simulation, or of its data if it is computed, with a number for each name."""
+    labelled = zip(names, units, strict=True)
+    turns = set(turning) if field == "qpos" else set()
+    signals = [Signal(f"{field}[{n}]", f"{field}[{n}]", unit, group, n in turns) for n, unit in labelled]
+    if computed:
+        return Source(signals, lambda sim: getattr(sim.data, field), computed=True)
+    return Source(signals, lambda sim: getattr(sim, field))
+
+
+def present_controls(sim: Simulation) -> NDArray[np.float64]:
+    """The controls [nu] that belong to this state, where the last step has left those of one of its stages."""
+    sim.forward()
+    return sim.ctrl
+
+
+def _turning(model: Model) -> list[str]:
+    """Hinges that turn on and on."""
+    kinds = zip(model.names("joint"), model.jnt_type, model.jnt_limited, strict=True)
+    return [name for name, kind, limited in kinds if kind == HINGE and not limited]
+
+
+def _outputs(model: Model) -> tuple[list[str], list[str]]:
+    """Names and units of the forces of actuators, of which one may have several."""
+    names, units = [], []
+    for k, name in enumerate(model.names("actuator")):
+        count = int(model.actuator_outnum[k])
+        names += [name] if count == 1 else [f"{name}.{i}" for i in range(count)]
+        units += [_actuator_unit(model, k)] * count
+    return names, units
+
+
+def _actuator_unit(model: Model, k: int) -> str:
+    kind = int(model.actuator_trntype[k])
+    if kind == JOINT_TRANSMISSION:
+        return {HINGE: "N m", SLIDE: "N"}.get(int(model.jnt_type[model.actuator_trnid[k, 0]]), "")
+    return "N" if kind == TENDON_TRANSMISSION else ""
+
+
+def _energies(sim: Simulation) -> NDArray[np.float64]:
+    potential, kinetic = sim.data.energy
+    return np.array([potential + kinetic, potential, kinetic])
+
+
+def _sensors(model: Model) -> list[Signal]:
+    found = []
+    for s, name in enumerate(model.names("sensor")):
+        count, unit = int(model.sensor_dim[s]), _UNIT_OF_SENSOR.get(int(model.sensor_type[s]), "")
+        ids = [f"sensor[{name}]"] if count == 1 else [f"sensor[{name}][{i}]" for i in range(count)]
+        found += [_plain(id, unit, "Sensors") for id in ids]
+    return found
+
+
+def _contacts(sim: Simulation) -> Source:
+    """Forces at contact points, where there are some that recordings have columns for."""
+    count = point_count(sim.engine)
+    names = point_names(sim.model, sim.engine.m) if count else []
+    parts = count <= WITH_PARTS
+
+    def read(sim: Simulation) -> ArrayLike:
+        return contact_values(energy_and_contacts(sim.engine)[1]["contact_force"], parts)
+
+    return Source(_contact_signals(names, parts), read, computed=True)
+
+
+def _contact_signals(names: list[str], parts: bool) -> list[Signal]:
+    ids = [f"contact_force[{name}]" for name in names]
+    ids += [f"contact_force[{name}][{axis}]" for name in names for axis in range(3)] if parts else []
+    return [_plain(id, "N", "Contact forces") for id in ids]
+
+
+def contact_values(forces: NDArray[Any], parts: bool) -> NDArray[Any]:
+    """How strong forces [..., n, 3] are, and with `parts` their components [..., n or 4 n]."""
+    strength = np.linalg.norm(forces, axis=-1)
+    flat = forces.reshape(*forces.shape[:-2], -1)
+    return np.concatenate([strength, flat], axis=-1) if parts else strength
+
+
+def recorded_signals(trajectory: Trajectory, model: Model) -> Signals:
+    """The signals of a recording with all its samples, at times since the first of them."""
+    t, names, units = trajectory, trajectory.names, trajectory.units
+    fields = {"qpos": "Positions", "qvel": "Velocities", "ctrl": "Controls", "act": "Activations"}
+    sources = [_field(field, group, names[field], units[field], _turning(model)) for field, group in fields.items()]
+    tables = [getattr(t, field) for field in fields]
+    if t.actuation_state.shape[1]:
+        sources.append(_field("actuation_state", "Discrete states", names["actuation"], [""] * len(names["actuation"])))
+        tables.append(t.actuation_state)
+    if t.contact_force.shape[1]:
+        parts = t.contact_force.shape[1] <= WITH_PARTS
+        sources.append(Source(_contact_signals(names["contact"], parts), lambda sim: ()))
+        tables.append(contact_values(t.contact_force, parts))
+    if np.isfinite(t.energy).any():
+        sources.append(Source([_plain(name, "J", "Energies") for name in ENERGIES], lambda sim: ()))
+        tables.append(np.column_stack([t.energy.sum(axis=1), t.energy]))
+    signals = Signals(sources, preset_of(model, names))
+    signals.history.fill(t.time - t.time[0], np.concatenate(tables, axis=1))
+    return signals
+
+
+def preset_of(model: Model, names: dict[str, list[str]]) -> list[str]:
+    """What a model's plots show if its scene says nothing else: a few coordinates, and what drives them.
+
+    `names`: the labels of the simulation's columns.
+    """
+    kinds, joints = [int(kind) for kind in model.jnt_type], model.names("joint")
+    single = [name for name, kind in zip(joints, kinds, strict=True) if kind in (HINGE, SLIDE)]
+    heights = [f"{name}.z" for name, kind in zip(joints, kinds, strict=True) if kind == FREE]
+    shown = [f"qpos[{name}]" for name in (single[:FEW] if single and not heights else heights[:FEW])]
+    shown = shown or [f"qvel[{name}]" for name in names["qvel"][:FEW]]
+    driven = [f"ctrl[{name}]" for name in names["ctrl"][:FEW]]
+    return [*shown, *driven] or ["energy"]

@@ -1,0 +1,143 @@
+"""Whether a simulation is stable with its step and gains, in words for the lab, and what step would be.
+
+What the library judges: the springs and dampers of the model by linear analysis, deformable bodies and feedback by the
+growth of small deviations (see `saltus.simulate.diagnosis.linear_stability`, `.feedback`, `.unstable`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from saltus.errors import DivergenceError
+from saltus.lab.messages.protocol import BOUNDS
+from saltus.simulate.diagnosis.closed_loop_stability import growth, stable_step_at_start
+from saltus.simulate.diagnosis.divergence import stability_limit
+from saltus.simulate.diagnosis.instability import feeds_back, judged, stable_gains
+from saltus.simulate.simulation import Simulation
+
+MOST = 300  # degrees of freedom: of more, eigenvalues and deviations one by one take too long
+MOST_FLEX = 1500  # degrees of freedom of deformable bodies, whose steps take long
+TERMS = {
+    "qfrc_spring": "the springs",
+    "qfrc_damper": "the dampers",
+    "qfrc_gravcomp": "the compensation of gravity",
+    "qfrc_fluid": "the medium",
+    "qfrc_actuator": "the actuators",
+    "qfrc_applied": "what is applied from outside",
+    "qfrc_bias": "inertia and gravity",
+    "qfrc_constraint": "contacts and constraints",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is unstable, in words, and a step (s) that is not; None where there is none."""
+
+    text: str
+    timestep: float | None
+
+    def message(self) -> dict[str, Any]:
+        """As the `status` message has it."""
+        return {"text": self.text, "timestep": self.timestep}
+
+
+def verdict_on(sim: Simulation, feedback: bool) -> Verdict | None:
+    """What is unstable of a simulation at its start; None if nothing is, or it cannot be judged.
+
+    feedback: whether its controller acts.
+    """
+    return _of_springs(sim) or _of_flexes(sim) or _of_feedback(sim, feedback)
+
+
+def limit_found(error: DivergenceError) -> Verdict | None:
+    """The step that a divergence proposes, where it was the step."""
+    step, limit = error.timestep, error.stable_timestep
+    if step is None or limit is None or limit >= step:
+        return None
+    return Verdict(f"The motion diverged with a step of {step:g} s. {_up_to(limit)}.", _proposed(limit))
+
+
+def compile_judge(sim: Simulation) -> None:
+    """Have compiled what judging such a simulation takes; its state is lost."""
+    if sim.model.nv <= MOST:
+        stability_limit(sim.engine)
+    _of_flexes(sim)
+    feedback = sim.control is not None or feeds_back(sim.model)
+    if feedback and sim.model.nv <= MOST and not sim.integrator.adaptive:
+        growth(sim.engine, sim.timestep)
+
+
+def explained(error: DivergenceError) -> str:
+    """What a divergence says, with its largest term in words."""
+    words = TERMS.get(error.term or "")
+    return f"{error}. The largest force there is that of {words}." if words else str(error)
+
+
+def _of_springs(sim: Simulation) -> Verdict | None:
+    if sim.model.nv > MOST:
+        return None
+    limit, mode = stability_limit(sim.engine)
+    if sim.timestep <= limit:
+        return None
+    name = sim.integrator.name
+    if limit == 0.0:
+        text = f"{name} is unstable with any step: oscillations of the springs grow. Another integrator keeps them."
+        return Verdict(text, None)
+    fastest = f"{abs(mode) / (2 * math.pi):.3g} Hz" if mode.imag else f"a time constant of {1 / abs(mode):.2g} s"
+    what = f"{name} is unstable with a step of {sim.timestep:g} s: the springs and dampers have {fastest}"
+    return Verdict(f"{what}. {_up_to(limit)}.", _proposed(limit))
+
+
+def _of_flexes(sim: Simulation) -> Verdict | None:
+    if sim.model.nv > MOST_FLEX:
+        return None
+    limit = stable_step_at_start(sim.engine)
+    if limit >= sim.timestep:
+        return None
+    what = f"{sim.integrator.name} is unstable with a step of {sim.timestep:g} s on the deformable bodies"
+    return Verdict(f"{what}. {_up_to(limit)}.", _proposed(limit))
+
+
+def _of_feedback(sim: Simulation, feedback: bool) -> Verdict | None:
+    controlled = sim.control is not None and feedback
+    if sim.model.nv > MOST or not (controlled or feeds_back(sim.model)):
+        return None
+    found = judged(sim.engine)
+    # without a controller, what is stable with no step falls over by itself
+    if found is None or (found.stable is None and not controlled):
+        return None
+    what = "this controller" if controlled else "the model's servos"
+    text = (
+        f"{found.integrator} is unstable with {what} and a step of {found.timestep:g} s{found.where}: "
+        f"deviations grow by {_percent(found.growth - 1.0)} a step."
+    )
+    share = stable_gains(sim.engine) if controlled else None
+    gains = "" if share is None else f"with all gains {_floored(share):g} times as large"
+    if found.stable is None:
+        remedy = f"stable only {gains}" if gains else "no step makes it stable"
+        return Verdict(f"{text} It is the gains: {remedy}.", None)
+    return Verdict(f"{text} {_up_to(found.stable)}{f', or {gains}' if gains else ''}.", _proposed(found.stable))
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.2g} %" if share < 1.0 else f"a factor {1.0 + share:.3g}"
+
+
+def _up_to(limit: float) -> str:
+    return f"It is stable up to {_floored(limit):g} s"
+
+
+def _proposed(limit: float) -> float | None:
+    """A step that is stable; None where it cannot be chosen in the lab."""
+    step = _floored(limit)
+    return step if step >= BOUNDS["timestep"][0] else None
+
+
+def _floored(value: float) -> float:
+    """A positive number with two digits, the last rounded down; 0 stays."""
+    if value <= 0.0:
+        return 0.0
+    power = math.floor(math.log10(value)) - 1
+    return float(f"{math.floor(value / 10.0**power * (1 + 1e-12))}e{power}")

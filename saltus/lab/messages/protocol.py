@@ -1,0 +1,314 @@
+"""What the page and the server say to each other.
+
+HTTP, on the loopback only: `/?token=T` is the page, `/ws?token=T` the websocket, `/download/trajectory.nc`,
+`/download/video.mp4` and `/download/report.html` (each with `?token=T`) are what was recorded;
+`/state.py?token=T` is the state as Python text.
+
+Server to page, as JSON with the key `type`:
+
+- `hello`: role ("writer" or "viewer"), scenes [{name, title, group}], bounds {field: [low, high]} of what is typed,
+  upload: how many bytes a model may have, version. First, and when the role changes or there are other scenes.
+- `scene`: all that stays: names, shapes, meshes, ghosts, sliders, keys (see `saltus.lab.view.show.scene_message`).
+- `status`: what changes now and then, at most 10 times a second; of `sliders` those whose values have changed.
+- `signals`: revision, signals [{id, label, unit, group, turns}] that can be plotted, preset [ids], most that can be
+  chosen, room: how many samples are kept. Before samples that it belongs to.
+- `extras`: what users of Python have added: sliders as those of the scene, with `off`, buttons [{id, label, off}].
+- `drawings`: objects that they draw, before the frame that they belong to: [{kind: "arrow", "sphere", "line" or "text",
+  points [x, y, z, x, ...] (m) in the frame of a body by its number, color "#rrggbb", alpha, size (m; 0: as the model's
+  size suggests), text}].
+- `notice`: {level: "info" | "warning" | "error" | "diverged", text}; the last is an error that a reset or a shorter
+  step may end.
+
+Server to page, binary: a frame, little endian, at most 60 a second, and no more than UNACKNOWLEDGED ahead of what the
+page has acknowledged. A newer frame takes the place of one that was not sent.
+
+    u8 version = 2, u8 flags (1 playing, 2 replay, 4 with axes of contacts), u16 contacts, u32 number, f64 time (s),
+    then f32:
+    energy: potential, kinetic (J, nan where unknown); the same of each ghost
+    bodies: x y z (m), w x y z of each, the world first; the same of each ghost, nan of one that has left
+    dofs: position and velocity of each of the scene's; the same of each ghost
+    tendons: of each the number of its points, then x y z of as many as it has at most
+    flexes: x y z of each vertex
+    motors: torque (N m) and the angle that is wanted (rad, nan where none is) of each of the scene's
+    cameras: x y z (m), w x y z (right, up, back) of each of the scene's
+    joints: anchor (m) and axis, world axes, of each of the scene's
+    centre of mass: x y z
+    contacts: x y z, force on the second geom in world axes (N), distance (m), mode of each: 0 open,
+        1 sticking, 2 slipping, -1 not known
+    axes of contacts: the normal towards the second geom and the first tangent of each, world axes
+
+Server to page, binary: samples of the signals that are plotted, before the frame that they lead to. Each follows the
+last that this page got; those that it has no use for any more begin `anew`, with all that there are.
+
+    u8 = 128, u8 flags (1 anew), u16 signals, u32 revision of the list, u32 samples, then u16: the place of each of the
+    signals in the list, up to a multiple of 8 bytes; f64: time (s) of each sample, nan where curves part; f32: of one
+    signal after the other its samples, nan where it was not computed
+
+Page to server: JSON, at most MESSAGE_BYTES, no more than MESSAGES_A_SECOND: {"type": "ack", "frame": n} and the
+commands in COMMANDS. A number that is out of its bounds is answered with a notice, and nothing is done; whatever else
+comes closes the connection with a code and the reason. A model comes as pieces of its files, in any number of `upload`
+messages {name, data in base64}, and is opened by `model`; `path` opens one that is on this machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+VERSION = 2
+MESSAGE_BYTES = 65536
+MESSAGES_A_SECOND = 600
+UNACKNOWLEDGED = 3  # frames
+FRAMES_A_SECOND = 60
+MOST_CONTACTS = 1000
+
+LARGEST = 1e9  # of any number
+#: What can be typed into the page's fields, from and to.
+BOUNDS = {"speed": (0.01, 100.0), "timestep": (1e-6, 1.0), "gravity": (-LARGEST, LARGEST)}
+BOUNDS |= {"restitution": (0.0, 1.0), "friction": (0.0, 10.0)}
+
+# codes with which connections are closed
+MALFORMED, TOO_MANY_MESSAGES, TOO_MANY_VIEWERS = 4001, 4002, 4003
+
+_HEAD = struct.Struct("<BBHId")
+
+
+class Malformed(Exception):
+    """A message that is none of the protocol; the text says why."""
+
+
+class OutOfRange(Malformed):
+    """A number of a message is out of its bounds, and all else as it should be."""
+
+
+# ---------------------------------------------------------------- page to server
+
+
+@dataclass(frozen=True)
+class Command:
+    """A message of the page: its type and its fields, checked."""
+
+    type: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+Check = Callable[[str, Any], Any]  # (name, value) -> value, or raises Malformed
+
+
+def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
+    """A finite number between two bounds; another one is OutOfRange."""
+
+    def check(name: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Malformed(f"{name} is not a number")
+        try:
+            result = float(value)
+        except OverflowError:
+            result = math.inf
+        if not (math.isfinite(result) and low <= result <= high):
+            raise OutOfRange(f"{name} is not between {low:g} and {high:g}")
+        return result
+
+    return check
+
+
+def number_or_none(low: float, high: float) -> Check:
+    """Such a number, or null."""
+    check = number(low, high)
+    return lambda name, value: None if value is None else check(name, value)
+
+
+def count(low: int, high: int) -> Check:
+    """A whole number between two bounds."""
+
+    def check(name: str, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise Malformed(f"{name} is not a whole number between {low} and {high}")
+        return value
+
+    return check
+
+
+def flag(name: str, value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise Malformed(f"{name} is neither true nor false")
+    return value
+
+
+def text(name: str, value: Any) -> str:
+    """A text of at most 200 characters."""
+    if not isinstance(value, str) or len(value) > 200:
+        raise Malformed(f"{name} is not a text of at most 200 characters")
+    return value
+
+
+def long_text(name: str, value: Any) -> str:
+    """A text as long as a path may be."""
+    if not isinstance(value, str) or len(value) > 4096 or "\0" in value:
+        raise Malformed(f"{name} is not a text of at most 4096 characters")
+    return value
+
+
+def text_or_none(name: str, value: Any) -> str | None:
+    """Such a text, or null."""
+    return None if value is None else text(name, value)
+
+
+def texts(name: str, value: Any) -> list[str]:
+    """At most 100 such texts."""
+    if not isinstance(value, list) or len(value) > 100:
+        raise Malformed(f"{name} is not a list of at most 100 texts")
+    return [text(f"{name}[{i}]", item) for i, item in enumerate(value)]
+
+
+def vector(name: str, value: Any) -> tuple[float, float, float]:
+    """Three finite numbers."""
+    if not isinstance(value, list) or len(value) != 3:
+        raise Malformed(f"{name} is not a list of 3 numbers")
+    x, y, z = (number()(f"{name}[{i}]", v) for i, v in enumerate(value))
+    return x, y, z
+
+
+def piece(name: str, value: Any) -> bytes:
+    """Bytes in base64."""
+    try:
+        return base64.b64decode(value, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise Malformed(f"{name} is not base64") from None
+
+
+#: Every command of a writer, with its fields.
+COMMANDS: dict[str, dict[str, Check]] = {
+    **{name: {} for name in ("play", "pause", "toggle", "release", "blur", "video", "take", "model")},
+    "upload": {"name": text, "data": piece},
+    "path": {"path": long_text},
+    "step": {"n": count(1, 1000)},
+    "speed": {"value": number(*BOUNDS["speed"])},
+    "reset": {"key": text_or_none},
+    "scene": {"name": text},
+    "integrator": {"name": text},
+    "timestep": {"value": number(*BOUNDS["timestep"])},
+    "contact": {"name": text},
+    "restitution": {"value": number(*BOUNDS["restitution"])},
+    "friction": {"value": number_or_none(*BOUNDS["friction"])},
+    "gravity": {"value": vector},
+    "slider": {"id": text, "value": number()},
+    "keydown": {"key": text},
+    "keyup": {"key": text},
+    "drag": {"body": count(0, 10**6), "point": vector, "target": vector},
+    "ghosts": {"on": flag},
+    "follow": {"body": text_or_none},
+    "record": {"on": flag},
+    "plot": {"signals": texts},
+    "button": {"id": text},
+    "seek": {"time": number()},
+}
+_MESSAGES = {**COMMANDS, "ack": {"frame": count(0, 2**32 - 1)}}
+
+
+def parse(message: str | bytes) -> Command:
+    """The command that a message is.
+
+    Raises Malformed if it is not JSON, has an unknown type, lacks a field or has one too many or of the wrong kind;
+    OutOfRange if a number is out of its bounds.
+    """
+    if not isinstance(message, str):
+        raise Malformed("binary")
+    try:
+        given = json.loads(message, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise Malformed("not JSON") from None
+    if not isinstance(given, dict):
+        raise Malformed("not an object")
+    kind = given.pop("type", None)
+    if not isinstance(kind, str) or kind not in _MESSAGES:
+        raise Malformed(f"unknown type {kind if isinstance(kind, str) else type(kind).__name__:.40}")
+    fields = _MESSAGES[kind]
+    if unknown := given.keys() - fields:
+        raise Malformed(f"{kind}: unknown field {min(unknown):.40}")
+    if missing := fields.keys() - given:
+        raise Malformed(f"{kind}: no {min(missing)}")
+    return Command(kind, {name: check(f"{kind}: {name}", given[name]) for name, check in fields.items()})
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(word)  # NaN and Infinity are not JSON
+
+
+# ---------------------------------------------------------------- server to page
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What moves, at a moment; arrays as in the module's text, `ghosts` [n, ...] for each of n ghosts."""
+
+    time: float
+    playing: bool
+    energy: NDArray[Any]  # [2]
+    bodies: NDArray[Any]  # [nbody, 7]
+    dofs: NDArray[Any]  # [ndof, 2]
+    com: NDArray[Any]  # [3]
+    ghost_energy: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 2)))
+    ghost_bodies: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 0, 7)))
+    ghost_dofs: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 0, 2)))
+    tendons: Sequence[NDArray[Any]] = ()  # [1 + 3 points] of each: how many points there are now, then all of them
+    flexes: Sequence[NDArray[Any]] = ()  # [nvert, 3] of each
+    motors: Sequence[Sequence[float]] = ()  # [2] of each
+    contacts: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 8)))
+    contact_axes: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 6)))  # of each contact, or of none
+    cameras: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 7)))
+    joints: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 6)))
+    replay: bool = False
+
+    def encode(self, number: int) -> bytes:
+        """The frame's bytes, with its number; of more than MOST_CONTACTS contacts those with the largest forces."""
+        contacts, axes = self.contacts, self.contact_axes
+        if len(contacts) > MOST_CONTACTS:
+            strength = np.linalg.norm(contacts[:, 3:6], axis=1)
+            kept = np.sort(np.argsort(-strength, kind="stable")[:MOST_CONTACTS])
+            contacts, axes = contacts[kept], axes[kept] if len(axes) else axes
+        flags = (1 if self.playing else 0) | (2 if self.replay else 0) | (4 if len(axes) else 0)
+        head = _HEAD.pack(VERSION, flags, len(contacts), number & 0xFFFFFFFF, self.time)
+        parts = [self.energy, self.ghost_energy, self.bodies, self.ghost_bodies, self.dofs, self.ghost_dofs]
+        parts += [*self.tendons, *self.flexes, np.array(self.motors, float), self.cameras, self.joints]
+        parts += [self.com, contacts, axes]
+        with np.errstate(over="ignore"):  # what is beyond float32 is infinitely far away
+            return head + np.concatenate([np.ravel(part) for part in parts]).astype("<f4").tobytes()
+
+
+def encode(message: Mapping[str, Any]) -> str:
+    """A message as JSON text; numbers that are not finite become null."""
+    try:
+        return json.dumps(message, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        return json.dumps(_finite(message), allow_nan=False, separators=(",", ":"))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def notice(level: str, text: str) -> dict[str, Any]:
+    """Something that the user should know."""
+    return {"type": "notice", "level": level, "text": text}
+
+
+def reason(text: str) -> str:
+    """A text cut to what a close frame can hold."""
+    return text.encode()[:120].decode(errors="ignore")

@@ -1,0 +1,218 @@
+"""Sessions with a controller that can be switched, tuned and disturbed by keys.
+
+c, or x, switches the servo on and off, once a press; s switches it off; a and d push while they are held. Switched on,
+its integrals begin at zero; switched off, the motors are without control. Its gains and targets have sliders: they are
+parameters of the running controller, so that nothing is compiled when they change.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.dynamics.control import PID_PARAMETERS
+from saltus.lab.controls.sliders import Handle, control_sliders, joint_sliders, slider, wrapped
+from saltus.lab.data.recording import Downloads
+from saltus.lab.data.signals import Signal, Source
+from saltus.lab.making.setup import Setup
+from saltus.lab.session import LiveSession
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+    from saltus.simulate.simulation import Simulation
+
+FRAME = 1.0 / 60.0  # s: what the lecture's program does once a frame is done this often here
+GAINS = ("kp", "ki", "kd", "target")  # of a PID, in the order of its parameters
+SWITCH = 7  # the place of a PID's parameter that says whether it acts
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter of the controller with a slider.
+
+    index: its place in `Simulation.control_prm`. turns: whether it is an angle, shown in (-π, π].
+    """
+
+    id: str
+    index: int
+    low: float
+    high: float
+    unit: str = ""
+    turns: bool = False
+
+
+@dataclass(frozen=True)
+class Servo:
+    """What can be done to a controller.
+
+    knobs: its parameters with sliders. switches: places of the parameters that are 1 where it acts, 0 where not.
+    controls: those that it sets. push: the degree of freedom and the force (N m, N) of the keys a and d, or None.
+    targets: keys and what they do to a knob once a frame while they are held: {key: (id, change)}.
+    angles: knobs that are the angle wanted of an actuator's joint: {actuator: id}.
+    """
+
+    knobs: tuple[Knob, ...]
+    switches: tuple[int, ...]
+    controls: tuple[int, ...]
+    push: tuple[int, float] | None = None
+    targets: dict[str, tuple[str, float]] = field(default_factory=dict)
+    angles: dict[int, str] = field(default_factory=dict)
+
+
+def pid_servo(model: Model, limits: dict[str, tuple[float, float]], **more: Any) -> Servo:
+    """The servo of a `saltus.PID` on all motors; `limits`: bounds of the sliders kp, ki, kd (None: no target).
+
+    With several motors their knobs are "target 1", "kp 1", ...; `more`: push and targets.
+    """
+    knobs, angles, several = [], {}, model.nactuator > 1
+    for k in range(model.nactuator):
+        number = f" {k + 1}" if several else ""
+        angles[k] = f"target{number}"
+        for place in (3, 0, 1, 2):
+            low, high = limits[GAINS[place]]
+            turns = GAINS[place] == "target"
+            unit = "rad" if turns else ""
+            knobs.append(Knob(f"{GAINS[place]}{number}", PID_PARAMETERS * k + place, low, high, unit, turns))
+    switches = tuple(PID_PARAMETERS * k + SWITCH for k in range(model.nactuator))
+    return Servo(tuple(knobs), switches, tuple(range(model.nu)), angles=angles, **more)
+
+
+class ServoSession(LiveSession):
+    """A session whose setup has a controller, and what can be done to it."""
+
+    def __init__(self, setup: Setup, downloads: Downloads, servo: Servo, on: bool = True):
+        self._servo = servo
+        self._held: dict[str, float] = {}  # keys that are down: frames that they were held for
+        super().__init__(setup, downloads)
+        self.switch(on)
+
+    def make_handles(self) -> list[Handle]:
+        knobs = [_handle(knob) for knob in self._servo.knobs]
+        return knobs + control_sliders(self.sim, self._servo.controls) + joint_sliders(self.sim.model)
+
+    def own_sources(self) -> list[Source]:
+        knobs = self._servo.knobs
+        signals = [Signal(knob.id, knob.id, knob.unit, "Servo") for knob in knobs]
+        return [*super().own_sources(), Source(signals, lambda sim: [_handle(knob).read(sim) for knob in knobs])]
+
+    def preset(self) -> list[str]:
+        targets = {knob.id for knob in self._servo.knobs if knob.id in self._servo.angles.values()}
+        return list(self.setup.plots) or [*super().preset(), *sorted(targets)]
+
+    # ------------------------------------------------------------ the servo
+
+    def servo(self) -> bool:
+        return bool(np.all(self.sim.control_prm[list(self._servo.switches)] > 0.5))
+
+    def switch(self, on: bool) -> None:
+        """Switch the servo on, with its integrals at zero, or off, with its motors without control."""
+        for sim in (self.sim, *(ghost.sim for ghost in self.motion.ghosts)):
+            sim.control_prm[list(self._servo.switches)] = float(on)
+            sim.ctrl[list(self._servo.controls)] = 0.0
+            states = 0 if sim.control is None else sim.control.states_of(sim.model)
+            sim.act[len(sim.act) - states :] = 0.0
+        self._changed = True
+
+    def desired(self, actuator: int) -> float:
+        id = self._servo.angles.get(actuator)
+        return math.nan if id is None else self.knob(id)
+
+    def knob(self, id: str) -> float:
+        """The value of a knob."""
+        return self.handles[id].read(self.sim)
+
+    # ------------------------------------------------------------ keys
+
+    def keyboard(self) -> list[str]:
+        push = ["a", "d"] if self._servo.push else []
+        return [*push, *self._servo.targets, "c", "x", "s"]
+
+    def actions(self) -> list[dict[str, Any]]:
+        made = [action("Servo", "c", "Servo", when=("servo", True))]
+        if self._servo.push:
+            made += [action("Push", "a", "Push −", hold=True), action("Push", "d", "Push +", hold=True)]
+        for key, (id, change) in self._servo.targets.items():
+            made.append(action(id, key, f"{id.capitalize()} {'+' if change > 0 else '−'}", hold=True))
+        return made
+
+    def key(self, key: str, down: bool) -> None:
+        key = key.lower()
+        if not down:
+            self._held.pop(key, None)
+        elif key in self.keyboard() and key not in self._held:
+            self._held[key] = 0.0
+            self.pressed(key)
+
+    def pressed(self, key: str) -> None:
+        """A key went down; one that is held repeats no press."""
+        if key in ("c", "x"):
+            self.switch(not self.servo())
+        elif key == "s":
+            self.switch(False)
+        elif key in self._servo.targets:
+            self._move_target(key, 1)
+
+    def release_keys(self) -> None:
+        self._held.clear()
+
+    def before_steps(self, elapsed: float) -> None:
+        for key, held in list(self._held.items()):
+            self._held[key] = held + elapsed / FRAME
+            if key in self._servo.targets:
+                # the first frame's change was made when the key went down
+                self._move_target(key, math.floor(self._held[key]) - math.floor(held))
+        self.apply_push()
+
+    def apply_push(self) -> None:
+        """The user's force, while its key is held."""
+        if self._servo.push is not None:
+            self.sim.qfrc_applied[self._servo.push[0]] = self.pushing()
+
+    def pushing(self) -> float:
+        """The user's force (N m, N)."""
+        size = 0.0 if self._servo.push is None else self._servo.push[1]
+        return size * (("d" in self._held) - ("a" in self._held))
+
+    def _move_target(self, key: str, frames: int) -> None:
+        if frames:
+            id, change = self._servo.targets[key]
+            handle = self.handles[id]
+            handle.write(self.sim, handle.slider.clipped(wrapped(handle.read(self.sim) + frames * change)))
+            self._changed = True
+
+    # ------------------------------------------------------------ text
+
+    def hud(self) -> list[list[Any]]:
+        return [*super().hud(), self.servo_block(), ["Keys", self.key_lines()]]
+
+    def servo_block(self) -> list[Any]:
+        """Whether the servo is on, and its numbers."""
+        lines = [f"{knob.id} = {self.knob(knob.id):.2f}" for knob in self._servo.knobs]
+        return [f"Servo: {'active' if self.servo() else 'disabled'}", lines]
+
+    def key_lines(self) -> list[str]:
+        """What the keys do."""
+        lines = ["a/d - apply user force"] if self._servo.push else []
+        for id in dict.fromkeys(id for id, _ in self._servo.targets.values()):
+            keys = [key for key, (moved, _) in self._servo.targets.items() if moved == id]
+            lines.append(f"{'/'.join(keys)} - adjust {id}")
+        return [*lines, "c/x - toggle servo", "s - disable servo"]
+
+
+def action(group: str, key: str, label: str, hold: bool = False, when: tuple[str, Any] | None = None) -> dict[str, Any]:
+    """A button for a key; see `LiveSession.actions`."""
+    return {"group": group, "key": key, "label": label, "hold": hold, "when": when}
+
+
+def _handle(knob: Knob) -> Handle:
+    def read(sim: Simulation) -> float:
+        value = float(sim.control_prm[knob.index])
+        return wrapped(value) if knob.turns else value
+
+    def write(sim: Simulation, value: float) -> None:
+        sim.control_prm[knob.index] = value
+
+    return Handle(slider(knob.id, knob.id, "servo", knob.low, knob.high, knob.unit), read, write)

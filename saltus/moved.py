@@ -1,0 +1,64 @@
+"""Modules that have moved: importing them by their old names works for a release, with a DeprecationWarning.
+
+Recordings, models and simulations that were pickled before name them, and so may programs.
+"""
+
+import importlib
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+MOVED = {
+    "saltus.draw.view": "saltus.draw.scene.view",
+    "saltus.dynamics.hill_start": "saltus.dynamics.fibre_equilibrium",
+    "saltus.lab.sit_to_stand": "saltus.lab.scene.sit_to_stand",
+    "saltus.model.edited": "saltus.model.xml_overrides",
+    "saltus.model.hill": "saltus.model.compile.hill",
+    "saltus.model.mjcf": "saltus.model.source.mjcf",
+    "saltus.record.certificate": "saltus.record.table.certificate",
+    "saltus.record.ledger": "saltus.record.table.ledger",
+    "saltus.simulate.compare": "saltus.study.compare",
+    "saltus.simulate.contact": "saltus.simulate.laws.contact",
+    "saltus.simulate.contact_law": "saltus.simulate.soft_contact.analysis",
+    "saltus.simulate.control": "saltus.simulate.laws.control",
+    "saltus.simulate.dynamics": "saltus.simulate.laws.dynamics",
+    "saltus.simulate.events": "saltus.simulate.laws.events",
+    "saltus.simulate.friction_contact": "saltus.simulate.analysis.friction_contact",
+    "saltus.simulate.humans": "saltus.simulate.function",
+    "saltus.simulate.sweep": "saltus.study.sweep",
+    "saltus.symbolic.show.page_html": "saltus.symbolic.show.math_html",
+}
+
+
+class _Same:
+    """Gives the module by its new name."""
+
+    def __init__(self, name: str):
+        self._name = name
+        self._spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        warnings.warn(f"{spec.name} is now {self._name}", DeprecationWarning, stacklevel=2)
+        module = importlib.import_module(self._name)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has run already; that it was found by another name leaves no trace."""
+        module.__spec__ = self._spec
+
+
+class _Finder:
+    """Finds what has moved; asked last, for what nobody else finds."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        return ModuleSpec(name, _Same(MOVED[name])) if name in MOVED else None
+
+
+def install() -> None:
+    """Let the old names be found."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.append(_Finder())

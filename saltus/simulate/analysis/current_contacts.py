@@ -1,0 +1,55 @@
+"""What touches now, how hard, and whether it sticks or slips."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.draw.scene.snapshot import OPEN
+from saltus.record.table.contact_forces import contact_axes, contact_table
+from saltus.simulate import stepping
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.engine import Engine
+
+NEAR = 0.03  # of the model's extent: how near an open point is shown
+
+
+def touching(engine: Engine) -> NDArray[Any]:
+    """Contacts [n, 8] at the present state: position (m), force on the second geom (N, world axes), distance (m), mode.
+
+    The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise. Open
+    points are among them while they are near: nearer than 0.03 of the model's extent.
+    """
+    return touching_with_axes(engine)[0]
+
+
+def touching_with_axes(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same, and the axes [n, 6] of each: the normal towards the second geom and the first tangent, world axes."""
+    if not engine.m.nconmax:
+        return np.zeros((0, 8)), np.zeros((0, 6))
+    if not engine.locates_events:
+        stepping.forward(engine)
+        return _table(engine)
+    return _located(engine)
+
+
+def _table(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
+    return contact_table(engine.m, engine.d), contact_axes(engine.m, engine.d)
+
+
+def _located(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The tables where events are located in time; with modes that are found now, if they are not known.
+
+    Looking changes nothing, so that such modes are forgotten again.
+    """
+    with engine.peeking():
+        engine.note_forces()
+        engine.settle()
+        status = loops.forward(engine.m, engine.d)
+        table, axes = _table(engine)
+        closed = np.zeros(len(table), bool) if status else table[:, 7] != OPEN
+        loops.gaps(engine.m, engine.d)
+        others, their_axes = _table(engine)
+    near = (others[:, 7] == OPEN) & (others[:, 6] < NEAR * engine.model.stat.extent)
+    others[:, 3:6] = 0.0
+    return np.concatenate([table[closed], others[near]]), np.concatenate([axes[closed], their_axes[near]])

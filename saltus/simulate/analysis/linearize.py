@@ -1,0 +1,77 @@
+"""Derivatives of one step, exact to rounding, by dual numbers."""
+
+from typing import Any
+
+import numpy as np
+
+from saltus.contact.mujoco.collision import attach
+from saltus.errors import OptionError
+from saltus.model.layout import DATA
+from saltus.number.structs import Struct
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.engine import Engine
+
+FREE = {"tendon", "wrap", "tendon_force", "tendon_armature"}  # features that integrators' own tangents can do
+POLISH = 12  # Newton iterations after convergence, for the tangents of implicit methods
+
+
+def linearize(engine: Engine) -> tuple[np.ndarray, np.ndarray]:
+    """A and B of one step at the present state; OptionError where its steps have no derivatives."""
+    if engine.hard is not None:
+        raise OptionError("linearize: steps under the hard law of contact have no derivatives; use contact='soft'")
+    if "linearization" not in engine.memo:
+        engine.memo["linearization"] = Linearization(engine)
+    return engine.memo["linearization"]()
+
+
+class Linearization:
+    """Derivatives of the steps of an engine, with memory for them."""
+
+    def __init__(self, engine: Engine):
+        integrator = engine.integrator
+        if integrator.adaptive:
+            raise OptionError(
+                f"linearize: the steps of {integrator.name} depend on the state; choose a fixed-step integrator"
+            )
+        solved = integrator.needs.get("pcg", False)
+        if solved is True or (solved and "flex" in engine.m.layout.features):
+            of = "" if solved is True else " of deformable bodies"
+            raise OptionError(
+                f"linearize: steps of {integrator.name}{of} have no derivatives here; choose euler or implicit_midpoint"
+            )
+        tangent_parameters: list[Any] = list(integrator.parameters)
+        if integrator.needs.get("newton"):
+            tangent_parameters[1] = np.int64(POLISH)
+        self._engine = engine
+        self._parameters = (*integrator.parameters, *tangent_parameters)
+        sizes = engine.d.sizes
+        room = {"control_states": sizes["nact_room"] - sizes["nact"], "control_prm": sizes["ncontrol_prm"]}
+        self._dual = Struct(DATA, integrator.data_sizes(engine.model.sizes(), tangents=True, **room), "dual")
+        attach(engine.model, self._dual)
+        self._loop = loops.linearize(integrator, engine.m.layout.features <= FREE)
+        self._state_rows = [self._dual.span(f, f) for f in ("qpos", "qvel", "act", "ctrl")]
+        self._input_rows = [self._dual.span("history", "history"), self._dual.span("mocap_pos", "control_prm")]
+        self._input_rows.append(self._dual.span("qfrc_applied", "xfrc_applied"))
+
+    def __call__(self) -> tuple[np.ndarray, np.ndarray]:
+        """A and B of (dq, dv, dw)' = A (dq, dv, dw) + B du over one step at the present state.
+
+        A [2 nv + nact, 2 nv + nact], B [2 nv + nact, nu]. Values that wait in the delays of actuators and sensors are
+        no part of the state: they count as constant, so that a control with a delay has no share in B.
+        """
+        engine, dual = self._engine, self._dual
+        engine.prepare()
+        with engine.peeking():
+            memory = engine.d.views["memory"]
+            memory[:] = 0.0
+            dual.ints[DATA.slot["has_xfrc"]] = engine.d.ints[DATA.slot["has_xfrc"]]
+            dual.fill("timestep", engine.timestep)
+            engine.d.fill("timestep", engine.timestep)
+            for rows in self._input_rows:
+                dual.real[rows, 0, 0] = engine.d.real[rows]
+            states, nu = 2 * engine.model.nv + engine.m.nact, engine.model.nu
+            A, B = np.empty((states, states)), np.empty((states, nu))
+            start = [engine.d.real[rows].copy() for rows in self._state_rows]
+            sizes = memory.size, engine.d.views["qacc_warmstart"].size
+            self._loop(engine.m, engine.d, dual, *start, *sizes, engine.timestep, A, B, *self._parameters)
+        return A, B

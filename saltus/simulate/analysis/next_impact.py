@@ -1,0 +1,44 @@
+"""What all laws and treatments make of a simulation's next impact."""
+
+from typing import Any
+
+from saltus.contact.event.modes import PAUSED
+from saltus.errors import OptionError
+from saltus.record.table.events import contact_label
+from saltus.simulate.analysis.impact_report import ImpactReport, impact_report
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.located_events import mode_names
+from saltus.solve.status import AT_IMPACT
+
+
+def report_of_next_impact(engine: Engine, duration: float) -> ImpactReport:
+    """What all laws and treatments make of the next impact; the simulation stays where it is."""
+    if not engine.locates_events:
+        raise OptionError("impact_report: impacts are located in event-driven runs alone (contact='hard', dopri5)")
+    count = engine.d.views["event_count"]
+    with engine.peeking():
+        count[PAUSED] = 1
+        try:
+            engine.prepare()
+            _, status = engine.advance(1, duration)
+            if status != AT_IMPACT:
+                raise OptionError(f"impact_report: there is no impact within {duration:g} s")
+            return impact_report(**_posed(engine))
+        finally:
+            count[PAUSED] = 0
+
+
+def _posed(engine: Engine) -> dict[str, Any]:
+    """The impact that is posed in Data, for `impact_report`."""
+    d = engine.d.views
+    blocks, rows = (int(n) for n in d["hard_count"])
+    items = d["block_item"][d["hard_block"][d["hard_row"][:blocks]]]
+    names = mode_names(engine.model, engine.m)
+    return {
+        "W": d["hard_W"][: rows * rows].reshape(rows, rows).copy(),
+        "before": d["hard_q"][:rows].copy(),
+        "restitution": d["hard_restitution"][:blocks].copy(),
+        "friction": d["hard_mu"][:blocks].copy(),
+        "names": [contact_label(*names[i]) if i >= 0 else "equality" for i in items],
+        "kinds": d["hard_kind"][:blocks].tolist(),
+    }

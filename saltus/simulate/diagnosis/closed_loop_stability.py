@@ -1,0 +1,137 @@
+"""Whether a mechanism, controlled or deformable, is stable under an integrator with a step: growth of deviations."""
+
+import numpy as np
+
+from saltus.contact.counts import NROW
+from saltus.dynamics.tree.manifold import difference, displace
+from saltus.number.kernels import Entry
+from saltus.simulate.engine.engine import Engine
+
+PERTURBATION = 1e-6  # rad, m, and rates: deviations whose growth is looked at
+GROWS = 1e-3  # a step: less than this counts as none
+ITERATIONS = 60  # of one deviation of many freedoms, the second half of which is its growth
+CLEARLY = 1e-2  # a step: growth beyond what so many iterations tell
+
+_displace = Entry("displace", "origin, v, target", "displace(m, origin, 1.0, v, target)", displace=displace)
+_difference = Entry("tangent", "origin, target, out", "difference(m, origin, target, out)", difference=difference)
+
+
+def growth(engine: Engine, h: float) -> float:
+    """Growth of the fastest growing small deviation over one step of h seconds from the present state.
+
+    The largest magnitude of the eigenvalues of the step's Jacobian, by central differences of the step itself.
+    """
+    nv, m, d = engine.model.nv, engine.m, engine.d
+    here = engine.state.copy()
+    n = 2 * nv + len(engine.act)
+    ends = np.zeros((2, n, n))
+    base: tuple[np.ndarray, ...] | None = None
+    with engine.peeking():
+        for column in range(-1, n):
+            for side in (0, 1):
+                engine.state[:] = here
+                d.views["memory"][:] = 0.0
+                if column >= 0:
+                    _deviate(engine, column, (1 - 2 * side) * PERTURBATION)
+                engine.advance(1, h)
+                if base is None:
+                    base = engine.qpos.copy(), engine.qvel.copy(), engine.act.copy()
+                if column >= 0:
+                    out = ends[side, column]
+                    _difference(m, d, base[0], engine.qpos, out[:nv])
+                    out[nv : 2 * nv] = engine.qvel - base[1]
+                    out[2 * nv :] = engine.act - base[2]
+    jacobian = (ends[0] - ends[1]).T / (2 * PERTURBATION)
+    return float(abs(np.linalg.eigvals(jacobian)).max(initial=0.0)) if np.isfinite(jacobian).all() else float("inf")
+
+
+def _deviate(engine, column, size) -> None:
+    """Move the state in one direction of its tangent space."""
+    nv = engine.model.nv
+    if column < nv:
+        v = np.zeros(nv)
+        v[column] = size
+        _displace(engine.m, engine.d, engine.qpos.copy(), v, engine.qpos)
+    elif column < 2 * nv:
+        engine.qvel[column - nv] += size
+    else:
+        engine.act[column - 2 * nv] += size
+
+
+def is_constrained(engine: Engine) -> bool:
+    """Whether rows of constraints act at the end of a step from the present state, which is kept."""
+    if not engine.m.nblockmax:
+        return False
+    with engine.peeking():
+        engine.d.views["memory"][:] = 0.0
+        engine.advance(1, engine.timestep)
+    return bool(engine.d.views["count"][NROW])
+
+
+def stable_step(engine: Engine, h: float) -> float | None:
+    """The largest step (s), at most h, to two digits, at which no small deviation grows; None if there is none."""
+    low = h
+    while growth(engine, low) > 1.0 + GROWS * low / h:
+        low /= 2.0
+        if low < 1e-6 * h:
+            return None
+    high = min(2.0 * low, h)
+    while high - low > 0.005 * low:
+        middle = 0.5 * (low + high)
+        stable = growth(engine, middle) <= 1.0 + GROWS * middle / h
+        low, high = (middle, high) if stable else (low, middle)
+    return low
+
+
+def stable_step_at_start(engine: Engine) -> float:
+    """The largest step (s) at which no deviation of a deformable body grows at the model's start; the state is kept.
+
+    inf where the simulation's own step is stable, or chosen by the integrator, or goes over events.
+    """
+    if engine.integrator.adaptive or engine.event_reader is not None or not engine.model.nflex:
+        return np.inf
+    low, high = engine.timestep, np.inf
+    with engine.peeking():
+        engine.place(None)
+        while _fastest_growth(engine, low) > 1.0 + CLEARLY:
+            low, high = low / 2.0, low
+            if low < PERTURBATION * engine.timestep:
+                return 0.0
+        while np.isfinite(high) and high - low > 0.01 * low:
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if _fastest_growth(engine, middle) > 1.0 + CLEARLY else (middle, high)
+    return low if np.isfinite(high) else np.inf
+
+
+def _fastest_growth(engine: Engine, h: float) -> float:
+    """Mean growth a step of a deviation in the direction of those that grow fastest, by iterating on one of them.
+
+    As `growth`, for systems of many freedoms (Golub & Van Loan, Matrix Computations (2013), 7.3.1). inf where a step
+    fails.
+    """
+    here = engine.state.copy()
+    base = _stepped(engine, here, np.zeros(2 * engine.model.nv), h)
+    deviation = np.random.default_rng(0).normal(size=2 * engine.model.nv)
+    sizes = []
+    for _ in range(ITERATIONS):
+        deviation *= PERTURBATION / np.linalg.norm(deviation)
+        end = _stepped(engine, here, deviation, h)
+        if end is None or base is None:
+            return np.inf
+        _difference(engine.m, engine.d, base[0], end[0], deviation[: engine.model.nv])
+        deviation[engine.model.nv :] = end[1] - base[1]
+        sizes.append(np.linalg.norm(deviation) / PERTURBATION)
+    return float(np.exp(np.log(sizes[ITERATIONS // 2 :]).mean()))
+
+
+def _stepped(engine, here, deviation, h) -> tuple[np.ndarray, np.ndarray] | None:
+    """Positions and velocities one step of h seconds after a state that deviates from `here`; None without numbers."""
+    nv = engine.model.nv
+    engine.state[:] = here
+    engine.d.views["memory"][:] = 0.0
+    _displace(engine.m, engine.d, here[engine.rows_of("qpos")], deviation[:nv], engine.qpos)
+    engine.qvel[:] += deviation[nv:]
+    engine.advance(1, h)
+    end = engine.qpos.copy(), engine.qvel.copy()
+    engine.state[:] = here
+    return end if all(np.isfinite(part).all() for part in end) else None

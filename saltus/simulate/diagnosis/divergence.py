@@ -1,0 +1,221 @@
+"""When a run leaves the numbers: what diverged first, which force did it, and what step would have been stable."""
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from saltus.contact.counts import NUNSOLVED
+from saltus.errors import DivergenceError, ModelError, SaltusError, warn
+from saltus.integrate.adaptive.dopri5 import ATTEMPTS
+from saltus.integrate.status import LARGEST
+from saltus.simulate.diagnosis.bad_numbers import GIVEN, first_bad
+from saltus.simulate.diagnosis.closed_loop_stability import stable_step_at_start
+from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, event_error
+from saltus.simulate.diagnosis.linear_stability import modes, stable_timestep
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.laws.control import OF_JOINTS
+from saltus.simulate.laws.dynamics import full_inertia, inertia_fault
+from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO_SMALL
+
+TERMS = (
+    *("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_fluid", "qfrc_actuator", "qfrc_applied", "qfrc_bias"),
+    "qfrc_constraint",
+)
+
+
+def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
+    """Turn a kernel's status into an error or warning; `before` is the state that the steps began from."""
+    failed = int(engine.d.views["count"][NUNSOLVED])
+    engine.d.views["count"][NUNSOLVED] = 0
+    if status in (DIVERGED, STEP_TOO_SMALL):
+        engine.unconverged += failed
+        bad = {name: engine.d.views[name].copy() for name in ("qvel", "qpos", "act", "time")}
+        steps = taken - 1 if status == DIVERGED else 0
+        engine.state[:] = before
+        if steps > 0:
+            engine.advance(steps, engine.timestep)
+        raise _error(engine, bad, status)
+    if failed:
+        # the hard law's iterations depend on the number of contacts
+        most = "" if engine.contact == "hard" else f" in {engine.model.opt.iterations} iterations"
+        _warn_once(engine, f"the constraint solver did not reach its tolerance{most}")
+        engine.unconverged += failed
+    if status == NOT_CONVERGED:
+        _warn_once(engine, "Newton's method did not converge")
+        engine.unconverged += 1
+    elif status == CONTACTS_FULL:
+        raise _overflow(engine, before, taken)
+    elif status in EVENT_STATUSES:
+        raise event_error(engine, status)
+
+
+def _overflow(engine: Engine, before: np.ndarray, taken: int) -> SaltusError:
+    """The error for more contacts than there is room for: a divergence where the step is too long for the motion."""
+    what = f"more than {engine.m.nconmax} contacts at once"
+    crossing = _crosses(engine)
+    engine.state[:] = before
+    for _ in range(taken if engine.event_reader is None else 0):  # steps do not stop there
+        here = engine.state.copy()
+        if engine.advance(1, engine.timestep)[1] == CONTACTS_FULL:
+            engine.state[:] = here
+            break
+    limit = _tried(lambda: stable_step_at_start(engine), math.inf)
+    if not crossing and limit >= engine.timestep:
+        return ModelError(f"{what} at t = {engine.time:.6g} s; there is no room for them")
+    stable = limit if limit < engine.timestep else None
+    return DivergenceError(engine.time, what=what, timestep=engine.timestep, stable_timestep=stable)
+
+
+def _crosses(engine: Engine) -> bool:
+    """Whether anything moves by more than the model's extent within a step, at the state that the steps came to."""
+    speeds = engine.d.views["qvel"][[unit == "m/s" for unit in engine.model.coordinate_units()[1]]]
+    return not (np.abs(speeds) * engine.timestep < engine.model.stat.extent).all()
+
+
+def check_given(engine: Engine) -> None:
+    """DivergenceError where the state or an input holds a number that is none, for what does not step."""
+    if not np.isfinite(engine.state).all() and first_bad(_given(engine)) is not None:
+        raise _error(engine, {}, DIVERGED)
+
+
+def check_inertia(engine: Engine, before: np.ndarray) -> None:
+    """DivergenceError where the user's equations gave the last step an inertia matrix not positive definite.
+
+    The state is then the one `before` the steps.
+    """
+    M = engine.d.views["M"]
+    if M.any() and (fault := inertia_fault(full_inertia(engine.m, M))):
+        engine.state[:] = before
+        raise DivergenceError(engine.time, what=f"the inertia matrix of the given equations {fault}")
+
+
+def _given(engine: Engine) -> dict[str, np.ndarray]:
+    return {name: engine.d.views[name] for name in GIVEN}
+
+
+def _warn_once(engine, what: str) -> None:
+    """Say once that steps were not what they should be; `engine.unconverged` counts them."""
+    if engine.unconverged == 0:
+        text = f"{engine.integrator.name}: {what} in some steps (timestep {engine.timestep:g} s)"
+        warn(text)
+
+
+def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> DivergenceError:
+    """The error for a state `bad` that followed the present, last good, one; with what can be found out of it."""
+    given = first_bad(_given(engine))
+    if given is not None:
+        name, k = given
+        label = name if name == "time" else f"{name}[{k}]"
+        i, what = _dof_of(engine, name, k), f"the state or an input held a number that is not finite, {label}"
+    else:
+        i, what = _first_to_go(engine, bad)
+    if status == STEP_TOO_SMALL and given is None:
+        what = f"step control asked for steps too small for the clock, or more than {ATTEMPTS:,} within a timestep"
+    term, value = (None, None) if i is None else _tried(lambda: largest_term(engine, i), (None, None))
+    limit, _ = _tried(lambda: stability_limit(engine), (math.inf, 0j))
+    if engine.model.nflex and given is None:
+        limit = min(limit, _tried(lambda: stable_step_at_start(engine), math.inf))
+    unit = "N" if i is not None and engine.model.coordinate_units()[1][i] == "m/s" else "N·m"
+    return DivergenceError(
+        engine.time,
+        dof=None if i is None else engine.model.dof_names()[i],
+        dof_index=i,
+        what=what,
+        term=term,
+        term_value=value,
+        term_unit=unit,
+        timestep=engine.timestep,
+        stable_timestep=limit if np.isfinite(limit) else None,
+    )
+
+
+def _dof_of(engine: Engine, name: str, k: int) -> int | None:
+    """The degree of freedom that entry k of a field acts on, if it is one's own."""
+    if name in ("qvel", "qfrc_applied"):
+        return k
+    if name == "qpos":
+        j = int(np.searchsorted(engine.model.jnt_qposadr, k, "right")) - 1
+        return int(engine.model.jnt_dofadr[j]) + min(k - int(engine.model.jnt_qposadr[j]), 5)
+    if name == "xfrc_applied":
+        wrong = np.unique(np.flatnonzero(~np.isfinite(engine.xfrc_applied)) // 6)
+        moved = wrong[engine.model.body_dofnum[wrong] > 0]
+        return int(engine.model.body_dofadr[moved[0]]) if moved.size else None
+    if name == "ctrl":
+        actuator = int(np.searchsorted(np.cumsum(engine.model.actuator_ctrlnum), k, "right"))
+        if engine.model.actuator_trntype[actuator] in OF_JOINTS:
+            return int(engine.model.jnt_dofadr[engine.model.actuator_trnid[actuator, 0]])
+    return None
+
+
+def _first_to_go(engine: Engine, bad: dict[str, np.ndarray]) -> tuple[int | None, str]:
+    """The degree of freedom that has left the numbers, and in which way."""
+    wrong = np.flatnonzero(~(np.abs(bad["qvel"]) < LARGEST))
+    if wrong.size:
+        i = int(wrong[0])
+        return i, "velocity grew beyond 1e10" if np.isfinite(bad["qvel"][i]) else "velocity is not finite"
+    found = first_bad(bad)
+    if found is None:
+        return (0 if engine.model.nv else None), "steps cannot go on"
+    name, k = found
+    what = {"qpos": "position is not finite", "act": f"act[{k}] is not finite"}.get(name, f"{name} is not finite")
+    return _dof_of(engine, name, k), what
+
+
+def _tried(compute: Callable[[], Any], otherwise: Any) -> Any:
+    """What can be computed at the last good state, which may be near the end of the numbers, or else another value."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return compute()
+    except (SaltusError, ArithmeticError, ValueError, np.linalg.LinAlgError):
+        return otherwise
+
+
+def largest_term(engine: Engine, i: int) -> tuple[str | None, float | None]:
+    """Name and value of the largest force on degree of freedom i at the present state."""
+    if first_bad(_given(engine)) is not None:
+        return None, None
+    if engine.forward():
+        return None, None
+    values = {t: float(engine.d.views[t][i]) for t in TERMS if engine.d.views[t].size}
+    known = {t: abs(value) for t, value in values.items() if not np.isnan(value)}
+    if not known:
+        return None, None
+    term = max(known, key=lambda t: known[t])
+    return term, values[term]
+
+
+def linear_modes(engine: Engine) -> np.ndarray:
+    """Eigenvalues [nv, 2] (1/s) of springs and dampers at the present state, without weight and motors.
+
+    ModelError where the inertia matrix there has no inverse.
+    """
+    m = engine.model
+    kernel_model = m.struct()
+    if engine.forward():
+        raise ModelError(f"the accelerations of {m.name!r} cannot be computed at t = {engine.time:g} s")
+    M, B = engine.inertia(), np.diag(kernel_model.dof_damping)
+    stiffness = np.zeros(m.nv)
+    for j in range(m.njnt):
+        count = (6, 3, 1, 1)[m.jnt_type[j]]
+        stiffness[m.jnt_dofadr[j] : m.jnt_dofadr[j] + count] = kernel_model.jnt_stiffness[j]
+    try:
+        return modes(M, np.diag(stiffness), B)
+    except (ValueError, np.linalg.LinAlgError):
+        raise ModelError(f"the inertia matrix of {m.name!r} is singular at t = {engine.time:g} s") from None
+
+
+def stability_limit(engine: Engine) -> tuple[float, complex]:
+    """Largest stable step (s) of the integrator on the springs and dampers at the present state, and its mode.
+
+    (inf, 0) where there is none, or none can be found: at a state that is not finite, or with a singular inertia.
+    """
+    if not engine.model.nv or first_bad(_given(engine)) is not None:
+        return math.inf, 0j
+    try:
+        return stable_timestep(engine.integrator, linear_modes(engine))
+    except (SaltusError, np.linalg.LinAlgError, ValueError):
+        return math.inf, 0j

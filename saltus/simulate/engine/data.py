@@ -1,0 +1,113 @@
+"""What a user reads from a simulation: everything computed, by MuJoCo's names, always of the present state."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from saltus.contact.counts import NITER
+from saltus.errors import OptionError
+from saltus.model.compile.actuators import SCALAR
+from saltus.model.layout import DATA
+from saltus.simulate.engine import constraint_rows
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.turn import Turn, in_turn
+
+STATE = (
+    *("time", "qpos", "qvel", "act", "memory", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
+    *("qfrc_applied", "xfrc_applied"),
+)
+SHOWN = (
+    "time qpos qvel act ctrl qfrc_applied xfrc_applied xpos xipos subtree_com xquat xmat ximat xanchor xaxis geom_xpos "
+    "geom_xmat site_xpos site_xmat cinert crb cdof cdof_dot M qLD qLDiagInv ten_length ten_J ten_velocity cvel cacc "
+    "cfrc_ext cfrc_int subtree_linvel subtree_angmom cfrc_body qfrc_bias qfrc_spring qfrc_damper qfrc_gravcomp "
+    "qfrc_fluid qfrc_passive qfrc_actuator act_dot actuator_length actuator_velocity actuator_force mocap_pos "
+    "mocap_quat userdata flexvert_xpos qfrc_smooth qacc_smooth qacc qfrc_inverse qfrc_constraint energy"
+)
+HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
+CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELDS)
+
+
+class Data:
+    """Computed quantities as arrays: `xpos`, `qfrc_bias`, `qacc`, ... by MuJoCo's names, in SI units.
+
+    They always belong to the present state: reading one after a step or a change of the state computes them anew.
+    (In MuJoCo they are those of the last step's start until `mj_forward` is called.) `M`, `qLD` have MuJoCo's sparse
+    layout. State and inputs can be written; what is computed is read-only.
+
+    Contacts and constraint rows are here too: `ncon`, `contact` (a structured array), `nefc`, `efc_J` [nefc, nv],
+    `efc_pos`, `efc_D`, `efc_R`, `efc_aref`, `efc_force`, `efc_frictionloss`, `efc_type` and `efc_id` [nefc],
+    `solver_niter`; see `saltus.simulate.engine.constraint_rows`. `actuator_moment` [nout, nv] is dense.
+    """
+
+    def __init__(self, engine: Engine, refresh: Callable[[str], np.ndarray | None], turn: Turn):
+        self._turn = turn
+        self._engine, self._refresh = engine, refresh
+        self._rows: tuple[Any, dict[str, np.ndarray]] = (None, {})  # the state they belong to, and the rows
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise OptionError("the data of a simulation cannot be copied or pickled alone; copy the Simulation")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in CONSTRAINTS:
+            return self._constraint(name)
+        if name == "actuator_moment":
+            return self._actuator_moment()
+        if name.startswith("_") or name not in DATA.fields or name in HIDDEN:
+            raise AttributeError(f"Data has no field {name!r}")
+        view = self._engine.d.views[name]
+        if name in ("act", "act_dot"):
+            view = view[: self._engine.m.nact]
+        if name in STATE:
+            return view
+        if name == "flexvert_xpos":
+            view = view[: self._engine.model.nflexvert]  # without nodes
+        self._refresh(name)
+        if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
+            view = view[self._sparse_rows()]
+        view = view.view()
+        view.flags.writeable = False
+        return view
+
+    def __dir__(self):
+        return sorted([f for f in DATA.fields if f not in HIDDEN] + ["actuator_moment", *CONSTRAINTS])
+
+    @in_turn
+    def _actuator_moment(self) -> np.ndarray:
+        """Moment arms of all outputs of actuators [nout, nv]."""
+        self._refresh("moment")
+        m = self._engine.m
+        moment = np.zeros((m.nout, self._engine.model.nv))
+        for o in range(m.nout):
+            row = slice(m.moment_adr[o], m.moment_adr[o] + m.moment_num[o])
+            scalar = m.out_kind[o] == SCALAR
+            moment[o, m.moment_dof[row]] = m.actuator_gear[o, 0] if scalar else self._engine.d.views["moment"][row]
+        return moment
+
+    @in_turn
+    def _constraint(self, name: str) -> Any:
+        """Contacts and rows of the present state."""
+        computed = self._refresh(name)
+        if name in ("ncon", "contact"):
+            found = constraint_rows.contacts(self._engine.m, self._engine.d)
+            return len(found) if name == "ncon" else found
+        if name == "solver_niter":
+            return int(self._engine.d.views["count"][NITER])
+        if name == "nefc":
+            return int(constraint_rows.row_counts(self._engine.d).sum())
+        if self._rows[0] is not computed:
+            self._rows = computed, constraint_rows.rows(self._engine.model, self._engine.m, self._engine.d)
+        return self._rows[1][name]
+
+    def _sparse_rows(self) -> np.ndarray:
+        """Places of MuJoCo's entries among ours.
+
+        There simple bodies have only their diagonals, and tendons with inertia couple no branches.
+        """
+        ours, theirs = self._engine.m, self._engine.model
+        places = []
+        for i in range(theirs.nv):
+            columns = ours.M_colind[ours.M_rowadr[i] : ours.M_rowadr[i] + ours.M_rownnz[i]]
+            wanted = theirs.M_colind[theirs.M_rowadr[i] : theirs.M_rowadr[i] + theirs.M_rownnz[i]]
+            places.extend(ours.M_rowadr[i] + np.searchsorted(columns, wanted))
+        return np.array(places, int)

@@ -1,0 +1,334 @@
+"""One mechanism in memory: what compiled code works on, and the loop that moves it."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from saltus.arguments import positive
+from saltus.contact.counts import NUNSOLVED
+from saltus.contact.event.modes import UNDONE
+from saltus.contact.mujoco.collision import attach
+from saltus.contact.mujoco.rays import attach_sense
+from saltus.dynamics.control import PID_PARAMETERS
+from saltus.errors import OptionError
+from saltus.integrate.adaptive.dopri5 import GOING
+from saltus.integrate.event.event_driven import event_driven, step_word
+from saltus.integrate.registry import find_integrator
+from saltus.model.compile.kernel_model import UserLaws
+from saltus.model.layout import DATA, model_layout
+from saltus.model.load import load
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.record.table.events import EVENT_DTYPE, event_table
+from saltus.simulate.engine import constraint_rows, loops
+from saltus.simulate.engine.event_start import check_start
+from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
+from saltus.simulate.engine.located_events import EventReader
+from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
+from saltus.simulate.engine.stepped_events import StepEventReader
+from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
+from saltus.simulate.laws.control import Controller, check_control, user_laws
+from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
+from saltus.simulate.laws.events import Actuation, Event, UserEvents, start_values
+from saltus.solve.status import EVENTS_FULL
+
+_HAS_XFRC = DATA.slot["has_xfrc"]
+
+
+class Engine:
+    """A model, its state in memory, and an integrator; below `saltus.Simulation`, whose arguments it takes.
+
+    It checks nothing while it moves: what steps return is a status (`saltus.solve.status`), which
+    `saltus.simulate.diagnosis.divergence.handle` turns into an error that says why.
+
+    m, d: Model and Data as kernels take them; `step_m` is the model with what steps are compiled with and looking at a
+    state is not. `state`: time, positions, velocities, inputs and what integrator and solver remember, a view into d.
+    `left`: the state that the last step left. `computed`: the state that computed quantities belong to. `memo`: what
+    others found out about this engine, until its controller changes.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        integrator: Any,
+        contact: Any,
+        timestep: float | None,
+        tolerance: tuple[float, float] | None,
+        control: Controller | None,
+        dynamics: Dynamics | None,
+        events: Sequence[Event],
+        actuation_states: int | Sequence[float] | None,
+    ):
+        check_control(control)
+        self.model: Model = load(model)
+        self.user_events = UserEvents(events, control)
+        self.start_values = start_values(actuation_states, control)
+        discrete = bool(self.user_events.all or self.start_values)
+        self.law = find_contact_law(contact, self.model if discrete else None)
+        if integrator is None and self.law.name == "hard":
+            integrator = "dopri5"  # what events are located with
+        self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
+        check_sampling(self.model, self.integrator)
+        check_discrete(self.model, self.integrator, self.law.name == "hard")
+        self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
+        # steps of adaptive integrators are not what a soft constraint's time constant is measured against
+        self.law_timestep = self.integrator.law_timestep(self.timestep)
+        self.dynamics, self.equations = dynamics, equations_key(dynamics, self.model)
+        self.hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self.start_values)
+        self.locates_events = self.hard is not None and self.hard.event
+        self.steps_over_events = self.hard is not None and not self.hard.event
+        touches = isinstance(self.law, Compliant) and self.model.struct().nconmax
+        self._touch = self.law.feature_key if isinstance(self.law, Compliant) and touches else ""
+        self._allocate(control)
+        self.events = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
+        self.unconverged = 0  # steps whose iteration did not reach its tolerance
+        self.left: np.ndarray | None = None
+        self.computed: np.ndarray | None = None
+        self.memo: dict[str, Any] = {}
+        self.set_control(control)
+        self.reset(None)
+
+    def _allocate(self, control: Controller | None) -> None:
+        """The memory, with room for the controller, and the loop."""
+        laws = UserLaws(hard=self.hard, touch=self._touch)
+        self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
+        stepped = event_driven(self.integrator) if self.locates_events else self.integrator
+        self.d = Struct(DATA, stepped.data_sizes(self.m.sizes, **_room(self.model, control)))
+        self.d.fill("timestep", self.timestep)
+        attach(self.model, self.d)
+        if "sensor_delay" in self.m.layout.features:
+            attach_sense(self.model, self.d)  # steps look, too
+        self.state = self.d.real[self.d.span("time", "xfrc_applied")]
+        views = self.d.views
+        self.qpos, self.qvel, self.ctrl = views["qpos"], views["qvel"], views["ctrl"]
+        self.qfrc_applied, self.xfrc_applied = views["qfrc_applied"], views["xfrc_applied"]
+        self.mocap_pos, self.mocap_quat = views["mocap_pos"], views["mocap_quat"]
+        self.actuation_state, self.control_prm = views["actuation_state"], views["control_prm"]
+        self.loop = loops.advance(stepped)
+        self._method = step_word(self.integrator) if self.locates_events else ""
+        self._motion = self.rows_of("qpos", "qvel")
+        self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
+        self._no_forces = bytes(views["xfrc_applied"].nbytes)
+        self.event_reader: EventReader | StepEventReader | None = None
+        if self.locates_events:
+            self.event_reader = EventReader(self.model, self.m, self.d, self.user_events.names)
+        elif self.steps_over_events:
+            self.event_reader = StepEventReader(self.model, self.m, self.d)
+
+    def set_control(self, control: Controller | None) -> None:
+        """Let a controller work from now on, with its states as `act` has them; OptionError: it has no room."""
+        check_control(control)
+        if control is not None and not _fits(self.d.sizes, _room(self.model, control)):
+            raise OptionError("there is no room for this controller; give it to Simulation(..., control=...)")
+        if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
+            raise OptionError("this Actuation has events; give it to Simulation(..., control=...)")
+        self.control = control
+        self.laws = user_laws(self.model, control, self.equations)._replace(hard=self.hard, touch=self._touch)
+        self.m = self.model.struct(timestep=self.law_timestep, laws=self.laws)
+        words = {self.user_events.feature_key, self._method} - {""}
+        self.step_m = copy.copy(self.m)
+        self.step_m.layout = model_layout(self.m.layout.features | words)
+        if control is not None:
+            parameters = control.parameters(self.model)
+            self.control_prm[: len(parameters)] = parameters
+        self.computed = None
+        self.memo.clear()
+
+    # ------------------------------------------------------------ state
+
+    @property
+    def time(self) -> float:
+        """Time in s."""
+        return float(self.d.views["time"])
+
+    @property
+    def act(self) -> np.ndarray:
+        """States of actuators [na], then those of a controller: a view."""
+        return self.d.views["act"][: self.m.nact]
+
+    @property
+    def contact(self) -> str:
+        """The name of the contact law."""
+        return self.law.name
+
+    def rows_of(self, name: str, last: str | None = None) -> slice:
+        """Where a field lies in the state, with all fields up to the `last`."""
+        rows, first = self.d.span(name, last or name), self.d.span("time", "time").start
+        return slice(rows.start - first, rows.stop - first)
+
+    def reset(self, key: int | str | None) -> None:
+        """Go to a keyframe or the model's start, with no past."""
+        self.place(key)
+        self.computed = self.left = None
+        self.unconverged = 0
+        self.events = self.events[:0]
+
+    def place(self, key: int | str | None) -> None:
+        """Put the state at a keyframe or the model's start."""
+        parameters = self.control_prm.copy()
+        self.state[:] = 0.0
+        self.control_prm[:] = parameters
+        for name, value in start_state(self.model, key, self.timestep).items():
+            view = self.d.views[name]
+            (view[: len(value)] if view.ndim else view)[...] = value
+        self.actuation_state[:] = self.start_values
+
+    def was_moved(self) -> bool:
+        """Whether positions or velocities are others than those that the last step left."""
+        rows = self._motion
+        return self.left is None or not np.array_equal(self.state[rows], self.left[rows])
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """All that steps go on from: state and inputs, what is remembered, and what the last step left."""
+        return {"state": self.state.copy()} | ({} if self.left is None else {"left": self.left.copy()})
+
+    def go_to(self, checkpoint: dict[str, np.ndarray]) -> None:
+        """Go to a checkpoint of an engine with the same model, integrator and controller; steps go on bit for bit."""
+        state = checkpoint["state"]
+        if state.shape != self.state.shape:
+            raise OptionError(f"the checkpoint holds {state.size} numbers, this state {self.state.size}")
+        self.state[:] = state
+        self.left = checkpoint["left"].copy() if "left" in checkpoint else None
+        self.computed = None
+
+    @contextmanager
+    def peeking(self) -> Iterator[None]:
+        """Look elsewhere: after the block the state, the log of events and the count of failed solves are as before."""
+        state, left, events = self.state.copy(), self.left, self.events
+        count = self.d.views["count"]
+        unsolved = int(count[NUNSOLVED])
+        try:
+            yield
+        finally:
+            self.state[:], self.left, self.events = state, left, events
+            count[NUNSOLVED] = unsolved
+            self.computed = None
+
+    # ------------------------------------------------------------ motion
+
+    def advance(self, n: int, h: float) -> tuple[int, int]:
+        """n steps of h seconds; returns how many were taken, and a status."""
+        self.computed = None
+        if not self.integrator.adaptive:
+            self.d.views["timestep"][...] = h
+        if self.event_reader is not None:
+            return self._advance_logging(n, h)
+        return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
+
+    def _advance_logging(self, n: int, h: float) -> tuple[int, int]:
+        """The same with a log of events, which is read in between."""
+        taken, status = 0, EVENTS_FULL
+        self.d.views["event_count"][UNDONE] = 0
+        while status == EVENTS_FULL and taken < n:
+            more, status = self.loop(self.step_m, self.d, n - taken, h, *self.integrator.parameters)
+            taken += more
+            self.read_events()
+        return taken, 0 if status == EVENTS_FULL else status
+
+    def read_events(self) -> None:
+        """Add the events since the last call to `events`."""
+        if self.event_reader is None:
+            return
+        new = self.event_reader.read(len(self.events))
+        if len(new):
+            self.events = np.concatenate([self.events, new]) if len(self.events) else new
+
+    def prepare(self) -> None:
+        """Before steps: an integrator forgets what it remembers if the state was changed from outside.
+
+        An adaptive one forgets its slopes where an input was.
+        """
+        self.note_forces()
+        if self.locates_events and not self.modes_are_known():
+            check_start(self.model, self.m, self.d)
+        if self.steps_over_events and self.was_moved():
+            self.d.views["past_known"][...] = 0.0
+        if self.remembers:
+            moved, memory = self.d.span("time", "act"), self.d.views["memory"]
+            if self.left is None or not np.array_equal(self.state[moved], self.left[moved]):
+                memory[:] = 0.0
+            elif self.integrator.adaptive and not np.array_equal(self.state, self.left):
+                memory[GOING] = 0.0
+
+    def keep_left(self) -> None:
+        """After steps: keep the state that they left, where it matters whether it is changed from outside."""
+        if self.remembers or self.event_reader is not None:
+            self.left = self.state.copy()
+
+    def note_forces(self) -> None:
+        """Tell kernels whether there are Cartesian forces at all."""
+        self.d.ints[_HAS_XFRC] = self.xfrc_applied.tobytes() != self._no_forces
+
+    def modes_are_known(self) -> bool:
+        """Whether the modes belong to the state; forgets them if it was changed from outside."""
+        known = self.d.views["modes_known"]
+        if self.was_moved():
+            known[:] = 0.0
+        return bool(known[0])
+
+    def settle(self) -> None:
+        """Find the modes of the present state to look at it, if they are not known; the next step finds them again."""
+        if self.modes_are_known():
+            return
+        check_start(self.model, self.m, self.d)
+        loops.settle(self.step_m, self.d)
+        if self.event_reader is not None:
+            self.event_reader.read(len(self.events))  # that step's
+
+    # ------------------------------------------------------------ quantities
+
+    def forward(self) -> int:
+        """Compute everything from the present state and inputs; returns a status. Where the solver begins is kept."""
+        self.note_forces()
+        before = self.state.copy()
+        if self.locates_events:
+            self.settle()
+        status = loops.forward(self.m, self.d)
+        if self.control is not None and not self.control.hold:
+            rows = self.rows_of("ctrl")
+            before[rows] = self.state[rows]
+        self.state[:] = self.computed = before
+        return status
+
+    def is_computed(self) -> bool:
+        """Whether computed quantities belong to the present state."""
+        return self.computed is not None and np.array_equal(self.computed, self.state)
+
+    def compute_more(self, name: str) -> None:
+        """After `forward`: what it leaves out, if the field is of it."""
+        if name == "qfrc_inverse":
+            loops.inverse(self.m, self.d)
+        elif name in BODY_FIELDS:
+            compute_bodies(self.model, self.law_timestep, self.d)
+
+    def energy(self) -> np.ndarray:
+        """(potential, kinetic) energy (J) of the present state."""
+        loops.energy(self.m, self.d)
+        self.computed = None
+        return self.d.views["energy"].copy()
+
+    def energy_and_pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The energy of the present state, and which pairs of geoms touch in it."""
+        loops.sample(self.m, self.d)
+        self.computed = None
+        return self.d.views["energy"].copy(), constraint_rows.closed_pairs(self.m, self.d)
+
+    def inertia(self) -> np.ndarray:
+        """The joint-space inertia matrix [nv, nv] of the state that was computed."""
+        return full_inertia(self.m, self.d.views["M"])
+
+
+def _room(model: Model, control: Controller | None) -> dict[str, Any]:
+    """Room that a Data keeps for a controller: that of a PID on every actuator, or more."""
+    states, parameters = model.nu, PID_PARAMETERS * model.nactuator
+    if control is not None:
+        states = max(states, control.states_of(model))
+        parameters = max(parameters, len(control.parameters(model)))
+    return {"control_states": states, "control_prm": parameters}
+
+
+def _fits(sizes: dict[str, int], room: dict[str, int]) -> bool:
+    return sizes["nact"] + room["control_states"] <= sizes["nact_room"] and room["control_prm"] <= sizes["ncontrol_prm"]

@@ -1,0 +1,52 @@
+"""Whether a run whose events are located can start from a state: nothing overlaps, no loop gapes."""
+
+import numpy as np
+
+from saltus.contact.counts import NBLOCK
+from saltus.errors import EventError, warn
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.located_events import mode_names
+
+DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this, or loops that gape wider, are refused
+
+
+def check_start(model: Model, m: Struct, d: Struct) -> None:
+    """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little."""
+    loops.gaps(m, d)
+    time, gap = float(d.views["time"]), d.views["gap"]
+    tolerance = float(m.opt_gap_tolerance)
+    gap = gap[: m.nslot + 2 * m.nlimit]
+    worst = int(np.argmin(gap)) if gap.size else -1
+    if worst >= 0 and gap[worst] < -tolerance:
+        name, other = mode_names(model, m)[worst]
+        overlap = worst < m.nslot
+        what = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if overlap else f"{name} is beyond its {other}"
+        remedy = "they are moved apart" if overlap else "it is moved back"
+        _check(time, -gap[worst], tolerance, f"{what} at t = {time:g} s", remedy)
+    if m.neq:
+        error, name = _worst_equality(model, m, d)
+        what = f"equality {name} is violated by {error:.3g} at t = {time:g} s"
+        _check(time, error, tolerance, what, "positions are moved to it")
+
+
+def _worst_equality(model: Model, m: Struct, d: Struct) -> tuple[float, str]:
+    """The largest violation of an equality (m, rad), and its name."""
+    loops.closed_rows(m, d)
+    views = d.views
+    blocks = [b for b in range(views["count"][NBLOCK]) if views["block_item"][b] < 0]
+    errors = [np.abs(views["row_pos"][views["block_row"][b] :][: views["block_dim"][b]]).max() for b in blocks]
+    if not errors:
+        return 0.0, ""
+    worst = int(np.argmax(errors))
+    k = m.eq_id[views["block_id"][blocks[worst]]]
+    return float(errors[worst]), model.names("equality")[k]
+
+
+def _check(time: float, error: float, tolerance: float, what: str, remedy: str) -> None:
+    """Refuse a state with a large error (m, rad), warn of a small one."""
+    if error > DEEP:
+        raise EventError(f"{what}, which hard contact cannot start from", time=time)
+    if error > tolerance:
+        warn(f"{what}; {remedy}")

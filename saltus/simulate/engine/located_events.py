@@ -1,0 +1,68 @@
+"""The log of events that are located in time, with the names of what has a mode."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.contact.event import modes
+from saltus.contact.event.modes import KINDS, LOGGED, LOST
+from saltus.errors import warn
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.record.table.events import EVENT_DTYPE
+
+
+def mode_names(model: Model, m: Struct) -> list[tuple[str, str]]:
+    """(name, other) of all that has a mode: contact points, ends of limits, dry friction."""
+    geoms, joints = model.names("geom"), model.names("joint")
+    names = []
+    for c in range(m.ncollision):
+        first, second = geoms[m.collision_geom1[c]], geoms[m.collision_geom2[c]]
+        count = int(m.slot_num[c])
+        names += [(second if count == 1 else f"{second}.{k}", first) for k in range(count)]
+    tendons = model.names("tendon")
+    for k in range(m.nlimit):
+        name = joints[m.limit_obj[k]] if k < m.njntlimit else tendons[m.limit_obj[k]]
+        names += [(name, "lower limit"), (name, "upper limit")]
+    dofs = model.dof_names()
+    for k in range(m.nfriction):
+        name = dofs[m.friction_obj[k]] if k < m.ndoffriction else tendons[m.friction_obj[k]]
+        names.append((name, "dry friction"))
+    return names
+
+
+class EventReader:
+    """Reads what kernels have logged."""
+
+    def __init__(self, model: Model, m: Struct, d: Struct, user_events: Sequence[str]):
+        self._d = d
+        fields = EVENT_DTYPE.fields or {}
+        names = [*mode_names(model, m), *((name, "") for name in user_events), ("", "")]
+        self.names = np.array([n for n, _ in names])  # the last, "", of what has none
+        self.others = np.array([n for _, n in names])
+        text = np.result_type(EVENT_DTYPE["name"], self.names, self.others)  # wide enough for all
+        self.dtype = np.dtype([(f, text if f in ("name", "other") else kind) for f, (kind, *_) in fields.items()])
+        self.kinds = np.array(KINDS, EVENT_DTYPE["kind"])
+
+    def read(self, kept: int) -> NDArray[Any]:
+        """The events since the last call, in the order of time; `kept`: how many there were before."""
+        count = self._d.views["event_count"]
+        rows = self._d.views["event_log"][: count[LOGGED]]
+        if count[LOST]:
+            warn(f"{count[LOST]} events were too many for the log at once")
+        out = np.zeros(len(rows), self.dtype)
+        item, kind = rows[:, modes.ITEM].astype(int), rows[:, modes.KIND].astype(int)
+        out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
+        out["gap"][item < 0] = out["velocity"][item < 0] = np.nan
+        dense = kind == modes.DENSE
+        out["since"] = np.where(dense, rows[:, modes.SINCE], np.nan)
+        out["impacts"] = np.where(dense, rows[:, modes.COUNT], np.nan)
+        out["kind"], out["name"], out["other"] = self.kinds[kind], self.names[item], self.others[item]
+        impact = kind == modes.IMPACT
+        out["impulse"] = np.where(impact[:, None], rows[:, modes.NORMAL : modes.TANGENT2 + 1], np.nan)
+        for field, place in (("energy_before", modes.BEFORE), ("energy_after", modes.AFTER)):
+            out[field] = np.where(impact | dense, rows[:, place], np.nan)
+        count[LOGGED] = count[LOST] = 0
+        return out

@@ -1,0 +1,79 @@
+"""What sensors read, of one simulation and of many."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from saltus.contact.mujoco.rays import attach_sense
+from saltus.number.functions import lane_get
+from saltus.number.kernels import Entry
+from saltus.number.structs import Struct
+from saltus.sense.delay import delayed_readings
+from saltus.sense.forces import body_forces
+from saltus.sense.sensors import sense as read_sensors
+from saltus.sense.subtree import subtree_momenta
+from saltus.solve.acceleration import forward
+
+if TYPE_CHECKING:
+    from saltus.model.compile.kernel_model import UserLaws
+    from saltus.model.model import Model
+
+sense = Entry("sense", "", "sense(m, d)\ndelayed_readings(m, d)", sense=read_sensors, delayed_readings=delayed_readings)
+# what MuJoCo computes for its sensors alone, where there are none too
+BODY_FIELDS = ("cacc", "cfrc_ext", "cfrc_int", "subtree_linvel", "subtree_angmom")
+bodies = Entry(
+    "bodies", "", "body_forces(m, d)\nsubtree_momenta(m, d)", body_forces=body_forces, subtree_momenta=subtree_momenta
+)
+# m: the model of the steps, which share its kernels; s: the same with what sensors need
+sense_batch = Entry(
+    "sense_batch",
+    "states, out, first, last, rows, width",
+    """
+status = 0
+for g in range(first, last):
+    for k in range(rows):
+        for l in range(width):
+            d_real[k, l] = states[g, k, l]
+    result = forward(m, d)
+    status = max(status, result)
+    sense(s, d)
+    delayed_readings(s, d)
+    for k in range(m.nsensordata):
+        for l in range(width):
+            out[g * width + l, k] = lane_get(d.sensordata[k], l)
+return status
+""",
+    short=("m", "s", "d"),
+    forward=forward,
+    sense=read_sensors,
+    delayed_readings=delayed_readings,
+    lane_get=lane_get,
+)
+
+
+def attach_sensing(model: "Model", struct: Struct) -> None:
+    """Give a Data what sensors that look at meshes need, once."""
+    if "foreign_sense_owner" not in vars(struct):
+        attach_sense(model, struct)
+
+
+def sensordata(model: "Model", timestep: float | None, laws: "UserLaws", struct: Struct) -> np.ndarray:
+    """Readings of all sensors [nsensordata], in the order of the file, SI units, of a Data after `forward`.
+
+    `timestep` (s) is what soft constraints' time constants are measured against.
+    """
+    attach_sensing(model, struct)
+    sense(model.sensing_struct(timestep=timestep, laws=laws), struct)
+    return struct.views["sensordata"].copy()
+
+
+def compute_bodies(model: "Model", timestep: float | None, struct: Struct) -> None:
+    """Accelerations, forces and momenta of all bodies, `BODY_FIELDS`, after `forward`."""
+    words = frozenset({"sense_body", "sense_subtree"})
+    bodies(model.sensing_struct(timestep=timestep, words=words), struct)
+
+
+def sensor_place(model: "Model", name: str) -> slice:
+    """Where a sensor's readings lie in sensordata; an OptionError names the sensors there are."""
+    s = model.id("sensor", name)
+    return slice(int(model.sensor_adr[s]), int(model.sensor_adr[s] + model.sensor_dim[s]))

@@ -1,0 +1,51 @@
+"""Copies of an engine's state that know what they are of.
+
+A snapshot is an array: all numbers of the state, then a mark, a number that is made of the model and of what gives the
+other numbers their meaning. So it can be kept in any file of arrays, and none is taken for another model's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from saltus.errors import OptionError
+from saltus.simulate.engine.engine import Engine
+
+WHOLE = 52  # bits of a whole number that a float64 holds exactly
+
+
+def marked(engine: Engine) -> np.ndarray:
+    """A copy of the present state, with its mark."""
+    return np.append(engine.state, mark(engine))
+
+
+def unmarked(engine: Engine, snapshot: np.ndarray) -> np.ndarray:
+    """The state of a snapshot of this engine or one of the same kind. OptionError: it is not one."""
+    given, wanted = np.asarray(snapshot), engine.state.size + 1
+    if given.shape != (wanted,):
+        raise OptionError(f"the snapshot holds {given.size} numbers, one of this simulation {wanted}")
+    if given[-1] != mark(engine):
+        raise OptionError(
+            "the snapshot is of another model, integrator or contact law than this simulation; assign time, qpos, "
+            "qvel, act, ... to take over the state alone"
+        )
+    return given[:-1]
+
+
+def mark(engine: Engine) -> float:
+    """The number that snapshots of this engine end with."""
+    if "mark" not in engine.memo:
+        digest, struct = hashlib.sha256(), engine.model.struct()
+        for buffer in (struct.real, struct.ints):
+            digest.update(buffer.tobytes())
+        for kind in ("joint", "actuator"):
+            digest.update(repr(engine.model.names(kind)).encode())
+        remembered = (
+            engine.integrator.name if engine.remembers else "",
+            engine.law.name if engine.locates_events or engine.steps_over_events else "",
+        )
+        digest.update(repr((sorted(struct.layout.features), remembered)).encode())
+        engine.memo["mark"] = float(int.from_bytes(digest.digest()[:8], "little") >> (64 - WHOLE))
+    return engine.memo["mark"]

@@ -1,0 +1,291 @@
+"""The laws of contact that a simulation can follow."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.arguments import mapping, text_of
+from saltus.contact.rows.user_compliance import GIVEN
+from saltus.dynamics.user_laws import register, user_kernel
+from saltus.errors import OptionError, warn
+from saltus.model.compile.hard import HardLaw
+from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
+from saltus.terminal.display import facts_html
+
+if TYPE_CHECKING:
+    from saltus.integrate.integrator import Integrator
+    from saltus.model.model import Model
+    from saltus.simulate.laws.events import UserEvents
+
+IMPACTS = ("newton", "poisson")
+TREATMENTS = ("simultaneous", "moreau", "sequential")
+DENSE = ("step", "locate", "stop")
+
+
+@dataclass(frozen=True)
+class Soft:
+    """MuJoCo's soft law, with the parameters that the model holds: `contact="soft"`.
+
+    `saltus.contact_law` says what the parameters mean.
+    """
+
+    name = "soft"
+
+    def _repr_html_(self) -> str:
+        return facts_html("Contact law soft", {"parameters": "those that the model holds"})
+
+
+@dataclass(frozen=True)
+class Hard:
+    """Contact without interpenetration: Signorini's condition, Coulomb's friction, impacts: `contact="hard"`.
+
+    Bodies that touch push each other as much as it takes, and slip only where the friction that this allows cannot
+    hold them; velocities jump when bodies meet. With adaptive and other one-step integrators the times of all this are
+    located (event-driven simulation); `moreau_jean` steps over them.
+
+    Attributes:
+        restitution: normal velocity after an impact over that before, in [0, 1].
+        friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding.
+        pairs: other numbers for some pairs: {("ball", "floor"): 0.8, ("foot", "floor"): {"restitution": 0.1,
+            "friction": 0.6}}. A name is a geom's, or a body's for all its geoms; a number is a restitution.
+        limits: restitution of joint and tendon limits.
+        impact: "newton" (of velocities) or "poisson" (of impulses).
+        treatment: of impacts at once: "simultaneous" (rounds of reflections of all contacts that approach),
+            "moreau" (one complementarity problem), "sequential" (one contact at a time).
+        gap_tolerance: m; nearer than this bodies touch.
+        speed_tolerance: m/s; slower than this they do not move against each other.
+        bounce_height: m; where bounces shrink geometrically, the contact closes once the next is lower than this.
+        dense: what to do where a contact has more than `dense_events` events within `dense_time` s, or more is closed
+            than there is room for: "step" (go on in steps of time of `dense_step` s until it is over, see
+            docs/hard_contact.md; the event "dense" in the log sums up what happened), "locate" (locate all events,
+            however many) or "stop" (EventError).
+    """
+
+    restitution: float = 0.0
+    friction: float | None = None
+    pairs: Mapping[tuple[str, str], float | Mapping[str, float]] = field(default_factory=dict)
+    limits: float = 0.0
+    impact: str = "newton"
+    treatment: str = "simultaneous"
+    gap_tolerance: float = 1e-10
+    speed_tolerance: float = 1e-9
+    bounce_height: float = 1e-8
+    dense: str = "step"
+    dense_events: float = 32
+    dense_time: float = 0.01
+    dense_step: float = 0.001
+
+    name = "hard"
+
+    def _repr_html_(self) -> str:
+        given = {f.name.replace("_", " "): getattr(self, f.name) for f in fields(self) if f.name != "pairs"}
+        facts = {name: "the model's" if value is None else str(value) for name, value in given.items()}
+        pairs = [f"{' and '.join(pair)}: {value}" for pair, value in self.pairs.items()]
+        return facts_html("Contact law hard", facts | ({"pairs": "\n".join(pairs)} if pairs else {}))
+
+    def __post_init__(self):
+        _coefficient("restitution", self.restitution, 1.0)
+        _coefficient("limits", self.limits, 1.0)
+        if self.friction is not None:
+            _coefficient("friction", self.friction)
+        positive = ("gap_tolerance", "speed_tolerance", "bounce_height", "dense_events", "dense_time", "dense_step")
+        for name in positive:
+            if not (_number(name, getattr(self, name)) > 0):
+                raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
+        for name in ("impact", "treatment", "dense"):
+            text_of(f"Hard: {name}", getattr(self, name))
+        if self.impact not in IMPACTS:
+            raise OptionError.unknown("impact law", self.impact, list(IMPACTS))
+        if self.treatment not in TREATMENTS:
+            raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
+        if self.dense not in DENSE:
+            raise OptionError.unknown("way with dense events", self.dense, list(DENSE))
+        for pair, value in mapping("Hard: pairs", self.pairs).items():
+            _pair_values(pair, value)
+
+    def numbers(self, model: "Model", *, event: bool) -> HardLaw:
+        """The law for a model; OptionError where `pairs` names what it does not have."""
+        base = model.struct()
+        first, second = base.views["collision_geom1"], base.views["collision_geom2"]
+        if base.layout.features & {"flexcontact", "flexequality"}:
+            raise OptionError(
+                f"contact='hard': {model.name!r} has deformable bodies that touch or keep lengths, which follow "
+                "the soft law"
+            )
+        if event:
+            if "adhere" in base.layout.features:
+                raise OptionError(
+                    f"contact='hard': {model.name!r} has adhesion, for which events are not located; "
+                    "step over them with integrator='moreau_jean'"
+                )
+            _say_what_is_left_out(model)
+        restitution = np.full(len(first), float(self.restitution))
+        friction = np.full(len(first), np.nan if self.friction is None else float(self.friction))
+        for pair, value in self.pairs.items():
+            a, b = (_geoms(model, name) for name in pair)
+            chosen = (np.isin(first, a) & np.isin(second, b)) | (np.isin(first, b) & np.isin(second, a))
+            if not chosen.any():
+                raise OptionError(f"Hard: pairs names {pair[0]!r} and {pair[1]!r}, which never touch in {model.name!r}")
+            values = _pair_values(pair, value)
+            restitution[chosen] = values.get("restitution", self.restitution)
+            if "friction" in values:
+                friction[chosen] = values["friction"]
+        return HardLaw(
+            restitution=tuple(restitution.tolist()),
+            friction=tuple(friction.tolist()),
+            limit_restitution=(float(self.limits),) * base.nlimit,
+            gap_tolerance=float(self.gap_tolerance),
+            speed_tolerance=float(self.speed_tolerance),
+            bounce_height=float(self.bounce_height),
+            impact_law=IMPACTS.index(self.impact),
+            impact_treatment=TREATMENTS.index(self.treatment),
+            event=event,
+            dense=DENSE.index(self.dense),
+            dense_events=float(self.dense_events),
+            dense_time=float(self.dense_time),
+            dense_step=float(self.dense_step),
+        )
+
+
+class Compliant:
+    """Contact by forces of a law of one's own, in the place of the soft one: `contact=saltus.Compliant(force)`.
+
+    `force(m, d, gap, velocity)` gives the force on the second geom of a contact (N), a tuple along the normal, which
+    points to it, and two tangents. `gap` is the signed distance (m), below zero: how deep the geoms are in each other,
+    less their margin; `velocity` (m/s) that of the second geom against the first along the same axes. It acts at every
+    contact of the model, whose `solref`, `solimp` and friction count for nothing; a contact of dimension 1 has the
+    force along the normal alone. Limits, equalities and dry friction follow the soft law.
+
+    A plain function of numbers, which is compiled into the step as a controller is (see `saltus.controller`): each
+    number may stand for many simulations, so that branches on it are `where` of `saltus.number.functions`. What it
+    refers to by name belongs to its code; what is to change between runs are `d.userdata[i]`. Every integrator takes
+    the force as it is, the implicit ones without its derivatives; stiff laws need small or controlled steps.
+    """
+
+    name = "compliant"
+
+    def __init__(self, force: Any):
+        self.force: Any = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
+        self._word = ""
+
+    def _repr_html_(self) -> str:
+        return facts_html("Contact law of one's own", {"force": self.force.py_func.__name__})
+
+    def __repr__(self) -> str:
+        return f"Compliant({self.force.py_func.__name__})"
+
+    @property
+    def feature_key(self) -> str:
+        """What tells its kernel from others among the features of a layout."""
+        self._word = register((self.force,), self._word)
+        check_reads(self.force, "the law of contact", NOT_IN_STEPS.union(*READS.values()))
+        return GIVEN + self._word
+
+
+Law = Soft | Hard | Compliant
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"Hard: {name} must be a number, got {value!r}") from None
+
+
+def _coefficient(name: str, value: Any, most: float = np.inf) -> float:
+    number = _number(name, value)
+    if not 0 <= number <= most or not np.isfinite(number):
+        span = f"between 0 and {most:g}" if np.isfinite(most) else "finite and not negative"
+        raise OptionError(f"Hard: {name} must be {span}, got {value!r}")
+    return number
+
+
+def _pair_values(pair: Any, value: Any) -> dict[str, float]:
+    """restitution and friction of an entry of `pairs`."""
+    if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
+        raise OptionError(f"Hard: a key of pairs must be two names of geoms or bodies, got {pair!r}")
+    given = dict(value) if isinstance(value, Mapping) else {"restitution": value}
+    for name, number in given.items():
+        if name not in ("restitution", "friction"):
+            raise OptionError.unknown(f"coefficient in pairs[{pair}]", name, ["restitution", "friction"])
+        given[name] = _coefficient(f"{name} in pairs[{pair}]", number, 1.0 if name == "restitution" else np.inf)
+    return given
+
+
+def _geoms(model: "Model", name: str) -> list[int]:
+    """Numbers of the geom with a name, or of all geoms of the body with it."""
+    geoms, bodies = model.names("geom"), model.names("body")
+    if name in geoms:
+        return [geoms.index(name)]
+    if name in bodies:
+        return np.flatnonzero(model.geom_bodyid == bodies.index(name)).tolist()
+    raise OptionError.unknown("geom or body in Hard's pairs", name, [*geoms, *bodies])
+
+
+def _say_what_is_left_out(model: "Model") -> None:
+    """Warn of friction in the model that the located hard law does not have, naming the first pair of geoms."""
+    base, names = model.struct(), model.names("geom")
+    law, friction = base.views["collision_law"], base.views["law_friction"]
+    pair = lambda k: " and ".join(names[base.views[f"collision_geom{i}"][k]] for i in (1, 2))  # noqa: E731
+    turning = np.flatnonzero(base.views["law_dim"][law] > 3)
+    if turning.size:
+        more = f", and in {turning.size - 1} more pairs" if turning.size > 1 else ""
+        text = f"contact='hard': torsional and rolling friction between {pair(turning[0])}{more} is left out"
+        warn(text)
+    uneven = np.flatnonzero(friction[law, 0] != friction[law, 1])
+    if uneven.size:
+        text = f"contact='hard': the friction between {pair(uneven[0])} is the first tangent's in all directions"
+        warn(text)
+
+
+def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
+    """The law of a name or a law itself; None is the soft one.
+
+    `with_events`: a model whose events are to be located. Without anything that touches or constrains both laws are the
+    same, and the hard one is taken; else OptionError for the soft one.
+    """
+    law = _find_contact_law(contact)
+    if with_events is None or isinstance(law, Hard):
+        return law
+    if "constraint" in with_events.struct().layout.features:
+        raise OptionError('events are located in time under hard contact; give contact="hard" or saltus.Hard(...)')
+    return Hard()
+
+
+def _find_contact_law(contact: Any) -> Law:
+    name = contact if isinstance(contact, str) else None
+    if contact is None or name == "soft":
+        return Soft()
+    if name == "hard":
+        return Hard()
+    if isinstance(contact, Law):
+        return contact
+    raise OptionError.unknown("contact law", contact, ["soft", "hard"])
+
+
+def suits_soft(integrator: "Integrator", model: "Model") -> bool:
+    """Whether an integrator can step a model under the soft law; without constraints there is no law to follow."""
+    return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
+
+
+def hard_numbers(
+    model: "Model", law: Law, integrator: "Integrator", events: "UserEvents", states: tuple[float, ...]
+) -> HardLaw | None:
+    """The hard law for a model under an integrator; None for another one. OptionError if that cannot be.
+
+    `events`: the user's; `states`: discrete ones of actuation.
+    """
+    stepping = integrator.kind == "time-stepping"
+    if not isinstance(law, Hard):
+        if not suits_soft(integrator, model):
+            raise OptionError(f'{integrator.name} is for hard contact; give contact="hard" or saltus.Hard(...)')
+        return None
+    if stepping and (events.all or states):
+        raise OptionError(f"{integrator.name} steps over events; choose another integrator, such as dopri5")
+    sizes = model.struct().sizes
+    if not (events.all or states or any(sizes[name] for name in ("ncollision", "nlimit", "nfriction", "neq"))):
+        return None  # nothing touches, nothing is held, nothing happens
+    numbers = law.numbers(model, event=not stepping)
+    return numbers._replace(user_events=events.numbers, actuation_states=len(states))

@@ -1,0 +1,145 @@
+"""Events that users define, and actuation with discrete states that events change."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from saltus.arguments import flag, text_of
+from saltus.contact.event.modes import ACTUATOR, USER
+from saltus.dynamics.user_laws import register, user_kernel
+from saltus.errors import OptionError
+from saltus.integrate.event.user_events import EVENTS, nothing
+from saltus.simulate.laws.control import Controller
+
+DIRECTIONS = {"any": 0, "up": 1, "down": -1}
+
+
+class Event:
+    """Where a function of the state changes its sign, and what happens there.
+
+    `function(m, d)` gives a number; its sign changes are located as impacts are, to rounding of the time. It may read
+    all that Data holds at a state (`d.time`, `d.qpos[i]`, `d.qvel[i]`, `d.ctrl[i]`, `d.userdata[i]`,
+    `d.actuation_state[i]`, `d.xpos[b]`, `d.site_xpos[s]`, `d.actuator_force[k]`, `d.qacc[i]`, ...).
+    `action(m, d)`: what happens there; it may write d.qpos, d.qvel, d.act, d.ctrl, d.userdata and d.actuation_state.
+    Afterwards impacts and modes of contacts are found anew. A function that an action takes beyond its own event has
+    that event at once.
+
+    `direction`: "up" from negative to positive, "down", or "any". `terminal`: a run ends there, with the event's name
+    in `trajectory.attrs["ended_by"]`, and so does `Simulation.step`. `name`: in the log of events.
+
+    Both are plain functions of numbers, loops and branches, which are compiled; what they refer to by name belongs to
+    their code, as of `saltus.controller`. For `saltus.Simulation(..., events=[...])`.
+    """
+
+    kind = USER
+
+    def __init__(
+        self,
+        function: Callable,
+        action: Callable | None = None,
+        *,
+        name: str | None = None,
+        direction: str = "any",
+        terminal: bool = False,
+    ):
+        if text_of("direction", direction) not in DIRECTIONS:
+            raise OptionError.unknown("direction of an event", direction, list(DIRECTIONS))
+        self.function = user_kernel("Event: function", "f(m, d)", function)
+        self.action = nothing if action is None else user_kernel("Event: action", "action(m, d)", action)
+        self.name = self.function.py_func.__name__ if name is None else str(name)
+        self.direction, self.terminal = direction, flag("terminal", terminal)
+
+    def __repr__(self) -> str:
+        end = ", terminal=True" if self.terminal else ""
+        return f"Event({self.name!r}, direction={self.direction!r}{end})"
+
+    def numbers(self, kind: int) -> tuple[int, int, int]:
+        """Direction, whether it ends the run, kind in the log."""
+        return DIRECTIONS[self.direction], int(self.terminal), kind
+
+
+class Actuation(Controller):
+    """A model of actuation with discrete states: a control law, events, and what they change.
+
+    `law(m, d, z)` sets the controls d.ctrl, and the rates of its `states` continuous states, as of `saltus.controller`;
+    it reads its discrete states in d.actuation_state. `start`: their values at first. `events`: `saltus.Event`s whose
+    actions change them; they are logged as "actuator". So another actuation is one argument:
+    `Simulation(..., control=Actuation(...))`.
+
+    The law may also be given as an object with a method (or static method) `torques(m, d, z)` and optionally the
+    attributes `start`, `events`, `states`, `parameters`. Numbers, text, tuples and arrays that its methods read of it
+    become constants of the compiled code, and methods that they call are compiled with them: what is to change are
+    states and parameters. So may functions and actions of events be methods.
+    """
+
+    def __init__(
+        self,
+        law: Any,
+        *,
+        start: Sequence[float] | None = None,
+        events: Sequence[Event] | None = None,
+        states: int | None = None,
+        parameters: Any = None,
+    ):
+        function = getattr(law, "torques", law)
+        count: int = getattr(law, "states", 0) if states is None else states
+        parameters = getattr(law, "parameters", ()) if parameters is None else parameters
+        made = user_kernel(
+            "Actuation: law", "law(m, d, z), an object that has it as torques(m, d, z)", function, inline=True
+        )
+        super().__init__(made, states=count, parameters=parameters)
+        given = getattr(law, "start", ()) if start is None else start
+        try:
+            self.start = tuple(float(x) for x in given)
+        except (TypeError, ValueError):
+            raise OptionError(f"Actuation: start must be numbers, got {given!r}") from None
+        self.events = check_events(getattr(law, "events", ()) if events is None else events)
+
+    def __repr__(self) -> str:
+        return f"Actuation({self.law.py_func.__name__}, start={list(self.start)}, events={list(self.events)})"
+
+
+def check_events(events: Any) -> tuple[Event, ...]:
+    """A sequence of Events; OptionError for anything else."""
+    try:
+        found = tuple(events)
+    except TypeError:
+        found = (events,)
+    for event in found:
+        if not isinstance(event, Event):
+            raise OptionError(f"events must be saltus.Event objects, got {type(event).__name__}")
+    return found
+
+
+class UserEvents:
+    """The events of a simulation: those of its actuation, then its own."""
+
+    def __init__(self, own: Any, control: Controller | None):
+        given = control.events if isinstance(control, Actuation) else ()
+        self.own = check_events(own)
+        self.all = (*given, *self.own)
+        self.numbers = tuple(event.numbers(ACTUATOR if k < len(given) else USER) for k, event in enumerate(self.all))
+
+    @property
+    def feature_key(self) -> str:
+        """What tells their kernels from others among the features of a layout; "" without any."""
+        if not self.all:
+            return ""
+        return EVENTS + register(tuple(k for event in self.all for k in (event.function, event.action)))
+
+    @property
+    def names(self) -> list[str]:
+        """Their names, as in the log."""
+        return [event.name for event in self.all]
+
+
+def start_values(given: Any, control: Controller | None) -> tuple[float, ...]:
+    """The discrete states at first: those of the actuation, or a count of zeros, or values."""
+    own = control.start if isinstance(control, Actuation) else ()
+    if given is None:
+        return own
+    if own:
+        raise OptionError("actuation_states: the Actuation has its own, its `start`")
+    try:
+        return (0.0,) * given if isinstance(given, int) else tuple(float(x) for x in given)
+    except (TypeError, ValueError, OverflowError, MemoryError):
+        raise OptionError(f"actuation_states must be a count or values, got {given!r}") from None

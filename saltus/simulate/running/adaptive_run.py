@@ -1,0 +1,213 @@
+"""A recorded run whose integrator chooses its own steps: samples, controls and ledgers from inside the steps.
+
+Nothing that looks at a run changes its steps. Samples lie on the dense output of a step. A control function is asked at
+multiples of the timestep, with the state that the dense output has there; where it changes nothing the step stands,
+and where it does the step is taken again, up to there. A ledger takes its powers from the dense output too.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.contact.counts import NUNSOLVED
+from saltus.contact.event.modes import LEFT
+from saltus.simulate.diagnosis import divergence
+from saltus.simulate.engine import loops
+from saltus.simulate.running.fixed_run import Ended, Run
+from saltus.solve.status import ENDED, EVENTS_FULL
+
+FIRST = 16  # steps before compiled code first returns
+WINDOW, AHEAD = 4096, 64  # samples, and times of control, that one call of compiled code may pass
+SAME = 1e-12  # s, in parts of 1 s and of the time: nearer times are one
+
+
+class Instant(NamedTuple):
+    """A time (s) inside a run: of a sample, or of the control function, by their numbers; -1 for none."""
+
+    time: float
+    sample: int = -1
+    control: int = -1
+
+
+Passed = list[tuple[Instant, NDArray[np.float64]]]  # instants, and what compiled code has written there
+State = dict[str, NDArray[np.float64]]
+
+
+class AdaptiveRun(Run):
+    """A run whose integrator chooses its own steps."""
+
+    def __init__(self, *args: Any, **options: Any):
+        super().__init__(*args, **options)
+        plan = self.plan
+        self.samples = plan.count + plan.beyond
+        self.end = float(plan.start + plan.times(self.samples - 1, self.samples)[0])
+        self.window, self.ahead = WINDOW, AHEAD
+        #: of the state, where the step is to end
+        self.change: tuple[NDArray[np.intp], NDArray[np.float64]] | None = None
+        self.chunk = FIRST
+
+    def record_steps(self) -> None:
+        """All samples that are left."""
+        engine = self.engine
+        if self.control is not None and self.asked == 0:
+            self.control(0)
+            self.asked = 1
+        while self.next < self.samples:
+            target = self._target()
+            instants, horizon = self._instants(target)
+            before, events, began = engine.checkpoint(), engine.events, self.clock()
+            unsolved, start = int(engine.d.views["count"][NUNSOLVED]), engine.time
+            single = self.book is not None or (self.control is not None and not self.changing)
+            times = np.array([instant.time for instant in instants] + [target])
+            rows, status = self._steps(times, 1 if single else self.chunk)
+            passed = list(zip(instants, rows, strict=False))
+            if engine.time > horizon:
+                self._narrow(single)
+            elif self._controls_stay(passed):
+                self._append_passed(passed, self._works(passed, before, start, target))
+                self._after_steps(status, target)
+                if status == ENDED:
+                    raise Ended
+                self.pace(self.chunk, began)
+                continue
+            # again, from the state before
+            engine.go_to(before)
+            engine.events = events
+            engine.d.views["count"][NUNSOLVED] = unsolved
+
+    def _target(self) -> float:
+        """Where steps are to end: where controls change, or the end."""
+        if self.changing and self.asked < self.plan.steps:
+            return self._control_time(self.asked)
+        return self.end
+
+    def _control_time(self, k: int) -> float:
+        return self.plan.start + k * self.plan.h
+
+    def _instants(self, target: float) -> tuple[list[Instant], float]:
+        """Samples and times of control up to the target, and the first time that is not among them."""
+        plan, horizon = self.plan, np.inf
+        last = min(self.next + self.window, self.samples)
+        found = [
+            Instant(float(t), sample=self.next + k) for k, t in enumerate(plan.start + plan.times(self.next, last))
+        ]
+        if last < self.samples:
+            horizon = float(plan.start + plan.times(last, last + 1)[0])
+        if self.control is not None and not self.changing:
+            beyond = min(self.asked + self.ahead, plan.steps)
+            found += [Instant(self._control_time(k), control=k) for k in range(self.asked, beyond)]
+            if beyond < plan.steps:
+                horizon = min(horizon, self._control_time(beyond))
+        least = target if target == self.end else target - SAME * (1.0 + abs(target))
+        ending = target == self.end
+        found = [i for i in found if i.time < least or (ending and i.sample >= 0)]
+        return sorted(found, key=lambda i: (i.time, i.sample)), horizon
+
+    def _steps(self, times: NDArray[np.float64], attempts: int) -> tuple[NDArray[np.float64], int]:
+        """Some steps towards the last of the times: the states at those that they passed, and a status."""
+        engine = self.engine
+        numbers = 1 + engine.model.nq + engine.model.nv + len(engine.act)
+        if engine.locates_events:
+            numbers += 4 * engine.m.nmode + len(engine.actuation_state) + 1
+        rows = np.zeros((len(times), numbers))
+        engine.prepare()
+        engine.computed = None
+        loop = loops.record_events if engine.locates_events else loops.record
+        reached, status = loop(engine.step_m, engine.d, times, 0, attempts, *engine.integrator.parameters, rows)
+        engine.read_events()
+        engine.left = engine.state.copy()
+        return rows[:reached], 0 if status == EVENTS_FULL else status
+
+    def take_again(self, times: NDArray[np.float64], target: float) -> NDArray[np.float64]:
+        """The states at ascending times inside the next step towards a target (s), which is taken."""
+        return self._steps(np.append(times, target), 1)[0][: len(times)]
+
+    def _narrow(self, single: bool) -> None:
+        """Take fewer steps at a time, or look farther, where steps have gone beyond what was looked at."""
+        if single or self.chunk == 1:
+            self.window, self.ahead = 2 * self.window, 2 * self.ahead
+        self.chunk = self.most = max(1, self.chunk // 2)
+
+    def put(self, row: NDArray[np.float64]) -> None:
+        """Bring the engine to a state that compiled code has written, whose modes are known."""
+        engine = self.engine
+        _, v, a, mode = np.cumsum([1, engine.model.nq, engine.model.nv, len(engine.act)]).tolist()
+        data = engine.d.views
+        data["time"][...], engine.qpos[:], engine.qvel[:], engine.act[:] = row[0], row[1:v], row[v:a], row[a:mode]
+        if engine.locates_events:
+            count = engine.m.nmode
+            slip, discrete = mode + count, mode + 4 * count
+            data["mode"][:], data["slip"][:] = row[mode:slip], row[slip:discrete].reshape(count, 3)
+            engine.actuation_state[:], data["dense"][LEFT] = row[discrete:-1], row[-1]
+        engine.left = engine.state.copy()
+        engine.computed = None
+
+    def _controls_stay(self, passed: Passed) -> bool:
+        """Ask the control function at all times of it that were passed; whether it has changed nothing."""
+        asked = [(instant.control, row) for instant, row in passed if instant.control >= 0]
+        if not asked:
+            return True
+        with self.engine.peeking():
+            for k, row in asked:
+                self.put(row)
+                self.change = self._changed_by_control(k)
+                if self.change is not None:
+                    self.asked, self.changing = k, True
+                    break
+                self.asked = k + 1
+        return self.change is None
+
+    def _changed_by_control(self, k: int) -> tuple[NDArray[np.intp], NDArray[np.float64]] | None:
+        """Where in the state the control function changes something, and to what; None where it does not."""
+        before = self.engine.state.copy()
+        self.control(k)
+        after = self.engine.state
+        places = np.flatnonzero((before != after) & ~(np.isnan(before) & np.isnan(after)))
+        return (places, after[places].copy()) if places.size else None
+
+    def _works(self, passed: Passed, before: State, start: float, target: float) -> dict[float, NDArray[np.float64]]:
+        """What the ledger holds at samples in the step that was taken from the state `before`, by their times."""
+        book, end = self.book, self.engine.time
+        if book is None:
+            return {}
+        marks = [float(row[0]) for instant, row in passed if instant.sample >= 0 and start < row[0] < end]
+        first = book.work.copy()
+        return {start: first} | dict(zip(marks, book.free_step(self, before, start, target, marks), strict=True))
+
+    def _append_passed(self, passed: Passed, works: dict[float, NDArray[np.float64]]) -> None:
+        """Record the samples that were passed; `works`: by their times, see `_works`."""
+        held = None if self.book is None else self.book.work.copy()
+        with self.engine.peeking():
+            for instant, row in passed:
+                if instant.sample >= 0:
+                    if self.book is not None:
+                        self.book.work[:] = works.get(float(row[0]), held)
+                    self.put(row)
+                    self.record_sample(last=instant.sample == self.plan.count)
+                    self.next += 1
+        if self.book is not None:
+            self.book.work[:] = held
+
+    def _after_steps(self, status: int, target: float) -> None:
+        """After steps: errors and warnings, and the controls where they were to change."""
+        engine = self.engine
+        if (status and status != ENDED) or engine.d.views["count"][NUNSOLVED]:
+            divergence.handle(engine, self._last_good(), 0, status)
+        if self.changing and self.asked < self.plan.steps and engine.time >= target and target < self.end:
+            if self.change is not None:
+                places, values = self.change
+                engine.state[places], self.change = values, None
+            else:
+                self.changing = self._changed_by_control(self.asked) is not None
+            self.asked += 1
+        self.progress.update(engine.time - self.plan.start)
+        if self.sink.due and self.change is None:
+            self.commit()
+
+    def _last_good(self) -> NDArray[np.float64]:
+        """The state at the end of the last good step."""
+        struct, state = self.engine.d, self.engine.state.copy()
+        for name in ("qpos", "qvel", "act"):
+            state[self.engine.rows_of(name)] = struct.views[f"{name}_saved"]
+        return state

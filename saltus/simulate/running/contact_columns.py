@@ -1,0 +1,167 @@
+"""Contact points as a recording holds them, under every law of contact: names, bodies, modes, forces and places.
+
+Forces are those that the state's accelerations come with; where steps of time go over events, means over the step that
+led to the state. For modes under other laws see `saltus.sense.point_columns`.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.compat.humans import WORLD
+from saltus.contact.counts import NCON
+from saltus.contact.event.modes import LEFT
+from saltus.model.compile.hard import slot_counts
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.record.table.contact_forces import contact_table
+from saltus.record.table.events import contact_label
+from saltus.sense.point_columns import WIDTH
+from saltus.simulate import stepping
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.engine import Engine
+from saltus.solve.stepping.modes import BOUNCED
+
+MOST_POINTS = 1000  # of a recording with columns for each; beyond, and for deformable bodies, it has pairs alone
+
+
+def point_count(engine: Engine) -> int:
+    """How many contact points a recording of this simulation has columns for; 0 where it has pairs alone."""
+    if engine.locates_events:
+        return engine.m.nslot
+    return _counted(engine)[0]
+
+
+def _first(engine: Engine) -> NDArray[np.int64]:
+    """The first point of each pair of geoms."""
+    return _counted(engine)[1]
+
+
+def _counted(engine: Engine) -> tuple[int, NDArray[np.int64]]:
+    """`_numbers` of a simulation, found once."""
+    if "points" not in engine.memo:
+        engine.memo["points"] = _numbers(engine.m)
+    return engine.memo["points"]
+
+
+def _numbers(m: Struct) -> tuple[int, NDArray[np.int64]]:
+    """How many points there are columns for, and the first of each pair."""
+    if not m.nconmax or m.layout.features & {"flexcontact"}:
+        return 0, np.zeros(0, np.int64)
+    counts = slot_counts(m)
+    total = int(counts.sum())
+    return total if total <= MOST_POINTS else 0, (np.cumsum(counts) - counts).astype(np.int64)
+
+
+def why_no_points(engine: Engine) -> str:
+    """Why a model with contacts has no columns for their points; "" where it has them, or there is no contact."""
+    m = engine.m
+    if point_count(engine) or not m.nconmax:
+        return ""
+    if m.layout.features & {"flexcontact"}:
+        return "contacts of deformable bodies have no numbered points"
+    return f"{int(slot_counts(m).sum())} contact points are more than {MOST_POINTS}"
+
+
+def point_names(model: Model, m: Struct) -> list[str]:
+    """Labels of all contact points, "floor box.0": what their events call them, the other geom first."""
+    geoms, names = model.names("geom"), []
+    for c, count in enumerate(slot_counts(m)):
+        first, second = (geoms[m.views[f"collision_geom{k}"][c]] for k in (1, 2))
+        names += [contact_label(second if count == 1 else f"{second}.{k}", first) for k in range(count)]
+    return names
+
+
+def point_bodies(model: Model, m: Struct) -> list[list[str]]:
+    """Between which two bodies each contact point is, by name; what cannot move is "world"."""
+    names = model.names("body")
+    bodies = [WORLD if model.body_weldid[b] == 0 else names[b] for b in model.geom_bodyid]
+    pairs = zip(m.collision_geom1, m.collision_geom2, slot_counts(m), strict=True)
+    return [[bodies[first], bodies[second]] for first, second, count in pairs for _ in range(count)]
+
+
+def energy_and_contacts(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """Energy [2] (J) and the columns of contacts at the present state, of points or else of pairs of geoms.
+
+    contact_state, contact_mode [n], contact_force [n, 3] (N), contact_pos [n, 3] (m); an open point has force 0, and
+    nan for a place. Of pairs, contact_state alone.
+    """
+    if engine.locates_events:
+        return stepping.energy(engine), _stepped(engine) if engine.d.views["dense"][LEFT] > 0.0 else _located(engine)
+    stepped = engine.steps_over_events and not engine.was_moved() and engine.d.views["past_known"] > 0.0
+    if not point_count(engine):
+        energy, closed = engine.energy_and_pairs()
+        if stepped:
+            pairs, on, _ = _of_step(engine)
+            closed[:] = False
+            closed[pairs[on]] = True
+        return energy, {"contact_state": closed}
+    return (stepping.energy(engine), _stepped(engine)) if stepped else _present(engine)
+
+
+def _columns(mode: NDArray[Any], force: NDArray[Any], pos: NDArray[Any]) -> dict[str, Any]:
+    return {"contact_state": mode > 0, "contact_mode": mode, "contact_force": force, "contact_pos": pos}
+
+
+def _located(engine: Engine) -> dict[str, Any]:
+    """Where events are located in time."""
+    m, d = engine.m, engine.d
+    mode = d.views["mode"][: m.nslot].astype(np.int8)
+    closed = np.flatnonzero(mode)
+    force, pos = np.zeros((m.nslot, 3)), np.full((m.nslot, 3), np.nan)
+    if closed.size:
+        _look(engine)
+        table, contact = contact_table(m, d), d.views["slot_contact"][closed]
+        there = contact >= 0
+        pos[closed[there]] = table[contact[there], :3]
+        force[closed[there]] = table[contact[there], 3:6]
+    return _columns(mode, force, pos)
+
+
+def _stepped(engine: Engine) -> dict[str, Any]:
+    """Where steps go over events, after one: what it has left."""
+    d, table = engine.d.views, _empty(engine)
+    pair, on, mode = _of_step(engine)
+    places = _first(engine)[pair[on]] + d["past_slot"][on].astype(int)
+    table[places, 0], table[places, 1:4], table[places, 4:] = mode[on], d["past_push"][on], d["past_place"][on]
+    return _of_table(table)
+
+
+def _of_step(engine: Engine) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Of the blocks of rows that the last step has left: pairs of geoms, which are of closed contacts, and modes."""
+    m, d = engine.m, engine.d.views
+    n = int(d["past_count"])
+    pair = d["past_number"][:n].astype(int) - (2 * m.neq + m.nfriction + m.nlimit)
+    mode = np.mod(d["past_mode"][:n], BOUNCED)
+    return pair, np.flatnonzero((pair >= 0) & (mode > 0.0)), mode
+
+
+def _present(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """From the forces that the present state comes with, found if there are any contacts."""
+    m, d, table = engine.m, engine.d.views, _empty(engine)
+    if not d["count"][NCON]:  # in the state that was looked at last
+        energy, _ = engine.energy_and_pairs()
+        if not d["count"][NCON]:
+            return energy, _of_table(table)
+    _look(engine)
+    loops.points(m, engine.d, _first(engine), bool(m.opt_cone) or engine.steps_over_events, table)
+    return d["energy"].copy(), _of_table(table)
+
+
+def _empty(engine: Engine) -> NDArray[np.float64]:
+    """What `saltus.sense.point_columns` writes into, with all points open."""
+    table = np.zeros((point_count(engine), WIDTH))
+    table[:, 4:] = np.nan
+    return table
+
+
+def _of_table(table: NDArray[np.float64]) -> dict[str, Any]:
+    return _columns(table[:, 0].astype(np.int8), table[:, 1:4], table[:, 4:])
+
+
+def _look(engine: Engine) -> None:
+    """Compute the present state's forces; that changes nothing, and is no step that may be unconverged."""
+    with engine.peeking():
+        engine.note_forces()
+        loops.forward(engine.m, engine.d)

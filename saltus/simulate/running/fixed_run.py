@@ -1,0 +1,224 @@
+"""A recorded run in steps of one length, with samples at exact times, inside steps too."""
+
+import time as clock
+from typing import TYPE_CHECKING, Any
+
+from saltus.errors import DivergenceError, EventError, warn
+from saltus.record.recorder import TrajectoryBuilder
+from saltus.record.trajectory import Trajectory
+from saltus.simulate import stepping
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.running.contact_columns import energy_and_contacts
+from saltus.simulate.running.schedule import ROUNDING, Plan
+from saltus.simulate.running.work_ledger import Ledger
+from saltus.terminal.progress import Progress
+
+if TYPE_CHECKING:
+    from saltus.record.io.stream import Stream
+
+CHUNK_SECONDS = 0.1  # compiled code returns this often, for progress and interrupts
+GROWTH = 4  # times more steps before it returns again, as long as it returns more often than that
+
+
+def sample_row(engine: Engine) -> dict[str, Any]:
+    """The present state as a sample."""
+    if engine.control is not None and not engine.control.hold:
+        stepping.forward(engine)  # the controls that belong to this state
+    energy, contacts = energy_and_contacts(engine)
+    state = {"time": engine.time, "qpos": engine.qpos, "qvel": engine.qvel, "act": engine.act, "ctrl": engine.ctrl}
+    poses = {"mocap_pos": engine.mocap_pos, "mocap_quat": engine.mocap_quat}
+    return state | poses | {"energy": energy, "actuation_state": engine.actuation_state} | contacts
+
+
+class Ended(Exception):
+    """An event has ended the run."""
+
+
+class Run:
+    """A run in steps of one length: where it is in its plan, and where the samples go.
+
+    `sink`: a TrajectoryBuilder or a Stream. `control`: a function of the step that sets its controls,
+    or None where they are held. `book`: a ledger to keep, or None.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        plan: Plan,
+        sink: "TrajectoryBuilder | Stream",
+        control,
+        progress,
+        book: Ledger | None = None,
+    ):
+        self.book = book
+        self.engine, self.plan, self.sink, self.control = engine, plan, sink, control
+        self.next = 0  # sample to record next
+        self.done = 0  # whole steps taken
+        self.controlled_step = -1
+        # of an adaptive integrator: the time of control that comes next, by its number, and whether controls change
+        self.asked, self.changing = 0, False
+        self.clock = clock.perf_counter
+        self.failed = engine.unconverged  # before the run
+        self.seen = len(engine.events)  # events that the sink has, and those before the run
+        self.chunk = 1  # steps to take before returning from compiled code
+        self.most = 1 << 62  # that these may become
+        self.progress = Progress(progress, plan.duration)
+
+    def resume(self, position: dict[str, Any]) -> None:
+        """Go on from a position; the state is the simulation's."""
+        self.next, self.done, self.controlled_step = (position[name] for name in ("next", "done", "controlled_step"))
+        self.asked, self.changing = position.get("asked", 0), position.get("changing", False)
+        self.failed = self.engine.unconverged - position["unconverged"]
+        if self.book is not None:
+            self.book.work[:] = position["work"]
+
+    def record(self) -> "Trajectory":
+        """All samples; what was recorded if interrupted."""
+        status = "complete"
+        try:
+            if self.sink.resumable:
+                self.commit()
+            with self.progress:
+                self._begin()
+                self.record_steps()
+        except (DivergenceError, EventError) as error:
+            self._note_events()
+            self._note_unconverged()
+            self.sink.attrs["diverged" if isinstance(error, DivergenceError) else "stopped"] = str(error)
+            error.trajectory = Trajectory.of(self.sink.finish("diverged"))
+            raise
+        except Ended:
+            self.sink.attrs["ended_by"] = str(self.engine.events["name"][-1])
+            self.sink.end(**self._row())
+        except KeyboardInterrupt:
+            status = "interrupted"
+            self.sink.attrs["interrupted_at"] = self.engine.time
+            text = (
+                f"interrupted at t = {self.engine.time:.6g} s; returning the {len(self.sink)} samples recorded so far"
+            )
+            warn(text)
+        self._note_events()
+        self._note_unconverged()
+        return Trajectory.of(self.sink.finish(status))
+
+    def _begin(self):
+        """Find the modes of the first sample; where there are none it is recorded without."""
+        try:
+            stepping.begin(self.engine)
+        except EventError:
+            if self.next == 0:
+                self._append()
+            raise
+
+    def _note_unconverged(self):
+        if self.engine.unconverged > self.failed:
+            self.sink.attrs["unconverged"] = self.engine.unconverged - self.failed
+
+    def commit(self):
+        """Let the sink keep the state to go on from."""
+        unconverged = self.engine.unconverged - self.failed
+        self._note_events()
+        position = {"next": self.next, "done": self.done, "controlled_step": self.controlled_step}
+        position |= {"asked": self.asked, "changing": self.changing}
+        position |= {"time": self.engine.time, "unconverged": unconverged}
+        if self.book is not None:
+            position["work"] = self.book.work.tolist()
+        self.sink.commit(position, self.engine.checkpoint())
+
+    # ------------------------------------------------------------ steps of one length
+
+    def record_steps(self) -> None:
+        """All samples that are left."""
+        plan = self.plan
+        while self.next < plan.count:
+            t = self.next * plan.sample
+            steps = plan.step_of(t)
+            self._advance_to(steps)
+            ahead = t - steps * plan.h
+            self._control_step()
+            if ahead > ROUNDING * plan.h:
+                self._append_ahead(ahead)
+            else:
+                self._append()
+            self.next += 1
+            if self.sink.due:
+                self.commit()
+        self._advance_to(plan.whole)
+        if plan.rest:
+            self._control_step()
+            self._take(1, plan.rest)
+        if plan.beyond:
+            self.sink.end(**self._row())
+
+    def _advance_to(self, steps):
+        """Take whole steps until `steps` are taken, returning now and then."""
+        while self.done < steps:
+            n = min(steps - self.done, self.chunk)
+            if self.control is not None:
+                self._control_step()
+                n = 1
+            began = clock.perf_counter()
+            self._take(n, self.plan.h)
+            self.done += n
+            self.pace(n, began)
+            self.progress.update(self.done * self.plan.h)
+            if self.sink.due:
+                self.commit()
+
+    def pace(self, n, began):
+        """Choose how many steps to take before returning again, from the time that n steps took."""
+        spent = clock.perf_counter() - began
+        if n == self.chunk and spent < CHUNK_SECONDS / GROWTH:
+            self.chunk = min(GROWTH * self.chunk, self.most)
+        elif spent > 2 * CHUNK_SECONDS:
+            self.chunk = max(1, self.chunk // 2)
+
+    def _control_step(self):
+        """Set the controls of the step that begins now, once."""
+        more = self.done < self.plan.steps
+        if self.control is not None and more and self.controlled_step != self.done:
+            self.controlled_step = self.done
+            self.control(self.done)
+
+    def _take(self, n, h):
+        if self.book is None:
+            ended = stepping.take_steps(self.engine, n, h)
+        else:
+            ended = any(self.book.step(h) for _ in range(n))
+        if ended:
+            raise Ended
+
+    def _note_events(self):
+        """Give the sink the events since the last call."""
+        events = self.engine.events[self.seen :]
+        if len(events):
+            self.sink.events(events)
+            self.seen = len(self.engine.events)
+
+    # ------------------------------------------------------------ samples
+
+    def _append_ahead(self, ahead):
+        """A sample inside a step: go there, record, come back. No sample where the run ends before it."""
+        self.engine.prepare()
+        work = None if self.book is None else self.book.work.copy()
+        try:
+            with self.engine.peeking():  # events come again with the step
+                self.engine.d.views["memory"][:] = 0.0
+                self._take(1, ahead)
+                self._append()
+        except Ended:
+            pass  # the step itself will find it
+        finally:
+            if self.book is not None:
+                self.book.work[:] = work
+
+    def _append(self):
+        self.sink.append(**self._row())
+
+    def record_sample(self, *, last: bool) -> None:
+        """Record the present state as the next sample; `last`: as the end, where no sample lies."""
+        (self.sink.end if last else self.sink.append)(**self._row())
+
+    def _row(self) -> dict[str, Any]:
+        row = sample_row(self.engine)
+        return row if self.book is None else row | {"ledger": self.book.accounts()}

@@ -1,0 +1,165 @@
+"""A recorded run: steps, controls, and samples at exact times."""
+
+import os
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from saltus.arguments import flag, numbers, path_of, positive
+from saltus.errors import OptionError
+from saltus.record.recorder import TrajectoryBuilder
+from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE
+from saltus.record.trajectory import Trajectory
+from saltus.simulate.diagnosis.instability import warn_if_unstable
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.snapshot import marked
+from saltus.simulate.laws.control import Controller
+from saltus.simulate.running.adaptive_run import AdaptiveRun
+from saltus.simulate.running.contact_columns import point_count
+from saltus.simulate.running.fixed_run import Run
+from saltus.simulate.running.run_metadata import attributes, description
+from saltus.simulate.running.schedule import Plan
+from saltus.simulate.running.work_ledger import Ledger
+
+if TYPE_CHECKING:
+    from saltus.record.io.stream import Stream
+
+
+def run(
+    engine: Engine,
+    sim: Any,
+    again: Callable[..., Any],
+    duration: float,
+    sample: float,
+    control: Any,
+    progress: Any,
+    *,
+    certify: bool,
+    save: str | os.PathLike[str] | None,
+    ledger: bool,
+) -> "Trajectory":
+    """See `Simulation.run`.
+
+    `sim`: what a control function is called with. `again`: makes a simulation like it, but for the options it is given.
+    """
+    duration, sample = positive("duration", duration), positive("sample", sample)
+    certify, ledger = flag("certify", certify), flag("ledger", ledger)
+    plan = Plan(engine.time, duration, sample, engine.timestep)
+    engine.prepare()
+    start = marked(engine)
+    with controlled_by(engine, control):
+        engine.loop.soon(engine.step_m, engine.d)
+        apply = control_function(sim, control, plan.steps)
+        book = Ledger(engine) if ledger else None
+        sink = _builder(engine, plan, book) if save is None else _stream(engine, plan, control, save, book)
+        trajectory = make_run(engine, plan, sink, apply, progress, book).record()
+    if certify and "interrupted_at" not in trajectory.attrs:
+        from saltus.simulate.running.certify import certify_run
+
+        sink.certify(trajectory, certify_run(engine, again, start, trajectory, duration, sample, control, progress))
+    return trajectory
+
+
+@contextmanager
+def controlled_by(engine, control):
+    """Let a controller in the time loop work for a while."""
+    before = engine.control
+    if isinstance(control, Controller):
+        engine.set_control(control)
+    if engine.control is not None:
+        warn_if_unstable(engine)
+    try:
+        yield
+    finally:
+        if engine.control is not before:
+            engine.set_control(before)
+
+
+def _builder(engine: Engine, plan: Plan, book: Ledger | None) -> TrajectoryBuilder:
+    """What records in memory."""
+    sizes, about = about_run(engine, plan.duration, plan.sample, book)
+    return TrajectoryBuilder(**sizes, **about, expected=plan.count)
+
+
+def _stream(engine: Engine, plan: Plan, control: Any, path: str | os.PathLike[str], book: Ledger | None) -> "Stream":
+    """What records to a Zarr store."""
+    from saltus.record.io.stream import Stream
+    from saltus.record.table.columns import row_shapes
+    from saltus.simulate.running.run_setup import setup_of
+
+    if not os.fspath(path_of("save", path)).endswith(".zarr"):
+        raise OptionError(f"save must be a Zarr store (.zarr), got '{os.fspath(path)}'; Trajectory.save writes netCDF")
+    sizes, about = about_run(engine, plan.duration, plan.sample, book)
+    setup = setup_of(engine, plan, control) | {"ledger": book is not None}
+    return Stream.create(path, row_shapes(**sizes), plan.count, **about, setup=setup)
+
+
+def about_run(
+    engine: Engine, duration: float, sample: float, book: Ledger | None = None
+) -> tuple[dict[str, int], dict[str, Any]]:
+    """Sizes of a recording's columns by the names of `row_shapes`, and what else it holds."""
+    model = engine.model
+    if "about" not in engine.memo:
+        engine.memo["about"] = description(engine)
+    about = {**engine.memo["about"]}
+    about["attrs"] = about["attrs"] | attributes(engine, duration, sample)
+    pairs = len(about["names"]["contact"])
+    sizes = {"nq": model.nq, "nv": model.nv, "na": len(engine.act), "nu": model.nu}
+    sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": point_count(engine)}
+    sizes |= {"nactuation": len(engine.actuation_state)}
+    if book is not None:
+        sizes["nledger"] = len(ACCOUNTS)
+        about["attrs"][ATTRIBUTE] = book.rule
+    return sizes, about | {"model": model}
+
+
+def make_run(
+    engine: Engine,
+    plan: Plan,
+    sink: "TrajectoryBuilder | Stream",
+    control: Callable[[int], None] | None,
+    progress: Any,
+    book: Ledger | None,
+) -> Run:
+    """The time loop that suits the integrator; see `Run`."""
+    held = engine.control is not None and engine.control.hold
+    kind = AdaptiveRun if engine.integrator.adaptive and not held else Run
+    return kind(engine, plan, sink, control, progress, book)
+
+
+def control_function(sim: Any, control: Any, steps: int) -> Callable[[int], None] | None:
+    """A function of the step that sets a simulation's controls, or None where they are held."""
+    if control is None or isinstance(control, Controller):
+        return None
+    nu = sim.model.nu
+    if callable(control):
+
+        def call(step: int) -> None:
+            value = control(sim)
+            if value is not None:
+                _assign(sim, value, "control(sim)")
+
+        return call
+    values = numbers("control", control)
+    if values.shape == (nu,):
+        _assign(sim, values, "control")
+        return None
+    if values.ndim == 2 and values.shape[1] == nu and len(values) >= steps:
+
+        def look_up(step: int) -> None:
+            sim.ctrl[:] = values[step]
+
+        return look_up
+    raise OptionError(f"control has shape {values.shape}; expected ({nu},) to hold, or ({steps}, {nu}), one row a step")
+
+
+def _assign(sim, value, name):
+    value = np.asarray(value, float)
+    if value.shape != (sim.model.nu,):
+        if value.shape == () and sim.model.nu == 1:
+            value = value.reshape(1)
+        else:
+            raise OptionError(f"{name} gives shape {value.shape}; expected ({sim.model.nu},)")
+    sim.ctrl[:] = value

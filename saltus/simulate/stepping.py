@@ -1,0 +1,59 @@
+"""Steps, and looks at the present state, that end in errors which say why: what `Simulation` and runs are made of."""
+
+import numpy as np
+
+from saltus.simulate.diagnosis import divergence
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.engine import Engine
+from saltus.solve.status import ENDED
+
+
+def take_steps(engine: Engine, n: int, h: float) -> bool:
+    """Take n steps of h seconds, or fewer where an event ends the run; returns whether one has.
+
+    DivergenceError, with the state left at the last good one, if a velocity is not a number or beyond 1e10.
+    """
+    engine.prepare()
+    before = engine.state.copy()
+    taken, status = engine.advance(n, h)
+    if status and status != ENDED:
+        divergence.handle(engine, before, taken, status)
+    if engine.dynamics is not None:
+        divergence.check_inertia(engine, before)
+    engine.keep_left()
+    return status == ENDED
+
+
+def begin(engine: Engine) -> None:
+    """Find the modes of the present state, where events are located in time; impacts there are in the log."""
+    engine.prepare()
+    if not engine.locates_events or engine.modes_are_known():
+        return
+    before = engine.state.copy()
+    status = loops.settle(engine.step_m, engine.d)
+    engine.read_events()
+    engine.computed = None
+    if status:
+        divergence.handle(engine, before, 0, status)
+    engine.left = engine.state.copy()
+
+
+def forward(engine: Engine) -> None:
+    """Compute everything from the present state and inputs."""
+    status = engine.forward()
+    if status:
+        divergence.handle(engine, engine.state.copy(), 0, status)
+
+
+def refresh(engine: Engine, name: str) -> np.ndarray | None:
+    """Bring a computed field up to the present state if it is not; returns the state it belongs to."""
+    if not engine.is_computed():
+        forward(engine)
+    engine.compute_more(name)
+    return engine.computed
+
+
+def energy(engine: Engine) -> np.ndarray:
+    """(potential, kinetic) energy (J) of the present state; DivergenceError where it holds a number that is none."""
+    divergence.check_given(engine)
+    return engine.energy()

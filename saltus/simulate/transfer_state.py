@@ -1,0 +1,49 @@
+"""From one engine to another: the state goes on where it was, under another integrator, step, law or weight."""
+
+import numpy as np
+
+from saltus.simulate.engine.engine import Engine
+
+ALWAYS = (
+    *("time", "qpos", "qvel", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
+    *("qfrc_applied", "xfrc_applied"),
+)
+
+
+def carry(source: Engine, target: Engine) -> list[str]:
+    """Give `target` the state and the inputs of `source`, bit for bit; returns what had to begin anew, in words.
+
+    Both are of the same mechanism; integrator, step, contact law and the values of the model may differ. What an
+    integrator remembers of its last step goes along where the other is the same with the same step.
+    """
+    lost: list[str] = []
+    here, there = source.d.views, target.d.views
+    for name in ALWAYS:
+        if here[name].shape == there[name].shape:
+            there[name][...] = here[name]
+        elif name != "qacc_warmstart":  # where the solver starts from, no part of the state
+            lost.append(name)
+    if source.act.shape == target.act.shape:
+        target.act[:] = source.act
+    elif source.act.size:
+        lost.append("the states of actuators and controllers")
+    if source.control is not None and source.control is target.control:
+        target.control_prm[:] = source.control_prm
+    if here["history"].size:
+        if here["history"].shape == there["history"].shape and source.timestep == target.timestep:
+            there["history"][:] = here["history"]
+        else:
+            lost.append("what delayed controls and sensors remember")
+    same = source.integrator.name == target.integrator.name and source.timestep == target.timestep
+    target.left = None
+    if same and source.remembers and _untouched(source):
+        there["memory"][:] = here["memory"]
+        target.left = target.state.copy()
+    target.computed = None
+    return lost
+
+
+def _untouched(engine: Engine) -> bool:
+    """Whether the state is the one that the last step left."""
+    moved = engine.d.span("time", "act")
+    return engine.left is not None and np.array_equal(engine.state[moved], engine.left[moved])

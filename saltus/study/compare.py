@@ -1,0 +1,365 @@
+"""One model under many integrators: ranked by error against a converged reference, energy drift and cost."""
+
+import dataclasses
+import math
+import time as clock
+import warnings
+from collections.abc import Callable, Hashable, Iterable
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from saltus.arguments import function, positive, several
+from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.registry import find_integrator
+from saltus.integrate.registry import integrators as known_integrators
+from saltus.integrate.tableau import ButcherTableau
+from saltus.model.load import load
+from saltus.model.model import Model
+from saltus.record.comparison import Comparison
+from saltus.record.table.comparison_table import ComparisonRow, Reference, rank
+from saltus.record.table.energy_figure import energy_error, exchanges
+from saltus.record.table.trajectory_table import TrajectoryTable
+from saltus.record.trajectory import Trajectory
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.initial_state import missing_in_discrete
+from saltus.simulate.laws.contact import find_contact_law
+from saltus.simulate.running.certify import state_difference
+from saltus.simulate.simulation import Simulation
+
+SAMPLES = 400  # about as many where none are asked for
+REFERENCE = (1e-13, 1e-14)  # relative and absolute tolerance of the reference
+CHECK = (1e-11, 1e-12)  # of the run that checks it
+TRUSTED = 1e-6  # rad, m: errors are counted as long as the reference's own is below
+REPEATS = 5  # timed, after the first, which compiles
+ATTEMPTS = 10**9  # steps of an adaptive integrator
+SHORTEST = 2e-3  # s that a timing lasts at least
+BUDGET = 1.0  # s of compute that finer runs of one integrator may take
+FINER = (2, 4, 8)
+SOFT = "soft"
+TOLERANCES = (1e-4, 1e-6, 1e-10)  # relative, instead of finer steps
+
+Report = Callable[[str, float], None]
+
+
+def compare(
+    model: Any,
+    integrators: Iterable[Any] | None = None,
+    contacts: Any = ("soft",),
+    duration: float = 10.0,
+    *,
+    timestep: float | None = None,
+    sample: float | None = None,
+    reference: Trajectory | None = None,
+    progress: Report | None = None,
+) -> Comparison:
+    """Run a model under several integrators from its start and rank them.
+
+    `integrators`: names, Integrators or ButcherTableaus (None: all that run under a law). `contacts`: a contact law or
+    several, by name or as objects (`["soft", saltus.Hard(restitution=0.5)]`), each with a reference of its own.
+    `timestep` (s): None for the file's. `sample` (s): where errors are taken (None: at some 400 steps' ends).
+    `reference`: a trajectory at these times to measure against; None: dopri5 with tolerances of 1e-13, checked by a
+    second run. `progress`: a function of what is being run and the fraction done.
+
+    An integrator that diverges or a contact law that is refused is a row that says so. Errors are differences of
+    positions in the tangent space; where the reference itself does not converge to the end, as in chaotic motion, they
+    count up to there and the table says so.
+    """
+    model = load(model)
+    h = positive("timestep", model.opt.timestep if timestep is None else timestep)
+    duration = positive("duration", duration)
+    if reference is not None and not isinstance(reference, Trajectory):
+        raise OptionError(f"reference must be a Trajectory, got {reference!r}")
+    laws = law_labels(contacts)
+    chosen = _chosen(integrators, model)
+    report = _Report(progress, len(laws) * (len(chosen) + 1))
+    comparison = Comparison(
+        model_name=model.name,
+        contacts=tuple(laws),
+        timestep=h,
+        duration=duration,
+        sample=_default_sample(h, duration) if sample is None else positive("sample", sample),
+    )
+    for label, law in laws.items():
+        _Law(model, label, law, comparison).compare(chosen, reference, report, asked=integrators is not None)
+    comparison.rows.sort(key=rank)
+    comparison.differences.update(_differences(model, comparison))
+    return comparison
+
+
+def law_labels(contacts: Any) -> dict[str, Any]:
+    """Contact laws by what the table calls them: their names, with what sets them apart where several share one."""
+    given = [contacts] if isinstance(contacts, str) or hasattr(contacts, "name") else several("contacts", contacts)
+    laws = [_law(contact) for contact in given]
+    laws = [law for k, law in enumerate(laws) if law not in laws[:k]]
+    if not laws:
+        raise OptionError("compare: no contact laws given")
+    names = [str(getattr(law, "name", law)) for law in laws]
+    labels: dict[str, Any] = {}
+    for law, name in zip(laws, names, strict=True):
+        label = name if names.count(name) == 1 else _told_apart(law, name)
+        if label in labels:
+            raise OptionError(f"compare: two contact laws are called {label!r}")
+        labels[label] = law
+    return labels
+
+
+def _law(contact: Any) -> Any:
+    """The law of a name; what there is no law of is left to be refused by the simulation."""
+    try:
+        return find_contact_law(contact)
+    except OptionError:
+        if not isinstance(contact, Hashable):
+            raise
+        return contact
+
+
+def _told_apart(law: Any, name: str) -> str:
+    """A law's name with those of its numbers that are not the usual ones."""
+    if not dataclasses.is_dataclass(law):
+        return repr(law)
+    usual = type(law)()
+    changed = [f.name for f in dataclasses.fields(law) if getattr(law, f.name) != getattr(usual, f.name)]
+    return f"{name}({', '.join(f'{field}={getattr(law, field)!r}' for field in changed)})" if changed else name
+
+
+class _Report:
+    """Tells a caller what is being done and how much of it is done."""
+
+    def __init__(self, call: Report | None, total: int):
+        self._call = None if call is None else function("progress", call)
+        self._total, self._done = total, 0
+
+    def begin(self, what: str) -> None:
+        if self._call is not None:
+            self._call(what, self._done / self._total)
+        self._done += 1
+
+
+class _Law:
+    """The comparison under one contact law, which the table calls `contact`; adds to `out`."""
+
+    def __init__(self, model: Model, contact: str, law: Any, out: Comparison):
+        self.model, self.contact, self.law, self.out = model, contact, law, out
+        self.timestep, self.duration, self.sample = out.timestep, out.duration, out.sample
+        self._keeps_ledger = False  # until a run shows that something changes the energy on purpose
+
+    def compare(self, chosen: list[Integrator], given: Trajectory | None, report: _Report, *, asked: bool) -> None:
+        """All rows. `asked`: whether somebody asked for these integrators, and is to know which ones are refused."""
+        report.begin("reference")
+        refusals = [self._refusal(integrator) for integrator in chosen]
+        if all(refusals):
+            self.out.references[self.contact] = Reference(None, np.empty(0), 0.0, f"refused: {refusals[0]}")
+            self.out.rows.extend(
+                self._row(i, note=f"refused: {text}") for i, text in zip(chosen, refusals, strict=True)
+            )
+            return
+        self.reference = self._reference() if given is None else self._given(given)
+        self.out.references[self.contact] = self.reference
+        for integrator, refused in zip(chosen, refusals, strict=True):
+            report.begin(integrator.name)
+            if asked or not refused:
+                self.out.rows.append(self._compare(integrator))
+
+    def _refusal(self, integrator: Integrator) -> str:
+        """Why an integrator does not run under this law; "" if it does."""
+        try:
+            self._simulation(integrator)
+        except OptionError as error:
+            return str(error)
+        return ""
+
+    def _simulation(self, integrator: Integrator, timestep: float | None = None) -> Simulation:
+        return Simulation(self.model, integrator, self.law, self.timestep if timestep is None else timestep)
+
+    def _run(self, sim: Simulation, *, ledger: bool = False) -> Trajectory:
+        trajectory = sim.run(self.duration, self.sample, progress=False, ledger=ledger)
+        if "interrupted_at" in trajectory.attrs:
+            raise KeyboardInterrupt
+        return trajectory
+
+    def _row(self, integrator: Integrator, **figures) -> ComparisonRow:
+        return ComparisonRow(integrator.name, self.contact, integrator.order, integrator.kind, **figures)
+
+    # ------------------------------------------------------------ reference
+
+    def _reference(self) -> Reference:
+        try:
+            first, second = (
+                self._run(self._simulation(find_integrator("dopri5", "", tolerance)))
+                for tolerance in (CHECK, REFERENCE)
+            )
+        except SaltusError as error:
+            return Reference(None, np.empty(0), 0.0, f"no reference: dopri5 {error}")
+        difference = self._position_error(first, second)
+        horizon = _horizon(first.time - first.time[0], difference)
+        return Reference(second, difference, horizon, _reference_text(difference, horizon, self.duration))
+
+    def _given(self, trajectory: Trajectory) -> Reference:
+        expected = np.arange(math.floor(self.duration / self.sample * (1 + 1e-12)) + 1) * self.sample
+        shape = (len(expected), self.model.nq)
+        if trajectory.qpos.shape != shape or abs(trajectory.time - trajectory.time[0] - expected).max() > 1e-9:
+            raise OptionError(
+                f"reference: expected {shape[0]} samples of {shape[1]} positions, every {self.sample:g} s; "
+                f"got {len(trajectory)} of {trajectory.qpos.shape[1]} over {trajectory.duration:g} s"
+            )
+        unknown = np.full(len(expected), np.nan)
+        return Reference(trajectory, unknown, self.duration, "reference: as given, its own error unknown")
+
+    def _position_error(self, a: TrajectoryTable, b: TrajectoryTable) -> np.ndarray:
+        """Largest difference of a position at each sample [T] (rad, m)."""
+        if not self.model.nv:
+            return np.zeros(len(a))
+        return abs(state_difference(self.model, b, a)[:, : self.model.nv]).max(axis=1)
+
+    def _largest_error(self, errors: np.ndarray, trajectory: Trajectory) -> float:
+        counted = trajectory.time - trajectory.time[0] <= self.reference.horizon * (1 + 1e-12)
+        return float(errors[counted].max())
+
+    # ------------------------------------------------------------ one integrator
+
+    def _compare(self, integrator: Integrator) -> ComparisonRow:
+        label = self.out.label(integrator.name, self.contact)
+        try:
+            sim = self._simulation(integrator)
+            start = sim.snapshot()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", SaltusWarning)
+                trajectory = self._run(sim, ledger=self._keeps_ledger)
+                if not self._keeps_ledger and exchanges(trajectory):
+                    self._keeps_ledger = True
+                    trajectory = self._run(self._simulation(integrator), ledger=True)
+        except DivergenceError as error:
+            self.out.trajectories[label] = error.trajectory
+            return self._row(integrator, error=math.inf, energy_drift=math.inf, note=str(error))
+        except EventError as error:
+            if recorded := getattr(error, "trajectory", None):
+                self.out.trajectories[label] = recorded
+            return self._row(integrator, note=f"stopped: {error}")
+        except SaltusError as error:
+            return self._row(integrator, note=f"refused: {error}")
+        self.out.trajectories[label] = trajectory
+        seconds, steps = _cost(sim, start, self.duration)
+        cost, notes = seconds / self.duration, [str(w.message) for w in caught]
+        figures = {"energy_drift": energy_error(trajectory), "cost": cost, "steps_per_second": steps / seconds}
+        if self.reference.trajectory is not None:
+            self.out.errors[label] = self._position_error(trajectory, self.reference.trajectory)
+            figures["error"] = self._largest_error(self.out.errors[label], trajectory)
+            self.out.precision[label] = self._precision(integrator, figures["error"], cost)
+            if figures["error"] <= np.nanmax(self.reference.error, initial=0.0):
+                notes.append("within the reference's own error")
+        return self._row(integrator, **figures, note="; ".join(dict.fromkeys(notes)))
+
+    def _precision(self, integrator: Integrator, error: float, cost: float) -> np.ndarray:
+        """Error and cost [k, 3] with finer steps or other tolerances too, where that is cheap."""
+        here = integrator.parameters[1][0] if integrator.adaptive else self.timestep
+        table = [(float(here), error, cost)]
+        if cost * self.duration * sum(FINER) * (2 + REPEATS) < BUDGET:
+            if integrator.adaptive:
+                variants = [(t, find_integrator("dopri5", "", (t, t / 100)), None) for t in TOLERANCES]
+            else:
+                variants = [(self.timestep / f, integrator, self.timestep / f) for f in FINER]
+            for size, variant, step in variants:
+                table += self._finer(size, self._simulation(variant, step))
+        return np.array(sorted(table, reverse=True))
+
+    def _finer(self, size: float, sim: Simulation) -> list[tuple[float, float, float]]:
+        start = sim.snapshot()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SaltusWarning)
+                trajectory = self._run(sim)
+        except (DivergenceError, EventError):
+            return []
+        assert self.reference.trajectory is not None
+        errors = self._position_error(trajectory, self.reference.trajectory)
+        seconds, _ = _cost(sim, start, self.duration)
+        return [(size, self._largest_error(errors, trajectory), seconds / self.duration)]
+
+
+def _chosen(integrators: Iterable[Any] | None, model: Model) -> list[Integrator]:
+    if integrators is None:
+        return [i for i in known_integrators().values() if i.name != "discrete" or not missing_in_discrete(model)]
+    choices = (
+        [integrators]
+        if isinstance(integrators, str | Integrator | ButcherTableau)
+        else several("integrators", integrators)
+    )
+    if not choices:
+        raise OptionError("compare: no integrators given")
+    for choice in choices:
+        if not isinstance(choice, Hashable):
+            raise OptionError.unknown("integrator", choice, known_integrators())
+    found: dict[str, Integrator] = {}
+    for integrator in (find_integrator(choice, model.opt.integrator) for choice in dict.fromkeys(choices)):
+        if found.setdefault(integrator.name, integrator) is not integrator:
+            raise OptionError(f"compare: two integrators are called {integrator.name!r}")
+    return list(found.values())
+
+
+def _default_sample(h: float, duration: float) -> float:
+    """A whole number of steps, so that no step is cut for a sample."""
+    every = max(1, math.ceil(duration / h / SAMPLES))
+    return min(every * h, duration)
+
+
+def _horizon(times: np.ndarray, error: np.ndarray) -> float:
+    """The last of the times [T] up to which the reference's error is small."""
+    wrong = np.flatnonzero(~(error <= TRUSTED))
+    return float(times[-1] if not wrong.size else times[max(wrong[0] - 1, 0)])
+
+
+def _reference_text(error: np.ndarray, horizon: float, duration: float) -> str:
+    how = f"dopri5 with tolerances of {REFERENCE[0]:g} and {CHECK[0]:g}"
+    if (error <= TRUSTED).all():
+        return f"reference: {how}, which differ by at most {error.max():.1g} (rad, m) in {duration:g} s"
+    return (
+        f"no reference converges beyond t = {horizon:.4g} s, where {how} part by {TRUSTED:g} (rad, m): "
+        "the motion is chaotic or not smooth; errors count up to there"
+    )
+
+
+def _differences(model: Model, comparison: Comparison) -> dict[str, np.ndarray]:
+    """How far the reference under each other law is from that under the first: largest of a position [T], by label."""
+    runs = {label: r.trajectory for label, r in comparison.references.items() if r.trajectory is not None}
+    first, *others = runs or [""]
+    return {
+        f"{first} and {other}": abs(state_difference(model, runs[other], runs[first])[:, : model.nv]).max(axis=1)
+        for other in others
+        if model.nv and len(runs[other]) == len(runs[first])
+    }
+
+
+def _cost(sim: Simulation, start: np.ndarray, duration: float) -> tuple[float, float]:
+    """Seconds of compute for `duration` simulated seconds, the median of several repeats, and its steps."""
+    first = _timed(sim, start, duration)
+    calls = max(1, math.ceil(SHORTEST / max(first, 1e-7)))
+    repeats = REPEATS if first < BUDGET else 3
+    seconds = median(sum(_timed(sim, start, duration) for _ in range(calls)) / calls for _ in range(repeats))
+    if sim.integrator.adaptive:
+        if sim.contact != SOFT:
+            return seconds, math.nan
+        return seconds, float(sim.engine.d.views["memory"][2:4].sum())
+    return seconds, max(1, round(duration / sim.timestep))
+
+
+def _timed(sim: Simulation, start: np.ndarray, duration: float) -> float:
+    """Seconds that the compiled loop takes from the snapshot `start`; with other laws than the soft one, the run."""
+    sim.restore(start)
+    sim.engine.prepare()
+    if sim.contact != SOFT:
+        # a hybrid run is more than the loop of steps
+        begin = clock.perf_counter()
+        sim.run(duration, duration, progress=False)
+    elif sim.integrator.adaptive:
+        rows = np.zeros((1, 1 + sim.model.nq + sim.model.nv))
+        ends = np.array([sim.time + duration])
+        begin = clock.perf_counter()
+        loops.record(sim.engine.m, sim.engine.d, ends, 0, ATTEMPTS, *sim.integrator.parameters, rows)
+    else:
+        steps = max(1, round(duration / sim.timestep))
+        begin = clock.perf_counter()
+        sim.engine.advance(steps, sim.timestep)
+    return clock.perf_counter() - begin

@@ -1,0 +1,167 @@
+"""Processes of one's own that work through a list of jobs.
+
+A worker is a fresh Python that imports what the jobs need and nothing of the program that started it, so that scripts
+need no guard and notebooks no file. Jobs and what comes back are pickles on its standard input and output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO
+
+from saltus.arguments import whole_number
+from saltus.errors import OptionError
+
+START = "import sys; sys.path[:] = {path!r}; from saltus.study.workers import serve; serve()"
+
+
+class Lost(Exception):
+    """A worker ended in the middle of a job; the text says how."""
+
+
+def worker_count(workers: int | None) -> int:
+    """How many workers to use; None: as many as processors that this process may use."""
+    if workers is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    return whole_number("workers", workers, least=1)
+
+
+def results(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[tuple[int, Any]]:
+    """Number and result of each job, as they come: what `work`, a function of a module, returns or raises.
+
+    With one worker, in this process. An exception of a job is its result; of a worker that ended it is `Lost`. When the
+    iteration is left, by Ctrl-C too, all workers end.
+
+    Raises:
+        OptionError: a job cannot be sent to another process.
+    """
+    workers = min(workers, len(jobs))
+    if workers < 2:
+        yield from ((k, _outcome(work, job)) for k, job in enumerate(jobs))
+        return
+    pool = _Pool(work, [_packed(work, job) for job in jobs], workers)
+    try:
+        for _ in jobs:
+            yield pool.done.get()
+    finally:
+        pool.close()
+
+
+def _outcome(work: Callable[[Any], Any], job: Any) -> Any:
+    try:
+        return work(job)
+    except Exception as error:
+        return error
+
+
+def _packed(work: Callable[[Any], Any], job: Any) -> bytes:
+    try:
+        return pickle.dumps((work, job))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise OptionError(f"this cannot be sent to other processes ({error}); use workers=1") from error
+
+
+class _Pool:
+    """A thread and a process a worker; `done` is a queue of what is finished."""
+
+    def __init__(self, work: Callable[[Any], Any], jobs: list[bytes], workers: int):
+        self.done: queue.Queue[tuple[int, Any]] = queue.Queue()
+        self._jobs: queue.Queue[tuple[int, bytes]] = queue.Queue()
+        for k, job in enumerate(jobs):
+            self._jobs.put((k, job))
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._closing = False
+        for _ in range(workers):
+            threading.Thread(target=self._feed, daemon=True).start()
+
+    def _feed(self) -> None:
+        """Give one process job after job; a new one where it ended."""
+        process = None
+        while not self._closing:
+            try:
+                number, job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            process = process or self._start()
+            try:
+                self.done.put((number, _exchange(process, job)))
+            except Exception as error:  # whatever it is, somebody waits for an answer
+                self.done.put((number, Lost(_end_of(process, error))))
+                self._processes.discard(process)
+                process = None
+        if process is not None:
+            _stop(process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", START.format(path=sys.path)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._processes.add(process)
+        if self._closing:
+            process.kill()
+        return process
+
+    def close(self) -> None:
+        """End all workers, at once."""
+        self._closing = True
+        for process in list(self._processes):
+            process.kill()
+            process.wait()
+
+
+def _exchange(process: subprocess.Popen[bytes], job: bytes) -> Any:
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(len(job).to_bytes(8, "little") + job)
+    process.stdin.flush()
+    return pickle.load(process.stdout)
+
+
+def _end_of(process: subprocess.Popen[bytes], error: BaseException) -> str:
+    _stop(process)
+    code = process.returncode
+    return f"its process ended with signal {-code}" if code < 0 else f"its process ended with code {code} ({error})"
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """Let a worker end: there are no more jobs."""
+    with contextlib.suppress(OSError):
+        if process.stdin is not None:
+            process.stdin.close()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+# ------------------------------------------------------------ in the worker
+
+
+def serve() -> None:
+    """Work until there are no more jobs. Ctrl-C is for the process that gives them; prints go to stderr."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while (job := _next(sys.stdin.buffer)) is not None:
+        try:
+            answer = pickle.dumps(_outcome(*job))
+        except Exception as error:
+            answer = pickle.dumps(OptionError(f"what came of this cannot be sent back ({error}); use workers=1"))
+        answers.write(answer)
+        answers.flush()
+
+
+def _next(stream: BinaryIO) -> tuple[Callable[[Any], Any], Any] | None:
+    size = stream.read(8)
+    return pickle.loads(stream.read(int.from_bytes(size, "little"))) if len(size) == 8 else None

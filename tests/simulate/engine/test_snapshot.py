@@ -1,0 +1,91 @@
+"""Snapshots: taken back by simulations of the same model and method, to the bit, and refused by all others."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import saltus
+
+ONE_HINGE = """<mujoco><worldbody><body name="b"><joint name="{name}" type="{type}" axis="0 1 0"/>
+<geom type="sphere" size=".1" pos=".3 0 0" mass="{mass}"/></body></worldbody></mujoco>"""
+
+
+def one(name="j", type="hinge", mass=1.0):
+    return ONE_HINGE.format(name=name, type=type, mass=mass)
+
+
+@pytest.mark.parametrize("other", [one(type="slide"), one(mass=1.5), one(name="elbow")], ids=["type", "mass", "name"])
+def test_another_models_snapshot_is_refused(other):
+    sim, stranger = saltus.Simulation(one()), saltus.Simulation(other)
+    sim.qpos = 0.25
+    before = sim.snapshot()
+    assert stranger.snapshot().shape == before.shape
+    with pytest.raises(saltus.OptionError, match="of another model, integrator or contact law"):
+        sim.restore(stranger.snapshot())
+    np.testing.assert_array_equal(sim.snapshot(), before)
+
+
+def test_values_that_were_changed_make_another_model():
+    model = saltus.load(one())
+    with pytest.raises(saltus.OptionError, match="another model"):
+        saltus.Simulation(model).restore(saltus.Simulation(model.changed({"opt.gravity[2]": -1.62})).snapshot())
+
+
+def test_another_integrators_memory_is_refused_and_none_is_no_hindrance():
+    """verlet remembers; euler and rk4 do not, so that each goes on from the other."""
+    verlet, other = saltus.Simulation(one(), "verlet"), saltus.Simulation(one(), "dopri5")
+    assert verlet.snapshot().shape != other.snapshot().shape or verlet.snapshot()[-1] != other.snapshot()[-1]
+    with pytest.raises(saltus.OptionError):
+        verlet.restore(other.snapshot())
+    euler, rk4 = saltus.Simulation(one(), "euler"), saltus.Simulation(one(), "rk4", timestep=1e-3)
+    euler.qvel = 2.0
+    euler.step(5)
+    rk4.restore(euler.snapshot())
+    assert (rk4.time, rk4.qpos, rk4.qvel) == (euler.time, euler.qpos, euler.qvel)
+
+
+@pytest.mark.parametrize("contact", ["soft", "hard"])
+def test_the_same_model_loaded_again_takes_it(contact):
+    first, again = (saltus.Simulation("bouncing_ball", contact=contact) for _ in range(2))
+    first.step(300)
+    again.restore(first.snapshot())
+    first.step(300), again.step(300)
+    np.testing.assert_array_equal(first.snapshot(), again.snapshot())
+
+
+def test_a_snapshot_can_be_kept_in_a_file_for_another_process(tmp_path):
+    sim = saltus.Simulation("arm")
+    sim.qvel = 1.0
+    sim.step(10)
+    np.save(tmp_path / "kept.npy", sim.snapshot())
+    program = (
+        f"import numpy, saltus; s = saltus.Simulation('arm'); s.restore(numpy.load({str(tmp_path / 'kept.npy')!r}))"
+    )
+    program += "; s.step(5); print(s.qpos.tobytes().hex())"
+    answer = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=os.environ, timeout=120
+    )
+    sim.step(5)
+    assert answer.stdout.strip() == sim.qpos.tobytes().hex(), answer.stderr
+
+
+def test_what_an_event_error_kept_is_taken_back():
+    """Painlevé's rod or not: the snapshot that an error carries has the mark, too."""
+    from saltus.simulate.diagnosis.event_failure import event_error
+    from saltus.solve.status import CHATTER
+
+    sim = saltus.Simulation("bouncing_ball", contact="hard")
+    sim.step(10)
+    kept = event_error(sim.engine, CHATTER).snapshot
+    sim.step(10)
+    sim.restore(kept)
+    assert sim.time == pytest.approx(10 * sim.timestep)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), 0.0, None, "state", np.zeros((2, 2))])
+def test_what_is_no_snapshot_is_refused(wrong):
+    with pytest.raises(saltus.OptionError, match="the snapshot holds"):
+        saltus.Simulation(one()).restore(wrong)
