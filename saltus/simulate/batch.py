@@ -1,30 +1,21 @@
 """Thousands of simulations of one model at once: in the lanes of SIMD registers, on several threads."""
 
 import os
-import time as clock
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from saltus.arguments import numbers, positive, whole_number
-from saltus.contact.counts import NUNSOLVED
-from saltus.contact.mujoco.collision import attach
-from saltus.contact.mujoco.rays import attach_sense
 from saltus.errors import DivergenceError, ModelError, OptionError, warn
 from saltus.integrate.adaptive.dopri5 import STUCK
 from saltus.integrate.registry import find_integrator
 from saltus.integrate.status import LARGEST
-from saltus.model.layout import DATA
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.kinds import LANES
-from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
-from saltus.simulate.engine import loops
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
-from saltus.simulate.engine.sensing import attach_sensing, sense_batch
+from saltus.simulate.engine.lanes import FIELDS, Lanes
 from saltus.simulate.engine.turn import Turn, in_turn
 from saltus.simulate.laws.contact import suits_soft
 from saltus.simulate.laws.control import Controller, check_control, user_laws
@@ -32,13 +23,6 @@ from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Actuation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 from saltus.terminal.display import count
-
-WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
-FIELDS = (
-    *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "control_prm", "ctrl"),
-    *("qfrc_applied", "xfrc_applied"),
-)
-KEPT = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
 
 
 def _field(name: str, unit: str) -> Any:
@@ -101,36 +85,14 @@ class Batch:
             raise OptionError("an Actuation has events, which batches do not locate; give it to saltus.Simulation")
         self.timestep = self.model.opt.timestep if timestep is None else timestep
         self._made = dict(timestep=self.timestep, control=control, dynamics=dynamics)
-        self._laws = user_laws(self.model, control, equations_key(dynamics, self.model))
-        self._model = self.model.struct(precision, self.integrator.law_timestep(self.timestep), self._laws)
-        self._width = LANES[precision].width
-        self._groups = -(-self.n // self._width)
-        kind = "lane64" if precision == "float64" else "lane32"
+        laws = user_laws(self.model, control, equations_key(dynamics, self.model))
         self._parameters = np.zeros(0) if control is None else control.parameters(self.model)
-        room = {"control_states": self._model.ncontrol_state, "control_prm": len(self._parameters)}
-        sizes = self.integrator.data_sizes(self.model.sizes(), **room)
-        self._workspaces = [Struct(DATA, sizes, kind) for _ in range(min(self.threads, self._groups))]
-        for workspace in self._workspaces:
-            attach(self.model, workspace)
-            if "sensor_delay" in self._model.layout.features:
-                attach_sense(self.model, workspace)  # steps look, too
-            workspace.fill("timestep", self.timestep)
-        struct = self._workspaces[0]
-        self._spans = {f: struct.span(f, f) for f in (*FIELDS, *KEPT)}
-        self._rows = struct.span("time", "xfrc_applied").stop
-        self._short_rows = struct.span("time", "ctrl").stop
-        delays = not {"delay", "sensor_delay"}.isdisjoint(self._model.layout.features)
+        self.lanes = Lanes(
+            self.model, self.n, self.threads, precision, self.integrator, self.timestep, laws, len(self._parameters)
+        )
+        delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
         self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
-        self._forced = False  # whether forces are applied from outside
-        dtype = np.float64 if precision == "float64" else np.float32
-        self._states = aligned_zeros((self._groups, self._rows, self._width), dtype)
-        self._clock = np.zeros((self._groups, self._width))  # s, in double precision whatever the states are in
-        self._flags = np.zeros((self._groups, self._width), bool)
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_process = 0  # whose threads these are
-        self._loop = loops.advance_batch(self.integrator)
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
-        self._pace = 1e-6  # s for a step of a group, as last measured
         self.reset()
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
@@ -138,10 +100,11 @@ class Batch:
     def __reduce__(self) -> tuple[Any, ...]:
         """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
         made = {name: getattr(self, name) for name in ("model", "n", "threads", "precision", "integrator")}
-        kept = {name: getattr(self, name) for name in ("_forced", "unconverged", "timestep")}
-        numbers = {name: getattr(self, name).copy() for name in ("_states", "_clock", "_flags")}
+        kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
+        lanes = {name: getattr(self.lanes, name).copy() for name in ("states", "clock", "flags")}
+        lanes["forced"] = self.lanes.forced
         own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
-        return _restored, (type(self), {**made, **self._made}, kept, numbers, own)
+        return _restored, (type(self), {**made, **self._made}, kept, lanes, own)
 
     def __repr__(self) -> str:
         how = f"{self.precision}, {count(self.threads, 'thread')}, {self.integrator.name}, h = {self.timestep:g} s"
@@ -175,37 +138,17 @@ class Batch:
 
     # ------------------------------------------------------------ state
 
-    def _shape(self, field: str) -> tuple[int, ...]:
-        return DATA.shape(field, self._workspaces[0].sizes)
-
     @in_turn
     def _read(self, field: str) -> np.ndarray:
-        if field == "time":
-            return self._clock.reshape(-1)[: self.n].copy()
-        rows = self._states[:, self._spans[field]]
-        flat = rows.transpose(0, 2, 1).reshape(self._groups * self._width, -1)[: self.n]
-        return np.ascontiguousarray(flat).reshape(self.n, *self._shape(field))
+        return self.lanes.read(field)
 
     @in_turn
     def _write(self, field: str, values: Any, ids: Any = slice(None)) -> None:
-        wanted = (len(range(self.n)[ids] if isinstance(ids, slice) else ids), *self._shape(field))
-        values = numbers(field, values)
         try:
-            exact = np.broadcast_to(values, wanted)
-            values = exact.astype(self._states.dtype)
+            self.lanes.write(field, numbers(field, values), np.arange(self.n)[ids])
         except ValueError:
-            raise OptionError(f"{field} has shape {(self.n, *wanted[1:])}, not {np.shape(values)}") from None
-        index = np.arange(self.n)[ids]
-        width = values[0].size if len(values) else 0
-        block = self._states[:, self._spans[field]]
-        block[index // self._width, :, index % self._width] = values.reshape(len(index), width)
-        if field == "time":
-            self._clock.reshape(-1)[index] = exact
-        if field in ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat"):
-            for kept in KEPT:
-                self._states[index // self._width, self._spans[kept], index % self._width] = 0.0
-        if field in ("qfrc_applied", "xfrc_applied") and np.any(values):
-            self._forced = True
+            wanted = (self.n, *self.lanes.shape(field))
+            raise OptionError(f"{field} has shape {wanted}, not {np.shape(values)}") from None
 
     time = _field("time", "s")
     qpos = _field("qpos", "rad, m, quaternions")
@@ -223,38 +166,13 @@ class Batch:
     @in_turn
     def sensordata(self) -> np.ndarray:
         """Readings of all sensors of all simulations [n, nsensordata] at their present states."""
-        timestep = None if self.integrator.adaptive else self.timestep
-        sensing = self.model.sensing_struct(self.precision, timestep, self._laws)
-        out = np.zeros((self._groups * self._width, self.model.nsensordata), self._states.dtype)
-        rows = self._rows if self._forced else self._short_rows
-
-        def work(worker: int, first: int, last: int) -> None:
-            data = self._workspaces[worker]
-            attach_sensing(self.model, data)
-            data.ints[DATA.slot["has_xfrc"]] = self._forced
-            count = data.views["count"]
-            unsolved = int(count[NUNSOLVED])
-            sense_batch(self._model, sensing, data, self._states, out, first, last, rows, self._width)
-            count[NUNSOLVED] = unsolved  # looking is not a step
-
-        workers = 1 if self._pool is None else len(self._workspaces)
-        edges = [self._groups * k // workers for k in range(workers + 1)]
-        if workers == 1:
-            work(0, 0, self._groups)
-        else:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-            pool = self._threads_here()
-            rest = [pool.submit(work, k, edges[k], edges[k + 1]) for k in range(1, workers)]
-            work(0, edges[0], edges[1])
-            for job in rest:
-                job.result()
-        return out[: self.n]
+        return self.lanes.sensordata(None if self.integrator.adaptive else self.timestep)
 
     @property
     @in_turn
     def diverged(self) -> np.ndarray:
         """Which simulations have diverged [n]; `reset` brings them back."""
-        return self._flags.reshape(-1)[: self.n].copy()
+        return self.lanes.diverged()
 
     @in_turn
     def reset(self, ids: Any = None, key: int | str | None = None) -> None:
@@ -266,20 +184,12 @@ class Batch:
             self._write(field, self._parameters if field == "control_prm" else 0.0, index)
         for field, value in start_state(self.model, key, self.timestep).items():
             if field == "act":
-                value = np.concatenate([value, np.zeros(self._shape("act")[0] - len(value))])
+                value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
             self._write(field, value, index)
-        self._flags.reshape(-1)[index] = False
+        self.lanes.flags.reshape(-1)[index] = False
         if ids is None:
-            self._forced = False
-            for data in self._workspaces:
-                data.real[data.span("qfrc_applied", "xfrc_applied")] = 0.0
-            self._fill_spare_lanes()
-
-    def _fill_spare_lanes(self) -> None:
-        """Lanes beyond n do what the first simulation does at its start."""
-        spare = np.arange(self.n, self._groups * self._width)
-        self._states[spare // self._width, :, spare % self._width] = self._states[0, :, 0]
-        self._clock.reshape(-1)[self.n :] = self._clock[0, 0]
+            self.lanes.forget_forces()
+            self.lanes.fill_spare_lanes()
 
     # ------------------------------------------------------------ motion
 
@@ -293,25 +203,9 @@ class Batch:
         n = whole_number("step: n", n)
         if self._delays:
             self._check_clock(n)
-        rows = self._rows if self._forced else self._short_rows
-        before = self.diverged if self._flags.any() else None
-        workers = len(self._workspaces)
-        if self._pace * self._groups * n < WORTH_A_THREAD * workers:
-            workers = 1
-        edges = [self._groups * k // workers for k in range(workers + 1)]
-        began = clock.perf_counter()
-        if workers == 1:
-            status = self._work(0, 0, self._groups, rows, n)
-        else:
-            if self._pool is None:
-                self._work(0, 0, 0, rows, 0)  # compiled before threads start, so that they do not wait for each other
-            pool = self._threads_here()
-            rest = [pool.submit(self._work, k, edges[k], edges[k + 1], rows, n) for k in range(1, workers)]
-            status = self._work(0, edges[0], edges[1], rows, n)
-            status = max([status, *(job.result() for job in rest)])
-        if n:
-            self._pace = (clock.perf_counter() - began) * workers / (self._groups * n)
-        failed = sum(self._failures())
+        before = self.diverged if self.lanes.flags.any() else None
+        status = self.lanes.advance(n, self.timestep)
+        failed = self.lanes.take_unsolved()
         if failed:
             self._warn(f"the constraint solver did not reach its tolerance in {self.model.opt.iterations} iterations")
         if status == NOT_CONVERGED:
@@ -319,43 +213,21 @@ class Batch:
             failed = 1
         self.unconverged += failed
         if status == CONTACTS_FULL:
-            raise ModelError(f"more than {self._model.nconmax} contacts at once; there is no room for them")
+            raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once; there is no room for them")
         if status >= STEP_TOO_SMALL:
-            self._flags |= self._states[:, self._spans["memory"]][:, STUCK] > 0.5
-        if self._flags.any():
+            self.lanes.flag_stuck()
+        if self.lanes.flags.any():
             self._report(before)
 
     def _check_clock(self, n: int) -> None:
         """OptionError where samples of delayed controls and sensors would be at times that are the same in float32."""
-        latest = np.abs(self._clock).max() + n * self.timestep
+        latest = np.abs(self.lanes.clock).max() + n * self.timestep
         # what `saltus.dynamics.history.same_time` counts as the same
         if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
             raise OptionError(
                 f"at t = {latest:.6g} s float32 does not tell the steps of delayed controls and sensors apart "
                 f"(timestep {self.timestep:g} s); use precision='float64', or reset the simulations before"
             )
-
-    def _threads_here(self) -> ThreadPoolExecutor:
-        """The pool; another one in a process that was forked since, which has none of its parent's threads."""
-        if self._pool is None or self._pool_process != os.getpid():
-            self._pool = ThreadPoolExecutor(len(self._workspaces) - 1, thread_name_prefix="saltus")
-            self._pool_process = os.getpid()
-        return self._pool
-
-    def _work(self, worker: int, first: int, last: int, rows: int, n: int) -> int:
-        """Steps of the groups from first to last, in one worker's memory."""
-        data = self._workspaces[worker]
-        data.ints[DATA.slot["has_xfrc"]] = self._forced
-        counts = (first, last, rows, self._width, int(n), self.timestep)
-        return self._loop(
-            self._model, data, self._states, self._clock, self._flags, *counts, *self.integrator.parameters
-        )
-
-    def _failures(self) -> Iterator[int]:
-        """How often each worker's constraint solver did not converge since the last call."""
-        for data in self._workspaces:
-            yield int(data.views["count"][NUNSOLVED])
-            data.views["count"][NUNSOLVED] = 0
 
     def _warn(self, what: str) -> None:
         """Say once that steps were not what they should be; `unconverged` counts them."""
@@ -365,7 +237,7 @@ class Batch:
 
     def _report(self, before: np.ndarray | None) -> None:
         """Raise for simulations that have diverged since `before`."""
-        self._flags.reshape(-1)[self.n :] = False
+        self.lanes.flags.reshape(-1)[self.n :] = False
         new = self.diverged if before is None else self.diverged & ~before
         bad = np.flatnonzero(new)
         if bad.size:
@@ -396,12 +268,13 @@ class Batch:
         return None, ("step control asked for too small steps {}" if stuck else "diverged {}") + what
 
 
-def _restored(kind, made, kept, numbers, own) -> Batch:
+def _restored(kind, made, kept, lanes, own) -> Batch:
     """A batch as `__reduce__` has described it."""
     batch = kind.__new__(kind)
     Batch.__init__(batch, **made)
-    for name, values in numbers.items():
-        getattr(batch, name)[...] = values
+    for name in ("states", "clock", "flags"):
+        getattr(batch.lanes, name)[...] = lanes[name]
+    batch.lanes.forced = lanes["forced"]
     for name, value in {**kept, **own}.items():
         setattr(batch, name, value)
     return batch

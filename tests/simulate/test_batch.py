@@ -96,7 +96,7 @@ def test_bits_do_not_depend_on_neighbours_size_place_or_threads(integrator):
     # on threads
     for threads in (2, 3):
         batch = batch_of(model, qpos, qvel, ctrl, integrator=integrator, threads=threads)
-        batch._pace = 1.0  # however little there is to do, use them all
+        batch.lanes.pace = 1.0  # however little there is to do, use them all
         assert_array_equal(ends(batch), reference)
     # step by step
     batch = batch_of(model, qpos, qvel, ctrl, integrator=integrator)

@@ -79,7 +79,10 @@ def _counts(state: Any) -> tuple[float, ...]:
     if isinstance(state, mujoco.MjData):
         # islands are solved one by one; the slowest's iterations
         return state.ncon, state.nefc, float(np.max(state.solver_niter)), float("nan")
-    m, d = state._model, state._workspaces[0] if isinstance(state, Batch) else state._struct
+    if isinstance(state, Batch):
+        m, d = state.lanes.m, state.lanes.workspaces[0]
+    else:
+        m, d = state.engine.m, state.engine.d
     count = d.views["count"]
     contacts = int(count[NCON]) if m.views["collision_geom1"].size else 0
     acting = count[NBLOCK] > 0  # if not, nothing was solved
@@ -123,7 +126,7 @@ def peak(precision: str) -> float:
         ]
     )
     loop = Entry("multiply_add", "n", body)
-    m, d = batch._model, batch._workspaces[0]
+    m, d = batch.lanes.m, batch.lanes.workspaces[0]
     # its source is no part of what kept code is known by
     compiled: Any = loop.compiled(m.layout.name, d.layout.name)
     compiled._cache = NullCache()

@@ -1,0 +1,202 @@
+"""Many states of one mechanism in memory, in the lanes of SIMD registers, and the threads that move them."""
+
+import os
+import time as clock
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from saltus.contact.counts import NUNSOLVED
+from saltus.contact.mujoco.collision import attach
+from saltus.contact.mujoco.rays import attach_sense
+from saltus.integrate.adaptive.dopri5 import STUCK
+from saltus.integrate.integrator import Integrator
+from saltus.model.compile.kernel_model import UserLaws
+from saltus.model.layout import DATA
+from saltus.model.model import Model
+from saltus.number.kinds import LANES
+from saltus.number.structs import Struct, aligned_zeros
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.sensing import attach_sensing, sense_batch
+
+WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
+FIELDS = (
+    *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "control_prm", "ctrl"),
+    *("qfrc_applied", "xfrc_applied"),
+)
+REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
+FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # fields whose change makes it void
+
+
+class Lanes:
+    """n states of a model; below `saltus.Batch`.
+
+    States lie in groups of as many as a register has lanes. Each thread has a workspace, a Data of its own, into which
+    it loads one group after the other. `m`: the Model as kernels take it. `states` [groups, rows, width], `clock`
+    [groups, width] (s, in double precision whatever the states are in), `flags` [groups, width]: who has diverged.
+    `forced`: whether forces are applied from outside at all.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        n: int,
+        threads: int,
+        precision: str,
+        integrator: Integrator,
+        timestep: float,
+        laws: UserLaws,
+        parameters: int,
+    ):
+        self.model, self.n, self.precision, self.integrator, self.laws = model, n, precision, integrator, laws
+        self.m = model.struct(precision, integrator.law_timestep(timestep), laws)
+        self.width = LANES[precision].width
+        self.groups = -(-n // self.width)
+        sizes = integrator.data_sizes(model.sizes(), control_states=self.m.ncontrol_state, control_prm=parameters)
+        kind = "lane64" if precision == "float64" else "lane32"
+        self.workspaces = [Struct(DATA, sizes, kind) for _ in range(min(threads, self.groups))]
+        for workspace in self.workspaces:
+            attach(model, workspace)
+            if "sensor_delay" in self.m.layout.features:
+                attach_sense(model, workspace)  # steps look, too
+            workspace.fill("timestep", timestep)
+        first = self.workspaces[0]
+        self._spans = {f: first.span(f, f) for f in (*FIELDS, *REMEMBERED)}
+        self._rows = first.span("time", "xfrc_applied").stop
+        self._unforced_rows = first.span("time", "ctrl").stop
+        dtype = np.float64 if precision == "float64" else np.float32
+        self.states = aligned_zeros((self.groups, self._rows, self.width), dtype)
+        self.clock = np.zeros((self.groups, self.width))
+        self.flags = np.zeros((self.groups, self.width), bool)
+        self.forced = False
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_process = 0  # whose threads these are
+        self._loop = loops.advance_batch(integrator)
+        self.pace = 1e-6  # s for a step of a group, as last measured
+
+    # ------------------------------------------------------------ state
+
+    def shape(self, field: str) -> tuple[int, ...]:
+        """The shape of a field in one state."""
+        return DATA.shape(field, self.workspaces[0].sizes)
+
+    def read(self, field: str) -> np.ndarray:
+        """A copy of a field of all states [n, ...]."""
+        if field == "time":
+            return self.clock.reshape(-1)[: self.n].copy()
+        rows = self.states[:, self._spans[field]]
+        flat = rows.transpose(0, 2, 1).reshape(self.groups * self.width, -1)[: self.n]
+        return np.ascontiguousarray(flat).reshape(self.n, *self.shape(field))
+
+    def write(self, field: str, values: np.ndarray, index: np.ndarray) -> None:
+        """Set a field of the states with the given numbers to values that broadcast; ValueError: they do not."""
+        exact = np.broadcast_to(values, (len(index), *self.shape(field)))
+        rounded = exact.astype(self.states.dtype)
+        size = rounded[0].size if len(rounded) else 0
+        block = self.states[:, self._spans[field]]
+        block[index // self.width, :, index % self.width] = rounded.reshape(len(index), size)
+        if field == "time":
+            self.clock.reshape(-1)[index] = exact
+        if field in FORGETTING:
+            for kept in REMEMBERED:
+                self.states[index // self.width, self._spans[kept], index % self.width] = 0.0
+        if field in ("qfrc_applied", "xfrc_applied") and np.any(rounded):
+            self.forced = True
+
+    def forget_forces(self) -> None:
+        """No forces are applied any more, in any state."""
+        self.forced = False
+        for workspace in self.workspaces:
+            workspace.real[workspace.span("qfrc_applied", "xfrc_applied")] = 0.0
+
+    def fill_spare_lanes(self) -> None:
+        """Let lanes beyond n do what the first state does from here on."""
+        spare = np.arange(self.n, self.groups * self.width)
+        self.states[spare // self.width, :, spare % self.width] = self.states[0, :, 0]
+        self.clock.reshape(-1)[self.n :] = self.clock[0, 0]
+
+    def diverged(self) -> np.ndarray:
+        """Which states have diverged [n]: a copy."""
+        return self.flags.reshape(-1)[: self.n].copy()
+
+    def flag_stuck(self) -> None:
+        """Count those as diverged whose step control asked for too small steps."""
+        self.flags |= self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+
+    # ------------------------------------------------------------ motion
+
+    def advance(self, n: int, h: float) -> int:
+        """n steps of h seconds; returns the worst status."""
+
+        def work(worker: int, first: int, last: int, n: int = n) -> int:
+            counts = (first, last, self._present_rows(), self.width, n, h)
+            workspace = self._prepared(worker)
+            arrays = (self.states, self.clock, self.flags)
+            return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
+
+        workers = len(self.workspaces)
+        if self.pace * self.groups * n < WORTH_A_THREAD * workers:
+            workers = 1
+        began = clock.perf_counter()
+        if workers > 1 and self._pool is None:
+            work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        status = max(self._shared_out(work, workers))
+        if n:
+            self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
+        return status
+
+    def sensordata(self, timestep: float | None) -> np.ndarray:
+        """Readings of all sensors of all states [n, nsensordata]."""
+        sensing = self.model.sensing_struct(self.precision, timestep, self.laws)
+        out = np.zeros((self.groups * self.width, self.model.nsensordata), self.states.dtype)
+
+        def work(worker: int, first: int, last: int) -> None:
+            workspace = self._prepared(worker)
+            attach_sensing(self.model, workspace)
+            count = workspace.views["count"]
+            unsolved = int(count[NUNSOLVED])
+            rows = self._present_rows()
+            sense_batch(self.m, sensing, workspace, self.states, out, first, last, rows, self.width)
+            count[NUNSOLVED] = unsolved  # looking is not a step
+
+        workers = 1 if self._pool is None else len(self.workspaces)
+        if workers > 1:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        self._shared_out(work, workers)
+        return out[: self.n]
+
+    def take_unsolved(self) -> int:
+        """How often constraint solvers did not converge since the last call."""
+        failed = 0
+        for workspace in self.workspaces:
+            failed += int(workspace.views["count"][NUNSOLVED])
+            workspace.views["count"][NUNSOLVED] = 0
+        return failed
+
+    def _prepared(self, worker: int) -> Struct:
+        workspace = self.workspaces[worker]
+        workspace.ints[DATA.slot["has_xfrc"]] = self.forced
+        return workspace
+
+    def _present_rows(self) -> int:
+        """How many numbers of a state go into a workspace: none of forces where there are none."""
+        return self._rows if self.forced else self._unforced_rows
+
+    def _shared_out(self, work: Callable[[int, int, int], Any], workers: int) -> list[Any]:
+        """What `work(worker, first group, last group)` returns, each worker with its share of the groups."""
+        edges = [self.groups * k // workers for k in range(workers + 1)]
+        if workers == 1:
+            return [work(0, 0, self.groups)]
+        pool = self._threads()
+        rest = [pool.submit(work, k, edges[k], edges[k + 1]) for k in range(1, workers)]
+        mine = work(0, edges[0], edges[1])
+        return [mine, *(job.result() for job in rest)]
+
+    def _threads(self) -> ThreadPoolExecutor:
+        """The pool; another one in a process that was forked since, which has none of its parent's threads."""
+        if self._pool is None or self._pool_process != os.getpid():
+            self._pool = ThreadPoolExecutor(len(self.workspaces) - 1, thread_name_prefix="saltus")
+            self._pool_process = os.getpid()
+        return self._pool
