@@ -19,6 +19,8 @@ def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:
         given = np.asarray(value)
         if given.dtype == object and any(x is None for x in given.flat):
             raise TypeError  # NumPy would make it a NaN
+        if np.iscomplexobj(given):
+            raise TypeError  # NumPy would drop the imaginary part
         return np.asarray(given, dtype)
     except (TypeError, ValueError, OverflowError):
         raise OptionError(f"{name} must be numbers, got {value!r}") from None

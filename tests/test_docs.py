@@ -119,6 +119,29 @@ def test_the_map_shows_every_room():
     assert all((package / name).exists() for name in named)
 
 
+def test_the_walk_is_true_to_the_code():
+    """Each function is in its file, and a file that comes before it in the walk names it."""
+    root = DOCS.parent
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walk = re.findall(r"^\d+\. `(saltus/[\w/]+\.py)` `(\w+)`: ", text, re.M)
+    assert len(walk) == 25
+    before = (DOCS.parent / "saltus" / "__init__.py").read_text(encoding="utf-8")
+    for file, name in walk:
+        source = (root / file).read_text(encoding="utf-8")
+        assert re.search(rf"^( *(def|class) {name}\b|{name} = )", source, re.M), f"{file} has no {name}"
+        assert re.search(rf"\b{name}\b", before), f"nothing before {file} names {name}"
+        before += source
+
+
+def test_functions_that_contributing_names_exist():
+    text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(saltus/[\w/]+\.py)`\s+`(\w+)`", text)
+    assert len(named) > 28
+    for file, name in named:
+        source = (DOCS.parent / file).read_text(encoding="utf-8")
+        assert re.search(rf"^( *(def|class) {name}\b|{name} = )", source, re.M), f"{file} has no {name}"
+
+
 def test_files_that_contributing_names_exist():
     text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     names = re.findall(r"`((?:saltus|tests)/[\w/.]+)`", text)

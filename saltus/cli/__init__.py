@@ -10,11 +10,40 @@ from typing import Annotated, Any
 
 import typer
 
+from saltus.cli.bench import bench_app
+from saltus.cli.options import (
+    A_MODEL,
+    CameraName,
+    Csv,
+    DrawContacts,
+    DrawnBy,
+    Duration,
+    Follow,
+    Fps,
+    Friction,
+    Ignore,
+    IntegratorName,
+    Key,
+    Law,
+    ModelArgument,
+    Plot,
+    Report,
+    Restitution,
+    Results,
+    Sample,
+    Size,
+    Timestep,
+    Video,
+    Workers,
+    complete_scenes,
+    complete_warmed,
+    contact_of,
+    excludes,
+    hard_numbers,
+)
 from saltus.errors import SaltusError
 from saltus.terminal.screen import INTERRUPTED
 from saltus.version import __version__
-
-SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 
 app = typer.Typer(
     name="saltus",
@@ -23,74 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-bench_app = typer.Typer(help="Benchmark Saltus against its peers.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
-
-
-def _models(incomplete: str) -> list[str]:
-    """Bundled names and model files that begin so, for the shell; where there are none it completes paths itself."""
-    from saltus.model.source.bundled_names import models
-
-    folder, slash, _ = incomplete.rpartition("/")
-    place = Path(f"{folder}{slash}")
-    files = [f"{folder}{slash}{p.name}" for p in place.iterdir() if p.suffix in SUFFIXES] if place.is_dir() else []
-    return [name for name in [*models(), *sorted(files)] if name.startswith(incomplete)]
-
-
-def _scenes(incomplete: str) -> list[str]:
-    """The same for the lab, whose own scenes come first."""
-    from saltus.lab.scene.scene_names import MADE
-
-    offered = [*(name for name in MADE if name.startswith(incomplete)), *_models(incomplete)]
-    return list(dict.fromkeys(offered))
-
-
-def _warmed(ctx: typer.Context, incomplete: str) -> list[str]:
-    """What can be compiled ahead of time: scenes with --lab, otherwise models."""
-    return (_scenes if ctx.params.get("lab") else _models)(incomplete)
-
-
-A_MODEL = {
-    "metavar": "MODEL",
-    "help": "A model file (.xml, .urdf), a bundled name or n_link:N.",
-    "autocompletion": _models,
-}
-ModelArgument = Annotated[str, typer.Argument(**A_MODEL)]
-Duration = Annotated[float, typer.Option(metavar="S", help="Seconds to simulate.")]
-Timestep = Annotated[float | None, typer.Option(metavar="H", help="Timestep in s (default: the model file's).")]
-IntegratorName = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Integrator: euler, rk4, dopri5, ... (default: the model file's).")
-]
-Law = Annotated[str, typer.Option(metavar="soft|hard", help="Contact law.")]
-Key = Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name or number.")]
-Sample = Annotated[float, typer.Option(metavar="S", help="Sampling period in s.", show_default="1/60")]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FEATURE", help="Ignore a feature of the model (contact, limit, fluid, ...); repeatable."),
-]
-Quick = Annotated[bool, typer.Option("--quick", help="Smoke test: a few small models, short timings.")]
-Json = Annotated[Path | None, typer.Option("--json", metavar="F", help="Also write the results to a JSON file.")]
-Plot = Annotated[Path | None, typer.Option(metavar="F", help="Write a figure (.png, .svg, .pdf).")]
-Video = Annotated[Path | None, typer.Option(metavar="F", help="Render a video (.mp4, .webm, .gif).")]
-Report = Annotated[Path | None, typer.Option(metavar="F", help="Write a report with plots and a video (.html).")]
-Fps = Annotated[float | None, typer.Option(metavar="N", help="Frame rate of the video (default: 60; GIF: 50).")]
-DrawnBy = Annotated[str, typer.Option("--renderer", metavar="saltus|mujoco", help="Renderer; MuJoCo's needs OpenGL.")]
-CameraName = Annotated[str | None, typer.Option("--camera", metavar="NAME", help="Camera of the model to render from.")]
-Follow = Annotated[str | None, typer.Option(metavar="BODY", help="Body that the camera tracks.")]
-Restitution = Annotated[float | None, typer.Option(metavar="E", help="Coefficient of restitution of hard contact.")]
-Friction = Annotated[
-    float | None,
-    typer.Option(metavar="MU", help="Coefficient of friction of hard contact, for all geoms (default: the model's)."),
-]
-DrawContacts = Annotated[bool, typer.Option("--contacts", help="Show contact points and forces.")]
-Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the video in pixels.")]
-Workers = Annotated[int | None, typer.Option(metavar="N", help="Number of worker processes (default: one per CPU).")]
-Results = Annotated[
-    Path | None,
-    typer.Option(metavar="F.json", help="Store results as they arrive; an interrupted run resumes from them."),
-]
-Csv = Annotated[Path | None, typer.Option("--csv", metavar="F", help="Write the table (.csv).")]
-Threads = Annotated[int | None, typer.Option(metavar="N", help="Number of threads for batches (default: all).")]
 
 
 @app.callback(invoke_without_command=True)
@@ -167,7 +129,7 @@ def run(
     if resume is not None:
         others = ("duration", "integrator", "contact", "restitution", "friction", "timestep", "sample", "key", "ignore")
         others += ("save", "energy", "set_", "force")
-        _alone(context, "resume", others)
+        excludes(context, "resume", others)
         resume_run(resume, Outputs(plot, None, video, report, film), model)
         return
     if model is None:
@@ -179,7 +141,7 @@ def run(
         Outputs(plot, save, video, report, film),
         duration=duration,
         integrator=integrator,
-        contact=_contact(contact, restitution, friction),
+        contact=contact_of(contact, restitution, friction),
         timestep=timestep,
         sample=sample,
         key=key,
@@ -189,33 +151,6 @@ def run(
         certify=certify,
         energy=energy,
     )
-
-
-def _contact(contact: str | None, restitution: float | None, friction: float | None) -> Any:
-    """The contact law that the options say."""
-    given = _hard_numbers(contact, restitution, friction)
-    if not given:
-        return contact
-    from saltus.simulate.laws.contact import Hard
-
-    return Hard(**given)
-
-
-def _hard_numbers(contact: str | None, restitution: float | None, friction: float | None) -> dict[str, Any]:
-    """The numbers of hard contact that were given; wrong usage if that was not chosen."""
-    given = {name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None}
-    if given and contact != "hard":
-        raise typer.BadParameter(f"{' and '.join(given)}: only hard contact has it; add --contact hard")
-    return given
-
-
-def _alone(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
-    """Wrong usage if any of the other options was given too."""
-    for other in others:
-        source = context.get_parameter_source(other)
-        if source is not None and source.name == "COMMANDLINE":
-            hint = f"--{other.rstrip('_')}"
-            raise typer.BadParameter(f"--{option} takes it from the recording", context, param_hint=hint)
 
 
 @app.command()
@@ -344,7 +279,7 @@ def lab(
         typer.Argument(
             metavar="[MODEL]",
             help="A scene (see --scenes), a bundled name or a model file.",
-            autocompletion=_scenes,
+            autocompletion=complete_scenes,
         ),
     ] = None,
     integrator: Annotated[
@@ -376,7 +311,7 @@ def lab(
         list_scenes()
         return
     options = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key, "speed": speed}
-    options |= _hard_numbers(contact, restitution, friction)  # the rest of the law is the scene's
+    options |= hard_numbers(contact, restitution, friction)  # the rest of the law is the scene's
     marked = {"ignore": ignore or [], "parameters": parameter or [], "playing": not paused, "port": port}
     open_lab(model or "pendularm", browser=browser, **options, **marked)
 
@@ -455,7 +390,9 @@ def warm(
     models: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[MODEL]...", help="Models to compile for, with their own integrators.", autocompletion=_warmed
+            metavar="[MODEL]...",
+            help="Models to compile for, with their own integrators.",
+            autocompletion=complete_warmed,
         ),
     ] = None,
     integrators: Annotated[str | None, typer.Option(metavar="A,B,...", help="Comma-separated names, or 'all'.")] = None,
@@ -477,124 +414,6 @@ def warm(
         compile_scenes(models or [])
     else:
         compile_ahead(models or [], integrators, batch, ignore or [])
-
-
-@bench_app.command()
-def smooth(
-    quick: Quick = False,
-    threads: Threads = None,
-    json: Json = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model", metavar="MODEL", help="Also benchmark this model, without its constraints; repeatable."
-        ),
-    ] = None,
-) -> None:
-    """Unconstrained motion: single runs, batches and derivatives, against MuJoCo in the same process."""
-    from saltus.bench.smooth import bench_smooth
-
-    bench_smooth(quick=quick, threads=threads, json_path=json, extra=model or [])
-
-
-@bench_app.command()
-def contact(
-    quick: Quick = False,
-    threads: Threads = None,
-    json: Json = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model", metavar="MODEL", help="Also benchmark this model, from 3 s into its motion; repeatable."
-        ),
-    ] = None,
-) -> None:
-    """Contacts and other constraints: single runs and batches, against MuJoCo in the same process."""
-    from saltus.bench.contact import bench_contact
-
-    bench_contact(quick=quick, threads=threads, json_path=json, extra=model or [])
-
-
-@bench_app.command()
-def film(
-    quick: Quick = False,
-    json: Json = None,
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="MODEL", help="Also film this model; repeatable.")
-    ] = None,
-) -> None:
-    """Rendering, against MuJoCo's renderer where OpenGL works."""
-    from saltus.bench.film import bench_film
-
-    bench_film(quick=quick, json_path=json, extra=model or [])
-
-
-@bench_app.command()
-def flex(
-    quick: Quick = False,
-    threads: Threads = None,
-    json: Json = None,
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="MODEL", help="Also benchmark this model; repeatable.")
-    ] = None,
-) -> None:
-    """Deformable bodies: single runs and batches against MuJoCo in the same process, and sheets of growing size."""
-    from saltus.bench.flex import bench_flex
-
-    bench_flex(quick=quick, threads=threads, json_path=json, extra=model or [])
-
-
-@bench_app.command()
-def hybrid(quick: Quick = False, json: Json = None) -> None:
-    """Hard contact with impacts, sticking and slipping, against an implementation in SciPy, in the same process."""
-    from saltus.bench.hybrid import bench_hybrid
-
-    bench_hybrid(quick=quick, json_path=json)
-
-
-@bench_app.command()
-def pile(quick: Quick = False, json: Json = None) -> None:
-    """A pile of boxes: Moreau-Jean time stepping with hard contact, against soft contact."""
-    from saltus.bench.pile import bench_pile
-
-    bench_pile(quick=quick, json_path=json)
-
-
-@bench_app.command()
-def start(quick: Quick = False, json: Json = None) -> None:
-    """Start-up time until the first motion, with an empty cache of compiled code and a warm one."""
-    from saltus.bench.start import bench_start
-
-    bench_start(quick=quick, json_path=json)
-
-
-@bench_app.command()
-def orientations(
-    links: Annotated[
-        int | None, typer.Option(metavar="N", help="Largest number of links (default: 10; with --quick: 2).", min=1)
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(metavar="N", help="Number of steps of 0.01 s (default: 100; with --quick: 20).", min=1)
-    ] = None,
-    option: Annotated[
-        str, typer.Option(metavar="A|B", help="Input. A: a force on the tip; B: a torque between the last two links.")
-    ] = "A",
-    naive_links: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K", help="Largest number of links for the naive method (default: as many as finish).", min=0
-        ),
-    ] = None,
-    limit: Annotated[float, typer.Option(metavar="S", help="Time limit of one measurement in s.")] = 120.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random order.")] = 0,
-    json: Json = None,
-    plot: Plot = None,
-    quick: Quick = False,
-) -> None:
-    """n-link pendulum in relative, absolute and maximal coordinates: modelling and simulation time."""
-    from saltus.bench.orientations import bench_orientations, planned
-
-    bench_orientations(planned(links, steps, option, naive_links, limit, seed, quick), json, plot)
 
 
 def main(arguments: list[str] | None = None) -> None:

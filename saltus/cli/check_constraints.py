@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.model.enums import SLIDE
 from saltus.terminal import screen
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _oddities(model: Model, pair: Any, parameters: dict) -> Iterator[str]:
 def _early_limits(model: Model) -> Iterator[tuple[str, str, str]]:
     """Limits with a margin."""
     m = model.struct()
-    unit: Callable[[int], str] = lambda j: "m" if model.jnt_type[j] == 2 else "rad"  # noqa: E731
+    unit: Callable[[int], str] = lambda j: "m" if model.jnt_type[j] == SLIDE else "rad"  # noqa: E731
     for k, (i, margin) in enumerate(zip(m.limit_obj, m.limit_margin, strict=True)):
         if margin > 0:
             of_joint = k < m.njntlimit

@@ -15,6 +15,7 @@ from saltus.contact.rigid.box_box import box_box
 from saltus.contact.rigid.ellipsoid import convex
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, pair_kind
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, dot3, matrix_times_matrix, matrix_times_vector, sub3
@@ -63,7 +64,7 @@ def collide(m, d):
 def near(m, d, g1, g2, reach):
     """Broad phase: whether, in any lane, the geoms' bounding spheres are within `reach` (m); a plane has none."""
     offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
-    if m.geom_type[g1] == 0:
+    if m.geom_type[g1] == PLANE:
         mat = d.geom_xmat[g1]
         height = dot3(offset, (mat[2], mat[5], mat[8]))
         return any_lane(height <= reach + m.geom_rbound[g2])
@@ -75,15 +76,15 @@ def near(m, d, g1, g2, reach):
 def collide_pair(m, d, n, c, reach):
     """Narrow phase of pair c: appends its contacts from number n on; returns the new number of contacts."""
     kind = m.collision_kind[c]
-    if kind == 2:
+    if kind == pair_kind(PLANE, SPHERE):
         return plane_sphere(m, d, n, c, reach)
-    if kind == 3:
+    if kind == pair_kind(PLANE, CAPSULE):
         return plane_capsule(m, d, n, c, reach)
-    if kind == 22:
+    if kind == pair_kind(SPHERE, SPHERE):
         return sphere_sphere(m, d, n, c, reach)
-    if kind == 23:
+    if kind == pair_kind(SPHERE, CAPSULE):
         return sphere_capsule(m, d, n, c, reach)
-    if kind == 33:
+    if kind == pair_kind(CAPSULE, CAPSULE):
         return capsule_capsule(m, d, n, c, reach)
     n = collide_cylinder(m, d, n, c, reach)
     n = collide_box(m, d, n, c, reach)
@@ -97,11 +98,11 @@ def collide_pair(m, d, n, c, reach):
 def collide_cylinder(m, d, n, c, reach):
     """Contacts of planes with cylinders and ellipsoids, and of spheres with cylinders."""
     kind = m.collision_kind[c]
-    if kind == 4:
+    if kind == pair_kind(PLANE, ELLIPSOID):
         return plane_ellipsoid(m, d, n, c, reach)
-    if kind == 5:
+    if kind == pair_kind(PLANE, CYLINDER):
         return plane_cylinder(m, d, n, c, reach)
-    if kind == 25:
+    if kind == pair_kind(SPHERE, CYLINDER):
         return sphere_cylinder(m, d, n, c, reach)
     return n
 
@@ -111,11 +112,11 @@ def collide_cylinder(m, d, n, c, reach):
 def collide_box(m, d, n, c, reach):
     """Contacts of boxes with planes, spheres and capsules."""
     kind = m.collision_kind[c]
-    if kind == 6:
+    if kind == pair_kind(PLANE, BOX):
         return plane_box(m, d, n, c, reach)
-    if kind == 26:
+    if kind == pair_kind(SPHERE, BOX):
         return sphere_box(m, d, n, c, reach)
-    if kind == 36:
+    if kind == pair_kind(CAPSULE, BOX):
         return capsule_box(m, d, n, c, reach)
     return n
 
@@ -124,7 +125,7 @@ def collide_box(m, d, n, c, reach):
 @kernel
 def collide_boxes(m, d, n, c, reach):
     """Contacts of boxes with boxes."""
-    if m.collision_kind[c] == 66:
+    if m.collision_kind[c] == pair_kind(BOX, BOX):
         return box_box(m, d, n, c, reach)
     return n
 
@@ -134,7 +135,13 @@ def collide_boxes(m, d, n, c, reach):
 def collide_convex(m, d, n, c, reach):
     """Contacts of ellipsoids with spheres, capsules, ellipsoids, cylinders and boxes."""
     kind = m.collision_kind[c]
-    if kind == 24 or kind == 34 or kind == 44 or kind == 45 or kind == 46:
+    if (
+        kind == pair_kind(SPHERE, ELLIPSOID)
+        or kind == pair_kind(CAPSULE, ELLIPSOID)
+        or kind == pair_kind(ELLIPSOID, ELLIPSOID)
+        or kind == pair_kind(ELLIPSOID, CYLINDER)
+        or kind == pair_kind(ELLIPSOID, BOX)
+    ):
         return convex(m, d, n, c, reach)
     return n
 

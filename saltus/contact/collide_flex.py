@@ -24,11 +24,10 @@ from saltus.contact.flex.vertex_plane import plane_flex
 from saltus.contact.mujoco.flex_collision import foreign_flex
 from saltus.contact.rigid.box import capsule_on_box
 from saltus.contact.rigid.sphere_capsule import capsule_of, capsule_to_capsule, sphere_to_capsule
+from saltus.model.enums import CAPSULE, PLANE, SPHERE
 from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, dot3, scale3, sub3, z_axis
-
-PLANE, SPHERE, CAPSULE = 0, 2, 3  # types of geoms
 
 
 @only_with("flexcontact", otherwise="n")

@@ -1,5 +1,7 @@
 """The package's own pictures: no graphics library, only compiled loops over pixels.
 
+OpenGL, which MuJoCo's renderer needs, is absent on most servers, in containers and in continuous integration.
+
 A picture is made from behind to the front: sky and planes; the shadow on the floor; all that is opaque, whose samples
 stay to tell what is hidden; ghosts and other translucent things, each a layer; marks; text.
 """

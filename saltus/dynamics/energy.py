@@ -3,8 +3,8 @@
 from saltus.dynamics.flex.energy import elastic_energies
 from saltus.dynamics.passive import spring_rotation, spring_translation
 from saltus.dynamics.tendon.force import tendon_spring_energy
-from saltus.dynamics.tree.kinematics import BALL, FREE
 from saltus.dynamics.tree.tendon_inertia import tendon_kinetic_energy
+from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import dot6, inertia_times_motion
 from saltus.spatial.vectors import dot3, length3

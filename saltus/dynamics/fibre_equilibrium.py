@@ -10,20 +10,17 @@ from saltus.dynamics.actuator.transmission import output
 from saltus.dynamics.smooth import position_stage
 from saltus.model.layout import DATA, data_sizes
 from saltus.model.model import Model
-from saltus.number.kernels import Entry, kernel
+from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 
 
-@kernel
+@entry
 def settle(m, d):
     """Fibre lengths ← static equilibrium at the present positions and activations; all other states stay."""
     position_stage(m, d, 0)
     for o in range(m.nout):
         output(m, d, o)
     settle_fibres(m, d)
-
-
-SETTLE = Entry("settle", "", "settle(m, d)", settle=settle)
 
 
 def initial_activations(model: Model, start: Mapping[str, Any]) -> np.ndarray:
@@ -35,5 +32,5 @@ def initial_activations(model: Model, start: Mapping[str, Any]) -> np.ndarray:
     for name, value in start.items():
         view = data.views[name]
         (view[: len(value)] if view.ndim else view)[...] = value
-    SETTLE(model.struct(), data)
+    settle(model.struct(), data)
     return data.views["act"][: model.na].copy()

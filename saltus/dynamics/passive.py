@@ -4,7 +4,7 @@ from saltus.dynamics.applied import add_body_force
 from saltus.dynamics.flex.forces import add_flex_forces
 from saltus.dynamics.fluid.force import fluid_forces
 from saltus.dynamics.tendon.force import add_tendon_forces
-from saltus.dynamics.tree.kinematics import BALL, FREE
+from saltus.model.enums import BALL, FREE
 from saltus.number.functions import absolute
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3

@@ -4,8 +4,8 @@ Implicit methods need them to converge; they need not be exact.
 """
 
 from saltus.dynamics.force_derivative import actuator_slope, saturated
-from saltus.dynamics.tree.kinematics import BALL, FREE
 from saltus.model.compile.actuators import BIAS_AFFINE, SCALAR
+from saltus.model.enums import BALL, FREE
 from saltus.number.functions import maximum, where
 from saltus.number.kernels import kernel
 

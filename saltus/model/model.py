@@ -16,6 +16,7 @@ from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
 from saltus.model.compile.sensors import sensors
+from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import changed, value_of
 from saltus.model.layout import model_layout
 from saltus.model.written import Copies
@@ -45,7 +46,8 @@ class Model:
     """A mechanism, immutable. Its fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
 
     `opt`: the options. `ignored`: the features that the user has chosen to leave out. `xml`: the model as MJCF text
-    (None if the source was an MjModel). `initial_key`: the keyframe that simulations start from (None: qpos0 at rest).
+    (None if the source was an MjModel). `mj_model`: the compiled MuJoCo model itself, which nobody writes to (`mujoco`
+    gives copies). `initial_key`: the keyframe that simulations start from (None: qpos0 at rest).
     `muscles`: the muscle laws that replace those of actuators. `changes`: the values that differ from `xml` (see
     `changed`). Models are made by `saltus.load`.
     """
@@ -61,7 +63,7 @@ class Model:
         muscles: Mapping[str, HillMuscle] | None = None,
         changes: Mapping[str, Any] | None = None,
     ):
-        self._mj = mj_model
+        self.mj_model = mj_model
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
         self.changes = MappingProxyType(dict(changes or {}))
@@ -76,7 +78,7 @@ class Model:
         if field.startswith("_"):
             raise AttributeError(field)
         try:
-            value = getattr(self._mj, field)
+            value = getattr(self.mj_model, field)
         except AttributeError:
             raise AttributeError(f"Model has no field {field!r}") from None
         if isinstance(value, np.ndarray):
@@ -94,7 +96,7 @@ class Model:
         super().__setattr__(field, value)
 
     def __repr__(self) -> str:
-        m = self._mj
+        m = self.mj_model
         left = f", ignoring {count(len(self.ignored), 'feature')}" if self.ignored else ""
         parts = f"{count(m.nbody - 1, 'body')}, {count(m.njnt, 'joint')}, nq {m.nq}, nv {m.nv}, nu {m.nu}"
         return f"Model({self.name!r}: {parts}{left})"
@@ -104,12 +106,12 @@ class Model:
 
     def __reduce__(self):
         laws, changes = dict(self.muscles), dict(self.changes)
-        return _rebuild, (self._mj, self.name, self.xml, list(self.ignored), self.initial_key, laws, changes)
+        return _rebuild, (self.mj_model, self.name, self.xml, list(self.ignored), self.initial_key, laws, changes)
 
     @property
     def na(self) -> int:
         """Number of actuator states: MuJoCo's, then the additional ones of muscles."""
-        return self._mj.na + count_states(self._mj, self._muscles)
+        return self.mj_model.na + count_states(self.mj_model, self._muscles)
 
     @property
     def mujoco(self) -> mujoco.MjModel:
@@ -135,7 +137,7 @@ class Model:
             OptionError: there is no such field or element, or the value is not allowed.
             ModelError: with these values the model has an unsupported feature, or a value is too large.
         """
-        m = changed(self._mj, values, self._labels())
+        m = changed(self.mj_model, values, self._labels())
         new = {key: np.asarray(value, float).tolist() for key, value in values.items()}
         return type(self)(
             m,
@@ -149,7 +151,7 @@ class Model:
 
     def value(self, key: str) -> Any:
         """The current value for a key of `changed`: a float, or an array for several numbers."""
-        return value_of(self._mj, key, self._labels())
+        return value_of(self.mj_model, key, self._labels())
 
     def _labels(self) -> dict[str, list[str]]:
         return {"dof": self.dof_names(), "qpos": self.qpos_names()}
@@ -158,7 +160,7 @@ class Model:
         """Names of all objects of a kind ("joint", "body", "actuator", ...), "#i" for unnamed ones."""
         if text_of("kind", kind) not in KINDS:
             raise OptionError.unknown("kind of object", kind, KINDS)
-        return [features.name_of(self._mj, kind.upper(), i) for i in range(getattr(self._mj, KINDS[kind]))]
+        return [features.name_of(self.mj_model, kind.upper(), i) for i in range(getattr(self.mj_model, KINDS[kind]))]
 
     def id(self, kind: str, name: str) -> int:
         """Index of the object of a kind with a name; otherwise an OptionError, also a KeyError, lists the names."""
@@ -177,8 +179,8 @@ class Model:
 
     def _coordinate_names(self, free, ball):
         labels = []
-        for name, kind in zip(self.names("joint"), self._mj.jnt_type, strict=True):
-            parts = free if kind == 0 else ball if kind == 1 else ()
+        for name, kind in zip(self.names("joint"), self.mj_model.jnt_type, strict=True):
+            parts = free if kind == FREE else ball if kind == BALL else ()
             labels += [f"{name}.{p}" for p in parts] or [name]
         return labels
 
@@ -186,7 +188,7 @@ class Model:
         """SI units of qpos and of qvel."""
         qpos: list[str] = []
         qvel: list[str] = []
-        for kind in self._mj.jnt_type:
+        for kind in self.mj_model.jnt_type:
             qpos += (["m"] * 3 + [""] * 4, [""] * 4, ["m"], ["rad"])[kind]
             qvel += (["m/s"] * 3 + ["rad/s"] * 3, ["rad/s"] * 3, ["m/s"], ["rad/s"])[kind]
         return qpos, qvel
@@ -205,7 +207,7 @@ class Model:
             return with_laws(self.struct(kind, timestep), laws)
         key = kind, float(self.opt.timestep if timestep is None else timestep)
         if key not in self._structs:
-            self._structs[key] = kernel_model(self._mj, key[1], self.left_out, self._muscles, kind)
+            self._structs[key] = kernel_model(self.mj_model, key[1], self.left_out, self._muscles, kind)
         return self._structs[key]
 
     def sensing_struct(
@@ -220,7 +222,7 @@ class Model:
         if key not in self._sensing:
             struct = copy.copy(self.struct(kind, timestep, laws))
             if words is None:
-                words = frozenset(sensors(self._mj).features | sight(self._mj).features)
+                words = frozenset(sensors(self.mj_model).features | sight(self.mj_model).features)
             struct.layout = model_layout(struct.layout.features | words)
             self._sensing[key] = struct
         return self._sensing[key]

@@ -19,7 +19,7 @@ def pack(context, builder, value, tangent):
     """A dual from its value and tangents."""
     d = cgutils.create_struct_proxy(dual)(context, builder)
     d.value, d.tangent = value, tangent
-    return d._getvalue()
+    return d._getvalue()  # noqa: SLF001 (Numba has no other)
 
 
 def unpack(context, builder, x):

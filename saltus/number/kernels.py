@@ -9,6 +9,8 @@ import inspect
 import pickle
 import sys
 import types as pytypes
+from collections.abc import Callable
+from typing import Any, overload
 
 from numba import njit
 from numba.core import serialize
@@ -18,7 +20,7 @@ from numba.extending import _Intrinsic
 
 from saltus.number.compile import prefetch
 from saltus.number.compile.dispatchers import LateDispatcher
-from saltus.number.compile.function_cache import PartCache
+from saltus.number.compile.function_cache import PartCache, keep_in
 from saltus.number.compile.loading import LoadingCache
 from saltus.number.compile.parts import PartCompiler
 from saltus.number.compile.progress import watch_the_compiler
@@ -68,7 +70,7 @@ def _make(function, strict, inline, sums, dispatcher):
         boundscheck=None,
     )
     CPUDispatcher.__init__(dispatcher, function, targetoptions=options, pipeline_class=PartCompiler)
-    dispatcher._cache = PartCache(function, also=(strict, inline, sums))
+    keep_in(PartCache(function, also=(strict, inline, sums)), dispatcher)
     dispatcher.get_call_template = functools.partial(_template, dispatcher)
     dispatcher.__reduce_ex__ = functools.partial(_reduced, dispatcher, dict(strict=strict, inline=inline, sums=sums))
     dispatcher.__deepcopy__ = functools.partial(_itself, dispatcher)
@@ -138,10 +140,12 @@ class Entry:
                 pipeline_class=EntryCompiler,
             )
             dispatcher = njit(**options)(function)
-            dispatcher._compilation_chain_init_hook = lambda: None  # the compiler sees to extensions of Numba
+            # the compiler sees to extensions of Numba, which has no public switch for this
+            dispatcher._compilation_chain_init_hook = lambda: None  # noqa: SLF001
             dispatcher.features = frozenset(word for s in layouts for word in LAYOUTS[s].features)
             also = tuple((s, LAYOUTS[s].digest) for s in layouts)
-            dispatcher._cache = LoadingCache(function, also, missing=functools.partial(self._begin, function, layouts))
+            missing = functools.partial(self._begin, function, layouts)
+            keep_in(LoadingCache(function, also, missing=missing), dispatcher)
             self._compiled[layouts] = dispatcher
         return self._compiled[layouts]
 
@@ -158,12 +162,52 @@ class Entry:
         layouts = tuple(struct.layout.name for struct in structs)
         prefetch.soon(self.compiled(*layouts).py_func, self._structs(layouts, [KINDS[s.kind] for s in structs]))
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         """Call with the structs, then the arguments."""
         count = len(self._short)
         structs = arguments[:count]
         buffers = [buffer for struct in structs for buffer in (struct.real, struct.ints)]
         return self.compiled(*[s.layout.name for s in structs])(*buffers, *arguments[count:])
+
+
+@overload
+def entry(
+    function: Callable[..., Any], *, name: str = "", structs: tuple[str, ...] = ("m", "d"), parameters: int = 0
+) -> Entry: ...
+
+
+@overload
+def entry(
+    *, name: str = "", structs: tuple[str, ...] = ("m", "d"), parameters: int = 0
+) -> Callable[[Callable[..., Any]], Entry]: ...
+
+
+def entry(function=None, *, name="", structs=("m", "d"), parameters=0):
+    """Make a function that begins with structs callable from Python, or a kernel: an `Entry` that calls it.
+
+    `name`: what compiled code is called, by default as the function. `structs`: what its first arguments are called.
+    Two kinds of argument are not those of the call: one called like a struct's buffer (`d_real`) is that buffer, and
+    `parameters`, the last, is a tuple of the last numbers of the call, as many as `parameters` says.
+    """
+    if function is None:
+        return functools.partial(entry, name=name, structs=structs, parameters=parameters)
+    plain = getattr(function, "py_func", function)
+    names = list(inspect.signature(plain).parameters)
+    if tuple(names[: len(structs)]) != structs:
+        raise TypeError(f"{plain.__qualname__} begins with {names[: len(structs)]}, not with {list(structs)}")
+    buffers = [f"{struct}_{part}" for struct in structs for part in ("real", "ints")]
+    numbers = [f"p{k}" for k in range(parameters)]
+    given = [x for x in names[len(structs) :] if x not in (*buffers, "parameters")]
+    passed = [f"({', '.join(numbers)}{',' * (parameters == 1)})" if x == "parameters" else x for x in names]
+    made = Entry(
+        name or plain.__name__,
+        ", ".join([*given, *numbers]),
+        f"return loop({', '.join(passed)})",
+        short=structs,
+        loop=kernel(function, inline=True) if plain is function else function,
+    )
+    functools.update_wrapper(made, plain, updated=())
+    return made
 
 
 def only_with(*features, otherwise="None"):

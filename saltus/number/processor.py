@@ -49,8 +49,9 @@ def code_generator(codegen):
     if not family():
         return codegen
     options = {"opt": config.OPT}
-    codegen._customize_tm_options(options)
+    codegen._customize_tm_options(options)  # noqa: SLF001 (Numba's)
     options |= {"cpu": family(), "features": ",".join(f"+{feature}" for feature in FAMILIES[family()])}
     own = copy.copy(codegen)
-    own._tm = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(**options)
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(**options)
+    own._tm = machine  # noqa: SLF001 (Numba's)
     return own

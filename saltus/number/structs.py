@@ -402,7 +402,7 @@ def _make_view(layout):
             head = context.make_array(sig.args[1])(context, builder, args[1])
             struct.real = builder.bitcast(buffer.data, struct.real.type)
             struct.ints = head.data
-            return struct._getvalue()
+            return struct._getvalue()  # noqa: SLF001 (Numba has no other)
 
         return ty(real, ints), codegen
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
+from saltus.record.io.sample_buffer import SampleBuffer
 from saltus.record.table.certificate import Certificate
 from saltus.record.table.columns import row_shapes
-from saltus.record.table.sample_buffer import SampleBuffer
 from saltus.record.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class TrajectoryBuilder(SampleBuffer):
         return Trajectory(
             **table,
             end=self._end,
-            events=self._events.array(),
+            events=self.event_log.array(),
             names=self._names,
             units=self._units,
             attrs=self.attrs,

@@ -8,7 +8,7 @@ joints and sites, of gravity compensation and of a medium count as the joint's.
 
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
-from saltus.contact.rows.equality import CONNECT, TENDON, WELD, anchors, orientations, turned
+from saltus.contact.rows.equality import anchors, orientations, turned
 from saltus.contact.rows.user_compliance import GIVEN, has_law
 from saltus.dynamics.tendon.force import spring_and_damper
 from saltus.dynamics.tendon.length import way_around
@@ -16,6 +16,7 @@ from saltus.dynamics.tree.kinematics import site_position
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.dynamics.tree.tendon_inertia import is_fixed, path_acceleration
 from saltus.model.compile.actuators import TENDON as OF_TENDON
+from saltus.model.enums import CONNECT, TENDON, WELD
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, add_scaled6, sub6

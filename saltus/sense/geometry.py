@@ -5,11 +5,12 @@ Readings are those of MuJoCo (XML reference, sensor/rangefinder, camprojection, 
 
 from saltus.contact.contact_list import unit_or_x
 from saltus.contact.mujoco.rays import foreign_distance
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from saltus.number.functions import MINVAL, absolute, clip, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.camera import camera_axes, camera_position, pixel_ray, projection
 from saltus.sense.objects import INERTIA, SITE, object_position
-from saltus.sense.ray import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, cast_ray
+from saltus.sense.ray import cast_ray
 from saltus.spatial.fields import store3
 from saltus.spatial.vectors import add_scaled3, dot3, sub3, transpose_times_vector, where3, z_axis
 

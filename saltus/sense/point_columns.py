@@ -8,7 +8,7 @@ from saltus.contact.counts import NCON
 from saltus.contact.event.modes import SLIP, STICK
 from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.user_compliance import GIVEN
-from saltus.model.compile.hard import PLANE_BOX
+from saltus.model.enums import BOX, PLANE, pair_kind
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
@@ -33,7 +33,7 @@ def point_columns(m, d, first, cones, out):
         number = number + 1 if k > 0 and d.contact_collision[k - 1] == c else 0
         force, _ = contact_force(m, d, k)
         if force[0] != 0.0 or force[1] != 0.0 or force[2] != 0.0:
-            place = first[c] + (corner(m, d, k) if m.collision_kind[c] == PLANE_BOX else number)
+            place = first[c] + (corner(m, d, k) if m.collision_kind[c] == pair_kind(PLANE, BOX) else number)
             out[place, 0] = SLIP if slides(m, d, k, force, cones) else STICK
             push = transpose_times_vector(d.contact_frame[k], force)
             for i in range(3):

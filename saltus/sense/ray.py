@@ -7,6 +7,7 @@ within their rendered size.
 """
 
 from saltus.contact.mujoco.rays import foreign_ray
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
 from saltus.number.functions import MINVAL, absolute, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
@@ -18,8 +19,6 @@ from saltus.spatial.vectors import (
     transpose_times_vector,
     where3,
 )
-
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = range(7)  # MuJoCo's types of geom
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 
 from saltus.arguments import numbers, positive, whole_number
 from saltus.errors import DivergenceError, ModelError, OptionError, warn
-from saltus.integrate.adaptive.dopri5 import STUCK
+from saltus.integrate.adaptive.memory import STUCK
 from saltus.integrate.registry import find_integrator
 from saltus.integrate.status import LARGEST
 from saltus.model.load import load

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import function, numbers, positive, several
 from saltus.errors import DivergenceError, OptionError, warn
-from saltus.integrate.adaptive import dopri5
+from saltus.integrate.adaptive import dormand_prince, step_size
 from saltus.integrate.fixed import runge_kutta
 from saltus.integrate.implicit import implicit_runge_kutta
 from saltus.integrate.registry import integrators
@@ -293,7 +293,7 @@ def _adaptive(
     f: Slope, params: Any, start: Any, times: Any, each: bool, relative: float, absolute: float
 ) -> OdeSolution:
     """Dormand and Prince's method; see `saltus.integrate.adaptive.dopri5`, whose numbers these are."""
-    tableau, error_weights = dopri5.TABLEAU, np.array(dopri5.ERROR)
+    tableau, error_weights = dormand_prince.TABLEAU, np.array(dormand_prince.ERROR)
     t, y, end = float(times[0]), start, float(times[-1])
     k = np.zeros((tableau.stages, len(y)))
     k[0] = f(t, y, *params)
@@ -348,16 +348,16 @@ def _first_step(
 
 
 def _next_step(h: float, norm: float, before: float) -> tuple[float, float]:
-    """The PI controller of `dopri5.accept`: the step to try next, and the error to look back at."""
+    """The PI controller of `step_size.control_step_size`: the step to try next, and the error to look back at."""
     good, norm = norm <= 1.0, max(norm, 1e-10)
-    factor = dopri5.SAFETY * norm ** -(0.2 - 0.75 * dopri5.BETA) * before**dopri5.BETA
-    return h * min(max(factor, dopri5.SHRINK), dopri5.GROW if good else 1.0), max(norm, 1e-4) if good else before
+    factor = step_size.SAFETY * norm ** -(0.2 - 0.75 * step_size.BETA) * before**step_size.BETA
+    return h * min(max(factor, step_size.SHRINK), step_size.GROW if good else 1.0), max(norm, 1e-4) if good else before
 
 
 def _dense(k: Any, y: Any, h: float, theta: float) -> Any:
-    """y at the fraction theta of a step, to fourth order: `saltus.integrate.adaptive.dopri5.dense`."""
+    """y at the fraction theta of a step, to fourth order: `saltus.integrate.adaptive.dense_output.dense`."""
     rest = 1.0 - theta
-    whole, bend = dopri5.TABLEAU.b @ k, np.array(dopri5.DENSE) @ k
+    whole, bend = dormand_prince.TABLEAU.b @ k, np.array(dormand_prince.DENSE) @ k
     first = k[0] - whole
     last = whole - k[-1] - first
     return y + h * theta * (whole + rest * (first + theta * (last + rest * bend)))

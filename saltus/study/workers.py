@@ -1,7 +1,8 @@
-"""Processes of one's own that work through a list of jobs.
+"""Worker processes for a list of jobs.
 
 A worker is a fresh Python that imports what the jobs need and nothing of the program that started it, so that scripts
-need no guard and notebooks no file. Jobs and what comes back are pickles on its standard input and output.
+need no guard and notebooks no file, as those of concurrent.futures do. Jobs and what comes back are pickles on its
+standard input and output.
 """
 
 from __future__ import annotations

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 _HOME = {
     "derive": "saltus.symbolic.equations",
     "Equations": "saltus.symbolic.equations",
-    "Force": "saltus.symbolic.forces",
-    "Torque": "saltus.symbolic.forces",
+    "Force": "saltus.symbolic.derivation.forces",
+    "Torque": "saltus.symbolic.derivation.forces",
 }
 
 __all__ = ["Equations", "Force", "Torque", "derive"]
 
 if TYPE_CHECKING:
+    from saltus.symbolic.derivation.forces import Force, Torque
     from saltus.symbolic.equations import Equations, derive
-    from saltus.symbolic.forces import Force, Torque
 
 
 def __getattr__(name: str):

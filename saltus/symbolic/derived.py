@@ -12,12 +12,12 @@ import symengine
 import sympy
 
 from saltus.model.model import Model
-from saltus.symbolic.coordinates import Choice
+from saltus.symbolic.derivation.coordinates import Choice
+from saltus.symbolic.derivation.forces import Force, applied_forces
+from saltus.symbolic.derivation.lagrange import Derivation, generalised_force
+from saltus.symbolic.derivation.mapping import Mapping as StateMapping
+from saltus.symbolic.derivation.mechanism import Mechanism
 from saltus.symbolic.expressions import to_sympy
-from saltus.symbolic.forces import Force, applied_forces
-from saltus.symbolic.lagrange import Derivation, generalised_force
-from saltus.symbolic.mapping import Mapping as StateMapping
-from saltus.symbolic.mechanism import Mechanism
 
 
 @dataclass(frozen=True)

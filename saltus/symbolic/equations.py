@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from saltus.arguments import several, text_of
 from saltus.errors import OptionError, SaltusWarning
 from saltus.model.load import load
-from saltus.symbolic.coordinates import Choice, absolute, relative
-from saltus.symbolic.forces import Force, Torque, applied_forces
-from saltus.symbolic.lagrange import lagrange
-from saltus.symbolic.maximal import maximal
-from saltus.symbolic.mechanism import Mechanism, mechanism
+from saltus.symbolic.derivation.coordinates import Choice, absolute, relative
+from saltus.symbolic.derivation.forces import Force, Torque, applied_forces
+from saltus.symbolic.derivation.lagrange import lagrange
+from saltus.symbolic.derivation.maximal import maximal
+from saltus.symbolic.derivation.mechanism import Mechanism, mechanism
 from saltus.symbolic.numeric import NumericEquations
 from saltus.symbolic.show.letters import letters
 from saltus.symbolic.show.step import Step

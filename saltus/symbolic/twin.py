@@ -17,10 +17,10 @@ from saltus.errors import OptionError
 from saltus.model.features import check
 from saltus.model.model import Model
 from saltus.simulate.simulation import Simulation
+from saltus.symbolic.derivation.mechanism import INEQUALITIES
 from saltus.symbolic.derived import DerivedEquations
 from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine
-from saltus.symbolic.mechanism import INEQUALITIES
 
 TOLERANCE = 1e-10
 ROUNDINGS = 100  # of accelerations, in units of eps cond(M)

@@ -79,10 +79,10 @@ def test_equals_the_model_of_the_changed_text(key, value, words):
     model = saltus.load(text())
     before = model.value(key)
     changed = model.changed({key: value})
-    assert_same(changed._mj, mujoco.MjModel.from_xml_string(text(**words)))
+    assert_same(changed.mj_model, mujoco.MjModel.from_xml_string(text(**words)))
     np.testing.assert_array_equal(changed.value(key), value)
     np.testing.assert_array_equal(model.value(key), before)  # which is as it was
-    assert_same(model._mj, mujoco.MjModel.from_xml_string(text()))
+    assert_same(model.mj_model, mujoco.MjModel.from_xml_string(text()))
 
 
 def test_several_at_once_and_again():
@@ -91,9 +91,9 @@ def test_several_at_once_and_again():
     for keys in (["body_mass[trunk]", "body_inertia[trunk]"], ["body_inertia[trunk]", "body_mass[trunk]"]):
         values = {"body_mass[trunk]": 4.0, "body_inertia[trunk]": [0.3, 0.2, 0.4]}
         changed = model.changed({key: values[key] for key in keys})
-        assert_same(changed._mj, mujoco.MjModel.from_xml_string(text(mass=4, inertia=".3 .2 .4")))
+        assert_same(changed.mj_model, mujoco.MjModel.from_xml_string(text(mass=4, inertia=".3 .2 .4")))
     again = changed.changed({"opt.gravity[2]": 0.0, "body_mass[trunk]": 8.0})
-    assert_same(again._mj, mujoco.MjModel.from_xml_string(text(mass=8, inertia=".6 .4 .8", gravity=0)))
+    assert_same(again.mj_model, mujoco.MjModel.from_xml_string(text(mass=8, inertia=".6 .4 .8", gravity=0)))
     assert again.changes == {"body_inertia[trunk]": [0.3, 0.2, 0.4], "body_mass[trunk]": 8.0, "opt.gravity[2]": 0.0}
     assert pickle.loads(pickle.dumps(again)).changes == again.changes
 

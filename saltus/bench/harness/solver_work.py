@@ -30,6 +30,7 @@ from numba.core.caching import NullCache
 
 from saltus.bench.harness.peers import PRECISIONS, Constrained, Start
 from saltus.contact.counts import NBLOCK, NCON, NITER, NROW
+from saltus.number.compile.function_cache import keep_in
 from saltus.number.kernels import Entry
 from saltus.number.kinds import LANES
 from saltus.simulate.batch import Batch
@@ -128,8 +129,7 @@ def peak(precision: str) -> float:
     loop = Entry("multiply_add", "n", body)
     m, d = batch.lanes.m, batch.lanes.workspaces[0]
     # its source is no part of what kept code is known by
-    compiled: Any = loop.compiled(m.layout.name, d.layout.name)
-    compiled._cache = NullCache()
+    keep_in(NullCache(), loop.compiled(m.layout.name, d.layout.name))
     n = 1 << 18
     loop(m, d, 1)
     seconds = []

@@ -20,10 +20,10 @@ from saltus.bench.orientation.case import TIMESTEP, Answer, Case, Way, inputs
 from saltus.bench.orientation.equations_loop import CONSTRAINTS, Advance, numba_loop, python_loop
 from saltus.model.load import load
 from saltus.model.source.n_link import n_link
+from saltus.symbolic.derivation.forces import Force, Torque
 from saltus.symbolic.equations import Equations, derive
 from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine, counts
-from saltus.symbolic.forces import Force, Torque
 
 STABILISATION = 10.0  # 1/s
 REPEATS, LEAST = 7, 0.02  # of the steps: how often they are timed, and for how many seconds each time

@@ -10,7 +10,7 @@ from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL, add_block, cl
 from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.rows.equality import equality_rows
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
-from saltus.dynamics.tree.kinematics import BALL
+from saltus.model.enums import BALL
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load4

@@ -11,7 +11,7 @@ from saltus.contact.counts import NCON, NLOST
 from saltus.contact.event.contact_matching import match_points
 from saltus.contact.event.modes import OPEN, limit_item
 from saltus.contact.rigid.plane import height_over_plane, no_vector
-from saltus.dynamics.tree.kinematics import BALL
+from saltus.model.enums import BALL, BOX, PLANE, SPHERE, pair_kind
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load4
@@ -21,7 +21,6 @@ from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector,
 NEAR = 0.5  # of the smaller bounding radius: beyond it the bounding spheres' distance is the gap
 ABSENT = 1e10  # m: gap of a point that does not exist
 EVERYWHERE = 1e300  # m: reach that includes every point
-PLANE_SPHERE, PLANE_BOX, SPHERE_SPHERE = 2, 6, 22  # kinds of pairs: ten times the first type, plus the second
 
 
 @kernel
@@ -83,7 +82,7 @@ def open_gaps(m, d):
     for c in range(m.ncollision):
         if not touches(m, d, c):
             kind = m.collision_kind[c]
-            n = pair_gaps(m, d, n, c, kind == PLANE_SPHERE or kind == SPHERE_SPHERE)
+            n = pair_gaps(m, d, n, c, kind == pair_kind(PLANE, SPHERE) or kind == pair_kind(SPHERE, SPHERE))
     d.count[NCON] = n
 
 
@@ -142,7 +141,7 @@ def smaller_radius(m, g1, g2):
 def bounding_distance(m, d, g1, g2):
     """Distance (m) of the geoms' bounding spheres, or of one from a plane."""
     offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
-    if m.geom_type[g1] == 0:
+    if m.geom_type[g1] == PLANE:
         mat = d.geom_xmat[g1]
         return dot3(offset, (mat[2], mat[5], mat[8])) - m.geom_rbound[g2]
     return sqrt(dot3(offset, offset)) - m.geom_rbound[g1] - m.geom_rbound[g2]
@@ -151,7 +150,7 @@ def bounding_distance(m, d, g1, g2):
 @kernel
 def pair_points(m, d, n, c, reach):
     """Contacts of pair c from number n on, in the order of its slots; returns the new number of contacts."""
-    if m.collision_kind[c] == PLANE_BOX:
+    if m.collision_kind[c] == pair_kind(PLANE, BOX):
         return plane_box_corners(m, d, n, c, reach)
     return collide_pair(m, d, n, c, reach)
 

@@ -18,6 +18,7 @@ from saltus.contact.flex.tetrahedron import FAR, nearer, nearer_edge
 from saltus.contact.flex.triangle import nearest_on_triangle
 from saltus.contact.rigid.plane import height_over_plane
 from saltus.contact.rows.flex_contacts import element_weights
+from saltus.model.enums import BOX, CYLINDER, ELLIPSOID, PLANE
 from saltus.number.functions import any_lane, clip, maximum, minimum, where, zero_like
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import (
@@ -37,7 +38,6 @@ MARGIN = 1e-5  # m: ten times the tolerance of MuJoCo's iterations
 SLACK = 1.0 + 1e-5
 STEPS = 8  # of Gilbert's iteration for two elements, before their nearest points are computed
 GEOM_STEPS = 20  # of Gilbert's iteration for a geom and an element, before they count as near
-PLANE, ELLIPSOID, CYLINDER, BOX = 0, 4, 5, 6  # types of geoms
 
 
 @kernel

@@ -33,6 +33,7 @@ from saltus.contact.contact_tangents import fixed_to, with_tangents
 from saltus.contact.counts import NLOST
 from saltus.contact.mujoco.flex_collision import FlexForeign
 from saltus.errors import ModelError
+from saltus.model.enums import HFIELD, PLANE, SDF
 from saltus.model.layout import DATA
 from saltus.number.features import looks_at
 from saltus.number.functions import absolute, chain, epsilon_of, lane_count, lane_get, lane_set, value_of, where
@@ -45,7 +46,6 @@ TYPES = 9  # number of geom types in MuJoCo's table
 MOST = 50  # contacts of a pair that MuJoCo's functions may return (mjMAXCONPAIR)
 ROOM = MOST + 14  # contacts for which a lane's part of the buffer has room
 NUMBERS = 10  # numbers of a contact: distance, position, normal, tangent (mjPreContact)
-PLANE, HFIELD, SDF = 0, 1, 8
 
 
 # ---------------------------------------------------------------- in Python: set-up for a Data
@@ -64,8 +64,8 @@ class Foreign:
         """All addresses, by the names of Data's fields."""
         return {
             "foreign_functions": self.functions.ctypes.data,
-            "foreign_model": self.model._address,
-            "foreign_data": self.data._address,
+            "foreign_model": address_of(self.model),
+            "foreign_data": address_of(self.data),
             "foreign_geom_xpos": self.data.geom_xpos.ctypes.data,
             "foreign_geom_xmat": self.data.geom_xmat.ctypes.data,
             "foreign_geom_xquat": self.data.geom_xquat.ctypes.data,
@@ -83,36 +83,42 @@ def attach(model, struct) -> Foreign | None:
     """
     struct.foreign = struct.flex_foreign = None
     if "flexforeign" in model.struct().layout.features:
-        struct.flex_foreign = FlexForeign(model._mj, model.struct(), struct)
+        struct.flex_foreign = FlexForeign(model.mj_model, model.struct(), struct)
         struct.ints[DATA.slot["flexforeign_call"]] = struct.flex_foreign.address
     if "foreign" in model.struct().layout.features:
-        _check(model._mj)
-        struct.foreign = Foreign(model._mj)
+        check_stack(model.mj_model)
+        struct.foreign = Foreign(model.mj_model)
         for name, address in struct.foreign.addresses().items():
             struct.ints[DATA.slot[name]] = address
     return struct.foreign
 
 
+def address_of(own: mujoco.MjModel | mujoco.MjData) -> int:
+    """The address of the struct in C behind an object of MuJoCo's Python interface."""
+    return own._address  # noqa: SLF001 (MuJoCo has no public door to it)
+
+
 @functools.cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
     """MuJoCo's shared library, as loaded by its Python interface."""
     if os.name == "nt":
         return ctypes.CDLL(str(Path(mujoco.__file__).parent / "mujoco.dll"))
-    return ctypes.CDLL(mujoco._structs.__file__)  # symbols are also looked up in its dependencies
+    # symbols are also looked up in its dependencies
+    return ctypes.CDLL(mujoco._structs.__file__)  # noqa: SLF001 (MuJoCo has no public extension module)
 
 
 @functools.cache
 def _functions() -> np.ndarray:
     """Addresses of the functions by the two types of geom [9 * 9], 0 for none."""
-    table = (ctypes.c_void_p * TYPES**2).in_dll(_library(), "mjCOLLISIONFUNC")
+    table = (ctypes.c_void_p * TYPES**2).in_dll(library(), "mjCOLLISIONFUNC")
     functions = np.array([f or 0 for f in table], np.int64)
     functions[TYPES * HFIELD + SDF] = 0  # only warns
     return functions
 
 
-def _check(m: mujoco.MjModel) -> None:
+def check_stack(m: mujoco.MjModel) -> None:
     """Raise ModelError if a function could end the process."""
-    size = getattr(_library(), "mjc_ccdSize", None)
+    size = getattr(library(), "mjc_ccdSize", None)
     if size is not None:
         size.restype = ctypes.c_size_t
         need = 4096 + size(int(m.npolygonmax), int(m.nmeshdegmax), int(m.opt.ccd_iterations))

@@ -19,8 +19,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from saltus.contact.mujoco.collision import _check, _library, read_number, write_number
+from saltus.contact.mujoco.collision import address_of, check_stack, library, read_number, write_number
 from saltus.model.compile.cameras_rays import RAY_KINDS, sight
+from saltus.model.enums import HFIELD, SDF
 from saltus.model.layout import DATA
 from saltus.number.functions import lane_count, lane_get, lane_set, value_of
 from saltus.number.kernels import kernel, only_with
@@ -28,7 +29,6 @@ from saltus.spatial.quaternions import quat_multiply
 
 MODEL, SCRATCH, XPOS, XMAT, XQUAT, BUFFER, RAY, DISTANCE = range(8)  # places in foreign_sense
 POINT, DIRECTION, NORMAL, SEGMENT, GEOM, NUMBERS = 0, 3, 6, 9, 15, 16  # places in the buffer
-PLANE, HFIELD, SDF = 0, 1, 8
 
 
 # ---------------------------------------------------------------- in Python: set-up for a Data
@@ -47,10 +47,10 @@ class ForeignSense:
 
     def addresses(self) -> list[int]:
         """All addresses, in the order of Data's field foreign_sense."""
-        functions = [ctypes.cast(getattr(_library(), f), ctypes.c_void_p).value for f in ("mj_ray", "mj_geomDistance")]
+        functions = [ctypes.cast(getattr(library(), f), ctypes.c_void_p).value for f in ("mj_ray", "mj_geomDistance")]
         d = self.data
         poses = [x.ctypes.data for x in (d.geom_xpos, d.geom_xmat, d.geom_xquat)]
-        return [self.model._address, d._address, *poses, self.buffer.ctypes.data, *functions]
+        return [address_of(self.model), address_of(d), *poses, self.buffer.ctypes.data, *functions]
 
 
 def attach_sense(model, struct) -> ForeignSense | None:
@@ -61,11 +61,11 @@ def attach_sense(model, struct) -> ForeignSense | None:
     struct alone. Raises ModelError if MuJoCo could not do it without an error.
     """
     struct.foreign_sense_owner = None
-    needed = sight(model._mj).features & {"foreign_ray", "distance"}
+    needed = sight(model.mj_model).features & {"foreign_ray", "distance"}
     if "distance" in needed:
-        _check(model._mj)
+        check_stack(model.mj_model)
     if needed:
-        struct.foreign_sense_owner = ForeignSense(model._mj)
+        struct.foreign_sense_owner = ForeignSense(model.mj_model)
         at = struct.ints[DATA.slot["foreign_sense"]]
         struct.ints[at : at + 8] = struct.foreign_sense_owner.addresses()
     return struct.foreign_sense_owner

@@ -13,6 +13,7 @@ with a percent more depth, in one of some thousand poses.
 
 from saltus.contact.contact_list import add_contact, negligible
 from saltus.contact.rigid.support_ascent import climb, newton_step, separation, symmetric_times_vector, unit
+from saltus.model.enums import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from saltus.number.functions import any_lane, maximum, minimum, sqrt, value_of, where, zero_like
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
@@ -27,7 +28,6 @@ from saltus.spatial.vectors import (
     where3,
 )
 
-SPHERE, CAPSULE, ELLIPSOID, CYLINDER = 2, 3, 4, 5
 # ends of the groups of start directions: centre to centre and all axes, towards the second body; the axes, away from
 # it; the ellipsoid's axes, projected on the coordinate planes of the second body
 AXES, AWAY, TURNED = 7, 13, 22

@@ -2,6 +2,7 @@
 
 from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.model.enums import CONNECT, JOINT, WELD
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import acceleration_at, velocity_at
@@ -9,7 +10,6 @@ from saltus.spatial.quaternions import quat_conjugate, quat_multiply
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3
 
 TINY = 1e-30  # keeps the derivative of a root finite
-CONNECT, WELD, JOINT, TENDON, FLEX = range(5)  # MuJoCo's equality types
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from saltus.contact.rows.blocks import UNILATERAL, add_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
-from saltus.dynamics.tree.kinematics import BALL
+from saltus.model.enums import BALL
 from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4

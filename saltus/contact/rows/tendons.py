@@ -1,9 +1,10 @@
 """Constraint rows of tendons: length limits, dry friction and equalities."""
 
 from saltus.contact.rows.blocks import FRICTION, add_block
-from saltus.contact.rows.equality import TENDON, equality_block, equality_law
+from saltus.contact.rows.equality import equality_block, equality_law
 from saltus.contact.rows.limits import unilateral
 from saltus.contact.rows.soft_law import impedance, regularisation
+from saltus.model.enums import TENDON
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
 

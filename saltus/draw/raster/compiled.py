@@ -10,6 +10,7 @@ from typing import Any
 
 from numba import njit
 
+from saltus.number.compile.function_cache import keep_in
 from saltus.number.compile.loading import LoadingCache
 from saltus.number.kernels import FASTMATH
 
@@ -32,7 +33,7 @@ def entry(function) -> Any:
         nogil=True, error_model="numpy", fastmath=set(FASTMATH), no_cfunc_wrapper=True, _nrt=False
     )
     dispatcher: Any = njit(**options)(function)
-    dispatcher._cache = LoadingCache(function, also=sources(), room=ROOM)
+    keep_in(LoadingCache(function, also=sources(), room=ROOM), dispatcher)
     return dispatcher
 
 

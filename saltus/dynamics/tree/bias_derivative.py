@@ -10,7 +10,7 @@ Singh, Russo & Wensing, Efficient analytical derivatives of rigid-body dynamics 
 eq. 19).
 """
 
-from saltus.dynamics.tree.kinematics import BALL, FREE
+from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import (
     add6,

@@ -1,6 +1,6 @@
 """Centres of mass, and spatial inertias and joint axes about each tree's centre of mass."""
 
-from saltus.dynamics.tree.kinematics import BALL, FREE, SLIDE
+from saltus.model.enums import BALL, FREE, SLIDE
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, rotate_diagonal, rotate_symmetric, scale3, sub3
 

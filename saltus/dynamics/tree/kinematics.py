@@ -1,6 +1,7 @@
 """Forward kinematics of the tree: poses of bodies, joints and attached frames."""
 
 from saltus.dynamics.tree.particles import place_particles
+from saltus.model.enums import FREE, HINGE, SLIDE
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load3, load4
 from saltus.spatial.quaternions import (
@@ -11,8 +12,6 @@ from saltus.spatial.quaternions import (
     quat_to_matrix,
 )
 from saltus.spatial.vectors import add3, add_scaled3, matrix_times_vector, sub3
-
-FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # MuJoCo's joint types
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Configuration manifold: displacement of positions by tangent vectors (⊕) and difference of positions (⊖)."""
 
-from saltus.dynamics.tree.kinematics import BALL, FREE
+from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3, store4
 from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize, quat_or_one

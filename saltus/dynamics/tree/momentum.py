@@ -9,8 +9,8 @@ The first two terms of the rate are ∂L/∂q_i on hinges and slides: dp/dt = d(
 dynamics adds to M dv/dt (Featherstone 2008, eq. 2.61 and 3.36).
 """
 
-from saltus.dynamics.tree.kinematics import BALL, FREE
 from saltus.dynamics.tree.tendon_inertia import add_fixed_tendon_momenta, carry_tendon_momenta
+from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import add6, add_scaled6, cross_motion, dot6, inertia_times_motion, scale6
 

@@ -15,7 +15,19 @@ from saltus.contact.event.gap_functions import open_gaps
 from saltus.contact.event.modes import CLOSED, LEFT, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE, count_closed
 from saltus.dynamics.history import record_controls
 from saltus.integrate.adaptive import dopri5
-from saltus.integrate.adaptive.dopri5 import GOING, STEP, accept, error_norm, first_slopes, leave_slopes, resume_slopes
+from saltus.integrate.adaptive.dormand_prince import STAGES
+from saltus.integrate.adaptive.memory import GOING, STEP
+from saltus.integrate.adaptive.samples import write_reached, write_row
+from saltus.integrate.adaptive.stages import (
+    accept,
+    end_of_step,
+    first_slopes,
+    leave_slopes,
+    resume_slopes,
+    save_start,
+    stage,
+)
+from saltus.integrate.adaptive.step_size import error_norm, large_enough, remains, trial_step_size
 from saltus.integrate.event.dense_events import (
     LOCATE,
     back_to_end,
@@ -31,13 +43,11 @@ from saltus.integrate.event.dense_events import (
 from saltus.integrate.event.event_location import NONE, event_values, first_event, read_values, watch
 from saltus.integrate.event.substep import FIXED, keep_start, method_word, state_at
 from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
-from saltus.integrate.fixed.runge_kutta import stage_state, store_slopes
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_start, bad_state
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.acceleration import acceleration
 from saltus.solve.event.constraint_stabilization import project, project_near
 from saltus.solve.event.event_resolution import settle
 from saltus.solve.impact.impact import log_limits
@@ -62,7 +72,7 @@ def step(m, d, h, *method):
     worst = max(worst, begin(m, d))
     # from event to event
     for _ in range(dopri5.ATTEMPTS):
-        if worst > UNSOLVED or not end - d.time > 1e-14 * (1.0 + absolute(end)):
+        if worst > UNSOLVED or not remains(end - d.time, end):
             break
         if log_is_full(m, d):
             d.event_end[0] = end
@@ -71,7 +81,7 @@ def step(m, d, h, *method):
         worst = max(worst, go_towards(m, d, end, method))
     # land on the end exactly
     if worst <= UNSOLVED:
-        if end - d.time > 1e-14 * (1.0 + absolute(end)):
+        if remains(end - d.time, end):
             worst = STEP_TOO_SMALL
         else:
             d.time = end
@@ -176,17 +186,11 @@ def first_values(m, d):
     event_values(m, d)
 
 
-@kernel
-def free_slopes(m, d):
-    """Slopes at the current state, the first stage of dopri5."""
-    save_state(m, d)
-    first_slopes(m, d)
-
-
-@only_with(FIXED, otherwise=free_slopes)
+@only_with(FIXED, otherwise=first_slopes)
 @kernel
 def keep_slopes(m, d):
-    """Slopes that the next step needs; none for methods with fixed steps."""
+    """Slopes that the next step needs, the first stage of dopri5; none for methods with fixed steps."""
+    return OK
 
 
 @kernel
@@ -195,9 +199,7 @@ def go_on_freely(m, d):
     if project_near(m, d):
         start_step(m, d)
     else:
-        save_state(m, d)
-        for i in range(m.nv):
-            d.stage_qvel[i] = d.qvel[i]
+        save_start(m, d)
         keep_values(m, d)
 
 
@@ -227,17 +229,16 @@ def look_ahead_freely(m, d, end, method):
     """`look_ahead` for dopri5, with the controller's step size."""
     # step size, limited while constraints are active
     start = d.time
-    left = end - start
-    size = minimum(d.memory[STEP], left)
+    longest = d.memory[STEP]
     if d.event_count[CLOSED]:
-        size = minimum(size, LONGEST + 0.0 * size)
-    size = left if size > 0.999999 * left else size
+        longest = minimum(longest, LONGEST + 0.0 * longest)
+    size = trial_step_size(longest, end - start)
     # trial step; a rejected one restores the state
-    attempt(m, d, size, method[0])
+    watched_stages(m, d, size, method[0])
     error = error_norm(m, d, size, method[1])
     if not error <= 1.0:
         accept(m, d, size, True, error)
-        return OK if size >= 1e-13 * (1.0 + absolute(end)) else STEP_TOO_SMALL, size, REJECTED
+        return OK if large_enough(size, end) else STEP_TOO_SMALL, size, REJECTED
     if not bad_state(m, d) < 0.5:
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
@@ -245,14 +246,11 @@ def look_ahead_freely(m, d, end, method):
 
 
 @kernel
-def attempt(m, d, h, tableau):
-    """As `saltus.integrate.adaptive.dopri5.attempt`, and records the event functions at the stages."""
+def watched_stages(m, d, h, tableau):
+    """All stages of a step of h seconds from the saved state, with the event functions at each; leaves its end."""
     start = d.time
-    for s in range(1, dopri5.STAGES):
-        d.time = start + h * tableau[s, 0]
-        stage_state(m, d, h, tableau, s, s)
-        acceleration(m, d)
-        store_slopes(m, d, s)
+    for s in range(1, STAGES):
+        stage(m, d, start, h, tableau, s)
         watch(m, d, s == 1)
     d.time = start
 
@@ -315,9 +313,7 @@ def values_for_actions(m, d):
 @kernel
 def finish_freely(m, d, start, size, method):
     """`finish` for dopri5."""
-    stage_state(m, d, size, method[0], dopri5.STAGES, dopri5.STAGES)
-    d.time = start
-    record_controls(m, d, start)
+    end_of_step(m, d, size, start, method[0])
     accept(m, d, size, True, d.event_error[0])
     return OK
 
@@ -353,9 +349,8 @@ def happen(m, d, start, passed):
 def record(m, d, times, row, attempts, method, out):
     """Integrate towards times[-1] in free steps and write the states at the ascending times [n]; see `dopri5.record`.
 
-    After the states, a row has the modes [nmode], the slip directions [nmode, 3], the discrete states of actuation, and
-    whether the sample lies in time stepping over events. Returns EVENTS_FULL where the event log must be read first; it
-    is then to be called again.
+    Returns EVENTS_FULL where the event log must be read first; it is then to be called again. For what a row holds see
+    `saltus.integrate.adaptive.samples`.
     """
     if not bad_start(m, d) < 0.5:
         save_state(m, d)
@@ -371,10 +366,7 @@ def free_steps(m, d, times, row, attempts, method, out, status):
     """`record`, once modes and slopes at the current state are known."""
     end = times[-1]
     for _ in range(attempts):
-        # samples at the current time
-        while row < len(times) and times[row] <= d.time:
-            write_row(m, d, times[row], out, row)
-            row += 1
+        row = write_reached(m, d, times, row, out)
         if row == len(times) or status > UNSOLVED:
             return row, status
         if log_is_full(m, d):
@@ -426,20 +418,6 @@ def rows_inside(m, d, times, row, start, out):
 def log_is_full(m, d):
     """Whether the event log must be read before continuing: it is more than half full."""
     return 2 * d.event_count[LOGGED] > m.nevent_log
-
-
-@kernel
-def write_row(m, d, time, out, row):
-    """Write the current state and modes as one sample, with the given time (s), to row `row` of out."""
-    dopri5.write_row(m, d, time, out, row)
-    first = 1 + m.nq + m.nv + m.nact
-    for i in range(m.nmode):
-        out[row, first + i] = d.mode[i]
-        for k in range(3):
-            out[row, first + m.nmode + 3 * i + k] = d.slip[i, k]
-    for i in range(m.nactuation_state):
-        out[row, first + 4 * m.nmode + i] = d.actuation_state[i]
-    out[row, first + 4 * m.nmode + m.nactuation_state] = 1.0 if d.dense[LEFT] > 0.0 else 0.0
 
 
 def event_driven(integrator: Integrator) -> Integrator:

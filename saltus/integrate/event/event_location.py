@@ -14,13 +14,14 @@ from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.tree.kinematics import kinematics
-from saltus.integrate.adaptive.dopri5 import interpolate
+from saltus.integrate.adaptive.dense_output import interpolate
 from saltus.integrate.event.substep import FIXED, PARTS, state_at
 from saltus.integrate.event.user_events import EVENTS, above, find_sides, level, observe, pass_sides, user_values
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
-from saltus.solve.cone.delassus import BLOCKS, ROWS, contact_friction
+from saltus.solve.cone.delassus import contact_friction
 
 NEARER, SHORTER = 20, 0.125  # samples towards the start, for a function that is zero there; ratio of successive ones
 ITERATIONS = 100

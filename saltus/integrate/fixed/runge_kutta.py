@@ -10,11 +10,11 @@ step's end.
 """
 
 from saltus.dynamics.actuator.activation import settle_activations
-from saltus.dynamics.tree.kinematics import BALL, FREE
 from saltus.dynamics.tree.manifold import displace
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.tableau import ButcherTableau
+from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
 from saltus.solve.status import OK

@@ -13,7 +13,6 @@ import numpy as np
 from saltus.dynamics.actuator.activation import settle_activations
 from saltus.dynamics.joint_space import inertia_factor, inertia_solve
 from saltus.dynamics.smooth import applied_forces, position_stage
-from saltus.dynamics.tree.kinematics import BALL, FREE
 from saltus.dynamics.tree.manifold import displace
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.integrate.fixed.runge_kutta import stage_state
@@ -21,6 +20,7 @@ from saltus.integrate.fixed.user_momenta import joint_momenta
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.tableau import ButcherTableau
+from saltus.model.enums import BALL, FREE
 from saltus.number.functions import absolute, any_lane, maximum, where
 from saltus.number.kernels import kernel
 from saltus.solve.constrain import constrain, grip

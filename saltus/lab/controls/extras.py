@@ -58,9 +58,9 @@ class Call:
 class UserSlider:
     """A slider that was added: `value` is where it stands, and can be set."""
 
-    def __init__(self, what: Slider, value: float, call: Call | None):
-        self._slider, self._value, self._call = what, value, call
-        self._moved = True  # since `on_change` was called
+    def __init__(self, about: Slider, value: float, on_change: Call | None):
+        self.about, self._value, self._on_change = about, value, on_change
+        self.moved = True  # since `on_change` was called
 
     @property
     def value(self) -> float:
@@ -72,11 +72,22 @@ class UserSlider:
         given = number("value", value)
         if not np.isfinite(given):
             raise OptionError(f"value must be finite, got {value!r}")
-        self._value = self._slider.clipped(given)
-        self._moved = True
+        self._value = self.about.clipped(given)
+        self.moved = True
+
+    @property
+    def off(self) -> bool:
+        """Whether its function raised an error, and is called no more."""
+        return self._on_change is not None and self._on_change.off
+
+    def call(self, notify: Notify, sim: Simulation) -> None:
+        """Call its function, if it has one, with where it stands."""
+        self.moved = False
+        if self._on_change is not None:
+            self._on_change(notify, sim, self.value)
 
     def __repr__(self) -> str:
-        return f"<slider {self._slider.label!r} at {self._value:g} {self._slider.unit}".rstrip() + ">"
+        return f"<slider {self.about.label!r} at {self._value:g} {self.about.unit}".rstrip() + ">"
 
 
 class Extras:
@@ -157,17 +168,14 @@ class Extras:
     def message(self) -> dict[str, Any]:
         """The `extras` message."""
         with self._lock:
-            sliders = [
-                {**asdict(s._slider), "value": s.value, "off": s._call is not None and s._call.off}
-                for s in self._sliders.values()
-            ]
+            sliders = [{**asdict(s.about), "value": s.value, "off": s.off} for s in self._sliders.values()]
             buttons = [{"id": name, "label": name, "off": call.off} for name, call in self._buttons.items()]
         return {"type": self.kind, "sliders": sliders, "buttons": buttons}
 
     def values(self) -> dict[str, float]:
         """Where the sliders stand, by id."""
         with self._lock:
-            return {s._slider.id: s.value for s in self._sliders.values()}
+            return {s.about.id: s.value for s in self._sliders.values()}
 
     def shown(self) -> list[str]:
         """Signals to plot, those without a function of the user's too."""
@@ -189,7 +197,7 @@ class Extras:
     def move(self, id: str, value: float) -> float | None:
         """Move the slider with this id, if there is one; returns where it stands now, within its bounds."""
         with self._lock:
-            found = next((s for s in self._sliders.values() if s._slider.id == id), None)
+            found = next((s for s in self._sliders.values() if s.about.id == id), None)
         if found is None:
             return None
         found.value = value
@@ -204,16 +212,14 @@ class Extras:
     @property
     def due(self) -> bool:
         """Whether something was moved or pressed."""
-        return bool(self._pressed) or any(s._moved for s in list(self._sliders.values()))
+        return bool(self._pressed) or any(s.moved for s in list(self._sliders.values()))
 
     def call_due(self, sim: Simulation, notify: Notify) -> None:
         """Call what belongs to sliders that were moved and buttons that were pressed."""
         with self._lock:
-            moved = [s for s in self._sliders.values() if s._moved]
+            moved = [s for s in self._sliders.values() if s.moved]
         for one in moved:
-            one._moved = False
-            if one._call is not None:
-                one._call(notify, sim, one.value)
+            one.call(notify, sim)
         pressed, self._pressed = self._pressed, []
         for name in pressed:
             self._buttons[name](notify, sim)
@@ -223,7 +229,7 @@ class Extras:
         """The simulation begins anew: it is to be what the sliders say."""
         with self._lock:
             for one in self._sliders.values():
-                one._moved = True
+                one.moved = True
         self.call_due(sim, notify)
 
     def call_before_step(self, sim: Simulation, notify: Notify) -> None:
@@ -248,8 +254,7 @@ class Extras:
     def _note_failures(self) -> None:
         """Let pages know what is switched off."""
         with self._lock:
-            calls = [*self._buttons.values(), *(s._call for s in self._sliders.values() if s._call is not None)]
-            off = sum(call.off for call in calls)
+            off = sum(one.off for one in (*self._buttons.values(), *self._sliders.values()))
             if off != self._off:
                 self._off = off
                 self.revision += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.lab.controls.sliders import control_range, gear, is_plain
-from saltus.lab.view.show import HINGE
+from saltus.model.enums import HINGE
 
 if TYPE_CHECKING:
     from saltus.model.model import Model

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from saltus.lab.controls.parameters import Parameter
-from saltus.lab.view.show import HINGE, SLIDE
+from saltus.model.enums import HINGE, SLIDE
 from saltus.simulate.running.run_metadata import names_and_units
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.lab.data.signals import Signal, Signals, Source
-from saltus.lab.view.show import FREE, HINGE, SLIDE
+from saltus.model.enums import FREE, HINGE, SLIDE
 from saltus.simulate.running.contact_columns import energy_and_contacts, point_count, point_names
 from saltus.simulate.running.run_metadata import names_and_units
 

@@ -51,7 +51,7 @@ class Server:
         self._door = Door(port, secrets.token_urlsafe(16))
         self._clients: dict[Client, None] = {}  # in the order in which they came
         self._writers: list[Client] = []  # who has had the controls, the latest last
-        self._sockets = 0
+        self.sockets = 0  # connections that are open
         self._writer: Client | None = None
         self._scene: str | None = None
         self._boards: dict[str, tuple[int, str]] = {}
@@ -313,8 +313,8 @@ class _Socket(ServerConnection):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._lab._sockets += 1
-        if self._lab._sockets > MOST_SOCKETS:
+        self._lab.sockets += 1
+        if self._lab.sockets > MOST_SOCKETS:
             transport.abort()
         else:
             self._silence = asyncio.get_running_loop().call_later(SILENCE, transport.abort)
@@ -326,5 +326,5 @@ class _Socket(ServerConnection):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.heard()
-        self._lab._sockets -= 1
+        self._lab.sockets -= 1
         super().connection_lost(exc)

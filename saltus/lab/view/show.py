@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from saltus.draw.scene.poses import Poses
 from saltus.draw.scene.scene import Scene, scene
 from saltus.lab.view.marks import camera_poses, cameras, joints
+from saltus.model.enums import FREE, HINGE, SLIDE
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
-
-FREE, BALL, SLIDE, HINGE = range(4)
 
 
 class Show:

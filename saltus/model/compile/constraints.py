@@ -9,6 +9,7 @@ import numpy as np
 from saltus.model.compile.solver import solver_features, solver_sizes, solver_values
 from saltus.model.contact import collisions
 from saltus.model.contact.contact_parameters import LawTable, soft_law
+from saltus.model.enums import CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
 from saltus.model.flex.flexes import edge_address
@@ -16,7 +17,6 @@ from saltus.model.tree.chains import ChainTable
 from saltus.model.tree.particles import particles
 from saltus.number.functions import MINVAL
 
-CONNECT, WELD, JOINT, TENDON, FLEX = range(5)  # MuJoCo's equality types
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
 CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
 
@@ -295,7 +295,7 @@ def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
         b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
         chain = chains.of_bodies(b1, b2, skip_common=True)
         if chains.dofs(chain):
-            kind = int(10 * m.geom_type[pair.geom1] + m.geom_type[pair.geom2])
+            kind = pair_kind.py_func(int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2]))
             law = laws.index(collisions.law_of(m, pair, safe))
             order = min(b1, b2), max(b1, b2)
             most, foreign = collisions.most_contacts(kind), _feature(kind) == "foreign"

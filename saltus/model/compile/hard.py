@@ -10,6 +10,7 @@ import numpy as np
 
 from saltus.model.cones import cone_sizes
 from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
+from saltus.model.enums import BOX, PLANE, pair_types
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
@@ -20,7 +21,7 @@ EVENT_COUNTS = 6  # see `saltus.contact.event.modes`
 DENSE_NUMBERS = 13  # see `saltus.integrate.event.dense_events`
 # contact points that located events can hold closed at once; with more, time is stepped, unless all are to be located
 MOST_CLOSED, MOST_LOCATED = 32, 256
-PLANE_BOX, CORNERS = 6, 8  # a kind of pair (ten times the first type and the second), and its points
+CORNERS = 8  # points of a box on a plane
 LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
 FIXED_ORDER = (3, 6)  # kinds of pairs whose points are always all there, in one order
 LOOKS = 5  # at event functions in a step (see `saltus.integrate.event.event_location`)
@@ -56,7 +57,7 @@ class HardLaw(NamedTuple):
 def slot_counts(base: Struct) -> np.ndarray:
     """How many points of contact each pair of geoms has at most [ncollision]."""
     kinds = [int(k) for k in base.views["collision_kind"]]
-    return np.array([CORNERS if k == PLANE_BOX else most_contacts(k) for k in kinds], int)
+    return np.array([CORNERS if pair_types(k) == (PLANE, BOX) else most_contacts(k) for k in kinds], int)
 
 
 def with_hard(base: Struct, law: HardLaw) -> Struct:

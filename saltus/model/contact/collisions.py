@@ -11,9 +11,9 @@ import mujoco
 import numpy as np
 
 from saltus.model.contact.contact_parameters import Law, soft_law
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SDF, SPHERE, pair_types
 from saltus.number.functions import MINVAL
 
-PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)  # MuJoCo's geom types
 LEAST_FRICTION = 1e-5
 
 
@@ -78,8 +78,8 @@ def _by_type(m, g1, g2, explicit) -> Pair:
 
 
 def most_contacts(kind: int) -> int:
-    """How many contacts two geoms have at most; kind: ten times the type of the first and the type of the second."""
-    kinds = divmod(kind, 10)
+    """How many contacts two geoms have at most, whose pair is of a kind (`saltus.model.enums.pair_kind`)."""
+    kinds = pair_types(kind)
     if HFIELD in kinds or SDF in kinds:
         return 50  # MuJoCo's limit for a pair
     if SPHERE in kinds or ELLIPSOID in kinds:

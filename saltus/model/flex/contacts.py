@@ -11,11 +11,11 @@ import numpy as np
 
 from saltus.model.contact import collisions
 from saltus.model.contact.contact_parameters import Law
+from saltus.model.enums import PLANE
 from saltus.model.flex.cells import most_nodes
 from saltus.model.tree.chains import ChainTable
 
 DISABLE = mujoco.mjtDisableBit
-PLANE = collisions.PLANE
 WORDS = {1: "flexrope", 2: "flexsheet", 3: "flexsolid"}  # features, by dimension
 RUN = 32  # elements with numbers side by side that have a box around them; in most sheets they are side by side
 PER_OBJECT = 100  # contacts that there is room for beside one for each vertex

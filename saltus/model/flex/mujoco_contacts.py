@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from saltus.model.contact.collisions import BOX, CAPSULE, PLANE, SPHERE
+from saltus.model.enums import BOX, CAPSULE, PLANE, SPHERE
 from saltus.model.flex.contacts import FlexPair
 
 # of the shortest edge: in regular sheets and solids elements that are not joined are some 0.7 of it apart, so that with

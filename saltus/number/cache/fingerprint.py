@@ -153,7 +153,7 @@ class _Walk:
         if isinstance(value, Choice) or getattr(value, "py_func", None) is value:  # compiled for some models only
             return "kernel", self._function(value.py_func)
         if isinstance(value, _Intrinsic):
-            function = value._defn
+            function = value._defn  # noqa: SLF001 (Numba's)
             inside = () if self.is_ours(function) else self._function(function)  # views: their layouts are keys, too
             return "intrinsic", function.__module__, function.__qualname__, *inside
         if isinstance(value, types.Type):

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import hashlib
 import sys
+from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
@@ -80,6 +81,10 @@ class _KernelCache(FunctionCache):
         super().__init__(py_func)
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, py_func, also, room)
 
+    def file_name(self, types) -> str:
+        """The name of the file for arguments of these types; "" where what the function refers to cannot be told."""
+        return self._cache_file.name(types)
+
     def _index_key(self, sig, codegen):
         return sig  # the types tell the width of lanes, the directory the processor
 
@@ -114,7 +119,7 @@ class PartCache(_KernelCache):
     def _load_overload(self, sig, target_context):
         codegen = target_context.codegen()
         key = self._index_key(sig, codegen)
-        name = self._cache_file.name(key)
+        name = self.file_name(key)
         payload = self._cache_file.load(key) or (worker_pool.wait_for(name) and self._cache_file.load(key))
         if not payload:
             return None
@@ -126,7 +131,17 @@ class PartCache(_KernelCache):
 
     def _save_overload(self, sig, data):
         super()._save_overload(sig, data)
-        name = self._cache_file.name(self._index_key(sig, data.codegen))
+        name = self.file_name(self._index_key(sig, data.codegen))
         if name and (cache_directory() / name).exists():
             keep(data.library, name)
             worker_pool.something_is_ready()
+
+
+def cache_of(dispatcher: Any) -> Any:
+    """The cache that a dispatcher keeps its code in."""
+    return dispatcher._cache  # noqa: SLF001 (Numba has no public door to it)
+
+
+def keep_in(cache: Any, dispatcher: Any) -> None:
+    """Have a dispatcher keep its code in this cache."""
+    dispatcher._cache = cache  # noqa: SLF001 (Numba gives it one of its own, or none)

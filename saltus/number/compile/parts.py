@@ -72,21 +72,22 @@ class PartLibrary(JITCodeLibrary):
         self._raise_if_finalized()
         self.calls = []
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            self._reload_init.update(library._reload_init)  # noqa: SLF001 (Numba's)
             if isinstance(library, PartLibrary):
                 self.calls.append(library)
             else:
-                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+                module = library._get_module_for_linking()  # noqa: SLF001 (Numba's)
+                self._final_module.link_in(module, preserve=True)
         self._final_module.verify()
         self._finalize_dynamic_globals()
         for part in self.calls:
-            self._dynamic_globals += part._dynamic_globals
+            self._dynamic_globals += part._dynamic_globals  # noqa: SLF001 (Numba's)
         self._finalized = True
         own = [f for f in self._final_module.functions if not f.is_declaration and f.linkage == llvm.Linkage.external]
         for function in own:
             function.linkage = "linkonce_odr"
         self._measure(own)
-        self._bitcode = self._final_module.as_bitcode()
+        self.bitcode = self._final_module.as_bitcode()
         self._forget_modules()
         self._linking_libraries = []
 
@@ -105,7 +106,7 @@ class PartLibrary(JITCodeLibrary):
     def _get_module_for_linking(self):
         """With all that it calls, for code that is not the package's."""
         self._ensure_finalized()
-        module = llvm.parse_bitcode(self._bitcode)
+        module = llvm.parse_bitcode(self.bitcode)
         link(module, callers_first(self.calls, units_too=True))
         return module
 
@@ -114,7 +115,7 @@ class PartLibrary(JITCodeLibrary):
 
     def serialize_using_object_code(self):
         calls = [part.file or part.serialize_using_object_code() for part in self.calls]
-        return self.name, "part", (self._bitcode, calls, self.size, self.symbol)
+        return self.name, "part", (self.bitcode, calls, self.size, self.symbol)
 
     @classmethod
     def restored(cls, codegen, state):
@@ -122,7 +123,7 @@ class PartLibrary(JITCodeLibrary):
         name, _, (bitcode, calls, size, symbol) = state
         library = cls(codegen, name)
         library._forget_modules()
-        library._bitcode, library.size, library.symbol = bitcode, size, symbol
+        library.bitcode, library.size, library.symbol = bitcode, size, symbol
         library._finalized = True
         library.calls = [
             part_of(call, codegen) if isinstance(call, str) else cls.restored(codegen, call) for call in calls
@@ -171,7 +172,7 @@ def part_of(file: str, codegen, payload=None) -> PartLibrary:
 def link(module, parts: list[PartLibrary]) -> None:
     """Link parts into a module that calls them."""
     for part in parts:
-        module.link_in(llvm.parse_bitcode(part._bitcode))  # without what nothing calls up to here
+        module.link_in(llvm.parse_bitcode(part.bitcode))  # without what nothing calls up to here
 
 
 def callers_first(parts, units_too=False) -> list[PartLibrary]:

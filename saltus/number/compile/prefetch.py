@@ -13,6 +13,7 @@ from numba.core.dispatcher import Dispatcher
 
 from saltus.number.cache.storage import is_kept
 from saltus.number.compile import worker_pool
+from saltus.number.compile.function_cache import cache_of
 from saltus.number.compile.worker_pool import Work
 from saltus.number.features import NONE, Choice, narrowed
 from saltus.number.structs import LAYOUTS, StructType
@@ -67,6 +68,7 @@ class _Kernels:
             self._below[function] = ()  # while a kernel that calls itself is looked at
             names = function.__globals__
             values = [names[name] for name in function.__code__.co_names if name in names]
+            values += [cell.cell_contents for cell in function.__closure__ or ()]
             files = [file for value in values for file in self._kernel(value)]
             self._below[function] = tuple(dict.fromkeys(files))
         return self._below[function]
@@ -79,7 +81,7 @@ class _Kernels:
         if code.co_varnames[: code.co_argcount] != STRUCTS or not kernel.py_func.__module__.startswith(OURS):
             return below
         types = tuple(narrowed(t, kernel, keep) for t in self._types)
-        name = kernel._cache._cache_file.name(types)
+        name = cache_of(kernel).file_name(types)
         if not name or is_kept(name):
             return ()
         if name not in self.missing:

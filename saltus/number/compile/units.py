@@ -48,7 +48,7 @@ def compile_unit(file: str, codegen) -> tuple[bytes, Units]:
     """The unit of a part's file as an object file, which is kept, and the units that it calls."""
     part = part_of(file, codegen)
     library = JITCodeLibrary(part._codegen, part.name)
-    library._final_module = module = llvm.parse_bitcode(part._bitcode)
+    library._final_module = module = llvm.parse_bitcode(part.bitcode)
     module.get_function(part.symbol).linkage = "external"
     link(module, callers_first(part.calls))
     calls = units_of(part.calls)

@@ -2,6 +2,8 @@
 
 A GIF counts hundredths of a second. Frame k of n a second is shown from round(100 k/n) to round(100 (k + 1)/n), so that
 no frame is ever more than half a hundredth away from its time, and the film's rate is exact in the mean.
+
+Pillow finds the colours and packs the pixels; its own writer of films keeps all frames in memory until the last.
 """
 
 from __future__ import annotations

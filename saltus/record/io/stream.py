@@ -23,6 +23,7 @@ from saltus.errors import RecordError
 from saltus.record.files.atomic_write import reach_disk, reason_of
 from saltus.record.files.checksum import digest
 from saltus.record.io.plain_zarr import METADATA, chunk_path, metadata_digest
+from saltus.record.io.sample_buffer import SampleBuffer
 from saltus.record.io.store import (
     ATTRIBUTE,
     CHECKED,
@@ -39,7 +40,6 @@ from saltus.record.io.store import (
 from saltus.record.table.certificate import Certificate
 from saltus.record.table.columns import DIMENSIONS, dtype_of
 from saltus.record.table.events import EventLog, narrowed
-from saltus.record.table.sample_buffer import SampleBuffer
 from saltus.record.table.stored_model import StoredModel
 from saltus.record.table.trajectory_table import TrajectoryTable
 
@@ -134,7 +134,7 @@ class Stream(SampleBuffer):
                 column[: again.count - stream._written] = store.chunk(name, rest)
         stream._count = again.count - stream._written
         events = checkpoint.arrays["events"]
-        stream._events = EventLog(events[events["time"] <= checkpoint.position["time"]])
+        stream.event_log = EventLog(events[events["time"] <= checkpoint.position["time"]])
         return stream, checkpoint
 
     def __len__(self) -> int:
@@ -180,7 +180,7 @@ class Stream(SampleBuffer):
     def _commit(self, checkpoint: Checkpoint) -> None:
         tail = {f"tail_{name}": column[: self._count].copy() for name, column in self._columns.items() if column.size}
         end = {f"end_{name}": np.asarray(value) for name, value in (self._end or {}).items()}
-        checkpoint.arrays |= tail | end | {"events": narrowed(self._events.array())}
+        checkpoint.arrays |= tail | end | {"events": narrowed(self.event_log.array())}
         checkpoint.attrs = dict(self.attrs)
         if self._fixed:  # not in a store from before there were any
             columns = {name: value.hex() for name, value in self._digests.items()}
@@ -248,7 +248,7 @@ def save_store(trajectory: TrajectoryTable, path: str | os.PathLike[str]) -> Non
     columns = [getattr(trajectory, name) for name in DIMENSIONS]
     for row in zip(*columns, strict=True):
         stream.append(*row)
-    stream._events = EventLog(trajectory.events)
+    stream.event_log = EventLog(trajectory.events)
     if trajectory.end is not None:
         stream.end(**trajectory.end)
     stream.certify(stream.finish(), trajectory.certificate)

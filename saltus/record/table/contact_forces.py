@@ -11,7 +11,7 @@ from saltus.contact.counts import NCON
 from saltus.contact.mujoco.collision import attach
 from saltus.draw.scene.snapshot import NO_MODE
 from saltus.model.layout import DATA, data_sizes
-from saltus.number.kernels import Entry
+from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.solve import acceleration
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.table.trajectory_table import TrajectoryTable
 
-_forward = Entry("forward", "", "return forward(m, d)", forward=acceleration.forward)
+_forward = entry(acceleration.forward)
 
 
 class ContactForces:

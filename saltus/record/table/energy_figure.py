@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from saltus.dynamics.tree.kinematics import BALL, HINGE, SLIDE
+from saltus.model.enums import BALL, HINGE, SLIDE
 from saltus.record.table.energy_balance import EnergyBalance
 from saltus.record.table.trajectory_table import readable_model
 

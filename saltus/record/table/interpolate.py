@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.model.enums import BALL, FREE
+
 if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.record.table.trajectory_table import TrajectoryTable
 
 #: Of the time between two samples: nearer than this to one of them is at it.
 ROUNDING = 1e-9
-
-FREE, BALL = 0, 1
 
 
 class Interpolator:

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import number
 from saltus.errors import EventError, OptionError
 from saltus.model.cones import COULOMB, PROBLEM, cone_sizes
-from saltus.number.kernels import Entry
+from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.solve.cone.problem import solve_cones
 
-_SOLVE = Entry("solve_cones", "tolerance", "return solve_cones(p, tolerance)", short=("p",), solve_cones=solve_cones)
+_solve = entry(solve_cones, structs=("p",))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def friction_contact(W: ArrayLike, q: ArrayLike, mu: ArrayLike, tolerance: float
     if not 0 < number("tolerance", tolerance) < math.inf:
         raise OptionError(f"tolerance: must be a positive number, not {tolerance!r}")
     problem = _problem(W, q, mu)
-    residual = float(_SOLVE(problem, float(tolerance)))
+    residual = float(_solve(problem, float(tolerance)))
     if not residual <= tolerance:
         raise EventError(
             f"no forces found for this friction-contact problem: residual {residual:.2g}, tolerance {tolerance:g}; "

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.errors import OptionError
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL, cone_sizes
 from saltus.model.cones_impact import ENERGETIC, IMPACT, LEFTOVER, ROUNDS
-from saltus.number.kernels import Entry
+from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.simulate.laws.contact import IMPACTS as LAWS
 from saltus.simulate.laws.contact import TREATMENTS
@@ -26,13 +26,7 @@ TOLERANCE = 1e-12  # of the cone problems
 SAME = 1e-9  # of the largest velocity: outcomes that differ by less are the same
 UNSOLVED = 1e-10  # residual from which an outcome is said not to be solved
 
-_resolve = Entry(
-    "impact",
-    "law, treatment, tolerance",
-    "return resolve_impact(p, law, treatment, tolerance)",
-    short=("p",),
-    resolve_impact=resolve_impact,
-)
+_resolve = entry(resolve_impact, name="impact", structs=("p",))
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,13 @@ import numpy as np
 from saltus.arguments import numbers, whole_number
 from saltus.dynamics.tree.jacobian import point_jacobian
 from saltus.errors import OptionError
-from saltus.number.kernels import Entry
+from saltus.number.kernels import entry
 from saltus.simulate.engine.engine import Engine
 
-_entry = Entry(
-    "jacobian",
-    "x, y, z, body, translation, rotation",
-    "point_jacobian(m, d, (x, y, z), body, translation, rotation)",
-    point_jacobian=point_jacobian,
-)
+
+@entry(name="jacobian")
+def _jacobian(m, d, x, y, z, body, translation, rotation):
+    point_jacobian(m, d, (x, y, z), body, translation, rotation)
 
 
 def jacobian(engine: Engine, body: str | int, point: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -31,5 +29,5 @@ def jacobian(engine: Engine, body: str | int, point: Any = None) -> tuple[np.nda
     if at.shape != (3,):
         raise OptionError(f"point must have shape (3,), not {at.shape}")
     translation, rotation = np.zeros((3, m.nv)), np.zeros((3, m.nv))
-    _entry(m.struct(), engine.d, *map(float, at), index, translation, rotation)
+    _jacobian(m.struct(), engine.d, *map(float, at), index, translation, rotation)
     return translation, rotation

@@ -4,7 +4,7 @@ import numpy as np
 
 from saltus.contact.counts import NROW
 from saltus.dynamics.tree.manifold import difference, displace
-from saltus.number.kernels import Entry
+from saltus.number.kernels import entry
 from saltus.simulate.engine.engine import Engine
 
 PERTURBATION = 1e-6  # rad, m, and rates: deviations whose growth is looked at
@@ -12,8 +12,15 @@ GROWS = 1e-3  # a step: less than this counts as none
 ITERATIONS = 60  # of one deviation of many freedoms, the second half of which is its growth
 CLEARLY = 1e-2  # a step: growth beyond what so many iterations tell
 
-_displace = Entry("displace", "origin, v, target", "displace(m, origin, 1.0, v, target)", displace=displace)
-_difference = Entry("tangent", "origin, target, out", "difference(m, origin, target, out)", difference=difference)
+
+@entry(name="displace")
+def _displace(m, d, origin, v, target):
+    displace(m, origin, 1.0, v, target)
+
+
+@entry(name="tangent")
+def _difference(m, d, origin, target, out):
+    difference(m, origin, target, out)
 
 
 def growth(engine: Engine, h: float) -> float:

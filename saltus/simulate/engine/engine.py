@@ -14,7 +14,7 @@ from saltus.contact.mujoco.collision import attach
 from saltus.contact.mujoco.rays import attach_sense
 from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
-from saltus.integrate.adaptive.dopri5 import GOING
+from saltus.integrate.adaptive.memory import GOING
 from saltus.integrate.event.event_driven import event_driven, step_word
 from saltus.integrate.registry import find_integrator
 from saltus.model.compile.kernel_model import UserLaws

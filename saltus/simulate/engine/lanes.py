@@ -11,7 +11,7 @@ import numpy as np
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.integrate.adaptive.dopri5 import STUCK
+from saltus.integrate.adaptive.memory import STUCK
 from saltus.integrate.integrator import Integrator
 from saltus.model.compile.kernel_model import UserLaws
 from saltus.model.layout import DATA

@@ -1,12 +1,15 @@
 """What sensors read, of one simulation and of many."""
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from saltus.contact.mujoco.rays import attach_sense
 from saltus.number.functions import lane_get
-from saltus.number.kernels import Entry
+from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.sense.delay import delayed_readings
 from saltus.sense.forces import body_forces
@@ -18,37 +21,42 @@ if TYPE_CHECKING:
     from saltus.model.compile.kernel_model import UserLaws
     from saltus.model.model import Model
 
-sense = Entry("sense", "", "sense(m, d)\ndelayed_readings(m, d)", sense=read_sensors, delayed_readings=delayed_readings)
 # what MuJoCo computes for its sensors alone, where there are none too
 BODY_FIELDS = ("cacc", "cfrc_ext", "cfrc_int", "subtree_linvel", "subtree_angmom")
-bodies = Entry(
-    "bodies", "", "body_forces(m, d)\nsubtree_momenta(m, d)", body_forces=body_forces, subtree_momenta=subtree_momenta
-)
-# m: the model of the steps, which share its kernels; s: the same with what sensors need
-sense_batch = Entry(
-    "sense_batch",
-    "states, out, first, last, rows, width",
+
+
+@entry
+def sense(m, d):
+    """What sensors read, after `forward`."""
+    read_sensors(m, d)
+    delayed_readings(m, d)
+
+
+@entry
+def bodies(m, d):
+    """Accelerations, forces and momenta of bodies, after `forward`."""
+    body_forces(m, d)
+    subtree_momenta(m, d)
+
+
+@entry(structs=("m", "s", "d"))
+def sense_batch(m, s, d, d_real, states, out, first, last, rows, width):
+    """What sensors read in states of many simulations [groups, rows, width], into out [simulations, nsensordata].
+
+    m: the model of the steps, which share its kernels; s: the same with what sensors need. Returns the worst status.
     """
-status = 0
-for g in range(first, last):
-    for k in range(rows):
-        for l in range(width):
-            d_real[k, l] = states[g, k, l]
-    result = forward(m, d)
-    status = max(status, result)
-    sense(s, d)
-    delayed_readings(s, d)
-    for k in range(m.nsensordata):
-        for l in range(width):
-            out[g * width + l, k] = lane_get(d.sensordata[k], l)
-return status
-""",
-    short=("m", "s", "d"),
-    forward=forward,
-    sense=read_sensors,
-    delayed_readings=delayed_readings,
-    lane_get=lane_get,
-)
+    status = 0
+    for group in range(first, last):
+        for k in range(rows):
+            for lane in range(width):
+                d_real[k, lane] = states[group, k, lane]
+        status = max(status, forward(m, d))
+        read_sensors(s, d)
+        delayed_readings(s, d)
+        for k in range(m.nsensordata):
+            for lane in range(width):
+                out[group * width + lane, k] = lane_get(d.sensordata[k], lane)
+    return status
 
 
 def attach_sensing(model: "Model", struct: Struct) -> None:

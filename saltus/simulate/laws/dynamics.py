@@ -108,13 +108,13 @@ class _Given:
     """A field that may be read."""
 
     def __init__(self, name: str, values: Any):
-        self._name, self._values = name, [float(x) for x in values]
+        self.name, self._values = name, [float(x) for x in values]
 
     def __getitem__(self, k: int) -> float:
-        return self._values[_place(self._name, k, len(self._values))]
+        return self._values[_place(self.name, k, len(self._values))]
 
     def __setitem__(self, k: int, value: float) -> None:
-        raise OptionError(f"it writes d.{self._name}")
+        raise OptionError(f"it writes d.{self.name}")
 
 
 class _Written(_Given):
@@ -125,7 +125,7 @@ class _Written(_Given):
         self._missing = set(range(size))
 
     def __setitem__(self, k: int, value: float) -> None:
-        self._values[_place(self._name, k, len(self._values))] = value
+        self._values[_place(self.name, k, len(self._values))] = value
         self._missing.discard(k)
 
     @property
@@ -135,7 +135,7 @@ class _Written(_Given):
 
     def require(self) -> None:
         if self._missing:
-            raise OptionError(f"it does not write d.{self._name}[{min(self._missing)}] of {len(self._values)}")
+            raise OptionError(f"it does not write d.{self.name}[{min(self._missing)}] of {len(self._values)}")
 
 
 class _Fields:
@@ -160,7 +160,7 @@ def _place(name: str, k: Any, size: int) -> int:
 def _try(law: Any, model: "Model", out: _Written, **read: _Given) -> None:
     """Run a law on the fields that it may use, and see that it writes all of `out`."""
     try:
-        interpret(law)(model.struct(), _Fields({**read, out._name: out}))
+        interpret(law)(model.struct(), _Fields({**read, out.name: out}))
         out.require()
     except OptionError as error:
         raise OptionError(f"Dynamics: {law.py_func.__name__} is not for the model {model.name!r}: {error}") from None

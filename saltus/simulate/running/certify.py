@@ -10,7 +10,7 @@ import numpy as np
 from saltus.dynamics.tree.manifold import difference
 from saltus.errors import DivergenceError
 from saltus.integrate.registry import find_integrator
-from saltus.number.kernels import Entry
+from saltus.number.kernels import entry
 from saltus.record.table.certificate import Certificate, certify_from_runs, energy_drift
 from saltus.record.table.energy_figure import exchanges
 from saltus.simulate.engine.engine import Engine
@@ -23,15 +23,12 @@ if TYPE_CHECKING:
 Again = Callable[..., Any]
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
-_difference = Entry(
-    "difference",
-    "origin, target, out",
-    """
-for t in range(len(out)):
-    difference(m, origin[t], target[t], out[t])
-""",
-    difference=difference,
-)
+
+@entry
+def _difference(m, d, origins, targets, out):
+    """Tangent differences [T, nv] of positions."""
+    for t in range(len(out)):
+        difference(m, origins[t], targets[t], out[t])
 
 
 def state_difference(model, a: "TrajectoryTable", b: "TrajectoryTable") -> np.ndarray:

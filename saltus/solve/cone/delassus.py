@@ -11,10 +11,10 @@ from saltus.contact.event.modes import SLIP
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.dynamics.tree.factor import solve_half
 from saltus.model.cones import BILATERAL, BOUNDED, COULOMB, UNILATERAL
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 
-BLOCKS, ROWS = 0, 1  # indices into hard_count
 # problems: accelerations at given modes; choice of the next modes; constraint stabilisation; impulses
 HELD, OPENING, DRIFT, IMPULSES = range(4)
 

@@ -11,6 +11,7 @@ contact (2011)); here it is bracketed on the circle and bisected.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import clip, maximum, sqrt
 from saltus.number.kernels import kernel
 
@@ -23,9 +24,9 @@ FLAT = 1e-12  # regularisation of a block's diagonal, about one, for its inverse
 @kernel
 def gauss_seidel(p, sweeps):
     """hard_z after `sweeps` sweeps over all blocks. A block without a solution keeps its force."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     for _ in range(sweeps):
-        for k in range(p.hard_count[0]):
+        for k in range(p.hard_count[BLOCKS]):
             i, kind = p.hard_row[k], p.hard_kind[k]
             if kind == COULOMB:
                 _coulomb(p, k, i)
@@ -44,7 +45,7 @@ def gauss_seidel(p, sweeps):
 @kernel
 def _from_others(p, row, first, end):
     """y of a row without the contributions of rows first, ..., end - 1."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     total = p.hard_b[row]
     for j in range(n):
         if j < first or j >= end:
@@ -55,7 +56,7 @@ def _from_others(p, row, first, end):
 @kernel
 def _coulomb(p, k, i):
     """Solve a block of Coulomb friction whose first row is i, for its part of hard_z."""
-    n, mu = p.hard_count[1], p.hard_mu[k]
+    n, mu = p.hard_count[ROWS], p.hard_mu[k]
     # y without the block's own force, and its diagonal block of A
     b = (_from_others(p, i, i, i + 3), _from_others(p, i + 1, i, i + 3), _from_others(p, i + 2, i, i + 3))
     j = i * n + i

@@ -16,6 +16,7 @@ for another cone). If no force is at the boundary of its set, one step is exact.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, clip, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import is_full_rank, minimum_norm, orthogonal_decomposition, spread
@@ -34,7 +35,7 @@ def least_force(p, tolerance, rest):
     Returns the residual. Nothing changes if the minimum is not found to rounding or its residual exceeds `tolerance`.
     """
     # nothing to choose where the active rows are independent
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     count = _active(p)
     if count == 0 or _is_regular(p, count):
         return rest
@@ -58,8 +59,8 @@ def least_force(p, tolerance, rest):
 @kernel
 def _active(p):
     """hard_case ← admissible forces of each block, hard_active ← rows whose force may change; returns their number."""
-    n, count = p.hard_count[1], 0
-    for k in range(p.hard_count[0]):
+    n, count = p.hard_count[ROWS], 0
+    for k in range(p.hard_count[BLOCKS]):
         i, kind = p.hard_row[k], p.hard_kind[k]
         case = SET
         if kind == COULOMB:
@@ -81,7 +82,7 @@ def _active(p):
 @kernel
 def _load_active(p, count):
     """hard_factor ← columns of A with respect to r (not z), restricted to active rows."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     for i in range(count):
         for j in range(count):
             column = p.hard_active[j]
@@ -98,7 +99,7 @@ def _is_regular(p, count):
 @kernel
 def _basis(p, count):
     """hard_basis [rank, N] ← Y, with zero columns for inactive rows; returns the rank."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     _load_active(p, count)
     rank = orthogonal_decomposition(p, count)
     for i in range(rank):
@@ -117,7 +118,7 @@ def _basis(p, count):
 def _dual(p, rank):
     """hard_best ← P_K(Yᵀ λ) at the maximum of the dual; returns whether it is found to rounding."""
     # c = Y x₀ and the start λ = c
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     size = 0.0
     for i in range(rank):
         total = 0.0
@@ -154,7 +155,7 @@ def _dual(p, rank):
 @kernel
 def _dual_value(p, rank, t):
     """The dual at λ + t step and |gradient|. hard_best ← P_K(w), hard_F ← the gradient, hard_slope ← P_K'."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     # w = Yᵀ λ and the linear term cᵀ λ
     for j in range(n):
         p.hard_anchor[j] = 0.0
@@ -183,10 +184,10 @@ def _dual_value(p, rank, t):
 @kernel
 def _dual_hessian(p, rank):
     """hard_J [rank, rank] ← Y P_K' Yᵀ."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     # rows Y P_K'
     for i in range(rank):
-        for k in range(p.hard_count[0]):
+        for k in range(p.hard_count[BLOCKS]):
             first, dim = p.hard_row[k], p.hard_dim[k]
             for row in range(first, first + dim):
                 at = i * n + row
@@ -209,7 +210,7 @@ def _dual_hessian(p, rank):
 @kernel
 def _project(p):
     """hard_best ← P_K(hard_anchor), hard_slope ← its derivative."""
-    for k in range(p.hard_count[0]):
+    for k in range(p.hard_count[BLOCKS]):
         i, kind, case = p.hard_row[k], p.hard_kind[k], p.hard_case[k]
         if case == FIXED:
             # force determined by the velocity

@@ -11,6 +11,7 @@ contact problems with Coulomb friction: formulations and numerical comparisons (
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import minimum_norm
@@ -27,7 +28,7 @@ def newton(p, tolerance, limit):
 
     Takes one more step after reaching the tolerance, since that often reaches rounding.
     """
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     best, reached = 1e300, False
     parameters(p)
     for i in range(n):
@@ -62,8 +63,8 @@ def newton(p, tolerance, limit):
 @kernel
 def parameters(p):
     """hard_rho ← ρ_N = 1/A_NN and ρ_T = 1/(largest eigenvalue of A_TT) of each block."""
-    n = p.hard_count[1]
-    for k in range(p.hard_count[0]):
+    n = p.hard_count[ROWS]
+    for k in range(p.hard_count[BLOCKS]):
         i = p.hard_row[k]
         first = absolute(p.hard_A[i * n + i]) + p.hard_proximal[0]
         second = first
@@ -80,7 +81,7 @@ def parameters(p):
 @kernel
 def line_search(p, merit):
     """hard_z ← hard_z + t hard_step, with t halved from 1 until |F|² has decreased enough or the halvings run out."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     # change of y = A z + b along the step
     for i in range(n):
         total = p.hard_proximal[0] * p.hard_step[i]
@@ -100,7 +101,7 @@ def line_search(p, merit):
 @kernel
 def alart_curnier(p, t):
     """hard_F ← F at z + t step, y + t ystep; returns |F|²."""
-    for k in range(p.hard_count[0]):
+    for k in range(p.hard_count[BLOCKS]):
         i, kind = p.hard_row[k], p.hard_kind[k]
         if kind == COULOMB:
             _coulomb_value(p, k, i, t)
@@ -114,7 +115,7 @@ def alart_curnier(p, t):
             else:
                 p.hard_F[row] = z - clip(z - p.hard_rho[k, 0] * y, -p.hard_bound[k], p.hard_bound[k])
     total = 0.0
-    for i in range(p.hard_count[1]):
+    for i in range(p.hard_count[ROWS]):
         total = total + p.hard_F[i] * p.hard_F[i]
     return total
 
@@ -128,7 +129,7 @@ def _at(p, row, t):
 @kernel
 def is_moved(p, row):
     """Whether the row's own force changes its velocity. If not, the force of an uncoupled row is arbitrary: zero."""
-    return p.hard_A[row * p.hard_count[1] + row] + p.hard_proximal[0] != 0.0
+    return p.hard_A[row * p.hard_count[ROWS] + row] + p.hard_proximal[0] != 0.0
 
 
 @kernel
@@ -154,7 +155,7 @@ def _coulomb_value(p, k, i, t):
 @kernel
 def jacobian(p):
     """hard_J ← ∂F/∂z at hard_z, hard_y."""
-    for k in range(p.hard_count[0]):
+    for k in range(p.hard_count[BLOCKS]):
         i, kind = p.hard_row[k], p.hard_kind[k]
         if kind == COULOMB:
             _coulomb_jacobian(p, k, i)
@@ -174,7 +175,7 @@ def jacobian(p):
 @kernel
 def fill_row(p, i, z, y):
     """Row i of hard_J ← z ∂z_i/∂z + y ∂y_i/∂z."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     if y == 0.0:
         for j in range(n):
             p.hard_J[i * n + j] = 0.0
@@ -219,7 +220,7 @@ def _coulomb_jacobian(p, k, i):
 @kernel
 def _sliding_jacobian(p, k, i, e, ratio):
     """Rows of ∂F_T = ∂z_T - μ e ∂n - (μ n / |v|) (1 - e eᵀ) ∂v, with e = v / |v|."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     normal, tangent = p.hard_rho[k]
     e1, e2 = e
     mu, alpha = p.hard_mu[k], p.hard_proximal[0]

@@ -15,6 +15,7 @@ then solved by the proximal point method (Rockafellar, SIAM J. Control Optim. 14
 """
 
 from saltus.model.cones import BILATERAL, BOUNDED
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.gauss_seidel import gauss_seidel
@@ -56,7 +57,7 @@ def solve_cones(p, tolerance):
     if rest <= tolerance:
         rest = least_force(p, tolerance, rest)
     # back to units: r, and u = W r + q
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     for i in range(n):
         p.hard_r[i] = p.hard_scale[i] * size * p.hard_z[i]
     for i in range(n):
@@ -70,10 +71,10 @@ def solve_cones(p, tolerance):
 @kernel
 def scale(p):
     """hard_scale, hard_A, hard_b, hard_z, hard_bound ← the scaled problem; returns s, 1 for q = 0."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     # mean diagonal of each block
     largest = 0.0
-    for k in range(p.hard_count[0]):
+    for k in range(p.hard_count[BLOCKS]):
         first, dim = p.hard_row[k], p.hard_dim[k]
         mean = 0.0
         for i in range(first, first + dim):
@@ -97,7 +98,7 @@ def scale(p):
         p.hard_z[i] = p.hard_r[i] / (p.hard_scale[i] * size)
         for j in range(n):
             p.hard_A[i * n + j] = p.hard_scale[i] * p.hard_W[i * n + j] * p.hard_scale[j]
-    for k in range(p.hard_count[0]):
+    for k in range(p.hard_count[BLOCKS]):
         if p.hard_kind[k] == BOUNDED:
             p.hard_bound[k] = p.hard_mu[k] / (p.hard_scale[p.hard_row[k]] * size)
     return size
@@ -105,7 +106,7 @@ def scale(p):
 
 @kernel
 def _give_up(p):
-    for i in range(p.hard_count[1]):
+    for i in range(p.hard_count[ROWS]):
         p.hard_r[i] = 0.0
         p.hard_u[i] = p.hard_q[i]
     return 1e300 * 1e300
@@ -114,7 +115,7 @@ def _give_up(p):
 @kernel
 def _again(p, tolerance, rest):
     """hard_z ← the best of further attempts and the present one, of residual `rest`; returns the best residual."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     # Newton after Gauss-Seidel sweeps from zero
     for i in range(n):
         p.hard_kept[i] = p.hard_z[i]
@@ -142,7 +143,7 @@ def _proximal_step(p, tolerance, alpha, size):
 
     Returns the residual, and whether the solution was found.
     """
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     for i in range(n):
         p.hard_anchor[i] = p.hard_z[i]
     p.hard_proximal[0] = alpha
@@ -161,7 +162,7 @@ def _proximal_step(p, tolerance, alpha, size):
 def _keep(p, size, rest):
     """hard_kept ← hard_z if its residual `size` is the smaller; returns the smaller."""
     if size < rest or rest != rest:
-        for i in range(p.hard_count[1]):
+        for i in range(p.hard_count[ROWS]):
             p.hard_kept[i] = p.hard_z[i]
         return size
     return rest

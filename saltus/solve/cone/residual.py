@@ -9,6 +9,7 @@ their own set of forces.
 """
 
 from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 
@@ -16,7 +17,7 @@ from saltus.number.kernels import kernel
 @kernel
 def velocity(p):
     """hard_y ← A z + b, plus the proximal term α (z - anchor) if there is one."""
-    n = p.hard_count[1]
+    n = p.hard_count[ROWS]
     for i in range(n):
         total = p.hard_b[i]
         for j in range(n):
@@ -31,7 +32,7 @@ def velocity(p):
 def residual(p):
     """Largest |z - P(z - ŷ)| of all blocks at hard_z, hard_y; NaN if any is."""
     worst = 0.0
-    for k in range(p.hard_count[0]):
+    for k in range(p.hard_count[BLOCKS]):
         size = block_residual(p, k)
         if not size <= worst:
             worst = size

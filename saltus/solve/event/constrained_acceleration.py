@@ -17,9 +17,10 @@ from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
 from saltus.model.cones import BOUNDED, COULOMB, UNILATERAL
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import BLOCKS, HELD, ROWS, along, assemble, begin_forces, row_matrix, slips, spread
+from saltus.solve.cone.delassus import HELD, along, assemble, begin_forces, row_matrix, slips, spread
 from saltus.solve.cone.minimum_norm import minimum_norm
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constraint_bias import is_simple, simple_drifts

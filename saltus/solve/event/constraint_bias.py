@@ -10,9 +10,8 @@ rotate.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
-from saltus.contact.event.gap_functions import PLANE_BOX, PLANE_SPHERE
 from saltus.contact.event.modes import CLOSED, OPEN
-from saltus.dynamics.tree.kinematics import BALL
+from saltus.model.enums import BALL, BOX, PLANE, SPHERE, pair_kind
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at
 from saltus.spatial.vectors import add3, cross, dot3, scale3, sub3
@@ -35,7 +34,11 @@ def simple_contacts(m, d):
     """Whether all closed contacts are of spheres and boxes with stationary planes."""
     for c in range(m.ncollision):
         kind, standing = m.collision_kind[c], m.chain_body1[m.collision_chain[c]] == 0
-        if not (kind == PLANE_SPHERE or kind == PLANE_BOX) or not standing or m.collision_moves[c]:
+        if (
+            not (kind == pair_kind(PLANE, SPHERE) or kind == pair_kind(PLANE, BOX))
+            or not standing
+            or m.collision_moves[c]
+        ):
             for s in range(m.slot_adr[c], m.slot_adr[c] + m.slot_num[c]):
                 if d.mode[s] != OPEN:
                     return False
@@ -68,7 +71,7 @@ def contact_drift(m, d, b, k):
     # contact_pos is midway between the plane and the body point: a corner, or the point below a sphere's centre
     offset = scale3(-0.5 * d.contact_dist[k], normal)
     c = d.contact_collision[k]
-    if m.collision_kind[c] == PLANE_SPHERE:
+    if m.collision_kind[c] == pair_kind(PLANE, SPHERE):
         offset = sub3(point, d.geom_xpos[m.collision_geom2[c]])
     # velocity of the point over its body, dp/dt - v_B(p)
     slide = sub3(scale3(-0.5 * d.row_velocity[row], normal), cross(turn, offset))

@@ -13,9 +13,10 @@ from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.tree.com_frame import com_inertia
 from saltus.dynamics.tree.factor import factor, solve
 from saltus.dynamics.tree.manifold import displace
+from saltus.model.enums import ROWS
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import DRIFT, ROWS, assemble, row_matrix, spread
+from saltus.solve.cone.delassus import DRIFT, assemble, row_matrix, spread
 from saltus.solve.cone.minimum_norm import minimum_norm
 from saltus.solve.event.constrained_acceleration import rows_there
 

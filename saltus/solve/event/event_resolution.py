@@ -27,9 +27,10 @@ from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
 from saltus.dynamics.tree.factor import factor
 from saltus.model.cones import BOUNDED, COULOMB
 from saltus.model.cones import UNILATERAL as PUSHES
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel
-from saltus.solve.cone.delassus import BLOCKS, DRIFT, OPENING, ROWS, assemble, row_matrix, slips
+from saltus.solve.cone.delassus import DRIFT, OPENING, assemble, row_matrix, slips
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constrained_acceleration import free_motion, free_rows, row_drifts
 from saltus.solve.event.constraint_stabilization import project, project_velocities

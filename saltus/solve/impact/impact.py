@@ -10,9 +10,10 @@ from saltus.contact.event.modes import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZEN
 from saltus.contact.rows.blocks import CONE, UNILATERAL
 from saltus.dynamics.tree.factor import multiply, solve
 from saltus.model import cones_impact
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
-from saltus.solve.cone.delassus import IMPULSES, ROWS, assemble, spread
+from saltus.solve.cone.delassus import IMPULSES, assemble, spread
 from saltus.solve.cone.problem import SOLVED, TOLERANCE
 from saltus.solve.impact.law import resolve_impact
 from saltus.solve.status import OK, UNRESOLVED
@@ -107,7 +108,7 @@ def is_at_limit(m, d, b):
 @kernel
 def close_accumulated(m, d):
     """hard_restitution ← 0 where impacts have accumulated."""
-    for k in range(d.hard_count[0]):
+    for k in range(d.hard_count[BLOCKS]):
         if is_at_limit(m, d, d.hard_block[d.hard_row[k]]):
             d.hard_restitution[k] = 0.0 * d.time
 
@@ -138,7 +139,7 @@ def log_impacts(m, d, before, after):
     largest = 0.0 * before
     for j in range(d.hard_count[ROWS]):
         largest = maximum(largest, absolute(d.hard_r[j]))
-    for k in range(d.hard_count[0]):
+    for k in range(d.hard_count[BLOCKS]):
         j = d.hard_row[k]
         b = d.hard_block[j]
         item = d.block_item[b]

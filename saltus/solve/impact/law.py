@@ -5,6 +5,7 @@ negative), hard_W = J M⁻¹ Jᵀ, hard_r impulses (N s), hard_u = u⁺ = W r + 
 """
 
 from saltus.model.cones_impact import MOREAU, SEQUENTIAL
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import maximum
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import (
@@ -73,7 +74,7 @@ def all_at_once(p, law, treatment, tolerance):
 def count_contacts(p, approach):
     """Number of contacts with e > 0 if any contact approaches, otherwise 0; and number of contacts."""
     approaching, rebound, contacts = 0, 0, 0
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b):
             contacts += 1
             if p.hard_restitution[b] > 0.0:
@@ -86,7 +87,7 @@ def count_contacts(p, approach):
 @kernel
 def aim_by_contact(p):
     """Aims of each contact by itself: impact_aim ← -e u_N⁻, impact_push ← e times its compression impulse."""
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b):
             row, e = p.impact_row[b], p.hard_restitution[b]
             p.impact_aim[b] = maximum(-e * p.impact_base[row], 0.0)
@@ -99,12 +100,12 @@ def aim_by_reflections(p, tolerance):
 
     A contact without impulse gets no aim: the others make it open.
     """
-    n, largest = p.impact_count[1], 0.0
+    n, largest = p.impact_count[ROWS], 0.0
     for i in range(n):
         p.impact_sum[i] = 0.0
         p.impact_r[i] = p.impact_mean[i]
         largest = maximum(largest, p.impact_mean[i])
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b):
             row = p.impact_row[b]
             u = p.impact_before[row]

@@ -7,6 +7,7 @@ given radius, as the expansion of Poisson's law needs.
 """
 
 from saltus.model.cones import BILATERAL, BOUNDED
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.cone.problem import solve_cones
@@ -25,8 +26,8 @@ def is_contact(p, b):
 @kernel
 def keep_problem(p):
     """Save the whole problem, so that the hard_ fields can hold subproblems."""
-    n, blocks = p.hard_count[1], p.hard_count[0]
-    p.impact_count[0], p.impact_count[1] = blocks, n
+    n, blocks = p.hard_count[ROWS], p.hard_count[BLOCKS]
+    p.impact_count[BLOCKS], p.impact_count[ROWS] = blocks, n
     for b in range(blocks):
         p.impact_kind[b], p.impact_row[b], p.impact_dim[b] = p.hard_kind[b], p.hard_row[b], p.hard_dim[b]
         p.impact_mu[b] = p.hard_mu[b]
@@ -42,8 +43,8 @@ def keep_problem(p):
 @kernel
 def restore_problem(p):
     """Restore the whole problem, with the impulses impact_sum and the velocities impact_base as its solution."""
-    n, blocks = p.impact_count[1], p.impact_count[0]
-    p.hard_count[0], p.hard_count[1] = blocks, n
+    n, blocks = p.impact_count[ROWS], p.impact_count[BLOCKS]
+    p.hard_count[BLOCKS], p.hard_count[ROWS] = blocks, n
     for b in range(blocks):
         p.hard_kind[b], p.hard_row[b], p.hard_dim[b] = p.impact_kind[b], p.impact_row[b], p.impact_dim[b]
         p.hard_mu[b] = p.impact_mu[b]
@@ -59,7 +60,7 @@ def restore_problem(p):
 def speed_before(p):
     """Largest velocity magnitude of all rows before the impact."""
     speed = 0.0
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         speed = maximum(speed, absolute(p.impact_before[i]))
     return speed
 
@@ -73,11 +74,11 @@ def least_approach(p, tolerance):
 @kernel
 def take_all(p):
     """Make all contacts members, with zero aims and zero impulses."""
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         p.impact_member[b] = 1
         p.impact_aim[b] = 0.0
         p.impact_push[b] = 0.0
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_r[i] = 0.0
 
 
@@ -96,12 +97,12 @@ def solve_part(p, phase, tolerance):
     if rest < speed:
         residual = residual * rest / speed
     # impulses in the numbering of the whole problem
-    n = p.impact_count[1]
+    n = p.impact_count[ROWS]
     for i in range(n):
         p.impact_r[i] = 0.0
-    for k in range(p.hard_count[1]):
+    for k in range(p.hard_count[ROWS]):
         p.impact_r[p.impact_place[k]] = p.hard_r[k]
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if p.impact_state[b] == GIVEN:  # exactly, bit for bit
             p.impact_r[p.impact_row[b]] = p.impact_given[b]
     # u⁺ = W r + u⁻ of all rows
@@ -123,7 +124,7 @@ def start_of(p, phase, i):
 def choose_blocks(p):
     """List the blocks with unknown impulses in the hard_ fields, and the places of their rows in the whole problem."""
     blocks, rows = 0, 0
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if p.impact_state[b] == FREE or (p.impact_state[b] == GIVEN and p.impact_dim[b] > 1):
             p.hard_kind[blocks], p.hard_row[blocks], p.hard_dim[blocks] = p.impact_kind[b], rows, p.impact_dim[b]
             p.hard_mu[blocks] = p.impact_mu[b]
@@ -133,7 +134,7 @@ def choose_blocks(p):
                 p.impact_block[rows] = b
                 rows += 1
             blocks += 1
-    p.hard_count[0], p.hard_count[1] = blocks, rows
+    p.hard_count[BLOCKS], p.hard_count[ROWS] = blocks, rows
 
 
 @kernel
@@ -144,7 +145,7 @@ def pose(p, phase, least):
     to zero, since rounding in dependent rows makes them inconsistent.
     """
     largest = 0.0
-    n, rows = p.impact_count[1], p.hard_count[1]
+    n, rows = p.impact_count[ROWS], p.hard_count[ROWS]
     for k in range(rows):
         i, b = p.impact_place[k], p.impact_block[k]
         # velocity before the phase, less the aim
@@ -152,7 +153,7 @@ def pose(p, phase, least):
         if phase == WHOLE and is_contact(p, b) and i == p.impact_row[b]:
             q = q - p.impact_aim[b]
         # effect of the given normal impulses
-        for c in range(p.impact_count[0]):
+        for c in range(p.impact_count[BLOCKS]):
             if p.impact_state[c] == GIVEN:
                 q = q + p.impact_W[i * n + p.impact_row[c]] * p.impact_given[c]
         # Delassus operator with the rows of given impulses decoupled
@@ -177,7 +178,7 @@ def pose(p, phase, least):
 @kernel
 def add_to_row(p):
     """Add impact_r to impact_sum; impact_base ← the velocities after."""
-    n = p.impact_count[1]
+    n = p.impact_count[ROWS]
     for i in range(n):
         p.impact_sum[i] += p.impact_r[i]
     for i in range(n):
@@ -190,7 +191,7 @@ def add_to_row(p):
 @kernel
 def from_before(p):
     """Start a sequence of impacts from the velocities before the whole impact."""
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_base[i] = p.impact_before[i]
         p.impact_sum[i] = 0.0
 
@@ -199,7 +200,7 @@ def from_before(p):
 def gains_energy(p, slack):
     """Whether the impact from impact_base to impact_u gains energy: ½ rᵀ (u⁺ + u⁻) above slack times its terms."""
     change, scale = 0.0, 0.0
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         change += p.impact_r[i] * (p.impact_u[i] + p.impact_base[i])
         scale += absolute(p.impact_r[i]) * (absolute(p.impact_u[i]) + absolute(p.impact_base[i]))
     return change > slack * scale

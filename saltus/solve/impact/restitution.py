@@ -9,6 +9,7 @@ problem.
 
 from saltus.model.cones import BILATERAL
 from saltus.model.cones_impact import ENERGETIC, NEWTON
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import (
@@ -46,7 +47,7 @@ def impact_by(p, law, tolerance):
 @kernel
 def free_members(p):
     """impact_state ← FREE for members and bilateral rows, ABSENT for the others."""
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         free = p.impact_kind[b] == BILATERAL or (is_contact(p, b) and p.impact_member[b] == 1)
         p.impact_state[b] = FREE if free else ABSENT
 
@@ -56,7 +57,7 @@ def compress(p, tolerance):
     """Plastic impact of the members: impulses impact_pressed (N s), velocities impact_closed (m/s) after it."""
     free_members(p)
     residual = solve_part(p, COMPRESSION, tolerance)
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_pressed[i] = p.impact_r[i]
         p.impact_closed[i] = p.impact_u[i]
     return residual
@@ -72,21 +73,21 @@ def expand(p, factor, tolerance):
     """
     # members with a push have a given normal impulse
     free_members(p)
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         p.impact_given[b] = 0.0
         if is_contact(p, b) and p.impact_member[b] == 1 and factor * p.impact_push[b] > 0.0:
             p.impact_given[b] = factor * p.impact_push[b]
             p.impact_state[b] = GIVEN
     # active-set iteration on which contacts stay closed
     approach, residual = least_approach(p, tolerance), 0.0
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_r[i] = 0.0
-    for _ in range(4 + 2 * p.impact_count[0]):
+    for _ in range(4 + 2 * p.impact_count[BLOCKS]):
         residual = solve_part(p, EXPANSION, tolerance)
         if exchange(p, approach, tolerance) == 0:
             break
     # sum of both phases
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_r[i] += p.impact_pressed[i]
     return residual
 
@@ -95,7 +96,7 @@ def expand(p, factor, tolerance):
 def exchange(p, approach, tolerance):
     """Close open contacts that approach and open closed ones that lack impulse; returns the number of changes."""
     count = 0
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         row = p.impact_row[b]
         lacks = p.impact_given[b] > 0.0 and p.impact_r[row] < p.impact_given[b] * (1.0 - SLACK * tolerance)
         if p.impact_state[b] == GIVEN and p.impact_u[row] < -approach:
@@ -144,7 +145,7 @@ def energetic_factor(p, tolerance):
     """
     # work e² W_c that the expansion owes
     owed = 0.0
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b) and p.impact_member[b] == 1:
             i, e = p.impact_row[b], p.hard_restitution[b]
             owed -= 0.5 * e * e * p.impact_pressed[i] * (p.impact_base[i] + p.impact_closed[i])
@@ -175,7 +176,7 @@ def expansion_work(p, factor, tolerance):
     """Work (J) of the normal impulses in the expansion with factor impact_push; writes what `expand` writes."""
     expand(p, factor, tolerance)
     work = 0.0
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b) and p.impact_member[b] == 1:
             i = p.impact_row[b]
             work += 0.5 * (p.impact_r[i] - p.impact_pressed[i]) * (p.impact_closed[i] + p.impact_u[i])

@@ -9,6 +9,7 @@ convex: the mean keeps momentum, gains no energy and keeps every impulse in its 
 """
 
 from saltus.model.cones_impact import LEFTOVER, NEWTON, ROUNDS
+from saltus.model.enums import BLOCKS, ROWS
 from saltus.number.functions import clip, maximum, minimum
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all
@@ -21,7 +22,7 @@ TIE = 1e-9  # relative difference below which two approach velocities are equal:
 @kernel
 def mean_of_reflections(p, law, tolerance):
     """Mean of reflection sequences and the plastic impact; writes the impulses impact_mean; returns the residual."""
-    n = p.impact_count[1]
+    n = p.impact_count[ROWS]
     for i in range(n):
         p.impact_mean[i] = 0.0
     level, residual = 0.0, 0.0
@@ -47,7 +48,7 @@ def mean_of_reflections(p, law, tolerance):
 def next_level(p, level):
     """Smallest coefficient of restitution above `level`, or `level` if there is none."""
     top = level
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         e = clip(p.hard_restitution[b], 0.0, 1.0)
         if is_contact(p, b) and e > level:
             top = e if top == level else minimum(top, e)
@@ -59,7 +60,7 @@ def reflect(p, level, law, tolerance):
     """Reflections until no contact approaches, elastic for e above level, else plastic; writes impact_sum."""
     from_before(p)
     approach, residual, rounds = least_approach(p, tolerance), 0.0, 0
-    while rounds < PATIENCE * (p.impact_count[0] + 1):
+    while rounds < PATIENCE * (p.impact_count[BLOCKS] + 1):
         if choose_reflected(p, level, approach) == 0:
             break
         residual = maximum(residual, reflect_once(p, level, law, tolerance))
@@ -73,7 +74,7 @@ def reflect(p, level, law, tolerance):
 def choose_reflected(p, level, approach):
     """Members: approaching contacts, and plastic ones that do not separate; returns the number that approach."""
     count = 0
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         p.impact_member[b], p.impact_aim[b] = 0, 0.0
         if is_contact(p, b):
             u = p.impact_base[p.impact_row[b]]
@@ -89,14 +90,14 @@ def choose_reflected(p, level, approach):
 @kernel
 def reflect_once(p, level, law, tolerance):
     """One impact of the members, each with e = 1 or 0; by Poisson's law where Newton's has no solution."""
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_r[i] = 0.0
     if law == NEWTON:
         residual = impact_by(p, law, tolerance)
         if residual <= SLACK * tolerance:
             return residual
     residual = compress(p, tolerance)
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         elastic = is_contact(p, b) and p.hard_restitution[b] > level
         p.impact_push[b] = p.impact_pressed[p.impact_row[b]] if elastic else 0.0
     return maximum(residual, expand(p, 1.0, tolerance))
@@ -119,7 +120,7 @@ def end_plastically(p, approach, tolerance):
 def fastest_contact(p):
     """The contact that approaches fastest, the first of equals; -1 if none approaches."""
     fastest, u = -1, 0.0
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         if is_contact(p, b) and p.impact_base[p.impact_row[b]] < u * (1.0 + TIE):
             fastest, u = b, p.impact_base[p.impact_row[b]]
     return fastest
@@ -133,7 +134,7 @@ def one_after_the_other(p, law, tolerance):
     """
     from_before(p)
     approach, residual, rounds = least_approach(p, tolerance), close_loops(p, tolerance), 0
-    while rounds < PATIENCE * (p.impact_count[0] + 1):
+    while rounds < PATIENCE * (p.impact_count[BLOCKS] + 1):
         fastest = fastest_contact(p)
         if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
             break
@@ -147,9 +148,9 @@ def one_after_the_other(p, law, tolerance):
 @kernel
 def close_loops(p, tolerance):
     """Impact of the bilateral rows alone; returns the residual."""
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         p.impact_member[b] = 0
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_r[i] = 0.0
     residual = compress(p, tolerance)
     add_to_row(p)
@@ -159,9 +160,9 @@ def close_loops(p, tolerance):
 @kernel
 def single_impact(p, contact, law, tolerance):
     """Impact of one contact alone, from impact_base; returns the residual."""
-    for b in range(p.impact_count[0]):
+    for b in range(p.impact_count[BLOCKS]):
         p.impact_member[b] = 0
-    for i in range(p.impact_count[1]):
+    for i in range(p.impact_count[ROWS]):
         p.impact_r[i] = 0.0
     p.impact_member[contact] = 1
     row, e = p.impact_row[contact], p.hard_restitution[contact]

@@ -14,7 +14,7 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.event.modes import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN, log_event
 from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, times_block
-from saltus.model.compile.hard import PLANE_BOX
+from saltus.model.enums import BOX, PLANE, pair_kind
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.stepping.hard_rows import resting_speed
@@ -111,7 +111,7 @@ def number_point(m, d, b):
     if not of_contact(m, d, b):
         row = d.block_J[b]
         d.block_slot[b] = 1 if d.row_J[row] < 0.0 and d.block_num[b] == 1 else 0
-    elif m.collision_kind[d.contact_collision[d.block_id[b]]] == PLANE_BOX:
+    elif m.collision_kind[d.contact_collision[d.block_id[b]]] == pair_kind(PLANE, BOX):
         d.block_slot[b] = corner(m, d, d.block_id[b])
     elif d.block_slot[b] < 0:
         number = 0

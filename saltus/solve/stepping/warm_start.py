@@ -6,7 +6,7 @@ pair by their positions.
 
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.rows.blocks import EQUALITY, FRICTION
-from saltus.contact.rows.equality import TENDON
+from saltus.model.enums import TENDON
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import dot3, sub3
 

@@ -11,8 +11,8 @@ from saltus.symbolic.parameters import symbol_name
 from saltus.symbolic.show.mathml import GREEK
 
 if TYPE_CHECKING:
+    from saltus.symbolic.derivation.mechanism import Mechanism
     from saltus.symbolic.derived import DerivedEquations
-    from saltus.symbolic.mechanism import Mechanism
 
 AXES = ("x", "y", "z", "xy", "xz", "yz")
 DOTS = ("", r"\dot", r"\ddot")

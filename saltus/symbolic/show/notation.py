@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import symengine
 import sympy
 
+from saltus.symbolic.derivation.rotation import Turn
 from saltus.symbolic.expressions import to_sympy
-from saltus.symbolic.rotation import Turn
 from saltus.symbolic.show.arranged import Letters, arranged, size
 from saltus.symbolic.show.latex_code import COLLECTED, FUNCTION, SPEED, LatexPrinter, broken_lines, glyphs
 from saltus.symbolic.show.names import element_name, latex_names, mass_symbols

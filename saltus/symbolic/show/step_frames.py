@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
+from saltus.symbolic.derivation.mechanism import Body, Joint, Mechanism, Motor
 from saltus.symbolic.expressions import to_sympy
-from saltus.symbolic.mechanism import Body, Joint, Mechanism, Motor
 from saltus.symbolic.show.names import joint_angle, latex_name
 
 if TYPE_CHECKING:

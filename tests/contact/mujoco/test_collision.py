@@ -195,7 +195,7 @@ def test_the_same_contacts_at_the_same_poses(model, kind):
     find, total = Finder(model, kind), 0
     find.watch()
     for q, (ours, poses) in zip(qpos, find(qpos), strict=True):
-        theirs = mujocos(model._mj, q, poses)
+        theirs = mujocos(model.mj_model, q, poses)
         assert len(ours) == len(theirs)
         for a, b in zip(ours, theirs, strict=True):
             assert a.dist == real(b.dist)
@@ -216,7 +216,7 @@ def test_contacts_of_mj_forward(pair):
     qpos = states(model, 40)
     for q, (ours, _) in zip(qpos, Finder(model)(qpos), strict=True):
         # contacts of a pair may change places
-        ours, theirs = (sorted(c.dist for c in contacts) for contacts in (ours, mujocos(model._mj, q)))
+        ours, theirs = (sorted(c.dist for c in contacts) for contacts in (ours, mujocos(model.mj_model, q)))
         assert ours == pytest.approx(theirs, abs=model.opt.ccd_tolerance)
 
 
@@ -279,7 +279,7 @@ def test_contacts_of_lanes_side_by_side():
         assert [list(c.pos) for c in contacts] == [[k, 2 * height, 3] for k in range(lane % 4)]
         assert all(list(c.frame) == [0, 0, 1, 0, 1, 0, -1, 0, 0] for c in contacts)
     assert find.data.count[NCON] == 3
-    assert calls == [(model._mj._address, find.attached.data._address, 0, 1, REACH)] * find.width
+    assert calls == [(model.mj_model._address, find.attached.data._address, 0, 1, REACH)] * find.width
     qpos[1:, 1] = 5.0  # whoever is far away does not need a call
     calls.clear()
     find(qpos)
@@ -309,7 +309,7 @@ def test_what_would_end_the_process_is_refused():
     """Too little memory for the convex functions' stack: MuJoCo's driver raises an error, and so does attach."""
     model = model_of(*PAIRS["cylinder-box"], extra='<size memory="10K"/>')
     with pytest.raises(mujoco.FatalError, match="stack overflow"):
-        mujocos(model._mj, [0, 0, 0, 0.1, 1, 0, 0, 0])
+        mujocos(model.mj_model, [0, 0, 0, 0.1, 1, 0, 0, 0])
     with pytest.raises(ModelError, match="size memory"):
         collision.attach(model, Struct(DATA, data_sizes(model.sizes())))
     enough = foreign_memory(model)
@@ -340,9 +340,9 @@ def test_tangents(pair):
     for q in states(model, 16, seed=3, apart=0.7):
         d.qpos[:, 0, 0], d.qpos[:, 1, :] = q, np.eye(8)[:nq]
         _FIND(find.m, d)
-        at = mujocos(model._mj, q)
+        at = mujocos(model.mj_model, q)
         assert list(d.contact_dist[: len(at), 0, 0]) == pytest.approx([c.dist for c in at], abs=1e-11)
-        sides = [[mujocos(model._mj, q + s * STEP * e) for s in (-1, 1)] for e in np.eye(nq)]
+        sides = [[mujocos(model.mj_model, q + s * STEP * e) for s in (-1, 1)] for e in np.eye(nq)]
         if any(len(side) != len(at) for both in sides for side in both):
             continue  # some contact begins or ends here
         for k in range(len(at)):

@@ -360,13 +360,13 @@ def test_more_sockets_than_anyone_needs(monkeypatch):
     monkeypatch.setattr("saltus.lab.serve.server.SILENCE", 600.0)
     with silent_sockets(20) as (opened, number):
         until(lambda: number() == 12)
-        assert opened._server._sockets == 8
+        assert opened._server.sockets == 8
 
 
 def test_sockets_that_say_nothing(monkeypatch):
     monkeypatch.setattr("saltus.lab.serve.server.SILENCE", 0.2)
     with silent_sockets(20) as (opened, number):
-        until(lambda: number() == 20 and opened._server._sockets == 0)
+        until(lambda: number() == 20 and opened._server.sockets == 0)
         assert_it_goes_on(opened)
 
 

@@ -98,7 +98,7 @@ def test_key_is_that_of_the_sources(copy):
 @pytest.mark.parametrize("room", ["number", "spatial", "model", "dynamics", "integrate", "simulate"])
 def test_any_edit_of_a_kernel_source_changes_the_key(copy, room):
     before = key()
-    sources = [p for p in sorted((copy / room).glob("*.py")) if p.name != "__init__.py"]
+    sources = [p for p in sorted((copy / room).rglob("*.py")) if p.name != "__init__.py"]
     source = next(p for p in sources if room != "simulate" or "number.kernels" in p.read_text())
     source.write_text(source.read_text() + "\n")
     assert key() != before

@@ -10,51 +10,22 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.streams import LABELS, assert_rows, commit, create, fill, row
 
 import saltus
 from saltus.errors import OptionError, RecordError
 from saltus.record import Trajectory
 from saltus.record.io import stream
-from saltus.record.io.store import CHECKPOINT, COMPLETE, INTERRUPTED, Checkpoint, Store
+from saltus.record.io.store import CHECKPOINT, INTERRUPTED, Checkpoint, Store
 from saltus.record.io.stream import Stream
 from saltus.record.table.columns import DIMENSIONS, row_shapes
 from saltus.record.trajectory import StreamedTrajectory
-
-SHAPES = row_shapes(nq=2, nv=2, nu=1, ncontact=3, nmocap=1)
-LABELS = {"qpos": ["a", "b"], "qvel": ["a", "b"], "ctrl": ["m"], "contact": ["x", "y", "z"], "mocap": ["hand"]}
 
 
 @pytest.fixture(autouse=True)
 def short_chunks(monkeypatch):
     """16 samples a chunk."""
     monkeypatch.setattr(stream, "CHUNK_BYTES", 1)
-
-
-def create(path, expected=100, **changes):
-    about = {"names": LABELS, "units": {}, "attrs": {"integrator": "rk4", "seed": 2**70}, "model": None}
-    return Stream.create(path, SHAPES, expected, **{**about, **changes})
-
-
-def row(k):
-    rng = np.random.default_rng(k)
-    values = {name: rng.normal(size=shape) for name, shape in SHAPES.items()}
-    return values | {"time": 0.1 * k, "contact_state": rng.random(3) < 0.5}
-
-
-def fill(sink, first, last):
-    for k in range(first, last):
-        sink.append(**row(k))
-
-
-def commit(sink, **position):
-    sink.commit({"next": len(sink), "time": 0.1 * len(sink), **position}, {"state": np.arange(3.0) + len(sink)})
-
-
-def assert_rows(trajectory, count):
-    assert len(trajectory) == len(trajectory.time) == count
-    for k in range(count):
-        for name, value in row(k).items():
-            np.testing.assert_array_equal(getattr(trajectory, name)[k], value)
 
 
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 32, 50])
@@ -293,66 +264,6 @@ def test_a_disk_that_fills_up_keeps_what_was_committed(tmp_path, where):
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert (path / CHECKPOINT).read_bytes() == before
     assert_rows(Trajectory.load(path), 20)
-
-
-def test_what_is_no_recording(tmp_path):
-    zarr = pytest.importorskip("zarr")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(RecordError, match="is a directory, but not a Zarr store"):
-        Trajectory.load(tmp_path / "empty")
-    zarr.open_group(tmp_path / "foreign.zarr", mode="w")
-    with pytest.raises(RecordError, match="a Zarr store, but not a recording of Saltus"):
-        Trajectory.load(tmp_path / "foreign.zarr")
-
-
-def test_damaged_stores(tmp_path):
-    def store(name):
-        sink = create(tmp_path / name)
-        fill(sink, 0, 20)
-        sink.finish()
-        return tmp_path / name
-
-    os.unlink(store("a.zarr") / CHECKPOINT)
-    with pytest.raises(RecordError, match="nothing was committed before the run was cut short"):
-        Trajectory.load(tmp_path / "a.zarr")
-    (store("b.zarr") / CHECKPOINT).write_bytes(b"no archive")
-    with pytest.raises(RecordError, match="damaged recording"):
-        Trajectory.load(tmp_path / "b.zarr")
-    attributes = store("c.zarr") / "zarr.json"
-    text = json.loads(attributes.read_text())
-    text["attributes"]["trajectory"] = text["attributes"]["trajectory"].replace('"format": 1', '"format": 2')
-    attributes.write_text(json.dumps(text))
-    with pytest.raises(RecordError, match=r"written by a newer Saltus \(layout 2, known 1\)"):
-        Trajectory.load(tmp_path / "c.zarr")
-
-
-def test_checkpoints_are_replaced_as_a_whole(tmp_path, monkeypatch):
-    """A process that ends while it writes one leaves the one before."""
-    path = tmp_path / "run.zarr"
-    sink = create(path)
-    fill(sink, 0, 5)
-    commit(sink)
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    for function in ("fsync", "replace"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, function, stop)
-            with pytest.raises(KeyboardInterrupt):
-                commit(sink)
-    assert_rows(Trajectory.load(path), 5)
-    assert Store(path).checkpoint.status != COMPLETE
-
-
-def test_a_checkpoint_goes_through_its_file(tmp_path):
-    arrays = {"tail_qpos": np.arange(6.0).reshape(3, 2), "state_state": np.array([np.nan, -0.0])}
-    checkpoint = Checkpoint(3, 0, INTERRUPTED, {"next": 2}, {"ö": [1, None]}, {"order": 4}, arrays)
-    checkpoint.write(str(tmp_path))
-    again = Checkpoint.read(str(tmp_path))
-    assert vars(again).keys() == vars(checkpoint).keys() and again.position == {"next": 2}
-    assert again.attrs == {"ö": [1, None]} and again.certificate == {"order": 4}
-    assert again.part("state")["state"].tobytes() == arrays["state_state"].tobytes()
 
 
 def test_chunks_reach_the_disk_before_the_checkpoint_that_counts_on_them(tmp_path, monkeypatch):

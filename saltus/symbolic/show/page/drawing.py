@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.record.report.plots import svg
+from saltus.symbolic.derivation.mapping import compiled
+from saltus.symbolic.derivation.mechanism import Body, Joint
 from saltus.symbolic.expressions import to_sympy
-from saltus.symbolic.mapping import compiled
-from saltus.symbolic.mechanism import Body, Joint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,7 +14,7 @@ from saltus.errors import OptionError
 from saltus.record.plot.trajectory import COLOURS
 from saltus.record.report.plots import svg
 from saltus.simulate.simulation import Simulation
-from saltus.symbolic.mapping import compiled
+from saltus.symbolic.derivation.mapping import compiled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

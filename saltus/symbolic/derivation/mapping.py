@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation as Numbers
 
 from saltus.arguments import numbers
 from saltus.errors import OptionError
-from saltus.symbolic.coordinates import Coordinates, absolute
+from saltus.symbolic.derivation.coordinates import Coordinates, absolute
+from saltus.symbolic.derivation.mechanism import Mechanism
 from saltus.symbolic.expressions import dot
-from saltus.symbolic.mechanism import Mechanism
 from saltus.symbolic.parameters import Names
 
 

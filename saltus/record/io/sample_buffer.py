@@ -19,7 +19,7 @@ class SampleBuffer:
         self._columns: dict[str, NDArray[Any]] = tables(dict(shapes), room)
         self._count = 0
         self._end: dict[str, Any] | None = None
-        self._events = EventLog()
+        self.event_log = EventLog()
 
     def __len__(self) -> int:
         return self._count
@@ -77,11 +77,11 @@ class SampleBuffer:
 
     def event(self, time: float, kind: str, name: str = "", other: str = "", **about: Any) -> None:
         """Note an event ("impact", "liftoff", ...) at `time`, s; `about`: other fields of `EVENT_DTYPE`."""
-        self._events.append(time, kind, name, other, **about)
+        self.event_log.append(time, kind, name, other, **about)
 
     def events(self, events: NDArray[Any]) -> None:
         """Note many events: a structured array with fields of `EVENT_DTYPE`, at least time and kind."""
-        self._events.extend(events)
+        self.event_log.extend(events)
 
     def _make_room(self) -> None:
         """There is no room for another sample: make some."""

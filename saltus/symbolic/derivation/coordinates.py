@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import symengine
 
+from saltus.symbolic.derivation.mechanism import Body, Joint, Mechanism
+from saltus.symbolic.derivation.rotation import Rotation, Turn, apply, quaternion_rate
 from saltus.symbolic.expressions import ZERO, Vector, add, scale, sub, sum_of_products
-from saltus.symbolic.mechanism import Body, Joint, Mechanism
 from saltus.symbolic.parameters import Names, symbol_name
-from saltus.symbolic.rotation import Rotation, Turn, apply, quaternion_rate
 
 
 @dataclass(frozen=True)

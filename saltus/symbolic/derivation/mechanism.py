@@ -23,9 +23,10 @@ from saltus.model.compile.actuators import (
     GAIN_FIXED,
     SCALAR,
 )
+from saltus.model.enums import HINGE
+from saltus.symbolic.derivation.rotation import Matrix, quaternion_matrix
 from saltus.symbolic.expressions import ZERO, Vector, exact, vector
 from saltus.symbolic.parameters import LETTERS, Names, Parameters, symbol_name
-from saltus.symbolic.rotation import Matrix, quaternion_matrix
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -291,5 +292,5 @@ def _torque_names(m: Any, views: Any, acting: list[int]) -> dict[int, str]:
         pure = pure and not np.any(views["actuator_biasprm"][k][:3]) and views["actuator_gear"][o][0] == 1
         if _is_plain(views, k) and pure and views["out_kind"][o] == SCALAR:
             joint = m.dof_jntid[views["moment_dof"][views["moment_adr"][o]]]
-            found["tau" if m.jnt_type[joint] == 3 else "F"].append(k)
+            found["tau" if m.jnt_type[joint] == HINGE else "F"].append(k)
     return {k: letter if len(ks) == 1 else f"{letter}{i + 1}" for letter, ks in found.items() for i, k in enumerate(ks)}

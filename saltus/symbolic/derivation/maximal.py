@@ -15,11 +15,11 @@ from typing import Any
 import symengine
 
 from saltus.errors import ModelError
-from saltus.symbolic.coordinates import Choice, Coordinates, Pose, absolute
+from saltus.symbolic.derivation.coordinates import Choice, Coordinates, Pose, absolute
+from saltus.symbolic.derivation.mechanism import Body, Joint, Mechanism
+from saltus.symbolic.derivation.rotation import Rotation, Turn, apply, apply_transposed, quaternion_rate
 from saltus.symbolic.expressions import ONE, ZERO, Vector, cross, dot, scale, sub
-from saltus.symbolic.mechanism import Body, Joint, Mechanism
 from saltus.symbolic.parameters import Names, symbol_name
-from saltus.symbolic.rotation import Rotation, Turn, apply, apply_transposed, quaternion_rate
 
 AXES: dict[int, tuple[int, int]] = {0: (1, 2), 1: (0, 2), 2: (0, 1)}  # normal of a plane -> the axes in it
 UNIT: tuple[Vector, Vector, Vector] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))

@@ -5,8 +5,7 @@ import pytest
 import symengine
 from scipy.spatial.transform import Rotation as Numbers
 
-from saltus.symbolic.expressions import exact
-from saltus.symbolic.rotation import (
+from saltus.symbolic.derivation.rotation import (
     Rotation,
     Turn,
     Unit,
@@ -17,6 +16,7 @@ from saltus.symbolic.rotation import (
     quaternion_rate,
     transpose,
 )
+from saltus.symbolic.expressions import exact
 
 A, B, DA, DB = symengine.symbols("a b da db")
 VALUES = {A: 0.7, B: -1.2, DA: 0.3, DB: 2.0}

@@ -8,9 +8,9 @@ from typing import Any
 
 from saltus.arguments import text_of
 from saltus.errors import OptionError
+from saltus.symbolic.derivation.lagrange import Applied
+from saltus.symbolic.derivation.mechanism import Mechanism
 from saltus.symbolic.expressions import Vector, exact, parsed, to_symengine
-from saltus.symbolic.lagrange import Applied
-from saltus.symbolic.mechanism import Mechanism
 
 ZEROS = (0, 0, 0)
 

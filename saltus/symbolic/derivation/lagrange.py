@@ -18,7 +18,9 @@ from typing import Any
 
 import symengine
 
-from saltus.symbolic.coordinates import Choice, Coordinates
+from saltus.symbolic.derivation.coordinates import Choice, Coordinates
+from saltus.symbolic.derivation.mechanism import Joint, Mechanism, Motor
+from saltus.symbolic.derivation.rotation import apply_transposed
 from saltus.symbolic.export.program import Program
 from saltus.symbolic.expressions import (
     HALF,
@@ -31,8 +33,6 @@ from saltus.symbolic.expressions import (
     sum_over_angles,
     written_out,
 )
-from saltus.symbolic.mechanism import Joint, Mechanism, Motor
-from saltus.symbolic.rotation import apply_transposed
 
 LARGEST = 20_000  # terms of an energy that are still written out to make it shorter
 FEW = 1_000  # the same for products of sines and cosines, each of which becomes several terms

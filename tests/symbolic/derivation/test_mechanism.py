@@ -8,7 +8,7 @@ import sympy
 
 import saltus
 from saltus.symbolic import derive
-from saltus.symbolic.mechanism import mechanism
+from saltus.symbolic.derivation.mechanism import mechanism
 from saltus.symbolic.twin import compare_with_engine
 
 HEAD = '<mujoco model="test"><compiler angle="radian"/>'

@@ -1,0 +1,127 @@
+"""Commands that benchmark."""
+
+from typing import Annotated
+
+import typer
+
+from saltus.cli.options import Json, Plot, Quick, Threads
+
+bench_app = typer.Typer(help="Benchmark Saltus against its peers.", no_args_is_help=True)
+
+
+@bench_app.command()
+def smooth(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", metavar="MODEL", help="Also benchmark this model, without its constraints; repeatable."
+        ),
+    ] = None,
+) -> None:
+    """Unconstrained motion: single runs, batches and derivatives, against MuJoCo in the same process."""
+    from saltus.bench.smooth import bench_smooth
+
+    bench_smooth(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def contact(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", metavar="MODEL", help="Also benchmark this model, from 3 s into its motion; repeatable."
+        ),
+    ] = None,
+) -> None:
+    """Contacts and other constraints: single runs and batches, against MuJoCo in the same process."""
+    from saltus.bench.contact import bench_contact
+
+    bench_contact(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def film(
+    quick: Quick = False,
+    json: Json = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="MODEL", help="Also film this model; repeatable.")
+    ] = None,
+) -> None:
+    """Rendering, against MuJoCo's renderer where OpenGL works."""
+    from saltus.bench.film import bench_film
+
+    bench_film(quick=quick, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def flex(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="MODEL", help="Also benchmark this model; repeatable.")
+    ] = None,
+) -> None:
+    """Deformable bodies: single runs and batches against MuJoCo in the same process, and sheets of growing size."""
+    from saltus.bench.flex import bench_flex
+
+    bench_flex(quick=quick, threads=threads, json_path=json, extra=model or [])
+
+
+@bench_app.command()
+def hybrid(quick: Quick = False, json: Json = None) -> None:
+    """Hard contact with impacts, sticking and slipping, against an implementation in SciPy, in the same process."""
+    from saltus.bench.hybrid import bench_hybrid
+
+    bench_hybrid(quick=quick, json_path=json)
+
+
+@bench_app.command()
+def pile(quick: Quick = False, json: Json = None) -> None:
+    """A pile of boxes: Moreau-Jean time stepping with hard contact, against soft contact."""
+    from saltus.bench.pile import bench_pile
+
+    bench_pile(quick=quick, json_path=json)
+
+
+@bench_app.command()
+def start(quick: Quick = False, json: Json = None) -> None:
+    """Start-up time until the first motion, with an empty cache of compiled code and a warm one."""
+    from saltus.bench.start import bench_start
+
+    bench_start(quick=quick, json_path=json)
+
+
+@bench_app.command()
+def orientations(
+    links: Annotated[
+        int | None, typer.Option(metavar="N", help="Largest number of links (default: 10; with --quick: 2).", min=1)
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of steps of 0.01 s (default: 100; with --quick: 20).", min=1)
+    ] = None,
+    option: Annotated[
+        str, typer.Option(metavar="A|B", help="Input. A: a force on the tip; B: a torque between the last two links.")
+    ] = "A",
+    naive_links: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", help="Largest number of links for the naive method (default: as many as finish).", min=0
+        ),
+    ] = None,
+    limit: Annotated[float, typer.Option(metavar="S", help="Time limit of one measurement in s.")] = 120.0,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the random order.")] = 0,
+    json: Json = None,
+    plot: Plot = None,
+    quick: Quick = False,
+) -> None:
+    """n-link pendulum in relative, absolute and maximal coordinates: modelling and simulation time."""
+    from saltus.bench.orientations import bench_orientations, planned
+
+    bench_orientations(planned(links, steps, option, naive_links, limit, seed, quick), json, plot)

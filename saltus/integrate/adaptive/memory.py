@@ -1,0 +1,9 @@
+"""What the Dormand-Prince method remembers from step to step: the places in Data.memory.
+
+STEP: step size (s) to try next, or 0 before the first step. ERROR_BEFORE: error norm of the last accepted step. TAKEN,
+REJECTED: numbers of steps. STUCK: 1 if a step size became too small; such a simulation stops there. GOING: 1 if
+fsal_qacc, fsal_act are the slopes at the state.
+"""
+
+STEP, ERROR_BEFORE, TAKEN, REJECTED, STUCK, GOING = range(6)
+PLACES = 6

@@ -1,0 +1,99 @@
+"""The error norm of a step and the step-size controller.
+
+The embedded method of order four gives the error estimate, and a PI controller (Gustafsson) the step size: Hairer,
+Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.4, with the constants of their code DOPRI5.
+"""
+
+from saltus.integrate.adaptive.dormand_prince import ERROR, STAGES
+from saltus.integrate.adaptive.memory import ERROR_BEFORE, REJECTED, STEP, TAKEN
+from saltus.model.enums import SLIDE
+from saltus.number.functions import absolute, clip, maximum, minimum, power, sqrt, where
+from saltus.number.kernels import kernel, only_with
+
+SAFETY, SHRINK, GROW, BETA = 0.9, 0.2, 10.0, 0.04
+
+
+@kernel(inline=True)
+def remains(left, end):
+    """Whether `left` (s) up to the time `end` (s) is more than rounding."""
+    return left > 1e-14 * (1.0 + absolute(end))
+
+
+@kernel(inline=True)
+def large_enough(h, end):
+    """Whether a step of h seconds advances a clock that goes up to `end` (s); False for NaN."""
+    return h >= 1e-13 * (1.0 + absolute(end))
+
+
+@kernel(inline=True)
+def trial_step_size(longest, left):
+    """The step size to try: `longest`, at most `left`; a step that nearly reaches the end is extended to it."""
+    size = minimum(longest, left)
+    return where(size > 0.999999 * left, left, size)
+
+
+@kernel
+def error_norm(m, d, h, tolerance):
+    """Root mean square of the error estimates, each divided by absolute + relative * magnitude."""
+    total = 0.0 * d.time
+    for i in range(m.nv):
+        # error estimates h Σ (b - b̂)_s k_s of position and velocity
+        position = 0.0 * d.time
+        speed = position
+        for s in range(STAGES):
+            position = position + ERROR[s] * d.stage_qvel[s * m.nv + i]
+            speed = speed + ERROR[s] * d.stage_qacc[s * m.nv + i]
+        # magnitudes over the step; 1 for ball and free joints
+        j = m.dof_jntid[i]
+        size = 1.0 + 0.0 * d.time
+        if m.jnt_type[j] >= SLIDE:
+            a = m.jnt_qposadr[j]
+            size = maximum(absolute(d.qpos[a]), absolute(d.qpos_saved[a]))
+        fast = maximum(absolute(d.qvel[i]), absolute(d.qvel_saved[i]))
+        # weighted norm
+        position = h * position / (tolerance[1] + tolerance[0] * size)
+        speed = h * speed / (tolerance[1] + tolerance[0] * fast)
+        total = total + position * position + speed * speed
+    total = total + activation_errors(m, d, h, tolerance)
+    return sqrt(total / max(2.0 * m.nv + m.nact, 1.0))
+
+
+@only_with("act", otherwise="0.0 * h")
+@kernel
+def activation_errors(m, d, h, tolerance):
+    """Sum of squared error estimates of the actuator states, each divided by absolute + relative * magnitude."""
+    total = 0.0 * d.time
+    for k in range(m.nact):
+        error = 0.0 * d.time
+        for s in range(STAGES):
+            error = error + ERROR[s] * d.stage_act[s * m.nact + k]
+        size = maximum(absolute(d.act[k]), absolute(d.act_saved[k]))
+        error = h * error / (tolerance[1] + tolerance[0] * size)
+        total = total + error * error
+    return total
+
+
+@kernel
+def control_step_size(m, d, h, live, good, error):
+    """The next step size, after a trial step of h seconds with this error norm, and the counts of steps.
+
+    h' = h · 0.9 error^-(0.2 - 0.75 β) error_before^β, within limits (Hairer & Wanner, Solving Ordinary Differential
+    Equations II (1996), IV.2). `live`: lanes that have tried the step; `good`: where it is accepted.
+    """
+    known = error == error
+    error = where(error > 1e-10, error, 1e-10 + 0.0 * d.time)
+    # PI controller: factor from this error and the previous one
+    factor = SAFETY * power(error, -(0.2 - 0.75 * BETA)) * power(d.memory[ERROR_BEFORE], BETA)
+    factor = clip(factor, SHRINK, where(good, GROW + 0.0 * error, 1.0 + 0.0 * error))
+    factor = where(known, factor, SHRINK + 0.0 * error)
+    # next step size; a step shortened to meet an end does not reduce it
+    tried = where(live, maximum(h, 0.0 * h), d.memory[STEP])
+    shortened = good & (h < d.memory[STEP])
+    proposal = tried * factor
+    proposal = where(shortened, maximum(proposal, d.memory[STEP]), proposal)
+    d.memory[STEP] = where(live, proposal, d.memory[STEP])
+    d.memory[ERROR_BEFORE] = where(good, maximum(error, 1e-4 + 0.0 * error), d.memory[ERROR_BEFORE])
+    # counts of accepted and rejected steps
+    d.memory[TAKEN] = d.memory[TAKEN] + where(good, 1.0 + 0.0 * error, 0.0 * error)
+    failed = where(good, 0.0 * error, 1.0 + 0.0 * error)
+    d.memory[REJECTED] = d.memory[REJECTED] + where(live, failed, 0.0 * error)
