@@ -1,38 +1,17 @@
 """The command line: what it prints, writes and returns. An error is one line on stderr and the exit code 1."""
 
 import os
-import re
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+from helpers.command_line import CONTACT, OSCILLATOR, REFUSED, error_lines
 
 import saltus
-from saltus.cli.outputs import Outputs
 from saltus.simulate.engine.engine import Engine
-from saltus.terminal import screen
 from saltus.terminal.screen import INTERRUPTED
-
-CONTACT = """<mujoco model="ball"><worldbody>
-  <geom name="floor" type="plane" size="1 1 1"/>
-  <body name="b" pos="0 0 1"><joint name="fall" type="slide" axis="0 0 1" range="-1 1" limited="true"/>
-  <geom name="ball" size="0.1"/></body>
-</worldbody><sensor><jointpos joint="fall"/></sensor></mujoco>"""
-
-# a law that is a function of the user's, and sleeping, are not simulated
-REFUSED = CONTACT.replace("<worldbody>", "<option><flag sleep='enable'/></option><worldbody>").replace(
-    "<sensor>", "<actuator><general name='drive' joint='fall' gaintype='user'/></actuator><sensor>"
-)
-
-OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator="{integrator}"/>
-<worldbody><body><joint name="x" type="slide" stiffness="{stiffness}" damping="{damping}"/>
-<geom size="0.1" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
-
-
-def error_lines(text):
-    return [line for line in text.splitlines() if line.startswith("error: ")]
 
 
 def process(*arguments, **options):
@@ -191,19 +170,6 @@ def test_ctrl_c_before_the_first_sample(saltus_command, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_one_failed_output_does_not_lose_the_other(tmp_path, monkeypatch):
-    trajectory = saltus.Simulation("pendulum").run(0.1)
-
-    def full(path):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(trajectory, "save", full)
-    outputs = Outputs(plot=tmp_path / "p.png", save=tmp_path / "p.nc")
-    written, errors = outputs.write(trajectory)
-    assert written == [f"{tmp_path / 'p.png'} (figure)"] and (tmp_path / "p.png").exists()
-    assert "p.nc" in str(errors[0]) and "No space left" in str(errors[0])
-
-
 @pytest.mark.slow
 def test_python_m_saltus(tmp_path):
     result = process("run", "pendulum", "--duration", 1, "--save", "p.nc", cwd=tmp_path)
@@ -324,22 +290,6 @@ def test_bad_options(saltus_command, monkeypatch, tmp_path, options, said):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("option", ["--plot", "--save"])
-@pytest.mark.parametrize("place", ["no/such/folder/p.png", ".", "/proc/p.png", "/dev/full.png/p.png"])
-def test_unwritable_paths_are_found_before_the_run(saltus_command, monkeypatch, tmp_path, option, place):
-    monkeypatch.chdir(tmp_path)
-
-    def never(*arguments, **options):
-        raise AssertionError("the run began")
-
-    monkeypatch.setattr(saltus.Simulation, "run", never)
-    code, out, err = saltus_command("run", "pendulum", option, place)
-    assert (code, out) == (1, "")
-    assert error_lines(err) == err.splitlines() and len(err.splitlines()) == 1
-    assert place in err
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     "arguments", [["run"], ["run", "pendulum", "--duration", "long"], ["fly"], ["run", "pendulum", "--fly"]]
 )
@@ -352,159 +302,6 @@ def test_no_traceback_in_a_process_of_its_own(tmp_path):
     result = process("run", "nothing.xml", cwd=tmp_path)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == "error: nothing.xml: no such file\n"
-
-
-# ------------------------------------------------------------ compare
-
-
-def test_compare_ranks_and_draws(saltus_command, tmp_path):
-    figure = tmp_path / "c.png"
-    code, out, _ = saltus_command(
-        "compare", "pendulum", "--integrators", "euler, rk4", "--duration", 2, "--plot", figure
-    )
-    assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["rk4", "euler"]
-    assert all(len(line.rstrip()) <= 80 for line in out.splitlines()[:4])  # fits the narrowest terminal
-    assert "reference: dopri5" in out
-    assert figure.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--integrators", "rk4,eulr"], "did you mean 'euler'?"),
-        (["--integrators", " , "], "--integrators: no names"),
-        (["--timestep", "-1"], "timestep must be positive"),
-        (["--duration", "0"], "duration must be positive"),
-        (["--plot", "nowhere/c.png"], "cannot write figure"),
-    ],
-)
-def test_compare_with_bad_options(saltus_command, options, said):
-    code, out, err = saltus_command("compare", "pendulum", *options)
-    assert (code, out) == (1, "")
-    (line,) = error_lines(err)
-    assert said in line
-
-
-# ------------------------------------------------------------ check
-
-
-def test_check_names_everything_that_is_refused(saltus_command, tmp_path):
-    model = tmp_path / "ball.xml"
-    model.write_text(REFUSED)
-    code, out, _ = saltus_command("check", model)
-    assert code == 1
-    refused = [line for line in out.splitlines() if line.startswith("REFUSED")]
-    assert len(refused) == 2
-    assert "actuator drive" in refused[0] and "sleep" in refused[1]
-    assert re.search(r"simulated +sensors", out)
-    assert "--ignore actuator --ignore sleep" in out
-
-
-def test_check_with_all_ignored_is_ready(saltus_command, tmp_path):
-    model = tmp_path / "ball.xml"
-    model.write_text(REFUSED)
-    code, out, _ = saltus_command("check", model, "--ignore", "actuator", "--ignore", "sleep")
-    assert code == 0 and "REFUSED" not in out and "ready to run" in out
-    assert sum(line.startswith("ignored") for line in out.splitlines()) == 2
-
-
-def limits(text):
-    """Largest stable step by integrator."""
-    rows = [line.replace(" (the model's)", "").split() for line in text.splitlines()]
-    return {row[0]: row[1] for row in rows if row and row[0] in saltus.integrators() and len(row) > 2}
-
-
-def test_check_knows_the_stability_limits(saltus_command, tmp_path):
-    """ω = 10 /s, ζ = 0.1: explicit Euler to 2 ζ/ω; undamped verlet to 2/ω; implicit midpoint at any step."""
-    model = tmp_path / "o.xml"
-    model.write_text(OSCILLATOR.format(step=0.01, integrator="Euler", stiffness=100, damping=2))
-    code, out, _ = saltus_command("check", model)
-    assert code == 0
-    assert float(limits(out)["explicit_euler"]) == pytest.approx(2 * 0.1 / 10, rel=1e-3)
-    assert limits(out)["implicit_midpoint"] == "any"
-    model.write_text(OSCILLATOR.format(step=0.01, integrator="Euler", stiffness=100, damping=0))
-    _, out, _ = saltus_command("check", model)
-    assert float(limits(out)["verlet"]) == pytest.approx(2 / 10, rel=1e-3)
-    assert limits(out)["explicit_euler"] == "none:"
-
-
-def test_check_finds_the_faster_of_two_decays(saltus_command, tmp_path):
-    """m = 1, b = 1000, k = 1: λ = -1000 and -0.001; explicit Euler is stable to 2/1000 s, as is verlet."""
-    model = tmp_path / "o.xml"
-    model.write_text(OSCILLATOR.format(step=0.001, integrator="Euler", stiffness=1, damping=1000))
-    _, out, _ = saltus_command("check", model)
-    assert float(limits(out)["explicit_euler"]) == pytest.approx(0.002, rel=1e-2)
-    assert float(limits(out)["verlet"]) == pytest.approx(0.002, rel=1e-2)
-
-
-def test_check_warns_of_a_step_beyond_the_limit(saltus_command, tmp_path):
-    model = tmp_path / "o.xml"
-    model.write_text(OSCILLATOR.format(step=0.3, integrator="RK4", stiffness=100, damping=2))
-    code, out, err = saltus_command("check", model)
-    assert code == 0 and "UNSTABLE" in out
-    assert "warning: the step 0.3 s exceeds the limit 0.295 s of" in err
-
-
-def test_check_of_a_model_without_motion(saltus_command, tmp_path):
-    model = tmp_path / "still.xml"
-    model.write_text('<mujoco model="still"><worldbody><geom size="1"/></worldbody></mujoco>')
-    code, out, _ = saltus_command("check", model)
-    assert code == 0 and "0 degrees of freedom" in out
-
-
-def test_check_refuses_a_bad_name(saltus_command):
-    code, _, err = saltus_command("check", "pendulum", "--ignore", "gravity")
-    assert code == 1 and "unknown feature" in err and "'gravity'" in err
-
-
-# ------------------------------------------------------------ warm
-
-
-def test_warm_compiles_once(saltus_command, monkeypatch):
-    code, out, _ = saltus_command("warm", "spring", "--no-batch")
-    assert code == 0 and "ready: euler for runs" in out
-    code, out, err = saltus_command("warm", "spring", "--no-batch")
-    assert code == 0 and "compiled" not in out and err == ""
-
-
-def test_warm_with_a_bad_name(saltus_command):
-    code, _, err = saltus_command("warm", "--integrators", "rk44")
-    assert code == 1 and "did you mean 'rk4'?" in err
-
-
-# ------------------------------------------------------------ what one sees while waiting
-
-
-def test_compiling_is_announced(capsys):
-    with screen.Activity() as activity:
-        activity._on_compile("entry_advance_euler", 1, None)
-        activity._on_compile("inner", 2, None)
-        activity._on_compile(None, 0, None)
-        activity._on_compile("entry_energy", 1, 7.9)
-        activity._on_compile(None, 0, None)
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("compiling (once per machine): integrator euler ... ")
-    assert second.startswith("compiling (once per machine, about 8 s): energy ... ")
-    assert [what for what, _ in activity.compiled] == ["integrator euler", "energy"]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "what"),
-    [
-        ("entry_advance_rk4", "integrator rk4"),
-        ("entry_batch_euler", "batch, euler"),
-        ("entry_energy", "energy"),
-        ("f", "f"),
-    ],
-)
-def test_kernels_have_names_for_people(kernel, what):
-    assert screen.purpose(kernel) == what
-
-
-def test_counting():
-    assert [screen.count(n, "body") for n in (0, 1, 2)] == ["0 bodies", "1 body", "2 bodies"]
-    assert screen.count(3, "degree of freedom") == "3 degrees of freedom"
 
 
 def test_bench_finds_a_bad_path_first(saltus_command, tmp_path):

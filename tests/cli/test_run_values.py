@@ -1,7 +1,6 @@
-"""`saltus run --set`, `--force`, `n_link:N` and `saltus contact-law`: what the command line gives a run.
+"""`saltus run --set`, `--force` and `n_link:N`: what the command line gives a run.
 
-Reference: constant acceleration in closed form, which semi-implicit Euler gives the velocity of exactly; for
-`contact-law` the same function in Python.
+Reference: constant acceleration in closed form, which semi-implicit Euler gives the velocity of exactly.
 """
 
 import numpy as np
@@ -82,13 +81,3 @@ def test_a_number_of_links_that_is_none(saltus_command):
     for name in ("n_link:0", "n_link:x", "n_link:"):
         code, _, err = saltus_command("check", name)
         assert code == 1 and "n_link" in err and "links" in err
-
-
-@pytest.mark.slow
-def test_contact_law(saltus_command, tmp_path):
-    figure = tmp_path / "law.png"
-    code, out, _ = saltus_command("contact-law", "--solref", "0.01,1", "--solimp", "0.8", "--mass", 3, "--plot", figure)
-    assert code == 0 and figure.read_bytes().startswith(b"\x89PNG")
-    assert out.startswith(str(saltus.contact_law((0.01, 1.0), (0.8,), 3.0)))
-    assert saltus_command("contact-law", "--mass", 0)[0] == 1
-    assert "--solref" in saltus_command("contact-law", "--solref", "a")[2]

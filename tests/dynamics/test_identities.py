@@ -16,42 +16,16 @@ import mujoco
 import numpy as np
 import pytest
 from helpers import oracle
-from helpers.random_tree import random_tree
-from helpers.states import dense, put
+from helpers.identities import DIFFERENCED, ROUNDING, SOLVED, Case, assert_close, slope
+from helpers.states import dense
 
-import saltus
 from saltus.dynamics.smooth import free_acceleration as acceleration
 from saltus.dynamics.tree.bias_derivative import bias_derivative
 from saltus.number.kernels import Entry
 from saltus.simulate.engine import loops
 
-ROUNDING, SOLVED, DIFFERENCED = 1e-12, 1e-10, 1e-9
-ALL = ("hinge", "slide", "ball", "free")
-STEP = 4e-4
-
 articulated_acceleration = Entry("test_acceleration", "", "acceleration(m, d)", acceleration=acceleration)
 derivative_of_bias = Entry("test_bias_derivative", "", "bias_derivative(m, d, 0)", bias_derivative=bias_derivative)
-
-
-class Case:
-    """A mechanism at a random state, and MuJoCo's twin of it."""
-
-    def __init__(self, seed, joints=ALL, passive=True):
-        self.model = saltus.load(random_tree(seed, joints=joints, passive=passive))
-        self.m = oracle.reference(self.model)
-        self.state = oracle.random_state(self.m, np.random.default_rng(1000 + seed))
-        self.sim = saltus.Simulation(self.model, "implicit")
-        put(self.sim, self.state)
-
-    def at(self, s, v=None, a=None):
-        """The simulation, moved along v (default: the state's velocity) and a for s seconds."""
-        put(self.sim, self.state)
-        self.sim.engine.computed = None  # some tests write computed quantities
-        v = self.state["qvel"] if v is None else v
-        mujoco.mj_integratePos(self.m, self.sim.qpos, v, s)
-        if a is not None:
-            self.sim.qvel += s * a
-        return self.sim
 
 
 @pytest.fixture(scope="module", params=range(6))
@@ -63,18 +37,6 @@ def case(request):
 def holonomic(request):
     """Only hinges and slides: velocities are rates of coordinates."""
     return Case(50 + request.param, joints=("hinge", "slide"))
-
-
-def slope(f, h=STEP):
-    """df/ds at 0 by a central difference of fourth order."""
-    return (8.0 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12.0 * h)
-
-
-def assert_close(found, wanted, tolerance, scale=None):
-    found, wanted = np.asarray(found), np.asarray(wanted)
-    scale = max(np.max(np.abs(wanted)), 1e-3) if scale is None else scale
-    error = np.max(np.abs(found - wanted)) / scale
-    assert error <= tolerance, f"off by {error:.1e} of {scale:.3g}"
 
 
 def test_kinetic_energy_is_half_v_M_v(case):
@@ -158,33 +120,6 @@ def test_M_dot_minus_2C_does_no_work(case):
     assert_close(v @ rate @ v, v @ matrix @ v, DIFFERENCED, scale=v @ v * np.max(np.abs(rate)))
 
 
-def test_bias_derivative_by_differences(case):
-    """c(v) is a quadratic: (c(v + e) - c(v - e)) / 2 is its derivative."""
-    columns = []
-    for e in np.eye(case.m.nv):
-        ends = []
-        for sign in (1, -1):
-            sim = case.at(0.0)
-            sim.qvel += sign * e
-            ends.append(sim.data.qfrc_bias.copy())
-        columns.append((ends[0] - ends[1]) / 2)
-    assert_close(bias_matrix(case), np.transpose(columns), ROUNDING * 10)
-
-
-def test_velocity_derivative_is_mujocos(case):
-    """-∂c/∂v - damping is MuJoCo's qDeriv, which its `implicit` integrator uses."""
-    case.m.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICIT
-    d = oracle.forward(case.m, case.state)
-    mujoco.mj_step(case.m, d)
-    m, nv = case.m, case.m.nv
-    reference = np.zeros((nv, nv))
-    reference[np.repeat(np.arange(nv), m.D_rownnz), m.D_colind] = d.qDeriv
-    sim = case.at(0.0)
-    sim.forward()
-    damping = np.diag(sim.engine.d.views["qfrc_damper_slope"])
-    assert_close(-bias_matrix(case) - damping, reference, ROUNDING * 10)
-
-
 def test_gravity_and_springs_are_the_gradient_of_the_potential(case):
     sim = case.at(0.0)
     sim.qvel[:] = 0
@@ -215,41 +150,3 @@ def test_energy_stays_without_dampers_and_forces():
     sim = case.at(0.0)
     qacc, scale = sim.data.qacc.copy(), np.sum(np.abs(sim.qvel * sim.data.qfrc_bias))
     assert_close(slope(lambda s: case.at(s, a=qacc).energy().sum()), 0.0, DIFFERENCED, scale=scale)
-
-
-def test_jacobians_are_mujocos(case):
-    """Of a point off the body, and of the centre of mass by default, as `mj_jac` and `mj_jacBodyCom`."""
-    sim = case.at(0.0)
-    d = oracle.forward(case.m, case.state)
-    moving = np.zeros((3, case.m.nv))
-    turning = np.zeros((3, case.m.nv))
-    for b in range(case.m.nbody):
-        point = d.xpos[b] + [0.3, -0.2, 0.1]
-        mujoco.mj_jac(case.m, d, moving, turning, point, b)
-        assert_close(np.vstack(sim.jacobian(b, point)), np.vstack([moving, turning]), ROUNDING)
-        mujoco.mj_jacBodyCom(case.m, d, moving, turning, b)
-        assert_close(np.vstack(sim.jacobian(b)), np.vstack([moving, turning]), ROUNDING)
-
-
-def test_jacobian_times_v_is_the_velocity_of_a_site(case):
-    """J v against differences of a site's position and of its body's axes along the motion."""
-    v = case.state["qvel"]
-    last = case.m.nsite - 1
-    b = case.m.site_bodyid[last]
-    sim = case.at(0.0)
-    moving, turning = sim.jacobian(int(b), sim.data.site_xpos[last].copy())
-    axes = sim.data.xmat[b].reshape(3, 3).copy()
-    assert_close(moving @ v, slope(lambda s: case.at(s).data.site_xpos[last].copy()), DIFFERENCED)
-    rate = slope(lambda s: case.at(s).data.xmat[b].reshape(3, 3).copy())
-    assert_close(np.cross(turning @ v, axes.T).T, rate, DIFFERENCED)
-
-
-def test_jacobian_by_name_and_of_nothing():
-    case = Case(0)
-    np.testing.assert_array_equal(case.sim.jacobian("b3")[0], case.sim.jacobian(case.model.id("body", "b3"))[0])
-    with pytest.raises(saltus.OptionError, match="no body 99"):
-        case.sim.jacobian(99)
-    with pytest.raises(saltus.OptionError, match="shape"):
-        case.sim.jacobian(1, [1.0, 2.0])
-    with pytest.raises(KeyError, match="no body 'nothing'"):
-        case.sim.jacobian("nothing")

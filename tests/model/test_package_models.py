@@ -2,7 +2,7 @@
 
 References: MuJoCo 4.0's own compiler, which says what is a model, and its mj_forward.
 
-Tolerance: as in test_actuation and test_smooth_mujoco: 1e-9 of a force, 1e-11 of the largest acceleration, or what
+Tolerance: as in test_actuation and test_smooth: 1e-9 of a force, 1e-11 of the largest acceleration, or what
 rounding and the condition of the inertia matrix make of it. In the hand tendons go through geoms, where MuJoCo iterates
 to 1e-6 rad and arms are right to 1e-5 (see test_tendon). Whole models, with contacts: 1e-9 of the largest of a kind,
 and 1e-12 in gymnasium's simpler ones; exceptions are named with their reasons below.

@@ -202,31 +202,6 @@ def children_of(pid):
 # ------------------------------------------------------------ what is refused
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"body_mass[c]": [1.0]}, "unknown body in body_mass.c.: 'c'"),
-        ({"body_mas[b]": [1.0]}, "did you mean 'body_mass'"),
-        ({"body_mass[b]": [1.0, -1.0]}, "body_mass.b. must not be negative, got -1"),
-        ({"joint[x]/stifness": [1.0]}, "stifness=1"),
-        ({"joint[y]/stiffness": [1.0]}, "unknown joint in joint.y./stiffness"),
-        ({"qpos[y]": [1.0]}, "unknown joint in qpos.y."),
-        ({"qpos[x]": [[1.0, 2.0]]}, "takes 1 numbers, got 2"),
-        ({"ctrl[pull]": [1.0]}, "unknown actuator in ctrl.pull."),
-        ({"integrator": ["rk5"]}, "unknown integrator 'rk5'"),
-        ({"contact": ["sticky"]}, "sticky"),
-        ({"mass": [1.0]}, "'mass' names nothing"),
-        ({"body_mass[b]": 1.0}, "expected a list of values"),
-        ({"body_mass[b]": []}, "no values given"),
-        ({"body_mass[b]": [1.0, 1.0]}, "the same values twice"),
-        ({}, "needs values"),
-    ],
-)
-def test_values_that_cannot_be(values, message):
-    with pytest.raises(OptionError, match=message):
-        sweep(SPRING, values, "energy_drift", 1.0, workers=1)
-
-
 def test_other_arguments_that_cannot_be():
     values = {"body_mass[b]": [1.0, 2.0]}
     for arguments, message in (
@@ -240,26 +215,3 @@ def test_other_arguments_that_cannot_be():
             sweep(SPRING, values, **{"measures": "energy_drift", "duration": 0.1, "workers": 1, **arguments})
     with pytest.raises(OptionError, match=r"equally many: body_mass\[b\] has 2, qpos\[x\] has 1"):
         sweep(SPRING, {**values, "qpos[x]": [0.0]}, "energy_drift", 1.0, together=True, workers=1)
-
-
-# ------------------------------------------------------------ the table
-
-
-def test_the_table_as_text_csv_and_figure(tmp_path):
-    values = {"opt.gravity": [[0, 0, -9.81], [0, 0, -1.62]], "body_mass[b]": [1.0, 10.0, 100.0]}
-    table = sweep(SPRING, values, ["qpos[x].max", "wall_time"], 0.5, workers=1)
-    assert table.headers() == ["opt.gravity", "body_mass[b]", "qpos[x].max (m)", "wall_time (s)"]
-    assert table.cells()[3][:3] == ["0 0 -1.62", "1", "0"]
-    assert table.title == "swing, rk4, timestep 0.01 s, 0.5 s" and repr(table).startswith(table.title)
-    table.to_csv(tmp_path / "t.csv")
-    lines = (tmp_path / "t.csv").read_text().splitlines()
-    assert lines[0] == "opt.gravity,body_mass[b],qpos[x].max,wall_time,status,note" and len(lines) == 7
-    assert lines[1].startswith("0 0 -9.81,1.0,0.0,") and lines[1].endswith(",done,")
-    figure = table.plot(tmp_path / "t.png")
-    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
-    axes = figure.axes[0]
-    assert axes.get_xscale() == "log" and len(axes.lines) == 2
-    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [1.0, 10.0, 100.0])
-    with pytest.raises(KeyError, match=r"there are: qpos\[x\].max, wall_time"):
-        table["energy"]
-    assert "<table>" in table._repr_html_()

@@ -91,7 +91,7 @@ def test_c_file(equations, engine, tmp_path):
 
 
 def test_kernel_file(equations, tmp_path):
-    """It is what runs under the integrators, see test_simulation."""
+    """It is what runs under the integrators, see test_numeric."""
     text = equations.python(tmp_path / "kernels.py", target="kernel")
     assert "def inertia(m, d):" in text and "def bias(m, d):" in text and (tmp_path / "kernels.py").read_text() == text
 

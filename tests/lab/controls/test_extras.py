@@ -42,36 +42,6 @@ def set_control(sim, value):
 
 
 @pytest.mark.slow
-def test_a_slider_is_called_with_its_first_value_when_moved_and_after_a_reset():
-    session, _ = with_extras(lambda extras: extras.slider("force", -5, 5, 1.5, "N", set_control))
-    assert session.sim.ctrl[0] == 1.5 and session.slider_values()["user[force]"] == 1.5
-    do(session, "slider", id="user[force]", value=-2.0)
-    run(session, FRAME)
-    assert session.sim.ctrl[0] == -2.0
-    do(session, "reset", key=None)
-    assert session.sim.ctrl[0] == -2.0 and session.sim.time == 0.0
-
-
-def test_a_value_beyond_its_bounds_is_clamped_and_told():
-    session, _ = with_extras(lambda extras: extras.slider("force", -5, 5, 0, "N", set_control))
-    do(session, "slider", id="user[force]", value=9.0)
-    run(session, FRAME)
-    assert session.sim.ctrl[0] == 5.0 and notices(session) == ["user[force] was set to its bound, 5."]
-
-
-def test_a_slider_can_be_read_and_set_from_python():
-    made = []
-    session, _ = with_extras(lambda extras: made.append(extras.slider("force", -5, 5, 0, "N", set_control)))
-    made[0].value = 3
-    run(session, FRAME)
-    assert session.sim.ctrl[0] == 3.0 == session.slider_values()["user[force]"]
-    made[0].value = 30
-    assert made[0].value == 5.0 and repr(made[0]) == "<slider 'force' at 5 N>"
-    do(session, "slider", id="user[force]", value=1.0)
-    assert made[0].value == 1.0
-
-
-@pytest.mark.slow
 def test_a_slider_that_moves_the_state_is_a_jump():
     """Curves part, ghosts begin anew, nothing lies between the states; after a reset it starts from there."""
     session, _ = with_extras(
@@ -86,28 +56,6 @@ def test_a_slider_that_moves_the_state_is_a_jump():
     assert np.isnan(session.signals.history.times).sum() == 1
     do(session, "reset", key=None)
     assert session.sim.qpos[0] == 2.0 and session.signals.history.times.tolist() == [0.0]
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ((0, 1, 2, "", None), "its value 2 is not between 0 and 1"),
-        ((1, 1, 1, "", None), "1 to 1 is no range"),
-        (("a", 1, 0, "", None), "low must be numbers, got 'a'"),
-        ((0, 1, 0, "", 3), "on_change must be a function, got 3"),
-    ],
-)
-def test_what_is_no_slider(given, message):
-    with pytest.raises(OptionError, match=message):
-        Extras().slider("s", *given)
-
-
-@pytest.mark.parametrize("value", ["half", None, np.nan])
-def test_a_slider_stands_at_numbers(value):
-    made = Extras().slider("s", 0, 1, 0.5, "", None)
-    with pytest.raises(OptionError, match="value must be"):
-        made.value = value
-    assert made.value == 0.5
 
 
 def test_names_are_there_once():
@@ -265,23 +213,6 @@ def test_nothing_is_drawn_where_a_coordinate_is_no_number():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: lab.arrow([0, 0], [1, 1]), "start and end of an arrow must be"),
-        (lambda: lab.line([[0, 0, 0]]), "two points at least, got 1"),
-        (lambda: lab.sphere([0, 0, 0], -1), "a size is a positive number"),
-        (lambda: lab.sphere([0, 0, 0], "big"), "a size must be numbers, got 'big'"),
-        (lambda: lab.sphere("here", 1), "center of a sphere must be numbers, got"),
-        (lambda: lab.text([0, 0, 0], "x", color="gren"), "did you mean 'green'"),
-        (lambda: lab.text([0, 0, 0], "x", color=(2, 0, 0)), "numbers from 0 to 1"),
-    ],
-)
-def test_what_cannot_be_drawn(make, message):
-    with pytest.raises(OptionError, match=message):
-        make()
-
-
-@pytest.mark.parametrize(
     ("drawn", "message"),
     [
         (lambda: ["ball"], "expected lab.arrow, lab.sphere, lab.line or lab.text"),
@@ -295,11 +226,6 @@ def test_what_a_drawing_may_not_return(drawn, message):
     assert session.drawings() == []
     (said,) = notices(session)
     assert said.startswith("draw: ") and message in said
-
-
-def test_colors():
-    alphas = [lab.sphere([0, 0, 0], 1, color).alpha for color in ("red", "#123456", (1, 0, 0), (1, 0, 0, 0.5))]
-    assert alphas == [1, 1, 1, 0.5] and lab.sphere([0, 0, 0], 1, (1, 0.5, 0)).color == "#ff8000"
 
 
 # ---------------------------------------------------------------- the lab

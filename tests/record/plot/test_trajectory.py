@@ -10,7 +10,6 @@ import saltus
 from saltus.errors import OptionError, RecordError
 from saltus.record import EVENT_DTYPE, Trajectory
 from saltus.record.plot.trajectory import DISTINCT
-from saltus.record.table.jumps import with_jumps
 
 pytest.importorskip("matplotlib")
 
@@ -66,16 +65,6 @@ def test_rounding_is_no_energy_to_start_from():
     assert legend(energies) == ["potential, from 0 J", "kinetic, from 0 J", "total, from 0 J"]
 
 
-def test_each_unit_has_a_panel():
-    names = ["base.x", "base.y", "base.qw", "base.qx", "slide", "hinge"]
-    units = ["m", "m", "", "", "m", "rad"]
-    t = recorded(nv=6, names={"qpos": names}, units={"qpos": units, "qvel": ["m/s"] * 6})
-    shown = {axes.get_ylabel(): legend(axes) for axes in t.plot().axes}
-    assert shown["position (m)"] == ["base.x", "base.y", "slide"]
-    assert shown["orientation (quaternion)"] == ["base.qw", "base.qx"]
-    assert shown["position (rad)"] == ["hinge"]
-
-
 @pytest.mark.parametrize("nv", [12, 13, 40, 84, 85, 300])
 def test_every_column_is_drawn(nv):
     """Each once, in the panels of positions, as the data have it; up to 84 each has its name and a look of its own."""
@@ -90,13 +79,6 @@ def test_every_column_is_drawn(nv):
             assert len(looks) == len(axes.lines) <= 12
     else:
         assert legend(panels[0])[-1] == f"joint{nv - 1} ({nv} of {nv})"
-
-
-def test_columns_of_a_joint_stay_together():
-    names = [f"{ball}.{axis}" for ball in "abcdefgh" for axis in "xyz"]
-    t = recorded(nv=24, names={"qpos": names}, units={"qpos": ["m"] * 24, "qvel": ["m/s"] * 24})
-    shown = [legend(axes) for axes in t.plot().axes if axes.get_ylabel() == "position (m)"]
-    assert [len(part) for part in shown] == [6, 6, 6, 6] and list(itertools.chain(*shown)) == names
 
 
 def test_nameless_joints_have_readable_names():
@@ -142,43 +124,16 @@ def test_velocities_jump_at_impacts():
     assert not np.isnan(t.plot().axes[0].lines[0].get_ydata()).any()  # positions do not jump
 
 
-def test_jumps_without_number_leave_something_to_see():
-    _, t = bouncing()
-    time, table = with_jumps(t.time, t.qvel, many_events(1000))
-    assert np.isnan(table).sum() == len(t) - 1
-    drawn = ~np.isnan(table[:, 0])
-    assert np.all(np.diff(time) >= 0) and np.all(np.diff(np.flatnonzero(~drawn)) == 4)
-
-
 def test_names_are_shown_as_they_are(tmp_path):
     t = recorded(names={"qpos": ["_hidden", "$\\frac$"]}, attrs={"model_name": "$x_"})
     figure = t.plot(tmp_path / "run.png")
     assert legend(figure.axes[0]) == [" _hidden", r"\$\frac\$"]
 
 
-def test_events_are_marked_and_explained():
-    events = np.array([(0.25, "impact"), (0.5, "liftoff")], dtype=[("time", "f8"), ("kind", "U16")])
-    positions, _, energies = recorded(events=events).plot().axes
-    assert [np.ravel(line.get_xdata())[0] for line in positions.lines[2:]] == [0.25, 0.5]
-    assert legend(energies)[-1] == "2 events"
-
-
 def many_events(count):
     events = np.zeros(count, EVENT_DTYPE)
     events["time"], events["kind"] = np.linspace(0.0, 1.0, count), "impact"
     return events
-
-
-@pytest.mark.parametrize("count", [61, 2000, 100_000])
-def test_many_events_are_ticks_that_hide_no_curve(count):
-    """Ticks reach over a twentieth of the panel, and no more of them than can be told apart."""
-    figure = recorded(events=many_events(count)).plot()
-    positions = figure.axes[0]
-    assert len(positions.lines) == 2
-    (ticks,) = positions.collections
-    heights = np.array([segment[:, 1] for segment in ticks.get_segments()])
-    assert heights.max() <= 0.05 and len(heights) <= min(count, 1502)
-    assert legend(figure.axes[2])[-1] == f"{count} events"
 
 
 def test_the_picture_of_many_events_is_not_black():
@@ -222,26 +177,6 @@ def hybrid(count=31, **changes):
         "names": {"contact": ["floor heel", "floor toe", "floor hand"]},
     }
     return recorded(count=count, **{**given, **changes})
-
-
-def test_modes_of_contacts_are_a_strip():
-    figure = hybrid().plot()
-    strip = figure.axes[3]
-    assert [text.get_text() for text in strip.get_yticklabels()] == ["floor heel", "floor toe"]
-    assert legend(strip) == ["sticking", "slipping", "impact"]
-    spans = [collection.get_paths()[0].get_extents().intervalx for collection in strip.collections]
-    np.testing.assert_allclose(spans, [[10 / 30, 20 / 30], [20 / 30, 25 / 30]])
-    hits = [line for line in strip.lines if line.get_marker() == "d"]
-    assert [(list(line.get_xdata()), set(line.get_ydata())) for line in hits] == [([0.1], {0}), ([0.2, 0.7], {1})]
-    assert strip.get_xlabel() == "time (s)" and figure.axes[2].get_xlabel() == ""
-    assert len(recorded(contact_state=np.ones((30, 1))).plot().axes) == 3  # soft contact has no modes
-
-
-def test_a_strip_has_so_many_rows_at_most():
-    mode = np.ones((31, 40), int)
-    points = {"contact_force": np.zeros((31, 40, 3)), "contact_pos": np.zeros((31, 40, 3)), "names": {}}
-    strip = hybrid(contact_state=mode, contact_mode=mode, **points).plot().axes[3]
-    assert len(strip.get_yticklabels()) == 24
 
 
 @pytest.mark.filterwarnings("error")

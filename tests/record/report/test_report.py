@@ -10,12 +10,9 @@ from helpers.browser import launched
 import saltus
 from saltus.errors import OptionError, RecordError
 from saltus.record import EVENT_DTYPE, Trajectory
-from saltus.record.report.plots import thinned
 from saltus.record.report.report import notes
 
 SMALL = {"width": 160, "height": 120, "fps": 10}
-
-
 LOADED = """new Promise(done => {
   const video = document.querySelector("video"), tell = () => done([video.videoWidth, video.duration]);
   if (video.readyState) tell(); else video.onloadedmetadata = tell;
@@ -109,13 +106,6 @@ def test_a_bare_recording(tmp_path):
     assert "not checked" in page.text and "nq = 2" in page.text and "video" not in page.count
 
 
-def test_contacts_are_drawn_as_bars(tmp_path):
-    t = saltus.Simulation("bouncing_ball").run(1.0, sample=0.01)
-    assert t.contact_state.any()
-    page = Page(written(t, tmp_path, video=False))
-    assert "Contacts" in page.text
-
-
 def test_events_are_counted_and_the_first_are_listed(tmp_path):
     events = np.zeros(250, EVENT_DTYPE)
     events["time"], events["kind"], events["name"] = np.arange(250) * 0.01 + 4.0637123456, "impact", "floor <ball>"
@@ -133,24 +123,6 @@ def test_events_are_counted_and_the_first_are_listed(tmp_path):
     assert not any(field in page.text for field in ("gap (m)", "velocity (m/s)", "energy before"))  # hold nothing
     assert "step relative 1e-09, event time 1e-12" in page.text
     assert "hard: restitution 0.5, gap tolerance 1e-10, other numbers for 1 pair of geoms or bodies" in page.text
-
-
-def test_modes_of_contacts_are_drawn_as_bars(tmp_path):
-    mode = np.array([[0, 0], [1, 0], [2, 0], [2, 0]])
-    points = {"contact_state": mode > 0, "contact_force": np.zeros((4, 2, 3)), "contact_pos": np.zeros((4, 2, 3))}
-    names = {"contact": ["floor foot", "floor hand"]}
-    t = Trajectory(np.arange(4.0), np.zeros((4, 1)), np.zeros((4, 1)), contact_mode=mode, names=names, **points)
-    content = written(t, tmp_path)
-    assert "Contacts" in Page(content).text
-    assert "#0072b2" in content.lower() and "#e69f00" in content.lower()  # sticking and slipping
-
-
-def test_long_recordings_are_thinned():
-    count = 50_000
-    t = Trajectory(np.arange(count), np.zeros((count, 1)), np.zeros((count, 1)), names={"qpos": ["a"]})
-    few = thinned(t)
-    assert 10_000 < len(few) <= 20_000 and few.names["qpos"] == ["a"] and few.time[1] == 3
-    assert thinned(few) is few
 
 
 def test_bad_paths(swing, tmp_path):

@@ -6,8 +6,6 @@ slowest mode decays as exp(-t ki/(kp + m g l cos θ)), to 2e-7 of its start afte
 within 0.2; SciPy's DOP853 at 1e-12 is the reference of trajectories; lanes and steps by hand differ by rounding alone.
 """
 
-import warnings
-
 import mujoco
 import numpy as np
 import pytest
@@ -16,10 +14,8 @@ from scipy.integrate import solve_ivp
 import saltus
 from saltus.dynamics.control import AT_STAGES
 from saltus.dynamics.user_laws import laws_of
-from saltus.errors import OptionError, SaltusWarning
+from saltus.errors import OptionError
 from saltus.number.kernels import kernel
-from saltus.simulate.diagnosis.closed_loop_stability import growth, stable_step
-from saltus.simulate.diagnosis.instability import warn_if_unstable
 
 INERTIA, WEIGHT = 8.0, 39.24
 GAINS = dict(kp=1500.0, ki=150.10, kd=15.0)
@@ -58,55 +54,6 @@ def test_the_servo_of_the_lecture(integrator):
     assert round(run.ctrl[-1, 0], 2) == -37.32 and round(run.qpos[-1, 0], 2) == -1.26
     assert run.act.shape == (163, 1)
     assert GAINS["ki"] * run.act[-1, 0] == pytest.approx(run.ctrl[-1, 0], abs=GAINS["kp"] * slow)
-
-
-def test_explicit_euler_is_reported_unstable():
-    """Its step multiplies deviations by |1 + h λ|, with λ the roots of 8 λ³ + 15 λ² + (1500 + mgl cos θ) λ + 150.1."""
-    sim = pendulum("explicit_euler", 0.05)
-    sim.control = saltus.PID(target=TARGET, **GAINS)
-    stiffness = GAINS["kp"] + WEIGHT * np.cos(np.pi / 2)
-    roots = np.roots([INERTIA, GAINS["kd"], stiffness, GAINS["ki"]])
-    assert growth(sim.engine, 0.05) == pytest.approx(abs(1 + 0.05 * roots).max(), rel=1e-6)
-    assert abs(1 + 0.05 * roots).max() ** 2 == pytest.approx(1.375, abs=0.005)
-    limit = min(-2 * roots.real / abs(roots) ** 2)
-    assert stable_step(sim.engine, 0.05) == pytest.approx(limit, rel=0.03)
-    roots = np.roots([INERTIA, GAINS["kd"], GAINS["kp"] + WEIGHT * np.cos(TARGET), GAINS["ki"]])
-    factor = f"{abs(1 + 0.05 * roots).max():.3g}".replace(".", r"\.")  # where it is to settle
-    with pytest.warns(
-        SaltusWarning,
-        match=rf"explicit_euler is unstable .* at its target.* factor {factor} a step; stable up to 0\.00",
-    ):
-        sim.run(0.5, control=sim.control)
-
-
-@pytest.mark.parametrize("integrator", ["velocity_verlet", "rk4"])
-def test_stable_loops_are_not_warned_of(integrator, recwarn):
-    sim = pendulum(integrator, 0.05)
-    sim.run(0.5, control=saltus.PID(target=TARGET, **GAINS))
-    assert not [w for w in recwarn if issubclass(w.category, SaltusWarning)]
-
-
-def test_gains_that_no_step_makes_stable():
-    sim = pendulum("rk4", 0.05)
-    with pytest.warns(SaltusWarning, match="no step makes it stable"):
-        sim.run(0.1, control=saltus.PID(kp=1500, kd=-15))
-
-
-@pytest.mark.slow
-def test_models_with_constraints_are_judged_while_none_acts():
-    """A hinge with limits is a free pendulum between them: explicit Euler grows by 1.37 a step, (1 + k h²)^(1/2)."""
-    text = """<mujoco><option gravity="0 0 0" timestep=".03"/><compiler angle="radian"/><worldbody><body>
-      <joint axis="0 1 0" range="-1 1"/><inertial pos="1 0 0" mass="1" diaginertia="1e-9 1e-9 1e-9"/></body></worldbody>
-      <actuator><motor joint="hinge"/></actuator></mujoco>""".replace("<joint", "<joint name='hinge'")
-    sim = saltus.Simulation(text, "explicit_euler", control=saltus.PID(kp=1000))
-    grown = np.sqrt(1 + 1000 * 0.03**2)
-    with pytest.warns(SaltusWarning, match=f"explicit_euler is unstable .* factor {grown:.3g} a step"):
-        warn_if_unstable(sim.engine)
-    sim.qpos[0] = 1.1
-    before = sim.snapshot()
-    with warnings.catch_warnings(action="error"):
-        warn_if_unstable(sim.engine)
-    np.testing.assert_array_equal(sim.snapshot(), before)
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("euler", 1), ("midpoint", 2), ("velocity_verlet", 2), ("rk4", 4)])
@@ -200,30 +147,6 @@ def test_a_rate_that_is_wanted():
     np.testing.assert_allclose(run.qvel[:, 0], 1.5 * (1 - np.exp(-run.time)), atol=1e-8)
     with pytest.raises(OptionError, match="target_rate must be finite"):
         saltus.PID(kp=1, target_rate=np.inf)
-
-
-@pytest.mark.parametrize(("angle", "target"), [(np.pi, 0.0), (0.0, np.pi)])
-def test_the_loop_is_judged_where_it_settles(angle, target):
-    """Upright a pendulum with kp < m g l falls to where it is stable; half a turn off, the error jumps by 2π."""
-    sim = pendulum("rk4", 0.01, angle)
-    assert growth_of(sim, kp=20.0 if target == 0.0 else 60.0, target=target) > 1.001
-    with warnings.catch_warnings(action="error"):
-        sim.run(0.1, control=saltus.PID(kp=20.0 if target == 0.0 else 60.0, kd=20.0, target=target))
-
-
-def growth_of(sim, kp, target):
-    """Growth of deviations under a PID at the present state."""
-    sim.control = saltus.PID(kp=kp, kd=20.0, target=target)
-    grown = growth(sim.engine, sim.timestep)
-    sim.control = None
-    return grown
-
-
-def test_a_target_that_is_not_held_is_warned_of():
-    """A kp below m g l = 39.24 cannot hold the pendulum upright, wherever it starts."""
-    sim = pendulum("rk4", 0.01, angle=0.0)
-    with pytest.warns(SaltusWarning, match=r"at its target: .* no step makes it stable"):
-        sim.run(0.1, control=saltus.PID(kp=20.0, kd=20.0, target=np.pi))
 
 
 def test_functions_are_no_controllers_of_the_loop():

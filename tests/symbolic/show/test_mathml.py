@@ -6,7 +6,6 @@ import pytest
 
 from saltus.symbolic import derive
 from saltus.symbolic.show.mathml import mathml
-from saltus.symbolic.show.plain import plain
 from saltus.symbolic.show.steps import steps
 
 SPACE = "{http://www.w3.org/1998/Math/MathML}"
@@ -70,16 +69,3 @@ def test_every_formula_of_a_derivation_is_known(model, orientation):
         if step.results:
             root = ET.fromstring(mathml(step.latex(), display=True))
             assert len(list(root.iter(f"{SPACE}mtr"))) >= len(step.results)
-
-
-@pytest.mark.parametrize(
-    ("latex", "text"),
-    [
-        (r"(m_{1} + m_{2}) l_{1}^{2} \ddot{\alpha}_{1}", "(m₁ + m₂) l₁² α̈₁"),
-        (r"m\,\cos(\alpha_{1} - \alpha_{2})", "m cos(α₁ - α₂)"),
-        (r"\frac{m l^{2}}{2}\,\dot{x}", "(m l²)/2 ẋ"),
-        (r"\theta_{\mathrm{upper\ arm}} &= -g", "θ_upper_arm = -g"),
-    ],
-)
-def test_plain_text(latex, text):
-    assert plain(latex) == text

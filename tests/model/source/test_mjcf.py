@@ -16,7 +16,7 @@ from helpers import everything
 import saltus
 from saltus.model.source import mjcf
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "mjcf.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "mjcf.md"
 TOLERANCE, STEPS = 1e-7, 4
 FOUND, GAPS = mjcf.attributes()
 

@@ -1,0 +1,77 @@
+"""The command that looks at a model before it runs. Reference: stability limits of an oscillator in closed form."""
+
+import re
+
+import pytest
+from helpers.command_line import OSCILLATOR, REFUSED
+
+import saltus
+
+
+def test_check_names_everything_that_is_refused(saltus_command, tmp_path):
+    model = tmp_path / "ball.xml"
+    model.write_text(REFUSED)
+    code, out, _ = saltus_command("check", model)
+    assert code == 1
+    refused = [line for line in out.splitlines() if line.startswith("REFUSED")]
+    assert len(refused) == 2
+    assert "actuator drive" in refused[0] and "sleep" in refused[1]
+    assert re.search(r"simulated +sensors", out)
+    assert "--ignore actuator --ignore sleep" in out
+
+
+def test_check_with_all_ignored_is_ready(saltus_command, tmp_path):
+    model = tmp_path / "ball.xml"
+    model.write_text(REFUSED)
+    code, out, _ = saltus_command("check", model, "--ignore", "actuator", "--ignore", "sleep")
+    assert code == 0 and "REFUSED" not in out and "ready to run" in out
+    assert sum(line.startswith("ignored") for line in out.splitlines()) == 2
+
+
+def limits(text):
+    """Largest stable step by integrator."""
+    rows = [line.replace(" (the model's)", "").split() for line in text.splitlines()]
+    return {row[0]: row[1] for row in rows if row and row[0] in saltus.integrators() and len(row) > 2}
+
+
+def test_check_knows_the_stability_limits(saltus_command, tmp_path):
+    """ω = 10 /s, ζ = 0.1: explicit Euler to 2 ζ/ω; undamped verlet to 2/ω; implicit midpoint at any step."""
+    model = tmp_path / "o.xml"
+    model.write_text(OSCILLATOR.format(step=0.01, integrator="Euler", stiffness=100, damping=2))
+    code, out, _ = saltus_command("check", model)
+    assert code == 0
+    assert float(limits(out)["explicit_euler"]) == pytest.approx(2 * 0.1 / 10, rel=1e-3)
+    assert limits(out)["implicit_midpoint"] == "any"
+    model.write_text(OSCILLATOR.format(step=0.01, integrator="Euler", stiffness=100, damping=0))
+    _, out, _ = saltus_command("check", model)
+    assert float(limits(out)["verlet"]) == pytest.approx(2 / 10, rel=1e-3)
+    assert limits(out)["explicit_euler"] == "none:"
+
+
+def test_check_finds_the_faster_of_two_decays(saltus_command, tmp_path):
+    """m = 1, b = 1000, k = 1: λ = -1000 and -0.001; explicit Euler is stable to 2/1000 s, as is verlet."""
+    model = tmp_path / "o.xml"
+    model.write_text(OSCILLATOR.format(step=0.001, integrator="Euler", stiffness=1, damping=1000))
+    _, out, _ = saltus_command("check", model)
+    assert float(limits(out)["explicit_euler"]) == pytest.approx(0.002, rel=1e-2)
+    assert float(limits(out)["verlet"]) == pytest.approx(0.002, rel=1e-2)
+
+
+def test_check_warns_of_a_step_beyond_the_limit(saltus_command, tmp_path):
+    model = tmp_path / "o.xml"
+    model.write_text(OSCILLATOR.format(step=0.3, integrator="RK4", stiffness=100, damping=2))
+    code, out, err = saltus_command("check", model)
+    assert code == 0 and "UNSTABLE" in out
+    assert "warning: the step 0.3 s exceeds the limit 0.295 s of" in err
+
+
+def test_check_of_a_model_without_motion(saltus_command, tmp_path):
+    model = tmp_path / "still.xml"
+    model.write_text('<mujoco model="still"><worldbody><geom size="1"/></worldbody></mujoco>')
+    code, out, _ = saltus_command("check", model)
+    assert code == 0 and "0 degrees of freedom" in out
+
+
+def test_check_refuses_a_bad_name(saltus_command):
+    code, _, err = saltus_command("check", "pendulum", "--ignore", "gravity")
+    assert code == 1 and "unknown feature" in err and "'gravity'" in err

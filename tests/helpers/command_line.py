@@ -1,0 +1,21 @@
+"""Models that commands are given, and what they answer."""
+
+CONTACT = """<mujoco model="ball"><worldbody>
+  <geom name="floor" type="plane" size="1 1 1"/>
+  <body name="b" pos="0 0 1"><joint name="fall" type="slide" axis="0 0 1" range="-1 1" limited="true"/>
+  <geom name="ball" size="0.1"/></body>
+</worldbody><sensor><jointpos joint="fall"/></sensor></mujoco>"""
+
+# a law that is a function of the user's, and sleeping, are not simulated
+REFUSED = CONTACT.replace("<worldbody>", "<option><flag sleep='enable'/></option><worldbody>").replace(
+    "<sensor>", "<actuator><general name='drive' joint='fall' gaintype='user'/></actuator><sensor>"
+)
+
+OSCILLATOR = """<mujoco model="oscillator"><option timestep="{step}" integrator="{integrator}"/>
+<worldbody><body><joint name="x" type="slide" stiffness="{stiffness}" damping="{damping}"/>
+<geom size="0.1" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
+
+
+def error_lines(text):
+    """Lines that tell an error."""
+    return [line for line in text.splitlines() if line.startswith("error: ")]

@@ -1,0 +1,23 @@
+"""A random permutation. Reference: PCG-XSH-RR 64/32 as O'Neill (2014) has it, in NumPy's integers that wrap."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from saltus.number.kernels import interpret
+from saltus.solve.soft.shuffle import INCREMENT, MULTIPLIER, SEED, shuffle
+
+
+def test_it_is_the_shuffle_of_the_generator():
+    d, n, state = SimpleNamespace(dual_item=list(range(60))), 60, np.uint64(SEED)
+    interpret(shuffle)(d, n, SEED)
+    expected = list(range(n))
+    with np.errstate(over="ignore"):
+        for i in range(n - 1, 0, -1):
+            mixed = np.uint32((((state >> np.uint64(18)) ^ state) >> np.uint64(27)) & np.uint64(2**32 - 1))
+            turn = int(state >> np.uint64(59))
+            number = (int(mixed) >> turn | int(mixed) << (-turn & 31)) % 2**32
+            state = state * np.uint64(MULTIPLIER) + np.uint64(INCREMENT)
+            j = number % (i + 1)
+            expected[i], expected[j] = expected[j], expected[i]
+    assert d.dual_item == expected != list(range(n))
