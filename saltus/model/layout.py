@@ -7,6 +7,7 @@ actuation) are already zero in the kernels' Model, so that kernels need no switc
 import functools
 
 from saltus.model import cones, cones_impact
+from saltus.model.feature_keys import unknown_keys
 from saltus.model.flex_fields import FLEX_DATA, FLEX_MODEL
 from saltus.number.structs import Layout, ints, reals
 
@@ -241,23 +242,9 @@ MODEL = Layout(
 
 @functools.cache
 def model_layout(features: frozenset[str]) -> Layout:
-    """The layout of a Model with a set of features, keys that select the kernels compiled for it.
-
-    "constraint": any constraint; "contact": collision pairs; "cylinder", "box", "boxes", "convex", "foreign": kinds of
-    pairs among them (see `saltus.contact.collide`); "flexcontact": contacts of deformable bodies, "flexrope",
-    "flexsheet", "flexsolid": of one, two, three dimensions, "flexforeign": detected by MuJoCo's functions, "flexflex":
-    between two deformable bodies, "flexself": self-collision, "flexfew": between a body interpolated by nodes and a
-    geom; "flexcell": deformable bodies interpolated by nodes, "flexrod": rods with bending; "tendon": any tendons;
-    "wrap": tendons with wrapping geoms; "cg", "pgs", "noslip": the constraint solver (see `saltus.solve.constrain`);
-    "tendon_force", "tendon_armature": tendons with springs or dampers, with inertia; "actuation": actuators beyond
-    motors and affine servos on hinges and slides, or a controller; "transmission": actuators on other objects than
-    hinges and slides; "act": actuators with states; "muscle", "servo", "dcmotor", "so3", "hill": actuator laws;
-    "delay": delayed controls; "adhere": adhesion actuators; "fluid": a medium; "mocap": mocap bodies; keys that begin
-    with "control_" or "hold_": a controller in the time loop (see `saltus.dynamics.control`); with "equations_":
-    user-defined equations of motion (see `saltus.dynamics.equations`); with "sense_": kinds of sensors; among geometric
-    ones "rangefinder", "foreign_ray" (rays cast by MuJoCo), "camera", "distance"; "sensor_delay": sensors with a
-    history; "hard": hard contact, with "event": events are located, or "stepping": time stepping.
-    """
+    """The layout of a Model with a set of features (see `saltus.model.feature_keys`)."""
+    if unknown := unknown_keys(features):
+        raise ValueError(f"no such feature: {', '.join(unknown)}")
     if not features:
         return MODEL
     of_fields = features & {"hill"}  # features that add fields

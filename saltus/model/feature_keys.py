@@ -1,0 +1,99 @@
+"""What kernels are compiled for: the features that a model can have, what switches each on, and which rooms look.
+
+A kernel of a model without a feature is compiled without the code for it, and models that agree in the features that a
+kernel looks at share what is compiled. `only_with` names the features; the kernels' Model has them in its layout.
+"""
+
+from typing import NamedTuple
+
+
+class Feature(NamedTuple):
+    """What switches a feature on, and the rooms whose kernels look at it."""
+
+    on: str
+    rooms: tuple[str, ...]
+
+
+ALL_STEPS = ("integrate", "sense", "solve")
+
+FEATURES = {
+    # constraints
+    "constraint": Feature("anything constrains the motion: contacts, limits, dry friction, equalities", ALL_STEPS),
+    "contact": Feature("pairs that may touch", ("contact", *ALL_STEPS)),
+    "cylinder": Feature("pairs of planes with ellipsoids or cylinders, of spheres with cylinders", ("contact",)),
+    "box": Feature("pairs of boxes with planes, spheres or capsules", ("contact",)),
+    "boxes": Feature("pairs of boxes", ("contact",)),
+    "convex": Feature("pairs of ellipsoids with other convex shapes", ("contact",)),
+    "foreign": Feature("pairs that MuJoCo's functions collide", ("contact",)),
+    "flexcontact": Feature("deformable bodies that may touch", ("contact",)),
+    "flexrope": Feature("of them, those of one dimension", ("contact",)),
+    "flexsheet": Feature("of two dimensions", ("contact",)),
+    "flexsolid": Feature("of three dimensions", ("contact",)),
+    "flexfew": Feature("of few nodes, with geoms", ("contact",)),
+    "flexflex": Feature("two deformable bodies that may touch each other", ("contact",)),
+    "flexself": Feature("deformable bodies that may touch themselves", ("contact",)),
+    "flexforeign": Feature("deformable bodies that MuJoCo's functions collide with geoms", ("contact",)),
+    "flexequality": Feature("deformable bodies whose edges keep their lengths", ("contact",)),
+    "cg": Feature("the solver CG", ("solve",)),
+    "pgs": Feature("the solver PGS", ("solve",)),
+    "noslip": Feature("iterations of the noslip solver", ("solve",)),
+    # forces
+    "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
+    "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
+    "flexrod": Feature("rods that bend", ("dynamics",)),
+    "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense")),
+    "wrap": Feature("tendons that wrap around geoms", ("dynamics", "sense")),
+    "tendon_force": Feature("tendons with springs or dampers", ("dynamics", "sense")),
+    "tendon_armature": Feature("tendons with inertia", ("dynamics", "sense")),
+    "actuation": Feature(
+        "actuators beyond motors and affine servos on hinges and slides, or a controller", ("dynamics",)
+    ),
+    "transmission": Feature("actuators on other objects than hinges and slides", ("dynamics",)),
+    "act": Feature("actuators or controllers with states", ("dynamics", "integrate")),
+    "delay": Feature("controls with a delay", ("dynamics",)),
+    "muscle": Feature("MuJoCo's muscles", ("dynamics",)),
+    "hill": Feature("Hill-type muscles with an elastic tendon", ("dynamics",)),
+    "servo": Feature("servos with an integral part", ("dynamics",)),
+    "dcmotor": Feature("dc motors", ("dynamics",)),
+    "so3": Feature("servos of orientations", ("dynamics",)),
+    "adhere": Feature("adhesion actuators", ("contact", "solve")),
+    "fluid": Feature("a medium", ("dynamics", "integrate")),
+    "mocap": Feature("bodies moved from outside", ("dynamics",)),
+    # hard contact
+    "hard": Feature("the hard law of contact", ()),
+    "event": Feature("events located in time", ("contact", *ALL_STEPS)),
+    "stepping": Feature("steps over events", ("integrate", "solve")),
+    # sensors
+    "sense_limit": Feature("sensors of limits", ("sense",)),
+    "sense_frame": Feature("sensors of frames", ("sense",)),
+    "sense_motion": Feature("sensors of velocities", ("sense",)),
+    "sense_body": Feature("sensors of accelerations and forces of bodies", ("sense",)),
+    "sense_subtree": Feature("sensors of momenta", ("sense",)),
+    "sense_touch": Feature("touch sensors", ("sense",)),
+    "sense_geometry": Feature("sensors of distances, rays and cameras", ("sense",)),
+    "sense_contact": Feature("contact sensors", ("sense",)),
+    "rangefinder": Feature("rangefinders", ("sense",)),
+    "foreign_ray": Feature("rangefinders whose rays MuJoCo's functions cast", ("contact",)),
+    "distance": Feature("sensors of distances between geoms", ("sense",)),
+    "camera": Feature("sensors that cameras take part in", ("sense",)),
+    "sensor_delay": Feature("sensors with a delay or an interval", ("sense",)),
+    # what a controller reads
+    "reads_bodies": Feature("a controller that reads velocities of bodies, which steps keep then", ()),
+    "reads_frames": Feature("a controller that reads poses of geoms and sites", ("dynamics",)),
+    "reads_centres": Feature("a controller that reads centres of mass", ("dynamics",)),
+}
+
+#: What users write has a key of its own, which begins with one of these words.
+PREFIXES = {
+    "control_": Feature("a controller, evaluated with every acceleration", ("dynamics",)),
+    "hold_": Feature("a controller, evaluated once a step", ("dynamics",)),
+    "equations_": Feature("equations of motion", ("dynamics", "integrate")),
+    "touch_": Feature("contact forces", ("contact", "integrate", "sense", "solve")),
+    "events_": Feature("events", ("integrate",)),
+    "steps_": Feature("the fixed steps of a method whose events are located", ("integrate",)),
+}
+
+
+def unknown_keys(features: frozenset[str]) -> list[str]:
+    """Those that are no features."""
+    return sorted(key for key in features if key not in FEATURES and not key.startswith(tuple(PREFIXES)))
