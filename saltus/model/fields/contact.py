@@ -1,0 +1,55 @@
+"""Pairs that may touch, their laws, and contacts."""
+
+from saltus.number.structs import ints, reals
+
+MODEL = {  # fixed
+    # sizes of constraints: geoms that collide, pairs of them, laws, chains, limits, dry friction, equalities
+    **ints("ncollider", "ncollision", "nlaw", "nchain", "nchaindof", "nlimit", "nfriction", "neq"),
+    # capacities of a Data for contacts, blocks of rows, rows, entries of the Jacobian
+    **ints("nconmax", "nblockmax", "nrowmax", "nJmax"),
+    **ints("ntouch", "nv_touch"),  # capacity for forces of a user-defined contact law
+    # soft laws: stiffness K (1/s²) and damping B (1/s) of the reference acceleration, tangential damping (1/s),
+    # impedance curve (at no violation, at full width, width in m or rad, midpoint, power)
+    **reals("law_stiffness", "law_damping", "law_damping_tangent", shape=("nlaw",)),
+    **reals("law_impedance", shape=("nlaw", 5)),
+    # contact laws: dimension (condim), margin (m), margin + gap (m), friction, and the friction of the regularised
+    # cone
+    **ints("law_dim", shape=("nlaw",)),
+    **ints("law_direct", shape=("nlaw",)),  # solref holds stiffness and damping, not time constant and ratio
+    **reals("law_margin", "law_reach", "law_mu", shape=("nlaw",)),
+    **reals("law_friction", shape=("nlaw", 5)),
+    **reals("law_restitution", shape=("nlaw",)),  # of the hard law
+    # collision pairs, lower geom type first; the geom of a deformable body is -1, as are the flexes of pairs of
+    # geoms
+    **ints("collider", shape=("ncollider",)),  # geoms in any pair
+    **ints(
+        *["collision_geom1", "collision_geom2", "collision_kind", "collision_law", "collision_chain"],
+        shape=("ncollision",),
+    ),
+    **ints("collision_moves", shape=("ncollision",)),  # a geom has a surface velocity
+    **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
+    # chains, the degrees of freedom of the relative motion of two bodies; sign 1 if they move the second, -1 the
+    # first; chain_fill: they are not all on one path to the root, and couple entries that are zero in M
+    **ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
+    **ints("chain_dof", shape=("nchaindof",)),
+    **reals("chain_sign", shape=("nchaindof",)),
+    **reals("chain_translation", "chain_rotation", shape=("nchain",)),  # inverse inertias: 1/kg, 1/(kg m²)
+}
+
+POSITION = {  # of this position
+    # contacts: distance (m), position (m) and frame (normal from the first geom to the second, two tangents) in
+    # world axes; contact_block: block of rows, -1 for none
+    **ints("count", shape=(13,)),  # see `saltus.contact.counts`
+    **ints("contact_collision", "contact_block", shape=("nconmax",)),
+    **reals("contact_dist", shape=("nconmax",)),
+    **reals("contact_pos", shape=("nconmax", 3)),
+    **reals("contact_frame", shape=("nconmax", 9)),
+    # user-defined contact law: force on the second geom in the contact frame (N); generalised forces
+    **reals("contact_touch", shape=("ntouch", 3)),
+    **reals("qfrc_compliant", shape=("nv_touch",)),
+    # collision by MuJoCo: addresses, and number of contacts of each lane (see `saltus.contact.mujoco.collision`)
+    **ints("foreign_functions", "foreign_model", "foreign_data"),
+    **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
+    **ints("foreign_count", shape=(16,)),
+    **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)
+}

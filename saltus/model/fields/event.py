@@ -1,0 +1,65 @@
+"""Located events: numbered points, modes, event functions, the log."""
+
+from saltus.number.structs import ints, reals
+
+EVENT_WIDTH = 10  # numbers of an event in the log (see `saltus.contact.event.modes`)
+
+MODEL = {  # fixed
+    # with located events: numbered contact points of each pair, and items with a mode: these points, both ends of
+    # each limit, each dry friction
+    **ints("nslot", "nmode", "nevent", "nevent_log", "nrow_event"),
+    # slot_varies: number and order of a pair's points change with the motion
+    **ints("slot_adr", "slot_num", "slot_varies", shape=("nslotpair",)),
+    # user-defined events: watched direction (1, -1, 0 for both), whether the run ends, the kind in the event log;
+    # discrete states of actuation
+    **ints("nuserevent", "nactuation_state", "nclosedmax", "ntree_event"),
+    **ints("event_direction", "event_terminal", "event_kind", shape=("nuserevent",)),
+}
+
+STATE = {  # state: kept from step to step
+    # with located events: modes (see `saltus.contact.event.modes`), slip directions (world axes; a sign for dry
+    # friction), times of the last impacts (s), and whether all this belongs to the state
+    **reals("mode", shape=("nmode",)),
+    **reals("slip", shape=("nmode", 3)),
+    **reals("slot_place", shape=("nslot", 3)),  # positions of active points in the frame of the second geom (m)
+    **reals("impact_time", shape=("nmode", 4)),
+    **reals("modes_known", shape=("nevent_state",)),
+    # accumulation point of impacts: time (s), 0 for none; speed of the last impact (m/s)
+    **reals("impact_limit", shape=("nmode", 2)),
+    **reals("event_before", shape=("nevent",)),  # event functions at the state
+    # density of events: decaying count, and time of the last (s); see `saltus.integrate.event.dense_events`
+    **reals("event_rate", shape=("nmode", 2)),
+    **reals("dense", shape=("ndense",)),
+}
+
+USER_STATE = {  # state too
+    **reals("event_side", shape=("nuserevent",)),  # sides of the user's event functions: 1 above zero, -1 below
+    **reals("actuation_state", shape=("nactuation_state",)),  # discrete, changed at events alone
+}
+
+SCRATCH = {  # scratch
+    # with located events: contact of each point, -1 for none; item with a mode of each block, -1 for none; gap of
+    # each item (m, rad); rows: velocity J v, d(J v)/dt at constant v, and the Delassus operator J M⁻¹ Jᵀ
+    **ints("slot_contact", shape=("nslot",)),
+    **ints("block_item", shape=("nblock_event",)),
+    **ints("mode_before", shape=("nmode",)),
+    **reals("gap", shape=("nmode",)),
+    **reals("row_velocity", "row_drift", shape=("nrow_event",)),
+    **reals("row_A", shape=("nhardsquare",)),
+    # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, followed by L⁻ᵀ of the smooth forces
+    **reals("row_half", shape=("nrow_half",)),
+    **reals("row_inverse", shape=("nv_event",)),  # of the current row or forces, multiplied by D⁻¹ or M⁻¹
+    **reals("qpos_kept", shape=("nq_event",)),
+    **reals("qpos_start", shape=("nq_event",)),
+    **reals("qvel_start", shape=("nv_event",)),
+    **reals("act_start", shape=("nact_event",)),
+    # event functions at the current state, and at the end of the searched part of a step; the event log
+    **reals("event_value", "event_after", shape=("nevent",)),
+    **reals("event_look", shape=("nevent_look",)),  # samples at the ends of all parts of a step
+    **reals("event_seen", shape=("nuserevent", 2)),  # earlier samples of the user's functions
+    **ints("event_hit", shape=("nevent",)),
+    **ints("event_count", shape=("nevent_count",)),
+    **reals("event_error", shape=("nevent_state",)),  # error of the trial step, relative to the tolerance
+    **reals("event_end", shape=("nevent_state",)),  # end time (s) of an interrupted step
+    **reals("event_log", shape=("nevent_log", EVENT_WIDTH)),
+}

@@ -1,0 +1,28 @@
+"""What integrators keep and work with."""
+
+from saltus.number.structs import ints, reals
+
+STATE = {  # state: kept from step to step
+    **reals("memory", shape=("nmemory",)),  # of integrators with memory between steps
+    # slopes at the state, from which an adaptive method continues (first same as last)
+    **reals("fsal_qacc", shape=("nv_fsal",)),
+    **reals("fsal_act", shape=("nact_fsal",)),
+}
+
+SCRATCH = {  # scratch
+    **reals("qpos_saved", shape=("nq",)),
+    **reals("qvel_saved", "qacc_saved", "qstep", shape=("nv",)),
+    **reals("stage_qvel", "stage_qacc", shape=("nstage_nv",)),
+    **reals("act_saved", "act_dot_saved", shape=("nact_room",)),
+    **reals("stage_act", shape=("nstage_nact",)),
+    **reals("qfrc_actuator_slope", "slope", shape=("nv",)),  # N m s
+    **reals("velocity_force", shape=("nbody_implicit", 36)),
+    **reals("axis_rate", shape=("nv_implicit", 6)),
+    **reals("lower", "upper", shape=("nC_implicit",)),
+    **reals("qpos_here", shape=("nq_newton",)),
+    **reals("momentum", "momentum_rate", "momentum_saved", shape=("nv_newton",)),  # N m s, N s; N m, N
+    **reals("stage_unknown", "stage_residual", "stage_trial", shape=("nnewton",)),
+    **reals("jacobian", shape=("nnewton_square",)),
+    # start of a step of a method with fixed steps
+    **ints("nmemory"),
+}

@@ -1,0 +1,37 @@
+"""Constraints other than contacts, and the rows of all constraints."""
+
+from saltus.number.structs import ints, reals
+
+MODEL = {  # fixed
+    # limits: first those of joints, then of tendons
+    **ints("njntlimit"),
+    **ints("limit_obj", "limit_law", "limit_chain", shape=("nlimit",)),
+    **reals("limit_range", shape=("nlimit", 2)),
+    **reals("limit_margin", "limit_invweight", shape=("nlimit",)),
+    # dry friction: first of degrees of freedom, then of tendons
+    **ints("ndoffriction"),
+    **ints("friction_obj", "friction_law", "friction_chain", shape=("nfriction",)),
+    **reals("friction_loss", "friction_invweight", shape=("nfriction",)),
+    # equality constraints that are active; eq_obj: bodies, joints or sites; eq_site: they are sites
+    **ints("eq_id", "eq_type", "eq_obj1", "eq_obj2", "eq_site", "eq_law", "eq_chain", shape=("neq",)),
+    **reals("eq_data", shape=("neq", 11)),
+    **reals("eq_invweight", shape=("neq", 2)),  # of translation and rotation
+}
+
+VELOCITY = {  # of this velocity and these inputs
+    # blocks of rows: kind, number of rows, first row, address in J, chain, length of the chain, constraint, law
+    **ints(
+        *["block_kind", "block_dim", "block_row", "block_J", "block_chain", "block_num", "block_id", "block_law"],
+        *["block_dofs", "block_fill"],  # address of the list of its degrees of freedom; see chain_fill
+        shape=("nblockmax",),
+    ),
+    # rows: Jacobian (by dof of the chain, all rows of a block contiguous), violation, 1/R, reference acceleration,
+    # residual J a - aref, its change along the search direction, force, bound of dry friction
+    **reals("row_J", shape=("nJmax",)),
+    **reals(
+        *["row_pos", "row_D", "row_aref", "row_residual", "row_search", "row_force", "row_loss"], shape=("nrowmax",)
+    ),
+    # weights in the Hessian: of a single row, of the edges u₀ + μ u and u₀ - μ u of a pyramid
+    **reals("row_upper", "row_lower", shape=("nrowmax",)),
+    **reals("block_weight", shape=("nblock_weight",)),  # [6, 6] of the current block
+}

@@ -1,0 +1,36 @@
+"""Sensors and cameras."""
+
+from saltus.number.structs import ints, reals
+
+MODEL = {  # fixed
+    # sensors
+    **ints("nsensor", "nsensordata"),
+    **ints(
+        *["sensor_type", "sensor_datatype", "sensor_objtype", "sensor_objid", "sensor_reftype", "sensor_refid"],
+        *["sensor_dim", "sensor_adr", "sensor_nsample", "sensor_interp", "sensor_historyadr", "sensor_family"],
+        shape=("nsensor",),
+    ),
+    **ints("sensor_intprm", shape=("nsensor", 3)),
+    **reals("sensor_cutoff", "sensor_delay", "sensor_interval", shape=("nsensor",)),
+    # sensed objects: geoms visible to rays, geoms of bodies, sites with a volume
+    **ints("geom_visible", shape=("ngeom",)),
+    **ints("body_geomadr", "body_geomnum", shape=("nbody",)),
+    **ints("site_type", shape=("nsite",)),
+    **reals("site_size", shape=("nsite", 3)),
+    # cameras: cam_focal (pixels) of projections; cam_lens: of rays (pixels, or pixels per m), and their centre
+    **ints("ncam"),
+    **ints("cam_mode", "cam_bodyid", "cam_targetbodyid", "cam_projection", shape=("ncam",)),
+    **ints("cam_resolution", shape=("ncam", 2)),
+    **reals("cam_pos", "cam_pos0", "cam_poscom0", shape=("ncam", 3)),
+    **reals("cam_quat", shape=("ncam", 4)),
+    **reals("cam_mat", "cam_mat0", shape=("ncam", 9)),
+    **reals("cam_focal", shape=("ncam", 2)),
+    **reals("cam_lens", shape=("ncam", 4)),
+}
+
+VELOCITY = {  # of this velocity and these inputs
+    # sensors, and what they read of bodies: external wrenches, wrenches through joints (N m, N), subtree momenta
+    **reals("sensordata", shape=("nsensordata",)),
+    **reals("cfrc_ext", "cfrc_int", shape=("nbody_sense", 6)),
+    **reals("subtree_linvel", "subtree_angmom", shape=("nbody_sense", 3)),
+}

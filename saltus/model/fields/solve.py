@@ -1,0 +1,63 @@
+"""Options, and what the solvers of soft constraints and implicit forces work with."""
+
+from saltus.number.structs import ints, reals
+
+MODEL = {  # fixed
+    # for the dual problem: a chain's degrees of freedom with all their ancestors, and kinematic trees (a single one
+    # where islands are disabled)
+    **ints("ntree"),
+    **ints("support_adr", "support_num", shape=("nsupport",)),
+    **ints("support_dof", shape=("nsupportdof",)),
+    **ints("dof_treeid", shape=("nv",)),
+    **ints("opt_cone", "opt_iterations", "opt_ls_iterations", "opt_warmstart"),
+    **ints("opt_noslip_iterations", "opt_islands", "opt_refsafe"),
+    **reals("opt_tolerance", "opt_ls_tolerance", "opt_impratio", "opt_scale"),  # scale: 1/(mean inertia nv)
+    **reals("opt_noslip_tolerance"),
+    # hard contact: tolerance of gaps (m) and speeds (m/s); height (m) below which bounces end; restitution law and
+    # treatment of simultaneous impacts (see `saltus.solve.impact.law`)
+    **reals("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"),
+    **reals("opt_dense_events", "opt_dense_time", "opt_dense_step"),
+    **ints("opt_impact_law", "opt_impact_treatment", "opt_dense"),
+}
+
+STATE = {  # state: kept from step to step
+    **reals("qacc_warmstart", shape=("nv_constraint",)),  # warm start of the constraint solver
+}
+
+SCRATCH = {  # scratch
+    # implicit steps by conjugate gradients, A = M + weighted stiffness and damping: weights of stiffness (s²) and
+    # damping (s); residual forces (N, N m), Newton step (m/s², rad/s²) and its product with A, gradient, search
+    # direction and its product with A; of the conjugate gradients: residual, preconditioned residual, direction,
+    # product with A; blocks of the preconditioner, lower triangles by rows
+    **reals("metric_stiffness", "metric_damping"),
+    **reals(
+        *["metric_force", "metric_change", "metric_product", "metric_gradient", "metric_search", "metric_image"],
+        *["pcg_residual", "pcg_Mresidual", "pcg_search", "pcg_product"],
+        shape=("nv_pcg",),
+    ),
+    **reals("metric_block", shape=("nv_pcg", 3)),
+    **reals("qfrc_spring_slope", shape=("nv_pcg",)),  # -d(forces of springs and servos)/dq, N/m, N m
+    **reals("constrained"),  # 1 where any row is active, else 0
+    **reals("qfrc_constraint", shape=("nv_constraint",)),
+    **reals("solve_Ma", "solve_gradient", "solve_search", "solve_Msearch", "solve_edge", shape=("nv_constraint",)),
+    **ints("edge_mark", shape=("nv_constraint",)),
+    **reals("hessian", shape=("nhessian",)),  # lower triangle, row by row
+    # sparsity pattern of each row without its diagonal: as bits, as lists; the chains that it comes from
+    **ints("hessian_bits", shape=("nhessian_bits",)),
+    **ints("hessian_num", shape=("nv_hessian",)),
+    **ints("hessian_col", shape=("nhessian",)),
+    **ints("hessian_chain", shape=("nblockmax",)),
+    # conjugate gradients: M⁻¹ gradient, and the gradients of the previous iteration
+    **reals("solve_Mgradient", "cg_gradient", "cg_Mgradient", shape=("nv_cg",)),
+    # the dual problem: G = J L⁻¹ D^-½ (by dof of the support, all rows of a block contiguous) and its address, the
+    # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns, before and after extrapolation (see
+    # `saltus.solve.soft.dual`)
+    **reals("dual_G", shape=("nG",)),
+    **ints("dual_place", shape=("nblock_dual",)),
+    **reals("dual_A", shape=("nrow_dual", 6)),
+    **reals("dual_y", shape=("nv_dual",)),
+    **reals("dual_force", "dual_before", "dual_start", shape=("ndual",)),
+    # unknowns in the order of their updates, as block and index in it; the island of each tree
+    **ints("dual_item", shape=("ndual", 2)),
+    **ints("tree_island", shape=("ntree",)),
+}

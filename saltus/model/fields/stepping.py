@@ -1,0 +1,20 @@
+"""Time stepping: what a step leaves for the next."""
+
+from saltus.number.structs import ints, reals
+
+STATE = {  # state: kept from step to step
+    # warm start of time stepping: forces of the blocks of the previous step (see
+    # `saltus.solve.stepping.warm_start`), their modes, numbers among the points of a pair, forces on the second
+    # geom (N, world axes); whether modes are those of the step that led here (see `saltus.solve.stepping.modes`)
+    **reals("past_count", "past_known"),
+    **reals("past_number", "past_mode", "past_slot", shape=("npast",)),
+    **reals("past_place", "past_push", shape=("npast", 3)),
+    **reals("past_force", shape=("npast", 6)),
+}
+
+SCRATCH = {  # scratch
+    # matching of blocks in time stepping: the block of the previous step, -1 for none, its number among the points
+    # of a pair, its mode; whether a block of the previous step has been matched
+    **ints("block_past", "block_slot", "past_found", shape=("npast",)),
+    **reals("block_mode", shape=("npast",)),
+}
