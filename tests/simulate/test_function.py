@@ -123,7 +123,7 @@ def test_bad_states_of_actuators_are_named():
     "code",
     [
         "import saltus; f = saltus.simulate",
-        "import saltus.simulate.running.run, saltus; f = saltus.simulate; f.run.run",
+        "import saltus.simulate.running.run, saltus; f = saltus.simulate; f.running.run.run",
         "import saltus; saltus.Simulation; f = saltus.simulate",
         "from saltus import simulate as f",
         "import saltus.simulate as f",

@@ -164,8 +164,4 @@ def moving_surfaces(m, d, b):
 def surface_rows(m, d, b, k):
     """Add the motion of contact k's moving surfaces to row_velocity of block b."""
     row, dim = d.block_row[b], d.block_dim[b]
-    for r in range(row, row + dim):
-        d.row_aref[r] = d.row_velocity[r]
     add_surface_velocity(m, d, k, row, dim)
-    for r in range(row, row + dim):
-        d.row_velocity[r] = d.row_aref[r]

@@ -18,7 +18,7 @@ def match_points(m, d, before, n, c):
     for s in range(first, last):
         d.slot_contact[s] = -1
     for k in range(before, n):
-        d.contact_block[k] = -1  # free
+        d.contact_matched[k] = 0
     # closed slots: greedy matching, nearest pair of slot and free contact first
     found = True
     while found:
@@ -26,18 +26,18 @@ def match_points(m, d, before, n, c):
         for s in range(first, last):
             if d.mode[s] != OPEN and d.slot_contact[s] < 0:
                 for k in range(before, n):
-                    if d.contact_block[k] < 0:
+                    if d.contact_matched[k] == 0:
                         apart = sub3(place_on_second(m, d, k), d.slot_place[s])
                         if dot3(apart, apart) < least:
                             found, slot, contact, least = True, s, k, dot3(apart, apart)
         if found:
             d.slot_contact[slot] = contact
-            d.contact_block[contact] = 0
+            d.contact_matched[contact] = 1
     # open slots: the other contacts in order
     k = before
     for s in range(first, last):
         if d.mode[s] == OPEN:
-            while k < n and d.contact_block[k] == 0:
+            while k < n and d.contact_matched[k] == 1:
                 k += 1
             if k < n:
                 d.slot_contact[s] = k

@@ -64,8 +64,8 @@ def contact_jacobian(m, d, k, b, dim):
 
 @kernel
 def contact_velocity(m, d, k, b, dim):
-    """row_aref of block b ← the relative velocities of contact k (m/s, rad/s), including those of moving surfaces."""
-    times_block(m, d, b, d.qvel, d.row_aref)
+    """row_velocity of block b ← relative velocities of contact k (m/s, rad/s), those of moving surfaces included."""
+    times_block(m, d, b, d.qvel, d.row_velocity)
     if m.collision_moves[d.contact_collision[k]]:
         add_surface_velocity(m, d, k, d.block_row[b], dim)
 
@@ -105,7 +105,7 @@ def side_rows(m, d, k, b, dim, side):
 
 @kernel
 def weights_and_references(m, d, b, kind, r, active, inverse):
-    """Weights row_D and reference accelerations of a contact's rows, from their velocities in row_aref.
+    """Weights row_D and reference accelerations of a contact's rows, from row_velocity.
 
     `inverse` (1/kg): see `contact_inverse`. The regularisation of a cone's rows makes friction equally soft in all
     directions; the edges of a pyramid share one that matches the cone's (MuJoCo documentation, Computation: Constraint
@@ -118,11 +118,11 @@ def weights_and_references(m, d, b, kind, r, active, inverse):
     zero = 0.0 * r
     # reference accelerations: the normal row, then rows without a position term
     d.row_pos[row] = r
-    d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, r, d.row_aref[row])
+    d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, r, d.row_velocity[row])
     tangential = m.law_damping_tangent[law] if kind == CONE else m.law_damping[law]
     for k in range(1, dim):
         d.row_pos[row + k] = zero
-        d.row_aref[row + k] = -tangential * d.row_aref[row + k]
+        d.row_aref[row + k] = -tangential * d.row_velocity[row + k]
     sliding = m.law_friction[law, 0]
     if kind == PYRAMID:
         # pyramid: R_edge = 2 μ² R for all rows
@@ -142,7 +142,7 @@ def weights_and_references(m, d, b, kind, r, active, inverse):
 
 @kernel
 def add_surface_velocity(m, d, k, row, dim):
-    """Add the sliding and spin of moving surfaces to the velocities of contact k in row_aref."""
+    """Add the sliding and spin of moving surfaces to row_velocity of contact k."""
     c = d.contact_collision[k]
     zero = 0.0 * d.time
     linear = angular = (zero, zero, zero)
@@ -154,10 +154,10 @@ def add_surface_velocity(m, d, k, row, dim):
     sliding = matrix_times_vector(frame, sub3(linear, linear1))
     spin = matrix_times_vector(frame, sub3(angular, angular1))
     if dim > 1:
-        d.row_aref[row + 1] = d.row_aref[row + 1] + sliding[1]
-        d.row_aref[row + 2] = d.row_aref[row + 2] + sliding[2]
+        d.row_velocity[row + 1] = d.row_velocity[row + 1] + sliding[1]
+        d.row_velocity[row + 2] = d.row_velocity[row + 2] + sliding[2]
     if dim > 3:
-        d.row_aref[row + 3] = d.row_aref[row + 3] + spin[0]
+        d.row_velocity[row + 3] = d.row_velocity[row + 3] + spin[0]
 
 
 @kernel

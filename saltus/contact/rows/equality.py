@@ -48,11 +48,11 @@ def equality_law(m, d, k, b):
         square = square + d.row_pos[r] * d.row_pos[r]
     imp = impedance(m.law_impedance[law], sqrt(square + TINY))
     # weight and reference acceleration of each row
-    times_block(m, d, b, d.qvel, d.row_aref)
+    times_block(m, d, b, d.qvel, d.row_velocity)
     for r in range(dim):
         weight = regularisation(imp, m.eq_invweight[k, 1 if r > 2 else 0])
         d.row_D[row + r] = 1.0 / weight
-        v = d.row_aref[row + r]
+        v = d.row_velocity[row + r]
         d.row_aref[row + r] = reference(m.law_stiffness[law], m.law_damping[law], imp, d.row_pos[row + r], v)
 
 

@@ -23,10 +23,10 @@ def edge_rows(m, d):
         row = d.block_row[b]
         violation = edge_jacobian(m, d, b, e)
         imp = impedance(m.law_impedance[law], absolute(violation))
-        times_block(m, d, b, d.qvel, d.row_aref)
+        times_block(m, d, b, d.qvel, d.row_velocity)
         d.row_pos[row] = violation
         d.row_D[row] = 1.0 / regularisation(imp, m.edgerow_invweight[r])
-        d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, violation, d.row_aref[row])
+        d.row_aref[row] = reference(m.law_stiffness[law], m.law_damping[law], imp, violation, d.row_velocity[row])
 
 
 @kernel

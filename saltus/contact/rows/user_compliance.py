@@ -67,9 +67,9 @@ def given_force(m, d, k, law, gap, active):
     contact_velocity(m, d, k, b, dim)
     row = d.block_row[b]
     # the user's law, in lanes where the contact acts
-    across1 = d.row_aref[row + 1] if dim == 3 else zero
-    across2 = d.row_aref[row + 2] if dim == 3 else zero
-    force = _force(m, d, where(active, gap, zero), (d.row_aref[row], across1, across2))
+    across1 = d.row_velocity[row + 1] if dim == 3 else zero
+    across2 = d.row_velocity[row + 2] if dim == 3 else zero
+    force = _force(m, d, where(active, gap, zero), (d.row_velocity[row], across1, across2))
     normal = where(active, force[0] + zero, zero)
     tangent1 = where(active, force[1] + zero, zero) if dim == 3 else zero
     tangent2 = where(active, force[2] + zero, zero) if dim == 3 else zero

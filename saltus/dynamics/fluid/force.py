@@ -29,11 +29,11 @@ def fluid_forces(m, d):
     """Generalised forces of the fluid.
 
     Reads xpos, xmat, cvel [nbody, 6], subtree_com of the roots, cdof [nv, 6]. Writes qfrc_fluid [nv] (N, N m)
-    and adds it to qfrc_passive. Overwrites artic_force [nbody, 6].
+    and adds it to qfrc_passive. Overwrites body_scratch [nbody, 6].
     """
     zero = 0.0 * d.time
     for b in range(1, m.nbody):
-        d.artic_force[b] = (zero, zero, zero, zero, zero, zero)
+        d.body_scratch[b] = (zero, zero, zero, zero, zero, zero)
     # force on each shape, summed over those of a body
     for f in range(m.nfluid):
         b = m.fluid_body[f]
@@ -43,17 +43,17 @@ def fluid_forces(m, d):
             torque, force = box_force(m, f, turning, moving)
         else:
             torque, force = ellipsoid_force(m, f, turning, moving)
-        d.artic_force[b] = add6(d.artic_force[b], tree_force(m, d, f, r, torque, force))
+        d.body_scratch[b] = add6(d.body_scratch[b], tree_force(m, d, f, r, torque, force))
     # tips to base: project on the joint axes, pass on to the parent
     for b in range(m.nbody - 1, 0, -1):
-        force = d.artic_force[b]
+        force = d.body_scratch[b]
         first = m.body_dofadr[b]
         for i in range(first, first + m.body_dofnum[b]):
             d.qfrc_fluid[i] = dot6(d.cdof[i], force)
             d.qfrc_passive[i] = d.qfrc_passive[i] + d.qfrc_fluid[i]
         parent = m.body_parentid[b]
         if parent > 0:
-            d.artic_force[parent] = add6(d.artic_force[parent], force)
+            d.body_scratch[parent] = add6(d.body_scratch[parent], force)
 
 
 @kernel(inline=True)

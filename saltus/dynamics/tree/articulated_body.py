@@ -72,7 +72,7 @@ def articulated_solve(m, p, d, force, moving, x):
     for k in range(m.ntree_body):
         b = m.tree_body[k]
         if m.body_branches[b]:
-            d.artic_force[b] = nothing
+            d.body_scratch[b] = nothing
     # tips to base: articulated bias force f, and residual (force - sᵀ f) / D of each joint
     f = nothing
     chained = 0
@@ -83,7 +83,7 @@ def articulated_solve(m, p, d, force, moving, x):
         if moving:
             f = add6(f, d.cfrc_body[b])
         if m.body_branches[b]:
-            f = add6(f, d.artic_force[b])
+            f = add6(f, d.body_scratch[b])
         first = m.body_dofadr[b]
         for i in range(first + m.body_dofnum[b] - 1, first - 1, -1):
             rest = (force[i] - dot6(p.cdof[i], f)) * p.artic_invdiag[i]
@@ -92,19 +92,19 @@ def articulated_solve(m, p, d, force, moving, x):
         chained = m.body_chained[b]
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
-            d.artic_force[parent] = add6(d.artic_force[parent], f)
-    # base to tips: x = residual - Uᵀ a / D; artic_force now holds accelerations of bodies with several children
-    d.artic_force[0] = nothing
+            d.body_scratch[parent] = add6(d.body_scratch[parent], f)
+    # base to tips: x = residual - Uᵀ a / D; body_scratch now holds accelerations of bodies with several children
+    d.body_scratch[0] = nothing
     a = nothing
     for k in range(1, m.ntree_body):
         b = m.tree_body[k]
         if not m.body_chained[b]:
-            a = d.artic_force[m.body_parentid[b]]
+            a = d.body_scratch[m.body_parentid[b]]
         first = m.body_dofadr[b]
         for i in range(first, first + m.body_dofnum[b]):
             xi = d.artic_residual[i] - dot6(p.artic_column[i], a) * p.artic_invdiag[i]
             x[i] = xi
             a = add_scaled6(a, xi, p.cdof[i])
         if m.body_branches[b]:
-            d.artic_force[b] = a
+            d.body_scratch[b] = a
     particle_solve(m, p, d, force, moving, x)

@@ -21,7 +21,7 @@ def momenta(m, d):
 
     After `position_stage`, `newton_euler_forward` with `compute_all`, and `applied_forces`. Reads cinert [nbody, 10],
     cdof, cdof_dot [nv, 6], cvel [nbody, 6], qvel, qfrc_tau [nv]. Writes momentum [nv] (N m s, N s) and momentum_rate
-    [nv] (N m, N). Overwrites artic_force and cfrc_body [nbody, 6].
+    [nv] (N m, N). Overwrites body_scratch and cfrc_body [nbody, 6].
     """
     carried_momenta(m, d)
     for j in range(m.njnt):
@@ -45,20 +45,20 @@ def momenta(m, d):
 
 @kernel
 def carried_momenta(m, d):
-    """Spatial momentum and weight of each body's subtree, into artic_force and cfrc_body [nbody, 6]."""
+    """Spatial momentum and weight of each body's subtree, into body_scratch and cfrc_body [nbody, 6]."""
     g = m.opt_gravity[0]
     zero = 0.0 * d.time
     falling = (zero, zero, zero, zero + g[0], zero + g[1], zero + g[2])
     # momentum and weight of each body
     for b in range(1, m.nbody):
-        d.artic_force[b] = inertia_times_motion(d.cinert[b], d.cvel[b])
+        d.body_scratch[b] = inertia_times_motion(d.cinert[b], d.cvel[b])
         d.cfrc_body[b] = inertia_times_motion(d.cinert[b], falling)
     carry_tendon_momenta(m, d)
     # sums over subtrees
     for b in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[b]
         if parent > 0:
-            d.artic_force[parent] = add6(d.artic_force[parent], d.artic_force[b])
+            d.body_scratch[parent] = add6(d.body_scratch[parent], d.body_scratch[b])
             d.cfrc_body[parent] = add6(d.cfrc_body[parent], d.cfrc_body[b])
 
 
@@ -66,6 +66,6 @@ def carried_momenta(m, d):
 def joint_momentum(m, d, i, axis_rate):
     """Momentum of degree of freedom i and its rate."""
     b = m.dof_bodyid[i]
-    carried = d.artic_force[b]
+    carried = d.body_scratch[b]
     d.momentum[i] = dot6(d.cdof[i], carried) + m.dof_armature[i] * d.qvel[i]
     d.momentum_rate[i] = dot6(axis_rate, carried) + dot6(d.cdof[i], d.cfrc_body[b]) + d.qfrc_tau[i]

@@ -69,7 +69,7 @@ def newton_euler_backward(m, p, d, qfrc):
     for k in range(m.ntree_body):
         b = m.tree_body[k]
         if m.body_branches[b]:
-            d.artic_force[b] = nothing
+            d.body_scratch[b] = nothing
     force = nothing
     chained = 0
     for k in range(m.ntree_body - 1, 0, -1):
@@ -79,7 +79,7 @@ def newton_euler_backward(m, p, d, qfrc):
             force = nothing
         force = add6(force, d.cfrc_body[b])
         if m.body_branches[b]:
-            force = add6(force, d.artic_force[b])
+            force = add6(force, d.body_scratch[b])
         # project the force on the joint axes
         first = m.body_dofadr[b]
         for i in range(first, first + m.body_dofnum[b]):
@@ -88,7 +88,7 @@ def newton_euler_backward(m, p, d, qfrc):
         chained = m.body_chained[b]
         parent = m.body_parentid[b]
         if parent > 0 and not chained:
-            d.artic_force[parent] = add6(d.artic_force[parent], force)
+            d.body_scratch[parent] = add6(d.body_scratch[parent], force)
     particle_forces(m, p, d, qfrc)
     add_path_forces(m, p, d, qfrc)
 

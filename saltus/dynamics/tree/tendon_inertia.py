@@ -79,7 +79,7 @@ def carry_tendon_momenta(m, d):
 
     A tendon's momentum acts on a body like a force along the path at a site: a spatial force P with s · P = J a dL/dt
     summed over all bodies that a degree of freedom s carries. Its change as the path rotates and the site moves is
-    added to the bodies' weights. Reads ten_velocity [ntendon], cvel [nbody, 6]; adds to artic_force and cfrc_body
+    added to the bodies' weights. Reads ten_velocity [ntendon], cvel [nbody, 6]; adds to body_scratch and cfrc_body
     [nbody, 6].
     """
     for t in range(m.ntendon):
@@ -110,7 +110,7 @@ def _carry_at(m, d, b, point, velocity, pull, turning):
     r = sub3(point, d.subtree_com[m.body_rootid[b]])
     moment = cross(r, pull)
     change = add3(cross(velocity, pull), cross(r, turning))
-    d.artic_force[b] = add6(d.artic_force[b], (moment[0], moment[1], moment[2], pull[0], pull[1], pull[2]))
+    d.body_scratch[b] = add6(d.body_scratch[b], (moment[0], moment[1], moment[2], pull[0], pull[1], pull[2]))
     d.cfrc_body[b] = add6(d.cfrc_body[b], (change[0], change[1], change[2], turning[0], turning[1], turning[2]))
 
 

@@ -24,7 +24,7 @@ def first_slopes(m, d):
     save_state(m, d)
     status = acceleration(m, d)
     for i in range(m.nv):
-        d.qacc_saved[i] = 0.0 * d.time
+        d.step_tangent[i] = 0.0 * d.time
     store_slopes(m, d, 0)
     first_step_size(m, d)
     return status

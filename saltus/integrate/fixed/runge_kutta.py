@@ -46,7 +46,7 @@ def step(m, d, h, tableau):
 def stage_state(m, d, h, tableau, row, stages):
     """qpos, qvel, act ← the saved state advanced by h times the slopes weighted with a row of the tableau.
 
-    Leaves the tangent vector from the step's start in qacc_saved [nv], and divided by h in qstep [nv].
+    Leaves the tangent vector from the step's start in step_tangent [nv], and divided by h in qstep [nv].
     """
     for i in range(m.nv):
         move = 0.0 * d.qvel_saved[i]
@@ -58,7 +58,7 @@ def stage_state(m, d, h, tableau, row, stages):
         d.qstep[i] = move
         d.qvel[i] = d.qvel_saved[i] + h * gain
     for i in range(m.nv):
-        d.qacc_saved[i] = h * d.qstep[i]
+        d.step_tangent[i] = h * d.qstep[i]
     displace(m, d.qpos_saved, h, d.qstep, d.qpos)
     stage_activations(m, d, h, tableau, row, stages)
 
@@ -84,7 +84,7 @@ def store_activation_slopes(m, d, s):
 
 @kernel
 def store_slopes(m, d, s):
-    """Store the slopes of stage s: rates of the tangent vector qacc_saved [nv], accelerations and act_dot."""
+    """Store the slopes of stage s: rates of the tangent vector step_tangent [nv], accelerations and act_dot."""
     at = s * m.nv
     store_activation_slopes(m, d, s)
     for i in range(m.nv):
@@ -97,7 +97,7 @@ def store_slopes(m, d, s):
             i = m.jnt_dofadr[j]
             if kind == FREE:
                 i += 3
-            rate = dexp_inverse(load3(d.qacc_saved, i), load3(d.qvel, i))
+            rate = dexp_inverse(load3(d.step_tangent, i), load3(d.qvel, i))
             store3(d.stage_qvel, at + i, rate)
 
 

@@ -128,7 +128,7 @@ def residual(m, d, h, tableau, start):
             for j in range(stages):
                 move = move + tableau[s, j + 1] * d.stage_unknown[j * width + i]
             d.qstep[i] = move
-            d.qacc_saved[i] = h * move
+            d.step_tangent[i] = h * move
             d.qvel[i] = d.stage_unknown[s * width + i]
         displace(m, d.qpos_saved, h, d.qstep, d.qpos)
         angular_velocities(m, d)
@@ -158,14 +158,14 @@ def residual(m, d, h, tableau, start):
 
 @kernel
 def angular_velocities(m, d):
-    """On ball and free joints, qvel ← dexp(Θ) k, with k in qvel and Θ in qacc_saved."""
+    """On ball and free joints, qvel ← dexp(Θ) k, with k in qvel and Θ in step_tangent."""
     for j in range(m.njnt):
         kind = m.jnt_type[j]
         if kind == FREE or kind == BALL:
             i = m.jnt_dofadr[j]
             if kind == FREE:
                 i += 3
-            store3(d.qvel, i, dexp(load3(d.qacc_saved, i), load3(d.qvel, i)))
+            store3(d.qvel, i, dexp(load3(d.step_tangent, i), load3(d.qvel, i)))
 
 
 @kernel

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from saltus.model.cones import cone_sizes
 from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
 from saltus.model.enums import BOX, PLANE, pair_types
+from saltus.model.fields.cone import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 

@@ -54,3 +54,23 @@ VELOCITY = {  # of this velocity and these inputs
     **reals("act_dot", shape=("nact_room",)),
     **reals("input", shape=("nu",)),  # controls after delay, limits and slew
 }
+
+HILL = {  # of the Model, with Hill-type muscles with an elastic tendon
+    **reals("hill_prm", shape=("nhill", 8)),
+    # segments of curves, as polynomials of a parameter from 0 to 1: x and y, six coefficients each
+    **reals("hill_segment", shape=("nhillsegment", 12)),
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "dynamics", "integrate", "sense"),
+    "STATE": ("dynamics", "integrate", "sense"),
+    "INPUTS": ("dynamics", "integrate"),
+    "VELOCITY": ("contact", "dynamics", "integrate", "sense"),
+    "HILL": ("dynamics",),
+}
+WRITTEN_BY = {
+    "STATE": ("dynamics", "integrate", "sense"),
+    "INPUTS": ("dynamics", "integrate"),
+    "VELOCITY": ("contact", "dynamics"),
+}

@@ -12,7 +12,7 @@ Each block of rows has a law between its forces (or impulses) r and its velociti
 The rows of a COULOMB block are the normal and two tangents at right angles. W [N, N] is kept flat, W[i, j] at i N + j.
 """
 
-from saltus.number.structs import Field, Layout
+from saltus.number.structs import Field, Layout, ints, reals
 
 BILATERAL, UNILATERAL, COULOMB, BOUNDED = range(4)
 
@@ -51,6 +51,13 @@ FIELDS = {
     **_all("real", ("nhardrow", 3), "slope"),
 }
 
+SCRATCH = {  # of the solvers, beside the problem
+    **ints("hard_block", "hard_place", shape=("nhardrow",)),  # rows of a cone problem: block, index among all rows
+    # of the current cone: old forces, residuals; matrix of friction, its factor, right-hand side, solution
+    **reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
+    **reals("cone_A", "cone_L", shape=("ncone_work", 6)),
+}
+
 PROBLEM = Layout("ConeProblem", FIELDS)
 
 
@@ -59,3 +66,14 @@ def cone_sizes(blocks, rows):
     some = 1 if blocks else 0
     sizes = {"nhardcount": 2 * some, "nhardone": some}
     return sizes | {"nhardblock": blocks, "nhardrow": rows, "nhardsquare": rows * rows}
+
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "FIELDS": ("integrate", "solve"),
+    "SCRATCH": ("integrate", "solve"),
+}
+WRITTEN_BY = {
+    "FIELDS": ("solve",),
+    "SCRATCH": ("solve",),
+}

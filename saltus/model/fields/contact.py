@@ -38,9 +38,10 @@ MODEL = {  # fixed
 
 POSITION = {  # of this position
     # contacts: distance (m), position (m) and frame (normal from the first geom to the second, two tangents) in
-    # world axes; contact_block: block of rows, -1 for none
+    # world axes; contact_block: block of rows, -1 for none; contact_matched: with located
+    # events, whether it has a slot
     **ints("count", shape=(13,)),  # see `saltus.contact.counts`
-    **ints("contact_collision", "contact_block", shape=("nconmax",)),
+    **ints("contact_collision", "contact_block", "contact_matched", shape=("nconmax",)),
     **reals("contact_dist", shape=("nconmax",)),
     **reals("contact_pos", shape=("nconmax", 3)),
     **reals("contact_frame", shape=("nconmax", 9)),
@@ -52,4 +53,13 @@ POSITION = {  # of this position
     **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
     **ints("foreign_count", shape=(16,)),
     **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "integrate", "sense", "solve"),
+    "POSITION": ("contact", "integrate", "sense", "solve"),
+}
+WRITTEN_BY = {
+    "POSITION": ("contact", "integrate", "solve"),
 }

@@ -44,7 +44,7 @@ SCRATCH = {  # scratch
     **ints("block_item", shape=("nblock_event",)),
     **ints("mode_before", shape=("nmode",)),
     **reals("gap", shape=("nmode",)),
-    **reals("row_velocity", "row_drift", shape=("nrow_event",)),
+    **reals("row_drift", shape=("nrow_event",)),
     **reals("row_A", shape=("nhardsquare",)),
     # L⁻ᵀ Jᵀ of all rows, with M = Lᵀ D L, followed by L⁻ᵀ of the smooth forces
     **reals("row_half", shape=("nrow_half",)),
@@ -62,4 +62,17 @@ SCRATCH = {  # scratch
     **reals("event_error", shape=("nevent_state",)),  # error of the trial step, relative to the tolerance
     **reals("event_end", shape=("nevent_state",)),  # end time (s) of an interrupted step
     **reals("event_log", shape=("nevent_log", EVENT_WIDTH)),
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "integrate", "solve"),
+    "STATE": ("contact", "integrate", "solve"),
+    "USER_STATE": ("integrate",),
+    "SCRATCH": ("contact", "integrate", "solve"),
+}
+WRITTEN_BY = {
+    "STATE": ("contact", "integrate", "solve"),
+    "USER_STATE": ("integrate",),
+    "SCRATCH": ("contact", "integrate", "solve"),
 }

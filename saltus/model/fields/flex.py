@@ -2,7 +2,7 @@
 
 from saltus.number.structs import ints, reals
 
-FLEX_MODEL = {
+MODEL = {
     # vertices with their bodies and places on them (m); edges with their lengths at rest (m), springs (N/m), dampers
     # (N s/m), time constants of damping (s); edges and stiffness (J/m⁴) of elements; corners of pairs of triangles,
     # their stiffness (N/m), factor of their volume (N/m²) and time constant (s)
@@ -63,7 +63,7 @@ FLEX_MODEL = {
     **ints("nflexcon", "nflexdof", "nside", "nflexfew"),
 }
 
-FLEX_DATA = {
+DATA = {
     # positions (m), velocities (m/s) and forces (N) of vertices in world axes; of edges the difference of their ends
     # (m), length (m), its rate (m/s), growth of its square (m²), damping's share in that (m²), tension over length
     # (N/m) of springs and of dampers
@@ -109,4 +109,13 @@ FLEX_DATA = {
     **reals("flexelem_box", shape=("nselfelem", 6)),
     **ints("flexelem_cell", "flexgrid_elem", shape=("nselfelem",)),
     **ints("flexgrid_start", shape=("nselfstart",)),
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "dynamics", "integrate", "solve"),
+    "DATA": ("contact", "dynamics", "integrate", "solve"),
+}
+WRITTEN_BY = {
+    "DATA": ("contact", "dynamics"),
 }

@@ -26,3 +26,12 @@ MODEL = {  # fixed
 VELOCITY = {  # of this velocity and these inputs
     **reals("qfrc_fluid", shape=("nv",)),
 }
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("dynamics",),
+    "VELOCITY": ("dynamics", "integrate"),
+}
+WRITTEN_BY = {
+    "VELOCITY": ("dynamics",),
+}

@@ -1,6 +1,6 @@
 """What an impact is resolved in: fields beside those of the contact-space problem, and the laws by number."""
 
-from saltus.model.cones import FIELDS
+from saltus.model.fields import cone
 from saltus.number.structs import Field, Layout
 
 NEWTON, POISSON = range(2)  # laws of restitution
@@ -35,4 +35,14 @@ IMPACT_FIELDS = {
     "impact_cut": Field("int", ("nhardrow",)),
 }
 
-IMPACT = Layout("ImpactProblem", FIELDS | IMPACT_FIELDS)  # its sizes are those of `saltus.model.cones.cone_sizes`
+IMPACT = Layout(
+    "ImpactProblem", cone.FIELDS | IMPACT_FIELDS
+)  # its sizes are those of `saltus.model.fields.cone.cone_sizes`
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "IMPACT_FIELDS": ("solve",),
+}
+WRITTEN_BY = {
+    "IMPACT_FIELDS": ("solve",),
+}

@@ -11,7 +11,9 @@ STATE = {  # state: kept from step to step
 
 SCRATCH = {  # scratch
     **reals("qpos_saved", shape=("nq",)),
-    **reals("qvel_saved", "qacc_saved", "qstep", shape=("nv",)),
+    **reals("qvel_saved", "qacc_saved", shape=("nv",)),
+    # the tangent vector from the step's start, and the same divided by the step
+    **reals("step_tangent", "qstep", shape=("nv",)),
     **reals("stage_qvel", "stage_qacc", shape=("nstage_nv",)),
     **reals("act_saved", "act_dot_saved", shape=("nact_room",)),
     **reals("stage_act", shape=("nstage_nact",)),
@@ -25,4 +27,14 @@ SCRATCH = {  # scratch
     **reals("jacobian", shape=("nnewton_square",)),
     # start of a step of a method with fixed steps
     **ints("nmemory"),
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "STATE": ("integrate",),
+    "SCRATCH": ("dynamics", "integrate", "sense", "solve"),
+}
+WRITTEN_BY = {
+    "STATE": ("integrate",),
+    "SCRATCH": ("dynamics", "integrate", "sense", "solve"),
 }

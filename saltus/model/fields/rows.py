@@ -25,13 +25,23 @@ VELOCITY = {  # of this velocity and these inputs
         *["block_dofs", "block_fill"],  # address of the list of its degrees of freedom; see chain_fill
         shape=("nblockmax",),
     ),
-    # rows: Jacobian (by dof of the chain, all rows of a block contiguous), violation, 1/R, reference acceleration,
-    # residual J a - aref, its change along the search direction, force, bound of dry friction
+    # rows: Jacobian (by dof of the chain, all rows of a block contiguous), violation, velocity J v, 1/R, reference
+    # acceleration, residual J a - aref, its change along the search direction, force, bound of dry friction
     **reals("row_J", shape=("nJmax",)),
     **reals(
-        *["row_pos", "row_D", "row_aref", "row_residual", "row_search", "row_force", "row_loss"], shape=("nrowmax",)
+        *["row_pos", "row_velocity", "row_D", "row_aref", "row_residual", "row_search", "row_force", "row_loss"],
+        shape=("nrowmax",),
     ),
     # weights in the Hessian: of a single row, of the edges u₀ + μ u and u₀ - μ u of a pyramid
     **reals("row_upper", "row_lower", shape=("nrowmax",)),
     **reals("block_weight", shape=("nblock_weight",)),  # [6, 6] of the current block
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "sense", "solve"),
+    "VELOCITY": ("contact", "integrate", "sense", "solve"),
+}
+WRITTEN_BY = {
+    "VELOCITY": ("contact", "solve"),
 }

@@ -34,3 +34,12 @@ VELOCITY = {  # of this velocity and these inputs
     **reals("cfrc_ext", "cfrc_int", shape=("nbody_sense", 6)),
     **reals("subtree_linvel", "subtree_angmom", shape=("nbody_sense", 3)),
 }
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "dynamics", "sense"),
+    "VELOCITY": ("sense",),
+}
+WRITTEN_BY = {
+    "VELOCITY": ("sense",),
+}

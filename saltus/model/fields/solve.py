@@ -61,3 +61,14 @@ SCRATCH = {  # scratch
     **ints("dual_item", shape=("ndual", 2)),
     **ints("tree_island", shape=("ntree",)),
 }
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "integrate", "solve"),
+    "STATE": ("integrate", "sense", "solve"),
+    "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
+}
+WRITTEN_BY = {
+    "STATE": ("integrate", "sense", "solve"),
+    "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
+}

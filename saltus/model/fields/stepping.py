@@ -18,3 +18,13 @@ SCRATCH = {  # scratch
     **ints("block_past", "block_slot", "past_found", shape=("npast",)),
     **reals("block_mode", shape=("npast",)),
 }
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "STATE": ("solve",),
+    "SCRATCH": ("solve",),
+}
+WRITTEN_BY = {
+    "STATE": ("integrate", "solve"),
+    "SCRATCH": ("solve",),
+}

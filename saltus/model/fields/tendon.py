@@ -28,3 +28,12 @@ POSITION = {  # of this position
     **reals("ten_length", "ten_velocity", shape=("ntendon",)),
     **reals("ten_J", shape=("ntenJ",)),
 }
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "dynamics", "integrate", "sense"),
+    "POSITION": ("contact", "dynamics", "integrate", "sense"),
+}
+WRITTEN_BY = {
+    "POSITION": ("dynamics", "integrate"),
+}

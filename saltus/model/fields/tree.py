@@ -118,7 +118,26 @@ VELOCITY = {  # of this velocity and these inputs
 SCRATCH = {  # scratch
     # articulated bodies
     **reals("artic_inertia", shape=("nbody", 21)),
-    **reals("artic_force", shape=("nbody", 6)),
+    # scratch of walks over the tree: what bodies hand to their parents (wrenches, momenta, accelerations)
+    **reals("body_scratch", shape=("nbody", 6)),
     **reals("artic_column", shape=("nv", 6)),
     **reals("artic_invdiag", "artic_residual", shape=("nv",)),
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "STATE": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "POSES": ("dynamics", "integrate"),
+    "FORCES": ("dynamics", "integrate", "sense"),
+    "STEP": ("dynamics", "integrate", "sense", "solve"),
+    "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "VELOCITY": ("contact", "dynamics", "integrate", "sense", "solve"),
+    "SCRATCH": ("dynamics",),
+}
+WRITTEN_BY = {
+    "STATE": ("dynamics", "integrate", "solve"),
+    "POSITION": ("contact", "dynamics", "integrate", "solve"),
+    "VELOCITY": ("dynamics", "integrate", "solve"),
+    "SCRATCH": ("dynamics",),
 }

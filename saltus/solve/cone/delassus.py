@@ -10,8 +10,8 @@ from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.event.modes import SLIP
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.dynamics.tree.factor import solve_half
-from saltus.model.cones import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
 

@@ -10,8 +10,8 @@ which is a quartic in the tangent of half the angle (Bonnefon & Daviet, Quartic 
 contact (2011)); here it is bracketed on the circle and bisected.
 """
 
-from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import clip, maximum, sqrt
 from saltus.number.kernels import kernel
 

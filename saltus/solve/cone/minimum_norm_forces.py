@@ -15,8 +15,8 @@ A quadratically convergent Newton method for computing the nearest correlation m
 for another cone). If no force is at the boundary of its set, one step is exact.
 """
 
-from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import is_full_rank, minimum_norm, orthogonal_decomposition, spread

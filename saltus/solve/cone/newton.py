@@ -10,8 +10,8 @@ least norm where the Jacobian is singular), which is halved until |F|² falls. A
 contact problems with Coulomb friction: formulations and numerical comparisons (2018), compare it with other methods.
 """
 
-from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.minimum_norm import minimum_norm

@@ -1,4 +1,4 @@
-"""Solver for contact problems: forces or impulses that satisfy the laws of all blocks (`saltus.model.cones`).
+"""Solver for contact problems: forces or impulses that satisfy the laws of all blocks (`saltus.model.fields.cone`).
 
 The problem is scaled so that the diagonal block of W of each block has a mean diagonal of one, which gives forces and
 velocities of all blocks the same unit (the root of an energy or power):
@@ -14,8 +14,8 @@ then solved by the proximal point method (Rockafellar, SIAM J. Control Optim. 14
 (2018)): y + α (z - z_k) in the place of y, z_k the last result, with α decreasing while that succeeds.
 """
 
-from saltus.model.cones import BILATERAL, BOUNDED
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL, BOUNDED
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.gauss_seidel import gauss_seidel

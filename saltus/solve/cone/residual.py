@@ -8,8 +8,8 @@ with Coulomb friction: formulations and numerical comparisons (2018)). For the o
 their own set of forces.
 """
 
-from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 

@@ -16,8 +16,8 @@ from saltus.dynamics.tree.com_frame import com_dof, tree_centre_of_mass
 from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
-from saltus.model.cones import BOUNDED, COULOMB, UNILATERAL
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import HELD, along, assemble, begin_forces, row_matrix, slips, spread

@@ -25,9 +25,9 @@ from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
 from saltus.dynamics.tree.factor import factor
-from saltus.model.cones import BOUNDED, COULOMB
-from saltus.model.cones import UNILATERAL as PUSHES
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BOUNDED, COULOMB
+from saltus.model.fields.cone import UNILATERAL as PUSHES
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.cone.delassus import DRIFT, OPENING, assemble, row_matrix, slips

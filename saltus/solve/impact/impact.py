@@ -9,8 +9,8 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.event.modes import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO, log_event
 from saltus.contact.rows.blocks import CONE, UNILATERAL
 from saltus.dynamics.tree.factor import multiply, solve
-from saltus.model import cones_impact
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields import impact as impact_fields
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.cone.delassus import IMPULSES, assemble, spread
@@ -70,9 +70,9 @@ def collide_touching(m, d, potential):
 def log_remedies(m, d):
     """Log the use of the energetic coefficient and of a final plastic impact."""
     zero = 0.0 * d.time
-    if d.impact_report[cones_impact.ENERGETIC]:
+    if d.impact_report[impact_fields.ENERGETIC]:
         log_event(m, d, ENERGETIC, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
-    if d.impact_report[cones_impact.LEFTOVER]:
+    if d.impact_report[impact_fields.LEFTOVER]:
         log_event(m, d, LEFTOVER, NOTHING, zero, zero, (zero, zero, zero), zero, zero)
 
 

@@ -6,8 +6,8 @@ diagonal entry makes a trivial problem with that impulse as solution: the block 
 given radius, as the expansion of Poisson's law needs.
 """
 
-from saltus.model.cones import BILATERAL, BOUNDED
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL, BOUNDED
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.cone.problem import solve_cones

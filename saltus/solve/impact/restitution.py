@@ -7,9 +7,9 @@ compression (Stronge 1990, Rigid body collisions with friction, Proc. R. Soc. A 
 problem.
 """
 
-from saltus.model.cones import BILATERAL
-from saltus.model.cones_impact import ENERGETIC, NEWTON
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL
+from saltus.model.fields.impact import ENERGETIC, NEWTON
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import (

@@ -8,8 +8,8 @@ contacts with e above the level are elastic, the others plastic. Kinetic energy,
 convex: the mean keeps momentum, gains no energy and keeps every impulse in its cone.
 """
 
-from saltus.model.cones_impact import LEFTOVER, NEWTON, ROUNDS
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.impact import LEFTOVER, NEWTON, ROUNDS
 from saltus.number.functions import clip, maximum, minimum
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all

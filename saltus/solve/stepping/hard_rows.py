@@ -34,7 +34,7 @@ def find_hard_rows(m, d, h):
     inactive in this step, 1 for the others.
     """
     rows_without_contacts(m, d)
-    times_rows(m, d, d.qvel, d.row_aref)
+    times_rows(m, d, d.qvel, d.row_velocity)
     find_contacts_anew(m, d)
     nearby_contacts(m, d)
     resting = resting_speed(m, h)
@@ -52,7 +52,7 @@ def resting_speed(m, h):
 @only_with("contact")
 @kernel
 def nearby_contacts(m, d):
-    """Blocks of the detected contacts, those within `law_reach`, with their velocities in row_aref."""
+    """Blocks of the detected contacts, those within `law_reach`, with their velocities."""
     for k in range(d.count[NCON]):
         c = d.contact_collision[k]
         law = m.collision_law[c]
@@ -82,13 +82,13 @@ def to_first_surface(d, k):
 
 @kernel
 def targets(m, d, b, h, resting):
-    """row_aref of block b from its velocities u⁻ in row_aref, and row_D: whether it is active."""
+    """row_aref of block b from its velocities u⁻, and row_D: whether it is active."""
     row, kind = d.block_row[b], d.block_kind[b]
-    speed = d.row_aref[row]
+    speed = d.row_velocity[row]
     # target u⁺ = 0, which stays for equalities, dry friction and tangents
     for r in range(row, row + d.block_dim[b]):
         d.row_D[r] = 1.0
-        d.row_aref[r] = -d.row_aref[r] / h
+        d.row_aref[r] = -d.row_velocity[r] / h
     if kind == EQUALITY or kind == FRICTION:
         return
     # unilateral: the gap at the end of the step, or Newton's restitution

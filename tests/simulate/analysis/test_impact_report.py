@@ -9,8 +9,8 @@ import pytest
 from helpers.impacts import double_pendulum
 
 from saltus.errors import OptionError
-from saltus.model import cones_impact
-from saltus.model.cones import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
+from saltus.model.fields.impact import MOREAU, POISSON, SEQUENTIAL
 from saltus.simulate.analysis.impact_report import impact_report
 from saltus.simulate.laws.contact import IMPACTS, TREATMENTS
 
@@ -91,6 +91,6 @@ def test_what_it_does_not_take(changed, what):
 
 
 def test_names_have_the_kernels_numbers():
-    assert IMPACTS.index("poisson") == cones_impact.POISSON
-    assert TREATMENTS.index("moreau") == cones_impact.MOREAU
-    assert TREATMENTS.index("sequential") == cones_impact.SEQUENTIAL
+    assert IMPACTS.index("poisson") == POISSON
+    assert TREATMENTS.index("moreau") == MOREAU
+    assert TREATMENTS.index("sequential") == SEQUENTIAL
