@@ -108,6 +108,7 @@ GOOD = {  # what a call needs to be one, by name
     "Model.names": dict(kind="joint"),
     "Simulation.jacobian": dict(body=1),
     "Simulation.restore": dict(snapshot=None),
+    "Simulation.certify": dict(start=None, trajectory=None, duration=0.1),
     "Simulation.run": SHORT,
     "Simulation.sensor": dict(name="x"),
     "Comparison.label": dict(name="rk4", contact="soft"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltus.arguments import several
 from saltus.compat.humans import HumansNames
+from saltus.errors import OptionError
 from saltus.record.energy_report import EnergyReport
 from saltus.record.io.store import StreamedTable
 from saltus.record.table.energy_figure import energy_figure
@@ -59,6 +60,8 @@ class Trajectory(HumansNames, TrajectoryTable):
         """The recording with this table, whose columns it shares."""
         if isinstance(table, Trajectory):
             return table
+        if not isinstance(table, TrajectoryTable):
+            raise OptionError(f"table must be the table of a recording, got {type(table).__name__}")
         if isinstance(table, StreamedTable):
             return StreamedTrajectory(table.store)
         made = cls.__new__(cls)

@@ -318,8 +318,11 @@ class Simulation:
         `duration`, `sample`, `control`, `progress`: as `run` was given them; `run(..., certify=True)` does both. The
         simulation stays where it is. Returns None if interrupted.
         """
+        from saltus.record.trajectory import Trajectory
         from saltus.simulate.running.certify import certify_run
 
+        if not isinstance(trajectory, Trajectory):
+            raise OptionError(f"trajectory must be a recording, got {type(trajectory).__name__}")
         duration, sample = positive("duration", duration), positive("sample", sample)
         return certify_run(self.engine, self._again, start, trajectory, duration, sample, control, progress)
 

@@ -334,7 +334,7 @@ def test_the_contact_law_changes_and_the_ball_goes_on():
     ((*_, gap, mode),) = seen(session)["contacts"]
     assert mode == 1 and abs(gap) < 1e-6 and abs(session.sim.qvel[0]) < 1e-9
     do(session, "contact", name="soft")
-    assert session.sim.contact == "soft" and any("recording ended" in text for text in notices(session))
+    assert session.sim.contact == "soft" and any("Recording stopped" in text for text in notices(session))
     trajectory = session.downloads._trajectory
     assert "impact" in trajectory.events["kind"] and trajectory.contact_mode[-1] == 1
 

@@ -198,7 +198,7 @@ OTHERWISE = {("option", "iterations"), ("option", "tolerance"), ("tendon/fixed",
 def test_simulated(section, start):
     """Where another value of a simulated attribute changes MuJoCo's steps, it changes ours in the same way."""
     m, before = start
-    needed = saltus.Simulation(saltus.load(m))._model.layout.features
+    needed = saltus.Simulation(saltus.load(m)).engine.m.layout.features
     np.testing.assert_allclose(ours(m, needed), before, rtol=0, atol=TOLERANCE * np.abs(before).max())
     seen = set()
     for a in FOUND:

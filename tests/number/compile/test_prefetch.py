@@ -131,7 +131,7 @@ def test_what_a_user_wrote_is_left_to_the_process_that_has_it(found, monkeypatch
 def test_what_is_needed_soon_begins_with_what_is_needed_now(found, monkeypatch):
     """And is compiled by others first, who come from the end."""
     offered = []
-    monkeypatch.setattr(prefetch.aside, "offer", lambda works: offered.append(names(work.file for work in works)))
+    monkeypatch.setattr(prefetch.worker_pool, "offer", lambda works: offered.append(names(work.file for work in works)))
     structs = {"m": StructType(MODEL.name, types.float64), "d": StructType(DATA.name, types.float64)}
     prefetch.soon(entry, structs)
     prefetch.begin(now, structs)

@@ -96,7 +96,7 @@ def test_without_a_free_core_there_is_no_other_process(run):
     ids=["does not start", "dies at work"],
 )
 def test_a_process_that_fails_costs_time_only(run, started):
-    setup = f"import subprocess\ndef start():\n    {started}\naside._start = start"
+    setup = f"import subprocess\ndef start():\n    {started}\nworker_pool._start = start"
     assert run(setup=setup).startswith("['series']")
 
 
