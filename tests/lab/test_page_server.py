@@ -569,7 +569,7 @@ def test_a_server_that_goes_and_comes_back(browser):
     assert "not answering" in page.tab.inner_text("#banner")
     port = int(url.split(":")[2].split("/")[0])
     with server(telling(HELLO, scene(), STATUS, frame(number=77)), port):
-        page.until("lab.frame.number === 77")
+        page.until("lab.frame?.number === 77")
         assert not page.tab.locator("#banner").is_visible()
     page.close()
 
