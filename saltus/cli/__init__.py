@@ -334,7 +334,7 @@ def check(
     Exits with 1 if `saltus run` would refuse the model or, with --twin, if the equations and the engine disagree.
     """
     if twin:
-        from saltus.cli.check_twin import check_twin
+        from saltus.cli.check.twin import check_twin
 
         check_twin(model, orientation, states, ignore or [])
         return
@@ -342,7 +342,7 @@ def check(
         source = context.get_parameter_source(option)
         if source is not None and source.name == "COMMANDLINE":
             raise typer.BadParameter("requires --twin", context, param_hint=f"--{option}")
-    from saltus.cli.check import check_model
+    from saltus.cli.check.model import check_model
 
     check_model(model, ignore or [])
 

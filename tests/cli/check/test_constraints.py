@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.cli.check import check_model
-from saltus.cli.check_constraints import largest_step
+from saltus.cli.check.constraints import largest_step
+from saltus.cli.check.model import check_model
 from saltus.integrate.registry import find_integrator
 
 

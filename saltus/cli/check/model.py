@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from saltus.cli import check_constraints
+from saltus.cli.check import constraints
 from saltus.errors import OptionError, SaltusWarning
 from saltus.terminal import screen
 
@@ -39,7 +39,7 @@ def check_model(source: str, ignore: list[str]) -> None:
     integrator, reason = _integrator(model)
     screen.print_facts(_contents(model))
     _print_support(model, found, left_out, reason, dropped_of_file(source))
-    said = check_constraints.warnings(model, integrator)
+    said = constraints.warnings(model, integrator)
     if model.nv:
         said += _print_limits(free, integrator)
     for warning in said:
@@ -94,7 +94,7 @@ def _contents(model: Model) -> list[tuple[str, str]]:
     opt = model.opt
     gravity = " ".join(f"{g:g}" for g in opt.gravity)
     facts.append(("options", f"timestep {opt.timestep:g} s, integrator {opt.integrator}, gravity {gravity} m/s²"))
-    solver = check_constraints.solver(model)
+    solver = constraints.solver(model)
     facts += [("solver", solver)] if solver else []
     off = _flags_off(model)
     return facts + ([("switched off", ", ".join(off))] if off else [])
@@ -118,7 +118,7 @@ def _print_support(model: Model, found: list[Feature], left_out: set[str], reaso
     for header in ("state", "feature", "which", "why"):
         table.add_column(header, no_wrap=header in ("state", "feature"), overflow="fold")
     missing = [f for f in found if not f.simulated or f.kind in left_out]
-    for row in [*_simulated(model, missing), *check_constraints.simulated(model)]:
+    for row in [*_simulated(model, missing), *constraints.simulated(model)]:
         table.add_row("simulated", *row)
     for kind in dict.fromkeys(f.kind for f in missing):
         group = [f for f in missing if f.kind == kind]
@@ -129,7 +129,7 @@ def _print_support(model: Model, found: list[Feature], left_out: set[str], reaso
         table.add_row("REFUSED", "integrator", model.opt.integrator, reason)
     for part in dropped:
         table.add_row("NOT READ", part.kind, part.which, part.meaning)
-    off = check_constraints.inactive(model)
+    off = constraints.inactive(model)
     if off:
         table.add_row("inactive", "equalities", off, 'not simulated: active="false" in the file')
     print()
