@@ -60,7 +60,6 @@ FEATURES = {
     "fluid": Feature("a medium", ("dynamics", "integrate")),
     "mocap": Feature("bodies moved from outside", ("dynamics",)),
     # hard contact
-    "hard": Feature("the hard law of contact", ()),
     "event": Feature("events located in time", ("contact", *ALL_STEPS)),
     "stepping": Feature("steps over events", ("integrate", "solve")),
     # sensors

@@ -15,7 +15,6 @@ from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
 # features that kernels are compiled for: where steps go over events, where these are located
-STEPPING_WORDS, EVENT_WORDS = frozenset({"hard", "stepping"}), frozenset({"hard", "event"})
 LOG_ROWS = 512  # events that compiled code can note before it returns
 EVENT_COUNTS = 6  # see `saltus.contact.event.modes`
 DENSE_NUMBERS = 13  # see `saltus.integrate.event.dense_events`
@@ -65,7 +64,7 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     values = dict(base.views) | _laws(base, law)
     sizes = base.sizes | {"nlaw": len(values["law_dim"])}
     sizes |= {"opt_impact_law": law.impact_law, "opt_impact_treatment": law.impact_treatment, "opt_dense": law.dense}
-    words = EVENT_WORDS if law.event else STEPPING_WORDS
+    word = "event" if law.event else "stepping"
     supports, room = _stepping(base)
     values |= supports
     sizes |= room
@@ -77,7 +76,7 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         values["slot_varies"] = (slots > 1) & ~ordered
         about = np.array(law.user_events, int).reshape(-1, 3)
         values |= {f"event_{name}": about[:, k] for k, name in enumerate(("direction", "terminal", "kind"))}
-    struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
+    struct = Struct(model_layout(base.layout.features | {word}), sizes, base.kind)
     for name, view in struct.views.items():
         if view.size:
             view[...] = values[name]
