@@ -41,8 +41,8 @@ _HAS_XFRC = DATA.slot["has_xfrc"]
 class Engine:
     """A model, its state in memory, and an integrator; below `saltus.Simulation`, whose arguments it takes.
 
-    It checks nothing while it moves: what steps return is a status (`saltus.solve.status`), which
-    `saltus.simulate.diagnosis.divergence.handle` turns into an error that says why.
+    Its steps return a status (`saltus.solve.status`), which `saltus.simulate.diagnosis.divergence.handle` turns into an
+    error that says why.
 
     m, d: Model and Data as kernels take them; `step_m` is the model with what steps are compiled with and looking at a
     state is not. `state`: time, positions, velocities, inputs and what integrator and solver remember, a view into d.
@@ -80,8 +80,8 @@ class Engine:
         self.hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self.start_values)
         self.locates_events = self.hard is not None and self.hard.event
         self.steps_over_events = self.hard is not None and not self.hard.event
-        touches = isinstance(self.law, Compliant) and self.model.struct().nconmax
-        self._touch = self.law.feature_key if isinstance(self.law, Compliant) and touches else ""
+        law = self.law if self.model.struct().nconmax else None
+        self._touch = law.feature_key if isinstance(law, Compliant) else ""
         self._allocate(control)
         self.events = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
