@@ -12,42 +12,13 @@ stiffness by differences of these, until nothing is out of balance by more than 
 
 import numpy as np
 import pytest
+from helpers.balance import settle, stiffness
 from numpy.testing import assert_allclose
 
 import saltus
 
 ALONE = '<contact contype="0" conaffinity="0" selfcollide="none"/>'
 STILL = '<option gravity="0 0 0"/>'
-DIFFERENCE = 1e-6  # m
-
-
-def stiffness(sim):
-    """-d(qfrc_spring)/dq [nv, nv] (N/m) by central differences, where only slides are."""
-    q = sim.qpos.copy()
-    columns = []
-    for i in range(len(q)):
-        ends = []
-        for side in (DIFFERENCE, -DIFFERENCE):
-            sim.qpos[:] = q
-            sim.qpos[i] += side
-            ends.append(sim.data.qfrc_spring.copy())
-        columns.append((ends[1] - ends[0]) / (2 * DIFFERENCE))
-    sim.qpos[:] = q
-    return np.transpose(columns)
-
-
-def settle(sim, load):
-    """Move a simulation to where its springs balance a load [nv] (N).
-
-    A billionth on the diagonal of the stiffness keeps what nothing holds where it is.
-    """
-    for _ in range(20):
-        left = sim.data.qfrc_spring + load
-        if abs(left).max() < 1e-9 * abs(load).max():
-            return
-        K = stiffness(sim)
-        sim.qpos[:] += np.linalg.solve(K + 1e-9 * abs(K).max() * np.eye(len(K)), left)
-    raise AssertionError("no balance was found")
 
 
 # ---------------------------------------------------------------- strips and bars in tension

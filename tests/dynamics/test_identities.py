@@ -16,16 +16,13 @@ import mujoco
 import numpy as np
 import pytest
 from helpers import oracle
-from helpers.identities import DIFFERENCED, ROUNDING, SOLVED, Case, assert_close, slope
-from helpers.states import dense
+from helpers.identities import DIFFERENCED, ROUNDING, SOLVED, Case, assert_close, bias_matrix, slope
 
 from saltus.dynamics.smooth import free_acceleration as acceleration
-from saltus.dynamics.tree.bias_derivative import bias_derivative
 from saltus.number.kernels import Entry
 from saltus.simulate.engine import loops
 
 articulated_acceleration = Entry("test_acceleration", "", "acceleration(m, d)", acceleration=acceleration)
-derivative_of_bias = Entry("test_bias_derivative", "", "bias_derivative(m, d, 0)", bias_derivative=bias_derivative)
 
 
 @pytest.fixture(scope="module", params=range(6))
@@ -95,15 +92,6 @@ def test_bias_is_the_christoffel_matrix_times_v(holonomic):
     gradient = np.array([slope(lambda s: holonomic.at(s, e).full_M()) for e in np.eye(nv)])  # noqa: B023
     wanted = np.einsum("kij,j,k->i", gradient, v, v) - 0.5 * np.einsum("ijk,j,k->i", gradient, v, v)
     assert_close(coriolis, wanted, DIFFERENCED)
-
-
-def bias_matrix(case):
-    """d(qfrc_bias)/d(qvel) [nv, nv], by the analytic derivative."""
-    sim = case.at(0.0)
-    sim.forward()
-    derivative_of_bias(case.model.struct(), sim.engine.d)
-    lower, upper = (dense(case.model, sim.engine.d.views[f]) for f in ("lower", "upper"))
-    return np.tril(lower) + np.triu(upper, 1)
 
 
 def test_M_dot_minus_2C_is_skew(holonomic):

@@ -6,7 +6,9 @@ import numpy as np
 import saltus
 from helpers import oracle
 from helpers.random_tree import random_tree
-from helpers.states import put
+from helpers.states import dense, put
+from saltus.dynamics.tree.bias_derivative import bias_derivative
+from saltus.number.kernels import Entry
 
 ROUNDING, SOLVED, DIFFERENCED = 1e-12, 1e-10, 1e-9
 ALL = ("hinge", "slide", "ball", "free")
@@ -44,3 +46,15 @@ def assert_close(found, wanted, tolerance, scale=None):
     scale = max(np.max(np.abs(wanted)), 1e-3) if scale is None else scale
     error = np.max(np.abs(found - wanted)) / scale
     assert error <= tolerance, f"off by {error:.1e} of {scale:.3g}"
+
+
+derivative_of_bias = Entry("test_bias_derivative", "", "bias_derivative(m, d, 0)", bias_derivative=bias_derivative)
+
+
+def bias_matrix(case):
+    """d(qfrc_bias)/d(qvel) [nv, nv], by the analytic derivative."""
+    sim = case.at(0.0)
+    sim.forward()
+    derivative_of_bias(case.model.struct(), sim.engine.d)
+    lower, upper = (dense(case.model, sim.engine.d.views[f]) for f in ("lower", "upper"))
+    return np.tril(lower) + np.triu(upper, 1)

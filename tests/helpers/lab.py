@@ -9,11 +9,19 @@ from contextlib import contextmanager
 import numpy as np
 from websockets.sync.client import connect
 
+import saltus
+from saltus.lab.controls.extras import Extras
 from saltus.lab.data.recording import Downloads
+from saltus.lab.making.setup import Setup
 from saltus.lab.messages.protocol import Command
 from saltus.lab.scene.scenes import scenes
+from saltus.lab.session import LiveSession
 
 FRAME = 1 / 60
+SLIDE = """
+<mujoco><option timestep="0.01" gravity="0 0 0"/>
+  <worldbody><body name="cart"><joint name="x" type="slide" axis="1 0 0"/><geom size=".1" mass="2"/></body></worldbody>
+  <actuator><motor name="motor" joint="x"/></actuator></mujoco>"""
 
 
 def opened(name, options=None):
@@ -162,3 +170,29 @@ def page(lab, **options):
         yield client
     finally:
         client.close()
+
+
+def set_control(sim, value):
+    sim.ctrl[0] = value
+
+
+def with_extras(add, model=SLIDE, **setup):
+    """A session with what a function adds to its extras, ready."""
+    session = LiveSession(Setup("test", "Test", saltus.load(model), **{"playing": False, **setup}), Downloads())
+    extras = Extras()
+    session.add(extras)
+    add(extras)
+    return ready(session), extras
+
+
+def alone(session, steps):
+    """The session's simulation by itself from its start."""
+    sim = session.setup.simulation()
+    sim.step(steps)
+    return sim
+
+
+def seen(session):
+    """The next frame as the page decodes it; None if there is none."""
+    frame = session.frame()
+    return None if frame is None else decoded(frame.encode(1), session.scene())

@@ -26,3 +26,18 @@ def tree_matrix(seed):
 def pattern(m):
     """Rows and columns of the entries that are stored."""
     return np.repeat(np.arange(m.nv), m.M_rownnz), m.M_colind[: m.nC]
+
+
+def random_state(model, data, rng, torque=0.0):
+    """A random state for joints whose coordinates are plain numbers, with random motor torques."""
+    data.qpos[:] = rng.uniform(-3, 3, model.nq)
+    data.qvel[:] = rng.uniform(-3, 3, model.nv)
+    data.ctrl[:] = torque * rng.uniform(-1, 1, model.nu)
+    mujoco.mj_forward(model, data)
+    return data.qpos, data.qvel, data.qacc, data.ctrl
+
+
+def full_mass(model, data):
+    mass = np.zeros((model.nv, model.nv))
+    mujoco.mj_fullM(model, data, mass)
+    return mass

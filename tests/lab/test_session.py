@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.lab import FRAME, decoded, do, notices, opened, ready, run
+from helpers.lab import FRAME, alone, do, notices, opened, ready, run, seen
 
 import saltus
 from saltus.lab import motion
@@ -25,19 +25,6 @@ def session_of(model, **setup):
 
 def pendulum(**setup):
     return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
-
-
-def seen(session):
-    """The next frame as the page decodes it; None if there is none."""
-    frame = session.frame()
-    return None if frame is None else decoded(frame.encode(1), session.scene())
-
-
-def alone(session, steps):
-    """The session's simulation by itself from its start."""
-    sim = session.setup.simulation()
-    sim.step(steps)
-    return sim
 
 
 def assert_same_state(one, other):

@@ -12,6 +12,7 @@ from importlib.resources import files
 import mujoco
 import numpy as np
 import pytest
+from helpers.tree_matrices import full_mass, random_state
 from numpy.testing import assert_allclose
 from scipy.special import ellipk
 
@@ -39,21 +40,6 @@ def start(name, key=0, **options):
     mujoco.mj_resetDataKeyframe(model, data, key if isinstance(key, int) else model.key(key).id)
     mujoco.mj_forward(model, data)
     return model, data
-
-
-def full_mass(model, data):
-    mass = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, mass)
-    return mass
-
-
-def random_state(model, data, rng, torque=0.0):
-    """A random state for joints whose coordinates are plain numbers, with random motor torques."""
-    data.qpos[:] = rng.uniform(-3, 3, model.nq)
-    data.qvel[:] = rng.uniform(-3, 3, model.nv)
-    data.ctrl[:] = torque * rng.uniform(-1, 1, model.nu)
-    mujoco.mj_forward(model, data)
-    return data.qpos, data.qvel, data.qacc, data.ctrl
 
 
 # every file

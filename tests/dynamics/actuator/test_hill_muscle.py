@@ -17,30 +17,14 @@ import pickle
 import numpy as np
 import pytest
 from helpers.cases import same_bits
+from helpers.hill import FORCE, MUSCLE, OPTIMAL, PATH, PENNATION, ROWS, SLACK, curve, load
 from numpy.testing import assert_allclose
 from scipy.integrate import quad, simpson, solve_ivp
 from scipy.optimize import brentq
 
 import saltus
-from saltus.dynamics.actuator.hill_curves import curve_value
 from saltus.dynamics.fibre_equilibrium import initial_activations
-from saltus.model.compile import hill
 from saltus.model.layout import MODEL
-from saltus.number.kernels import Entry
-
-CURVE = Entry(
-    "muscle_curve",
-    "first, count, x, y, slope",
-    "for i in range(len(x)):\n    y[i], slope[i] = curve_value(m, first, count, x[i])",
-    short=("m",),
-    curve_value=curve_value,
-)
-ROWS = {
-    "active": (hill.ACTIVE, hill.NACTIVE),
-    "velocity": (hill.VELOCITY, hill.NVELOCITY),
-    "passive": (hill.PASSIVE, hill.NPASSIVE),
-    "tendon": (hill.TENDON_CURVE, hill.NTENDON),
-}
 
 # OpenSim 4.6: argument (of the tendon: strain), value, derivative
 OPENSIM_CURVES = {
@@ -98,10 +82,6 @@ OPENSIM_CURVES = {
     ],
 }
 
-# a slide joint pulled by the muscle; lengths in m, the path as long as a taut tendon and the optimal fibre
-FORCE, OPTIMAL, SLACK, PENNATION = 500.0, 0.12, 0.24, 0.3
-PATH = float(1.02 * SLACK + OPTIMAL * np.cos(PENNATION))
-MUSCLE = saltus.HillMuscle(FORCE, OPTIMAL, SLACK, PENNATION)
 HEAVY, OMEGA = 1e12, float(4 * np.pi)  # a mass whose motion the muscle cannot change; rad/s
 
 # OpenSim 4.6, integrator accuracy 1e-11: time (s), path (m), activation, fibre (optimal lengths), force (N)
@@ -147,30 +127,12 @@ OPENSIM_RUNS = {
 }
 
 
-def load(muscle=MUSCLE, mass=20.0, stiffness=0.0, law="general"):
-    xml = f"""
-    <mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody><site name="origin"/>
-      <body><joint type="slide" axis="1 0 0" stiffness="{stiffness!r}" springref="{PATH!r}"/>
-        <geom size="0.02" mass="{mass!r}"/><site name="insertion"/></body></worldbody>
-      <tendon><spatial name="path"><site site="origin"/><site site="insertion"/></spatial></tendon>
-      <actuator><{law} name="muscle" tendon="path"/></actuator></mujoco>"""
-    return saltus.load(xml, muscles={"muscle": muscle})
-
-
 def begin(model, integrator="rk4", *, path=PATH, activation=0.0, excitation=0.0, speed=0.0):
     """A simulation from a balance of fibre and tendon."""
     sim = saltus.Simulation(model, integrator)
     sim.qpos, sim.qvel, sim.ctrl = path, speed, excitation
     sim.act = initial_activations(model, {"qpos": [path], "act": [activation]})
     return sim
-
-
-def curve(model, name, x):
-    """Value and derivative."""
-    x = np.atleast_1d(np.asarray(x, float))
-    y, slope = np.empty(len(x)), np.empty(len(x))
-    CURVE(model.struct(), *ROWS[name], x, y, slope)
-    return y, slope
 
 
 def value(model, name, x):

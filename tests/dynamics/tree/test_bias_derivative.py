@@ -4,27 +4,12 @@ import mujoco
 import numpy as np
 import pytest
 from helpers import oracle
-from helpers.identities import ROUNDING, Case, assert_close
-from helpers.states import dense
-
-from saltus.dynamics.tree.bias_derivative import bias_derivative
-from saltus.number.kernels import Entry
-
-derivative_of_bias = Entry("test_bias_derivative", "", "bias_derivative(m, d, 0)", bias_derivative=bias_derivative)
+from helpers.identities import ROUNDING, Case, assert_close, bias_matrix
 
 
 @pytest.fixture(scope="module", params=range(6))
 def case(request):
     return Case(request.param)
-
-
-def bias_matrix(case):
-    """d(qfrc_bias)/d(qvel) [nv, nv], by the analytic derivative."""
-    sim = case.at(0.0)
-    sim.forward()
-    derivative_of_bias(case.model.struct(), sim.engine.d)
-    lower, upper = (dense(case.model, sim.engine.d.views[f]) for f in ("lower", "upper"))
-    return np.tril(lower) + np.triu(upper, 1)
 
 
 def test_bias_derivative_by_differences(case):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.lab import FRAME, decoded, do, ready, run
+from helpers.lab import FRAME, do, ready, run, seen
 
 import saltus
 from saltus.lab.controls.drag import PULL, Drag, grabbed, spring
@@ -22,12 +22,6 @@ def session_of(model, **setup):
 
 def pendulum(**setup):
     return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
-
-
-def seen(session):
-    """The next frame as the page decodes it; None if there is none."""
-    frame = session.frame()
-    return None if frame is None else decoded(frame.encode(1), session.scene())
 
 
 @pytest.mark.parametrize(

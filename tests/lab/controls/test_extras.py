@@ -8,35 +8,13 @@ import time
 
 import numpy as np
 import pytest
-from helpers.lab import FRAME, do, notices, page, ready, run
+from helpers.lab import FRAME, SLIDE, do, notices, page, run, set_control, with_extras
 
 import saltus
 from saltus import lab
 from saltus.errors import OptionError
 from saltus.lab.controls.extras import Extras
-from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
-from saltus.lab.session import LiveSession
 from saltus.lab.view.drawings import MOST, messages
-
-SLIDE = """
-<mujoco><option timestep="0.01" gravity="0 0 0"/>
-  <worldbody><body name="cart"><joint name="x" type="slide" axis="1 0 0"/><geom size=".1" mass="2"/></body></worldbody>
-  <actuator><motor name="motor" joint="x"/></actuator></mujoco>"""
-
-
-def with_extras(add, model=SLIDE, **setup):
-    """A session with what a function adds to its extras, ready."""
-    session = LiveSession(Setup("test", "Test", saltus.load(model), **{"playing": False, **setup}), Downloads())
-    extras = Extras()
-    session.add(extras)
-    add(extras)
-    return ready(session), extras
-
-
-def set_control(sim, value):
-    sim.ctrl[0] = value
-
 
 # ---------------------------------------------------------------- sliders
 

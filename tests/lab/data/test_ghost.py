@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.lab import decoded, do, notices, ready, run
+from helpers.lab import alone, do, notices, ready, run, seen
 
 import saltus
 from saltus.lab.data.recording import Downloads
@@ -16,19 +16,6 @@ def session_of(model, **setup):
 
 def pendulum(**setup):
     return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
-
-
-def seen(session):
-    """The next frame as the page decodes it; None if there is none."""
-    frame = session.frame()
-    return None if frame is None else decoded(frame.encode(1), session.scene())
-
-
-def alone(session, steps):
-    """The session's simulation by itself from its start."""
-    sim = session.setup.simulation()
-    sim.step(steps)
-    return sim
 
 
 def assert_same_state(one, other):

@@ -8,6 +8,7 @@ from importlib.resources import files
 import mujoco
 import numpy as np
 import pytest
+from helpers.tree_matrices import full_mass, random_state
 from numpy.testing import assert_allclose
 
 from saltus.errors import OptionError
@@ -18,21 +19,6 @@ BUNDLED = files("saltus") / "model" / "source" / "bundled"
 
 def text(name):
     return (BUNDLED / f"{name}.xml").read_text(encoding="utf-8")
-
-
-def full_mass(model, data):
-    mass = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, mass)
-    return mass
-
-
-def random_state(model, data, rng, torque=0.0):
-    """A random state for joints whose coordinates are plain numbers, with random motor torques."""
-    data.qpos[:] = rng.uniform(-3, 3, model.nq)
-    data.qvel[:] = rng.uniform(-3, 3, model.nv)
-    data.ctrl[:] = torque * rng.uniform(-1, 1, model.nu)
-    mujoco.mj_forward(model, data)
-    return data.qpos, data.qvel, data.qacc, data.ctrl
 
 
 # absolute angles after 100 steps of 0.01 s from hanging at rest, with 5 sin(8 pi t) along x at the end of the last link

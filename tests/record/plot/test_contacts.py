@@ -2,26 +2,9 @@
 
 import numpy as np
 import pytest
-
-from saltus.record import EVENT_DTYPE, Trajectory
+from helpers.plotted import hybrid, legend, many_events, recorded
 
 pytest.importorskip("matplotlib")
-
-
-def recorded(nv=2, count=30, **changes):
-    time = np.linspace(0.0, 1.0, count)
-    table = np.sin(np.outer(time, 1 + np.arange(nv)))
-    given = {
-        "energy": np.stack([np.cos(time) ** 2, np.sin(time) ** 2], 1),
-        "names": {"qpos": [f"joint{i}" for i in range(nv)], "qvel": [f"joint{i}" for i in range(nv)]},
-        "units": {"qpos": ["rad"] * nv, "qvel": ["rad/s"] * nv},
-        "attrs": {"model_name": "pendulum", "integrator": "rk4", "timestep": 0.01},
-    }
-    return Trajectory(time, table, table, **{**given, **changes})
-
-
-def legend(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_events_are_marked_and_explained():
@@ -29,12 +12,6 @@ def test_events_are_marked_and_explained():
     positions, _, energies = recorded(events=events).plot().axes
     assert [np.ravel(line.get_xdata())[0] for line in positions.lines[2:]] == [0.25, 0.5]
     assert legend(energies)[-1] == "2 events"
-
-
-def many_events(count):
-    events = np.zeros(count, EVENT_DTYPE)
-    events["time"], events["kind"] = np.linspace(0.0, 1.0, count), "impact"
-    return events
 
 
 @pytest.mark.parametrize("count", [61, 2000, 100_000])
@@ -47,23 +24,6 @@ def test_many_events_are_ticks_that_hide_no_curve(count):
     heights = np.array([segment[:, 1] for segment in ticks.get_segments()])
     assert heights.max() <= 0.05 and len(heights) <= min(count, 1502)
     assert legend(figure.axes[2])[-1] == f"{count} events"
-
-
-def hybrid(count=31, **changes):
-    """Two contact points: one sticks, then slips; the other only has impacts; a third never closes."""
-    mode = np.zeros((count, 3), int)
-    mode[10:20, 0], mode[20:25, 0] = 1, 2
-    events = many_events(3)
-    events["name"], events["other"], events["time"] = ["heel", "toe", "toe"], "floor", [0.1, 0.2, 0.7]
-    given = {
-        "contact_state": mode > 0,
-        "contact_mode": mode,
-        "contact_force": np.zeros((count, 3, 3)),
-        "contact_pos": np.zeros((count, 3, 3)),
-        "events": events,
-        "names": {"contact": ["floor heel", "floor toe", "floor hand"]},
-    }
-    return recorded(count=count, **{**given, **changes})
 
 
 def test_modes_of_contacts_are_a_strip():

@@ -2,28 +2,10 @@
 
 import itertools
 
-import numpy as np
 import pytest
-
-from saltus.record import Trajectory
+from helpers.plotted import legend, recorded
 
 pytest.importorskip("matplotlib")
-
-
-def recorded(nv=2, count=30, **changes):
-    time = np.linspace(0.0, 1.0, count)
-    table = np.sin(np.outer(time, 1 + np.arange(nv)))
-    given = {
-        "energy": np.stack([np.cos(time) ** 2, np.sin(time) ** 2], 1),
-        "names": {"qpos": [f"joint{i}" for i in range(nv)], "qvel": [f"joint{i}" for i in range(nv)]},
-        "units": {"qpos": ["rad"] * nv, "qvel": ["rad/s"] * nv},
-        "attrs": {"model_name": "pendulum", "integrator": "rk4", "timestep": 0.01},
-    }
-    return Trajectory(time, table, table, **{**given, **changes})
-
-
-def legend(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_each_unit_has_a_panel():

@@ -5,29 +5,13 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.plotted import bouncing, hybrid, legend, many_events, recorded
 
 import saltus
 from saltus.errors import OptionError, RecordError
-from saltus.record import EVENT_DTYPE, Trajectory
 from saltus.record.plot.trajectory import DISTINCT
 
 pytest.importorskip("matplotlib")
-
-
-def recorded(nv=2, count=30, **changes):
-    time = np.linspace(0.0, 1.0, count)
-    table = np.sin(np.outer(time, 1 + np.arange(nv)))
-    given = {
-        "energy": np.stack([np.cos(time) ** 2, np.sin(time) ** 2], 1),
-        "names": {"qpos": [f"joint{i}" for i in range(nv)], "qvel": [f"joint{i}" for i in range(nv)]},
-        "units": {"qpos": ["rad"] * nv, "qvel": ["rad/s"] * nv},
-        "attrs": {"model_name": "pendulum", "integrator": "rk4", "timestep": 0.01},
-    }
-    return Trajectory(time, table, table, **{**given, **changes})
-
-
-def legend(axes):
-    return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
 def test_panels_units_and_legends():
@@ -105,14 +89,6 @@ def test_as_many_colours_as_integrators_can_be_told_apart():
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 23
 
 
-def bouncing(count=25):
-    """A ball that falls at 10 m/s², hits the floor after 0.5125 s and goes up as fast: velocities in closed form."""
-    hit, time = 0.5125, np.linspace(0.0, 1.0, count)
-    speed = np.where(time < hit, -10.0 * time, 10 * hit - 10.0 * (time - hit))[:, None]
-    events = np.array([(hit, "impact")], dtype=[("time", "f8"), ("kind", "U16")])
-    return hit, Trajectory(time, np.zeros_like(speed), speed, events=events)
-
-
 def test_velocities_jump_at_impacts():
     hit, t = bouncing()
     time, speed = t.plot().axes[1].lines[0].get_data()
@@ -128,12 +104,6 @@ def test_names_are_shown_as_they_are(tmp_path):
     t = recorded(names={"qpos": ["_hidden", "$\\frac$"]}, attrs={"model_name": "$x_"})
     figure = t.plot(tmp_path / "run.png")
     assert legend(figure.axes[0]) == [" _hidden", r"\$\frac\$"]
-
-
-def many_events(count):
-    events = np.zeros(count, EVENT_DTYPE)
-    events["time"], events["kind"] = np.linspace(0.0, 1.0, count), "impact"
-    return events
 
 
 def test_the_picture_of_many_events_is_not_black():
@@ -160,23 +130,6 @@ def test_the_picture_of_many_events_is_not_black():
     columns = min(quiet.shape[1], busy.shape[1])
     np.testing.assert_array_equal(busy[:rows, 2:columns], quiet[:rows, 2:columns])
     assert (busy[-5:] < 200).mean() > 0.5 > (quiet[-5:] < 200).mean()
-
-
-def hybrid(count=31, **changes):
-    """Two contact points: one sticks, then slips; the other only has impacts; a third never closes."""
-    mode = np.zeros((count, 3), int)
-    mode[10:20, 0], mode[20:25, 0] = 1, 2
-    events = many_events(3)
-    events["name"], events["other"], events["time"] = ["heel", "toe", "toe"], "floor", [0.1, 0.2, 0.7]
-    given = {
-        "contact_state": mode > 0,
-        "contact_mode": mode,
-        "contact_force": np.zeros((count, 3, 3)),
-        "contact_pos": np.zeros((count, 3, 3)),
-        "events": events,
-        "names": {"contact": ["floor heel", "floor toe", "floor hand"]},
-    }
-    return recorded(count=count, **{**given, **changes})
 
 
 @pytest.mark.filterwarnings("error")

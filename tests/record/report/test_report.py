@@ -1,11 +1,11 @@
 """The report: one page that holds all it shows, says what it should, and escapes what users write."""
 
-import html.parser
 import re
 
 import numpy as np
 import pytest
 from helpers.browser import launched
+from helpers.report_pages import Page, written
 
 import saltus
 from saltus.errors import OptionError, RecordError
@@ -19,31 +19,9 @@ LOADED = """new Promise(done => {
 })"""
 
 
-class Page(html.parser.HTMLParser):
-    """Elements with what they refer to, and the text."""
-
-    def __init__(self, content):
-        super().__init__()
-        self.count, self.references, self.text, self._open = {}, [], "", []
-        self.feed(content)
-
-    def handle_starttag(self, tag, attrs):
-        self.count[tag] = self.count.get(tag, 0) + 1
-        self.references += [value for key, value in attrs if key in ("src", "href", "xlink:href", "action", "data")]
-
-    def handle_data(self, data):
-        self.text += data
-
-
 @pytest.fixture(scope="module")
 def swing():
     return saltus.Simulation("pendulum", "rk4", timestep=0.01).run(1.0, sample=0.05, certify=True)
-
-
-def written(trajectory, tmp_path, **options):
-    path = tmp_path / "run.html"
-    trajectory.report(path, **options)
-    return path.read_text(encoding="utf-8")
 
 
 def test_what_the_page_says(swing, tmp_path):

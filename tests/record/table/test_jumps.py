@@ -1,17 +1,10 @@
 """Curves that end where velocities jump. Reference: a ball that bounces in closed form."""
 
 import numpy as np
+from helpers.plotted import bouncing, many_events
 
-from saltus.record import EVENT_DTYPE, Trajectory
+from saltus.record import EVENT_DTYPE
 from saltus.record.table.jumps import with_jumps
-
-
-def bouncing(count=25):
-    """A ball that falls at 10 m/s², hits the floor after 0.5125 s and goes up as fast: velocities in closed form."""
-    hit, time = 0.5125, np.linspace(0.0, 1.0, count)
-    speed = np.where(time < hit, -10.0 * time, 10 * hit - 10.0 * (time - hit))[:, None]
-    events = np.array([(hit, "impact")], dtype=[("time", "f8"), ("kind", "U16")])
-    return hit, Trajectory(time, np.zeros_like(speed), speed, events=events)
 
 
 def test_jumps_without_number_leave_something_to_see():
@@ -20,12 +13,6 @@ def test_jumps_without_number_leave_something_to_see():
     assert np.isnan(table).sum() == len(t) - 1
     drawn = ~np.isnan(table[:, 0])
     assert np.all(np.diff(time) >= 0) and np.all(np.diff(np.flatnonzero(~drawn)) == 4)
-
-
-def many_events(count):
-    events = np.zeros(count, EVENT_DTYPE)
-    events["time"], events["kind"] = np.linspace(0.0, 1.0, count), "impact"
-    return events
 
 
 def test_a_ball_has_the_velocities_of_its_impact():
