@@ -121,8 +121,10 @@ register_model(ChoiceType)(models.OpaqueModel)
 
 def narrowed(ty: Any, kernel: Any, keep: Features = NONE) -> Any:
     """The type of an argument for a kernel: of a struct with features without those that do not matter, of a constant
-    that of its numbers.
+    that of its numbers, of starred arguments that of a tuple. So types of the same name are the same.
     """
+    if isinstance(ty, types.StarArgTuple | types.StarArgUniTuple):
+        ty = types.Tuple(ty.types)
     ty = types.unliteral(ty)
     features = getattr(ty, "features", NONE)
     return ty.narrowed(looked_at(kernel, features) | (keep & features)) if features else ty

@@ -7,6 +7,7 @@ import copy
 import pickle
 
 import pytest
+from numba import types
 from numba.core import serialize
 
 from saltus.number.features import looked_at, looks_at
@@ -149,3 +150,18 @@ def test_constants_make_no_versions_of_their_own(compiled):
     body = "k = 0\nfor _ in range(3):\n    k = counted(m, k)\nd.x[0] = scaled(scaled(d.x[0], k), 2)"
     assert use(body, counted=counted, scaled=scaled) == 36.0
     assert len(counted.overloads) == len(scaled.overloads) == 1
+
+
+def test_starred_arguments_are_a_tuple(compiled):
+    """A file of compiled code is found by the names of the types, so that types of one name must be one."""
+
+    @kernel
+    def total(m, numbers):
+        return numbers[0] + numbers[1] + m.n
+
+    @kernel
+    def starred(m, *numbers):
+        return total(m, numbers)
+
+    assert use("d.x[0] = starred(m, d.x[0], m.n) + total(m, (d.x[1], m.n))", starred=starred, total=total) == 15.0
+    assert [type(numbers) for _, numbers in total.overloads] == [types.Tuple]
