@@ -1,7 +1,8 @@
 """What kernels are compiled for: the features that a model can have, what switches each on, and which rooms look.
 
 A kernel of a model without a feature is compiled without the code for it, and models that agree in the features that a
-kernel looks at share what is compiled. `only_with` names the features; the kernels' Model has them in its layout.
+kernel looks at share what is compiled. Kernels ask by `has(m, feature)`; the kernels' Model has its features in its
+layout.
 """
 
 from typing import NamedTuple

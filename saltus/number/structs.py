@@ -52,7 +52,7 @@ class Layout:
     """Named fields in order: `fields` maps a name to `Field`.
 
     `frozen`: kernels never write it. `features`: words by which kernels leave out, when they are compiled, what a
-    struct of this layout does not need (see `saltus.number.kernels.only_with`); `narrowed`: a function that gives the
+    struct of this layout does not need (see `saltus.number.conditions.has`); `narrowed`: a function that gives the
     layout of the same fields with some of the features only, by which, where it can be imported, a layout is pickled.
     """
 

@@ -18,6 +18,7 @@ from saltus.integrate.adaptive.dense_output import interpolate
 from saltus.integrate.event.substep import FIXED, PARTS, state_at
 from saltus.integrate.event.user_events import EVENTS, above, find_sides, level, observe, pass_sides, user_values
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
@@ -37,7 +38,8 @@ ROOM = 1e-9  # of the cone's radius and of the largest force: values nearer to z
 @kernel
 def event_values(m, d):
     """event_value [nevent] at the current state: of gaps and forces [nmode], of slip [nmode], the user's."""
-    if observe(m, d):
+    if has(m, EVENTS):
+        observe(m, d)
         open_gaps(m, d)
     elif d.event_count[CLOSED]:
         acceleration(m, d)
@@ -168,7 +170,7 @@ def watch(m, d, first):
 
 @kernel
 def may_cross(m, d, h, start):
-    """`looks_crossed` after a step of dopri5.
+    """Whether an event function may become negative within a step of dopri5.
 
     A force is negative at the end, or falls at a stage to less than half of its values at both ends; a gap is negative
     at the end or in the middle, or falls so fast that it may be negative in between. Reads event_after of `watch`. To
@@ -196,13 +198,6 @@ def may_cross(m, d, h, start):
     return False
 
 
-@only_with(FIXED, EVENTS, otherwise=may_cross)
-@kernel
-def looks_crossed(m, d, h, start):
-    """Whether an event function may become negative within a step."""
-    return True
-
-
 @kernel
 def nothing_open(m, d):
     """Whether no contact or limit is open."""
@@ -223,7 +218,7 @@ def first_event(m, d, h, start, method):
     # cheap exclusions
     if at_once(m, d):
         return 0.0
-    if not looks_crossed(m, d, h, start):
+    if not has(m, FIXED, EVENTS) and not may_cross(m, d, h, start):
         return NONE
     find_sides(m, d, h, start, method)
     for e in range(m.nevent):

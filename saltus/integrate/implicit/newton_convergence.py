@@ -1,5 +1,6 @@
 """Starting values and convergence test of the Newton iterations of implicit steps."""
 
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, epsilon_of, maximum
 from saltus.number.kernels import kernel, only_with
 
@@ -8,18 +9,10 @@ LEAST = 1e-3  # rad, m in a step: motion to be resolved to nine digits
 
 
 @kernel
-def zero_start(m, d):
-    """Start from qacc = 0."""
-    for i in range(m.nv):
-        d.qacc[i] = 0.0 * d.time
-
-
-@only_with("constraint", otherwise=zero_start)
-@kernel
 def begin_balance(m, d):
-    """Warm start: qacc of the previous step, or 0 if warm starts are disabled."""
+    """Warm start: qacc of the previous step with constraints, or 0 without or if warm starts are disabled."""
     for i in range(m.nv):
-        d.qacc[i] = d.qacc_warmstart[i] if m.opt_warmstart else 0.0 * d.time
+        d.qacc[i] = d.qacc_warmstart[i] if has(m, "constraint") and m.opt_warmstart else 0.0 * d.time
 
 
 @only_with("constraint")

@@ -14,7 +14,6 @@ from saltus.model.fields.cone import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
-# features that kernels are compiled for: where steps go over events, where these are located
 LOG_ROWS = 512  # events that compiled code can note before it returns
 EVENT_COUNTS = 6  # see `saltus.contact.event.modes`
 DENSE_NUMBERS = 13  # see `saltus.integrate.event.dense_events`

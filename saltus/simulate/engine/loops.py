@@ -25,7 +25,7 @@ from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration
-from saltus.solve.constrain import find_contacts
+from saltus.solve.constrain import detect_contacts
 from saltus.solve.event.constrained_acceleration import rows_there
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
@@ -58,7 +58,7 @@ def settle(m, d):
 def sample(m, d):
     """The energy, and which pairs of geoms touch."""
     _energy_of_state(m, d)
-    find_contacts(m, d)
+    detect_contacts(m, d)
 
 
 @entry

@@ -7,7 +7,7 @@ from saltus.arguments import flag, text_of
 from saltus.contact.event.modes import ACTUATOR, USER
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
-from saltus.integrate.event.user_events import EVENTS, nothing
+from saltus.integrate.event.user_events import EVENTS, no_action
 from saltus.simulate.laws.control import Controller
 
 DIRECTIONS = {"any": 0, "up": 1, "down": -1}
@@ -44,7 +44,7 @@ class Event:
         if text_of("direction", direction) not in DIRECTIONS:
             raise OptionError.unknown("direction of an event", direction, list(DIRECTIONS))
         self.function = user_kernel("Event: function", "f(m, d)", function)
-        self.action = nothing if action is None else user_kernel("Event: action", "action(m, d)", action)
+        self.action = no_action if action is None else user_kernel("Event: action", "action(m, d)", action)
         self.name = self.function.py_func.__name__ if name is None else str(name)
         self.direction, self.terminal = direction, flag("terminal", terminal)
 
