@@ -24,8 +24,9 @@ from saltus.model.compile.actuators import (
     TENDON,
 )
 from saltus.model.compile.hill import GAIN_HILL
+from saltus.number.components import epsilon_of
 from saltus.number.conditions import has
-from saltus.number.functions import absolute, epsilon_of, where
+from saltus.number.functions import absolute, where
 from saltus.number.kernels import kernel, only_with
 
 ROUNDINGS = 64.0  # by which a force that was scaled to its limit may miss it

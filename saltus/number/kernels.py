@@ -27,7 +27,8 @@ from saltus.number.compile.progress import watch_the_compiler
 from saltus.number.compile.units import EntryCompiler
 from saltus.number.conditions import has
 from saltus.number.features import Choice, ChoiceType, narrowed
-from saltus.number.structs import KINDS, LAYOUTS, VIEWS, StructType, kind_of_buffer
+from saltus.number.struct_types import KINDS, StructType, kind_of_buffer, view_of
+from saltus.number.structs import LAYOUTS
 
 
 class _Flags(set):
@@ -128,7 +129,7 @@ class Entry:
     def compiled(self, *layouts: str) -> Dispatcher:
         """The dispatcher for structs of layouts with these names, made on first use."""
         if layouts not in self._compiled:
-            namespace = {f"view_{s}": VIEWS[s] for s in layouts} | self._namespace
+            namespace = {f"view_{s}": view_of(s) for s in layouts} | self._namespace
             namespace["__name__"] = __name__  # cached code is found again through its module
             exec(compile(self._source(layouts), f"<saltus kernel {self.name}>", "exec"), namespace)
             function = namespace[f"entry_{self.name}"]

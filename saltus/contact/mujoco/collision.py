@@ -35,8 +35,9 @@ from saltus.contact.mujoco.flex_collision import FlexForeign
 from saltus.errors import ModelError
 from saltus.model.enums import HFIELD, PLANE, SDF
 from saltus.model.layout import DATA
+from saltus.number.components import chain, epsilon_of, lane_count, lane_get, lane_set, value_of
 from saltus.number.features import looks_at
-from saltus.number.functions import absolute, chain, epsilon_of, lane_count, lane_get, lane_set, value_of, where
+from saltus.number.functions import absolute, where
 from saltus.number.kernels import kernel
 from saltus.number.kinds import dual, lane32
 from saltus.spatial.quaternions import quat_multiply

@@ -40,7 +40,8 @@ from saltus.integrate.event.dense_events import (
     step_over,
     too_dense,
 )
-from saltus.integrate.event.event_location import NONE, event_values, first_event, read_values, watch
+from saltus.integrate.event.event_functions import event_values, read_values
+from saltus.integrate.event.event_location import NONE, first_event, watch
 from saltus.integrate.event.substep import FIXED, keep_start, method_word, state_at
 from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
 from saltus.integrate.integrator import Integrator

@@ -1,7 +1,8 @@
 """Starting values and convergence test of the Newton iterations of implicit steps."""
 
+from saltus.number.components import epsilon_of
 from saltus.number.conditions import has
-from saltus.number.functions import absolute, epsilon_of, maximum
+from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
 
 RESOLVED = 1e-9  # of the largest velocity: smaller changes may be rounding, where forces cancel

@@ -17,7 +17,8 @@ from saltus.number.compile.function_cache import cache_of
 from saltus.number.compile.worker_pool import Work
 from saltus.number.conditions import live_code
 from saltus.number.features import NONE, Choice, narrowed
-from saltus.number.structs import LAYOUTS, StructType
+from saltus.number.struct_types import StructType
+from saltus.number.structs import LAYOUTS
 
 STRUCTS = ("m", "d")
 OURS = "saltus."  # modules of kernels; to import a user's may do anything

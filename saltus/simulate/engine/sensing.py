@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.number.functions import lane_get
+from saltus.number.components import lane_get
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.sense.delay import delayed_readings
