@@ -62,14 +62,6 @@ def _with_features(of_fields: frozenset[str], others: frozenset[str]) -> Layout:
     return model_layout(of_fields | others)
 
 
-EVENT_SIZES = (
-    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
-    "nq_event nevent_look nuserevent ndense"
-)
-NO_ROOM = [*EVENT_SIZES.split(), "nactuation_state", "npast", "ntouch", "nv_touch"]
-NO_EVENTS = dict.fromkeys(NO_ROOM, 0) | cone.cone_sizes(0, 0)
-
-
 def data_sizes(
     model_sizes,
     *,

@@ -1,4 +1,4 @@
-"""Actuators as the kernels' Model holds them: laws with their parameters, outputs with the joints that they feel."""
+"""Actuators as the kernels' Model holds them: laws with their parameters, outputs with the joints that they move."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
