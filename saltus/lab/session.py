@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -19,9 +18,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.scene.scene import not_drawn
 from saltus.errors import DivergenceError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.registry import find_integrator, integrators
+from saltus.lab.base_session import Board, Session
 from saltus.lab.controls.drag import Drag, grabbed, point_mass
 from saltus.lab.controls.extras import Extras
 from saltus.lab.controls.motors import motors
@@ -35,11 +34,10 @@ from saltus.lab.making.compiling import Making
 from saltus.lab.making.judge import explained
 from saltus.lab.making.setup import Built, Settings, Setup
 from saltus.lab.making.stability import Stability
-from saltus.lab.messages.ear import Ear
 from saltus.lab.messages.job import Job
-from saltus.lab.messages.protocol import Command, Frame
+from saltus.lab.messages.protocol import Frame
 from saltus.lab.motion import Motion, kept
-from saltus.lab.view.show import Show, stack
+from saltus.lab.view.show import stack
 from saltus.lab.view.state_text import FIELDS, state_text
 from saltus.simulate.analysis.current_contacts import touching_with_axes
 from saltus.simulate.running.run_metadata import names_and_units
@@ -52,31 +50,25 @@ LATE_AFTER = 2.0  # s
 LONGEST = 0.25  # s that may pass at once; of more, the rest is late
 
 
-class LiveSession:
+class LiveSession(Session):
     """A model that is simulated while one looks."""
 
     kind = "live"
+    called = "this scene"
 
     def __init__(self, setup: Setup, downloads: Downloads):
-        self.setup, self.downloads = setup, downloads
-        self.notices: deque[tuple[str, str]] = deque(maxlen=100)
-        self.ear = Ear(lambda text: self.notify("warning", text))
         sim = setup.simulation()
-        self.show = Show(sim.model)
-        if text := not_drawn(sim.model):
-            self.notify("warning", text)
+        super().__init__(sim.model, downloads, setup.speed, setup.playing)
+        self.setup = setup
         self.motion = Motion(sim, self.notify)
         self.motors = motors(sim.model)
         hard: Any = setup.law("hard")
         numbers = {"restitution": hard.restitution, "friction": hard.friction}
         self.settings = self.wanted = Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
-        self.playing, self.speed = setup.playing, setup.speed
-        self.follow: str | None = None
         self.ready = False
         self._steps = 0  # to be taken while paused
         self._late = [0.0, 0.0]  # seconds that were late, of seconds
         self._told_late = False
-        self._changed = True
         self._job: Job[Built] | None = None
         self._making: Making | None = None
         self._asked: Settings | None = None
@@ -98,15 +90,9 @@ class LiveSession:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing goes on by itself."""
         return not (self.playing or self._steps or self._changed) or not self.ready
 
-    def notify(self, level: str, text: str) -> None:
-        """Tell the user: level "info", "warning", "error" or "diverged"."""
-        self.notices.append((level, text))
-
     def scene(self) -> dict[str, Any]:
-        """The `scene` message."""
         setup, values = self.setup, self.slider_values()
         sliders: list[Slider] = [h.slider for h in self.handles.values()] + list(self._parameters.values())
         return self.show.message(
@@ -124,7 +110,6 @@ class LiveSession:
         )
 
     def status(self) -> dict[str, Any]:
-        """The full `status` message, but for the number of viewers."""
         sim, recorder = self.sim, self.motion.recorder
         return {
             "type": "status",
@@ -153,11 +138,7 @@ class LiveSession:
         values |= {} if self.extras is None else self.extras.values()
         return values | {key: float(self.sim.model.value(key)) for key in self._parameters}
 
-    def frame(self) -> Frame | None:
-        """What is to be seen now; None if that is what was seen before."""
-        if not self._changed:
-            return None
-        self._changed = False
+    def present_frame(self) -> Frame:
         motion, sim, known = self.motion, self.sim, self.ready
         qpos = self.show.between(motion.before, sim.qpos, motion.fraction)
         qvel = motion.before_rate + motion.fraction * (sim.qvel - motion.before_rate)
@@ -178,7 +159,6 @@ class LiveSession:
         )
 
     def state_text(self) -> str:
-        """The present state as Python text."""
         sim = self.sim
         title = f"{self.setup.name} at t = {sim.time:.6g} s, {self.integrator_name()}, timestep {sim.timestep:g} s"
         return state_text(title, sim.time, {name: getattr(sim, name) for name in FIELDS})
@@ -203,12 +183,10 @@ class LiveSession:
         bodies = self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat)["bodies"]
         return ghost.sim.energy(), bodies, self.show.coordinates(qpos, qvel)
 
-    def boards(self) -> list[Any]:
-        """What the page is told whenever its `revision` changes."""
+    def boards(self) -> list[Board]:
         return [self.signals] if self.extras is None else [self.signals, self.extras]
 
     def drawings(self) -> list[dict[str, Any]] | None:
-        """What the user draws into the picture; None where nothing was ever to be drawn."""
         return self.extras.drawn(self.sim, self.notify) if self.extras is not None and self.ready else None
 
     # ------------------------------------------------------------ what users add
@@ -320,7 +298,6 @@ class LiveSession:
     # ------------------------------------------------------------ time
 
     def tick(self, elapsed: float) -> None:
-        """Let so many seconds of wall time pass."""
         self._collect()
         self._take_extras()
         if not self.ready:
@@ -429,31 +406,12 @@ class LiveSession:
 
     # ------------------------------------------------------------ commands
 
-    def handle(self, command: Command) -> None:
-        """Do what a command says; what cannot be done is told in a notice."""
-        act = getattr(self, f"do_{command.type}", None)
-        try:
-            if act is None:
-                raise OptionError(f"{command.type} is not for this scene")
-            act(**command.fields)
-        except (SaltusError, KeyError) as error:
-            self.notify("error", str(error.args[0] if error.args else error))
-
     def do_play(self) -> None:
         self.playing, self._steps = True, 0
-
-    def do_pause(self) -> None:
-        self.playing, self._changed = False, True
-
-    def do_toggle(self) -> None:
-        self.do_pause() if self.playing else self.do_play()
 
     def do_step(self, n: int) -> None:
         self.playing = False
         self._steps += n
-
-    def do_speed(self, value: float) -> None:
-        self.speed = value
 
     def do_reset(self, key: str | None) -> None:
         if self.motion.recorder is not None:
@@ -566,15 +524,6 @@ class LiveSession:
             raise OptionError("there are no ghosts in this scene")
         self.want(ghosts=self.setup.ghosts if on else ())
 
-    def do_follow(self, body: str | None) -> None:
-        if body is not None:
-            self.sim.model.id("body", body)
-        self.follow = body
-
-    def do_plot(self, signals: list[str]) -> None:
-        self.signals.choose(signals)
-        self._changed = True
-
     def do_button(self, id: str) -> None:
         if self.extras is None:
             raise OptionError(f"there is no button {id!r}")
@@ -593,11 +542,6 @@ class LiveSession:
         recorder, self.motion.recorder = self.motion.recorder, None
         if recorder is not None:
             self.downloads.keep(*recorder.finish(self.sim))
-
-    def do_video(self) -> None:
-        refused = self.downloads.make_video(follow=self.follow)
-        if refused:
-            raise OptionError(refused)
 
     def close(self) -> None:
         """Nothing is wanted any more; a recording that goes on is kept."""

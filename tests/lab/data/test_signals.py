@@ -14,11 +14,11 @@ import saltus
 from saltus import lab
 from saltus.lab.data import signals as signals_module
 from saltus.lab.data.history import History
-from saltus.lab.data.player import Player
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signals import Signals
 from saltus.lab.making.setup import Setup
 from saltus.lab.messages.protocol import Command
+from saltus.lab.player import Player
 from saltus.lab.scene.scenes import scenes
 from saltus.lab.session import LiveSession
 
