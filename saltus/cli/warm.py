@@ -92,8 +92,8 @@ def _compile_scene(name: str) -> None:
     session = scene.open(Downloads(), {})
     session.close()  # it would compile in a process of its own
     if isinstance(session, LiveSession):
-        ghosts = session.setup.ghosts if scene.group == LECTURE else session.wanted.ghosts
-        build(session.setup, replace(session.wanted, ghosts=ghosts))
+        ghosts = session.setup.ghosts if scene.group == LECTURE else session.builder.wanted.ghosts
+        build(session.setup, replace(session.builder.wanted, ghosts=ghosts))
 
 
 def _integrators(models: list[Model], choice: str | None) -> list[Any]:

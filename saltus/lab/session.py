@@ -11,7 +11,6 @@ import math
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -30,11 +29,10 @@ from saltus.lab.data.ghost import Ghost
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
 from saltus.lab.data.signals import MOST_CHOSEN, Signals, Source
-from saltus.lab.making.compiling import Making
+from saltus.lab.making.builder import Builder
 from saltus.lab.making.judge import explained
 from saltus.lab.making.setup import Built, Settings, Setup
 from saltus.lab.making.stability import Stability
-from saltus.lab.messages.job import Job
 from saltus.lab.messages.protocol import Frame
 from saltus.lab.motion import Motion, kept
 from saltus.lab.view.show import stack
@@ -64,14 +62,11 @@ class LiveSession(Session):
         self.motors = motors(sim.model)
         hard: Any = setup.law("hard")
         numbers = {"restitution": hard.restitution, "friction": hard.friction}
-        self.settings = self.wanted = Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
+        settings = Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
         self.ready = False
         self._steps = 0  # to be taken while paused
         self._late = [0.0, 0.0]  # seconds that were late, of seconds
         self._told_late = False
-        self._job: Job[Built] | None = None
-        self._making: Making | None = None
-        self._asked: Settings | None = None
         self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
         self.stability = Stability(setup)
@@ -79,7 +74,7 @@ class LiveSession(Session):
         self._extras_seen = 0  # their revision
         self._plotted = 0  # of the signals that they want plotted
         self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
-        self._begin_building()
+        self.builder = Builder(setup, settings, self.ear)
 
     # ------------------------------------------------------------ for those who look
 
@@ -110,14 +105,14 @@ class LiveSession(Session):
         )
 
     def status(self) -> dict[str, Any]:
-        sim, recorder = self.sim, self.motion.recorder
+        sim, recorder, builder = self.sim, self.motion.recorder, self.builder
         return {
             "type": "status",
             **{"playing": self.playing, "speed": self.speed, "time": sim.time},
-            **{"building": self._job is not None, "compiling": self.compiling()},
-            "wanted": self.wanted.integrator.name,
+            **{"building": builder.busy, "compiling": builder.compiling()},
+            "wanted": builder.wanted.integrator.name,
             **{"integrator": self.integrator_name(), "timestep": sim.timestep, "contact": sim.contact},
-            **{"restitution": self.settings.restitution, "friction": self.settings.friction},
+            **{"restitution": builder.settings.restitution, "friction": builder.settings.friction},
             "gravity": [float(g) for g in sim.model.opt.gravity],
             "recording": recorder is not None,
             "recorded": self.downloads.seconds if recorder is None else sim.time - recorder.began,
@@ -126,11 +121,6 @@ class LiveSession(Session):
             "video": self.downloads.video,
             "stability": None if self.stability.verdict is None else self.stability.verdict.message(),
         }
-
-    def compiling(self) -> dict[str, Any] | None:
-        """What is compiled, since when and about how long; None if nothing is."""
-        progress = None if self._making is None or self._job is None else self._making.progress
-        return None if progress is None or self._asked is None else progress.message(self._asked.integrator.name)
 
     def slider_values(self) -> dict[str, float]:
         """Values of all sliders by id."""
@@ -251,7 +241,7 @@ class LiveSession(Session):
     def integrators(self) -> list[str]:
         """Names to choose from."""
         names = [i.name for i in integrators().values()]
-        own = self.settings.integrator.name
+        own = self.builder.settings.integrator.name
         return names if own in names else [own, *names]
 
     def integrator_name(self) -> str:
@@ -302,7 +292,7 @@ class LiveSession(Session):
         self._take_extras()
         if not self.ready:
             return
-        self.stability.look(self.settings, self.sim.control_prm, self.feedback(), elapsed)
+        self.stability.look(self.builder.settings, self.sim.control_prm, self.feedback(), elapsed)
         self.signals.pace(self.sim.timestep, self.speed if self.playing else 0.0)
         lost, elapsed = max(0.0, elapsed - LONGEST), min(elapsed, LONGEST)
         try:
@@ -343,37 +333,17 @@ class LiveSession(Session):
 
     # ------------------------------------------------------------ other simulations
 
-    def want(self, **settings: Any) -> None:
-        """Go on with other settings as soon as their simulation is ready; what was wanted before is given up."""
-        self.wanted = replace(self.wanted, **settings)
-        if self.wanted != (self.settings if self._job is None else self._asked):
-            self._begin_building()
-
-    def _begin_building(self) -> None:
-        self._give_up()
-        self._asked = self.wanted
-        self._making = Making(self.setup, self.wanted)
-        self._job = Job(self.ear.listening(self._making.run), "builder")
-
-    def _give_up(self) -> None:
-        """End what is being made, if anything is."""
-        if self._making is not None:
-            self._making.cancel()
-        self._making = self._job = None
-
     def _collect(self) -> None:
         """Take over what was built, if it is done."""
-        if self._job is None or not self._job.done:
-            return
-        job, self._job = self._job, None
         try:
-            self._take_over(job.result())
+            if (built := self.builder.take()) is not None:
+                self._take_over(built)
         except SaltusError as error:
             self.notify("error", str(error))
-            self.wanted = self.settings
+            self.builder.wanted = self.builder.settings
 
     def _take_over(self, built: Built) -> None:
-        old, before = self.sim, self.settings
+        old, before = self.sim, self.builder.settings
         if self.motion.recorder is not None and built.sim.contact != old.contact:
             self._stop_recording()
             self.notify("info", "Recording stopped because the contact law changed.")
@@ -387,7 +357,7 @@ class LiveSession(Session):
         if same:  # what is shown goes on between the same two states
             self.motion.shown, (self.motion.before, self.motion.before_rate) = shown, states
         first, self.ready = not self.ready, True
-        self.settings, self._changed = built.settings, True
+        self.builder.settings, self._changed = built.settings, True
         self.signals.change(self.sources())
         if first:
             if self.extras is not None:
@@ -440,34 +410,36 @@ class LiveSession(Session):
     def do_integrator(self, name: str) -> None:
         own = self.setup.integrator
         known = own if getattr(own, "name", None) == name else find_integrator(name, "")
-        if self.setup.suited(known, self.wanted.contact) is not known:
-            raise OptionError(f"{name} does not go with {self.wanted.contact} contact")
-        self.want(integrator=known)
+        if self.setup.suited(known, self.builder.wanted.contact) is not known:
+            raise OptionError(f"{name} does not go with {self.builder.wanted.contact} contact")
+        self.builder.want(integrator=known)
 
     def do_timestep(self, value: float) -> None:
-        self.want(timestep=value)
+        self.builder.want(timestep=value)
 
     def do_contact(self, name: str) -> None:
         if name not in CONTACT_LAWS:
             raise OptionError.unknown("contact law", name, CONTACT_LAWS)
-        integrator = self.setup.suited(self.wanted.integrator, name)
-        if integrator is not self.wanted.integrator:
-            self.notify("info", f"{integrator.name} goes with {name} contact; {self.wanted.integrator.name} does not.")
-        self.want(contact=name, integrator=integrator)
+        integrator = self.setup.suited(self.builder.wanted.integrator, name)
+        if integrator is not self.builder.wanted.integrator:
+            self.notify(
+                "info", f"{integrator.name} goes with {name} contact; {self.builder.wanted.integrator.name} does not."
+            )
+        self.builder.want(contact=name, integrator=integrator)
 
     def do_restitution(self, value: float) -> None:
-        self.want(restitution=value)
+        self.builder.want(restitution=value)
 
     def do_friction(self, value: float | None) -> None:
-        self.want(friction=value)
+        self.builder.want(friction=value)
 
     def do_gravity(self, value: tuple[float, float, float]) -> None:
-        self.want(**self.wanted.with_changes({f"opt.gravity[{i}]": g for i, g in enumerate(value)}))
+        self.builder.want(**self.builder.wanted.with_changes({f"opt.gravity[{i}]": g for i, g in enumerate(value)}))
 
     def do_slider(self, id: str, value: float) -> None:
         if id in self._parameters:
             bounded = self._parameters[id].clipped(value)
-            self.want(**self.wanted.with_changes({id: bounded}))
+            self.builder.want(**self.builder.wanted.with_changes({id: bounded}))
         elif id in self.handles:
             handle = self.handles[id]
             bounded = handle.slider.clipped(value)
@@ -522,7 +494,7 @@ class LiveSession(Session):
     def do_ghosts(self, on: bool) -> None:
         if not self.setup.ghosts:
             raise OptionError("there are no ghosts in this scene")
-        self.want(ghosts=self.setup.ghosts if on else ())
+        self.builder.want(ghosts=self.setup.ghosts if on else ())
 
     def do_button(self, id: str) -> None:
         if self.extras is None:
@@ -545,7 +517,7 @@ class LiveSession(Session):
 
     def close(self) -> None:
         """Nothing is wanted any more; a recording that goes on is kept."""
-        self._give_up()
+        self.builder.give_up()
         self._stop_recording()
 
 

@@ -32,7 +32,7 @@ def opened(name, options=None):
 def ready(session, patience=300.0):
     """Wait until a session's simulations are those that it wants; no time passes in it."""
     until = time.monotonic() + patience
-    while not session.ready or session._job is not None:
+    while not session.ready or session.builder.busy:
         assert time.monotonic() < until, list(session.notices)
         time.sleep(0.005)
         session.tick(0.0)
