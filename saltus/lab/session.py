@@ -8,16 +8,13 @@ that runs, which goes on until the other is compiled; that then takes over its s
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-from saltus.errors import DivergenceError, OptionError, SaltusError, SaltusWarning
+from saltus.errors import DivergenceError, OptionError, SaltusError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.base_session import Board, Session
 from saltus.lab.controls.drag import Drag, grabbed, point_mass
@@ -29,15 +26,14 @@ from saltus.lab.data.ghost import Ghost
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
 from saltus.lab.data.signals import MOST_CHOSEN, Signals, Source
+from saltus.lab.live_frame import live_frame
 from saltus.lab.making.builder import Builder
 from saltus.lab.making.judge import explained
 from saltus.lab.making.setup import Built, Settings, Setup
 from saltus.lab.making.stability import Stability
 from saltus.lab.messages.protocol import Frame
 from saltus.lab.motion import Motion, kept
-from saltus.lab.view.show import stack
 from saltus.lab.view.state_text import FIELDS, state_text
-from saltus.simulate.analysis.current_contacts import touching_with_axes
 from saltus.simulate.running.run_metadata import names_and_units
 from saltus.simulate.transfer_state import carry
 
@@ -129,49 +125,16 @@ class LiveSession(Session):
         return values | {key: float(self.sim.model.value(key)) for key in self._parameters}
 
     def present_frame(self) -> Frame:
-        motion, sim, known = self.motion, self.sim, self.ready
-        qpos = self.show.between(motion.before, sim.qpos, motion.fraction)
-        qvel = motion.before_rate + motion.fraction * (sim.qvel - motion.before_rate)
-        ghosts = [self._ghost(name) for name in self.setup.ghosts]
-        contacts, axes = self._touching()
         return Frame(
-            time=motion.shown,
+            **live_frame(self.motion, self.show, self.setup.ghosts, self.ready),
             playing=self.playing,
-            energy=sim.energy() if known else np.full(2, np.nan),
-            dofs=self.show.coordinates(qpos, qvel),
-            ghost_energy=stack([g[0] for g in ghosts], (2,)),
-            ghost_bodies=stack([g[1] for g in ghosts], (sim.model.nbody, 7)),
-            ghost_dofs=stack([g[2] for g in ghosts], (len(self.show.dofs), 2)),
-            contacts=contacts,
-            contact_axes=axes,
-            motors=[(motor.torque(sim), self.desired(motor.actuator)) for motor in self.motors],
-            **self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat),
+            motors=[(motor.torque(self.sim), self.desired(motor.actuator)) for motor in self.motors],
         )
 
     def state_text(self) -> str:
         sim = self.sim
         title = f"{self.setup.name} at t = {sim.time:.6g} s, {self.integrator_name()}, timestep {sim.timestep:g} s"
         return state_text(title, sim.time, {name: getattr(sim, name) for name in FIELDS})
-
-    def _touching(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Contacts now and their axes, if they can be told."""
-        if self.ready:
-            # what cannot be computed here stops the next step, which tells why
-            with suppress(SaltusError), warnings.catch_warnings():
-                warnings.simplefilter("ignore", SaltusWarning)
-                return touching_with_axes(self.sim.engine)
-        return np.zeros((0, 8)), np.zeros((0, 6))
-
-    def _ghost(self, name: str) -> tuple[Any, Any, Any]:
-        """Energy, poses and coordinates of a ghost; nan where it is not there."""
-        sim = self.sim
-        ghost = next((g for g in self.motion.ghosts if g.name == name and g.alive), None)
-        if ghost is None:
-            return np.full(2, np.nan), np.full((sim.model.nbody, 7), np.nan), np.full((len(self.show.dofs), 2), np.nan)
-        qpos = self.show.between(ghost.before, ghost.sim.qpos, self.motion.fraction)
-        qvel = ghost.before_rate + self.motion.fraction * (ghost.sim.qvel - ghost.before_rate)
-        bodies = self.show.pose(qpos, sim.mocap_pos, sim.mocap_quat)["bodies"]
-        return ghost.sim.energy(), bodies, self.show.coordinates(qpos, qvel)
 
     def boards(self) -> list[Board]:
         return [self.signals] if self.extras is None else [self.signals, self.extras]
