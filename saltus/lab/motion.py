@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.errors import DivergenceError, EventError
-from saltus.lab.controls.drag import Drag
+from saltus.errors import DivergenceError, EventError, OptionError
+from saltus.lab.controls.drag import Drag, grabbed, move_mocap, point_mass
 from saltus.lab.data.ghost import Ghost
 from saltus.lab.data.recording import Recorder
 from saltus.lab.data.signals import Signals
@@ -64,6 +64,30 @@ class Motion:
         """How far the time shown is from the last state but one to the last one."""
         behind = (self.sim.time - self.shown) / self.sim.timestep
         return 1.0 if behind < ROUNDING else max(0.0, 1.0 - behind)
+
+    def pull(self, body: int, point: tuple[float, float, float], target: tuple[float, float, float]) -> bool:
+        """Pull a body by a point (m, in its frame) towards a target (m, world axes); returns whether it is there now.
+
+        OptionError: there is no such body, or the point cannot move.
+        """
+        m = self.sim.model
+        if body >= m.nbody:
+            raise OptionError(f"there is no body {body}; the model has {m.nbody}")
+        if m.body_mocapid[body] >= 0:
+            move_mocap(self.sim, int(m.body_mocapid[body]), point, target)
+            return True
+        if self.drag is not None and (self.drag.body, self.drag.point) == (body, point):
+            self.drag.target = target
+            return False
+        if point_mass(self.sim, grabbed(self.sim, body, point)[1]) is None:
+            raise OptionError(f"this point of {m.names('body')[body]!r} cannot move")
+        self.drag = Drag(body, point, target)
+        return False
+
+    def let_go(self) -> None:
+        """Nothing is pulled."""
+        self.drag = None
+        self.sim.xfrc_applied[:] = 0.0
 
     def run(self, seconds: float) -> float:
         """Let the time shown go on by simulated seconds; returns those for which the computer was too slow."""

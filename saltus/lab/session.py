@@ -11,13 +11,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from saltus.errors import DivergenceError, OptionError, SaltusError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.base_session import Board, Session
-from saltus.lab.controls.drag import Drag, grabbed, point_mass
 from saltus.lab.controls.extras import Extras
 from saltus.lab.controls.motors import motors
 from saltus.lab.controls.parameters import marked
@@ -25,7 +23,8 @@ from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_s
 from saltus.lab.data.ghost import Ghost
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
-from saltus.lab.data.signals import MOST_CHOSEN, Signals, Source
+from saltus.lab.data.signals import Signals, Source
+from saltus.lab.lateness import Lateness
 from saltus.lab.live_frame import live_frame
 from saltus.lab.making.builder import Builder
 from saltus.lab.making.judge import explained
@@ -39,8 +38,6 @@ from saltus.simulate.transfer_state import carry
 
 CONTACT_LAWS = ("soft", "hard")
 COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
-LATE = 0.1  # of the time, by which the simulation may be late before the user is told
-LATE_AFTER = 2.0  # s
 LONGEST = 0.25  # s that may pass at once; of more, the rest is late
 
 
@@ -61,14 +58,11 @@ class LiveSession(Session):
         settings = Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
         self.ready = False
         self._steps = 0  # to be taken while paused
-        self._late = [0.0, 0.0]  # seconds that were late, of seconds
-        self._told_late = False
+        self._lateness = Lateness()
         self.handles: dict[str, Handle] = {h.slider.id: h for h in self.make_handles()}
         self._parameters = {p.key: parameter_slider(p) for p in marked(setup.model, setup.parameters)}
         self.stability = Stability(setup)
         self.extras: Extras | None = None
-        self._extras_seen = 0  # their revision
-        self._plotted = 0  # of the signals that they want plotted
         self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
         self.builder = Builder(setup, settings, self.ear)
 
@@ -158,15 +152,13 @@ class LiveSession(Session):
         extras = self.extras
         if extras is None:
             return
-        if extras.revision != self._extras_seen:
-            self._extras_seen, self._changed = extras.revision, True
-            self.motion.before_step = self._before_step if extras.steps else None
+        if (new := extras.new_plots()) is not None:
+            self._changed = True
+            act = extras.call_before_step if extras.steps else None
+            self.motion.before_step = None if act is None else lambda sim: act(sim, self.notify)
             self.signals.change(self.sources())
-            shown = extras.shown()
-            if new := shown[self._plotted :]:
-                self._plotted = len(shown)
-                there = {signal.id for signal in self.signals.signals}
-                self.signals.choose([id for id in [*self.signals.chosen, *new] if id in there][-MOST_CHOSEN:])
+            if new:
+                self.signals.choose_also(new)
         if self.ready and extras.due:
             self._call(extras.call_due)
 
@@ -182,10 +174,6 @@ class LiveSession(Session):
         if not all(np.array_equal(one, other) for one, other in moved):
             self.after_jump()
         self._changed = True
-
-    def _before_step(self, sim: Any) -> None:
-        if self.extras is not None:
-            self.extras.call_before_step(sim, self.notify)
 
     # ------------------------------------------------------------ what kinds of sessions differ in
 
@@ -261,7 +249,9 @@ class LiveSession(Session):
         try:
             self.before_steps(elapsed)
             if self.playing:
-                self._told_if_late(lost + self.play(elapsed), lost + elapsed)
+                late = lost + self.play(elapsed)
+                if text := self._lateness.warning(late, lost + elapsed, self.speed):
+                    self.notify("warning", text)
             elif self._steps:
                 self._steps -= self.motion.advance(self._steps)
                 self.motion.shown = self.sim.time
@@ -283,16 +273,6 @@ class LiveSession(Session):
         """Steps for so many seconds of wall time; returns for how many of them there was no time."""
         self._changed = True
         return self.motion.run(elapsed * self.speed) / self.speed
-
-    def _told_if_late(self, late: float, elapsed: float) -> None:
-        """Say so, once, where the motion is slower than it should be."""
-        self._late = [self._late[0] + late, self._late[1] + elapsed]
-        if self._late[1] > LATE_AFTER:
-            share, self._late = self._late[0] / self._late[1], [0.0, 0.0]
-            if share > LATE and not self._told_late:
-                pace = self.speed * (1.0 - min(share, 0.999))
-                self.notify("warning", f"This computer manages {pace:.2g} times real time here, not {self.speed:g}.")
-            self._told_late = share > LATE
 
     # ------------------------------------------------------------ other simulations
 
@@ -329,7 +309,7 @@ class LiveSession(Session):
         if lost:
             self.notify("warning", f"Begun anew: {', '.join(lost)}.")
         if self.motion.recorder is not None and before != built.settings:
-            self.motion.recorder.note(built.sim, _difference(before, built.settings))
+            self.motion.recorder.note(built.sim, built.settings.difference(before))
 
     def _haunt(self, name: str, sim: Any, main: Any) -> Ghost:
         """A ghost that goes on where it was, or begins where the main simulation is."""
@@ -427,32 +407,11 @@ class LiveSession(Session):
         self.release_keys()
 
     def do_drag(self, body: int, point: tuple[float, float, float], target: tuple[float, float, float]) -> None:
-        m = self.sim.model
-        if not self.ready:
-            return
-        if body >= m.nbody:
-            raise OptionError(f"there is no body {body}; the model has {m.nbody}")
-        if m.body_mocapid[body] >= 0:
-            self._place(int(m.body_mocapid[body]), point, target)
-            return
-        drag = self.motion.drag
-        if drag is not None and (drag.body, drag.point) == (body, point):
-            drag.target = target
-            return
-        if point_mass(self.sim, grabbed(self.sim, body, point)[1]) is None:
-            raise OptionError(f"this point of {m.names('body')[body]!r} cannot move")
-        self.motion.drag = Drag(body, point, target)
-
-    def _place(self, mocap: int, point: Any, target: Any) -> None:
-        """A body that is moved from outside goes where it is pulled."""
-        turned = np.zeros(3)
-        mujoco.mju_rotVecQuat(turned, np.asarray(point, float), self.sim.mocap_quat[mocap])
-        self.sim.mocap_pos[mocap] = np.asarray(target) - turned
-        self._changed = True
+        if self.ready:
+            self._changed |= self.motion.pull(body, point, target)
 
     def do_release(self) -> None:
-        self.motion.drag = None
-        self.sim.xfrc_applied[:] = 0.0
+        self.motion.let_go()
 
     def do_ghosts(self, on: bool) -> None:
         if not self.setup.ghosts:
@@ -482,21 +441,3 @@ class LiveSession(Session):
         """Nothing is wanted any more; a recording that goes on is kept."""
         self.builder.give_up()
         self._stop_recording()
-
-
-def _difference(before: Settings, after: Settings) -> str:
-    """What has changed, in words."""
-    parts = []
-    if after.integrator != before.integrator:
-        parts.append(f"integrator {after.integrator.name}")
-    if after.timestep != before.timestep:
-        parts.append(f"timestep {after.timestep:g} s")
-    if after.contact != before.contact:
-        parts.append(f"contact {after.contact}")
-    if after.restitution != before.restitution:
-        parts.append(f"restitution {after.restitution:g}")
-    if after.friction != before.friction:
-        parts.append("the model's friction" if after.friction is None else f"friction {after.friction:g}")
-    known = dict(before.changes)
-    parts += [f"{key} = {value:g}" for key, value in after.changes if known.get(key) != value]
-    return ", ".join(parts) or "ghosts"

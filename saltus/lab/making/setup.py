@@ -108,6 +108,23 @@ class Settings:
         """The field `changes` with some values replaced."""
         return {"changes": tuple({**dict(self.changes), **changes}.items())}
 
+    def difference(self, before: Settings) -> str:
+        """What is other than before, in words."""
+        parts = []
+        if self.integrator != before.integrator:
+            parts.append(f"integrator {self.integrator.name}")
+        if self.timestep != before.timestep:
+            parts.append(f"timestep {self.timestep:g} s")
+        if self.contact != before.contact:
+            parts.append(f"contact {self.contact}")
+        if self.restitution != before.restitution:
+            parts.append(f"restitution {self.restitution:g}")
+        if self.friction != before.friction:
+            parts.append("the model's friction" if self.friction is None else f"friction {self.friction:g}")
+        known = dict(before.changes)
+        parts += [f"{key} = {value:g}" for key, value in self.changes if known.get(key) != value]
+        return ", ".join(parts) or "ghosts"
+
 
 @dataclass(frozen=True, eq=False)
 class Built:
