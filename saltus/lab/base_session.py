@@ -32,6 +32,10 @@ class Board(Protocol):
         ...
 
 
+# what the page sends whatever is shown: where a session has no method for it, it means nothing
+UNASKED = ("keydown", "keyup", "blur", "release")
+
+
 class Session(ABC):
     """A model that is looked at; `playing`: whether time goes by. See `LiveSession` and `Player`.
 
@@ -108,6 +112,8 @@ class Session(ABC):
     def handle(self, command: Command) -> None:
         """Do what a command says; what cannot be done is told in a notice."""
         act = getattr(self, f"do_{command.type}", None)
+        if act is None and command.type in UNASKED:
+            return
         try:
             if act is None:
                 raise OptionError(f"{command.type} is not for {self.called}")

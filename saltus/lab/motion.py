@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from saltus.lab.controls.drag import Drag, grabbed, move_mocap, point_mass
 from saltus.lab.data.ghost import Ghost
 from saltus.lab.data.recording import Recorder
 from saltus.lab.data.signals import Signals
+from saltus.simulate.transfer_state import carry
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -44,12 +45,41 @@ class Motion:
         self.signals: Signals | None = None
         self.before_step: Callable[[Simulation], None] | None = None
         self._cost = 1e-4  # s a step, as measured
-        self.use(sim)
-
-    def use(self, sim: Simulation, ghosts: list[Ghost] | None = None) -> None:
-        """Go on with other simulations, from their states."""
         self.sim = sim
-        self.ghosts = [] if ghosts is None else ghosts
+        self.snap()
+
+    def take_over(self, sim: Simulation, ghosts: Iterable[tuple[str, Simulation]]) -> list[str]:
+        """Go on with other simulations from the present state; returns what of it begins anew.
+
+        ghosts: names and simulations. One that was there goes on where it was, others begin where `sim` is.
+        """
+        lost = carry(self.sim.engine, sim.engine)
+        there = {ghost.name: ghost.sim for ghost in self.ghosts if ghost.alive}
+        found = []
+        for name, ghost in ghosts:
+            carry(there.get(name, sim).engine, ghost.engine)
+            found.append(Ghost(name, ghost))
+        shown, same = self.shown, sim.timestep == self.sim.timestep
+        states = self.before, self.before_rate
+        self.sim, self.ghosts = sim, found
+        self.snap()
+        if same:  # what is shown goes on between the same two states
+            self.shown, (self.before, self.before_rate) = shown, states
+        return lost
+
+    def moved_by(self, call: Callable[[Simulation], None]) -> bool:
+        """Call a function with the simulation; whether that is in another state afterwards."""
+        sim = self.sim
+        before = sim.time, sim.qpos.copy(), sim.qvel.copy()
+        call(sim)
+        after = sim.time, sim.qpos, sim.qvel
+        return not all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+    def jump(self) -> None:
+        """The state is another: ghosts begin anew from it, and nothing lies between it and the one before."""
+        for ghost in self.ghosts:
+            carry(self.sim.engine, ghost.sim.engine)
+            ghost.alive = True
         self.snap()
 
     def snap(self) -> None:
@@ -170,8 +200,3 @@ class Motion:
         except (DivergenceError, EventError) as error:
             ghost.alive = False
             self._warn("warning", f"The ghost {ghost.name} is gone: {error}")
-
-
-def kept(old: list[Ghost], name: str) -> Any:
-    """The simulation of a ghost among others, if it is there and well."""
-    return next((ghost.sim for ghost in old if ghost.name == name and ghost.alive), None)

@@ -120,15 +120,5 @@ class Player(Session):
     def do_seek(self, time: float) -> None:
         self._go(self._motion.start + time)
 
-    def do_keydown(self, key: str) -> None:
-        """No key means anything here."""
-
-    do_keyup = do_keydown
-
-    def do_blur(self) -> None:
-        """No key is held."""
-
-    do_release = do_blur
-
     def close(self) -> None:
         """The recording stays as it is."""

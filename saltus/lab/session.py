@@ -11,8 +11,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from saltus.errors import DivergenceError, OptionError, SaltusError
 from saltus.integrate.registry import find_integrator, integrators
 from saltus.lab.base_session import Board, Session
@@ -20,7 +18,6 @@ from saltus.lab.controls.extras import Extras
 from saltus.lab.controls.motors import motors
 from saltus.lab.controls.parameters import marked
 from saltus.lab.controls.sliders import Handle, Slider, control_sliders, joint_sliders, message, parameter_slider
-from saltus.lab.data.ghost import Ghost
 from saltus.lab.data.recording import Downloads, Recorder
 from saltus.lab.data.signal_sources import preset_of, simulation_sources
 from saltus.lab.data.signals import Signals, Source
@@ -28,13 +25,12 @@ from saltus.lab.lateness import Lateness
 from saltus.lab.live_frame import live_frame
 from saltus.lab.making.builder import Builder
 from saltus.lab.making.judge import explained
-from saltus.lab.making.setup import Built, Settings, Setup
+from saltus.lab.making.setup import Built, Setup
 from saltus.lab.making.stability import Stability
 from saltus.lab.messages.protocol import Frame
-from saltus.lab.motion import Motion, kept
+from saltus.lab.motion import Motion
 from saltus.lab.view.state_text import FIELDS, state_text
 from saltus.simulate.running.run_metadata import names_and_units
-from saltus.simulate.transfer_state import carry
 
 CONTACT_LAWS = ("soft", "hard")
 COLORS = ("#d62728", "#9467bd", "#2ca02c", "#e0a400", "#17becf", "#e377c2", "#8c564b", "#7f7f7f")
@@ -53,9 +49,6 @@ class LiveSession(Session):
         self.setup = setup
         self.motion = Motion(sim, self.notify)
         self.motors = motors(sim.model)
-        hard: Any = setup.law("hard")
-        numbers = {"restitution": hard.restitution, "friction": hard.friction}
-        settings = Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
         self.ready = False
         self._steps = 0  # to be taken while paused
         self._lateness = Lateness()
@@ -64,7 +57,7 @@ class LiveSession(Session):
         self.stability = Stability(setup)
         self.extras: Extras | None = None
         self.signals = self.motion.signals = Signals(self.own_sources(), self.preset())
-        self.builder = Builder(setup, settings, self.ear)
+        self.builder = Builder(setup, setup.settings(sim), self.ear)
 
     # ------------------------------------------------------------ for those who look
 
@@ -164,14 +157,10 @@ class LiveSession(Session):
 
     def _call(self, call: Callable[[Any, Any], None]) -> None:
         """Call functions of the user's, which may put the simulation into another state."""
-        sim = self.sim
-        before = sim.time, sim.qpos.copy(), sim.qvel.copy()
-        call(sim, self.notify)
-        moved = zip(before, (sim.time, sim.qpos, sim.qvel), strict=True)
-        if sim.time < before[0] and self.motion.recorder is not None:
-            self._stop_recording()
-            self.notify("info", "The recording ended where time was set back.")
-        if not all(np.array_equal(one, other) for one, other in moved):
+        before = self.sim.time
+        if self.motion.moved_by(lambda sim: call(sim, self.notify)):
+            if self.sim.time < before:
+                self._end_recording("The recording ended where time was set back.")
             self.after_jump()
         self._changed = True
 
@@ -209,12 +198,6 @@ class LiveSession(Session):
         `hold`: it acts while it is held. `when`: a field of the status and the value with which it is shown as pressed.
         """
         return []
-
-    def key(self, key: str, down: bool) -> None:
-        """A key was pressed or let go."""
-
-    def release_keys(self) -> None:
-        """All keys are up."""
 
     def before_steps(self, elapsed: float) -> None:
         """So many seconds have passed; steps follow."""
@@ -267,7 +250,7 @@ class LiveSession(Session):
             else:
                 self.notify("error", str(error))
         if self.motion.recorder is not None and self.motion.recorder.stopped:
-            self._stop_recording()
+            self._end_recording()
 
     def play(self, elapsed: float) -> float:
         """Steps for so many seconds of wall time; returns for how many of them there was no time."""
@@ -286,19 +269,10 @@ class LiveSession(Session):
             self.builder.wanted = self.builder.settings
 
     def _take_over(self, built: Built) -> None:
-        old, before = self.sim, self.builder.settings
-        if self.motion.recorder is not None and built.sim.contact != old.contact:
-            self._stop_recording()
-            self.notify("info", "Recording stopped because the contact law changed.")
-        lost = carry(old.engine, built.sim.engine)
-        ghosts = [
-            self._haunt(name, sim, built.sim) for name, sim in zip(built.settings.ghosts, built.ghosts, strict=True)
-        ]
-        shown, same = self.motion.shown, built.sim.timestep == old.timestep
-        states = self.motion.before, self.motion.before_rate
-        self.motion.use(built.sim, ghosts)
-        if same:  # what is shown goes on between the same two states
-            self.motion.shown, (self.motion.before, self.motion.before_rate) = shown, states
+        before = self.builder.settings
+        if built.sim.contact != self.sim.contact:
+            self._end_recording("Recording stopped because the contact law changed.")
+        lost = self.motion.take_over(built.sim, zip(built.settings.ghosts, built.ghosts, strict=True))
         first, self.ready = not self.ready, True
         self.builder.settings, self._changed = built.settings, True
         self.signals.change(self.sources())
@@ -311,12 +285,6 @@ class LiveSession(Session):
         if self.motion.recorder is not None and before != built.settings:
             self.motion.recorder.note(built.sim, built.settings.difference(before))
 
-    def _haunt(self, name: str, sim: Any, main: Any) -> Ghost:
-        """A ghost that goes on where it was, or begins where the main simulation is."""
-        before = kept(self.motion.ghosts, name)
-        carry((main if before is None else before).engine, sim.engine)
-        return Ghost(name, sim)
-
     # ------------------------------------------------------------ commands
 
     def do_play(self) -> None:
@@ -327,9 +295,7 @@ class LiveSession(Session):
         self._steps += n
 
     def do_reset(self, key: str | None) -> None:
-        if self.motion.recorder is not None:
-            self._stop_recording()
-            self.notify("info", "The recording ended with the reset.")
+        self._end_recording("The recording ended with the reset.")
         self.setup.reset(self.sim, self.setup.key if key is None else key)
         self._steps, self._changed = 0, True
         self.signals.history.clear()
@@ -338,14 +304,8 @@ class LiveSession(Session):
         self.after_jump()
 
     def after_jump(self, smooth: bool = False) -> None:
-        """The state is another: ghosts begin anew from it, and nothing lies between it and the one before.
-
-        `smooth`: curves go on to it all the same.
-        """
-        for ghost in self.motion.ghosts:
-            carry(self.sim.engine, ghost.sim.engine)
-            ghost.alive = True
-        self.motion.snap()
+        """The state is another, with nothing between it and the one before; `smooth`: but for the curves of plots."""
+        self.motion.jump()
         if self.ready:
             self.signals.sample(self.sim) if smooth else self.signals.jump(self.sim)
         self._changed = True
@@ -363,11 +323,10 @@ class LiveSession(Session):
     def do_contact(self, name: str) -> None:
         if name not in CONTACT_LAWS:
             raise OptionError.unknown("contact law", name, CONTACT_LAWS)
-        integrator = self.setup.suited(self.builder.wanted.integrator, name)
-        if integrator is not self.builder.wanted.integrator:
-            self.notify(
-                "info", f"{integrator.name} goes with {name} contact; {self.builder.wanted.integrator.name} does not."
-            )
+        before = self.builder.wanted.integrator
+        integrator = self.setup.suited(before, name)
+        if integrator is not before:
+            self.notify("info", f"{integrator.name} goes with {name} contact; {before.name} does not.")
         self.builder.want(contact=name, integrator=integrator)
 
     def do_restitution(self, value: float) -> None:
@@ -397,15 +356,6 @@ class LiveSession(Session):
         if bounded != value:
             self.notify("warning", f"{id} was set to its bound, {bounded:g}.")
 
-    def do_keydown(self, key: str) -> None:
-        self.key(key, True)
-
-    def do_keyup(self, key: str) -> None:
-        self.key(key, False)
-
-    def do_blur(self) -> None:
-        self.release_keys()
-
     def do_drag(self, body: int, point: tuple[float, float, float], target: tuple[float, float, float]) -> None:
         if self.ready:
             self._changed |= self.motion.pull(body, point, target)
@@ -429,15 +379,18 @@ class LiveSession(Session):
                 raise OptionError("still compiling; try again when it is running")
             self.motion.recorder = recorder = Recorder(self.sim, self.motion.ghosts)
             self.notify("info", f"Recording; there is room for {recorder.limit / 60:.3g} min of simulated time.")
-        elif not on and self.motion.recorder is not None:
-            self._stop_recording()
+        elif not on:
+            self._end_recording()
 
-    def _stop_recording(self) -> None:
+    def _end_recording(self, why: str = "") -> None:
+        """Keep what was recorded, if anything was, and tell the user why."""
         recorder, self.motion.recorder = self.motion.recorder, None
         if recorder is not None:
             self.downloads.keep(*recorder.finish(self.sim))
+            if why:
+                self.notify("info", why)
 
     def close(self) -> None:
         """Nothing is wanted any more; a recording that goes on is kept."""
         self.builder.give_up()
-        self._stop_recording()
+        self._end_recording()

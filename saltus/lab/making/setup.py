@@ -65,6 +65,12 @@ class Setup:
             carry(self.source.engine, sim.engine)
         return sim
 
+    def settings(self, sim: Simulation) -> Settings:
+        """The settings of the simulation at its start."""
+        hard: Any = self.law(Hard.name)
+        numbers = {"restitution": hard.restitution, "friction": hard.friction}
+        return Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
+
     def law(self, name: str) -> Law:
         """The contact law of a name; where that is the setup's own, with its numbers."""
         own = find_contact_law(self.contact)
