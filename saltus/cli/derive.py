@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from saltus.cli.options import Ignore, ModelArgument
 from saltus.errors import OptionError, RecordError, SaltusError
 from saltus.terminal import screen
 
@@ -50,27 +51,45 @@ class Files:
             check_writable(path, what="derivation")
 
 
-def derive_model(
-    model: str,
-    files: Files,
-    *,
-    orientation: str,
-    parameters: str,
-    let: list[str],
-    ignore: list[str],
-    duration: float,
-    integrator: str | None,
-    simplify: float | None = None,
+def derive(
+    model: ModelArgument,
+    orientation: Annotated[
+        str, typer.Option(metavar="relative|absolute|maximal", help="Coordinates; see docs/lagrange.md.")
+    ] = "relative",
+    parameters: Annotated[
+        str,
+        typer.Option(
+            metavar="numbers|symbols|textbook|F.json",
+            help='Parameters as numbers, symbols, textbook symbols, or a file like {"body_mass\\[bob]": "m"}.',
+        ),
+    ] = "numbers",
+    let: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=LETTER", help='Use a symbol for a number, e.g. "body_mass\\[bob]=m"; repeatable.'),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as a web page (.html).")] = None,
+    latex: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as LaTeX (.tex).")] = None,
+    python: Annotated[Path | None, typer.Option(metavar="F", help="Write the equations as Python (.py).")] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="F", help="Write the equations as C (.c and .h).")] = None,
+    simplify: Annotated[
+        float | None, typer.Option(metavar="S", help="Simplify the equations, for at most S seconds.")
+    ] = None,
+    duration: Annotated[float, typer.Option(metavar="S", help="Seconds of motion shown on the page.")] = 10.0,
+    integrator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Integrator for the page (default: SciPy's DOP853).")
+    ] = None,
+    ignore: Ignore = None,
 ) -> None:
-    """Derive, simplify for at most so many seconds, print, write."""
+    """Derive a mechanism's equations of motion by Lagrange's method, and show every step."""
+    files = Files(html, latex, python, c)
     files.check()
     from saltus.model.load import load
     from saltus.symbolic.equations import derive
     from saltus.symbolic.show.page.sheet import Sheet
 
-    chosen = chosen_parameters(model, parameters, let)
+    chosen = chosen_parameters(model, parameters, let or [])
     with screen.collected_warnings() as warned:
-        equations = derive(load(model, ignore=ignore), orientation, chosen)
+        equations = derive(load(model, ignore=ignore or []), orientation, chosen)
         if simplify is not None:
             equations = equations.simplify(simplify)
     sheet = Sheet(equations, duration, integrator)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from saltus.cli.outputs import Outputs
+import typer
+
+from saltus.cli.options import CameraName, DrawContacts, DrawnBy, Follow, Fps, Plot, Report, Size, Video
+from saltus.cli.outputs import Film, Outputs
 from saltus.cli.run import Done, finish
 from saltus.errors import RecordError
 
@@ -14,8 +17,23 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
 
-def replay(file: Path, outputs: Outputs, *, port: int, browser: bool) -> None:
-    """Print what a recording is of, and write what is asked for; without a wish, show it in the lab."""
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording: a netCDF file or a Zarr store.")],
+    plot: Plot = None,
+    video: Video = None,
+    report: Report = None,
+    save: Annotated[Path | None, typer.Option(metavar="F", help="Save a copy (netCDF or .zarr).")] = None,
+    fps: Fps = None,
+    renderer: DrawnBy = "saltus",
+    camera: CameraName = None,
+    follow: Follow = None,
+    contacts: DrawContacts = False,
+    size: Size = "640x480",
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the player; 0: any free port.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the player in a browser.")] = True,
+) -> None:
+    """Summarise a recording and render it; with no output file, play it back in the browser."""
+    outputs = Outputs(plot, save, video, report, Film(fps, renderer, camera, follow, contacts, size))
     outputs.check()
     from saltus.record.trajectory import Trajectory
 

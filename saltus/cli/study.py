@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
+from saltus.cli.options import Csv, IntegratorName, Plot, Results, Timestep, Workers
 from saltus.cli.sweep import Files, show
 from saltus.terminal import screen
 
 
-def run_study(name: str, integrator: str | None, timestep: float | None, workers: int | None, files: Files) -> None:
-    """Run the study, print its table, write the files."""
+def study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The study: trampoline (what makes it bounce).")],
+    integrator: IntegratorName = None,
+    timestep: Timestep = None,
+    workers: Workers = None,
+    save: Results = None,
+    csv: Csv = None,
+    plot: Plot = None,
+) -> None:
+    """Measure what each change to a model does, alone and in combination."""
+    files = Files(save, csv, plot)
     files.check()
     from saltus.study.studies import study
 

@@ -5,10 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from saltus.cli.options import (
+    Csv,
+    Duration,
+    Ignore,
+    IntegratorName,
+    Key,
+    Law,
+    ModelArgument,
+    Plot,
+    Results,
+    Timestep,
+    Workers,
+)
 from saltus.errors import OptionError
 from saltus.terminal import screen
 from saltus.terminal.screen import INTERRUPTED
@@ -43,19 +56,50 @@ class Files(NamedTuple):
             check_writable(self.csv, what="table")
 
 
-def sweep_model(
-    model: str, sets: list[str], measures: list[str], duration: float, files: Files, **options: Any
+def sweep(
+    model: ModelArgument,
+    set_: Annotated[
+        list[str],
+        typer.Option("--set", metavar="PATH=A,B,...", help="Values to try, e.g. 'body_mass[bob]=1,2,4'; repeatable."),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Quantity to measure, e.g. 'height[ball].apex'; repeatable. See docs/sweep.md."
+        ),
+    ] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="Pair values element by element instead of taking all combinations.")
+    ] = False,
+    duration: Duration = 10.0,
+    integrator: IntegratorName = None,
+    contact: Law = "soft",
+    timestep: Timestep = None,
+    sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
+    key: Key = None,
+    ignore: Ignore = None,
+    workers: Workers = None,
+    save: Results = None,
+    csv: Csv = None,
+    plot: Plot = None,
 ) -> None:
-    """Sweep, print the table, write the files."""
+    """Run a model over a grid of values, in parallel, and measure each run.
+
+    PATH is a value of the model (body_mass[bob], opt.timestep), an attribute in its file (geom[ball]/size), part of the
+    initial state (qpos[hinge]), integrator or contact. Ctrl-C ends the sweep early; with --save the same command
+    resumes it.
+    """
+    files = Files(save, csv, plot)
     files.check()
-    values = parse_sets(sets)
+    values = parse_sets(set_)
     from saltus.study.sweep import sweep
 
-    key = options.pop("key")
+    options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample}
     options["key"] = int(key) if key is not None and key.removeprefix("-").isdigit() else key
+    options |= {"together": together, "ignore": ignore or [], "workers": workers}
     with screen.Activity() as activity, screen.collected_warnings() as warned:
         update = activity.progress("sweeping")
-        table = sweep(model, values, measures or USUAL, duration, save=files.save, progress=update, **options)
+        table = sweep(model, values, measure or USUAL, duration, save=files.save, progress=update, **options)
     show(table, files, warned)
 
 

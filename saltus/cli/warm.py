@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from saltus.cli.compare import names_in
+from saltus.cli.options import Ignore, complete_warmed
 from saltus.errors import OptionError
 from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
+
+
+def warm(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]...",
+            help="Models to compile for, with their own integrators.",
+            autocompletion=complete_warmed,
+        ),
+    ] = None,
+    integrators: Annotated[str | None, typer.Option(metavar="A,B,...", help="Comma-separated names, or 'all'.")] = None,
+    batch: Annotated[bool, typer.Option(help="Also compile batches, in float64 and float32.")] = True,
+    lab: Annotated[
+        bool, typer.Option("--lab", help="Compile the lab's scenes: those given as MODEL, or the default one.")
+    ] = False,
+    ignore: Ignore = None,
+) -> None:
+    """Compile ahead of time what runs and batches need, once per machine.
+
+    Compiled code is shared by models; without arguments, the integrator euler is compiled.
+    """
+    if lab:
+        if integrators is not None or ignore:
+            raise typer.BadParameter("--integrators and --ignore do not apply to scenes of the lab")
+        compile_scenes(models or [])
+    else:
+        compile_ahead(models or [], integrators, batch, ignore or [])
 
 
 def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignore: list[str]) -> None:
@@ -61,8 +92,8 @@ def _compile_scene(name: str) -> None:
     session = scene.open(Downloads(), {})
     session.close()  # it would compile in a process of its own
     if isinstance(session, LiveSession):
-        ghosts = session.setup.ghosts if scene.group == LECTURE else session.wanted.ghosts
-        build(session.setup, replace(session.wanted, ghosts=ghosts))
+        ghosts = session.setup.ghosts if scene.group == LECTURE else session.builder.wanted.ghosts
+        build(session.setup, replace(session.builder.wanted, ghosts=ghosts))
 
 
 def _integrators(models: list[Model], choice: str | None) -> list[Any]:

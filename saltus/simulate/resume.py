@@ -61,11 +61,7 @@ def resume(
     if model is not None and not stored.same_as(load(model)):
         raise OptionError(f"'{os.fspath(path)}' is a run of another model, {stored.name}; resume takes it from there")
     own, given = _control(setup, control)
-    _check_word("dynamics", "equations of motion", setup.get("dynamics", ""), dynamics)
-    _check_word("contact", "forces of contact", setup.get("contact_word", ""), contact)
-    if UserEvents(events, None).feature_key != setup.get("events", ""):
-        names = setup.get("event_names", [])
-        raise OptionError(f"the events of the run are {', '.join(names) or 'none'}; give them: events=[...]")
+    _check_laws(setup, dynamics, contact, events)
     _compare_versions(path, store.header["attrs"])
     sim = Simulation(
         stored.restore(),
@@ -108,6 +104,17 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
         raise OptionError(f"the run is controlled by {asked[0]['name']}, not by {now.get('name', now['kind'])}")
     made = [given if about in asked else _made(about) for about in (own, of_run)]
     return made[0], made[1]
+
+
+def _check_laws(
+    setup: dict[str, Any], dynamics: Dynamics | None, contact: Compliant | None, events: Sequence[Event]
+) -> None:
+    """OptionError unless the equations of motion, the contact law and the events are those of the run."""
+    _check_word("dynamics", "equations of motion", setup.get("dynamics", ""), dynamics)
+    _check_word("contact", "forces of contact", setup.get("contact_word", ""), contact)
+    if UserEvents(events, None).feature_key != setup.get("events", ""):
+        names = setup.get("event_names", [])
+        raise OptionError(f"the events of the run are {', '.join(names) or 'none'}; give them: events=[...]")
 
 
 def _check_word(name: str, what: str, was: str, given: Dynamics | Compliant | None) -> None:
