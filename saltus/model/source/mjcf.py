@@ -2,8 +2,8 @@
 
     python -m saltus.model.source.mjcf > docs/mjcf.md
 
-MuJoCo's own schema says what there is. Each of its attributes has its place in TABLE, so that one that is new in MuJoCo
-shows up as a gap.
+The attributes are those of MuJoCo's schema. Each has a row in TABLE, so that one that is new in MuJoCo is
+reported as a gap.
 """
 
 import itertools
@@ -16,7 +16,7 @@ SIMULATED, REFUSED, IRRELEVANT = "simulated", "refused", "irrelevant"
 
 
 class Row(NamedTuple):
-    """Attributes of elements and what becomes of them; `kind`: the word that `ignore` takes for what is refused."""
+    """Attributes of elements and their status; `kind`: the word for `ignore` that removes them."""
 
     elements: str
     attributes: str
@@ -53,9 +53,9 @@ ACTUATORS = (
     "muscle",
     "dcmotor",
 )
-COMPILED = "by MuJoCo's compiler, before anything is simulated"
-SEEN = "only seen"
-NAMED = "names and the user's own numbers"
+COMPILED = "by MuJoCo's compiler, before simulation"
+SEEN = "visual only"
+NAMED = "names and user data"
 PLUGINS = "engine plugins"
 SENSORS = (
     "touch accelerometer velocimeter gyro force torque magnetometer camprojection rangefinder jointpos jointvel"
@@ -98,18 +98,18 @@ TABLE = (
         "compiler/lengthrange",
         "accel interval inttotal maxforce mode timeconst timestep tolrange useexisting uselimit",
         SIMULATED,
-        "the compiler measures the range of an actuator's length, which muscles read",
+        "the compiler measures the range of actuator lengths, which muscles use",
     ),
     # option
-    Row("option", "timestep gravity", SIMULATED, "timestep: unless the simulation has its own"),
+    Row("option", "timestep gravity", SIMULATED, "timestep: unless given to the simulation"),
     Row(
         "option",
         "integrator",
         SIMULATED,
-        "Euler, RK4, implicit, implicitfast and discrete, unless the simulation has its own; discrete not with fluids,"
-        " noslip, servos and tendons that pull",
+        "Euler, RK4, implicit, implicitfast and discrete, unless given to the simulation; discrete not with fluids,"
+        " noslip, servos and tendons that carry force",
     ),
-    Row("option", "density viscosity wind", SIMULATED, "the medium", "fluid"),
+    Row("option", "density viscosity wind", SIMULATED, "fluid forces", "fluid"),
     Row("option", "actuatorgroupdisable", SIMULATED, ""),
     Row(
         "option",
@@ -117,12 +117,12 @@ TABLE = (
         SIMULATED,
         "the constraint solver",
     ),
-    Row("option", "o_friction o_margin o_solimp o_solref", SIMULATED, "with the flag override"),
-    Row("option", "ccd_iterations ccd_tolerance", SIMULATED, "of pairs that MuJoCo's functions collide"),
+    Row("option", "o_friction o_margin o_solimp o_solref", SIMULATED, "with the flag `override`"),
+    Row("option", "ccd_iterations ccd_tolerance", SIMULATED, "for pairs that MuJoCo's functions collide"),
     Row("option", "magnetic", SIMULATED, "read by magnetometers"),
     Row("option", "jacobian", IRRELEVANT, "how MuJoCo stores matrices"),
     Row("option", "sdf_initpoints sdf_iterations", IRRELEVANT, "geoms of engine plugins, which are refused"),
-    Row("option", "sleep_tolerance", IRRELEVANT, "only with the flag sleep, which is refused"),
+    Row("option", "sleep_tolerance", IRRELEVANT, "only with the flag `sleep`, which is refused"),
     Row(
         "option/flag",
         "actuation clampctrl constraint contact damper equality eulerdamp filterparent frictionloss gravity island"
@@ -131,14 +131,14 @@ TABLE = (
         SIMULATED,
         "",
     ),
-    Row("option/flag", "multiccd nativeccd", SIMULATED, "of pairs that MuJoCo's functions collide"),
+    Row("option/flag", "multiccd nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide"),
     Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
-    Row("option/flag", "speculative", REFUSED, "contacts of bodies that will touch within the step", "speculative"),
-    Row("option/flag", "sleep", REFUSED, "putting resting bodies to sleep", "sleep"),
-    Row("option/flag", "ipc", REFUSED, "a mode of the integrator discrete"),
-    Row("option/flag", "energy fwdinv invdiscrete", IRRELEVANT, "what is computed beside"),
-    Row("option/flag", "midphase", IRRELEVANT, "how pairs are found, not which"),
-    Row("option/flag", "autoreset", IRRELEVANT, "a simulation that diverges is stopped, never reset"),
+    Row("option/flag", "speculative", REFUSED, "contacts of bodies that would touch within the step", "speculative"),
+    Row("option/flag", "sleep", REFUSED, "sleeping of resting bodies", "sleep"),
+    Row("option/flag", "ipc", REFUSED, "a mode of the integrator `discrete`"),
+    Row("option/flag", "energy fwdinv invdiscrete", IRRELEVANT, "additional quantities"),
+    Row("option/flag", "midphase", IRRELEVANT, "affects how pairs are found, not which"),
+    Row("option/flag", "autoreset", IRRELEVANT, "a diverging simulation stops and is never reset"),
     # size, statistic, visual
     Row(
         "size",
@@ -163,7 +163,7 @@ TABLE = (
         "actuatortendon alpha fogend fogstart force haze shadowclip shadowscale stiffness stiffnessrot torque zfar"
         " znear",
         IRRELEVANT,
-        f"{SEEN}, or felt through the mouse",
+        f"{SEEN}, or for mouse perturbations",
     ),
     Row(
         "visual/scale",
@@ -191,10 +191,10 @@ TABLE = (
         "asset/mesh",
         "builtin class content_type face file inertia maxhullvert params refpos refquat scale vertex",
         SIMULATED,
-        f"{COMPILED}, and where it collides",
+        f"{COMPILED}, and for collision",
     ),
     Row("asset/mesh", "name material normal smoothnormal texcoord", IRRELEVANT, SEEN),
-    Row("asset/hfield", "content_type elevation file ncol nrow size", SIMULATED, "where it collides"),
+    Row("asset/hfield", "content_type elevation file ncol nrow size", SIMULATED, "for collision"),
     Row("asset/hfield", "name", IRRELEVANT, NAMED),
     Row("asset/skin deformable/skin", "face file group inflate material name rgba texcoord vertex", IRRELEVANT, SEEN),
     Row("asset/skin/bone deformable/skin/bone", "bindpos bindquat body vertid vertweight", IRRELEVANT, SEEN),
@@ -213,13 +213,13 @@ TABLE = (
         SEEN,
     ),
     Row("asset/material/layer", "role texture", IRRELEVANT, SEEN),
-    Row("asset/model", "content_type file name", SIMULATED, f"what is attached from it, {COMPILED}"),
+    Row("asset/model", "content_type file name", SIMULATED, f"its attached parts, {COMPILED}"),
     Row(PLUGIN, "instance plugin", REFUSED, PLUGINS, "plugin"),
     Row(" ".join(f"{p}/config" for p in PLUGIN.split()), "key value", REFUSED, PLUGINS, "plugin"),
     # bodies
     Row("body", f"{POSE} childclass fuse gravcomp", SIMULATED, ""),
-    Row("body", "mocap", SIMULATED, "a body that is moved from outside"),
-    Row("body", "sleep", IRRELEVANT, "only with the flag sleep, which is refused"),
+    Row("body", "mocap", SIMULATED, "moved by the user, not by dynamics"),
+    Row("body", "sleep", IRRELEVANT, "only with the flag `sleep`, which is refused"),
     Row("body", "simple", IRRELEVANT, "how MuJoCo stores matrices"),
     Row("body", LABELS, IRRELEVANT, NAMED),
     Row("body/inertial", f"mass diaginertia fullinertia {POSE}", SIMULATED, ""),
@@ -230,7 +230,7 @@ TABLE = (
         SIMULATED,
         "",
     ),
-    Row("body/joint", "springyield", REFUSED, "springs that yield", "plasticity"),
+    Row("body/joint", "springyield", REFUSED, "plastic springs", "plasticity"),
     Row("body/joint", f"group {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("body/freejoint", "align", SIMULATED, COMPILED),
     Row("body/freejoint", "group name", IRRELEVANT, f"{SEEN}, {NAMED}"),
@@ -244,21 +244,21 @@ TABLE = (
         "body/geom",
         f"contype conaffinity condim friction priority solmix {SOFT} margin gap surfacevel",
         SIMULATED,
-        "where it collides",
+        "for collision",
     ),
-    Row("body/geom", "group", SIMULATED, "whether inertiagrouprange counts it; else only seen"),
-    Row("body/geom", "fluidshape fluidcoef", SIMULATED, "the medium", "fluid"),
-    Row("body/geom contact/pair", "adhesion", REFUSED, "contacts that stick", "adhesion"),
+    Row("body/geom", "group", SIMULATED, "with `inertiagrouprange`; otherwise visual only"),
+    Row("body/geom", "fluidshape fluidcoef", SIMULATED, "fluid forces", "fluid"),
+    Row("body/geom contact/pair", "adhesion", REFUSED, "adhesive contacts", "adhesion"),
     Row("body/geom", f"castshadow material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row("body/site", f"{POSE} fromto class", SIMULATED, "where tendons, actuators, equalities and sensors are"),
-    Row("body/site", "type size mesh", SIMULATED, "read by sensors and by tendons' inner sides"),
+    Row("body/site", f"{POSE} fromto class", SIMULATED, "location of tendons, actuators, equalities and sensors"),
+    Row("body/site", "type size mesh", SIMULATED, "used by sensors and inside wrapping of tendons"),
     Row("body/site", f"group material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row(
         "body/camera",
         f"class {POSE} fovy focal focalpixel ipd mode output principal principalpixel projection resolution sensorsize"
         f" target {LABELS}",
         IRRELEVANT,
-        f"{SEEN}, and read by sensors",
+        f"{SEEN}, or used by sensors",
     ),
     Row(
         "body/light",
@@ -269,7 +269,7 @@ TABLE = (
         SEEN,
     ),
     Row("body/attach", "body frame model prefix", SIMULATED, COMPILED),
-    # what bends
+    # deformable bodies
     Row(
         "body/flexcomp",
         f"{POSE} cellcount count dim dof element file inertiabox mass mesh origin point radius rigid"
@@ -283,7 +283,7 @@ TABLE = (
         "body/flexcomp/edge",
         f"damping equality stiffness {SOFT}",
         SIMULATED,
-        "constraints of strain are refused",
+        "strain constraints are refused",
         "flex",
     ),
     Row("deformable/flex/edge", "damping stiffness", SIMULATED, "", "flex"),
@@ -297,7 +297,7 @@ TABLE = (
         "",
         "flex",
     ),
-    Row(TOUCH, "passive", REFUSED, "contact by penalties", "flex"),
+    Row(TOUCH, "passive", REFUSED, "penalty contact", "flex"),
     Row("body/flexcomp/pin", "grid gridrange id range", SIMULATED, "", "flex"),
     Row("deformable/flex", "body cellcount dim dof element node nodecoord radius vertex", SIMULATED, "", "flex"),
     Row("deformable/flex", "elemtexcoord flatskin group material name rgba texcoord", IRRELEVANT, f"{SEEN}, {NAMED}"),
@@ -314,7 +314,7 @@ TABLE = (
         "",
         "tendon",
     ),
-    Row("tendon/spatial tendon/fixed", "springyield", REFUSED, "springs that yield", "plasticity"),
+    Row("tendon/spatial tendon/fixed", "springyield", REFUSED, "plastic springs", "plasticity"),
     Row("tendon/spatial", f"group material rgba width {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("tendon/fixed", f"group {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("tendon/spatial/site", "site", SIMULATED, ""),
@@ -327,14 +327,14 @@ TABLE = (
     Row("equality/joint", f"joint1 joint2 polycoef active {SOFT} class", SIMULATED, ""),
     Row("equality/tendon", f"tendon1 tendon2 polycoef active {SOFT} class", SIMULATED, ""),
     Row("equality/flex", f"flex active {SOFT} class", SIMULATED, ""),
-    Row("equality/flexstrain", f"flex cell name active {SOFT} class", REFUSED, "constraints of strain", "equality"),
+    Row("equality/flexstrain", f"flex cell name active {SOFT} class", REFUSED, "strain constraints", "equality"),
     Row(_under("equality", "connect weld joint tendon flex"), "name", IRRELEVANT, NAMED),
     # actuators
     Row(
         ACTUATED.replace("actuator/muscle ", ""),
         f"{TARGET} {RANGES} {DELAY} group class",
         SIMULATED,
-        "group: with actuatorgroupdisable",
+        "group: with `actuatorgroupdisable`",
     ),
     Row("actuator/muscle", f"{SCALAR_TARGET} {RANGES} {DELAY} group class", SIMULATED, ""),
     Row(
@@ -348,7 +348,7 @@ TABLE = (
         "actuator/general",
         "dyntype gaintype biastype",
         SIMULATED,
-        'all but "user", callbacks that the user compiles in, which are refused',
+        'all but "user" (callbacks), which are refused',
         "actuator",
     ),
     Row(
@@ -393,14 +393,14 @@ TABLE = (
         f" enclosed data"
         f" num reduce cutoff interval {DELAY}",
         SIMULATED,
-        "readings; none of them acts on the motion",
+        "readings; sensors do not affect motion",
     ),
     Row(_under("sensor", SENSORS), f"noise {LABELS}", IRRELEVANT, f"{NAMED}; noise is not added, as in MuJoCo"),
     Row(
         "sensor/user",
         f"objtype objname cutoff datatype dim needstage noise {LABELS}",
         IRRELEVANT,
-        "the user's own: reads zero",
+        "user-defined: reads zero",
     ),
     Row("sensor/plugin", f"plugin instance {OBJECT} cutoff {LABELS}", REFUSED, PLUGINS, "plugin"),
     # custom, keyframe
@@ -408,8 +408,8 @@ TABLE = (
     Row("custom/text", "data name", IRRELEVANT, NAMED),
     Row("custom/tuple", "name", IRRELEVANT, NAMED),
     Row("custom/tuple/element", "objname objtype prm", IRRELEVANT, NAMED),
-    Row("keyframe/key", "time qpos qvel act ctrl mpos mquat", SIMULATED, "a state to start from"),
-    Row("keyframe/key", "plastic", REFUSED, "of springs that yield", "plasticity"),
+    Row("keyframe/key", "time qpos qvel act ctrl mpos mquat", SIMULATED, "an initial state"),
+    Row("keyframe/key", "plastic", REFUSED, "of plastic springs", "plasticity"),
     Row("keyframe/key", "name", IRRELEVANT, NAMED),
 )
 
@@ -469,31 +469,31 @@ def attributes() -> tuple[list[Attribute], list[str]]:
 
 HEADER = """# MJCF, attribute by attribute
 
-What of MuJoCo {version}'s MJCF is simulated, refused, or without effect on motion. A model that holds something refused
-does not load: a `ModelError` names the element, and `ignore=[...]` leaves it out on purpose; the word for it is in the
-last column. What is simulated can be left out too, where there is a word. Which values are MuJoCo's and to how many
-digits: see [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only write others, such as `frame`, `replicate` and
-`include`, are read by MuJoCo's compiler, and so is URDF.
+Which elements and attributes of MuJoCo {version}'s MJCF are simulated, which are refused, and which do not affect
+motion. A model that uses a refused feature does not load: a `ModelError` names the element. `ignore=[...]` with the
+word in the last column removes the feature; this also works for simulated features that have a word there. How closely
+results agree with MuJoCo's is in [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only generate others, such as
+`frame`, `replicate` and `include`, are expanded by MuJoCo's compiler, which also reads URDF.
 
 {counts}
 
-## On purpose different from MuJoCo
+## Intended differences from MuJoCo
 
-- Inertia (`armature`) of a tendon that runs from one branch or tree to another: MuJoCo keeps of its matrix only what
-  the tree has room for, so that energy is not conserved. Here all of it counts; `full_M()` shows it.
-- States of actuators in steps of several stages (RK4): they are ordinary differential equations, integrated with the
-  order of the method. MuJoCo puts the mean slope into the formula of one stage for exact filters and the windings and
-  bristles of motors, and is of first order in them.
-- Delayed sensors under RK4 remember what they read at the start of a step, where MuJoCo mixes in the last stage.
-- Potential energy counts what deformable bodies hold by stretch and bending; MuJoCo counts springs of their edges.
-- Conjugate gradients (`solver="CG"`) are Newton's method where deformable bodies of up to 3000 degrees of freedom touch
-  and no edges hold their lengths: the same minimum, in less time.
-- `implicit` and `implicitfast` take deformable bodies, with their damping implicit; MuJoCo 4.0 refuses them.
-- Forces on the nodes of interpolated deformable bodies also move the joints of the bodies that carry these; MuJoCo
-  leaves that part out, though it counts what acts on pinned nodes. Of more than fifty contacts of such a body with a
-  geom the same fifty are kept, but where several are equally far from the others rounding chooses.
+- Armature of a tendon that spans two branches or trees: MuJoCo drops the entries of its inertia matrix that do not fit
+  the sparsity of the tree, so that energy is not conserved. Saltus keeps all of them; `full_M()` shows them.
+- Actuator states under methods of several stages (RK4) are integrated as ordinary differential equations, with the
+  order of the method. For exact filters and the windings and bristles of motors, MuJoCo puts the mean slope into the
+  one-stage formula, which is of first order.
+- Delayed sensors under RK4 store their readings at the start of a step, where MuJoCo mixes in the last stage.
+- Potential energy includes stretch and bending of deformable bodies; MuJoCo includes only their edge springs.
+- With `solver="CG"`, Newton's method is used if deformable bodies of up to 3000 degrees of freedom are in contact and
+  have no edge-length constraints: it finds the same minimum in less time.
+- `implicit` and `implicitfast` support deformable bodies, with implicit damping; MuJoCo 4.0 refuses them.
+- Forces on the nodes of interpolated deformable bodies also act on the joints of the bodies that carry the nodes;
+  MuJoCo omits this, although it includes forces on pinned nodes. If such a body has more than fifty contacts with a
+  geom, the same fifty are kept as in MuJoCo, except that rounding decides between contacts equally far from the others.
 
-Written by `python -m saltus.model.source.mjcf > docs/mjcf.md`; a test sees to it that it is up to date with MuJoCo.
+Written by `python -m saltus.model.source.mjcf > docs/mjcf.md`; a test checks that it is up to date with MuJoCo.
 """
 
 
@@ -506,7 +506,7 @@ def document() -> str:
     for section, inside in itertools.groupby(found, lambda a: a.element.split("/")[0]):
         lines += ["", f"## {section}", ""]
         if section == "default":
-            lines.append("As the elements that they set; `class` is read by MuJoCo's compiler.")
+            lines.append("As for the elements that they are defaults of; `class` is read by MuJoCo's compiler.")
             continue
         lines += ["| element | attributes | | why | `ignore` |", "|---|---|---|---|---|"]
         lines += _lines(list(inside))
