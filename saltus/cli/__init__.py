@@ -93,9 +93,7 @@ def run(
     certify: Annotated[bool, typer.Option(help="Repeat the run with finer steps to estimate its error.")] = True,
     energy: Annotated[
         bool,
-        typer.Option(
-            "--energy", help="Print the energy balance: where it is, where it went, and the integrator's error."
-        ),
+        typer.Option("--energy", help="Print the energy balance: energies, work, and the integrator's error."),
     ] = False,
     plot: Plot = None,
     save: Annotated[
@@ -106,7 +104,7 @@ def run(
     report: Report = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="F.zarr", help="Resume an interrupted run; its options are in the file."),
+        typer.Option(metavar="F.zarr", help="Resume an interrupted run with the options stored in its file."),
     ] = None,
     fps: Fps = None,
     renderer: DrawnBy = "saltus",
@@ -248,7 +246,7 @@ def contact_law(
     refsafe: Annotated[bool, typer.Option(help="Keep time constants at two timesteps or more.")] = True,
     plot: Plot = None,
 ) -> None:
-    """Explain what soft-contact parameters mean for a mass, at rest and in an impact."""
+    """Show how soft-contact parameters act on a mass: stiffness, damping, penetration, impact."""
     from saltus.cli.contact_law import show_contact_law
 
     options = {"mass": mass, "gravity": gravity, "timestep": timestep, "speed": speed, "refsafe": refsafe}
@@ -257,7 +255,7 @@ def contact_law(
 
 @app.command()
 def study(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The study: trampoline (what makes it bounce).")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study: trampoline.")],
     integrator: IntegratorName = None,
     timestep: Timestep = None,
     workers: Workers = None,
@@ -265,7 +263,7 @@ def study(
     csv: Csv = None,
     plot: Plot = None,
 ) -> None:
-    """Measure what each change to a model does, alone and in combination."""
+    """Measure the effect of each of several changes to a model, separately and combined."""
     from saltus.cli.study import run_study
     from saltus.cli.sweep import Files
 
@@ -301,9 +299,9 @@ def lab(
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     scenes: Annotated[bool, typer.Option("--scenes", help="List the scenes and exit.")] = False,
 ) -> None:
-    """Open the lab in the browser: run a model live and change everything about it while it moves.
+    """Open the lab in the browser: run a model live and change it while it moves.
 
-    The default model is the lecture's pendulum. Ctrl-C quits.
+    The default model is a pendulum. Ctrl-C quits.
     """
     from saltus.cli.lab import list_scenes, open_lab
 
@@ -431,7 +429,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _in_options(text: str) -> str:
-    """What a message says in Python, said in options."""
+    """A message with Python's `ignore=[...]` rewritten as command-line options."""
     option = lambda found: " ".join(f"--ignore {word}" for word in re.findall(r"\w+", found[1]))  # noqa: E731
     return re.sub(r"ignore=\[([^]]+)\]", option, text)
 

@@ -22,7 +22,7 @@ def compare_integrators(
     ignore: list[str],
     plot: Path | None,
 ) -> None:
-    """Compare, print the ranking, draw."""
+    """Compare, print the ranking, plot."""
     if plot is not None:
         from saltus.record.plot.trajectory import check_figure
 

@@ -1,4 +1,4 @@
-"""`saltus contact-law`: what the parameters of a soft contact mean."""
+"""`saltus contact-law`: the physical meaning of soft-contact parameters."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ def _numbers(option: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.replace(",", " ").split()]
     except ValueError:
-        raise OptionError(f"{option}: expected numbers with commas between, got {text!r}") from None
+        raise OptionError(f"{option}: expected comma-separated numbers, got {text!r}") from None

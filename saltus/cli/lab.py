@@ -16,7 +16,7 @@ CLOSING = 5.0  # s at most, for telling the pages and ending all threads
 
 
 def open_lab(what: Any, *, browser: bool, **options: Any) -> None:
-    """Open the lab, say where it is, and wait."""
+    """Open the lab, print its address, and wait."""
     from saltus import lab
 
     with screen.collected_warnings() as warned:
@@ -26,7 +26,7 @@ def open_lab(what: Any, *, browser: bool, **options: Any) -> None:
     with opened:
         with contextlib.suppress(KeyboardInterrupt):
             typer.echo(f"lab: {opened.url}")
-            screen.say("Only this machine can open it. Ctrl-C ends it.")
+            screen.say("It is reachable from this machine only. Ctrl-C quits.")
             opened.wait()
         # compilers that take all there is of this computer must not hold up the end
         latest = threading.Timer(CLOSING, os._exit, (0,))
@@ -37,7 +37,7 @@ def open_lab(what: Any, *, browser: bool, **options: Any) -> None:
 
 
 def _end_what_is_left() -> None:
-    """End the process if threads of the lab are left: compilers, whom nothing interrupts, and who may hang at exit."""
+    """End the process if threads of the lab are left: compilers cannot be interrupted and may hang at exit."""
     if any(thread.name.startswith("saltus lab") for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""`saltus study`: what each change of a model does, alone and all together."""
+"""`saltus study`: the effect of each of several changes to a model, separately and combined."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ TABLE = (
         "integrator",
         SIMULATED,
         "Euler, RK4, implicit, implicitfast and discrete, unless given to the simulation; discrete not with fluids,"
-        " noslip, servos and tendons that carry force",
+        " noslip, servos, or springs, dampers and inertia of tendons",
     ),
     Row("option", "density viscosity wind", SIMULATED, "fluid forces", "fluid"),
     Row("option", "actuatorgroupdisable", SIMULATED, ""),
