@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _in_options(text: str) -> str:
-    """What a message says in Python, said in options."""
+    """A message with Python's `ignore=[...]` rewritten as command-line options."""
     option = lambda found: " ".join(f"--ignore {word}" for word in re.findall(r"\w+", found[1]))  # noqa: E731
     return re.sub(r"ignore=\[([^]]+)\]", option, text)
 

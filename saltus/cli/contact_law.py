@@ -1,4 +1,4 @@
-"""`saltus contact-law`: what the parameters of a soft contact mean."""
+"""`saltus contact-law`: the physical meaning of soft-contact parameters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def contact_law(
     refsafe: Annotated[bool, typer.Option(help="Keep time constants at two timesteps or more.")] = True,
     plot: Plot = None,
 ) -> None:
-    """Explain what soft-contact parameters mean for a mass, at rest and in an impact."""
+    """Show how soft-contact parameters act on a mass: stiffness, damping, penetration, impact."""
     if plot is not None:
         from saltus.record.plot.trajectory import check_figure
 
@@ -40,4 +40,4 @@ def _numbers(option: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.replace(",", " ").split()]
     except ValueError:
-        raise OptionError(f"{option}: expected numbers with commas between, got {text!r}") from None
+        raise OptionError(f"{option}: expected comma-separated numbers, got {text!r}") from None

@@ -23,7 +23,7 @@ OPERATIONS = 20_000  # of all of them
 
 @dataclass(frozen=True)
 class Files:
-    """Where derivations go; None: nowhere."""
+    """Output files; None: not written."""
 
     html: Path | None = None
     latex: Path | None = None
@@ -106,7 +106,7 @@ def derive(
 
 
 def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
-    """What `derive` takes for parameters: "numbers", "symbols", "textbook", or letters by key."""
+    """The argument `parameters` of `derive`: "numbers", "symbols", "textbook", or symbols by key."""
     from saltus.symbolic.show.letters import letters
 
     chosen: Any = letters(model, parameters)
@@ -115,7 +115,7 @@ def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
     if not let:
         return chosen
     if isinstance(chosen, str) and chosen == "symbols":
-        raise OptionError("--let gives letters one by one; leave out --parameters symbols")
+        raise OptionError("--let cannot be combined with --parameters symbols")
     given = {} if isinstance(chosen, str) else dict(chosen)
     for text in let:
         key, equals, letter = text.partition("=")
@@ -126,7 +126,7 @@ def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Letters by key from a JSON file."""
+    """Symbols by key from a JSON file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -134,12 +134,12 @@ def _read(path: Path) -> dict[str, str]:
     except ValueError as error:
         raise OptionError(f"parameters: '{path}' is not valid JSON: {error}") from error
     if not isinstance(found, dict):
-        raise OptionError(f'parameters: \'{path}\' must hold an object like {{"body_mass[bob]": "m"}}')
+        raise OptionError(f'parameters: \'{path}\' must contain an object like {{"body_mass[bob]": "m"}}')
     return {str(key): value for key, value in found.items()}
 
 
 def facts(equations: Equations) -> list[tuple[str, str]]:
-    """What was derived, in two columns."""
+    """Print the equations and how they were derived, in two columns."""
     from saltus.symbolic.show.notation import Notation
     from saltus.symbolic.show.plain import plain
     from saltus.symbolic.show.step_frames import input_meanings
@@ -156,17 +156,17 @@ def facts(equations: Equations) -> list[tuple[str, str]]:
     if e.inputs:
         out.append(("inputs", ", ".join(f"{plain(n.names[s])}: {text}" for s, text in input_meanings(e).items())))
     if count.total > OPERATIONS:
-        out.append(("equations", "too long to be printed: see --python and --c"))
+        out.append(("equations", "too long to print: see --python and --c"))
     for i, equation in enumerate(written(e, n).values() if count.total <= OPERATIONS else []):
         text = plain(" ".join(n.rows("", equation)))
-        shown = text if len(text) <= SIGNS else f"{len(text)} signs, see --python, --c or --latex"
+        shown = text if len(text) <= SIGNS else f"{len(text)} characters, see --python, --c or --latex"
         out.append((f"equation {i + 1}", shown))
     for k, phi in enumerate(e.constraints.values() if count.total <= OPERATIONS else []):
         text = plain(n.text(n.arranged(phi)))
-        out.append((f"constraint {k + 1}", f"{text if len(text) <= SIGNS else f'{len(text)} signs'} = 0"))
+        out.append((f"constraint {k + 1}", f"{text if len(text) <= SIGNS else f'{len(text)} characters'} = 0"))
     if n.rounded:
-        out.append(("numbers", "long ones are shown with 10 digits; the code has them all"))
-    out.append(("operations", f"{count.total} for M and bias, of which {count.functions} functions"))
+        out.append(("numbers", "long ones are shown with 10 digits; the code has all digits"))
+    out.append(("operations", f"{count.total} for M and bias, including {count.functions} function calls"))
     steps = ", ".join(f"{name} {1000 * t:.3g} ms" for name, t in seconds.items() if t > 0)
     out.append(("derived in", f"{sum(seconds.values()):.3g} s: {steps}"))
     out += [("left out", text) for text in e.left_out]
@@ -174,7 +174,7 @@ def facts(equations: Equations) -> list[tuple[str, str]]:
 
 
 def _write(sheet: Any, files: Files) -> list[SaltusError]:
-    """Write all that can be written; what went wrong."""
+    """Write all files that can be written; returns errors."""
     from saltus.symbolic.show.page.latex import write_latex
     from saltus.symbolic.show.page.sheet import write_page
 

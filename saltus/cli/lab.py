@@ -44,9 +44,9 @@ def lab(
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
     scenes: Annotated[bool, typer.Option("--scenes", help="List the scenes and exit.")] = False,
 ) -> None:
-    """Open the lab in the browser: run a model live and change everything about it while it moves.
+    """Open the lab in the browser: run a model live and change it while it moves.
 
-    The default model is the lecture's pendulum. Ctrl-C quits.
+    The default model is a pendulum. Ctrl-C quits.
     """
     if scenes:
         list_scenes()
@@ -58,7 +58,7 @@ def lab(
 
 
 def open_and_wait(what: Any, **options: Any) -> None:
-    """Open the lab, say where it is, and wait until Ctrl-C."""
+    """Open the lab, print its address, and wait until Ctrl-C."""
     from saltus import lab
 
     with screen.collected_warnings() as warned:
@@ -68,7 +68,7 @@ def open_and_wait(what: Any, **options: Any) -> None:
     with opened:
         with contextlib.suppress(KeyboardInterrupt):
             typer.echo(f"lab: {opened.url}")
-            screen.say("Only this machine can open it. Ctrl-C ends it.")
+            screen.say("It is reachable from this machine only. Ctrl-C quits.")
             opened.wait()
         # compilers that take all there is of this computer must not hold up the end
         latest = threading.Timer(CLOSING, os._exit, (0,))
@@ -79,7 +79,7 @@ def open_and_wait(what: Any, **options: Any) -> None:
 
 
 def _end_what_is_left() -> None:
-    """End the process if threads of the lab are left: compilers, whom nothing interrupts, and who may hang at exit."""
+    """End the process if threads of the lab are left: compilers cannot be interrupted and may hang at exit."""
     if any(thread.name.startswith("saltus lab") for thread in threading.enumerate()):
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""`saltus replay`: a recording again: its summary, the files that show it, or the lab's player."""
+"""`saltus replay`: summarise a recording, render it, or play it back in the lab."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def replay(
 
     trajectory = Trajectory.load(file)
     if not len(trajectory):
-        raise RecordError(file, "it holds no samples", action="replay")
+        raise RecordError(file, "the recording has no samples", action="replay")
     if outputs.video is not None or outputs.report is not None:
         _check_model(trajectory, outputs)
     finish(Done(trajectory), outputs)
     if "interrupted_at" in trajectory.attrs:
-        hint = f"; saltus run --resume {file} goes on" if file.is_dir() else ""
+        hint = f"; resume it with saltus run --resume {file}" if file.is_dir() else ""
         print(f"interrupted at t = {float(trajectory.attrs['interrupted_at']):.6g} s{hint}")
     if not outputs.paths():
         _play(trajectory, port, browser)
 
 
 def _check_model(trajectory: Trajectory, outputs: Outputs) -> None:
-    """Raise what a video would raise; a report can do without."""
+    """Raise the error that a video would raise; a report does not need one."""
     from saltus.record.film.frames import model_of
     from saltus.record.table.trajectory_table import readable_model
 
@@ -61,7 +61,7 @@ def _check_model(trajectory: Trajectory, outputs: Outputs) -> None:
 
 
 def _play(trajectory: Trajectory, port: int, browser: bool) -> None:
-    """Show it in the lab until Ctrl-C."""
+    """Play it back in the lab until Ctrl-C."""
     from saltus import lab
 
     with lab.open(trajectory, port=port, browser=browser) as player, contextlib.suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""`saltus run`: one model in motion, its accuracy, and the files that show it."""
+"""`saltus run`: simulate a model, estimate the error, write figures and recordings."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ Forces = Annotated[
 Certify = Annotated[bool, typer.Option(help="Repeat the run with finer steps to estimate its error.")]
 Energy = Annotated[
     bool,
-    typer.Option("--energy", help="Print the energy balance: where it is, where it went, and the integrator's error."),
+    typer.Option("--energy", help="Print the energy balance: energies, work, and the integrator's error."),
 ]
 Save = Annotated[
     Path | None,
     typer.Option(metavar="F", help="Save the recording: netCDF (.nc), or Zarr (.zarr), written during the run."),
 ]
 Resume = Annotated[
-    Path | None, typer.Option(metavar="F.zarr", help="Resume an interrupted run; its options are in the file.")
+    Path | None, typer.Option(metavar="F.zarr", help="Resume an interrupted run with the options stored in its file.")
 ]
 # options of a run that are in its recording
 RECORDED = (
@@ -137,7 +137,7 @@ def run(
 
 
 def parse_values(sets: list[str]) -> dict[str, Any]:
-    """A value by path, from "PATH=VALUE" each; several numbers with commas or blanks between."""
+    """Values by path, from "PATH=VALUE" each; numbers are separated by commas or blanks."""
     from saltus.study.settings import check_path, takes_text
 
     values: dict[str, Any] = {}
@@ -166,7 +166,7 @@ def parse_forces(forces: list[str]) -> dict[str, Any]:
 
 
 def resume_run(store: Path, outputs: Outputs, model: str | None) -> None:
-    """Go on with a streamed run, report, write."""
+    """Resume a streamed run, report, write."""
     outputs.check()
     from saltus.simulate.resume import resume
 
@@ -180,9 +180,9 @@ def resume_run(store: Path, outputs: Outputs, model: str | None) -> None:
 
 
 def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
-    """Print what came of a run, write its files, and leave with the exit code that says how it went.
+    """Print the results of a run, write its files, and exit with its exit code.
 
-    `saved`: the recording is where it is to be.
+    `saved`: the recording is already written.
     """
     trajectory = done.trajectory
     for warning in done.warnings:
@@ -218,7 +218,7 @@ def _key(model: Model, key: str) -> int | str:
 
 @dataclass
 class Done:
-    """A run, as far as it came."""
+    """A run, complete or interrupted."""
 
     trajectory: Trajectory | None = None
     error: DivergenceError | EventError | None = None
@@ -228,7 +228,7 @@ class Done:
 
 
 def _recorded(run: Callable[[], Trajectory]) -> Done:
-    """What a run leaves behind, however it ends."""
+    """The result of a run, however it ended."""
     done = Done()
     with screen.collected_warnings() as done.warnings:
         try:
@@ -258,8 +258,8 @@ def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: 
 
 
 def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: Done, activity: screen.Activity):
-    """Add the statement of accuracy; Ctrl-C here leaves the run as it is."""
-    what = "checking its accuracy with finer steps"
+    """Add the error estimate; Ctrl-C here keeps the run without it."""
+    what = "estimating the error with finer steps"
     assert done.trajectory is not None
     with screen.collected_warnings() as warned, contextlib.suppress(KeyboardInterrupt):
         progress = activity.progress(what)
@@ -268,11 +268,11 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
     if done.trajectory.certificate is None:
         done.interrupted, done.why_unchecked = True, "interrupted"
     else:
-        done.warnings += [f"in the check of the accuracy: {w}" for w in warned if w not in done.warnings]
+        done.warnings += [f"in the error estimate: {w}" for w in warned if w not in done.warnings]
 
 
 def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
-    """What a recording is of, in two columns."""
+    """Print a summary of a recording, in two columns."""
     from saltus.integrate.registry import integrators
     from saltus.record.table.energy_figure import energy_figure
     from saltus.record.table.events import counts

@@ -1,4 +1,4 @@
-"""`saltus study`: what each change of a model does, alone and all together."""
+"""`saltus study`: the effect of each of several changes to a model, separately and combined."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from saltus.terminal import screen
 
 
 def study(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The study: trampoline (what makes it bounce).")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study: trampoline.")],
     integrator: IntegratorName = None,
     timestep: Timestep = None,
     workers: Workers = None,
@@ -20,7 +20,7 @@ def study(
     csv: Csv = None,
     plot: Plot = None,
 ) -> None:
-    """Measure what each change to a model does, alone and in combination."""
+    """Measure the effect of each of several changes to a model, separately and combined."""
     files = Files(save, csv, plot)
     files.check()
     from saltus.study.studies import study

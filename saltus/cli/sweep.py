@@ -1,4 +1,4 @@
-"""`saltus sweep`: one model with many values, measured."""
+"""`saltus sweep`: run a model over a grid of values and measure each run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ USUAL = ("energy_drift", "wall_time")  # measured where nothing is asked for
 
 
 class Files(NamedTuple):
-    """Where results go; None: nowhere."""
+    """Output files; None: not written."""
 
     save: Path | None = None
     csv: Path | None = None
@@ -104,7 +104,7 @@ def sweep(
 
 
 def show(table: Sweep, files: Files, warned: list[str]) -> None:
-    """Print the table, write the files, and leave with the exit code that says how it went."""
+    """Print the table, write the files, and exit with its exit code."""
     print_table(table)
     for warning in warned:
         screen.say(f"warning: {warning}")
@@ -137,7 +137,7 @@ def print_table(table: Sweep) -> None:
 
 
 def _folded(header: str) -> str:
-    """A long header in lines that end where a path or a measure has a joint."""
+    """A long header, broken where a path or a measure has separate parts."""
     return re.sub(r"(?<=[\w\]])(?=/)|(?<=\])(?=[.[])|(?= \()", "\n", header) if len(header) > LONG else header
 
 
@@ -150,7 +150,7 @@ def parse_sets(sets: list[str]) -> dict[str, list[Any]]:
 
 
 def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
-    """Path and what it is given, of "PATH=VALUE" each; OptionError for what is not so, or comes twice."""
+    """Path and value of each "PATH=VALUE"; OptionError for other texts and for repeated paths."""
     paths: set[str] = set()
     for text in sets:
         path, equals, given = text.partition("=")
@@ -164,7 +164,7 @@ def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
 
 
 def parse_values(path: str, text: str) -> list[Any]:
-    """Values between commas; "linspace(0,1,5)" and "geomspace(1,100,3)" as NumPy has them. Blanks part a vector."""
+    """Comma-separated values, "linspace(0,1,5)", "geomspace(1,100,3)"; blanks separate the numbers of a vector."""
     from saltus.study.settings import takes_text
 
     if found := SPACED.match(text.replace(" ", "")):
@@ -185,7 +185,7 @@ def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) ->
 
 
 def parse_value(path: str, text: str, as_text: bool) -> Any:
-    """A number, several, or text where a path takes it; nothing takes an attribute out of the file."""
+    """A number, several, or text where the path allows it; an empty value removes an attribute from the file."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -198,5 +198,5 @@ def parse_value(path: str, text: str, as_text: bool) -> Any:
     except ValueError:
         numbers = []
     if not numbers:
-        raise OptionError(f"--set {path}: {text!r} is not a number, nor several with blanks between")
+        raise OptionError(f"--set {path}: {text!r} is not a number, nor several separated by blanks")
     return numbers

@@ -1,4 +1,4 @@
-"""`saltus warm`: compile now what runs, batches and the lab would compile when first used."""
+"""`saltus warm`: compile ahead of time for runs, batches and the lab."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def warm(
 
 
 def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignore: list[str]) -> None:
-    """Compile, showing what, and say what there is."""
+    """Compile with progress, and print what is ready."""
     from saltus.model.load import load
 
     loaded = [load(model, ignore=ignore) for model in models]
@@ -58,7 +58,7 @@ def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignor
 
 
 def compile_scenes(names: list[str]) -> None:
-    """Compile what scenes of the lab need, showing what, and say what there is."""
+    """Compile for scenes of the lab with progress, and print what is ready."""
     from saltus.lab import FIRST
     from saltus.lab.scene.scenes import scenes
 
@@ -82,7 +82,7 @@ def _report(activity: screen.Activity, ready: str) -> None:
 
 
 def _compile_scene(name: str) -> None:
-    """What a scene of the lab calls as it opens; of the lecture's, whose keys choose them, all integrators."""
+    """Compile what a scene of the lab calls when it opens; for the default scene, all integrators."""
     from saltus.lab.data.recording import Downloads
     from saltus.lab.making.setup import build
     from saltus.lab.scene.scenes import LECTURE, scenes
@@ -97,7 +97,7 @@ def _compile_scene(name: str) -> None:
 
 
 def _integrators(models: list[Model], choice: str | None) -> list[Any]:
-    """By name those that are named; otherwise what the models' files ask for, or euler."""
+    """The named integrators; otherwise those of the models' files, or euler."""
     from saltus.integrate.registry import find_integrator, integrators
 
     if choice is not None:
@@ -109,7 +109,7 @@ def _integrators(models: list[Model], choice: str | None) -> list[Any]:
 
 
 def _compile(integrator: Any, batch: bool) -> None:
-    """Everything that a run with certificate, or a batch, calls; on the smallest model, since code serves all."""
+    """Compile what a certified run, or a batch, calls; on the smallest model, as code is shared by models."""
     from saltus.simulate.batch import Batch
     from saltus.simulate.simulation import Simulation
 

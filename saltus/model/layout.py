@@ -1,7 +1,7 @@
-"""Layout of the kernels' Model and Data, from the fields that each part declares in `saltus.model.fields`.
+"""Layout of the kernels' Model and Data, from the fields declared in `saltus.model.fields`.
 
-Fields that exist in MuJoCo have MuJoCo's names. Features disabled by options of a file (gravity, springs, dampers,
-actuation) are already zero in the kernels' Model, so that kernels need no switches.
+Fields that exist in MuJoCo have MuJoCo's names. Fields of features disabled by flags of a file (gravity, springs,
+dampers, actuation) are zero in the kernels' Model, so kernels need not test the flags.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""One mechanism in motion."""
+"""`saltus.Simulation`: one mechanism, its state, and an integrator."""
 
 import os
 from collections.abc import Sequence
@@ -96,8 +96,8 @@ class Simulation:
         return simulation_html(self.engine)
 
     model: Model = made_with("model", "model, ...", "The mechanism.")
-    law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The law of contact.")
-    integrator: Integrator = made_with("integrator", "..., integrator=...", "What moves the state on.")
+    law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The contact law.")
+    integrator: Integrator = made_with("integrator", "..., integrator=...", "The integrator.")
 
     @property
     def timestep(self) -> float:

@@ -1,4 +1,4 @@
-"""The model as kernels see it: fields of the file, and what they need worked out beforehand."""
+"""The kernels' Model: fields of MuJoCo's model, and quantities precomputed from them."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol

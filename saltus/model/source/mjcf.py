@@ -3,7 +3,7 @@
     python -m saltus.model.source.mjcf > docs/mjcf.md
 
 MuJoCo's own schema says what there is. Each of its attributes has its place in `saltus.model.source.mjcf_table`, so
-that one that is new in MuJoCo shows up as a gap.
+that one that is new in MuJoCo reported as a gap.
 """
 
 import itertools
@@ -79,31 +79,31 @@ def attributes() -> tuple[list[Attribute], list[str]]:
 
 HEADER = """# MJCF, attribute by attribute
 
-What of MuJoCo {version}'s MJCF is simulated, refused, or without effect on motion. A model that holds something refused
-does not load: a `ModelError` names the element, and `ignore=[...]` leaves it out on purpose; the word for it is in the
-last column. What is simulated can be left out too, where there is a word. Which values are MuJoCo's and to how many
-digits: see [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only write others, such as `frame`, `replicate` and
-`include`, are read by MuJoCo's compiler, and so is URDF.
+Which elements and attributes of MuJoCo {version}'s MJCF are simulated, which are refused, and which do not affect
+motion. A model that uses a refused feature does not load: a `ModelError` names the element. `ignore=[...]` with the
+word in the last column removes the feature; this also works for simulated features that have a word there. How closely
+results agree with MuJoCo's is in [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only generate others, such as
+`frame`, `replicate` and `include`, are expanded by MuJoCo's compiler, which also reads URDF.
 
 {counts}
 
-## On purpose different from MuJoCo
+## Intended differences from MuJoCo
 
-- Inertia (`armature`) of a tendon that runs from one branch or tree to another: MuJoCo keeps of its matrix only what
-  the tree has room for, so that energy is not conserved. Here all of it counts; `full_M()` shows it.
-- States of actuators in steps of several stages (RK4): they are ordinary differential equations, integrated with the
-  order of the method. MuJoCo puts the mean slope into the formula of one stage for exact filters and the windings and
-  bristles of motors, and is of first order in them.
-- Delayed sensors under RK4 remember what they read at the start of a step, where MuJoCo mixes in the last stage.
-- Potential energy counts what deformable bodies hold by stretch and bending; MuJoCo counts springs of their edges.
-- Conjugate gradients (`solver="CG"`) are Newton's method where deformable bodies of up to 3000 degrees of freedom touch
-  and no edges hold their lengths: the same minimum, in less time.
-- `implicit` and `implicitfast` take deformable bodies, with their damping implicit; MuJoCo 4.0 refuses them.
-- Forces on the nodes of interpolated deformable bodies also move the joints of the bodies that carry these; MuJoCo
-  leaves that part out, though it counts what acts on pinned nodes. Of more than fifty contacts of such a body with a
-  geom the same fifty are kept, but where several are equally far from the others rounding chooses.
+- Armature of a tendon that spans two branches or trees: MuJoCo drops the entries of its inertia matrix that do not fit
+  the sparsity of the tree, so that energy is not conserved. Saltus keeps all of them; `full_M()` shows them.
+- Actuator states under methods of several stages (RK4) are integrated as ordinary differential equations, with the
+  order of the method. For exact filters and the windings and bristles of motors, MuJoCo puts the mean slope into the
+  one-stage formula, which is of first order.
+- Delayed sensors under RK4 store their readings at the start of a step, where MuJoCo mixes in the last stage.
+- Potential energy includes stretch and bending of deformable bodies; MuJoCo includes only their edge springs.
+- With `solver="CG"`, Newton's method is used if deformable bodies of up to 3000 degrees of freedom are in contact and
+  have no edge-length constraints: it finds the same minimum in less time.
+- `implicit` and `implicitfast` support deformable bodies, with implicit damping; MuJoCo 4.0 refuses them.
+- Forces on the nodes of interpolated deformable bodies also act on the joints of the bodies that carry the nodes;
+  MuJoCo omits this, although it includes forces on pinned nodes. If such a body has more than fifty contacts with a
+  geom, the same fifty are kept as in MuJoCo, except that rounding decides between contacts equally far from the others.
 
-Written by `python -m saltus.model.source.mjcf > docs/mjcf.md`; a test sees to it that it is up to date with MuJoCo.
+Written by `python -m saltus.model.source.mjcf > docs/mjcf.md`; a test checks that it is up to date with MuJoCo.
 """
 
 
@@ -116,7 +116,7 @@ def document() -> str:
     for section, inside in itertools.groupby(found, lambda a: a.element.split("/")[0]):
         lines += ["", f"## {section}", ""]
         if section == "default":
-            lines.append("As the elements that they set; `class` is read by MuJoCo's compiler.")
+            lines.append("As for the elements that they are defaults of; `class` is read by MuJoCo's compiler.")
             continue
         lines += ["| element | attributes | | why | `ignore` |", "|---|---|---|---|---|"]
         lines += _lines(list(inside))

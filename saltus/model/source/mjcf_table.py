@@ -6,7 +6,7 @@ SIMULATED, REFUSED, IRRELEVANT = "simulated", "refused", "irrelevant"
 
 
 class Row(NamedTuple):
-    """Attributes of elements and what becomes of them; `kind`: the word that `ignore` takes for what is refused."""
+    """Attributes of elements and their status; `kind`: the word for `ignore` that removes them."""
 
     elements: str
     attributes: str
@@ -24,9 +24,9 @@ RANGES = "ctrllimited ctrlrange forcelimited forcerange"
 DELAY = "delay nsample interp"
 LABELS = "name user"
 ACTUATORS = "general motor position velocity intvelocity pid damper cylinder muscle dcmotor"
-COMPILED = "by MuJoCo's compiler, before anything is simulated"
-SEEN = "only seen"
-NAMED = "names and the user's own numbers"
+COMPILED = "by MuJoCo's compiler, before simulation"
+SEEN = "visual only"
+NAMED = "names and user data"
 PLUGINS = "engine plugins"
 SENSORS = (
     "touch accelerometer velocimeter gyro force torque magnetometer camprojection rangefinder jointpos jointvel"
@@ -66,10 +66,10 @@ TABLE = (
         "compiler/lengthrange",
         "accel interval inttotal maxforce mode timeconst timestep tolrange useexisting uselimit",
         SIMULATED,
-        "the compiler measures the range of an actuator's length, which muscles read",
+        "the compiler measures the range of actuator lengths, which muscles use",
     ),
     # option
-    Row("option", "timestep gravity", SIMULATED, "timestep: unless the simulation has its own"),
+    Row("option", "timestep gravity", SIMULATED, "timestep: unless given to the simulation"),
     Row(
         "option",
         "integrator",
@@ -77,7 +77,7 @@ TABLE = (
         "Euler, RK4, implicit, implicitfast and discrete, unless the simulation has its own; discrete not with"
         " fluids, noslip, servos and tendons that pull",
     ),
-    Row("option", "density viscosity wind", SIMULATED, "the medium", "fluid"),
+    Row("option", "density viscosity wind", SIMULATED, "fluid forces", "fluid"),
     Row("option", "actuatorgroupdisable", SIMULATED, ""),
     Row(
         "option",
@@ -85,12 +85,12 @@ TABLE = (
         SIMULATED,
         "the constraint solver",
     ),
-    Row("option", "o_friction o_margin o_solimp o_solref", SIMULATED, "with the flag override"),
-    Row("option", "ccd_iterations ccd_tolerance", SIMULATED, "of pairs that MuJoCo's functions collide"),
+    Row("option", "o_friction o_margin o_solimp o_solref", SIMULATED, "with the flag `override`"),
+    Row("option", "ccd_iterations ccd_tolerance", SIMULATED, "for pairs that MuJoCo's functions collide"),
     Row("option", "magnetic", SIMULATED, "read by magnetometers"),
     Row("option", "jacobian", IRRELEVANT, "how MuJoCo stores matrices"),
     Row("option", "sdf_initpoints sdf_iterations", IRRELEVANT, "geoms of engine plugins, which are refused"),
-    Row("option", "sleep_tolerance", IRRELEVANT, "only with the flag sleep, which is refused"),
+    Row("option", "sleep_tolerance", IRRELEVANT, "only with the flag `sleep`, which is refused"),
     Row(
         "option/flag",
         "actuation clampctrl constraint contact damper equality eulerdamp filterparent frictionloss gravity island"
@@ -98,14 +98,14 @@ TABLE = (
         SIMULATED,
         "",
     ),
-    Row("option/flag", "multiccd nativeccd", SIMULATED, "of pairs that MuJoCo's functions collide"),
+    Row("option/flag", "multiccd nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide"),
     Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
-    Row("option/flag", "speculative", REFUSED, "contacts of bodies that will touch within the step", "speculative"),
-    Row("option/flag", "sleep", REFUSED, "putting resting bodies to sleep", "sleep"),
-    Row("option/flag", "ipc", REFUSED, "a mode of the integrator discrete"),
-    Row("option/flag", "energy fwdinv invdiscrete", IRRELEVANT, "what is computed beside"),
-    Row("option/flag", "midphase", IRRELEVANT, "how pairs are found, not which"),
-    Row("option/flag", "autoreset", IRRELEVANT, "a simulation that diverges is stopped, never reset"),
+    Row("option/flag", "speculative", REFUSED, "contacts of bodies that would touch within the step", "speculative"),
+    Row("option/flag", "sleep", REFUSED, "sleeping of resting bodies", "sleep"),
+    Row("option/flag", "ipc", REFUSED, "a mode of the integrator `discrete`"),
+    Row("option/flag", "energy fwdinv invdiscrete", IRRELEVANT, "additional quantities"),
+    Row("option/flag", "midphase", IRRELEVANT, "affects how pairs are found, not which"),
+    Row("option/flag", "autoreset", IRRELEVANT, "a diverging simulation stops and is never reset"),
     # size, statistic, visual
     Row(
         "size",
@@ -129,7 +129,7 @@ TABLE = (
         "actuatortendon alpha fogend fogstart force haze shadowclip shadowscale stiffness stiffnessrot torque zfar"
         " znear",
         IRRELEVANT,
-        f"{SEEN}, or felt through the mouse",
+        f"{SEEN}, or for mouse perturbations",
     ),
     Row(
         "visual/scale",
@@ -156,10 +156,10 @@ TABLE = (
         "asset/mesh",
         "builtin class content_type face file inertia maxhullvert params refpos refquat scale vertex",
         SIMULATED,
-        f"{COMPILED}, and where it collides",
+        f"{COMPILED}, and for collision",
     ),
     Row("asset/mesh", "name material normal smoothnormal texcoord", IRRELEVANT, SEEN),
-    Row("asset/hfield", "content_type elevation file ncol nrow size", SIMULATED, "where it collides"),
+    Row("asset/hfield", "content_type elevation file ncol nrow size", SIMULATED, "for collision"),
     Row("asset/hfield", "name", IRRELEVANT, NAMED),
     Row("asset/skin deformable/skin", "face file group inflate material name rgba texcoord vertex", IRRELEVANT, SEEN),
     Row("asset/skin/bone deformable/skin/bone", "bindpos bindquat body vertid vertweight", IRRELEVANT, SEEN),
@@ -177,13 +177,13 @@ TABLE = (
         SEEN,
     ),
     Row("asset/material/layer", "role texture", IRRELEVANT, SEEN),
-    Row("asset/model", "content_type file name", SIMULATED, f"what is attached from it, {COMPILED}"),
+    Row("asset/model", "content_type file name", SIMULATED, f"its attached parts, {COMPILED}"),
     Row(PLUGIN, "instance plugin", REFUSED, PLUGINS, "plugin"),
     Row(" ".join(f"{p}/config" for p in PLUGIN.split()), "key value", REFUSED, PLUGINS, "plugin"),
     # bodies
     Row("body", f"{POSE} childclass fuse gravcomp", SIMULATED, ""),
-    Row("body", "mocap", SIMULATED, "a body that is moved from outside"),
-    Row("body", "sleep", IRRELEVANT, "only with the flag sleep, which is refused"),
+    Row("body", "mocap", SIMULATED, "moved by the user, not by dynamics"),
+    Row("body", "sleep", IRRELEVANT, "only with the flag `sleep`, which is refused"),
     Row("body", "simple", IRRELEVANT, "how MuJoCo stores matrices"),
     Row("body", LABELS, IRRELEVANT, NAMED),
     Row("body/inertial", f"mass diaginertia fullinertia {POSE}", SIMULATED, ""),
@@ -195,7 +195,7 @@ TABLE = (
         SIMULATED,
         "",
     ),
-    Row("body/joint", "springyield", REFUSED, "springs that yield", "plasticity"),
+    Row("body/joint", "springyield", REFUSED, "plastic springs", "plasticity"),
     Row("body/joint", f"group {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("body/freejoint", "align", SIMULATED, COMPILED),
     Row("body/freejoint", "group name", IRRELEVANT, f"{SEEN}, {NAMED}"),
@@ -209,21 +209,21 @@ TABLE = (
         "body/geom",
         f"contype conaffinity condim friction priority solmix {SOFT} margin gap surfacevel",
         SIMULATED,
-        "where it collides",
+        "for collision",
     ),
-    Row("body/geom", "group", SIMULATED, "whether inertiagrouprange counts it; else only seen"),
-    Row("body/geom", "fluidshape fluidcoef", SIMULATED, "the medium", "fluid"),
-    Row("body/geom contact/pair", "adhesion", REFUSED, "contacts that stick", "adhesion"),
+    Row("body/geom", "group", SIMULATED, "with `inertiagrouprange`; otherwise visual only"),
+    Row("body/geom", "fluidshape fluidcoef", SIMULATED, "fluid forces", "fluid"),
+    Row("body/geom contact/pair", "adhesion", REFUSED, "adhesive contacts", "adhesion"),
     Row("body/geom", f"castshadow material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row("body/site", f"{POSE} fromto class", SIMULATED, "where tendons, actuators, equalities and sensors are"),
-    Row("body/site", "type size mesh", SIMULATED, "read by sensors and by tendons' inner sides"),
+    Row("body/site", f"{POSE} fromto class", SIMULATED, "location of tendons, actuators, equalities and sensors"),
+    Row("body/site", "type size mesh", SIMULATED, "used by sensors and inside wrapping of tendons"),
     Row("body/site", f"group material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row(
         "body/camera",
         f"class {POSE} fovy focal focalpixel ipd mode output principal principalpixel projection resolution"
         f" sensorsize target {LABELS}",
         IRRELEVANT,
-        f"{SEEN}, and read by sensors",
+        f"{SEEN}, or used by sensors",
     ),
     Row(
         "body/light",
@@ -233,7 +233,7 @@ TABLE = (
         SEEN,
     ),
     Row("body/attach", "body frame model prefix", SIMULATED, COMPILED),
-    # what bends
+    # deformable bodies
     Row(
         "body/flexcomp",
         f"{POSE} cellcount count dim dof element file inertiabox mass mesh origin point radius rigid scale spacing"
@@ -247,7 +247,7 @@ TABLE = (
         "body/flexcomp/edge",
         f"damping equality stiffness {SOFT}",
         SIMULATED,
-        "constraints of strain are refused",
+        "strain constraints are refused",
         "flex",
     ),
     Row("deformable/flex/edge", "damping stiffness", SIMULATED, "", "flex"),
@@ -261,7 +261,7 @@ TABLE = (
         "",
         "flex",
     ),
-    Row(TOUCH, "passive", REFUSED, "contact by penalties", "flex"),
+    Row(TOUCH, "passive", REFUSED, "penalty contact", "flex"),
     Row("body/flexcomp/pin", "grid gridrange id range", SIMULATED, "", "flex"),
     Row("deformable/flex", "body cellcount dim dof element node nodecoord radius vertex", SIMULATED, "", "flex"),
     Row("deformable/flex", "elemtexcoord flatskin group material name rgba texcoord", IRRELEVANT, f"{SEEN}, {NAMED}"),
@@ -278,7 +278,7 @@ TABLE = (
         "",
         "tendon",
     ),
-    Row("tendon/spatial tendon/fixed", "springyield", REFUSED, "springs that yield", "plasticity"),
+    Row("tendon/spatial tendon/fixed", "springyield", REFUSED, "plastic springs", "plasticity"),
     Row("tendon/spatial", f"group material rgba width {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("tendon/fixed", f"group {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("tendon/spatial/site", "site", SIMULATED, ""),
@@ -291,14 +291,14 @@ TABLE = (
     Row("equality/joint", f"joint1 joint2 polycoef active {SOFT} class", SIMULATED, ""),
     Row("equality/tendon", f"tendon1 tendon2 polycoef active {SOFT} class", SIMULATED, ""),
     Row("equality/flex", f"flex active {SOFT} class", SIMULATED, ""),
-    Row("equality/flexstrain", f"flex cell name active {SOFT} class", REFUSED, "constraints of strain", "equality"),
+    Row("equality/flexstrain", f"flex cell name active {SOFT} class", REFUSED, "strain constraints", "equality"),
     Row(_under("equality", "connect weld joint tendon flex"), "name", IRRELEVANT, NAMED),
     # actuators
     Row(
         ACTUATED.replace("actuator/muscle ", ""),
         f"{TARGET} {RANGES} {DELAY} group class",
         SIMULATED,
-        "group: with actuatorgroupdisable",
+        "group: with `actuatorgroupdisable`",
     ),
     Row("actuator/muscle", f"{SCALAR_TARGET} {RANGES} {DELAY} group class", SIMULATED, ""),
     Row(
@@ -312,7 +312,7 @@ TABLE = (
         "actuator/general",
         "dyntype gaintype biastype",
         SIMULATED,
-        'all but "user", callbacks that the user compiles in, which are refused',
+        'all but "user" (callbacks), which are refused',
         "actuator",
     ),
     Row(
@@ -355,14 +355,14 @@ TABLE = (
         f"{OBJECT} site joint tendon actuator body camera geom mesh body1 body2 geom1 geom2 subtree1 subtree2"
         f" enclosed data num reduce cutoff interval {DELAY}",
         SIMULATED,
-        "readings; none of them acts on the motion",
+        "readings; sensors do not affect motion",
     ),
     Row(_under("sensor", SENSORS), f"noise {LABELS}", IRRELEVANT, f"{NAMED}; noise is not added, as in MuJoCo"),
     Row(
         "sensor/user",
         f"objtype objname cutoff datatype dim needstage noise {LABELS}",
         IRRELEVANT,
-        "the user's own: reads zero",
+        "user-defined: reads zero",
     ),
     Row("sensor/plugin", f"plugin instance {OBJECT} cutoff {LABELS}", REFUSED, PLUGINS, "plugin"),
     # custom, keyframe
@@ -370,7 +370,7 @@ TABLE = (
     Row("custom/text", "data name", IRRELEVANT, NAMED),
     Row("custom/tuple", "name", IRRELEVANT, NAMED),
     Row("custom/tuple/element", "objname objtype prm", IRRELEVANT, NAMED),
-    Row("keyframe/key", "time qpos qvel act ctrl mpos mquat", SIMULATED, "a state to start from"),
-    Row("keyframe/key", "plastic", REFUSED, "of springs that yield", "plasticity"),
+    Row("keyframe/key", "time qpos qvel act ctrl mpos mquat", SIMULATED, "an initial state"),
+    Row("keyframe/key", "plastic", REFUSED, "of plastic springs", "plasticity"),
     Row("keyframe/key", "name", IRRELEVANT, NAMED),
 )

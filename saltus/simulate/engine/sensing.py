@@ -1,4 +1,4 @@
-"""What sensors read, of one simulation and of many."""
+"""Sensor readings of one simulation and of a batch."""
 
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)

@@ -1,4 +1,4 @@
-"""Events that users define, and actuation with discrete states that events change."""
+"""User-defined events, and actuation with discrete states that events change."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -138,7 +138,7 @@ def start_values(given: Any, control: Controller | None) -> tuple[float, ...]:
     if given is None:
         return own
     if own:
-        raise OptionError("actuation_states: the Actuation has its own, its `start`")
+        raise OptionError("actuation_states: cannot be given with an Actuation, which has its own `start`")
     try:
         return (0.0,) * given if isinstance(given, int) else tuple(float(x) for x in given)
     except (TypeError, ValueError, OverflowError, MemoryError):
