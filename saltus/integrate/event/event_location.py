@@ -9,7 +9,6 @@ zero of a nonlinear function without using derivatives (1997)).
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.gap_functions import closed_gaps, gaps, open_gaps
-from saltus.contact.event.modes import CLOSED, OPEN, SHARED, SLIP
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import com_dof, com_inertia, tree_centre_of_mass
@@ -18,6 +17,7 @@ from saltus.integrate.adaptive.dense_output import interpolate
 from saltus.integrate.event.substep import FIXED, PARTS, state_at
 from saltus.integrate.event.user_events import EVENTS, above, find_sides, level, observe, pass_sides, user_values
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import CLOSED, OPEN, SHARED, SLIP, UNIQUE
 from saltus.number.functions import absolute, maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
@@ -92,7 +92,7 @@ def read_values(m, d):
         for b in range(d.count[NBLOCK]):
             if d.block_item[b] >= 0:
                 read_block(m, d, b, ROOM * largest)
-        if d.event_count[SHARED]:
+        if d.event_count[SHARED] != UNIQUE:
             read_shared(m, d)
     user_values(m, d)
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from saltus.compat.humans import WORLD
 from saltus.contact.counts import NCON
-from saltus.contact.event.modes import LEFT
 from saltus.model.compile.hard import slot_counts
+from saltus.model.event_enums import LEFT
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.contact_forces import contact_table
