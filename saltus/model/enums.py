@@ -7,6 +7,8 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 
 # types of joints (mjtJoint)
 FREE, BALL, SLIDE, HINGE = range(4)
+JOINT_NAMES = ("free", "ball", "slide", "hinge")
+JOINT_DOFS = (6, 3, 1, 1)  # degrees of freedom
 
 # types of equality constraints (mjtEq)
 CONNECT, WELD, JOINT, TENDON, FLEX = range(5)

@@ -15,7 +15,7 @@ from saltus.dynamics.tendon.length import way_around
 from saltus.dynamics.tree.kinematics import site_position
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.dynamics.tree.tendon_inertia import is_fixed, path_acceleration
-from saltus.model.compile.actuators import TENDON as OF_TENDON
+from saltus.model.actuator_enums import TENDON as OF_TENDON
 from saltus.model.enums import CONNECT, TENDON, WELD
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with

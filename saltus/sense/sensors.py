@@ -4,7 +4,7 @@ Readings are those of MuJoCo 4.0 (documentation, XML Reference, "sensor"), witho
 User and plugin sensors read zero.
 """
 
-from saltus.model.compile.actuators import TENDON
+from saltus.model.actuator_enums import TENDON
 from saltus.model.compile.sensors import (
     ACCELEROMETER,
     ACTUATORFRC,

@@ -9,11 +9,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.model.enums import JOINT_NAMES
+
 if TYPE_CHECKING:
     from saltus.draw.scene.poses import Pose
     from saltus.model.model import Model
-
-JOINTS = ("free", "ball", "slide", "hinge")  # by mjtJoint
 
 
 def cameras(model: Model) -> list[dict[str, Any]]:
@@ -48,7 +48,7 @@ def camera_poses(pose: Pose) -> NDArray[Any]:
 def joints(model: Model) -> list[dict[str, Any]]:
     """The model's joints, as in the `scene` message: name, kind, body."""
     names = model.names("joint")
-    kinds = (JOINTS[int(kind)] for kind in model.jnt_type)
+    kinds = (JOINT_NAMES[int(kind)] for kind in model.jnt_type)
     bodies = (int(body) for body in model.jnt_bodyid)
     rows = zip(names, kinds, bodies, strict=True)
     return [{"name": name, "kind": kind, "body": body} for name, kind, body in rows]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from saltus.model.actuator_enums import TRN_TENDON
 from saltus.model.tree.chains import ChainTable
 from saltus.number.functions import MINVAL
 
@@ -65,7 +66,7 @@ def parameters(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> dic
     values = {f"tendon_{name}": getattr(m, f"tendon_{name}").copy() for name in names}
     if "tendon" in left_out:
         return {name: 0.0 * value for name, value in values.items()}
-    for k in np.flatnonzero(m.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value):
+    for k in np.flatnonzero(m.actuator_trntype == TRN_TENDON):
         square = m.actuator_gear[m.actuator_outadr[k], 0] ** 2
         for name in names[2:]:
             values[f"tendon_{name}"][m.actuator_trnid[k, 0]] += square * getattr(m, f"actuator_{name}")[k]

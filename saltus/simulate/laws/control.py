@@ -3,14 +3,15 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 
 from saltus.arguments import flag, numbers, whole_number
 from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
+from saltus.model.actuator_enums import TRN_BODY, TRN_JOINT, TRN_JOINTINPARENT, TRN_SITE
 from saltus.model.compile.kernel_model import UserLaws
+from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.number.cache.fingerprint import names_in
 
 if TYPE_CHECKING:
@@ -24,9 +25,8 @@ READS = {
 }
 NOT_IN_STEPS = {"sensordata", "energy", "qLD", "qLDiagInv", "crb", "cfrc_ext", "cfrc_int", "qfrc_inverse"}
 NOT_IN_STEPS |= {"subtree_linvel", "subtree_angmom"}
-_TRN = mujoco.mjtTrn
-OF_JOINTS = (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
-_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
+OF_JOINTS = (TRN_JOINT, TRN_JOINTINPARENT)
+_SCALAR = (HINGE, SLIDE)
 
 
 class Controller:
@@ -201,16 +201,16 @@ def _gear(model, k) -> tuple[float, str]:
     """What the length of actuator k is divided by to give its position, or 0 and why there is none."""
     kind, (one, other) = model.actuator_trntype[k], model.actuator_trnid[k]
     axes = 1
-    if kind == _TRN.mjTRN_BODY.value:
+    if kind == TRN_BODY:
         return 0.0, "acts on the contacts of a body"
-    if kind == _TRN.mjTRN_SITE.value:
+    if kind == TRN_SITE:
         axes = 6
         if other < 0:
             return 0.0, "acts on a site without a reference"
     if kind in OF_JOINTS:
-        if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_FREE.value:
+        if model.jnt_type[one] == FREE:
             return 0.0, "acts on a free joint"
-        axes = 3 if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_BALL.value else 1
+        axes = 3 if model.jnt_type[one] == BALL else 1
     gear = model.actuator_gear[model.actuator_outadr[k], :axes]
     return float(next((g for g in gear if g), 0.0)), "has gear 0"
 
@@ -218,5 +218,5 @@ def _gear(model, k) -> tuple[float, str]:
 def _unlimited_angle(model, k) -> bool:
     """Whether actuator k turns a hinge that may turn on and on."""
     joint = model.actuator_trnid[k, 0]
-    hinge = model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE.value
+    hinge = model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] == HINGE
     return bool(hinge and not model.jnt_limited[joint])
