@@ -7,11 +7,29 @@ the second tangent of mutual quantities (force, torque, velocity). Contacts are 
 
 from saltus.contact.counts import NCON
 from saltus.contact.flex.contact_elements import contact_bodies
+from saltus.model.sensor_enums import (
+    BODY,
+    CONTACT,
+    CONTACT_ANGVEL,
+    CONTACT_DIST,
+    CONTACT_FORCE,
+    CONTACT_FOUND,
+    CONTACT_LINVEL,
+    CONTACT_NORMAL,
+    CONTACT_POS,
+    CONTACT_TANGENT,
+    CONTACT_TORQUE,
+    GEOM,
+    INERTIA,
+    NEAREST,
+    NET_FORCE,
+    SITE,
+    STRONGEST,
+)
 from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
 from saltus.sense.geometry import inside
-from saltus.sense.objects import BODY, GEOM, INERTIA, SITE
 from saltus.spatial.motions import velocity_at
 from saltus.spatial.vectors import (
     add3,
@@ -25,10 +43,6 @@ from saltus.spatial.vectors import (
     where3,
 )
 
-CONTACT = 42  # MuJoCo's type of sensor
-NOTHING = 0  # no object
-FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = (1 << k for k in range(9))  # data, bits
-IN_ORDER, NEAREST, STRONGEST, NET_FORCE = range(4)  # reduction criteria
 ENDLESS = 1e300
 
 
@@ -173,29 +187,29 @@ def write_contact(m, d, s, k, at, chosen, count):
     frame = d.contact_frame[k]
     force, torque = contact_force(m, d, k)
     # number of matching contacts, wrench in the contact frame
-    if wanted & FOUND:
+    if wanted & CONTACT_FOUND:
         d.sensordata[at] = where(chosen, count, d.sensordata[at])
         at += 1
-    if wanted & FORCE:
+    if wanted & CONTACT_FORCE:
         at = write_vector(d, at, chosen, (force[0], force[1], side * force[2]))
-    if wanted & TORQUE:
+    if wanted & CONTACT_TORQUE:
         at = write_vector(d, at, chosen, (torque[0], torque[1], side * torque[2]))
     # geometry: distance, position, normal and tangent in world axes
-    if wanted & DIST:
+    if wanted & CONTACT_DIST:
         d.sensordata[at] = where(chosen, d.contact_dist[k], d.sensordata[at])
         at += 1
-    if wanted & POS:
+    if wanted & CONTACT_POS:
         at = write_vector(d, at, chosen, d.contact_pos[k])
-    if wanted & NORMAL:
+    if wanted & CONTACT_NORMAL:
         at = write_vector(d, at, chosen, scale3(side, (frame[0], frame[1], frame[2])))
-    if wanted & TANGENT:
+    if wanted & CONTACT_TANGENT:
         at = write_vector(d, at, chosen, scale3(side, (frame[3], frame[4], frame[5])))
     # relative velocities in the contact frame
-    if wanted & (LINVEL | ANGVEL):
+    if wanted & (CONTACT_LINVEL | CONTACT_ANGVEL):
         linear, angular = contact_velocity(m, d, k)
-        if wanted & LINVEL:
+        if wanted & CONTACT_LINVEL:
             at = write_vector(d, at, chosen, (linear[0], linear[1], side * linear[2]))
-        if wanted & ANGVEL:
+        if wanted & CONTACT_ANGVEL:
             at = write_vector(d, at, chosen, (angular[0], angular[1], side * angular[2]))
 
 
@@ -241,18 +255,18 @@ def net_contact(m, d, s):
         torque = where3(there, add3(torque, turned), torque)
     # requested data
     at, wanted, some = m.sensor_adr[s], m.sensor_intprm[s, 0], count > 0.5
-    if wanted & FOUND:
+    if wanted & CONTACT_FOUND:
         d.sensordata[at] = count
         at += 1
-    if wanted & FORCE:
+    if wanted & CONTACT_FORCE:
         at = write_vector(d, at, some, force)
-    if wanted & TORQUE:
+    if wanted & CONTACT_TORQUE:
         at = write_vector(d, at, some, torque)
-    if wanted & DIST:
+    if wanted & CONTACT_DIST:
         at += 1
-    if wanted & POS:
+    if wanted & CONTACT_POS:
         at = write_vector(d, at, some, point)
-    if wanted & NORMAL:
+    if wanted & CONTACT_NORMAL:
         at = write_vector(d, at, some, (one, zero, zero))
-    if wanted & TANGENT:
+    if wanted & CONTACT_TANGENT:
         at = write_vector(d, at, some, (zero, one, zero))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.model.enums import JOINT_NAMES
+from saltus.model.sensor_enums import ORTHOGRAPHIC
 
 if TYPE_CHECKING:
     from saltus.draw.scene.poses import Pose
@@ -27,7 +28,7 @@ def cameras(model: Model) -> list[dict[str, Any]]:
     for i, name in enumerate(model.names("camera")):
         fovy, height, shift = float(m.cam_fovy[i]), None, [0.0, 0.0]
         sensor, (_, fy, x, y) = m.cam_sensorsize[i], map(float, m.cam_intrinsic[i])
-        if m.cam_projection[i] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC.value:
+        if m.cam_projection[i] == ORTHOGRAPHIC:
             height = fovy
         elif sensor[1] > 0:
             fovy = math.degrees(2.0 * math.atan(0.5 * float(sensor[1]) / fy))
