@@ -33,6 +33,11 @@ SITE, SITE_REFERENCE = 7, 8  # a site, along its axes; along those of a referenc
 BODY = 9  # adhesion: the contacts of a body
 ROTATION_OF_BALL, ROTATION_OF_SITE = 10, 11  # one of three axes of a servo on an orientation
 
+# parameters of an actuator under `saltus.PID` in control_prm: gains, target (rad, m), limit of |u| (0: none), period of
+# angles (0: none), inverse of the gear, 1 if the actuator is controlled, rate of the target (rad/s, m/s)
+PID_KP, PID_KI, PID_KD, PID_TARGET, PID_LIMIT, PID_PERIOD, PID_INVERSE_GEAR, PID_ON, PID_RATE = range(9)
+PID_PARAMETERS = PID_RATE + 1
+
 # places of a motor's or servo's own states in actuator_slot
 SLEW, INTEGRAL, TEMPERATURE, BRISTLE, CURRENT = range(5)
 # places of a Hill-type muscle there: of the two states in act, and the row of hill_prm

@@ -23,6 +23,11 @@ KINDS = (
     *("dense", "jammed"),
 )
 
+# opt_dense, what is done about events too dense to be located, with the names that `saltus.Hard` has for it: time is
+# stepped, they are located all the same, or the run stops
+STEP, LOCATE, STOP = range(3)
+DENSE_WAYS = ("step", "locate", "stop")
+
 # columns of event_log: time (s), kind, item, gap (m), speed (m/s), impulse (N s), energies before and after (J)
 TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER = range(10)
 EVENT_WIDTH = AFTER + 1

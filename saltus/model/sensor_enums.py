@@ -27,6 +27,8 @@ GEOM, SITE, CAMERA = 5, 6, 7
 FIXED, TRACK, TRACK_COM, TARGET_BODY, TARGET_BODY_COM = range(5)
 PERSPECTIVE, ORTHOGRAPHIC = range(2)
 
+# places in sensor_intprm: bits of what is reported, which contacts, for how many there is room
+REPORTED, REDUCTION, SLOTS = range(3)
 # what a rangefinder reports of each ray, bits in the order of mjtRayDataField
 RAY_DIST, RAY_DIR, RAY_ORIGIN, RAY_POINT, RAY_NORMAL, RAY_DEPTH = (1 << k for k in range(6))
 

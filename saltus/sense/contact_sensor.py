@@ -23,7 +23,10 @@ from saltus.model.sensor_enums import (
     INERTIA,
     NEAREST,
     NET_FORCE,
+    REDUCTION,
+    REPORTED,
     SITE,
+    SLOTS,
     STRONGEST,
 )
 from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
@@ -54,7 +57,7 @@ def contact_sensor(m, d, s):
         zero = 0.0 * d.time
         for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):
             d.sensordata[k] = zero
-        if m.sensor_intprm[s, 1] == NET_FORCE:
+        if m.sensor_intprm[s, REDUCTION] == NET_FORCE:
             net_contact(m, d, s)
         else:
             first_contacts(m, d, s)
@@ -133,7 +136,7 @@ def first_contacts(m, d, s):
     """
     # number of matching contacts
     zero = 0.0 * d.time
-    slots, way = m.sensor_intprm[s, 2], m.sensor_intprm[s, 1]
+    slots, way = m.sensor_intprm[s, SLOTS], m.sensor_intprm[s, REDUCTION]
     count = zero
     for k in range(d.count[NCON]):
         count = count + matches(m, d, s, k)
@@ -182,7 +185,7 @@ def contact_velocity(m, d, k):
 @kernel
 def write_contact(m, d, s, k, at, chosen, count):
     """Write the data that sensor s requests of contact k from index `at` on, in the lanes where it is chosen."""
-    wanted = m.sensor_intprm[s, 0]
+    wanted = m.sensor_intprm[s, REPORTED]
     side = 1.0 * side_of(m, d, s, k)
     frame = d.contact_frame[k]
     force, torque = contact_force(m, d, k)
@@ -254,7 +257,7 @@ def net_contact(m, d, s):
         force = where3(there, add3(force, pushed), force)
         torque = where3(there, add3(torque, turned), torque)
     # requested data
-    at, wanted, some = m.sensor_adr[s], m.sensor_intprm[s, 0], count > 0.5
+    at, wanted, some = m.sensor_adr[s], m.sensor_intprm[s, REPORTED], count > 0.5
     if wanted & CONTACT_FOUND:
         d.sensordata[at] = count
         at += 1

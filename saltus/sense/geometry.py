@@ -19,6 +19,7 @@ from saltus.model.sensor_enums import (
     RAY_NORMAL,
     RAY_ORIGIN,
     RAY_POINT,
+    REPORTED,
     SITE,
 )
 from saltus.number.functions import MINVAL, absolute, clip, where
@@ -89,7 +90,7 @@ def ray_data(m, d, s, at, x, point, direction, normal, depth):
     # a miss has zero vectors and a depth of -1
     zero = 0.0 * x
     nothing = (zero, zero, zero)
-    wanted, miss = m.sensor_intprm[s, 0], x < 0.0
+    wanted, miss = m.sensor_intprm[s, REPORTED], x < 0.0
     # requested data, in the order of the bits
     if wanted & RAY_DIST:
         d.sensordata[at] = x

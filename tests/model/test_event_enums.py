@@ -6,6 +6,7 @@ from saltus.model.event_enums import (
     AFTER,
     DENSE,
     DENSE_NUMBERS,
+    DENSE_WAYS,
     ENERGETIC,
     EVENT_COUNTS,
     EVENT_WIDTH,
@@ -14,13 +15,16 @@ from saltus.model.event_enums import (
     KINDS,
     LEFTOVER,
     LIFTOFF,
+    LOCATE,
     NO_MODE,
     OPEN,
     SIZE,
     SLIP,
     SLIPS,
+    STEP,
     STICK,
     STICKS,
+    STOP,
     TOUCHDOWN,
     UNDONE,
     USER,
@@ -46,3 +50,7 @@ def test_fields_have_room_for_all_places():
     assert (EVENT_WIDTH, EVENT_COUNTS, DENSE_NUMBERS) == (AFTER + 1, UNDONE + 1, SIZE + 1)
     assert event.SCRATCH["event_log"].shape == ("nevent_log", EVENT_WIDTH)
     assert event_enums.NOTHING < 0
+
+
+def test_ways_have_their_names():
+    assert {name: k for k, name in enumerate(DENSE_WAYS)} == {"step": STEP, "locate": LOCATE, "stop": STOP}

@@ -32,11 +32,13 @@ from saltus.model.event_enums import (
     JAM,
     LEFT,
     LENGTH,
+    LOCATE,
     NOTHING,
     OPEN,
     OVER,
     RECENT,
     SIZE,
+    STEP,
     STICK,
     STIFF,
     TRIED_AT,
@@ -49,7 +51,6 @@ from saltus.solve.event.constraint_stabilization import project, project_positio
 from saltus.solve.event.event_resolution import choose_modes, part
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
 
-STEP, LOCATE, STOP = range(3)  # opt_dense: step over dense events, locate them all the same, or stop
 METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
 CROWDED_STEP = 2.0  # times opt_dense_step, where the active set has no room for event location
 

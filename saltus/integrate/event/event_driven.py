@@ -29,7 +29,6 @@ from saltus.integrate.adaptive.stages import (
 )
 from saltus.integrate.adaptive.step_size import error_norm, large_enough, remains, trial_step_size
 from saltus.integrate.event.dense_events import (
-    LOCATE,
     back_to_end,
     come_back,
     creeps,
@@ -46,7 +45,7 @@ from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, m
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_start, bad_state
-from saltus.model.event_enums import CLOSED, LEFT, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE
+from saltus.model.event_enums import CLOSED, LEFT, LOCATE, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.event.constraint_stabilization import project, project_near
