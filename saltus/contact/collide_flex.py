@@ -24,7 +24,7 @@ from saltus.contact.flex.vertex_plane import plane_flex
 from saltus.contact.mujoco.flex_collision import foreign_flex
 from saltus.contact.rigid.box import capsule_on_box
 from saltus.contact.rigid.sphere_capsule import capsule_of, capsule_to_capsule, sphere_to_capsule
-from saltus.model.enums import CAPSULE, PLANE, SPHERE
+from saltus.model.enums import CAPSULE, PLANE, ROPE, SHEET, SOLID, SPHERE
 from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, dot3, scale3, sub3, z_axis
@@ -83,11 +83,11 @@ def collide_element(m, d, n, c, reach, e, bound):
     if not m.flexelem_active[e] or shares_body(m, e, m.geom_bodyid[g]):
         return n
     before = n
-    if m.flex_dim[f] == 1:
+    if m.flex_dim[f] == ROPE:
         n = collide_segment(m, d, n, c, reach, e)
-    if m.flex_dim[f] == 2:
+    if m.flex_dim[f] == SHEET:
         n = collide_triangle(m, d, n, c, reach, e)
-    if m.flex_dim[f] == 3:
+    if m.flex_dim[f] == SOLID:
         n = collide_tetrahedron(m, d, n, c, reach, e)
     mark(d, before, n, -1, e, -1)
     return n

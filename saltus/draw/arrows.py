@@ -12,14 +12,14 @@ from saltus.draw.raster.items import Items, balls, joined, rods
 from saltus.draw.raster.mesh_buffers import Stock
 from saltus.draw.raster.resolve import HIDDEN
 from saltus.draw.scene.camera import Eye
-from saltus.draw.scene.snapshot import NO_MODE, OPEN, SLIPPING, STICKING
+from saltus.model.event_enums import NO_MODE, OPEN, SLIP, STICK
 from saltus.model.model import Model
 
 FORCE = (0.56, 0.93, 0.24, 1.0)
 POINTS = {  # colours of contact points by mode
     NO_MODE: (0.93, 0.12, 0.42, 1.0),
-    STICKING: (0.0, 0.447, 0.698, 1.0),
-    SLIPPING: (0.835, 0.369, 0.0, 1.0),
+    STICK: (0.0, 0.447, 0.698, 1.0),
+    SLIP: (0.835, 0.369, 0.0, 1.0),
     OPEN: (0.97, 0.97, 0.95, 1.0),
 }
 DARK, BRIGHT = (0.10, 0.10, 0.12, 1.0), (0.98, 0.86, 0.20, 1.0)

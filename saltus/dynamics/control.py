@@ -9,11 +9,22 @@ from numba.extending import overload
 from saltus.dynamics.tree.com_frame import centre_of_mass
 from saltus.dynamics.tree.kinematics import attached_frames
 from saltus.dynamics.user_laws import INLINE, laws_of, register
+from saltus.model.actuator_enums import (
+    PID_INVERSE_GEAR,
+    PID_KD,
+    PID_KI,
+    PID_KP,
+    PID_LIMIT,
+    PID_ON,
+    PID_PARAMETERS,
+    PID_PERIOD,
+    PID_RATE,
+    PID_TARGET,
+)
 from saltus.number.features import looks_at
 from saltus.number.functions import clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
-PID_PARAMETERS = 9  # per actuator, see `pid`
 AT_STAGES, AT_STEPS = "control_", "hold_"  # key prefixes: evaluated with every acceleration, or once per step
 # features for quantities that a controller reads but steps do not need; with any of them all body quantities are kept
 READS_BODIES, READS_FRAMES, READS_CENTRES = "reads_bodies", "reads_frames", "reads_centres"
@@ -82,28 +93,28 @@ def held_control(m, d):
 def pid(m, d, z):
     """u = kp e + ki z + kd (r - v) for each actuator k with gains, dz/dt = e, with the error e = target - position.
 
-    Parameters of actuator k in control_prm[9 k:]: kp, ki, kd, target (rad, m), limit of |u| (0: none), period of angles
-    (0: none), inverse of the gear, 1 if the actuator is controlled, the rate r (rad/s, m/s). While the control is
-    saturated, by its limit or the actuator's range, the integral accepts only errors that lead out of saturation:
-    conditional integration (Åström & Hägglund, PID Controllers: Theory, Design, and Tuning (1995), 3.5).
+    The parameters of actuator k are control_prm[PID_PARAMETERS k:], at the places that `saltus.model.actuator_enums`
+    names. While the control is saturated, by its limit or the actuator's range, the integral accepts only errors that
+    lead out of saturation: conditional integration (Åström & Hägglund, PID Controllers: Theory, Design, and Tuning
+    (1995), 3.5).
     """
     for k in range(m.nactuator):
         p = PID_PARAMETERS * k
         if m.actuator_ctrlnum[k] == 1:
             o = m.actuator_outadr[k]
             c = m.actuator_ctrladr[k]
-            inverse = d.control_prm[p + 6]
-            error = d.control_prm[p + 3] - inverse * d.actuator_length[o]
-            period = d.control_prm[p + 5]
+            inverse = d.control_prm[p + PID_INVERSE_GEAR]
+            error = d.control_prm[p + PID_TARGET] - inverse * d.actuator_length[o]
+            period = d.control_prm[p + PID_PERIOD]
             wraps = period > 0.0
             one = 0.0 * period + 1.0
             # wrap the error into (-period/2, period/2]
             turns = -floor(0.5 - error / where(wraps, period, one))
             error = where(wraps, error - period * turns, error)
             # control, and its saturation
-            u = d.control_prm[p] * error + d.control_prm[p + 1] * d.act[z + k]
-            u = u + d.control_prm[p + 2] * (d.control_prm[p + 8] - inverse * d.actuator_velocity[o])
-            limit = d.control_prm[p + 4]
+            u = d.control_prm[p + PID_KP] * error + d.control_prm[p + PID_KI] * d.act[z + k]
+            u = u + d.control_prm[p + PID_KD] * (d.control_prm[p + PID_RATE] - inverse * d.actuator_velocity[o])
+            limit = d.control_prm[p + PID_LIMIT]
             limited = clip(u, -limit, limit)
             limited = where(limit > 0.0, limited, u)
             if m.actuator_ctrllimited[c]:
@@ -111,7 +122,7 @@ def pid(m, d, z):
             zero = 0.0 * error
             # conditional integration
             winds = ((u > limited) & (error > 0.0)) | ((u < limited) & (error < 0.0))
-            on = d.control_prm[p + 7] > 0.5
+            on = d.control_prm[p + PID_ON] > 0.5
             d.ctrl[c] = where(on, limited, 0.0 * limited + d.ctrl[c])
             d.act_dot[z + k] = where(on, where(winds, zero, error), zero)
         else:

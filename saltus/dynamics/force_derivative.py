@@ -11,19 +11,19 @@ from saltus.dynamics.actuator.hill_muscle import hill_force_slope
 from saltus.dynamics.actuator.muscle import muscle_gain_slope
 from saltus.dynamics.tendon.force import damping_slope
 from saltus.dynamics.tree.tree_rows import add_outer
-from saltus.model.compile.actuators import (
+from saltus.model.actuator_enums import (
     BIAS_AFFINE,
     BIAS_DCMOTOR,
     BIAS_SO3,
     DYN_NONE,
     GAIN_AFFINE,
     GAIN_DCMOTOR,
+    GAIN_HILL,
     GAIN_MUSCLE,
     GAIN_SO3,
     SCALAR,
     TENDON,
 )
-from saltus.model.compile.hill import GAIN_HILL
 from saltus.number.components import epsilon_of
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, where

@@ -4,7 +4,7 @@ Implicit methods need them to converge; they need not be exact.
 """
 
 from saltus.dynamics.force_derivative import actuator_slope, saturated
-from saltus.model.compile.actuators import BIAS_AFFINE, SCALAR
+from saltus.model.actuator_enums import BIAS_AFFINE, SCALAR
 from saltus.model.enums import BALL, FREE
 from saltus.number.functions import maximum, where
 from saltus.number.kernels import kernel

@@ -7,9 +7,25 @@ PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 
 # types of joints (mjtJoint)
 FREE, BALL, SLIDE, HINGE = range(4)
+JOINT_NAMES = ("free", "ball", "slide", "hinge")
+JOINT_DOFS = (6, 3, 1, 1)  # degrees of freedom
 
 # types of equality constraints (mjtEq)
 CONNECT, WELD, JOINT, TENDON, FLEX = range(5)
+
+# kinds of flexes, by the dimension of their elements: segments, triangles, tetrahedra
+ROPE, SHEET, SOLID = 1, 2, 3
+
+# shapes that a medium acts on
+FLUID_BOX, FLUID_ELLIPSOID = 1, 2
+
+# MuJoCo's constraint solvers (mjtSolver), and its friction cones (mjtCone)
+SOLVER_PGS, SOLVER_CG, SOLVER_NEWTON = range(3)
+CONE_PYRAMIDAL, CONE_ELLIPTIC = range(2)
+
+# types of the elements of a tendon's path (mjtWrap): a fixed tendon has joints alone; the path of a spatial one goes
+# from site to site, by way of a sphere or cylinder where there is one, and a pulley divides it
+WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE, WRAP_CYLINDER = range(1, 6)
 
 # places in hard_count and impact_count
 BLOCKS, ROWS = range(2)

@@ -1,8 +1,7 @@
 """Feature keys: what a model can contain that changes the compiled code, and which rooms test for it.
 
 A kernel is compiled without the code for features that the model lacks, and a compiled kernel is shared by all models
-kernel looks at share what is compiled. Kernels ask by `has(m, feature)`; the kernels' Model has its features in its
-layout.
+that agree in the features that it tests for, by `has(m, feature)`. The kernels' Model has its features in its layout.
 """
 
 from typing import NamedTuple

@@ -11,14 +11,15 @@ from saltus.errors import ModelError, OptionError
 from saltus.model.compile import fluid
 from saltus.model.compile.actuators import supported_actuator
 from saltus.model.compile.constraints import EQUALITY_ROWS
-from saltus.model.compile.tendons import CYLINDER, SPHERE, parameters
+from saltus.model.compile.tendons import parameters
 from saltus.model.contact import collisions
+from saltus.model.enums import SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import flexes
+from saltus.model.sensor_enums import TACTILE
 
 DISABLE = mujoco.mjtDisableBit
 ENABLE = mujoco.mjtEnableBit
-PGS = mujoco.mjtSolver.mjSOL_PGS.value
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _solver(m) -> list[Feature]:
     found += [Feature("adhesion", "pair", name_of(m, "PAIR", k), "adhesion") for k in np.flatnonzero(m.pair_adhesion)]
     if m.opt.noslip_iterations > 0:
         found.append(Feature("noslip", "option", "noslip_iterations", "the noslip solver", simulated=True))
-    if flex_contacts.touches(m) and (m.opt.noslip_iterations > 0 or int(m.opt.solver) == PGS):
+    if flex_contacts.touches(m) and (m.opt.noslip_iterations > 0 or int(m.opt.solver) == SOLVER_PGS):
         found.append(Feature("flex", "option", "solver, noslip_iterations", "PGS or noslip with deformable bodies"))
     if m.opt.enableflags & ENABLE.mjENBL_DIAGEXACT.value:
         found.append(Feature("diagexact", "flag", "diagexact", "the exact diagonal"))
@@ -172,7 +173,7 @@ def _tendons(m) -> list[Feature]:
         if any(np.any(values[t]) for values in forces.values()):
             way = m.wrap_type[m.tendon_adr[t] : m.tendon_adr[t] + m.tendon_num[t]]
             # tendons with inertia and wrapping geoms, which MuJoCo's compiler refuses too
-            odd = forces["tendon_armature"][t] != 0 and bool(np.isin(way, (SPHERE, CYLINDER)).any())
+            odd = forces["tendon_armature"][t] != 0 and bool(np.isin(way, (WRAP_SPHERE, WRAP_CYLINDER)).any())
             text = "armature of a tendon that wraps around geoms" if odd else "its force"
             found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), text, simulated=not odd))
     return found
@@ -196,7 +197,7 @@ def _others(m) -> list[Feature]:
     for f in range(m.nflex):
         missing = flexes.unsupported(m, f)
         found.append(Feature("flex", "flex", name_of(m, "FLEX", f), missing or "elasticity", simulated=not missing))
-    touches = np.flatnonzero(m.sensor_type == mujoco.mjtSensor.mjSENS_TACTILE.value) if m.nsensor else []
+    touches = np.flatnonzero(m.sensor_type == TACTILE) if m.nsensor else []
     found += [Feature("tactile", "sensor", name_of(m, "SENSOR", s), "its reading") for s in touches]
     found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]
     if m.nplastic:

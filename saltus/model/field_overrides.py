@@ -19,6 +19,7 @@ import numpy as np
 
 from saltus.arguments import mapping
 from saltus.errors import OptionError
+from saltus.model.enums import FREE
 from saltus.model.features import name_of
 from saltus.model.source.number_checks import check_numbers
 
@@ -190,5 +191,5 @@ def _coordinates(labels: Sequence[str], name: str, key: str) -> slice:
 
 def _check_static(m: mujoco.MjModel, field: str, body: int, key: str) -> None:
     """Refuse to move what stands where its state says."""
-    if field in ("body_pos", "body_quat") and m.body_jntnum[body] and m.jnt_type[m.body_jntadr[body]] == 0:
+    if field in ("body_pos", "body_quat") and m.body_jntnum[body] and m.jnt_type[m.body_jntadr[body]] == FREE:
         raise OptionError(f"{key}: the position of a free body is set by its qpos")

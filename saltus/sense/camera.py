@@ -1,6 +1,7 @@
 """Cameras: poses, projections of points, rays of pixels."""
 
 from saltus.contact.contact_list import unit_or_x
+from saltus.model.sensor_enums import FIXED, PERSPECTIVE, TARGET_BODY_COM, TRACK, TRACK_COM
 from saltus.number.functions import MINVAL, absolute, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import (
@@ -12,9 +13,6 @@ from saltus.spatial.vectors import (
     sub3,
     transpose_times_vector,
 )
-
-FIXED, TRACK, TRACK_COM, TARGET_BODY, TARGET_BODY_COM = range(5)  # MuJoCo's modes of cameras
-PERSPECTIVE = 0  # a projection
 
 
 @only_with("camera", otherwise="d.xpos[0]")

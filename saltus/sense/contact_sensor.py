@@ -7,12 +7,33 @@ the second tangent of mutual quantities (force, torque, velocity). Contacts are 
 
 from saltus.contact.counts import NCON
 from saltus.contact.flex.contact_elements import contact_bodies
+from saltus.model.sensor_enums import (
+    BODY,
+    CONTACT,
+    CONTACT_ANGVEL,
+    CONTACT_DIST,
+    CONTACT_FORCE,
+    CONTACT_FOUND,
+    CONTACT_LINVEL,
+    CONTACT_NORMAL,
+    CONTACT_POS,
+    CONTACT_TANGENT,
+    CONTACT_TORQUE,
+    GEOM,
+    INERTIA,
+    NEAREST,
+    NET_FORCE,
+    REDUCTION,
+    REPORTED,
+    SITE,
+    SLOTS,
+    STRONGEST,
+)
 from saltus.number.conditions import has
 from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
 from saltus.sense.geometry import inside
-from saltus.sense.objects import BODY, GEOM, INERTIA, SITE
 from saltus.spatial.motions import velocity_at
 from saltus.spatial.vectors import (
     add3,
@@ -26,10 +47,6 @@ from saltus.spatial.vectors import (
     where3,
 )
 
-CONTACT = 42  # MuJoCo's type of sensor
-NOTHING = 0  # no object
-FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = (1 << k for k in range(9))  # data, bits
-IN_ORDER, NEAREST, STRONGEST, NET_FORCE = range(4)  # reduction criteria
 ENDLESS = 1e300
 
 
@@ -41,7 +58,7 @@ def contact_sensor(m, d, s):
         zero = 0.0 * d.time
         for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):
             d.sensordata[k] = zero
-        if m.sensor_intprm[s, 1] == NET_FORCE:
+        if m.sensor_intprm[s, REDUCTION] == NET_FORCE:
             net_contact(m, d, s)
         else:
             first_contacts(m, d, s)
@@ -115,7 +132,7 @@ def first_contacts(m, d, s):
     """
     # number of matching contacts
     zero = 0.0 * d.time
-    slots, way = m.sensor_intprm[s, 2], m.sensor_intprm[s, 1]
+    slots, way = m.sensor_intprm[s, SLOTS], m.sensor_intprm[s, REDUCTION]
     count = zero
     for k in range(d.count[NCON]):
         count = count + matches(m, d, s, k)
@@ -164,34 +181,34 @@ def contact_velocity(m, d, k):
 @kernel
 def write_contact(m, d, s, k, at, chosen, count):
     """Write the data that sensor s requests of contact k from index `at` on, in the lanes where it is chosen."""
-    wanted = m.sensor_intprm[s, 0]
+    wanted = m.sensor_intprm[s, REPORTED]
     side = 1.0 * side_of(m, d, s, k)
     frame = d.contact_frame[k]
     force, torque = contact_force(m, d, k)
     # number of matching contacts, wrench in the contact frame
-    if wanted & FOUND:
+    if wanted & CONTACT_FOUND:
         d.sensordata[at] = where(chosen, count, d.sensordata[at])
         at += 1
-    if wanted & FORCE:
+    if wanted & CONTACT_FORCE:
         at = write_vector(d, at, chosen, (force[0], force[1], side * force[2]))
-    if wanted & TORQUE:
+    if wanted & CONTACT_TORQUE:
         at = write_vector(d, at, chosen, (torque[0], torque[1], side * torque[2]))
     # geometry: distance, position, normal and tangent in world axes
-    if wanted & DIST:
+    if wanted & CONTACT_DIST:
         d.sensordata[at] = where(chosen, d.contact_dist[k], d.sensordata[at])
         at += 1
-    if wanted & POS:
+    if wanted & CONTACT_POS:
         at = write_vector(d, at, chosen, d.contact_pos[k])
-    if wanted & NORMAL:
+    if wanted & CONTACT_NORMAL:
         at = write_vector(d, at, chosen, scale3(side, (frame[0], frame[1], frame[2])))
-    if wanted & TANGENT:
+    if wanted & CONTACT_TANGENT:
         at = write_vector(d, at, chosen, scale3(side, (frame[3], frame[4], frame[5])))
     # relative velocities in the contact frame
-    if wanted & (LINVEL | ANGVEL):
+    if wanted & (CONTACT_LINVEL | CONTACT_ANGVEL):
         linear, angular = contact_velocity(m, d, k)
-        if wanted & LINVEL:
+        if wanted & CONTACT_LINVEL:
             at = write_vector(d, at, chosen, (linear[0], linear[1], side * linear[2]))
-        if wanted & ANGVEL:
+        if wanted & CONTACT_ANGVEL:
             at = write_vector(d, at, chosen, (angular[0], angular[1], side * angular[2]))
 
 
@@ -236,19 +253,19 @@ def net_contact(m, d, s):
         force = where3(there, add3(force, pushed), force)
         torque = where3(there, add3(torque, turned), torque)
     # requested data
-    at, wanted, some = m.sensor_adr[s], m.sensor_intprm[s, 0], count > 0.5
-    if wanted & FOUND:
+    at, wanted, some = m.sensor_adr[s], m.sensor_intprm[s, REPORTED], count > 0.5
+    if wanted & CONTACT_FOUND:
         d.sensordata[at] = count
         at += 1
-    if wanted & FORCE:
+    if wanted & CONTACT_FORCE:
         at = write_vector(d, at, some, force)
-    if wanted & TORQUE:
+    if wanted & CONTACT_TORQUE:
         at = write_vector(d, at, some, torque)
-    if wanted & DIST:
+    if wanted & CONTACT_DIST:
         at += 1
-    if wanted & POS:
+    if wanted & CONTACT_POS:
         at = write_vector(d, at, some, point)
-    if wanted & NORMAL:
+    if wanted & CONTACT_NORMAL:
         at = write_vector(d, at, some, (one, zero, zero))
-    if wanted & TANGENT:
+    if wanted & CONTACT_TANGENT:
         at = write_vector(d, at, some, (zero, one, zero))

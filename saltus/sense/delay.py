@@ -5,7 +5,7 @@ reading in between (zero-order hold); the time of the last tick is stored separa
 """
 
 from saltus.dynamics.history import make_room, past_value, put_sample
-from saltus.model.compile.sensors import ON_NOTHING
+from saltus.model.sensor_enums import ON_NOTHING
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.sensors import sense

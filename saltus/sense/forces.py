@@ -15,16 +15,14 @@ from saltus.dynamics.tendon.length import way_around
 from saltus.dynamics.tree.kinematics import site_position
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.dynamics.tree.tendon_inertia import is_fixed, path_acceleration
-from saltus.model.compile.actuators import TENDON as OF_TENDON
-from saltus.model.enums import CONNECT, TENDON, WELD
+from saltus.model.actuator_enums import TENDON as OF_TENDON
+from saltus.model.enums import CONNECT, TENDON, WELD, WRAP_SITE
 from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, add_scaled6, sub6
 from saltus.spatial.quaternions import quat_conjugate
 from saltus.spatial.vectors import add3, cross, distance_direction, scale3, sub3, transpose_times_vector, where3
-
-SITE = 3  # MuJoCo's type of a path element
 
 
 @only_with("sense_body")
@@ -236,7 +234,7 @@ def add_path_forces(m, d, e, force):
     none = (zero, zero, zero)
     s1, s2 = m.path_obj1[e], m.path_obj2[e]
     p, q = site_position(m, d, s1), site_position(m, d, s2)
-    if m.path_type[e] == SITE:
+    if m.path_type[e] == WRAP_SITE:
         _, ahead = distance_direction(p, q)
         away = ahead
     else:

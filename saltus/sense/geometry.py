@@ -6,17 +6,29 @@ Readings are those of MuJoCo (XML reference, sensor/rangefinder, camprojection, 
 from saltus.contact.contact_list import unit_or_x
 from saltus.contact.mujoco.rays import foreign_distance
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
+from saltus.model.sensor_enums import (
+    CAMPROJECTION,
+    GEOMDIST,
+    GEOMFROMTO,
+    INERTIA,
+    INSIDESITE,
+    RANGEFINDER,
+    RAY_DEPTH,
+    RAY_DIR,
+    RAY_DIST,
+    RAY_NORMAL,
+    RAY_ORIGIN,
+    RAY_POINT,
+    REPORTED,
+    SITE,
+)
 from saltus.number.functions import MINVAL, absolute, clip, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.camera import camera_axes, camera_position, pixel_ray, projection
-from saltus.sense.objects import INERTIA, SITE, object_position
+from saltus.sense.objects import object_position
 from saltus.sense.ray import cast_ray
 from saltus.spatial.fields import store3
 from saltus.spatial.vectors import add_scaled3, dot3, sub3, transpose_times_vector, where3, z_axis
-
-RANGEFINDER, CAMPROJECTION, INSIDESITE = 7, 8, 38  # MuJoCo's types of sensor
-GEOMDIST, GEOMNORMAL, GEOMFROMTO = 39, 40, 41
-RAY_DIST, RAY_DIR, RAY_ORIGIN, RAY_POINT, RAY_NORMAL, RAY_DEPTH = 1, 2, 4, 8, 16, 32  # data of a ray, bits
 
 
 @only_with("sense_geometry")
@@ -78,7 +90,7 @@ def ray_data(m, d, s, at, x, point, direction, normal, depth):
     # a miss has zero vectors and a depth of -1
     zero = 0.0 * x
     nothing = (zero, zero, zero)
-    wanted, miss = m.sensor_intprm[s, 0], x < 0.0
+    wanted, miss = m.sensor_intprm[s, REPORTED], x < 0.0
     # requested data, in the order of the bits
     if wanted & RAY_DIST:
         d.sensordata[at] = x

@@ -2,7 +2,7 @@
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import UNILATERAL
-from saltus.model.compile.sensors import JOINTLIMITPOS, JOINTLIMITVEL, TENDONLIMITPOS, TENDONLIMITVEL
+from saltus.model.sensor_enums import JOINTLIMITPOS, JOINTLIMITVEL, TENDONLIMITPOS, TENDONLIMITVEL
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import is_limit

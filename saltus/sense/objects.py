@@ -3,13 +3,12 @@
 A body has two frames: its own and the inertial frame (at the centre of mass, along the principal axes).
 """
 
+from saltus.model.sensor_enums import CAMERA, GEOM, INERTIA, SITE
 from saltus.number.kernels import kernel
 from saltus.sense.camera import camera_axes, camera_position
 from saltus.spatial.motions import acceleration_at, velocity_at
 from saltus.spatial.quaternions import quat_multiply
 from saltus.spatial.vectors import sub3
-
-INERTIA, BODY, GEOM, SITE, CAMERA = 1, 2, 5, 6, 7  # MuJoCo's types of objects
 
 
 @kernel

@@ -5,10 +5,10 @@ whose bound is unknown, where the surfaces slide on each other.
 """
 
 from saltus.contact.counts import NCON
-from saltus.contact.event.modes import SLIP, STICK
 from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.model.enums import BOX, PLANE, pair_kind
+from saltus.model.event_enums import SLIP, STICK
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel, only_with

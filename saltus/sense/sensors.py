@@ -4,8 +4,8 @@ Readings are those of MuJoCo 4.0 (documentation, XML Reference, "sensor"), witho
 User and plugin sensors read zero.
 """
 
-from saltus.model.compile.actuators import TENDON
-from saltus.model.compile.sensors import (
+from saltus.model.actuator_enums import TENDON
+from saltus.model.sensor_enums import (
     ACCELEROMETER,
     ACTUATORFRC,
     ACTUATORPOS,
@@ -40,6 +40,7 @@ from saltus.model.compile.sensors import (
     ON_TOUCH,
     POSITIVE,
     REAL,
+    SITE,
     SUBTREECOM,
     SUBTREELINVEL,
     TENDONACTFRC,
@@ -54,14 +55,7 @@ from saltus.sense.contact_sensor import contact_sensor
 from saltus.sense.forces import body_forces
 from saltus.sense.geometry import geometry_sensor
 from saltus.sense.limit import limit_value
-from saltus.sense.objects import (
-    SITE,
-    object_acceleration,
-    object_axes,
-    object_position,
-    object_quaternion,
-    object_velocity,
-)
+from saltus.sense.objects import object_acceleration, object_axes, object_position, object_quaternion, object_velocity
 from saltus.sense.subtree import subtree_momenta
 from saltus.sense.touch import touch
 from saltus.spatial.fields import load3, load4, store3, store4

@@ -11,6 +11,7 @@ from saltus.draw.renderer import make_renderer
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
 from saltus.errors import SaltusError
+from saltus.model.enums import JOINT_NAMES
 from saltus.model.model import Model
 from saltus.record.film.picture import finished
 from saltus.record.report.report import contact_text
@@ -21,7 +22,6 @@ from saltus.simulate.running.run_metadata import law_numbers
 from saltus.terminal.display import count, facts_html, first_rows_html
 
 WIDTH, HEIGHT = 400, 300  # of the picture, pixels
-KINDS = ("free", "ball", "slide", "hinge")
 
 
 def model_html(model: Model) -> str:
@@ -93,7 +93,7 @@ def _joints(model: Model) -> str:
     bodies = [readable(name, "body") for name in model.names("body")]
     rows = []
     for j, name in enumerate(model.names("joint")):
-        kind, dof = KINDS[model.jnt_type[j]], model.jnt_dofadr[j]
+        kind, dof = JOINT_NAMES[model.jnt_type[j]], model.jnt_dofadr[j]
         axis = _triple(model.jnt_axis[j]) if kind in ("slide", "hinge") else ""
         row = [readable(name, "joint"), kind, bodies[model.jnt_bodyid[j]], axis, _range(model, j)]
         rows.append([*row, f"{model.jnt_stiffness[j]:.4g}", f"{model.dof_damping[dof]:.4g}"])
@@ -105,7 +105,7 @@ def _range(model: Model, j: int) -> str:
     if not model.jnt_limited[j]:
         return ""
     low, high = model.jnt_range[j]
-    return f"{low:.4g} to {high:.4g} {'m' if KINDS[model.jnt_type[j]] == 'slide' else 'rad'}"
+    return f"{low:.4g} to {high:.4g} {'m' if JOINT_NAMES[model.jnt_type[j]] == 'slide' else 'rad'}"
 
 
 def _triple(values: Sequence[float] | np.ndarray) -> str:

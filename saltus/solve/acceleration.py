@@ -1,10 +1,11 @@
 """Constrained forward dynamics: accelerations from state and inputs."""
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.event.modes import LEFT, count_closed
+from saltus.contact.event.modes import count_closed
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.dynamics.tree.factor import solve
+from saltus.model.event_enums import LEFT
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import constrain, grip

@@ -5,12 +5,13 @@ the normal row alone if it is frictionless; a closed end of a limit has one row.
 """
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.event.modes import OPEN, friction_item, limit_item
+from saltus.contact.event.modes import friction_item, limit_item
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
 from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
 from saltus.contact.rows.equality import equality_rows
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_jacobian
 from saltus.model.enums import BALL
+from saltus.model.event_enums import OPEN
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load4

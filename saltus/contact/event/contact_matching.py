@@ -4,7 +4,7 @@ A closed slot keeps its point: among the detected contacts it gets the one neare
 second geom. The others go to open slots in order.
 """
 
-from saltus.contact.event.modes import OPEN
+from saltus.model.event_enums import OPEN
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3, transpose_times_vector
 

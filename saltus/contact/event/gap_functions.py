@@ -9,9 +9,10 @@ from saltus.contact.collide import collide_pair, collider_frame, collider_frames
 from saltus.contact.contact_list import add_contact
 from saltus.contact.counts import NCON, NLOST
 from saltus.contact.event.contact_matching import match_points
-from saltus.contact.event.modes import OPEN, limit_item
+from saltus.contact.event.modes import limit_item
 from saltus.contact.rigid.plane import height_over_plane, no_vector
 from saltus.model.enums import BALL, BOX, PLANE, SPHERE, pair_kind
+from saltus.model.event_enums import OPEN
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load4

@@ -33,6 +33,7 @@ from saltus.contact.contact_tangents import fixed_to, with_tangents
 from saltus.contact.counts import NLOST
 from saltus.contact.mujoco.flex_collision import FlexForeign
 from saltus.errors import ModelError
+from saltus.model.contact.collisions import MOST_OF_PAIR
 from saltus.model.enums import HFIELD, PLANE, SDF
 from saltus.model.layout import DATA
 from saltus.number.components import chain, epsilon_of, lane_count, lane_get, lane_set, value_of
@@ -43,9 +44,8 @@ from saltus.number.kinds import dual, lane32
 from saltus.spatial.quaternions import quat_multiply
 from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
-TYPES = 9  # number of geom types in MuJoCo's table
-MOST = 50  # contacts of a pair that MuJoCo's functions may return (mjMAXCONPAIR)
-ROOM = MOST + 14  # contacts for which a lane's part of the buffer has room
+TYPES = SDF + 1  # number of geom types in MuJoCo's table
+ROOM = MOST_OF_PAIR + 14  # contacts for which a lane's part of the buffer has room
 NUMBERS = 10  # numbers of a contact: distance, position, normal, tangent (mjPreContact)
 
 

@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 
 from saltus.contact.mujoco.collision import address_of, check_stack, library, read_number, write_number
 from saltus.model.compile.cameras_rays import RAY_KINDS, sight
-from saltus.model.enums import HFIELD, SDF
+from saltus.model.enums import BOX, HFIELD, SDF
 from saltus.model.layout import DATA
 from saltus.number.components import lane_count, lane_get, lane_set, value_of
 from saltus.number.kernels import kernel, only_with
@@ -138,7 +138,7 @@ def foreign_ray(m, d, point, direction, body):
         finite = copy_ray(d, i, point, direction)
         for g in range(m.ngeom):
             kind = m.geom_type[g]
-            if m.geom_visible[g] and m.geom_bodyid[g] != body and (kind == HFIELD or kind > 6):
+            if m.geom_visible[g] and m.geom_bodyid[g] != body and (kind == HFIELD or kind > BOX):
                 finite = copy_frame(d, g, i) and finite
         # cast it, unless some number is not finite
         if finite:

@@ -6,7 +6,7 @@ equally (MuJoCo documentation, XML reference, "adhesion").
 
 from saltus.contact.counts import NCON
 from saltus.dynamics.actuator.transmission import add_moment_arm
-from saltus.model.compile.actuators import BODY
+from saltus.model.actuator_enums import BODY
 from saltus.number.functions import maximum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import scale3

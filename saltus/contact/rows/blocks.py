@@ -11,7 +11,11 @@ from saltus.contact.counts import NBLOCK, NEDGE, NEQUALITY, NFILL, NFLEXDOF, NJ,
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 
-EQUALITY, FRICTION, UNILATERAL, PYRAMID, CONE = range(5)
+# kinds of blocks: those after FRICTION only push
+EQUALITY = 0  # forces of either sign
+FRICTION = 1  # dry friction of joints and tendons, bounded on both sides
+UNILATERAL = 2  # limits, contacts without friction
+PYRAMID, CONE = 3, 4  # contacts with friction, by the shape of its cone
 
 
 @only_with("flexcontact", otherwise="m.chain_dof[place]")

@@ -4,6 +4,7 @@ from saltus.contact.counts import NCON
 from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, times_block
 from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import dot6, unit_wrench
@@ -25,7 +26,7 @@ def contact_rows(m, d):
         d.contact_block[k] = -1
         if any_lane(active):
             dim = m.law_dim[law]
-            kind = UNILATERAL if dim == 1 else CONE if m.opt_cone else PYRAMID
+            kind = UNILATERAL if dim == 1 else CONE if m.opt_cone == CONE_ELLIPTIC else PYRAMID
             b = contact_block(m, d, kind, dim, law, k, active)
             d.contact_block[k] = b
             contact_jacobian(m, d, k, b, dim)

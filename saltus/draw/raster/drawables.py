@@ -14,6 +14,7 @@ from saltus.draw.raster.triangles import POS, attach
 from saltus.draw.scene.camera import Eye
 from saltus.draw.scene.poses import Pose
 from saltus.draw.scene.scene import Scene
+from saltus.model.enums import ROPE
 
 # Okabe and Ito's palette, which colour-blind people can tell apart, without black and yellow
 GHOST_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -85,7 +86,7 @@ class Subject:
             self.bend(pose)
             parts.append(self._surfaces)
             for flex, points in zip(self._scene.flexes, pose.flexes, strict=True):
-                if flex.dim == 1:
+                if flex.dim == ROPE:
                     ends = points[flex.edges]
                     parts.append(rods(self._stock, ends[:, 0], ends[:, 1], flex.radius, flex.rgba))
         for tendon, points in zip(self._tendons, pose.tendons, strict=False):

@@ -12,6 +12,7 @@ from saltus.draw.raster.mesh_buffers import Stock
 from saltus.draw.raster.resolve import ALPHA, HIDDEN, LOOK_NUMBERS, SHINE
 from saltus.draw.raster.triangles import HALF, ITEM_NUMBERS, POS, REACH, ROTATION, ROUND, SCALE
 from saltus.draw.scene.scene import Scene, Shape
+from saltus.model.enums import ROPE, SHEET
 
 BOUNDLESS = 1e9  # m, reach of what is always looked at
 ENDLESS = 20.0  # extents: half size of an infinite plane that one sees through
@@ -118,12 +119,12 @@ def balls(stock: Stock, centres, radius, rgba, kind: str | tuple[str, int] = "sp
 
 def flex_items(stock: Stock, scene: Scene) -> Items:
     """The surfaces of flexes, whose vertices are in world axes; two-sided where they are sheets."""
-    surfaces = [i for i, flex in enumerate(scene.flexes) if flex.dim > 1]
+    surfaces = [i for i, flex in enumerate(scene.flexes) if flex.dim != ROPE]
     items = Items.empty(len(surfaces))
     for numbers, kinds, looks, i in zip(*items, surfaces, strict=True):
         flex = scene.flexes[i]
         numbers[REACH] = BOUNDLESS
         kinds[:2] = stock.families["flex", i]
-        kinds[2] = flex.dim == 2
+        kinds[2] = flex.dim == SHEET
         set_look(looks[None], flex.rgba, shine=0.5)
     return items

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +13,7 @@ from saltus.draw.scene.scene import Scene
 from saltus.draw.scene.view import Camera, View
 from saltus.errors import OptionError
 from saltus.model.model import Model
+from saltus.model.sensor_enums import ORTHOGRAPHIC
 
 #: An orthographic camera is a perspective one from this many extents away, where its rays are parallel to 0.03 degrees.
 FAR_AWAY = 1000.0
@@ -85,7 +85,7 @@ class Viewpoint:
         right, up, back = pose.cam_xmat[i].T
         pos, near, fovy = pose.cam_xpos[i], self._near, float(m.cam_fovy[i])
         cx, cy = width / 2, height / 2
-        if m.cam_projection[i] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC.value:
+        if m.cam_projection[i] == ORTHOGRAPHIC:
             away = FAR_AWAY * self._scene.extent
             # fovy is the height of what is seen, in m
             fx = fy = height * away / fovy

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from saltus.draw.scene.view import Camera
+from saltus.model.enums import HFIELD, HINGE, PLANE
 
 ELEVATION = -20.0  # degrees, where the model says none: MuJoCo's -45 foreshortens what swings in a plane
 ASPECT = 4 / 3
@@ -20,8 +21,7 @@ TURNS = 8  # angles of a hinge that are looked at
 POSES = 10  # keyframes that are looked at
 SPECK = 0.33  # of the picture: what there is should be larger
 EDGE, AIR = 1.12, 2.2  # distance from the nearest that shows all: of what was cut off, of what was a speck
-GROUND = (mujoco.mjtGeom.mjGEOM_PLANE.value, mujoco.mjtGeom.mjGEOM_HFIELD.value)
-HINGE = mujoco.mjtJoint.mjJNT_HINGE.value
+GROUND = (PLANE, HFIELD)
 
 
 def default_camera(m: mujoco.MjModel, groups: tuple[int, ...]) -> Camera:

@@ -8,10 +8,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.model.enums import SPHERE, WRAP_CYLINDER, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE
+
 ARC = 7  # points put between the two where a tendon meets and leaves a geom
 PULLEY, SITE = -2, -1  # MuJoCo's marks in wrap_obj; other values are geoms
-_WRAP = mujoco.mjtWrap
-_GEOMS = (_WRAP.mjWRAP_SPHERE.value, _WRAP.mjWRAP_CYLINDER.value)
+_GEOMS = (WRAP_SPHERE, WRAP_CYLINDER)
 
 
 class TendonPath(NamedTuple):
@@ -27,12 +28,12 @@ def tendon_paths(m: mujoco.MjModel, groups: tuple[int, ...]) -> list[TendonPath]
     found = []
     for i in range(m.ntendon):
         kinds = m.wrap_type[m.tendon_adr[i] : m.tendon_adr[i] + m.tendon_num[i]]
-        if m.tendon_group[i] not in groups or _WRAP.mjWRAP_JOINT.value in kinds:
+        if m.tendon_group[i] not in groups or WRAP_JOINT in kinds:
             continue
         name = m.tendon(i).name or f"#{i}"
-        pulleys = np.flatnonzero(kinds == _WRAP.mjWRAP_PULLEY.value)
+        pulleys = np.flatnonzero(kinds == WRAP_PULLEY)
         for branch in np.split(kinds, pulleys):
-            sites, geoms = (int(np.isin(branch, kind).sum()) for kind in (_WRAP.mjWRAP_SITE.value, _GEOMS))
+            sites, geoms = (int(np.isin(branch, kind).sum()) for kind in (WRAP_SITE, _GEOMS))
             if sites > 1:
                 found.append(TendonPath(i, name, sites + geoms * (ARC + 2)))
     return found
@@ -63,7 +64,7 @@ def _with_arcs(m, d, marks, points):
     geoms = marks[before]
     centre, frame = d.geom_xpos[geoms], d.geom_xmat[geoms].reshape(-1, 3, 3)
     coming, meets, leaves = (np.einsum("kji,kj->ki", frame, points[before + shift] - centre) for shift in (-1, 0, 1))
-    spherical = m.geom_type[geoms] == mujoco.mjtGeom.mjGEOM_SPHERE.value
+    spherical = m.geom_type[geoms] == SPHERE
     arcs = _arcs(coming, meets, leaves, spherical)
     arcs = np.einsum("kij,kaj->kai", frame, arcs) + centre[:, None]
     return np.insert(points, np.repeat(before + 1, ARC), arcs.reshape(-1, 3), axis=0)

@@ -18,6 +18,7 @@ from saltus.draw.scene.materials import Checker, Looks
 from saltus.draw.scene.meshes import Mesh, height_field, mesh
 from saltus.draw.scene.paths import tendon_paths
 from saltus.draw.scene.view import Camera
+from saltus.model.enums import ROPE, SOLID
 from saltus.model.model import Model
 
 GROUPS = (0, 1, 2)  # those that MuJoCo shows by default
@@ -181,7 +182,7 @@ def _flex(model, m, i, looks) -> Flex:
     dim, nelem = int(m.flex_dim[i]), int(m.flex_elemnum[i])
     start = int(m.flex_elemdataadr[i])
     elements = np.array(m.flex_elem[start : start + nelem * (dim + 1)], np.int32).reshape(-1, dim + 1)
-    if dim == 3:
+    if dim == SOLID:
         start = int(m.flex_shelldataadr[i])
         elements = np.array(m.flex_shell[start : start + 3 * int(m.flex_shellnum[i])], np.int32).reshape(-1, 3)
     return Flex(
@@ -189,8 +190,8 @@ def _flex(model, m, i, looks) -> Flex:
         rgba=looks.rgba("flex", i),
         nvert=int(m.flex_vertnum[i]),
         dim=dim,
-        faces=elements if dim > 1 else np.zeros((0, 3), np.int32),
-        edges=elements if dim == 1 else np.zeros((0, 2), np.int32),
+        faces=elements if dim != ROPE else np.zeros((0, 3), np.int32),
+        edges=elements if dim == ROPE else np.zeros((0, 2), np.int32),
         radius=float(m.flex_radius[i]),
     )
 

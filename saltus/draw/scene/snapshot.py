@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
-
-OPEN, STICKING, SLIPPING = 0, 1, 2  # modes of contacts, as `saltus.contact.event.modes` has them
-NO_MODE = -1  # of a contact of which no mode is known, as under soft contact
+from saltus.model.event_enums import NO_MODE
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,16 @@ from saltus.dynamics.actuator.dc_motor import motor_rates, next_motor_state
 from saltus.dynamics.actuator.hill_muscle import advance_fibre, hill_rates, limit_fibre
 from saltus.dynamics.actuator.muscle import activation_rate
 from saltus.dynamics.actuator.servo import anchor_orientation, nearest, servo_rates
-from saltus.model.compile.actuators import (
+from saltus.model.actuator_enums import (
     DYN_DCMOTOR,
     DYN_FILTER,
     DYN_FILTEREXACT,
+    DYN_HILL,
     DYN_INTEGRATOR,
     DYN_MUSCLE,
     DYN_PID,
     GAIN_SO3,
 )
-from saltus.model.compile.hill import DYN_HILL
 from saltus.number.functions import MINVAL, clip, exp
 from saltus.number.kernels import kernel, only_with
 

@@ -12,17 +12,17 @@ from saltus.dynamics.actuator.servo import limit_orientation_torque, nearest, or
 from saltus.dynamics.actuator.transmission import add_joint_forces, output
 from saltus.dynamics.control import control
 from saltus.dynamics.history import delayed_controls
-from saltus.model.compile.actuators import (
+from saltus.model.actuator_enums import (
     BIAS_DCMOTOR,
     BIAS_MUSCLE,
     DYN_NONE,
     GAIN_DCMOTOR,
+    GAIN_HILL,
     GAIN_MUSCLE,
     GAIN_PID,
     GAIN_SO3,
     TENDON,
 )
-from saltus.model.compile.hill import GAIN_HILL
 from saltus.number.conditions import has
 from saltus.number.functions import clip, where
 from saltus.number.kernels import kernel, only_with

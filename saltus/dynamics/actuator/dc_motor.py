@@ -10,7 +10,7 @@ ambient temperature, σ₀, σ₁, slew rate, integral limit; bias cogging ampli
 """
 
 from saltus.dynamics.actuator.servo import limited_integrand, servo_inputs, slew
-from saltus.model.compile.actuators import (
+from saltus.model.actuator_enums import (
     BIAS_DCMOTOR,
     BRISTLE,
     CURRENT,

@@ -17,14 +17,12 @@ Fibres neither become shorter than the length at which active force begins nor e
 
 from saltus.dynamics.actuator.hill_curves import along_curve, curve_value
 from saltus.dynamics.actuator.muscle import first_order_activation
+from saltus.model.actuator_enums import ACTIVATION, FIBRE, GAIN_HILL, ROW
 from saltus.model.compile.hill import (
-    ACTIVATION,
     ACTIVE,
     DAMPING,
     FASTEST,
-    FIBRE,
     FORCE,
-    GAIN_HILL,
     NACTIVE,
     NPASSIVE,
     NSEGMENT,
@@ -33,7 +31,6 @@ from saltus.model.compile.hill import (
     OFFSET,
     OPTIMAL,
     PASSIVE,
-    ROW,
     SHORTEST,
     SINE,
     SLACK,

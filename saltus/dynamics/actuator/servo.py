@@ -3,7 +3,7 @@
 force = kp (q_ref - l) + kv (v_ref - dl/dt) + feedforward + ki z,   dz/dt = q_ref - l
 """
 
-from saltus.model.compile.actuators import CHART_QUAT, INPUT_FF, INPUT_POS, INPUT_VEL, INPUT_VOLTAGE, INTEGRAL, SLEW
+from saltus.model.actuator_enums import CHART_QUAT, INPUT_FF, INPUT_POS, INPUT_VEL, INPUT_VOLTAGE, INTEGRAL, SLEW
 from saltus.number.functions import MINVAL, clip, floor, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.quaternions import quat_conjugate, quat_exp, quat_log, quat_multiply, quat_normalize

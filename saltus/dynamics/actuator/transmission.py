@@ -6,7 +6,7 @@ The same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmi
 
 from saltus.dynamics.applied import add_power
 from saltus.dynamics.tree.kinematics import site_position
-from saltus.model.compile.actuators import (
+from saltus.model.actuator_enums import (
     BALL_IN_PARENT,
     BODY,
     FREE,

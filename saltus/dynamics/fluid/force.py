@@ -6,7 +6,7 @@ resistance, direction-dependent drag, Kutta and Magnus lift, and the part of add
 accelerations. Neither keeps a state of the fluid.
 """
 
-from saltus.model.compile.fluid import BOX
+from saltus.model.enums import FLUID_BOX
 from saltus.number.functions import absolute, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, dot6, velocity_at
@@ -39,7 +39,7 @@ def fluid_forces(m, d):
         b = m.fluid_body[f]
         r = offset(m, d, f)
         turning, moving = relative_motion(m, d, f, r)
-        if m.fluid_kind[f] == BOX:
+        if m.fluid_kind[f] == FLUID_BOX:
             torque, force = box_force(m, f, turning, moving)
         else:
             torque, force = ellipsoid_force(m, f, turning, moving)

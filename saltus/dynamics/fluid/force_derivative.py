@@ -12,7 +12,7 @@ which stays accurate at any size and speed.
 
 from saltus.dynamics.fluid.force import local_motion, offset, relative_motion, stream, tree_force
 from saltus.dynamics.tree.bias_derivative import matrix_times, store_column, transpose_times, unit
-from saltus.model.compile.fluid import BOX
+from saltus.model.enums import FLUID_BOX
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, dot6
@@ -62,7 +62,7 @@ def shape_derivatives(m, d):
         turning, moving = relative_motion(m, d, f, r)
         for k in range(6):
             turn, move = local_motion(m, d, f, r, unit(k, d.time))
-            if m.fluid_kind[f] == BOX:
+            if m.fluid_kind[f] == FLUID_BOX:
                 torque, force = box_change(m, f, turning, moving, turn, move)
             else:
                 torque, force = ellipsoid_change(m, f, turning, moving, turn, move)

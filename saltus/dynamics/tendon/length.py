@@ -8,11 +8,10 @@ same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmissio
 from saltus.dynamics.applied import add_power
 from saltus.dynamics.tendon.wrap import sphere_frame, wrap
 from saltus.dynamics.tree.kinematics import geom_position, site_position
+from saltus.model.enums import WRAP_JOINT, WRAP_SITE, WRAP_SPHERE
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, cross, distance_direction, matrix_times_matrix, scale3, sub3, where3
-
-JOINT, SITE, SPHERE = 1, 3, 4  # MuJoCo's wrap types (path elements)
 
 
 @only_with("tendon")
@@ -32,9 +31,9 @@ def tendons(m, d):
         length = zero
         for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
             kind = m.path_type[e]
-            if kind == JOINT:
+            if kind == WRAP_JOINT:
                 part = _joint(m, d, t, e)
-            elif kind == SITE:
+            elif kind == WRAP_SITE:
                 part = _straight(m, d, t, e)
             else:
                 part = _wrapped(m, d, t, e)
@@ -105,7 +104,7 @@ def way_around(m, d, e):
     b = m.geom_bodyid[g]
     centre = geom_position(m, d, g)
     from_p, from_q = sub3(p, centre), sub3(q, centre)
-    if m.path_type[e] == SPHERE:
+    if m.path_type[e] == WRAP_SPHERE:
         frame = sphere_frame(from_p, from_q)
     else:
         r = matrix_times_matrix(d.xmat[b], m.geom_mat[g])

@@ -13,12 +13,11 @@ acceleration.
 
 from saltus.dynamics.tree.kinematics import site_position
 from saltus.dynamics.tree.tree_rows import add_outer, clear_between_branches
+from saltus.model.enums import WRAP_JOINT
 from saltus.number.functions import MINVAL, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at, add6, velocity_at
 from saltus.spatial.vectors import add3, add_scaled3, cross, distance_direction, dot3, scale3, sub3
-
-JOINT = 1  # MuJoCo's wrap type of fixed tendons
 
 
 @only_with("tendon_armature")
@@ -129,7 +128,7 @@ def add_fixed_tendon_momenta(m, d):
 @kernel(inline=True)
 def is_fixed(m, t):
     """Whether tendon t is fixed, a sum of joint positions; else it is a path of straight parts."""
-    return m.tendon_num[t] > 0 and m.path_type[m.tendon_adr[t]] == JOINT
+    return m.tendon_num[t] > 0 and m.path_type[m.tendon_adr[t]] == WRAP_JOINT
 
 
 @kernel

@@ -4,7 +4,7 @@ A row has time, qpos [nq], qvel [nv] and act [nact]. Where events are located, t
 directions [nmode, 3], the discrete states of actuation, and whether the sample lies in time stepping over events.
 """
 
-from saltus.contact.event.modes import LEFT
+from saltus.model.event_enums import LEFT
 from saltus.number.kernels import kernel, only_with
 
 

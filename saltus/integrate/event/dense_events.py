@@ -13,7 +13,15 @@ from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.event.active_rows import closed_rows, has_room
 from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import gaps
-from saltus.contact.event.modes import (
+from saltus.contact.event.modes import count_closed, log_event
+from saltus.contact.rows.blocks import CONE, FRICTION, times_block
+from saltus.dynamics.history import record_controls
+from saltus.dynamics.smooth import energy_of_state, position_stage
+from saltus.dynamics.tree.manifold import displace
+from saltus.integrate.fixed import moreau_jean
+from saltus.integrate.manifold import save_state
+from saltus.integrate.status import bad_state
+from saltus.model.event_enums import (
     BEGAN,
     CLOSED,
     COUNTED,
@@ -24,25 +32,18 @@ from saltus.contact.event.modes import (
     JAM,
     LEFT,
     LENGTH,
+    LOCATE,
     NOTHING,
     OPEN,
     OVER,
     RECENT,
     SIZE,
+    STEP,
     STICK,
     STIFF,
     TRIED_AT,
     TRIES,
-    count_closed,
-    log_event,
 )
-from saltus.contact.rows.blocks import CONE, FRICTION, times_block
-from saltus.dynamics.history import record_controls
-from saltus.dynamics.smooth import energy_of_state, position_stage
-from saltus.dynamics.tree.manifold import displace
-from saltus.integrate.fixed import moreau_jean
-from saltus.integrate.manifold import save_state
-from saltus.integrate.status import bad_state
 from saltus.number.functions import maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import contact_friction, slip_direction, slips
@@ -50,7 +51,6 @@ from saltus.solve.event.constraint_stabilization import project, project_positio
 from saltus.solve.event.event_resolution import choose_modes, part
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
 
-STEP, LOCATE, STOP = range(3)  # opt_dense: step over dense events, locate them all the same, or stop
 METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
 CROWDED_STEP = 2.0  # times opt_dense_step, where the active set has no room for event location
 

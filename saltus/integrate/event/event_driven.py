@@ -12,7 +12,7 @@ from dataclasses import replace
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.event.contact_matching import follows_points, remember_points
 from saltus.contact.event.gap_functions import open_gaps
-from saltus.contact.event.modes import CLOSED, LEFT, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE, count_closed
+from saltus.contact.event.modes import count_closed
 from saltus.dynamics.history import record_controls
 from saltus.integrate.adaptive import dopri5
 from saltus.integrate.adaptive.dormand_prince import STAGES
@@ -29,7 +29,6 @@ from saltus.integrate.adaptive.stages import (
 )
 from saltus.integrate.adaptive.step_size import error_norm, large_enough, remains, trial_step_size
 from saltus.integrate.event.dense_events import (
-    LOCATE,
     back_to_end,
     come_back,
     creeps,
@@ -47,6 +46,7 @@ from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, m
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_start, bad_state
+from saltus.model.event_enums import CLOSED, LEFT, LOCATE, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with

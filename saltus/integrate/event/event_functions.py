@@ -6,13 +6,13 @@ speed along the slip direction where it slips; then the user's.
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.gap_functions import closed_gaps, gaps, open_gaps
-from saltus.contact.event.modes import CLOSED, OPEN, SHARED, SLIP
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.tendon.length import tendons
 from saltus.dynamics.tree.com_frame import com_dof, com_inertia, tree_centre_of_mass
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.event.user_events import EVENTS, observe, user_values
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import CLOSED, OPEN, SHARED, SLIP, UNIQUE
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
@@ -81,7 +81,7 @@ def read_values(m, d):
         for b in range(d.count[NBLOCK]):
             if d.block_item[b] >= 0:
                 read_block(m, d, b, ROOM * largest)
-        if d.event_count[SHARED]:
+        if d.event_count[SHARED] != UNIQUE:
             read_shared(m, d)
     user_values(m, d)
 

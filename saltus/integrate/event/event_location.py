@@ -7,11 +7,11 @@ derivatives (1997)).
 """
 
 from saltus.contact.event.gap_functions import open_gaps
-from saltus.contact.event.modes import CLOSED, OPEN
 from saltus.integrate.adaptive.dense_output import interpolate
 from saltus.integrate.event.event_functions import event_values, positions, read_values
 from saltus.integrate.event.substep import FIXED, PARTS, state_at
 from saltus.integrate.event.user_events import EVENTS, above, find_sides, level, pass_sides
+from saltus.model.event_enums import CLOSED, OPEN
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, minimum
 from saltus.number.kernels import kernel

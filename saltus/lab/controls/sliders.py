@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 
 from saltus.lab.controls.parameters import Parameter
+from saltus.model.actuator_enums import BIAS_NONE, DYN_NONE, GAIN_FIXED, GAIN_MUSCLE, TRN_JOINT
 from saltus.model.enums import HINGE, SLIDE
 from saltus.simulate.running.run_metadata import names_and_units
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 MOST = 200  # of each group; nobody moves more, and a status message has them all
 GRAVITY = 9.81  # m/s², where a model has none, to tell how strong a motor might be
 STEPS = 1000  # places on a slider
-MUSCLE = mujoco.mjtGain.mjGAIN_MUSCLE.value
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def control_range(model: Model, k: int, u: int) -> tuple[float, float]:
     if model.actuator_ctrllimited[u]:
         low, high = (float(x) for x in model.actuator_ctrlrange[u])
         return low, high
-    if model.actuator_gaintype[k] == MUSCLE:
+    if model.actuator_gaintype[k] == GAIN_MUSCLE:
         return 0.0, 1.0
     if is_plain(model, k):
         most = _nice(1.5 * _holding(model, int(model.actuator_trnid[k, 0]), gear(model, k)))
@@ -87,8 +86,8 @@ def control_range(model: Model, k: int, u: int) -> tuple[float, float]:
 
 def is_plain(model: Model, k: int) -> bool:
     """Whether an actuator is a motor on a joint: its force is its control times constants."""
-    plain = not (model.actuator_gaintype[k] or model.actuator_biastype[k] or model.actuator_dyntype[k])
-    return bool(plain and model.actuator_trntype[k] == 0)
+    fixed = model.actuator_gaintype[k] == GAIN_FIXED and model.actuator_biastype[k] == BIAS_NONE
+    return bool(fixed and model.actuator_dyntype[k] == DYN_NONE and model.actuator_trntype[k] == TRN_JOINT)
 
 
 def gear(model: Model, k: int) -> float:

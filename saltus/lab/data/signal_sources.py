@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.lab.data.signals import Signal, Signals, Source
+from saltus.model.actuator_enums import TRN_JOINT, TRN_TENDON
 from saltus.model.enums import FREE, HINGE, SLIDE
 from saltus.simulate.running.contact_columns import energy_and_contacts, point_count, point_names
 from saltus.simulate.running.run_metadata import names_and_units
@@ -28,9 +29,6 @@ WITH_PARTS = 64  # contact points at most, where forces have signals for x, y an
 FEW = 3  # signals of a kind in a preset
 FORCE_ALONG = {"m/s": "N", "rad/s": "N m"}  # the unit of a force, by that of the velocity along it
 ENERGIES = ("energy", "potential", "kinetic")
-JOINT_TRANSMISSION, TENDON_TRANSMISSION = (
-    int(kind) for kind in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_TENDON)
-)
 SENSOR_UNITS = {
     "m": "RANGEFINDER FRAMEPOS SUBTREECOM TENDONPOS GEOMDIST GEOMFROMTO",
     "m/s": "VELOCIMETER FRAMELINVEL SUBTREELINVEL TENDONVEL",
@@ -116,9 +114,9 @@ def _outputs(model: Model) -> tuple[list[str], list[str]]:
 
 def _actuator_unit(model: Model, k: int) -> str:
     kind = int(model.actuator_trntype[k])
-    if kind == JOINT_TRANSMISSION:
+    if kind == TRN_JOINT:
         return {HINGE: "N m", SLIDE: "N"}.get(int(model.jnt_type[model.actuator_trnid[k, 0]]), "")
-    return "N" if kind == TENDON_TRANSMISSION else ""
+    return "N" if kind == TRN_TENDON else ""
 
 
 def _energies(sim: Simulation) -> NDArray[np.float64]:

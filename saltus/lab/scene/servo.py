@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.dynamics.control import PID_PARAMETERS
 from saltus.lab.controls.sliders import Handle, control_sliders, joint_sliders, slider, wrapped
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signals import Signal, Source
 from saltus.lab.making.setup import Setup
 from saltus.lab.session import LiveSession
+from saltus.model.actuator_enums import PID_KD, PID_KI, PID_KP, PID_ON, PID_PARAMETERS, PID_TARGET
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
 FRAME = 1.0 / 60.0  # s: what the lecture's program does once a frame is done this often here
-GAINS = ("kp", "ki", "kd", "target")  # of a PID, in the order of its parameters
-SWITCH = 7  # the place of a PID's parameter that says whether it acts
+GAINS = {PID_TARGET: "target", PID_KP: "kp", PID_KI: "ki", PID_KD: "kd"}  # of a PID, in the order of their sliders
 
 
 @dataclass(frozen=True)
@@ -71,12 +70,12 @@ def pid_servo(model: Model, limits: dict[str, tuple[float, float]], **more: Any)
     for k in range(model.nactuator):
         number = f" {k + 1}" if several else ""
         angles[k] = f"target{number}"
-        for place in (3, 0, 1, 2):
+        for place in GAINS:
             low, high = limits[GAINS[place]]
             turns = GAINS[place] == "target"
             unit = "rad" if turns else ""
             knobs.append(Knob(f"{GAINS[place]}{number}", PID_PARAMETERS * k + place, low, high, unit, turns))
-    switches = tuple(PID_PARAMETERS * k + SWITCH for k in range(model.nactuator))
+    switches = tuple(PID_PARAMETERS * k + PID_ON for k in range(model.nactuator))
     return Servo(tuple(knobs), switches, tuple(range(model.nu)), angles=angles, **more)
 
 

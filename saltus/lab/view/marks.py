@@ -9,11 +9,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.model.enums import JOINT_NAMES
+from saltus.model.sensor_enums import ORTHOGRAPHIC
+
 if TYPE_CHECKING:
     from saltus.draw.scene.poses import Pose
     from saltus.model.model import Model
-
-JOINTS = ("free", "ball", "slide", "hinge")  # by mjtJoint
 
 
 def cameras(model: Model) -> list[dict[str, Any]]:
@@ -27,7 +28,7 @@ def cameras(model: Model) -> list[dict[str, Any]]:
     for i, name in enumerate(model.names("camera")):
         fovy, height, shift = float(m.cam_fovy[i]), None, [0.0, 0.0]
         sensor, (_, fy, x, y) = m.cam_sensorsize[i], map(float, m.cam_intrinsic[i])
-        if m.cam_projection[i] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC.value:
+        if m.cam_projection[i] == ORTHOGRAPHIC:
             height = fovy
         elif sensor[1] > 0:
             fovy = math.degrees(2.0 * math.atan(0.5 * float(sensor[1]) / fy))
@@ -48,7 +49,7 @@ def camera_poses(pose: Pose) -> NDArray[Any]:
 def joints(model: Model) -> list[dict[str, Any]]:
     """The model's joints, as in the `scene` message: name, kind, body."""
     names = model.names("joint")
-    kinds = (JOINTS[int(kind)] for kind in model.jnt_type)
+    kinds = (JOINT_NAMES[int(kind)] for kind in model.jnt_type)
     bodies = (int(body) for body in model.jnt_bodyid)
     rows = zip(names, kinds, bodies, strict=True)
     return [{"name": name, "kind": kind, "body": body} for name, kind, body in rows]

@@ -6,23 +6,50 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from saltus.model import enums
+from saltus.model.actuator_enums import (
+    BALL,
+    BALL_IN_PARENT,
+    BIAS_AFFINE,
+    BIAS_DCMOTOR,
+    BIAS_MUSCLE,
+    BIAS_NONE,
+    BIAS_USER,
+    BODY,
+    DYN_DCMOTOR,
+    DYN_FILTER,
+    DYN_FILTEREXACT,
+    DYN_INTEGRATOR,
+    DYN_MUSCLE,
+    DYN_NONE,
+    DYN_PID,
+    DYN_USER,
+    FREE,
+    FREE_IN_PARENT,
+    GAIN_DCMOTOR,
+    GAIN_FIXED,
+    GAIN_MUSCLE,
+    GAIN_PID,
+    GAIN_SO3,
+    GAIN_USER,
+    ROTATION_OF_BALL,
+    ROTATION_OF_SITE,
+    SCALAR,
+    SITE,
+    SITE_REFERENCE,
+    SLIDER_CRANK,
+    TENDON,
+    TRN_BODY,
+    TRN_JOINT,
+    TRN_JOINTINPARENT,
+    TRN_SITE,
+    TRN_SLIDERCRANK,
+    TRN_SO3,
+    TRN_TENDON,
+)
 from saltus.model.compile.hill import HillMuscle, replace_laws
 from saltus.model.tree.chains import ChainTable
 
-# MuJoCo's types of activation dynamics, gains and biases
-DYN_NONE, DYN_INTEGRATOR, DYN_FILTER, DYN_FILTEREXACT, DYN_MUSCLE, DYN_DCMOTOR, DYN_PID = range(7)
-GAIN_FIXED, GAIN_AFFINE, GAIN_MUSCLE, GAIN_DCMOTOR, GAIN_SO3, GAIN_PID = range(6)
-BIAS_NONE, BIAS_AFFINE, BIAS_MUSCLE, BIAS_DCMOTOR, BIAS_SO3 = range(5)
-# inputs of servos and motors, bits in the order of the controls; the chart of a quaternion target
-INPUT_POS, INPUT_VEL, INPUT_FF, INPUT_VOLTAGE = 1, 2, 4, 8
-CHART_QUAT = 2
-# what an output of an actuator acts on: a hinge or slide; a ball or free joint, in its own or the parent's axes; ...
-SCALAR, BALL, BALL_IN_PARENT, FREE, FREE_IN_PARENT, SLIDER_CRANK, TENDON, SITE, SITE_REFERENCE, BODY = range(10)
-ROTATION_OF_BALL, ROTATION_OF_SITE = 10, 11
-# places of an actuator's own states in actuator_slot
-SLEW, INTEGRAL, TEMPERATURE, BRISTLE, CURRENT = range(5)
-
-_TRN = mujoco.mjtTrn
 _LAWS = {  # the types that need a law's kernels
     "muscle": {"dyntype": DYN_MUSCLE, "gaintype": GAIN_MUSCLE, "biastype": BIAS_MUSCLE},
     "dcmotor": {"gaintype": GAIN_DCMOTOR, "biastype": BIAS_DCMOTOR},
@@ -42,11 +69,11 @@ class Actuators(NamedTuple):
 def supported_actuator(m: mujoco.MjModel, k: int) -> bool:
     """Whether actuator k is simulated: all but plugins and laws that are callbacks of the user's."""
     callbacks = (
-        (m.actuator_dyntype[k], mujoco.mjtDyn.mjDYN_USER),
-        (m.actuator_gaintype[k], mujoco.mjtGain.mjGAIN_USER),
-        (m.actuator_biastype[k], mujoco.mjtBias.mjBIAS_USER),
+        (m.actuator_dyntype[k], DYN_USER),
+        (m.actuator_gaintype[k], GAIN_USER),
+        (m.actuator_biastype[k], BIAS_USER),
     )
-    return m.actuator_plugin[k] < 0 and not any(kind == user.value for kind, user in callbacks)
+    return m.actuator_plugin[k] < 0 and not any(kind == user for kind, user in callbacks)
 
 
 def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None) -> Actuators:
@@ -130,25 +157,26 @@ def _transmission(m, k) -> tuple[int, list[int]]:
     """Kind of transmission of actuator k, and the degrees of freedom that it feels."""
     kind, (one, other) = m.actuator_trntype[k], m.actuator_trnid[k]
     chains = ChainTable(m)
-    if kind in (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value) or (kind == _TRN.mjTRN_SO3.value and other < 0):
+    if kind in (TRN_JOINT, TRN_JOINTINPARENT) or (kind == TRN_SO3 and other < 0):
         joint, first = int(m.jnt_type[one]), int(m.jnt_dofadr[one])
-        felt = list(range(first, first + (6, 3, 1, 1)[joint]))
-        if kind == _TRN.mjTRN_SO3.value:
+        felt = list(range(first, first + enums.JOINT_DOFS[joint]))
+        if kind == TRN_SO3:
             return ROTATION_OF_BALL, felt
-        return (FREE, BALL, SCALAR, SCALAR)[joint] + int(joint < 2 and kind == _TRN.mjTRN_JOINTINPARENT.value), felt
-    if kind == _TRN.mjTRN_TENDON.value:
+        axes = {enums.FREE: (FREE, FREE_IN_PARENT), enums.BALL: (BALL, BALL_IN_PARENT)}.get(joint, (SCALAR, SCALAR))
+        return axes[int(kind == TRN_JOINTINPARENT)], felt
+    if kind == TRN_TENDON:
         first = m.ten_J_rowadr[one]
         return TENDON, m.ten_J_colind[first : first + m.ten_J_rownnz[one]].tolist()
-    if kind == _TRN.mjTRN_BODY.value:
+    if kind == TRN_BODY:
         return BODY, list(range(m.nv))
     moved = chains.ancestors(int(m.site_bodyid[one]))
-    if kind == _TRN.mjTRN_SITE.value and other < 0:
+    if kind == TRN_SITE and other < 0:
         return SITE, sorted(moved)
     reference = chains.ancestors(int(m.site_bodyid[other]))
-    if kind == _TRN.mjTRN_SLIDERCRANK.value:
+    if kind == TRN_SLIDERCRANK:
         return SLIDER_CRANK, sorted(moved | reference)
     # what moves both does not count
-    return (ROTATION_OF_SITE if kind == _TRN.mjTRN_SO3.value else SITE_REFERENCE), sorted(moved ^ reference)
+    return (ROTATION_OF_SITE if kind == TRN_SO3 else SITE_REFERENCE), sorted(moved ^ reference)
 
 
 def _slots(m, k) -> list[int]:
@@ -176,9 +204,9 @@ def _period(m, k) -> float:
         return 0.0
     gear = m.actuator_gear[m.actuator_outadr[k]]
     kind = m.actuator_trntype[k]
-    if kind == _TRN.mjTRN_SITE.value and other >= 0 and not gear[:3].any():
+    if kind == TRN_SITE and other >= 0 and not gear[:3].any():
         return 2.0 * np.pi * float(np.linalg.norm(gear[3:]))
-    joint = kind in (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
-    if joint and m.jnt_type[one] == mujoco.mjtJoint.mjJNT_BALL.value:
+    joint = kind in (TRN_JOINT, TRN_JOINTINPARENT)
+    if joint and m.jnt_type[one] == enums.BALL:
         return 2.0 * np.pi * float(np.linalg.norm(gear[:3]))
     return 0.0

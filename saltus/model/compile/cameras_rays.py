@@ -5,16 +5,22 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-SENSORS, GEOMS = mujoco.mjtSensor, mujoco.mjtGeom
-GEOMETRY = (
-    *(SENSORS.mjSENS_RANGEFINDER.value, SENSORS.mjSENS_CAMPROJECTION.value, SENSORS.mjSENS_INSIDESITE.value),
-    *(SENSORS.mjSENS_GEOMDIST.value, SENSORS.mjSENS_GEOMNORMAL.value, SENSORS.mjSENS_GEOMFROMTO.value),
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
+from saltus.model.sensor_enums import (
+    CAMERA,
+    CAMPROJECTION,
+    CONTACT,
+    GEOMDIST,
+    GEOMFROMTO,
+    GEOMNORMAL,
+    INSIDESITE,
+    ORTHOGRAPHIC,
+    RANGEFINDER,
 )
-DISTANCES = GEOMETRY[3:]
-RAY_KINDS = (
-    *(GEOMS.mjGEOM_PLANE.value, GEOMS.mjGEOM_SPHERE.value, GEOMS.mjGEOM_CAPSULE.value),
-    *(GEOMS.mjGEOM_ELLIPSOID.value, GEOMS.mjGEOM_CYLINDER.value, GEOMS.mjGEOM_BOX.value),
-)  # types of geom whose rays have kernels here
+
+GEOMETRY = (RANGEFINDER, CAMPROJECTION, INSIDESITE, GEOMDIST, GEOMNORMAL, GEOMFROMTO)
+DISTANCES = (GEOMDIST, GEOMNORMAL, GEOMFROMTO)
+RAY_KINDS = (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX)  # types of geom whose rays have kernels here
 
 
 class Sight(NamedTuple):
@@ -61,7 +67,7 @@ def _lens(m, c) -> list[float]:
     else:
         focal = [0.5 / np.tan(m.cam_fovy[c] * np.pi / 360.0) * height] * 2
         centre = [width / 2.0, height / 2.0]
-    if m.cam_projection[c] == mujoco.mjtProjection.mjPROJ_ORTHOGRAPHIC.value:
+    if m.cam_projection[c] == ORTHOGRAPHIC:
         extent = float(m.cam_fovy[c])  # its height (m), and width: pixels are square in square images alone
         return [*focal, width / extent, height / extent, width / 2.0, height / 2.0]
     return [*focal, *focal, *centre]
@@ -74,16 +80,15 @@ def _features(m) -> set[str]:
     kinds, features = set(m.sensor_type.tolist()), set()
     if kinds & set(GEOMETRY):
         features.add("sense_geometry")
-    if SENSORS.mjSENS_RANGEFINDER.value in kinds:
+    if RANGEFINDER in kinds:
         features.add("rangefinder")
         if (visible(m) & ~np.isin(m.geom_type, RAY_KINDS)).any():
             features.add("foreign_ray")
     if kinds & set(DISTANCES):
         features.add("distance")
-    if SENSORS.mjSENS_CONTACT.value in kinds:
+    if CONTACT in kinds:
         features.add("sense_contact")
-    camera = mujoco.mjtObj.mjOBJ_CAMERA.value
-    if SENSORS.mjSENS_CAMPROJECTION.value in kinds or camera in {*m.sensor_objtype, *m.sensor_reftype}:
+    if CAMPROJECTION in kinds or CAMERA in {*m.sensor_objtype, *m.sensor_reftype}:
         features.add("camera")
     if m.sensor_history[:, 0].any():
         features.add("sensor_delay")

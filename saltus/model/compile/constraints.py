@@ -9,7 +9,7 @@ import numpy as np
 from saltus.model.compile.solver import solver_features, solver_sizes, solver_values
 from saltus.model.contact import collisions
 from saltus.model.contact.contact_parameters import LawTable, soft_law
-from saltus.model.enums import CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
+from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
 from saltus.model.flex.flexes import edge_address
@@ -112,7 +112,7 @@ def _limits(m, laws, chains, safe, values) -> int:
     law = [laws.index(soft_law(m.jnt_solref[j], m.jnt_solimp[j], safe)) for j in joints]
     law += [laws.index(soft_law(m.tendon_solref_lim[t], m.tendon_solimp_lim[t], safe)) for t in tendons]
     dofs = [int(m.jnt_dofadr[j]) for j in joints]
-    ball = [m.jnt_type[j] == mujoco.mjtJoint.mjJNT_BALL.value for j in joints]
+    ball = [m.jnt_type[j] == BALL for j in joints]
     chain = [chains.of_dofs(range(i, i + (3 if b else 1))) for i, b in zip(dofs, ball, strict=True)]
     values |= {
         "limit_obj": joints + tendons,

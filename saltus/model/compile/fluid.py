@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from saltus.model.enums import CAPSULE, CYLINDER, FLUID_BOX, FLUID_ELLIPSOID, SPHERE
 from saltus.number.functions import MINVAL
 
-BOX, ELLIPSOID = 1, 2
-GEOM = mujoco.mjtGeom
 FIELDS = ("body", "kind", "pos", "mat", "stokes", "drag", "swirl", "lift", "mass", "inertia", "section")
 
 
@@ -72,7 +71,7 @@ def _box(m, b):
     r = np.sqrt(1.5 * squares / m.body_mass[b])  # half its sides
     next_r, last_r = np.roll(r, -1), np.roll(r, 1)
     return {
-        "kind": BOX,
+        "kind": FLUID_BOX,
         "stokes": _stokes(m, r),
         "drag": 2 * density * next_r * last_r,
         "swirl": 0.5 * density * r * (next_r**4 + last_r**4),
@@ -93,7 +92,7 @@ def _ellipsoid(m, g):
     swept = 8 / 15 * math.pi * r * np.maximum(next_r, last_r) ** 4
     most = 8 / 15 * math.pi * middle * largest**4
     return {
-        "kind": ELLIPSOID,
+        "kind": FLUID_ELLIPSOID,
         "stokes": factor * _stokes(m, r),
         "drag": density * area * np.array([slender, blunt - slender, 0.0]),
         "swirl": density * (angular * swept + slender * (most - swept)),
@@ -107,11 +106,11 @@ def _ellipsoid(m, g):
 def semi_axes(m: mujoco.MjModel, g: int) -> np.ndarray:
     """Semi-axes (m) [3] of the ellipsoid that stands for geom g."""
     a, b, c = m.geom_size[g]
-    if m.geom_type[g] == GEOM.mjGEOM_SPHERE:
+    if m.geom_type[g] == SPHERE:
         return np.array([a, a, a])
-    if m.geom_type[g] == GEOM.mjGEOM_CAPSULE:
+    if m.geom_type[g] == CAPSULE:
         return np.array([a, a, a + b])
-    if m.geom_type[g] == GEOM.mjGEOM_CYLINDER:
+    if m.geom_type[g] == CYLINDER:
         return np.array([a, a, b])
     return np.array([a, b, c])
 

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
-from saltus.model.enums import BOX, PLANE, pair_types
+from saltus.model.enums import BOX, CAPSULE, PLANE, pair_kind, pair_types
+from saltus.model.event_enums import DENSE_NUMBERS, EVENT_COUNTS
 from saltus.model.fields.cone import cone_sizes
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 
 LOG_ROWS = 512  # events that compiled code can note before it returns
-EVENT_COUNTS = 6  # see `saltus.contact.event.modes`
-DENSE_NUMBERS = 13  # see `saltus.integrate.event.dense_events`
 # contact points that located events can hold closed at once; with more, time is stepped, unless all are to be located
 MOST_CLOSED, MOST_LOCATED = 32, 256
 CORNERS = 8  # points of a box on a plane
 LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of time foresee contact
-FIXED_ORDER = (3, 6)  # kinds of pairs whose points are always all there, in one order
+# kinds of pairs whose points are always all there, in one order
+FIXED_ORDER = (pair_kind.py_func(PLANE, CAPSULE), pair_kind.py_func(PLANE, BOX))
 LOOKS = 5  # at event functions in a step (see `saltus.integrate.event.event_location`)
 
 

@@ -16,9 +16,17 @@ import mujoco
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.model.actuator_enums import (
+    DYN_HILL,
+    GAIN_HILL,
+    TRN_JOINT,
+    TRN_JOINTINPARENT,
+    TRN_SITE,
+    TRN_SLIDERCRANK,
+    TRN_TENDON,
+)
+from saltus.model.enums import HINGE, SLIDE
 
-DYN_HILL = GAIN_HILL = 100  # beyond MuJoCo's types of dynamics and gains
-ACTIVATION, FIBRE, ROW = range(3)  # places in actuator_slot: of the two states in act, and the row of hill_prm
 # columns of hill_prm
 FORCE, OPTIMAL, SLACK, SINE, FASTEST, DAMPING, SHORTEST, OFFSET = range(8)
 # a muscle's curves among its rows of hill_segment: the first row and the number of rows of each
@@ -211,13 +219,10 @@ def find_muscles(m: mujoco.MjModel, muscles: Mapping[str, HillMuscle]) -> dict[i
 
 def _has_length(m, k) -> bool:
     """Whether the transmission has a length: tendons, hinges, slides, slider-cranks, sites with a reference."""
-    kinds = mujoco.mjtTrn
     kind, (one, other) = m.actuator_trntype[k], m.actuator_trnid[k]
-    if kind in (kinds.mjTRN_JOINT.value, kinds.mjTRN_JOINTINPARENT.value):
-        return bool(m.jnt_type[one] >= mujoco.mjtJoint.mjJNT_SLIDE.value)
-    return kind in (kinds.mjTRN_TENDON.value, kinds.mjTRN_SLIDERCRANK.value) or (
-        kind == kinds.mjTRN_SITE.value and other >= 0
-    )
+    if kind in (TRN_JOINT, TRN_JOINTINPARENT):
+        return bool(m.jnt_type[one] in (SLIDE, HINGE))
+    return kind in (TRN_TENDON, TRN_SLIDERCRANK) or (kind == TRN_SITE and other >= 0)
 
 
 def count_states(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle]) -> int:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import mujoco
 import numpy as np
 
+from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
 from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.constraints import constraints
@@ -14,6 +15,7 @@ from saltus.model.compile.hard import HardLaw, with_hard
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.sensors import sensors
 from saltus.model.compile.tendons import inertia_parents, tendons
+from saltus.model.enums import FREE, JOINT_DOFS
 from saltus.model.fields.cone import cone_sizes
 from saltus.model.fields.event import NO_EVENTS
 from saltus.model.flex.flexes import flexes
@@ -283,7 +285,7 @@ def _free_body_dofs(m):
     """1 for the degrees of freedom of free bodies that nothing is attached to."""
     flag = np.zeros(m.nv, int)
     for b in range(1, m.nbody):
-        alone = m.body_jntnum[b] == 1 and m.jnt_type[m.body_jntadr[b]] == 0
+        alone = m.body_jntnum[b] == 1 and m.jnt_type[m.body_jntadr[b]] == FREE
         first = m.body_dofadr[b]
         if alone and m.body_subtreemass[b] == m.body_mass[b] and (m.dof_treeid == m.dof_treeid[first]).sum() == 6:
             flag[first : first + 6] = 1
@@ -295,7 +297,7 @@ def _leading_dofs(m):
     leads = np.zeros(m.nv, int)
     for j in range(m.njnt):
         leads[m.jnt_dofadr[j]] = 1
-        if m.jnt_type[j] == mujoco.mjtJoint.mjJNT_FREE.value:
+        if m.jnt_type[j] == FREE:
             leads[m.jnt_dofadr[j] + 3] = 1
     return leads
 
@@ -303,11 +305,10 @@ def _leading_dofs(m):
 def _dof_parameters(m):
     """Armature, damping and its polynomial of each dof, with what actuators add through their gear."""
     armature, damping, poly = m.dof_armature.copy(), m.dof_damping.copy(), m.dof_dampingpoly.copy()
-    joint = (mujoco.mjtTrn.mjTRN_JOINT.value, mujoco.mjtTrn.mjTRN_JOINTINPARENT.value)
     for k in range(m.nactuator):
-        if m.actuator_trntype[k] in joint:
+        if m.actuator_trntype[k] in (TRN_JOINT, TRN_JOINTINPARENT):
             j = m.actuator_trnid[k, 0]
-            ndof = (6, 3, 1, 1)[m.jnt_type[j]]
+            ndof = JOINT_DOFS[m.jnt_type[j]]
             dofs = slice(m.jnt_dofadr[j], m.jnt_dofadr[j] + ndof)
             square = m.actuator_gear[m.actuator_outadr[k], 0] ** 2
             armature[dofs] += m.actuator_armature[k] * square

@@ -4,17 +4,16 @@ import mujoco
 import numpy as np
 
 from saltus.model.compile.tendons import inertia_parents
+from saltus.model.enums import FLEX, SOLVER_CG, SOLVER_NEWTON, SOLVER_PGS
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.tree.chains import ChainTable
 
-SOLVERS = mujoco.mjtSolver
-HELD = mujoco.mjtEq.mjEQ_FLEX.value
 MOST = 3000  # degrees of freedom for a Hessian in the place of conjugate gradients
 
 
 def solver_features(m: mujoco.MjModel, left_out: frozenset[str]) -> set[str]:
     """Words for `saltus.model.layout.model_layout`; none for Newton's method alone."""
-    word = {SOLVERS.mjSOL_CG.value: {"cg"}, SOLVERS.mjSOL_PGS.value: {"pgs"}}.get(method(m, left_out), set())
+    word = {SOLVER_CG: {"cg"}, SOLVER_PGS: {"pgs"}}.get(method(m, left_out), set())
     return word | ({"noslip"} if _noslip(m, left_out) else set())
 
 
@@ -26,9 +25,9 @@ def method(m: mujoco.MjModel, left_out: frozenset[str]) -> int:
     """
     named = int(m.opt.solver)
     touches = "flex" not in left_out and flex_contacts.touches(m)
-    held = bool(np.isin(m.eq_type, HELD).any())
-    if named == SOLVERS.mjSOL_CG.value and touches and m.nv <= MOST and not held:
-        return SOLVERS.mjSOL_NEWTON.value
+    held = bool(np.isin(m.eq_type, FLEX).any())
+    if named == SOLVER_CG and touches and m.nv <= MOST and not held:
+        return SOLVER_NEWTON
     return named
 
 
@@ -57,8 +56,8 @@ def solver_sizes(
     dual = any_rows and _dual(m, left_out)
     longest = max(values["support_num"], default=0)
     return {
-        "nv_hessian": nv if any_rows and method(m, left_out) == SOLVERS.mjSOL_NEWTON.value else 0,
-        "nv_cg": nv if any_rows and method(m, left_out) == SOLVERS.mjSOL_CG.value else 0,
+        "nv_hessian": nv if any_rows and method(m, left_out) == SOLVER_NEWTON else 0,
+        "nv_cg": nv if any_rows and method(m, left_out) == SOLVER_CG else 0,
         "nv_dual": nv if dual else 0,
         "nblock_dual": rows + contacts if dual else 0,
         "nrow_dual": rows + contacts * dims if dual else 0,
@@ -75,7 +74,7 @@ def solver_sizes(
 
 def _dual(m, left_out) -> bool:
     """Whether the dual problem is solved."""
-    return int(m.opt.solver) == SOLVERS.mjSOL_PGS.value or _noslip(m, left_out) > 0
+    return int(m.opt.solver) == SOLVER_PGS or _noslip(m, left_out) > 0
 
 
 def _noslip(m, left_out) -> int:

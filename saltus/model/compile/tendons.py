@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from saltus.model.actuator_enums import TRN_TENDON
+from saltus.model.enums import WRAP_CYLINDER, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE
 from saltus.model.tree.chains import ChainTable
 from saltus.number.functions import MINVAL
-
-JOINT, PULLEY, SITE, SPHERE, CYLINDER = range(1, 6)  # MuJoCo's types of elements of paths
 
 
 class Tendons(NamedTuple):
@@ -25,7 +25,7 @@ def tendons(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Tendon
     An element of a fixed tendon is a joint with its coefficient. One of a spatial tendon is the path between two
     successive sites, by way of a sphere or cylinder where there is one, with the inverse of the pulley's divisor.
     """
-    paths = [_fixed(m, t) if m.wrap_type[m.tendon_adr[t]] == JOINT else _spatial(m, t) for t in range(m.ntendon)]
+    paths = [_fixed(m, t) if m.wrap_type[m.tendon_adr[t]] == WRAP_JOINT else _spatial(m, t) for t in range(m.ntendon)]
     elements = [element for path in paths for element in path]
     count = np.array([len(path) for path in paths], int)
     columns: dict[str, Any] = (
@@ -51,7 +51,7 @@ def tendons(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Tendon
         features.add("tendon_force")
     if values["tendon_armature"].any():
         features.add("tendon_armature")
-    if any(kind in (SPHERE, CYLINDER) for kind in columns["path_type"]):
+    if any(kind in (WRAP_SPHERE, WRAP_CYLINDER) for kind in columns["path_type"]):
         features.add("wrap")
     return Tendons(values, {"ntendon": m.ntendon, "npath": len(elements), "ntenJ": m.nJten}, features)
 
@@ -65,7 +65,7 @@ def parameters(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> dic
     values = {f"tendon_{name}": getattr(m, f"tendon_{name}").copy() for name in names}
     if "tendon" in left_out:
         return {name: 0.0 * value for name, value in values.items()}
-    for k in np.flatnonzero(m.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON.value):
+    for k in np.flatnonzero(m.actuator_trntype == TRN_TENDON):
         square = m.actuator_gear[m.actuator_outadr[k], 0] ** 2
         for name in names[2:]:
             values[f"tendon_{name}"][m.actuator_trnid[k, 0]] += square * getattr(m, f"actuator_{name}")[k]
@@ -99,7 +99,8 @@ def inertia_parents(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
 def _fixed(m, t) -> list[tuple]:
     first = m.tendon_adr[t]
     return [
-        (JOINT, int(m.wrap_objid[w]), -1, -1, -1, float(m.wrap_prm[w])) for w in range(first, first + m.tendon_num[t])
+        (WRAP_JOINT, int(m.wrap_objid[w]), -1, -1, -1, float(m.wrap_prm[w]))
+        for w in range(first, first + m.tendon_num[t])
     ]
 
 
@@ -109,11 +110,11 @@ def _spatial(m, t) -> list[tuple]:
     site, geom, share = -1, -1, 1.0
     for w in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
         kind, obj = int(m.wrap_type[w]), int(m.wrap_objid[w])
-        if kind == PULLEY:
+        if kind == WRAP_PULLEY:
             site, share = -1, 1.0 / float(m.wrap_prm[w])
-        elif kind == SITE:
+        elif kind == WRAP_SITE:
             if site >= 0:
-                way, side = (int(m.wrap_type[geom]), round(m.wrap_prm[geom])) if geom >= 0 else (SITE, -1)
+                way, side = (int(m.wrap_type[geom]), round(m.wrap_prm[geom])) if geom >= 0 else (WRAP_SITE, -1)
                 found.append((way, site, obj, int(m.wrap_objid[geom]) if geom >= 0 else -1, side, share))
             site, geom = obj, -1
         elif m.geom_size[obj, 0] >= MINVAL:
@@ -123,7 +124,7 @@ def _spatial(m, t) -> list[tuple]:
 
 def _common_dof(m, path) -> int:
     """The last degree of freedom that moves all of a spatial tendon alike, and so not its length; -1 for none."""
-    bodies = {int(m.site_bodyid[s]) for kind, *sites, _, _, _ in path if kind != JOINT for s in sites}
+    bodies = {int(m.site_bodyid[s]) for kind, *sites, _, _, _ in path if kind != WRAP_JOINT for s in sites}
     bodies |= {int(m.geom_bodyid[g]) for _, _, _, g, _, _ in path if g >= 0}
     ways = [ChainTable(m).ancestors(b) for b in bodies]
     return max(set.intersection(*ways), default=-1) if ways else -1

@@ -14,6 +14,7 @@ from saltus.model.contact.contact_parameters import Law, soft_law
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SDF, SPHERE, pair_types
 from saltus.number.functions import MINVAL
 
+MOST_OF_PAIR = 50  # contacts that MuJoCo's functions may return (mjMAXCONPAIR)
 LEAST_FRICTION = 1e-5
 
 
@@ -81,7 +82,7 @@ def most_contacts(kind: int) -> int:
     """How many contacts two geoms have at most, whose pair is of a kind (`saltus.model.enums.pair_kind`)."""
     kinds = pair_types(kind)
     if HFIELD in kinds or SDF in kinds:
-        return 50  # MuJoCo's limit for a pair
+        return MOST_OF_PAIR
     if SPHERE in kinds or ELLIPSOID in kinds:
         return 1
     known = {

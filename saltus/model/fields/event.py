@@ -1,8 +1,7 @@
 """Located events: numbered points, modes, event functions, the log."""
 
+from saltus.model.event_enums import EVENT_WIDTH
 from saltus.number.structs import ints, reals
-
-EVENT_WIDTH = 10  # numbers of an event in the log (see `saltus.contact.event.modes`)
 
 MODEL = {  # fixed
     # with located events: numbered contact points of each pair, and items with a mode: these points, both ends of
@@ -17,7 +16,7 @@ MODEL = {  # fixed
 }
 
 STATE = {  # state: kept from step to step
-    # with located events: modes (see `saltus.contact.event.modes`), slip directions (world axes; a sign for dry
+    # with located events: modes (see `saltus.model.event_enums`), slip directions (world axes; a sign for dry
     # friction), times of the last impacts (s), and whether all this belongs to the state
     **reals("mode", shape=("nmode",)),
     **reals("slip", shape=("nmode", 3)),

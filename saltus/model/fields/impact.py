@@ -3,8 +3,11 @@
 from saltus.model.fields import cone
 from saltus.number.structs import Field, Layout
 
-NEWTON, POISSON = range(2)  # laws of restitution
-SIMULTANEOUS, MOREAU, SEQUENTIAL = range(3)  # treatments of several contacts
+# laws of restitution and treatments of several contacts, with the names that `saltus.Hard` has for them
+NEWTON, POISSON = range(2)
+IMPACT_LAWS = ("newton", "poisson")
+SIMULTANEOUS, MOREAU, SEQUENTIAL = range(3)
+TREATMENTS = ("simultaneous", "moreau", "sequential")
 ENERGETIC, ROUNDS, LEFTOVER = range(3)  # places in impact_report
 
 IMPACT_FIELDS = {

@@ -1,8 +1,7 @@
 """Tendons."""
 
+from saltus.model.fields.tree import NPOLY
 from saltus.number.structs import ints, reals
-
-NPOLY = 2  # coefficients of polynomial springs and dampers beyond the linear one
 
 MODEL = {  # fixed
     # tendons: path elements, and addresses of their degrees of freedom in tendon_dof, MuJoCo's order of ten_J;

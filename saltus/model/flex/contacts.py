@@ -11,12 +11,12 @@ import numpy as np
 
 from saltus.model.contact import collisions
 from saltus.model.contact.contact_parameters import Law
-from saltus.model.enums import PLANE
+from saltus.model.enums import PLANE, ROPE, SHEET, SOLID
 from saltus.model.flex.cells import most_nodes
 from saltus.model.tree.chains import ChainTable
 
 DISABLE = mujoco.mjtDisableBit
-WORDS = {1: "flexrope", 2: "flexsheet", 3: "flexsolid"}  # features, by dimension
+WORDS = {ROPE: "flexrope", SHEET: "flexsheet", SOLID: "flexsolid"}  # features
 RUN = 32  # elements with numbers side by side that have a box around them; in most sheets they are side by side
 PER_OBJECT = 100  # contacts that there is room for beside one for each vertex
 
@@ -105,7 +105,7 @@ def elements(m: mujoco.MjModel, chosen) -> dict[str, Any]:
         first = int(m.flex_elemadr[f])
         layer = m.flex_elemlayer[first : first + count]
         vertices.append(own)
-        active.append(layer < m.flex_activelayers[f] if dim == 3 else np.ones(count, bool))
+        active.append(layer < m.flex_activelayers[f] if dim == SOLID else np.ones(count, bool))
     names = ("flex_dim", "flex_vertadr", "flex_vertnum", "flex_elemadr", "flex_elemnum", "flex_radius")
     values: dict[str, Any] = {name: getattr(m, name)[list(chosen)] for name in names}
     values["flexelem_vert"] = np.concatenate(vertices) if vertices else np.zeros((0, 4), int)

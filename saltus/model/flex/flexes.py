@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from saltus.model.enums import ROPE, SHEET, SOLID
 from saltus.model.flex.cells import cells
 from saltus.model.flex.contacts import elements, runs
 from saltus.model.flex.mujoco_contacts import skins
 
 DISABLE = mujoco.mjtDisableBit
 RECORD = {2: 21, 3: 24}  # numbers of an element in flex_stiffness
-EDGES = {2: 3, 3: 6}  # of an element
+EDGES = {SHEET: 3, SOLID: 6}  # of an element
 HYPERELASTIC = 21  # place in a record of three dimensions; zero for the linear law
 BENDING = 17  # numbers of an edge in flex_bending
 ROD = 10  # of two segments of a rod, after their count
@@ -46,7 +47,7 @@ def unsupported(m: mujoco.MjModel, f: int) -> str:
     if m.flex_plasticmode[f]:
         return "plasticity"
     first = m.flex_stiffnessadr[f]
-    if m.flex_dim[f] == 3 and first >= 0 and not m.flex_interp[f]:
+    if m.flex_dim[f] == SOLID and first >= 0 and not m.flex_interp[f]:
         records = m.flex_stiffness[first : first + RECORD[3] * m.flex_elemnum[f]].reshape(-1, RECORD[3])
         if records[:, HYPERELASTIC].any():
             return "hyperelasticity"
@@ -108,7 +109,7 @@ def edge_address(m: mujoco.MjModel, f: int) -> int:
 
 def _unsupported_rod(m, f) -> str:
     """What of a flex of one dimension is not simulated: all but rods without twist, straight and round."""
-    if m.flex_dim[f] != 1 or m.flex_bendingadr[f] < 0:
+    if m.flex_dim[f] != ROPE or m.flex_bendingadr[f] < 0:
         return ""
     records = _rod_records(m, f)
     simple = (records[:, [3, 7]] < 0).all() and not records[:, [5, 6, 9]].any()
@@ -127,7 +128,7 @@ def _springs(m) -> bool:
 def _elements(m, f) -> dict[str, Any]:
     """Edges and stiffness [ne (ne + 1)/2], the upper triangle row by row (J/m⁴), of triangles and tetrahedra."""
     out: dict[str, Any] = {}
-    for dim, name in ((2, "triangle"), (3, "tetrahedron")):
+    for dim, name in ((SHEET, "triangle"), (SOLID, "tetrahedron")):
         edges, count, adr = EDGES[dim], 0, int(m.flex_stiffnessadr[f])
         if m.flex_dim[f] == dim and adr >= 0 and m.flex_stiffness[adr] != 0 and _own(m, f):
             count = int(m.flex_elemnum[f])
@@ -141,7 +142,7 @@ def _elements(m, f) -> dict[str, Any]:
 def _bends(m, f, rayleigh) -> dict[str, Any]:
     """Pairs of triangles: edge and opposite corners, stiffness [10] (N/m), factor of their volume (N/m²)."""
     adr, count = int(m.flex_bendingadr[f]), 0
-    if m.flex_dim[f] == 2 and adr >= 0 and _own(m, f):
+    if m.flex_dim[f] == SHEET and adr >= 0 and _own(m, f):
         count = int(m.flex_edgenum[f])
     edges = int(m.flex_edgeadr[f]) + np.arange(count)
     records = m.flex_bending[adr : adr + BENDING * count].reshape(count, BENDING)
@@ -165,7 +166,7 @@ def _rod_records(m, f) -> np.ndarray:
 def _rods(m, f, rayleigh) -> dict[str, Any]:
     """Pairs of segments of a rod that bend against each other: vertices [3], stiffness (J), time constant (s)."""
     records = np.zeros((0, ROD))
-    if m.flex_dim[f] == 1 and m.flex_bendingadr[f] >= 0 and _own(m, f):
+    if m.flex_dim[f] == ROPE and m.flex_bendingadr[f] >= 0 and _own(m, f):
         records = _rod_records(m, f)
     return {
         "rod_vert": records[:, :3].astype(int) + int(m.flex_vertadr[f]),

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from saltus.model.enums import BOX, CAPSULE, PLANE, SPHERE
+from saltus.model.enums import BOX, CAPSULE, PLANE, SOLID, SPHERE
 from saltus.model.flex.contacts import FlexPair
 
 # of the shortest edge: in regular sheets and solids elements that are not joined are some 0.7 of it apart, so that with
@@ -21,7 +21,7 @@ def is_foreign(m: mujoco.MjModel, pair: FlexPair) -> bool:
     if pair.geom < 0 or m.flex_rigid[pair.flex2]:
         return True
     kind = m.geom_type[pair.geom]
-    return kind not in (PLANE, SPHERE, CAPSULE) and not (kind == BOX and m.flex_dim[pair.flex2] < 3)
+    return kind not in (PLANE, SPHERE, CAPSULE) and not (kind == BOX and m.flex_dim[pair.flex2] != SOLID)
 
 
 def foreign_words(m: mujoco.MjModel, pairs: list[FlexPair]) -> set[str]:

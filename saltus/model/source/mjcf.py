@@ -2,8 +2,8 @@
 
     python -m saltus.model.source.mjcf > docs/mjcf.md
 
-MuJoCo's own schema says what there is. Each of its attributes has its place in `saltus.model.source.mjcf_table`, so
-that one that is new in MuJoCo reported as a gap.
+The attributes are those of MuJoCo's schema. Each has a row in `saltus.model.source.mjcf_table`, so that one that is new
+in MuJoCo is reported as a gap.
 """
 
 import itertools

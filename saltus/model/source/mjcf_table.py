@@ -74,8 +74,8 @@ TABLE = (
         "option",
         "integrator",
         SIMULATED,
-        "Euler, RK4, implicit, implicitfast and discrete, unless the simulation has its own; discrete not with"
-        " fluids, noslip, servos and tendons that pull",
+        "Euler, RK4, implicit, implicitfast and discrete, unless given to the simulation; discrete not with"
+        " fluids, noslip, servos, or springs, dampers and inertia of tendons",
     ),
     Row("option", "density viscosity wind", SIMULATED, "fluid forces", "fluid"),
     Row("option", "actuatorgroupdisable", SIMULATED, ""),

@@ -7,7 +7,8 @@ loops over the tree can skip it.
 import mujoco
 import numpy as np
 
-SLIDE = mujoco.mjtJoint.mjJNT_SLIDE.value
+from saltus.model.enums import SLIDE
+
 ORTHOGONAL = 1e-12  # cosines of angles between axes, at most
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.record.table.columns import DIMENSIONS, OPEN, POINTS, SLIPPING, STICKING
+from saltus.model.event_enums import OPEN, SLIP, STICK
+from saltus.record.table.columns import DIMENSIONS, POINTS
 from saltus.record.table.events import UNITS
 from saltus.record.table.ledger import ACCOUNTS
 
@@ -99,7 +100,7 @@ def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) 
     if trajectory.contact_mode.shape[1]:
         # as the CF conventions tell the meaning of numbers
         flags = {
-            "flag_values": np.array([OPEN, STICKING, SLIPPING], np.int8),
+            "flag_values": np.array([OPEN, STICK, SLIP], np.int8),
             "flag_meanings": "open sticking slipping",
         }
         about = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.record.table.columns import SLIPPING, STICKING
+from saltus.model.event_enums import SLIP, STICK
 from saltus.record.table.events import contact_labels
 from saltus.record.table.labels import literal, readable
 
@@ -25,8 +25,8 @@ LINE: dict[str, Any] = {"color": "0.6", "linewidth": 0.8, "linestyle": ":", "zor
 TICKS: dict[str, Any] = {"color": "0.6", "linewidth": 0.6, "zorder": 1}
 
 # Okabe and Ito's blue and orange, and what both stand out from
-MODES = {STICKING: ("sticking", "#0072B2"), SLIPPING: ("slipping", "#E69F00")}
-CLOSED = MODES[STICKING][1]
+MODES = {STICK: ("sticking", "#0072B2"), SLIP: ("slipping", "#E69F00")}
+CLOSED = MODES[STICK][1]
 IMPACT: dict[str, Any] = {"marker": "d", "markersize": 4.5, "color": "#000000", "linestyle": "", "markeredgewidth": 0}
 
 

@@ -25,9 +25,6 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
 #: What is known of contact points; empty in recordings of pairs of geoms alone.
 POINTS = ("contact_mode", "contact_force", "contact_pos")
 
-#: Modes of a contact point.
-OPEN, STICKING, SLIPPING = 0, 1, 2
-
 
 def row_shapes(
     nq: int,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
 from saltus.contact.mujoco.collision import attach
-from saltus.draw.scene.snapshot import NO_MODE
+from saltus.model.event_enums import NO_MODE
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct

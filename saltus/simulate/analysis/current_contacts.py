@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.draw.scene.snapshot import OPEN
+from saltus.model.event_enums import OPEN
 from saltus.record.table.contact_forces import contact_axes, contact_table
 from saltus.simulate import stepping
 from saltus.simulate.engine import loops

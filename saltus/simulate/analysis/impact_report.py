@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
 from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL, cone_sizes
-from saltus.model.fields.impact import ENERGETIC, IMPACT, LEFTOVER, ROUNDS
+from saltus.model.fields.impact import ENERGETIC, IMPACT, IMPACT_LAWS, LEFTOVER, ROUNDS, TREATMENTS
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
-from saltus.simulate.laws.contact import IMPACTS as LAWS
-from saltus.simulate.laws.contact import TREATMENTS
 from saltus.solve.impact.law import resolve_impact
 
 DIMENSION = {BILATERAL: 1, UNILATERAL: 1, COULOMB: 3}
@@ -96,7 +94,7 @@ class ImpactReport:
         width = max([len("energy change, J"), *map(len, self.names)])
         lines = [f"impact at {count} contact{'s' if count != 1 else ''}"]
         lines.append("normal velocity (m/s) before, and after with the normal impulse (N s)")
-        for law in LAWS:
+        for law in IMPACT_LAWS:
             lines += ["", f"{law:{width}}  {'':>10}" + "".join(f"{t:>24}" for t in TREATMENTS)]
             for name, i in zip(self.names, self.first, strict=True):
                 cells = "".join(self._cell(law, t, int(i)) for t in TREATMENTS)
@@ -173,7 +171,7 @@ def impact_report(
     p.hard_count[:] = n, len(u)
     p.hard_kind[:], p.hard_row[:], p.hard_dim[:] = kind, first, [DIMENSION[k] for k in kind]
     p.hard_mu[:], p.hard_restitution[:], p.hard_q[:], p.hard_W[:] = mu, e, u, w.ravel()
-    outcomes = {(law, t): _outcome(p, law, t, tolerance) for law in LAWS for t in TREATMENTS}
+    outcomes = {(law, t): _outcome(p, law, t, tolerance) for law in IMPACT_LAWS for t in TREATMENTS}
     return ImpactReport(tuple(names or (f"contact {b}" for b in range(n))), first, u.copy(), outcomes)
 
 
@@ -203,7 +201,7 @@ def _coefficients(name: str, value: ArrayLike, n: int, largest: float) -> NDArra
 def _outcome(p: Struct, law: str, treatment: str, tolerance: float) -> Outcome:
     """Resolve the impact of a problem, whose data stay."""
     p.hard_r[:] = 0.0
-    residual = _resolve(p, LAWS.index(law), TREATMENTS.index(treatment), tolerance)
+    residual = _resolve(p, IMPACT_LAWS.index(law), TREATMENTS.index(treatment), tolerance)
     impulse, after, report = p.hard_r.copy(), p.hard_u.copy(), p.impact_report
     change = 0.5 * float(impulse @ (after + p.hard_q))
     flags = bool(report[ENERGETIC]), int(report[ROUNDS]), bool(report[LEFTOVER])

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from saltus.contact.event.modes import PAUSED
 from saltus.errors import OptionError
+from saltus.model.event_enums import PAUSED
 from saltus.record.table.events import contact_label
 from saltus.simulate.analysis.impact_report import ImpactReport, impact_report
 from saltus.simulate.engine.engine import Engine

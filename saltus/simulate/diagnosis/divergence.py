@@ -11,6 +11,7 @@ from saltus.contact.counts import NUNSOLVED
 from saltus.errors import DivergenceError, ModelError, SaltusError, warn
 from saltus.integrate.adaptive.dopri5 import ATTEMPTS
 from saltus.integrate.status import LARGEST
+from saltus.model.enums import JOINT_DOFS
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, first_bad
 from saltus.simulate.diagnosis.closed_loop_stability import stable_step_at_start
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, event_error
@@ -200,7 +201,7 @@ def linear_modes(engine: Engine) -> np.ndarray:
     M, B = engine.inertia(), np.diag(kernel_model.dof_damping)
     stiffness = np.zeros(m.nv)
     for j in range(m.njnt):
-        count = (6, 3, 1, 1)[m.jnt_type[j]]
+        count = JOINT_DOFS[m.jnt_type[j]]
         stiffness[m.jnt_dofadr[j] : m.jnt_dofadr[j] + count] = kernel_model.jnt_stiffness[j]
     try:
         return modes(M, np.diag(stiffness), B)

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import warn
+from saltus.model.actuator_enums import PID_KD, PID_KP, PID_PARAMETERS
 from saltus.simulate.diagnosis.closed_loop_stability import GROWS, growth, is_constrained, stable_step
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.control import PID
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 LEAST = 1e-3  # of its gains, with which a controller is tried
-GAINS = slice(0, 3)  # kp, ki, kd among a PID's parameters
+GAINS = slice(PID_KP, PID_KD + 1)  # kp, ki, kd among a PID's parameters
 
 
 @dataclass(frozen=True)

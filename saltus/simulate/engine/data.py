@@ -7,7 +7,7 @@ import numpy as np
 
 from saltus.contact.counts import NITER
 from saltus.errors import OptionError
-from saltus.model.compile.actuators import SCALAR
+from saltus.model.actuator_enums import SCALAR
 from saltus.model.layout import DATA
 from saltus.simulate.engine import constraint_rows
 from saltus.simulate.engine.engine import Engine

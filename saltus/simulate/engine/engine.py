@@ -9,15 +9,15 @@ import numpy as np
 
 from saltus.arguments import positive
 from saltus.contact.counts import NUNSOLVED
-from saltus.contact.event.modes import UNDONE
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.dynamics.control import PID_PARAMETERS
 from saltus.errors import OptionError
 from saltus.integrate.adaptive.memory import GOING
 from saltus.integrate.event.event_driven import event_driven, step_word
 from saltus.integrate.registry import find_integrator
+from saltus.model.actuator_enums import PID_PARAMETERS
 from saltus.model.compile.kernel_model import UserLaws
+from saltus.model.event_enums import UNDONE
 from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.model.model import Model

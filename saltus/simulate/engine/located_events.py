@@ -6,9 +6,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.contact.event import modes
-from saltus.contact.event.modes import KINDS, LOGGED, LOST
 from saltus.errors import warn
+from saltus.model.event_enums import (
+    AFTER,
+    BEFORE,
+    COUNT,
+    DENSE,
+    GAP,
+    IMPACT,
+    ITEM,
+    KIND,
+    KINDS,
+    LOGGED,
+    LOST,
+    NORMAL,
+    SINCE,
+    SPEED,
+    TANGENT2,
+    TIME,
+)
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE
@@ -53,16 +69,16 @@ class EventReader:
         if count[LOST]:
             warn(f"{count[LOST]} events did not fit into the log")
         out = np.zeros(len(rows), self.dtype)
-        item, kind = rows[:, modes.ITEM].astype(int), rows[:, modes.KIND].astype(int)
-        out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
+        item, kind = rows[:, ITEM].astype(int), rows[:, KIND].astype(int)
+        out["time"], out["gap"], out["velocity"] = rows[:, TIME], rows[:, GAP], rows[:, SPEED]
         out["gap"][item < 0] = out["velocity"][item < 0] = np.nan
-        dense = kind == modes.DENSE
-        out["since"] = np.where(dense, rows[:, modes.SINCE], np.nan)
-        out["impacts"] = np.where(dense, rows[:, modes.COUNT], np.nan)
+        dense = kind == DENSE
+        out["since"] = np.where(dense, rows[:, SINCE], np.nan)
+        out["impacts"] = np.where(dense, rows[:, COUNT], np.nan)
         out["kind"], out["name"], out["other"] = self.kinds[kind], self.names[item], self.others[item]
-        impact = kind == modes.IMPACT
-        out["impulse"] = np.where(impact[:, None], rows[:, modes.NORMAL : modes.TANGENT2 + 1], np.nan)
-        for field, place in (("energy_before", modes.BEFORE), ("energy_after", modes.AFTER)):
+        impact = kind == IMPACT
+        out["impulse"] = np.where(impact[:, None], rows[:, NORMAL : TANGENT2 + 1], np.nan)
+        for field, place in (("energy_before", BEFORE), ("energy_after", AFTER)):
             out[field] = np.where(impact | dense, rows[:, place], np.nan)
         count[LOGGED] = count[LOST] = 0
         return out

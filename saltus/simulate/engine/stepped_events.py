@@ -5,10 +5,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.contact.event import modes
-from saltus.contact.event.modes import KINDS, LOGGED, LOST
 from saltus.errors import warn
 from saltus.model.compile.hard import slot_counts
+from saltus.model.event_enums import (
+    GAP,
+    IMPACT,
+    ITEM,
+    KIND,
+    KINDS,
+    LIFTOFF,
+    LOGGED,
+    LOST,
+    NORMAL,
+    SPEED,
+    TANGENT2,
+    TIME,
+)
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE
@@ -40,22 +52,22 @@ class StepEventReader:
         count[LOGGED] = count[LOST] = 0
         if not len(rows):
             return np.empty(0, EVENT_DTYPE)
-        names = {item: self._names(item) for item in np.unique(rows[:, modes.ITEM]).astype(int).tolist()}
+        names = {item: self._names(item) for item in np.unique(rows[:, ITEM]).astype(int).tolist()}
         widest = max(len(name) for pair in names.values() for name in pair)
         text = np.result_type(EVENT_DTYPE["name"], np.dtype(f"U{widest}"))
         fields = EVENT_DTYPE.fields or {}
         out = np.zeros(
             len(rows), np.dtype([(f, text if f in ("name", "other") else kind) for f, (kind, *_) in fields.items()])
         )
-        kind = rows[:, modes.KIND].astype(int)
-        out["time"], out["gap"], out["velocity"] = rows[:, modes.TIME], rows[:, modes.GAP], rows[:, modes.SPEED]
+        kind = rows[:, KIND].astype(int)
+        out["time"], out["gap"], out["velocity"] = rows[:, TIME], rows[:, GAP], rows[:, SPEED]
         out["kind"] = np.array(KINDS)[kind]
-        labels = [names[int(item)] for item in rows[:, modes.ITEM]]
+        labels = [names[int(item)] for item in rows[:, ITEM]]
         out["name"], out["other"] = [name for name, _ in labels], [other for _, other in labels]
-        hits = kind == modes.IMPACT
-        out["impulse"] = np.where(hits[:, None], rows[:, modes.NORMAL : modes.TANGENT2 + 1], np.nan)
+        hits = kind == IMPACT
+        out["impulse"] = np.where(hits[:, None], rows[:, NORMAL : TANGENT2 + 1], np.nan)
         out["energy_before"] = out["energy_after"] = np.nan
-        gone = (kind == modes.LIFTOFF) & (out["gap"] == 0.0) & (out["velocity"] == 0.0)
+        gone = (kind == LIFTOFF) & (out["gap"] == 0.0) & (out["velocity"] == 0.0)
         out["gap"][gone] = out["velocity"][gone] = np.nan  # not looked at any more
         return out
 

@@ -11,6 +11,8 @@ from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, warn
 from saltus.model.compile.hard import HardLaw
+from saltus.model.event_enums import DENSE_WAYS
+from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
 from saltus.terminal.display import facts_html
 
@@ -18,10 +20,6 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.model.model import Model
     from saltus.simulate.laws.events import UserEvents
-
-IMPACTS = ("newton", "poisson")
-TREATMENTS = ("simultaneous", "moreau", "sequential")
-DENSE = ("step", "locate", "stop")
 
 
 @dataclass(frozen=True)
@@ -96,12 +94,12 @@ class Hard:
                 raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
         for name in ("impact", "treatment", "dense"):
             text_of(f"Hard: {name}", getattr(self, name))
-        if self.impact not in IMPACTS:
-            raise OptionError.unknown("impact law", self.impact, list(IMPACTS))
+        if self.impact not in IMPACT_LAWS:
+            raise OptionError.unknown("impact law", self.impact, list(IMPACT_LAWS))
         if self.treatment not in TREATMENTS:
             raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
-        if self.dense not in DENSE:
-            raise OptionError.unknown("treatment of dense events", self.dense, list(DENSE))
+        if self.dense not in DENSE_WAYS:
+            raise OptionError.unknown("treatment of dense events", self.dense, list(DENSE_WAYS))
         for pair, value in mapping("Hard: pairs", self.pairs).items():
             _pair_values(pair, value)
 
@@ -139,10 +137,10 @@ class Hard:
             gap_tolerance=float(self.gap_tolerance),
             speed_tolerance=float(self.speed_tolerance),
             bounce_height=float(self.bounce_height),
-            impact_law=IMPACTS.index(self.impact),
+            impact_law=IMPACT_LAWS.index(self.impact),
             impact_treatment=TREATMENTS.index(self.treatment),
             event=event,
-            dense=DENSE.index(self.dense),
+            dense=DENSE_WAYS.index(self.dense),
             dense_events=float(self.dense_events),
             dense_time=float(self.dense_time),
             dense_step=float(self.dense_step),

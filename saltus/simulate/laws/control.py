@@ -3,14 +3,30 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-import mujoco
 import numpy as np
 
 from saltus.arguments import flag, numbers, whole_number
-from saltus.dynamics.control import AT_STAGES, AT_STEPS, PID_PARAMETERS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
+from saltus.dynamics.control import AT_STAGES, AT_STEPS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
+from saltus.model.actuator_enums import (
+    PID_INVERSE_GEAR,
+    PID_KD,
+    PID_KI,
+    PID_KP,
+    PID_LIMIT,
+    PID_ON,
+    PID_PARAMETERS,
+    PID_PERIOD,
+    PID_RATE,
+    PID_TARGET,
+    TRN_BODY,
+    TRN_JOINT,
+    TRN_JOINTINPARENT,
+    TRN_SITE,
+)
 from saltus.model.compile.kernel_model import UserLaws
+from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.number.cache.fingerprint import names_in
 
 if TYPE_CHECKING:
@@ -24,9 +40,8 @@ READS = {
 }
 NOT_IN_STEPS = {"sensordata", "energy", "qLD", "qLDiagInv", "crb", "cfrc_ext", "cfrc_int", "qfrc_inverse"}
 NOT_IN_STEPS |= {"subtree_linvel", "subtree_angmom"}
-_TRN = mujoco.mjtTrn
-OF_JOINTS = (_TRN.mjTRN_JOINT.value, _TRN.mjTRN_JOINTINPARENT.value)
-_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
+OF_JOINTS = (TRN_JOINT, TRN_JOINTINPARENT)
+_SCALAR = (HINGE, SLIDE)
 
 
 class Controller:
@@ -160,28 +175,30 @@ class PID(Controller):
         if not n:
             raise OptionError("PID: the model has no actuators")
         out = np.zeros((n, PID_PARAMETERS))
-        for column, (name, value) in zip((*range(5), 8), self.gains.items(), strict=True):
+        given = (PID_KP, PID_KI, PID_KD, PID_TARGET, PID_LIMIT, PID_RATE)
+        for column, (name, value) in zip(given, self.gains.items(), strict=True):
             try:
                 out[:, column] = value
             except ValueError:
                 raise OptionError(f"PID: {name} has shape {np.shape(value)}; expected a number or ({n},)") from None
-        out[:, 5] = [2.0 * np.pi if self.wrap and _unlimited_angle(model, k) else 0.0 for k in range(n)]
-        out[:, 7] = [float(names[k] in chosen and model.actuator_ctrlnum[k] == 1) for k in range(n)]
-        for k in np.flatnonzero(out[:, 7]):
+        out[:, PID_PERIOD] = [2.0 * np.pi if self.wrap and _unlimited_angle(model, k) else 0.0 for k in range(n)]
+        out[:, PID_ON] = [float(names[k] in chosen and model.actuator_ctrlnum[k] == 1) for k in range(n)]
+        for k in np.flatnonzero(out[:, PID_ON]):
             gear, without = _gear(model, k)
             if not gear:
                 raise OptionError(
                     f"PID: actuator {names[k]!r} has no position to control: it {without}; choose others by actuators="
                 )
-            out[k, 6] = 1.0 / gear
-        if self.actuators is not None and not out[[names.index(c) for c in chosen], 7].all():
+            out[k, PID_INVERSE_GEAR] = 1.0 / gear
+        if self.actuators is not None and not out[[names.index(c) for c in chosen], PID_ON].all():
             raise OptionError("PID: every controlled actuator must have exactly one control")
         return out.reshape(-1)
 
     def settled(self, model: "Model", qpos: np.ndarray, parameters: np.ndarray) -> np.ndarray:
         """Positions qpos [nq] with the hinges and slides that it controls at the targets among its parameters."""
         out = qpos.copy()
-        for k, (target, on) in enumerate(parameters.reshape(-1, PID_PARAMETERS)[: model.nactuator, [3, 7]]):
+        own = parameters.reshape(-1, PID_PARAMETERS)[: model.nactuator]
+        for k, (target, on) in enumerate(own[:, [PID_TARGET, PID_ON]]):
             joint = model.actuator_trnid[k, 0]
             if on > 0.5 and model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] in _SCALAR:
                 out[model.jnt_qposadr[joint]] = target
@@ -201,16 +218,16 @@ def _gear(model, k) -> tuple[float, str]:
     """What the length of actuator k is divided by to give its position, or 0 and why there is none."""
     kind, (one, other) = model.actuator_trntype[k], model.actuator_trnid[k]
     axes = 1
-    if kind == _TRN.mjTRN_BODY.value:
+    if kind == TRN_BODY:
         return 0.0, "acts on the contacts of a body"
-    if kind == _TRN.mjTRN_SITE.value:
+    if kind == TRN_SITE:
         axes = 6
         if other < 0:
             return 0.0, "acts on a site without a reference"
     if kind in OF_JOINTS:
-        if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_FREE.value:
+        if model.jnt_type[one] == FREE:
             return 0.0, "acts on a free joint"
-        axes = 3 if model.jnt_type[one] == mujoco.mjtJoint.mjJNT_BALL.value else 1
+        axes = 3 if model.jnt_type[one] == BALL else 1
     gear = model.actuator_gear[model.actuator_outadr[k], :axes]
     return float(next((g for g in gear if g), 0.0)), "has gear 0"
 
@@ -218,5 +235,5 @@ def _gear(model, k) -> tuple[float, str]:
 def _unlimited_angle(model, k) -> bool:
     """Whether actuator k turns a hinge that may turn on and on."""
     joint = model.actuator_trnid[k, 0]
-    hinge = model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_HINGE.value
+    hinge = model.actuator_trntype[k] in OF_JOINTS and model.jnt_type[joint] == HINGE
     return bool(hinge and not model.jnt_limited[joint])

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from saltus.arguments import flag, text_of
-from saltus.contact.event.modes import ACTUATOR, USER
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.integrate.event.user_events import EVENTS, no_action
+from saltus.model.event_enums import ACTUATOR, USER
 from saltus.simulate.laws.control import Controller
 
 DIRECTIONS = {"any": 0, "up": 1, "down": -1}

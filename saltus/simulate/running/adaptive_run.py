@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
-from saltus.contact.event.modes import LEFT
+from saltus.model.event_enums import LEFT
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine import loops
 from saltus.simulate.running.fixed_run import Ended, Run

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from saltus.compat.humans import WORLD
 from saltus.contact.counts import NCON
-from saltus.contact.event.modes import LEFT
 from saltus.model.compile.hard import slot_counts
+from saltus.model.enums import CONE_ELLIPTIC
+from saltus.model.event_enums import LEFT
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.contact_forces import contact_table
@@ -145,7 +146,7 @@ def _present(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:
         if not d["count"][NCON]:
             return energy, _of_table(table)
     _look(engine)
-    loops.points(m, engine.d, _first(engine), bool(m.opt_cone) or engine.steps_over_events, table)
+    loops.points(m, engine.d, _first(engine), bool(m.opt_cone == CONE_ELLIPTIC) or engine.steps_over_events, table)
     return d["energy"].copy(), _of_table(table)
 
 

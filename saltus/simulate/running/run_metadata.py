@@ -14,7 +14,7 @@ import numpy as np
 
 from saltus.compat.humans import BODIES, NO_POINTS
 from saltus.integrate.event.event_location import EPSILON
-from saltus.model.compile.hill import FIBRE
+from saltus.model.actuator_enums import FIBRE
 from saltus.simulate.engine.constraint_rows import pair_names
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.contact import find_contact_law

@@ -5,8 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from saltus.contact.event.modes import LEFT
 from saltus.integrate.work import CONTACT, DRY, EQUALITIES, LIMITS
+from saltus.model.event_enums import LEFT
 from saltus.record.table.ledger import ACCOUNTS, ENERGIES, WORKS
 from saltus.simulate import stepping
 from saltus.simulate.engine import loops

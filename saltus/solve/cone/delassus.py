@@ -7,10 +7,10 @@ with the force f_N (n - μ t) along it and against the slip t.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
-from saltus.contact.event.modes import SLIP
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, add_transpose_rows
 from saltus.dynamics.tree.factor import solve_half
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import SLIP
 from saltus.model.fields.cone import BILATERAL, BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel

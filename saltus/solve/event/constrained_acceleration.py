@@ -8,7 +8,6 @@ The multipliers are the forces: A f = -(J a₀ + J̇ v). Where rows are linearly
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.event.active_rows import closed_rows
 from saltus.contact.event.gap_functions import closed_gaps
-from saltus.contact.event.modes import CLOSED, ROUGHLY, SHARED
 from saltus.contact.rows.blocks import CONE
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tendon.length import tendons
@@ -17,6 +16,7 @@ from saltus.dynamics.tree.factor import factor, solve_half, solve_rest
 from saltus.dynamics.tree.kinematics import kinematics
 from saltus.dynamics.tree.manifold import displace
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import CLOSED, EXACTLY, ROUGHLY, SHARED, UNIQUE
 from saltus.model.fields.cone import BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
@@ -95,7 +95,7 @@ def enforce_active_set(m, d):
     rank, _ = minimum_norm(d, n, d.hard_W, d.hard_q, d.hard_r)
     turn_round(d)
     # redundant rows whose least forces leave the cones: least forces in the cones
-    d.event_count[SHARED] = 0
+    d.event_count[SHARED] = UNIQUE
     if rank < n and not feasible(d):
         share(d)
     # generalised forces Jᵀ f
@@ -132,7 +132,7 @@ def share(d):
     If no such forces keep all rows closed, they are those of the motion that begins, and hard_u is not zero.
     """
     residual = solve_cones(d, TOLERANCE)
-    d.event_count[SHARED] = 1 if residual <= SOLVED else ROUGHLY
+    d.event_count[SHARED] = EXACTLY if residual <= SOLVED else ROUGHLY
 
 
 @kernel

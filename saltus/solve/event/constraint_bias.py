@@ -10,8 +10,8 @@ rotate.
 """
 
 from saltus.contact.counts import NBLOCK, NROW
-from saltus.contact.event.modes import CLOSED, OPEN
 from saltus.model.enums import BALL, BOX, PLANE, SPHERE, pair_kind
+from saltus.model.event_enums import CLOSED, OPEN
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import acceleration_at
 from saltus.spatial.vectors import add3, cross, dot3, scale3, sub3

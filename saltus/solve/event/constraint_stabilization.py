@@ -8,12 +8,12 @@ Positions and velocities move by the shortest way in the metric of the inertia,
 """
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.event.modes import CLOSED
 from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.tree.com_frame import com_inertia
 from saltus.dynamics.tree.factor import factor, solve
 from saltus.dynamics.tree.manifold import displace
 from saltus.model.enums import ROWS
+from saltus.model.event_enums import CLOSED
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import DRIFT, assemble, row_matrix, spread

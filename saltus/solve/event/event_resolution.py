@@ -8,24 +8,13 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.event.active_rows import closed_rows, has_room
 from saltus.contact.event.contact_matching import remember_points
 from saltus.contact.event.gap_functions import gaps
-from saltus.contact.event.modes import (
-    CLOSED,
-    LIFTOFF,
-    OPEN,
-    PAUSED,
-    SLIP,
-    SLIPS,
-    STICK,
-    STICKS,
-    TOUCHDOWN,
-    count_closed,
-    log_event,
-)
+from saltus.contact.event.modes import count_closed, log_event
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
 from saltus.dynamics.equations import joint_inertia
 from saltus.dynamics.smooth import energy_of_state, force_stage, position_stage
 from saltus.dynamics.tree.factor import factor
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import CLOSED, LIFTOFF, OPEN, PAUSED, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
 from saltus.model.fields.cone import BOUNDED, COULOMB
 from saltus.model.fields.cone import UNILATERAL as PUSHES
 from saltus.number.functions import absolute, sqrt
@@ -217,7 +206,7 @@ def choose_mode(m, d, k, rounding):
     if kind == COULOMB or kind == PUSHES:
         # normal force at zero, whether it has vanished or never existed
         idle = d.hard_r[j] * d.hard_W[j * d.hard_count[ROWS] + j] <= rounding
-        if d.hard_u[j] > rounding or (idle and (d.event_hit[item] or d.mode_before[item] == 0)):
+        if d.hard_u[j] > rounding or (idle and (d.event_hit[item] or d.mode_before[item] == OPEN)):
             d.mode[item] = OPEN
         elif kind == COULOMB:
             # friction at its limit and sliding acceleration: slip
@@ -244,10 +233,10 @@ def note_changes(m, d):
         was, now = d.mode_before[i], int(d.mode[i])
         if was != now and d.modes_known[0] > 0.5:
             kind = SLIPS
-            if now == 0:
+            if now == OPEN:
                 kind = LIFTOFF
-            elif was == 0:
+            elif was == OPEN:
                 kind = TOUCHDOWN
-            elif now == 1:
+            elif now == STICK:
                 kind = STICKS
             log_event(m, d, kind, i, d.gap[i], zero, (zero, zero, zero), zero, zero)

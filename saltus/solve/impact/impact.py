@@ -6,10 +6,11 @@ are low enough, the contact closes with an impact without restitution.
 """
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.event.modes import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO, log_event
+from saltus.contact.event.modes import log_event
 from saltus.contact.rows.blocks import CONE, UNILATERAL
 from saltus.dynamics.tree.factor import multiply, solve
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO
 from saltus.model.fields import impact as impact_fields
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel

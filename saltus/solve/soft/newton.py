@@ -9,6 +9,7 @@ from saltus.contact.counts import NITER, NROW
 from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces, row_residuals
 from saltus.dynamics.tree.factor import multiply
+from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.components import epsilon_of
 from saltus.number.conditions import has_tangents
 from saltus.number.functions import absolute, any_lane, sqrt, where
@@ -46,7 +47,7 @@ def newton(m, d):
             break
         d.count[NITER] = d.count[NITER] + 1
         # Hessian M + Jᵀ W J: factored anew, or updated by rank one
-        if d.count[NITER] == 1 or m.opt_cone:
+        if d.count[NITER] == 1 or m.opt_cone == CONE_ELLIPTIC:
             hessian(m, d)
             factor_hessian(m, d)
         else:

@@ -11,10 +11,11 @@ have fixed numbers, others get the first that is free.
 """
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.event.modes import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN, log_event
+from saltus.contact.event.modes import log_event
 from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, times_block
 from saltus.model.enums import BOX, PLANE, pair_kind
+from saltus.model.event_enums import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
 from saltus.number.conditions import has
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel

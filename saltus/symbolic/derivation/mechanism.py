@@ -14,16 +14,8 @@ import numpy as np
 
 from saltus.errors import ModelError, UnknownName
 from saltus.model import features
-from saltus.model.compile.actuators import (
-    BALL,
-    BIAS_AFFINE,
-    BIAS_NONE,
-    DYN_NONE,
-    GAIN_AFFINE,
-    GAIN_FIXED,
-    SCALAR,
-)
-from saltus.model.enums import HINGE
+from saltus.model.actuator_enums import BALL, BIAS_AFFINE, BIAS_NONE, DYN_NONE, GAIN_AFFINE, GAIN_FIXED, SCALAR
+from saltus.model.enums import HINGE, JOINT_NAMES, SLIDE
 from saltus.symbolic.derivation.rotation import Matrix, quaternion_matrix
 from saltus.symbolic.expressions import ZERO, Vector, exact, vector
 from saltus.symbolic.parameters import LETTERS, Names, Parameters, symbol_name
@@ -31,7 +23,6 @@ from saltus.symbolic.parameters import LETTERS, Names, Parameters, symbol_name
 if TYPE_CHECKING:
     from saltus.model.model import Model
 
-KINDS = ("free", "ball", "slide", "hinge")
 INEQUALITIES = {"contact": "contacts", "limit": "limits of joints", "frictionloss": "dry friction"}
 LEFT_OUT = {**INEQUALITIES, "actuatorfrcrange": "limits of what actuators do to joints"}
 
@@ -198,7 +189,7 @@ def _refuse(model: Model, m: Any, views: Any) -> None:
     for b in np.flatnonzero(m.body_mocapid >= 0):
         raise ModelError("mocap bodies are not in the equations", element="body", name=model.names("body")[b])
     for j in np.flatnonzero(views["jnt_spring"]):
-        if m.jnt_type[j] < 2:
+        if m.jnt_type[j] not in (SLIDE, HINGE):
             text = "springs of free and ball joints are not in the equations"
             raise ModelError(text, element="joint", name=model.names("joint")[j])
 
@@ -207,7 +198,7 @@ def _joints(model: Model, m: Any, views: Any, numbers: Parameters) -> list[Joint
     out = []
     labels = model.dof_names()
     for j, name in enumerate(model.names("joint")):
-        kind, i, a = KINDS[m.jnt_type[j]], int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
+        kind, i, a = JOINT_NAMES[m.jnt_type[j]], int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j])
         dofs = range(i, i + {"free": 6, "ball": 3}.get(kind, 1))
         scalar = kind in ("slide", "hinge")
         spring = views["jnt_stiffnesspoly"][j] if views["jnt_spring"][j] else (0.0, 0.0)

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from saltus.dynamics.actuator import dc_motor
-from saltus.model.compile.actuators import BRISTLE, CURRENT
+from saltus.model.actuator_enums import BRISTLE, CURRENT
 from saltus.number.kernels import interpret
 
 

@@ -12,13 +12,12 @@ import pytest
 from helpers.cases import WIDTH, Cases, same_bits
 from numpy.testing import assert_allclose
 
-from saltus.dynamics.tendon.length import SPHERE
 from saltus.dynamics.tendon.wrap import sphere_frame, wrap
+from saltus.model.enums import WRAP_CYLINDER, WRAP_SPHERE
 from saltus.number.components import value_of
 from saltus.number.functions import where
 from saltus.number.kernels import kernel
 
-CYLINDER = SPHERE + 1
 KINDS = ("float64", "lane64", "float32", "lane32")
 EXACT = 1e-12  # relative: some tens of roundings, and angles that may be ten times as ill-conditioned as lengths
 SCENE = """<mujoco><worldbody>
@@ -88,7 +87,7 @@ def inputs(kind, p, q, side=None, axes=None, radius=1.0):
     """One row of inputs; points relative to the centre."""
     axes = np.eye(3) if axes is None else axes
     has, side = side is not None, np.zeros(3) if side is None else side
-    return np.concatenate([[kind == SPHERE, has], p, q, side, np.ravel(axes), [radius]]).astype(float)
+    return np.concatenate([[kind == WRAP_SPHERE, has], p, q, side, np.ravel(axes), [radius]]).astype(float)
 
 
 @functools.cache
@@ -129,7 +128,7 @@ def random_inputs(rng, kind, mode):
 
 def cases(mode, count=400):
     rng = np.random.default_rng([3, len(mode)])
-    return np.array([random_inputs(rng, (SPHERE, CYLINDER)[k % 2], mode) for k in range(count)])
+    return np.array([random_inputs(rng, (WRAP_SPHERE, WRAP_CYLINDER)[k % 2], mode) for k in range(count)])
 
 
 @pytest.mark.parametrize("mode", ["none", "outside"])
@@ -221,7 +220,7 @@ def test_quarter_and_most_of_a_circle():
     at = lambda angle, z=0.0: np.array([2 * radius * np.cos(angle), 2 * radius * np.sin(angle), z])  # noqa: E731
     flat = lambda w: radius * (2 * np.sqrt(3) + w - 2 * np.pi / 3)  # noqa: E731
     rows, wanted = [], []
-    for kind, height in ((SPHERE, 0.0), (CYLINDER, 0.0), (CYLINDER, 0.7)):
+    for kind, height in ((WRAP_SPHERE, 0.0), (WRAP_CYLINDER, 0.0), (WRAP_CYLINDER, 0.7)):
         for w in (2.2, 3.0, -2.5):
             for side, way in ((None, abs(w)), (at(w / 2), abs(w)), (at(w / 2 + np.pi), 2 * np.pi - abs(w))):
                 rows.append(inputs(kind, at(0.4), at(0.4 + w, height), side=_turn(side), radius=radius))
@@ -247,15 +246,17 @@ def _turn(side):
 def test_by_the_centre():
     """Ends opposite each other, where the plane or the way is any: MuJoCo's choice, or that of the side site."""
     x, y, z = np.eye(3)
-    rows = [inputs(SPHERE, a, -1.5 * a, side, radius=0.5) for a in (x, y, z) for side in (None, x + 2 * y + 4 * z)]
-    rows += [inputs(SPHERE, x, -1.5 * x, side, radius=0.5) for side in (-y, -z, y)]
-    rows += [inputs(CYLINDER, x, -1.5 * x + 0.2 * z, side, radius=0.5) for side in (None, y, -y, 0.3 * x - y, 2 * z)]
+    rows = [inputs(WRAP_SPHERE, a, -1.5 * a, side, radius=0.5) for a in (x, y, z) for side in (None, x + 2 * y + 4 * z)]
+    rows += [inputs(WRAP_SPHERE, x, -1.5 * x, side, radius=0.5) for side in (-y, -z, y)]
+    rows += [
+        inputs(WRAP_CYLINDER, x, -1.5 * x + 0.2 * z, side, radius=0.5) for side in (None, y, -y, 0.3 * x - y, 2 * z)
+    ]
     # both ends on one side
     rows += [inputs(kind, x, 1.5 * x, side, radius=0.5) for kind in (4, 5) for side in (None, y, x, 0.1 * y)]
     # ends in one place but for rounding have no way around, others do
     rows += [inputs(kind, 2 * x + a * y, 2 * x - a * y, -x) for kind in (4, 5) for a in (1e-8, 1e-7)]
     # a side site on the axis, beyond the radius, counts as one at the geom's x axis
-    rows += [inputs(CYLINDER, [-1, s, 0], [-1, -2 * s, 0], z, radius=0.5) for s in (0.9, -0.9)]
+    rows += [inputs(WRAP_CYLINDER, [-1, s, 0], [-1, -2 * s, 0], z, radius=0.5) for s in (0.9, -0.9)]
     rows = np.array(rows)
     assert_allclose(run("float64", rows), [mujocos(row) for row in rows], rtol=0, atol=1e-14)
 

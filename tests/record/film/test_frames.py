@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import saltus
-from saltus.draw.scene.snapshot import NO_MODE
 from saltus.errors import OptionError
+from saltus.model.event_enums import NO_MODE
 from saltus.record.film.frames import Film, frame_count, frame_rate
 
 

@@ -10,9 +10,8 @@ from helpers.impacts import double_pendulum
 
 from saltus.errors import OptionError
 from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
-from saltus.model.fields.impact import MOREAU, POISSON, SEQUENTIAL
+from saltus.model.fields.impact import IMPACT_LAWS, MOREAU, POISSON, SEQUENTIAL, TREATMENTS
 from saltus.simulate.analysis.impact_report import impact_report
-from saltus.simulate.laws.contact import IMPACTS, TREATMENTS
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +34,7 @@ def test_it_says_where_treatments_differ(cradle):
 
 def test_its_table_has_every_outcome(cradle):
     table = cradle.table
-    assert len(table) == len(IMPACTS) * len(TREATMENTS) * 4
+    assert len(table) == len(IMPACT_LAWS) * len(TREATMENTS) * 4
     row = table[(table["law"] == "poisson") & (table["treatment"] == "moreau")]
     assert list(row["name"]) == NAMES
     np.testing.assert_allclose(row["impulse"], [1.6, 1.2, 0.8, 0.4], atol=1e-12)
@@ -91,6 +90,6 @@ def test_what_it_does_not_take(changed, what):
 
 
 def test_names_have_the_kernels_numbers():
-    assert IMPACTS.index("poisson") == POISSON
+    assert IMPACT_LAWS.index("poisson") == POISSON
     assert TREATMENTS.index("moreau") == MOREAU
     assert TREATMENTS.index("sequential") == SEQUENTIAL

@@ -11,7 +11,7 @@ import pytest
 import saltus
 from saltus.bench.hybrid_systems import WALKER
 from saltus.contact.counts import NROW
-from saltus.contact.event.modes import CLOSED, STICK
+from saltus.model.event_enums import CLOSED, STICK
 from saltus.number.kernels import Entry
 from saltus.solve.event.constrained_acceleration import rows_there
 from saltus.solve.event.constraint_bias import is_simple, simple_drifts

@@ -1,0 +1,44 @@
+"""Numbers with a meaning of actuators, each once: MuJoCo's types and bits, kinds of outputs, places of their states."""
+
+# types of transmissions (mjtTrn): what an actuator acts on
+TRN_JOINT, TRN_JOINTINPARENT, TRN_SLIDERCRANK, TRN_TENDON, TRN_SITE, TRN_BODY, TRN_SO3 = range(7)
+
+# types of activation dynamics (mjtDyn)
+DYN_NONE = 0  # no state: forces follow from controls
+DYN_INTEGRATOR = 1  # the state's rate is the control
+DYN_FILTER = 2  # first-order filter of the control
+DYN_FILTEREXACT = 3  # the same, integrated exactly
+DYN_MUSCLE = 4  # activation that follows an excitation
+DYN_DCMOTOR = 5  # states of a motor: see below
+DYN_PID = 6  # states of a servo: see below
+DYN_USER = 7  # a callback, which is not simulated; as with gains and biases
+# types of gains (mjtGain): force per control or activation
+GAIN_FIXED, GAIN_AFFINE, GAIN_MUSCLE, GAIN_DCMOTOR, GAIN_SO3, GAIN_PID, GAIN_USER = range(7)
+# types of biases (mjtBias): force without them
+BIAS_NONE, BIAS_AFFINE, BIAS_MUSCLE, BIAS_DCMOTOR, BIAS_SO3, BIAS_USER = range(6)
+# the law of `saltus.HillMuscle`, beyond MuJoCo's types of dynamics and gains
+DYN_HILL = GAIN_HILL = 100
+
+# inputs of servos and motors, bits in the order of the controls (mjtCtrlInput)
+INPUT_POS, INPUT_VEL, INPUT_FF, INPUT_VOLTAGE = 1, 2, 4, 8
+CHART_QUAT = 2  # the chart of an orientation's target (mjtCtrlChart): a quaternion
+
+# what an output of an actuator acts on
+SCALAR = 0  # a hinge or slide
+BALL, BALL_IN_PARENT = 1, 2  # a ball joint, along its own axes or the parent's
+FREE, FREE_IN_PARENT = 3, 4  # a free joint, in the same way
+SLIDER_CRANK = 5
+TENDON = 6
+SITE, SITE_REFERENCE = 7, 8  # a site, along its axes; along those of a reference site, on which it acts too
+BODY = 9  # adhesion: the contacts of a body
+ROTATION_OF_BALL, ROTATION_OF_SITE = 10, 11  # one of three axes of a servo on an orientation
+
+# parameters of an actuator under `saltus.PID` in control_prm: gains, target (rad, m), limit of |u| (0: none), period of
+# angles (0: none), inverse of the gear, 1 if the actuator is controlled, rate of the target (rad/s, m/s)
+PID_KP, PID_KI, PID_KD, PID_TARGET, PID_LIMIT, PID_PERIOD, PID_INVERSE_GEAR, PID_ON, PID_RATE = range(9)
+PID_PARAMETERS = PID_RATE + 1
+
+# places of a motor's or servo's own states in actuator_slot
+SLEW, INTEGRAL, TEMPERATURE, BRISTLE, CURRENT = range(5)
+# places of a Hill-type muscle there: of the two states in act, and the row of hill_prm
+ACTIVATION, FIBRE, ROW = range(3)
