@@ -94,7 +94,7 @@ def _made(case: Case) -> dict[str, Any]:
     try:
         return case()
     except saltus.SaltusError as error:
-        return {"error": str(error)}
+        return {"error": type(error).__name__}
 
 
 def _source(name: str) -> str | Path | None:
