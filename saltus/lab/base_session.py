@@ -32,8 +32,8 @@ class Board(Protocol):
         ...
 
 
-# what the page sends whatever is shown: where a session has no method for it, it means nothing
-UNASKED = ("keydown", "keyup", "blur", "release")
+# commands that the page sends whatever is shown, also where they mean nothing
+MAY_BE_IGNORED = ("keydown", "keyup", "blur", "release")
 
 
 class Session(ABC):
@@ -112,7 +112,7 @@ class Session(ABC):
     def handle(self, command: Command) -> None:
         """Do what a command says; what cannot be done is told in a notice."""
         act = getattr(self, f"do_{command.type}", None)
-        if act is None and command.type in UNASKED:
+        if act is None and command.type in MAY_BE_IGNORED:
             return
         try:
             if act is None:
