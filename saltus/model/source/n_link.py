@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Sequence
+from typing import TypedDict
 
 from saltus.errors import OptionError
 
@@ -18,6 +19,18 @@ ABOUT = """\
   The links hang from (x, y) = ({x}, {y}); x points right and y, the world's z, points up. Each hinge measures its
   link's angle relative to the link before it, positive counter-clockwise, zero when straight. A motor turns each hinge
   against the link before it, and the site "tip" marks the end of the last link, where a force may act."""
+
+
+class LinkOptions(TypedDict, total=False):
+    """What can be said of the links; see `n_link`."""
+
+    m: float | Sequence[float]
+    l: float | Sequence[float]  # noqa: E741
+    d: float | Sequence[float]
+    inertia: float | Sequence[float]
+    g: float
+    pivot: tuple[float, float] | None
+    timestep: float
 
 
 def n_link(

@@ -1,8 +1,8 @@
 """The laws of contact that a simulation can follow."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, warn
 from saltus.model.compile.hard import HardLaw
+from saltus.number.structs import Struct
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
 from saltus.terminal.display import facts_html
 
@@ -85,7 +86,7 @@ class Hard:
         pairs = [f"{' and '.join(pair)}: {value}" for pair, value in self.pairs.items()]
         return facts_html("Contact law hard", facts | ({"pairs": "\n".join(pairs)} if pairs else {}))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _coefficient("restitution", self.restitution, 1.0)
         _coefficient("limits", self.limits, 1.0)
         if self.friction is not None:
@@ -166,8 +167,8 @@ class Compliant:
 
     name = "compliant"
 
-    def __init__(self, force: Any):
-        self.force: Any = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
+    def __init__(self, force: Callable[[Struct, Struct, float, float], tuple[float, float, float]]):
+        self.force = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
         self._word = ""
 
     def _repr_html_(self) -> str:
@@ -184,7 +185,9 @@ class Compliant:
         return GIVEN + self._word
 
 
-Law = Soft | Hard | Compliant
+Law: TypeAlias = Soft | Hard | Compliant
+#: A contact law, or its name: "soft", "hard"; None is the soft one.
+ContactChoice: TypeAlias = str | Law | None
 
 
 def _number(name: str, value: Any) -> float:
@@ -240,7 +243,7 @@ def _say_what_is_left_out(model: "Model") -> None:
         warn(text)
 
 
-def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
+def find_contact_law(contact: ContactChoice, with_events: "Model | None" = None) -> Law:
     """The law of a name or a law itself; None is the soft one.
 
     `with_events`: a model whose events are to be located. Without anything that touches or constrains both laws are the
@@ -254,7 +257,7 @@ def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
     return Hard()
 
 
-def _find_contact_law(contact: Any) -> Law:
+def _find_contact_law(contact: ContactChoice) -> Law:
     name = contact if isinstance(contact, str) else None
     if contact is None or name == "soft":
         return Soft()
