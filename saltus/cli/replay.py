@@ -27,7 +27,7 @@ def replay(file: Path, outputs: Outputs, *, port: int, browser: bool) -> None:
     finish(Done(trajectory), outputs)
     if "interrupted_at" in trajectory.attrs:
         hint = f"; saltus run --resume {file} goes on" if file.is_dir() else ""
-        print(f"interrupted at t = {float(trajectory.attrs['interrupted_at']):.6g} s{hint}")
+        print(f"interrupted at t = {float(str(trajectory.attrs['interrupted_at'])):.6g} s{hint}")
     if not outputs.paths():
         _play(trajectory, port, browser)
 
