@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from saltus.errors import ModelError, SaltusError
 from saltus.lab.data.history import History
@@ -45,11 +45,11 @@ class Session(Protocol):
         """Whether nothing goes on by itself."""
         ...
 
-    def scene(self) -> dict[str, Any]:
+    def scene(self) -> dict[str, object]:
         """The `scene` message."""
         ...
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> dict[str, object]:
         """The full `status` message."""
         ...
 
@@ -69,7 +69,7 @@ class Session(Protocol):
         """The state as Python text."""
         ...
 
-    def drawings(self) -> list[dict[str, Any]] | None:
+    def drawings(self) -> list[dict[str, object]] | None:
         """What the user draws into that frame."""
         ...
 
@@ -88,7 +88,7 @@ class Board(Protocol):
     kind: str
     revision: int
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> dict[str, object]:
         """What they are told."""
         ...
 
@@ -139,7 +139,7 @@ class Stage:
         self._viewers = 0
         self._begun = False  # once somebody looks
         self._number = 0
-        self._told: dict[str, Any] = {}
+        self._told: dict[str, object] = {}
         self._told_at = 0.0
         self._posted: dict[str, int] = {}  # revisions of the boards that were published, by kind
         self._wake, self.closed = threading.Event(), threading.Event()
