@@ -55,9 +55,58 @@ _HOME = {
     "ConcurrencyError": "saltus.errors",
 }
 
-__all__ = [*_HOME, "simulate", "__version__"]
+# written out, as type checkers need it
+__all__ = [
+    "PID",
+    "Actuation",
+    "Batch",
+    "ButcherTableau",
+    "Certificate",
+    "Comparison",
+    "Compliant",
+    "ConcurrencyError",
+    "ContactLaw",
+    "Controller",
+    "DivergenceError",
+    "Dynamics",
+    "Equations",
+    "Event",
+    "EventError",
+    "FrictionContact",
+    "Hard",
+    "HillMuscle",
+    "Integrator",
+    "Model",
+    "ModelError",
+    "OdeSolution",
+    "OptionError",
+    "RecordError",
+    "SaltusError",
+    "SaltusWarning",
+    "Simulation",
+    "Soft",
+    "Sweep",
+    "Trajectory",
+    "__version__",
+    "compare",
+    "contact_law",
+    "contact_parameters",
+    "controller",
+    "derive",
+    "friction_contact",
+    "integrate_ode",
+    "integrators",
+    "load",
+    "models",
+    "n_link",
+    "resume",
+    "simulate",
+    "sweep",
+]
 
 if TYPE_CHECKING:
+    from saltus import lab as lab
+    from saltus import symbolic as symbolic
     from saltus.errors import (
         ConcurrencyError,
         DivergenceError,
@@ -93,16 +142,17 @@ if TYPE_CHECKING:
     from saltus.study.sweep import sweep
     from saltus.symbolic.equations import Equations, derive
 
+if not TYPE_CHECKING:  # to type checkers there is what stands above, and nothing else
 
-def __getattr__(name: str):
-    if name in ("lab", "simulate", "symbolic"):  # not one thing but a module, loaded on first use too
-        return import_module(f"saltus.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'saltus' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name):
+        if name in ("lab", "simulate", "symbolic"):  # not one thing but a module, loaded on first use too
+            return import_module(f"saltus.{name}")
+        if name not in _HOME:
+            raise AttributeError(f"module 'saltus' has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

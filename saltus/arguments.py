@@ -6,11 +6,14 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from saltus.errors import OptionError
+
+#: What files hold of options and attributes: text, numbers, and lists and mappings of these.
+PlainValue: TypeAlias = "str | int | float | bool | list[PlainValue] | dict[str, PlainValue] | None"
 
 
 def numbers(name: str, value: Any, dtype: Any = float) -> np.ndarray:

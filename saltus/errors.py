@@ -8,7 +8,11 @@ import math
 import os
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class SaltusWarning(UserWarning):
@@ -26,12 +30,12 @@ def warn(text: str) -> None:
 class SaltusError(Exception):
     """The base of every error that Saltus raises on purpose."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # attributes travel between processes although constructors take more than the text
         return _restored, (type(self), self.args, self.__dict__)
 
 
-def _restored(kind: type[SaltusError], args: tuple[Any, ...], attributes: dict[str, Any]) -> SaltusError:
+def _restored(kind: type[SaltusError], args: tuple[object, ...], attributes: dict[str, object]) -> SaltusError:
     error = kind.__new__(kind, *args)
     error.__dict__.update(attributes)
     return error
@@ -98,6 +102,32 @@ def proposal(value: object, choices: Iterable[str]) -> str:
     return f"; did you mean '{folded[close[0]]}'?" if close else ""
 
 
+class Recording(Protocol):
+    """What a run had recorded when it stopped: a `saltus.Trajectory`, of which this is what most need.
+
+    Attributes:
+        time [T]: s.
+        qpos [T, nq]: positions (rad, m, quaternion parts).
+        qvel [T, nv]: velocities (rad/s, m/s).
+        ctrl [T, nu]: controls.
+        energy [T, 2]: potential and kinetic energy, J.
+    """
+
+    time: NDArray[np.float64]
+    qpos: NDArray[np.float64]
+    qvel: NDArray[np.float64]
+    ctrl: NDArray[np.float64]
+    energy: NDArray[np.float64]
+
+    def __len__(self) -> int: ...
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """See `saltus.Trajectory.save`."""
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> object:
+        """See `saltus.Trajectory.plot`."""
+
+
 class DivergenceError(SaltusError):
     """A run stopped because its state or acceleration is not finite, or grew beyond all measure.
 
@@ -125,7 +155,7 @@ class DivergenceError(SaltusError):
         timestep: float | None = None,
         stable_timestep: float | None = None,
         stable_of: str | None = None,
-        trajectory: Any = None,
+        trajectory: Recording | None = None,
     ) -> None:
         """`what` completes "joint 'elbow' ..."; `stable_of` names what sets the limit ("the damper of 'elbow'")."""
         self.time = time
@@ -184,8 +214,8 @@ class EventError(SaltusError):
         *,
         time: float | None = None,
         event: str | None = None,
-        trajectory: Any = None,
-        snapshot: Any = None,
+        trajectory: Recording | None = None,
+        snapshot: NDArray[np.float64] | None = None,
     ) -> None:
         self.time = time
         self.event = event

@@ -111,7 +111,7 @@ def _film(run: Trajectory, name: str, folder: Path) -> Contender:
 def _figure(run: Trajectory, what: str, found: dict[str, Timing]) -> Figure:
     own, peer = found["saltus"], found.get("mujoco")
     known = (None, None) if peer is None else (peer.median, own.ratio_to(peer))
-    return Figure(run.attrs["model_name"], what, own.median, *known)
+    return Figure(str(run.attrs["model_name"]), what, own.median, *known)
 
 
 def _cells(figure: Figure) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def replay(
     finish(Done(trajectory), outputs)
     if "interrupted_at" in trajectory.attrs:
         hint = f"; resume it with saltus run --resume {file}" if file.is_dir() else ""
-        print(f"interrupted at t = {float(trajectory.attrs['interrupted_at']):.6g} s{hint}")
+        print(f"interrupted at t = {float(str(trajectory.attrs['interrupted_at'])):.6g} s{hint}")
     if not outputs.paths():
         _play(trajectory, port, browser)
 

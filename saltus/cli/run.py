@@ -190,7 +190,7 @@ def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
     if trajectory is None or not len(trajectory):
         raise done.error or KeyboardInterrupt
     if done.warnings and not saved:
-        trajectory.attrs["warnings"] = done.warnings
+        trajectory.attrs["warnings"] = [*done.warnings]
     screen.print_facts(summary(trajectory, done.why_unchecked))
     if trajectory.ledger.shape[1]:
         typer.echo(f"\n{trajectory.energy_report()}")
@@ -278,7 +278,8 @@ def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, 
     from saltus.record.table.events import counts
     from saltus.record.table.trajectory_table import readable_model
 
-    attrs, (m, why) = trajectory.attrs, readable_model(trajectory)
+    attrs: dict[str, Any] = {**trajectory.attrs}
+    m, why = readable_model(trajectory)
     if why:
         screen.say(f"warning: {why}")
     parts = []

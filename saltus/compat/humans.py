@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import numbers
+from saltus.arguments import PlainValue, numbers
 from saltus.errors import OptionError
 
 #: The attribute of a recording that says between which two bodies each contact point lies.
@@ -36,7 +36,7 @@ class Recording(Protocol):
     contact_state: NDArray[np.bool_]
     contact_force: NDArray[np.float64]
     contact_pos: NDArray[np.float64]
-    attrs: dict[str, Any]
+    attrs: dict[str, PlainValue]
 
     def __len__(self) -> int: ...
 
@@ -126,7 +126,7 @@ def _centre_of_pressure(t: Recording, body: str | None, normal: ArrayLike) -> ND
 def _signs(t: Recording, body: str | None) -> NDArray[np.float64]:
     """What makes a contact's force that on the body, or on what moves: 1, -1, or 0 where it does not count [n]."""
     _check_points(t)
-    pairs = t.attrs.get(BODIES)
+    pairs: Any = t.attrs.get(BODIES)
     if pairs is None:
         if body is not None or t.contact_force.shape[1]:
             raise OptionError(

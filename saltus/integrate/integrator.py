@@ -1,12 +1,23 @@
 """The Integrator record: name, order, capabilities and step kernel of a time-stepping method."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from types import FunctionType
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.model.layout import data_sizes
 from saltus.terminal.display import facts_html
+
+
+class Kernel(Protocol):
+    """A function that `saltus.number.kernels.kernel` compiles; `py_func`: as it was written."""
+
+    @property
+    def py_func(self) -> FunctionType: ...
+
+    def __call__(self, *arguments: object) -> object: ...
 
 
 @dataclass(frozen=True)
@@ -25,10 +36,11 @@ class Integrator:
     order: int
     kind: str
     reference: str
-    step: Any = field(repr=False, compare=False)  # kernel step(m, d, h, *parameters)
-    parameters: tuple[np.ndarray, ...] = field(default=(), repr=False, compare=False)
-    needs: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # arguments of `data_sizes`
-    tangent_step: Any = field(default=None, repr=False, compare=False)  # two kernels for derivatives, see `euler`
+    step: Kernel = field(repr=False, compare=False)  # kernel step(m, d, h, *parameters)
+    parameters: tuple[NDArray[np.float64], ...] = field(default=(), repr=False, compare=False)
+    needs: dict[str, object] = field(default_factory=dict, repr=False, compare=False)  # arguments of `data_sizes`
+    # two kernels for derivatives, see `euler`
+    tangent_step: tuple[Kernel, ...] | None = field(default=None, repr=False, compare=False)
     adaptive: bool = field(default=False, repr=False)
     leaves: str = field(default="", repr=False, compare=False)
     # soft constraints are stable at any step size, so that their time constants need no bound
@@ -47,7 +59,7 @@ class Integrator:
         fixed, each = self.needs.get("memory", (0, 0))
         return fixed + each * nv
 
-    def data_sizes(self, model_sizes: dict[str, int], *, tangents: bool = False, **room: Any) -> dict[str, int]:
+    def data_sizes(self, model_sizes: dict[str, int], *, tangents: bool = False, **room: int) -> dict[str, int]:
         """Sizes of the Data that the integrator needs; `tangents`: of duals; `room`: for a controller."""
         needs = {k: v for k, v in self.needs.items() if k != "memory"}
         return data_sizes(model_sizes, nmemory=self.memory(model_sizes["nv"]), tangents=tangents, **needs, **room)

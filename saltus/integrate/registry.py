@@ -1,5 +1,7 @@
 """The registry of integrators by name."""
 
+from typing import TypeAlias
+
 from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.integrate.adaptive.dopri5 import dopri5
@@ -37,6 +39,9 @@ _ALL = (
     moreau_jean(),
 )
 
+#: Which integrator: a name in any case, an Integrator, a ButcherTableau, or None for what the model's file says.
+IntegratorChoice: TypeAlias = str | Integrator | ButcherTableau | None
+
 
 class Integrators(dict[str, Integrator]):
     """Integrators by name; displayed as a table in notebooks."""
@@ -51,7 +56,9 @@ def integrators() -> dict[str, Integrator]:
     return Integrators({i.name: i for i in _ALL})
 
 
-def find_integrator(choice, from_file: str, tolerance: tuple[float, float] | None = None) -> Integrator:
+def find_integrator(
+    choice: IntegratorChoice, from_file: str, tolerance: tuple[float, float] | None = None
+) -> Integrator:
     """The integrator selected by a user or a file.
 
     `choice`: a name in any case, an Integrator, a ButcherTableau, or None for `from_file`, the name in the model file.
@@ -74,7 +81,7 @@ def find_integrator(choice, from_file: str, tolerance: tuple[float, float] | Non
     return dopri5(relative, absolute)
 
 
-def _find(choice, from_file: str) -> Integrator:
+def _find(choice: IntegratorChoice, from_file: str) -> Integrator:
     if isinstance(choice, Integrator):
         return choice
     if isinstance(choice, ButcherTableau):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.arguments import whole_number
 from saltus.errors import OptionError
@@ -62,7 +63,7 @@ class ButcherTableau:
         return not np.triu(self.a).any()
 
     @property
-    def table(self) -> np.ndarray:
+    def table(self) -> NDArray[np.float64]:
         """The tableau in its usual layout, [s + 1, s + 1]: rows (c_i, a_i), last row (0, b)."""
         s = self.stages
         out = np.zeros((s + 1, s + 1))
@@ -89,7 +90,7 @@ class ButcherTableau:
         return f"ButcherTableau({self.name!r}: {kind}, {self.stages} stages, order {self.order})"
 
 
-def _numbers(name, values) -> np.ndarray:
+def _numbers(name: str, values: object) -> NDArray[np.float64]:
     try:
         convert = np.vectorize(
             lambda x: float(Fraction(x)) if isinstance(x, str | Fraction) else float(x), otypes=[float]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import webbrowser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +18,16 @@ from saltus.lab.messages.ear import Ear
 from saltus.lab.view.drawings import Drawing, arrow, line, sphere, text
 
 if TYPE_CHECKING:
+    from saltus.integrate.registry import IntegratorChoice
     from saltus.lab.base_session import Session
     from saltus.lab.controls.extras import Extras, UserSlider
     from saltus.lab.data.recording import Downloads
     from saltus.lab.messages.outside import Outside
     from saltus.lab.scene.scenes import Scene
+    from saltus.model.load import ModelSource
     from saltus.model.model import Model
+    from saltus.record.trajectory import Trajectory
+    from saltus.simulate.laws.contact import ContactChoice
     from saltus.simulate.simulation import Simulation
 
 __all__ = ["FIRST", "Drawing", "Lab", "arrow", "line", "open", "sphere", "text"]
@@ -45,7 +49,7 @@ class Lab:
     is told on the page and called no more.
     """
 
-    def __init__(self, first: Scene, options: dict[str, Any], port: int = 0):
+    def __init__(self, first: Scene, options: Mapping[str, object], port: int = 0):
         """See `open`."""
         from saltus.lab.controls.extras import Extras
         from saltus.lab.scene.scenes import scenes
@@ -102,7 +106,7 @@ class Lab:
         *,
         value: float | None = None,
         unit: str = "",
-        on_change: Callable[[Simulation, float], Any] | None = None,
+        on_change: Callable[[Simulation, float], object] | None = None,
     ) -> UserSlider:
         """Add a slider from `low` to `high`, at `value` at first (None: at `low`).
 
@@ -113,7 +117,7 @@ class Lab:
         """
         return self._own.slider(name, low, high, low if value is None else value, unit, on_change)
 
-    def button(self, name: str, on_press: Callable[[Simulation], Any]) -> None:
+    def button(self, name: str, on_press: Callable[[Simulation], object]) -> None:
         """Add a button; `on_press(sim)` is called once a press. OptionError: there is a button of this name."""
         self._own.button(name, on_press)
 
@@ -133,7 +137,7 @@ class Lab:
         """
         self._own.draw(draw)
 
-    def before_step(self, act: Callable[[Simulation], Any]) -> None:
+    def before_step(self, act: Callable[[Simulation], object]) -> None:
         """Have `act(sim)` called before every step, as to set `sim.qfrc_applied` or `sim.ctrl`."""
         self._own.before_step(act)
 
@@ -154,7 +158,7 @@ class Lab:
     def __enter__(self) -> Lab:
         return self
 
-    def __exit__(self, *exc: Any) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -165,10 +169,10 @@ class Lab:
 
 
 def open(
-    what: Any = FIRST,
+    what: ModelSource | Simulation | Trajectory = FIRST,
     *,
-    integrator: Any = None,
-    contact: Any = None,
+    integrator: IntegratorChoice = None,
+    contact: ContactChoice = None,
     restitution: float | None = None,
     friction: float | None = None,
     timestep: float | None = None,
@@ -219,7 +223,7 @@ def _speed(speed: float) -> float:
     return float(speed)
 
 
-def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
+def _scene(what: ModelSource | Simulation | Trajectory, options: dict[str, Any], ignore: list[str]) -> Scene:
     """The scene that shows something."""
     from saltus.lab.player import Player
     from saltus.lab.scene.scenes import Scene, scenes
@@ -230,7 +234,11 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
     if isinstance(what, Trajectory):
         if options.keys() - {"speed", "playing"} or ignore:
             raise OptionError("a recording is played as it is: it has no integrator, step or parameters to choose")
-        return Scene("recording", "Recording", "Yours", lambda downloads, given: Player(what, downloads, **given))
+
+        def play(downloads: Downloads, given: Mapping[str, Any]) -> Session:
+            return Player(what, downloads, **given)
+
+        return Scene("recording", "Recording", "Yours", play)
     source = what if isinstance(what, Simulation) else None
     if source is not None and source.dynamics is not None:
         raise OptionError(f"{source.dynamics} does not follow what the lab changes in a model; show a recording of it")
@@ -238,7 +246,7 @@ def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
         return scenes()[what]
     if isinstance(what, str) and _is_bare(what) and what not in scenes() and not Path(what).exists():
         raise ModelError(f"no such file{proposal(what, scenes())} (scenes: {', '.join(scenes())})", file=what)
-    model = load(source.model if source is not None else what, ignore=ignore)
+    model = load(what.model if isinstance(what, Simulation) else what, ignore=ignore)
     name = _name(what, model.name)
     name = name if name not in scenes() else f"{name} (yours)"
     given: dict[str, Any] = {}

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeAlias, Unpack
 
 import mujoco
 
@@ -18,20 +19,28 @@ from saltus.model.source.bundled_names import BUNDLED, models
 from saltus.model.source.encoding import check_names
 from saltus.model.source.format_strings import check_file, check_text
 from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
+from saltus.model.source.n_link import LinkOptions
 from saltus.model.source.n_link import n_link as mjcf_n_link
 from saltus.model.source.number_checks import check_numbers
 from saltus.model.written import use
 
-__all__ = ["BUNDLED", "load", "models", "n_link"]
+__all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
+
+#: What models are made of; see `load`.
+ModelSource: TypeAlias = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec | Model
 
 
-def n_link(n: int, **parameters) -> Model:
+def n_link(n: int, **parameters: Unpack[LinkOptions]) -> Model:
     """A planar pendulum with n links; parameters as in `saltus.model.source.n_link`, which writes its MJCF text."""
     return load(mjcf_n_link(n, **parameters))
 
 
 def load(
-    source, *, ignore: Iterable[str] = (), muscles: Mapping[str, HillMuscle] | None = None, apart: bool | float = False
+    source: ModelSource,
+    *,
+    ignore: Iterable[str] = (),
+    muscles: Mapping[str, HillMuscle] | None = None,
+    apart: bool | float = False,
 ) -> Model:
     """Load a mechanism.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import text_of
 from saltus.errors import OptionError, UnknownName
@@ -19,6 +20,7 @@ from saltus.model.compile.sensors import sensors
 from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import changed, value_of
 from saltus.model.layout import model_layout
+from saltus.model.model_fields import ModelFields
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
 from saltus.terminal.display import count
@@ -38,11 +40,32 @@ KINDS = {name: size for name, size in KINDS.items() if isinstance(getattr(mujoco
 class Options(SimpleNamespace):
     """Values of <option>: timestep (s), gravity (m/s²), integrator (a name), flags and the rest by MuJoCo's names."""
 
+    timestep: float
+    """Length of a step (s)."""
+    integrator: str
+    """The integrator's name."""
+    gravity: NDArray[np.float64]
+    """[3] gravity (m/s²), world axes."""
+    wind: NDArray[np.float64]
+    """[3] velocity of the medium (m/s), world axes."""
+    magnetic: NDArray[np.float64]
+    """[3] magnetic flux, world axes."""
+    density: float
+    """Density of the medium (kg/m³)."""
+    viscosity: float
+    """Viscosity of the medium (Pa s)."""
+    impratio: float
+    """Impedance of friction over that of the normal."""
+    tolerance: float
+    """Tolerance of the constraint solver."""
+    iterations: int
+    """Most iterations of the constraint solver."""
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Model is frozen: opt.{name} cannot be assigned")
 
 
-class Model:
+class Model(ModelFields):
     """A mechanism, immutable. Its fields have MuJoCo's names, `nq`, `body_mass`, `jnt_axis`, ..., and are read-only.
 
     `opt`: the options. `ignored`: the features that the user has chosen to leave out. `xml`: the model as MJCF text
@@ -61,7 +84,7 @@ class Model:
         ignored: list[str] | None = None,
         initial_key: int | None = None,
         muscles: Mapping[str, HillMuscle] | None = None,
-        changes: Mapping[str, Any] | None = None,
+        changes: Mapping[str, ArrayLike] | None = None,
     ):
         self.mj_model = mj_model
         self._muscles = find_muscles(mj_model, muscles or {})
@@ -128,7 +151,7 @@ class Model:
         self._copies.look()
         self._copies.warn(self)
 
-    def changed(self, values: Mapping[str, Any]) -> "Model":
+    def changed(self, values: Mapping[str, ArrayLike]) -> "Model":
         """A copy with other values, {"body_mass[bob]": 3.0, "opt.gravity[2]": -1.62}; see `field_overrides`.
 
         Its `changes` are all changes since the file was loaded.
@@ -149,7 +172,7 @@ class Model:
             changes={**self.changes, **new},
         )
 
-    def value(self, key: str) -> Any:
+    def value(self, key: str) -> float | NDArray[np.float64]:
         """The current value for a key of `changed`: a float, or an array for several numbers."""
         return value_of(self.mj_model, key, self._labels())
 

@@ -45,7 +45,7 @@ class _Flags(set):
 FASTMATH = frozenset({"contract", "nsz", "arcp"})
 
 
-def kernel(function=None, *, strict=False, inline=False, sums=False):
+def kernel(function=None, *, strict=False, inline=False, sums=False) -> Any:
     """Compile `function` for the types that it is called with from other kernels, when an `Entry` needs it.
 
     `strict` keeps the order of floating-point operations as written (for code that relies on rounding). `inline` is for

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.arguments import PlainValue
 from saltus.errors import OptionError
 from saltus.record.io.sample_buffer import SampleBuffer
 from saltus.record.table.certificate import Certificate
@@ -38,7 +39,7 @@ class TrajectoryBuilder(SampleBuffer):
         expected: int = 64,
         names: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, Sequence[str]] | None = None,
-        attrs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, PlainValue] | None = None,
         model: Model | None = None,
     ) -> None:
         """Room for `expected` samples is reserved; more are taken, at a growing step. The rest goes to `Trajectory`.
@@ -55,7 +56,7 @@ class TrajectoryBuilder(SampleBuffer):
                 raise OptionError(f"{name} cannot have a negative size, got {size}")
         super().__init__(row_shapes(**sizes), max(int(expected), 1))
         self._names, self._units, self._model = names, units, model
-        self.attrs: dict[str, Any] = dict(attrs or {})
+        self.attrs: dict[str, PlainValue] = dict(attrs or {})
 
     def finish(self, status: str = "complete", *, certificate: Certificate | None = None) -> Trajectory:
         """The samples so far as a trajectory of their own; recording may go on afterwards."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from saltus.arguments import several
 from saltus.compat.humans import HumansNames
+from saltus.draw.scene.view import ViewOptions
 from saltus.errors import OptionError
 from saltus.record.energy_report import EnergyReport
+from saltus.record.film.options import FilmOptions, ReportOptions
 from saltus.record.io.store import StreamedTable
 from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.trajectory_table import TrajectoryTable
 from saltus.terminal.display import count
+from saltus.terminal.progress import ProgressChoice
 
 if TYPE_CHECKING:
     import xarray
@@ -143,8 +146,8 @@ class Trajectory(HumansNames, TrajectoryTable):
         renderer: str = "saltus",
         text: bool | str = True,
         ghosts: Sequence[Trajectory] = (),
-        progress: Any = None,
-        **view: Any,
+        progress: ProgressChoice = None,
+        **view: Unpack[ViewOptions],
     ) -> None:
         """Write a film: MP4 (H.264), WebM (VP9) or GIF by the suffix, whole or not at all.
 
@@ -172,7 +175,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         options = {"speed": speed, "renderer": renderer, "text": text, "ghosts": ghosts, "progress": progress}
         write_video(self, path, fps, **options, **view)
 
-    def show(self, fps: float = 30, **options: Any) -> Video:
+    def show(self, fps: float = 30, **options: Unpack[FilmOptions]) -> Video:
         """A film to be seen in a notebook; options as of `video`. Its `save` writes it to a file (.mp4)."""
         from saltus.record.film.video import make_video
 
@@ -186,7 +189,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         renderer: str = "saltus",
         text: bool | str = False,
         ghosts: Sequence[Trajectory] = (),
-        **view: Any,
+        **view: Unpack[ViewOptions],
     ) -> Image:
         """Draw the state at a time (s, as in `time`; None: the last); written to `path` too (.png, .jpg) where given.
 
@@ -197,7 +200,14 @@ class Trajectory(HumansNames, TrajectoryTable):
         options = {"renderer": renderer, "text": text, "ghosts": several("ghosts", ghosts)}
         return trajectory_picture(self, path, time, **options, **view)
 
-    def report(self, path: str | os.PathLike[str], *, video: bool = True, progress: Any = None, **options: Any) -> None:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        video: bool = True,
+        progress: ProgressChoice = None,
+        **options: Unpack[ReportOptions],
+    ) -> None:
         """Write one HTML page about the run: plots, accuracy, events, options, and a film unless `video` is False.
 
         The page holds all that it shows and opens without a network. `options`: those of `video`.

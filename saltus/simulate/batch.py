@@ -1,18 +1,21 @@
 """Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, positive, whole_number
 from saltus.errors import DivergenceError, ModelError, OptionError, warn
 from saltus.integrate.adaptive.memory import STUCK
-from saltus.integrate.registry import find_integrator
+from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.integrate.status import LARGEST
-from saltus.model.load import load
+from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.number.kinds import LANES
+from saltus.simulate.attributes import ArrayProperty
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
 from saltus.simulate.engine.lanes import FIELDS, Lanes
@@ -25,16 +28,16 @@ from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 from saltus.terminal.display import count
 
 
-def _field(name: str, unit: str) -> Any:
+def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
     """A field of all simulations as an attribute: reading copies out, assigning sets."""
 
-    def read(self: "Batch") -> np.ndarray:
+    def read(self: "Batch") -> NDArray[np.floating]:
         return self._read(name)
 
-    def write(self: "Batch", values: Any) -> None:
+    def write(self: "Batch", values: ArrayLike) -> None:
         self._write(name, values)
 
-    return property(read, write, doc=f"{name} of all simulations ({unit}).")
+    return ArrayProperty(read, write, doc=f"{name} of all simulations {unit}: a copy to read, an array to assign.")
 
 
 class Batch:
@@ -58,11 +61,11 @@ class Batch:
 
     def __init__(
         self,
-        model: Any,
+        model: ModelSource,
         n: int,
         threads: int | None = None,
         precision: str = "float64",
-        integrator: Any = None,
+        integrator: IntegratorChoice = None,
         timestep: float | None = None,
         *,
         control: Controller | None = None,
@@ -139,43 +142,56 @@ class Batch:
     # ------------------------------------------------------------ state
 
     @in_turn
-    def _read(self, field: str) -> np.ndarray:
+    def _read(self, field: str) -> NDArray[np.floating]:
         return self.lanes.read(field)
 
     @in_turn
-    def _write(self, field: str, values: Any, ids: Any = slice(None)) -> None:
+    def _write(self, field: str, values: ArrayLike, ids: Any = slice(None)) -> None:
         try:
             self.lanes.write(field, numbers(field, values), np.arange(self.n)[ids])
         except ValueError:
             wanted = (self.n, *self.lanes.shape(field))
             raise OptionError(f"{field} has shape {wanted}, not {np.shape(values)}") from None
 
-    time = _field("time", "s")
-    qpos = _field("qpos", "rad, m, quaternions")
-    qvel = _field("qvel", "rad/s, m/s")
-    act = _field("act", "actuator's unit")
-    ctrl = _field("ctrl", "actuator's unit")
-    mocap_pos = _field("mocap_pos", "m")
-    mocap_quat = _field("mocap_quat", "quaternions")
-    userdata = _field("userdata", "whatever they mean to a controller")
-    control_prm = _field("control_prm", "as the controller reads them")
-    qfrc_applied = _field("qfrc_applied", "N m, N")
-    xfrc_applied = _field("xfrc_applied", "force N, torque N m")
+    time = _field("time", "[n] (s)")
+    """Times [n] (s)."""
+    qpos = _field("qpos", "[n, nq] (rad, m, quaternion parts)")
+    """Positions [n, nq] (rad, m, quaternion parts)."""
+    qvel = _field("qvel", "[n, nv] (rad/s, m/s)")
+    """Velocities [n, nv] (rad/s, m/s; of free and ball joints in body axes)."""
+    act = _field("act", "[n, na and the controller's states]")
+    """States of actuators, then those of the controller [n, na + states]."""
+    ctrl = _field("ctrl", "[n, nu] (actuator's unit)")
+    """Controls [n, nu] (each in its actuator's unit)."""
+    mocap_pos = _field("mocap_pos", "[n, nmocap, 3] (m)")
+    """Places of mocap bodies [n, nmocap, 3] (m)."""
+    mocap_quat = _field("mocap_quat", "[n, nmocap, 4] (quaternions)")
+    """Orientations of mocap bodies [n, nmocap, 4] (quaternions w, x, y, z)."""
+    userdata = _field("userdata", "[n, nuserdata] (whatever they mean to a controller)")
+    """Numbers [n, nuserdata] that mean what a controller reads in them."""
+    control_prm = _field("control_prm", "[n, p] (as the controller reads them)")
+    """Parameters of the controller [n, p], as its law reads them."""
+    qfrc_applied = _field("qfrc_applied", "[n, nv] (N m, N)")
+    """Forces along the coordinates [n, nv] (N m, N)."""
+    xfrc_applied = _field("xfrc_applied", "[n, nbody, 6] (force N, torque N m)")
+    """Forces (N) at the centres of mass and torques (N m) [n, nbody, 6], world axes."""
 
     @property
     @in_turn
-    def sensordata(self) -> np.ndarray:
-        """Readings of all sensors of all simulations [n, nsensordata] at their present states."""
+    def sensordata(self) -> NDArray[np.floating]:
+        """Readings of all sensors of all simulations [n, nsensordata] at their present states; SI units, no noise."""
         return self.lanes.sensordata(None if self.integrator.adaptive else self.timestep)
 
     @property
     @in_turn
-    def diverged(self) -> np.ndarray:
+    def diverged(self) -> NDArray[np.bool_]:
         """Which simulations have diverged [n]; `reset` brings them back."""
         return self.lanes.diverged()
 
     @in_turn
-    def reset(self, ids: Any = None, key: int | str | None = None) -> None:
+    def reset(
+        self, ids: int | Sequence[int] | NDArray[np.integer | np.bool_] | None = None, key: int | str | None = None
+    ) -> None:
         """Bring all simulations, or those with the given ids or mask, to a keyframe or the model's start."""
         index = _indices(ids, self.n)
         if not len(index):

@@ -2,22 +2,27 @@
 
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from saltus.arguments import positive
 from saltus.errors import OptionError
+from saltus.integrate.registry import IntegratorChoice
+from saltus.model.load import ModelSource
+from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.laws.control import Controller
-from saltus.simulate.simulation import Simulation
+from saltus.simulate.laws.dynamics import Dynamics
+from saltus.simulate.simulation import RunControl, Simulation
+from saltus.terminal.progress import ProgressChoice
 
 if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
 
 def simulate(
-    model: Any,
+    model: ModelSource,
     t0: float,
     tf: float,
     sampling_period: float,
@@ -26,13 +31,13 @@ def simulate(
     *,
     z0: ArrayLike | None = None,
     actuation0: ArrayLike | None = None,
-    contact: Any = "hard",
-    integrator: Any = None,
+    contact: ContactChoice = "hard",
+    integrator: IntegratorChoice = None,
     timestep: float | None = None,
     tolerance: tuple[float, float] | None = None,
-    control: Any = None,
-    dynamics: Any = None,
-    progress: Any = None,
+    control: RunControl = None,
+    dynamics: Dynamics | None = None,
+    progress: ProgressChoice = None,
     certify: bool = False,
     save: str | os.PathLike[str] | None = None,
 ) -> "Trajectory":
@@ -73,7 +78,7 @@ def simulate(
     return sim.run(duration, period, of_run, progress, certify=certify, save=save)
 
 
-def _times(t0: Any, tf: Any) -> tuple[float, float]:
+def _times(t0: float, tf: float) -> tuple[float, float]:
     """The start and the duration, s."""
     try:
         start, end = float(t0), float(tf)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,13 +63,13 @@ class OdeSolution:
 
 
 def integrate_ode(
-    f: Callable[..., Any],
+    f: Callable[..., ArrayLike],
     y0: ArrayLike,
     t: float | Sequence[float] | NDArray[np.float64],
     method: str | ButcherTableau = "rk4",
     *,
     step: float | None = None,
-    params: Sequence[Any] = (),
+    params: Iterable[object] = (),
     tolerance: tuple[float, float] = (1e-8, 1e-10),
 ) -> OdeSolution:
     """Integrate y' = f(t, y, *params) from y0 [n].

@@ -1,12 +1,12 @@
 """A picture of the present state of a simulation."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from saltus.arguments import text_of
 from saltus.draw.renderer import make_renderer
 from saltus.draw.scene.snapshot import Still
-from saltus.draw.scene.view import View
+from saltus.draw.scene.view import View, ViewOptions
 from saltus.record.film.picture import finished, picture_format
 from saltus.simulate.analysis.current_contacts import touching
 from saltus.simulate.engine.engine import Engine
@@ -21,7 +21,7 @@ def picture(
     *,
     renderer: str = "saltus",
     text: str = "",
-    **view: Any,
+    **view: Unpack[ViewOptions],
 ) -> "Image":
     """See `Simulation.picture`."""
     file_format = None if path is None else picture_format(path)

@@ -10,7 +10,7 @@ from saltus.arguments import path_of
 from saltus.errors import OptionError, RecordError, warn
 from saltus.integrate.registry import integrators
 from saltus.integrate.tableau import ButcherTableau
-from saltus.model.load import load
+from saltus.model.load import ModelSource, load
 from saltus.record.io.store import COMPLETE, DIVERGED, Store
 from saltus.record.io.stream import Stream
 from saltus.record.trajectory import StreamedTrajectory, Trajectory
@@ -23,16 +23,17 @@ from saltus.simulate.running.run_metadata import law_of, versions
 from saltus.simulate.running.run_setup import ARRAY, CONTROLLER, FUNCTION, PID_KIND, described
 from saltus.simulate.running.schedule import Plan
 from saltus.simulate.running.work_ledger import Ledger
-from saltus.simulate.simulation import Simulation
+from saltus.simulate.simulation import RunControl, Simulation
+from saltus.terminal.progress import ProgressChoice
 from saltus.version import __version__
 
 
 def resume(
     path: str | os.PathLike[str],
-    control: Any = None,
-    progress: Any = None,
+    control: RunControl = None,
+    progress: ProgressChoice = None,
     *,
-    model: Any = None,
+    model: ModelSource | None = None,
     dynamics: Dynamics | None = None,
     events: Sequence[Event] = (),
     contact: Compliant | None = None,

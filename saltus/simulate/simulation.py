@@ -1,16 +1,19 @@
 """`saltus.Simulation`: one mechanism, its state, and an integrator."""
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import positive, whole_number
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
+from saltus.integrate.registry import IntegratorChoice
+from saltus.model.load import ModelSource
 from saltus.model.model import Model
+from saltus.record.table.events import EventTable
 from saltus.simulate import stepping
 from saltus.simulate.attributes import made_with, put, state_property
 from saltus.simulate.diagnosis import divergence
@@ -19,17 +22,22 @@ from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.sensing import sensor_place, sensordata
 from saltus.simulate.engine.snapshot import marked, unmarked
 from saltus.simulate.engine.turn import Turn, in_turn
-from saltus.simulate.laws.contact import Law
+from saltus.simulate.laws.contact import ContactChoice, Law
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Actuation, Event, UserEvents
+from saltus.terminal.progress import ProgressChoice
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from saltus.draw.scene.view import ViewOptions
     from saltus.record.table.certificate import Certificate
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.analysis.impact_report import ImpactReport
+
+#: Who sets the controls in a run: a function of the simulation, numbers [nu] or [steps, nu], or a Controller.
+RunControl: TypeAlias = Callable[["Simulation"], ArrayLike | None] | ArrayLike | Controller | None
 
 
 class Simulation:
@@ -54,9 +62,9 @@ class Simulation:
 
     def __init__(
         self,
-        model: Any,
-        integrator: Any = None,
-        contact: Any = "soft",
+        model: ModelSource,
+        integrator: IntegratorChoice = None,
+        contact: ContactChoice = "soft",
         timestep: float | None = None,
         *,
         tolerance: tuple[float, float] | None = None,
@@ -114,7 +122,7 @@ class Simulation:
         return self.engine.user_events
 
     @property
-    def events(self) -> NDArray[Any]:
+    def events(self) -> EventTable:
         """The log of events of the steps since the last reset."""
         return self.engine.events
 
@@ -135,30 +143,39 @@ class Simulation:
     def time(self, value: float) -> None:
         put("time", self.engine.d.views["time"], value)
 
-    qpos = state_property("qpos", "rad, m, quaternions")
-    qvel = state_property("qvel", "rad/s, m/s")
-    ctrl = state_property("ctrl", "actuator's unit")
-    qfrc_applied = state_property("qfrc_applied", "N m, N")
-    xfrc_applied = state_property("xfrc_applied", "force N, torque N m; world axes, at the centre of mass")
+    qpos = state_property("qpos", "[nq] (rad, m, quaternion parts)")
+    """Positions [nq] (rad, m, quaternion parts): a view to read and write."""
+    qvel = state_property("qvel", "[nv] (rad/s, m/s)")
+    """Velocities [nv] (rad/s, m/s; of free and ball joints in body axes): a view to read and write."""
+    ctrl = state_property("ctrl", "[nu] (actuator's unit)")
+    """Controls [nu] (each in its actuator's unit): a view to read and write."""
+    qfrc_applied = state_property("qfrc_applied", "[nv] (N m, N)")
+    """Forces along the coordinates [nv] (N m, N): a view to read and write."""
+    xfrc_applied = state_property("xfrc_applied", "[nbody, 6] (force N, torque N m; world axes, at the centre of mass)")
+    """Forces (N) at the centres of mass and torques (N m) [nbody, 6], world axes: a view to read and write."""
 
-    mocap_pos = state_property("mocap_pos", "m")
-    mocap_quat = state_property("mocap_quat", "quaternions")
-    userdata = state_property("userdata", "whatever they mean to a controller")
+    mocap_pos = state_property("mocap_pos", "[nmocap, 3] (m)")
+    """Places of mocap bodies [nmocap, 3] (m): a view to read and write."""
+    mocap_quat = state_property("mocap_quat", "[nmocap, 4] (quaternions)")
+    """Orientations of mocap bodies [nmocap, 4] (quaternions w, x, y, z): a view to read and write."""
+    userdata = state_property("userdata", "[nuserdata] (whatever they mean to a controller)")
+    """Numbers [nuserdata] that mean what a controller, or another law, reads in them: a view to read and write."""
 
-    actuation_state = state_property("actuation_state", "discrete, changed by events")
+    actuation_state = state_property("actuation_state", "[n] (discrete, changed by events)")
+    """Discrete states of actuation [n], which events change: a view to read and write."""
 
     @property
-    def act(self) -> np.ndarray:
+    def act(self) -> NDArray[np.float64]:
         """States of actuators [na], then those of a controller: a view to read and write."""
         return self.engine.act
 
     @act.setter
     @in_turn
-    def act(self, value: Any) -> None:
+    def act(self, value: ArrayLike) -> None:
         put("act", self.act, value)
 
     @property
-    def control_prm(self) -> np.ndarray:
+    def control_prm(self) -> NDArray[np.float64]:
         """Parameters of the controller, as its law reads them: a view to read and write while it runs."""
         return self.engine.control_prm
 
@@ -188,13 +205,13 @@ class Simulation:
         self.engine.reset(key)
 
     @in_turn
-    def snapshot(self) -> np.ndarray:
+    def snapshot(self) -> NDArray[np.float64]:
         """A copy of the state and inputs, for `restore`."""
         self.engine.prepare()
         return marked(self.engine)
 
     @in_turn
-    def restore(self, snapshot: np.ndarray) -> None:
+    def restore(self, snapshot: NDArray[np.float64]) -> None:
         """Go back to a snapshot of this simulation or one of the same model, integrator and contact law.
 
         OptionError: it is another's.
@@ -235,8 +252,8 @@ class Simulation:
         self,
         duration: float,
         sample: float = 1 / 60,
-        control: Any = None,
-        progress: Any = None,
+        control: RunControl = None,
+        progress: ProgressChoice = None,
         *,
         certify: bool = False,
         save: str | os.PathLike[str] | None = None,
@@ -276,12 +293,12 @@ class Simulation:
     @in_turn
     def certify(
         self,
-        start: np.ndarray,
+        start: NDArray[np.float64],
         trajectory: "Trajectory",
         duration: float,
         sample: float = 1 / 60,
-        control: Any = None,
-        progress: Any = None,
+        control: RunControl = None,
+        progress: ProgressChoice = None,
     ) -> "Certificate | None":
         """How accurate a run was that began at the snapshot `start`, from repeating it with finer steps.
 
@@ -306,7 +323,12 @@ class Simulation:
 
     @in_turn
     def picture(
-        self, path: str | os.PathLike[str] | None = None, *, renderer: str = "saltus", text: str = "", **view: Any
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        renderer: str = "saltus",
+        text: str = "",
+        **view: Unpack["ViewOptions"],
     ) -> "Image":
         """Draw the present state: a Pillow image, which notebooks show; written to `path` too (.png, .jpg, .webp).
 
@@ -337,18 +359,18 @@ class Simulation:
 
     @property
     @in_turn
-    def sensordata(self) -> np.ndarray:
+    def sensordata(self) -> NDArray[np.float64]:
         """Readings of all sensors [nsensordata] at the present state, in the order of the file; SI units, no noise."""
         stepping.refresh(self.engine, "sensordata")
         return sensordata(self.engine.model, self.engine.law_timestep, self.engine.laws, self.engine.d)
 
     @in_turn
-    def sensor(self, name: str) -> np.ndarray:
+    def sensor(self, name: str) -> NDArray[np.float64]:
         """Reading of the sensor with a name at the present state; an OptionError names the sensors there are."""
         return self.sensordata[sensor_place(self.model, name)]
 
     @in_turn
-    def energy(self) -> np.ndarray:
+    def energy(self) -> NDArray[np.float64]:
         """(potential, kinetic) energy in J at the present state.
 
         The potential is that of weights, of springs and of deformable bodies, stretch and bending included (which
@@ -357,13 +379,15 @@ class Simulation:
         return stepping.energy(self.engine)
 
     @in_turn
-    def full_M(self) -> np.ndarray:
+    def full_M(self) -> NDArray[np.float64]:
         """The joint-space inertia matrix [nv, nv] (kg, kg m, kg m²) at the present state."""
         stepping.refresh(self.engine, "M")
         return self.engine.inertia()
 
     @in_turn
-    def jacobian(self, body: str | int, point: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def jacobian(
+        self, body: str | int, point: ArrayLike | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Jacobians [3, nv] of a point fixed to a body (m, world axes; None: its centre of mass) and its turning."""
         from saltus.simulate.analysis.jacobian import jacobian
 
@@ -371,7 +395,7 @@ class Simulation:
         return jacobian(self.engine, body, point)
 
     @in_turn
-    def linearize(self) -> tuple[np.ndarray, np.ndarray]:
+    def linearize(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Exact derivatives A [2 nv + na, 2 nv + na], B [2 nv + na, nu] of one step at the present state.
 
         In the tangent space, (dq, dv, dw)' = A (dq, dv, dw) + B du with w the states of actuators, and of a controller,

@@ -13,10 +13,10 @@ import numpy as np
 from saltus.arguments import function, positive, several
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.registry import find_integrator
+from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.integrate.registry import integrators as known_integrators
 from saltus.integrate.tableau import ButcherTableau
-from saltus.model.load import load
+from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.record.comparison import Comparison
 from saltus.record.table.comparison_table import ComparisonRow, Reference, rank
@@ -25,7 +25,7 @@ from saltus.record.table.trajectory_table import TrajectoryTable
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.initial_state import missing_in_discrete
-from saltus.simulate.laws.contact import find_contact_law
+from saltus.simulate.laws.contact import ContactChoice, find_contact_law
 from saltus.simulate.running.certify import state_difference
 from saltus.simulate.simulation import Simulation
 
@@ -45,9 +45,9 @@ Report = Callable[[str, float], None]
 
 
 def compare(
-    model: Any,
-    integrators: Iterable[Any] | None = None,
-    contacts: Any = ("soft",),
+    model: ModelSource,
+    integrators: IntegratorChoice | Iterable[IntegratorChoice] = None,
+    contacts: ContactChoice | Iterable[ContactChoice] = ("soft",),
     duration: float = 10.0,
     *,
     timestep: float | None = None,
@@ -232,7 +232,8 @@ class _Law:
                     self._keeps_ledger = True
                     trajectory = self._run(self._simulation(integrator), ledger=True)
         except DivergenceError as error:
-            self.out.trajectories[label] = error.trajectory
+            if isinstance(error.trajectory, Trajectory):
+                self.out.trajectories[label] = error.trajectory
             return self._row(integrator, error=math.inf, energy_drift=math.inf, note=str(error))
         except EventError as error:
             if recorded := getattr(error, "trajectory", None):
@@ -279,7 +280,7 @@ class _Law:
         return [(size, self._largest_error(errors, trajectory), seconds / self.duration)]
 
 
-def _chosen(integrators: Iterable[Any] | None, model: Model) -> list[Integrator]:
+def _chosen(integrators: IntegratorChoice | Iterable[IntegratorChoice], model: Model) -> list[Integrator]:
     if integrators is None:
         return [i for i in known_integrators().values() if i.name != "discrete" or not missing_in_discrete(model)]
     choices = (

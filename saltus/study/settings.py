@@ -14,19 +14,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from saltus.errors import OptionError
-from saltus.model.load import load
+from saltus.integrate.registry import IntegratorChoice
+from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import edited
+from saltus.simulate.laws.contact import ContactChoice
 from saltus.simulate.simulation import Simulation
 
 RUN = ("integrator", "contact")
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")  # of a body
 STATE = re.compile(r"(qpos|qvel|ctrl|qfrc_applied|xfrc_applied)\[([^\[\]]*)\]$")
+
+#: What a path is given: text for an attribute of the file, numbers, or what moves the model.
+Setting: TypeAlias = ArrayLike | IntegratorChoice | ContactChoice
 
 
 @dataclass
@@ -37,10 +43,10 @@ class Setup:
     keyframe to start from. What a model's file makes is kept for the next run with the same file.
     """
 
-    source: Any
+    source: ModelSource
     ignore: tuple[str, ...] = ()
-    integrator: Any = None
-    contact: Any = "soft"
+    integrator: IntegratorChoice = None
+    contact: ContactChoice = "soft"
     timestep: float | None = None
     key: int | str | None = None
     _last: tuple[Any, Model] | None = field(default=None, repr=False)

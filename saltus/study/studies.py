@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 
 from saltus.errors import OptionError
+from saltus.integrate.registry import IntegratorChoice
 from saltus.record.sweep import Sweep
 from saltus.record.table.sweep_table import DONE
+from saltus.study.settings import Setting
 from saltus.study.sweep import sweep
+from saltus.terminal.progress import ProgressChoice
 
 ALL, BASE, RESTING = "all together", "as it is", ", at rest"
 
@@ -37,17 +40,17 @@ class Study:
     """
 
     model: str
-    changes: Mapping[str, Mapping[str, Any]]
+    changes: Mapping[str, Mapping[str, Setting]]
     measures: Mapping[str, str]
     duration: float
     about: str
     apart: tuple[str, ...] = ()
     resting: Mapping[str, str] = field(default_factory=dict)
-    at_rest: Mapping[str, Any] = field(default_factory=dict)
+    at_rest: Mapping[str, Setting] = field(default_factory=dict)
 
-    def cases(self) -> dict[str, dict[str, Any]]:
+    def cases(self) -> dict[str, dict[str, Setting]]:
         """The model as it is, each change alone, and all together."""
-        together: dict[str, Any] = {}
+        together: dict[str, Setting] = {}
         for name, values in self.changes.items():
             together |= {} if name in self.apart else values
         return {BASE: {}, **{name: dict(values) for name, values in self.changes.items()}, ALL: together}
@@ -91,11 +94,11 @@ STUDIES = {
 def study(
     name: str,
     *,
-    integrator: Any = None,
+    integrator: IntegratorChoice = None,
     timestep: float | None = None,
     workers: int | None = None,
     save: str | os.PathLike[str] | None = None,
-    progress: Any = None,
+    progress: ProgressChoice = None,
 ) -> Sweep:
     """Run a study by name: a table with a row for each change.
 

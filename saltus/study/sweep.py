@@ -9,14 +9,14 @@ import os
 import time as clock
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from saltus.arguments import flag, positive, several, words
 from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, SaltusWarning, warn
-from saltus.integrate.registry import find_integrator
-from saltus.model.load import load
+from saltus.integrate.registry import IntegratorChoice, find_integrator
+from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import source_of
 from saltus.record.io.sweep_store import Kept, key_of
@@ -24,16 +24,19 @@ from saltus.record.sweep import Sweep
 from saltus.record.table.stored_model import StoredModel
 from saltus.record.table.sweep_table import DONE, NOT_RUN, named, text_of
 from saltus.record.trajectory import Trajectory
-from saltus.simulate.laws.contact import find_contact_law
+from saltus.simulate.laws.contact import ContactChoice, find_contact_law
 from saltus.simulate.simulation import Simulation
 from saltus.study.measures import Measure, measured, parse, unit_of
-from saltus.study.settings import Setup, check_path, of_state
+from saltus.study.settings import Setting, Setup, check_path, of_state
 from saltus.study.workers import Lost, results, worker_count
-from saltus.terminal.progress import Progress
+from saltus.terminal.progress import Progress, ProgressChoice
 from saltus.version import __version__
 
 SAMPLES = 2000  # about as many where none are asked for
 RUNS = "{task.completed:.0f} of {task.total:.0f} runs"
+
+#: The name of a measure, or a function of the recording that returns a number.
+MeasureChoice: TypeAlias = str | Callable[[Trajectory], float]
 
 
 class Job(NamedTuple):
@@ -57,21 +60,21 @@ class Row(NamedTuple):
 
 
 def sweep(
-    model: Any,
-    values: Mapping[str, Any],
-    measures: Iterable[str | Callable[[Trajectory], float]] | Mapping[str, Any] = ("energy_drift", "wall_time"),
+    model: ModelSource,
+    values: Mapping[str, Iterable[Setting]] | Mapping[str, Mapping[str, Setting]],
+    measures: MeasureChoice | Iterable[MeasureChoice] | Mapping[str, MeasureChoice] = ("energy_drift", "wall_time"),
     duration: float = 10.0,
     *,
     together: bool = False,
-    integrator: Any = None,
-    contact: Any = "soft",
+    integrator: IntegratorChoice = None,
+    contact: ContactChoice = "soft",
     timestep: float | None = None,
     sample: float | None = None,
     key: int | str | None = None,
     ignore: Iterable[str] = (),
     workers: int | None = None,
     save: str | os.PathLike[str] | None = None,
-    progress: Any = None,
+    progress: ProgressChoice = None,
 ) -> Sweep:
     """Run a model with many values and measure each run.
 

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import symengine
 import sympy
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.model.model import Model
 from saltus.symbolic.derivation.coordinates import Choice
-from saltus.symbolic.derivation.forces import Force, applied_forces
+from saltus.symbolic.derivation.forces import Component, Force, applied_forces
 from saltus.symbolic.derivation.lagrange import Derivation, generalised_force
 from saltus.symbolic.derivation.mapping import Mapping as StateMapping
 from saltus.symbolic.derivation.mechanism import Mechanism
-from saltus.symbolic.expressions import to_sympy
+from saltus.symbolic.expressions import Expression, to_sympy
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class DerivedEquations:
         tree: Mechanism,
         choice: Choice,
         derivation: Derivation,
-        applied: Mapping[Any, str] | None = None,
+        applied: Mapping[Expression, str] | None = None,
     ):
         self.model, self.mechanism, self.choice, self.derivation = model, tree, choice, derivation
         self.applied_meanings = dict(applied or {})
@@ -164,10 +165,12 @@ class DerivedEquations:
         return self.passive + self.actuation + self.applied
 
     @property
-    def equations(self) -> list[Any]:
+    def equations(self) -> list[sympy.Equality]:
         """The equations of motion, one for each velocity; without multipliers in maximal coordinates."""
         left = self.M * sympy.Matrix(self.a) + self.bias
-        return [sympy.Equality(x, y, evaluate=False) for x, y in zip(left.flat(), self.forces.flat(), strict=True)]
+        sides = zip(left.flat(), self.forces.flat(), strict=True)
+        # to SymPy's types it may be True or False in spite of evaluate=False
+        return [sympy.Equality(x, y, evaluate=False) for x, y in sides]  # pyright: ignore[reportReturnType]
 
     @cached_property
     def constraints(self) -> dict[str, sympy.Expr]:
@@ -199,7 +202,9 @@ class DerivedEquations:
                 out.append(Limit(f"actuator {motor.name}", to_sympy(motor.input), *motor.limits))  # type: ignore[arg-type]
         return out
 
-    def generalised_force(self, body: str, force: Sequence[Any], point: Sequence[Any] = (0, 0, 0)) -> sympy.Matrix:
+    def generalised_force(
+        self, body: str, force: Sequence[Component], point: Sequence[Component] = (0, 0, 0)
+    ) -> sympy.Matrix:
         """Q = Jᵀ F [n] of a force (N, world axes) on a body at a point (m, in its frame)."""
         (one,), _ = applied_forces(self.mechanism, [Force(body, force, point)])
         c = self.choice.own
@@ -216,11 +221,11 @@ class DerivedEquations:
     def _mapping(self) -> StateMapping:
         return StateMapping(self.mechanism, self.choice.own)
 
-    def from_joint(self, qpos: Any, qvel: Any) -> tuple[np.ndarray, np.ndarray]:
+    def from_joint(self, qpos: ArrayLike, qvel: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(q, v) of a state qpos [nq], qvel [nv] of the model."""
         return self._mapping.from_joint(qpos, qvel)
 
-    def to_joint(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+    def to_joint(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(qpos, qvel) of a state of these coordinates."""
         return self._mapping.to_joint(q, v)
 

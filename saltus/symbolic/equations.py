@@ -14,11 +14,11 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from saltus.arguments import several, text_of
 from saltus.errors import OptionError, SaltusWarning
-from saltus.model.load import load
+from saltus.model.load import ModelSource, load
 from saltus.symbolic.derivation.coordinates import Choice, absolute, relative
 from saltus.symbolic.derivation.forces import Force, Torque, applied_forces
 from saltus.symbolic.derivation.lagrange import lagrange
@@ -31,7 +31,7 @@ from saltus.symbolic.show.steps import equations_html, equations_latex, is_short
 from saltus.terminal.display import count
 
 if TYPE_CHECKING:
-    pass
+    import sympy
 
 ORIENTATIONS: dict[str, Callable[[Mechanism], Choice]] = {
     "relative": relative,
@@ -41,9 +41,9 @@ ORIENTATIONS: dict[str, Callable[[Mechanism], Choice]] = {
 
 
 def derive(
-    model: Any,
+    model: ModelSource,
     orientation: str = "relative",
-    parameters: str | Mapping[str, Any] = "numbers",
+    parameters: str | Mapping[str, str | float | sympy.Expr] = "numbers",
     *,
     applied: Sequence[Force | Torque] = (),
 ) -> Equations:

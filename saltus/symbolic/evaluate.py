@@ -11,10 +11,12 @@ Engineering 1 (1972) 1-16).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import numpy as np
 import symengine
+import sympy
+from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 from scipy.linalg import solve
 
@@ -29,6 +31,24 @@ if TYPE_CHECKING:
 OFF = 1e-5  # m, rad, and their rates: a start farther off its constraints is not one of theirs
 RANK = 1e-10  # relative: constraints that are closer than this to depending on each other share their force
 
+#: Numbers by the names, or the symbols, that they are for.
+Values: TypeAlias = Mapping[str, float] | Mapping[sympy.Symbol, float]
+#: Numbers, or functions of the time (s), by names or symbols.
+Inputs: TypeAlias = (
+    Mapping[str, float | Callable[[float], float]] | Mapping[sympy.Symbol, float | Callable[[float], float]]
+)
+
+
+class SolveOptions(TypedDict, total=False):
+    """Options of `Equations.solve`."""
+
+    inputs: Inputs | None
+    parameters: Values | None
+    stabilisation: tuple[float, float]
+    sample: float
+    rtol: float
+    atol: float
+
 
 class Evaluator:
     """Accelerations of equations with numbers for everything. `stabilisation`: (α, β) in 1/s."""
@@ -36,8 +56,8 @@ class Evaluator:
     def __init__(
         self,
         equations: DerivedEquations,
-        inputs: Mapping[Any, Any] | None = None,
-        parameters: Mapping[Any, float] | None = None,
+        inputs: Inputs | None = None,
+        parameters: Values | None = None,
         stabilisation: tuple[float, float] = (0.0, 0.0),
     ):
         self._equations = equations
@@ -78,11 +98,11 @@ class Evaluator:
 def solution(
     equations: DerivedEquations,
     duration: float,
-    q: Any,
-    v: Any,
+    q: ArrayLike,
+    v: ArrayLike,
     *,
-    inputs: Mapping[Any, Any] | None = None,
-    parameters: Mapping[Any, float] | None = None,
+    inputs: Inputs | None = None,
+    parameters: Values | None = None,
     stabilisation: tuple[float, float] = (0.0, 0.0),
     sample: float = 1 / 60,
     rtol: float = 1e-9,

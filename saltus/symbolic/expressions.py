@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import symengine
 import sympy
@@ -20,10 +20,15 @@ from saltus.number.symbols import KINDS
 
 exact = KINDS["symengine"].number  # a float as the fraction, or the root of one, that it was meant to be
 FUNCTIONS = ("sin", "cos", "tan", "atan2", "sqrt", "Abs", "exp", "pi")  # names that are no symbols in text
-ZERO, ONE = symengine.Integer(0), symengine.Integer(1)
-HALF = symengine.Rational(1, 2)
 
-Vector = tuple[Any, Any, Any]
+#: An exact expression: SymEngine's, which numbers and symbols are too.
+Expression: TypeAlias = symengine.Basic
+ZERO: Expression = symengine.Integer(0)
+ONE: Expression = symengine.Integer(1)
+HALF: Expression = symengine.Rational(1, 2)
+#: SymPy's too, and matrices of them.
+Algebraic: TypeAlias = Expression | sympy.Basic | sympy.MatrixBase
+Vector: TypeAlias = tuple[Expression, Expression, Expression]
 
 
 def vector(numbers: Iterable[Any]) -> Vector:

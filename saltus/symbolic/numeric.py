@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import path_of, positive, text_of
 from saltus.errors import OptionError, SaltusWarning
 from saltus.symbolic.code import TARGETS, kernel_text, routine
 from saltus.symbolic.derived import DerivedEquations
-from saltus.symbolic.evaluate import Evaluator, checked_state, parameter_values, solution
+from saltus.symbolic.evaluate import Evaluator, SolveOptions, Values, checked_state, parameter_values, solution
 from saltus.symbolic.export.c_code import c_header, c_source
 from saltus.symbolic.export.numba_code import numba_source
 from saltus.symbolic.export.program import Counts
@@ -25,8 +26,24 @@ from saltus.symbolic.export.routine import counts, write
 from saltus.symbolic.simplify import simplified
 
 if TYPE_CHECKING:
+    from saltus.integrate.registry import IntegratorChoice
+    from saltus.simulate.laws.contact import ContactChoice
+    from saltus.simulate.laws.control import Controller
     from saltus.simulate.laws.dynamics import Dynamics
+    from saltus.simulate.laws.events import Event
     from saltus.simulate.simulation import Simulation
+
+
+class SimulationOptions(TypedDict, total=False):
+    """Options of a simulation of equations; see `saltus.Simulation`."""
+
+    integrator: IntegratorChoice
+    contact: ContactChoice
+    timestep: float | None
+    tolerance: tuple[float, float] | None
+    control: Controller | None
+    events: Sequence[Event]
+    actuation_states: int | Sequence[float] | None
 
 
 class NumericEquations(DerivedEquations):
@@ -34,7 +51,7 @@ class NumericEquations(DerivedEquations):
 
     # ------------------------------------------------------------ numbers and motion
 
-    def lambdify(self) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    def lambdify(self) -> Callable[..., tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """f(qpos, qvel, parameters=None) -> (M [n, n], bias [n]); parameters by name where they are letters."""
         compiled = function(routine(self, ("M", "bias")))
         if not self.mechanism.parameters:
@@ -42,18 +59,20 @@ class NumericEquations(DerivedEquations):
         return lambda qpos, qvel, parameters=None: compiled(qpos, qvel, parameter_values(self, parameters))
 
     def acceleration(
-        self, q: Any, v: Any, inputs: Mapping[Any, float] | None = None, parameters: Mapping[Any, float] | None = None
-    ) -> np.ndarray:
+        self, q: ArrayLike, v: ArrayLike, inputs: Values | None = None, parameters: Values | None = None
+    ) -> NDArray[np.float64]:
         """a [n] at a state, with values of inputs (0 unless given) and parameters (the model's) by name."""
         return Evaluator(self, inputs, parameters)(*checked_state(self, q, v))[0]
 
     def multipliers(
-        self, q: Any, v: Any, inputs: Mapping[Any, float] | None = None, parameters: Mapping[Any, float] | None = None
-    ) -> np.ndarray:
+        self, q: ArrayLike, v: ArrayLike, inputs: Values | None = None, parameters: Values | None = None
+    ) -> NDArray[np.float64]:
         """λ [nc] of the constraints at a state of maximal coordinates (N, N m); Jᵀ λ are their forces."""
         return Evaluator(self, inputs, parameters)(*checked_state(self, q, v))[1]
 
-    def solve(self, duration: float, q: Any, v: Any, **options: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def solve(
+        self, duration: float, q: ArrayLike, v: ArrayLike, **options: Unpack[SolveOptions]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """(time [T], q [T, nq], v [T, n]) from a state over a duration (s), by SciPy's DOP853.
 
         `inputs`: {name: number or function of time}; `parameters`: {name: number}; `stabilisation`: (α, β) in 1/s of
@@ -70,7 +89,7 @@ class NumericEquations(DerivedEquations):
 
         return Dynamics(**load_kernels(kernel_text(self)))
 
-    def simulation(self, **options: Any) -> Simulation:
+    def simulation(self, **options: Unpack[SimulationOptions]) -> Simulation:
         """A Simulation of the model whose inertia and bias are these equations; options as of `saltus.Simulation`.
 
         Its state is the joints' qpos and qvel whichever coordinates the equations are in: absolute angles are sums of

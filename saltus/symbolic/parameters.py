@@ -41,7 +41,7 @@ class Names:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def new(self, name: str) -> Any:
+    def new(self, name: str) -> symengine.Symbol:
         """A symbol with this name, or the first like it that is free."""
         free, count = name, 2
         while free in self._taken:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 from saltus.errors import OptionError
 
@@ -13,13 +14,14 @@ SIMULATED = "simulated {task.completed:.2f} of {task.total:g} s"
 DRAWN = "drawn {task.completed:.0f} of {task.total:.0f} frames"
 
 
+#: True, False, None (where stderr is a terminal, after a second) or a function of the fraction done.
+ProgressChoice: TypeAlias = bool | Callable[[float], object] | None
+
+
 class Progress:
-    """`choice`: True, False, None (where stderr is a terminal, after a second) or a function of the fraction done.
+    """A bar, or calls of a function; `choice` is which, and `text` what the bar says, in Rich's format."""
 
-    `text`: what the bar says, in Rich's format.
-    """
-
-    def __init__(self, choice: Any, total: float, text: str = SIMULATED):
+    def __init__(self, choice: ProgressChoice, total: float, text: str = SIMULATED):
         if not (choice is None or isinstance(choice, bool) or callable(choice)):
             raise OptionError(f"progress must be True, False, None or a function, got {choice!r}")
         self._call = choice if callable(choice) else None
@@ -31,7 +33,7 @@ class Progress:
         self._began = time.perf_counter()
         return self
 
-    def __exit__(self, *exc: Any) -> None:
+    def __exit__(self, *exc: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

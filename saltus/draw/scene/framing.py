@@ -8,6 +8,7 @@ so that a pendulum that goes over the top stays in the picture.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -24,7 +25,7 @@ EDGE, AIR = 1.12, 2.2  # distance from the nearest that shows all: of what was c
 GROUND = (PLANE, HFIELD)
 
 
-def default_camera(m: mujoco.MjModel, groups: tuple[int, ...]) -> Camera:
+def default_camera(m: mujoco.MjModel, groups: Sequence[int]) -> Camera:
     """The default view of a model, of whose geoms and flexes some groups are shown."""
     usual = _mujocos(m)
     balls = _moving(m, groups)
@@ -53,7 +54,7 @@ def _mujocos(m: mujoco.MjModel) -> Camera:
     )
 
 
-def _moving(m: mujoco.MjModel, groups: tuple[int, ...]) -> np.ndarray:
+def _moving(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
     """Balls [n, 4] (centre and radius, m) around what can move and is shown, in all poses that are looked at."""
     chosen = np.flatnonzero(_shown(m, groups) & (m.body_weldid[m.geom_bodyid] != 0))
     data, balls = mujoco.MjData(m), []
@@ -68,7 +69,7 @@ def _moving(m: mujoco.MjModel, groups: tuple[int, ...]) -> np.ndarray:
     return np.concatenate(balls)
 
 
-def _fixed(m: mujoco.MjModel, groups: tuple[int, ...]) -> np.ndarray:
+def _fixed(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
     """Balls [n, 4] around what is shown and cannot move."""
     chosen = _shown(m, groups) & (m.body_weldid[m.geom_bodyid] == 0)
     data = mujoco.MjData(m)
@@ -76,7 +77,7 @@ def _fixed(m: mujoco.MjModel, groups: tuple[int, ...]) -> np.ndarray:
     return np.column_stack([data.geom_xpos, m.geom_rbound])[chosen]
 
 
-def _shown(m: mujoco.MjModel, groups: tuple[int, ...]) -> np.ndarray:
+def _shown(m: mujoco.MjModel, groups: Sequence[int]) -> np.ndarray:
     """Whether geoms are seen and no ground."""
     return np.isin(m.geom_group, groups) & (m.geom_rgba[:, 3] > 0) & ~np.isin(m.geom_type, GROUND)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import mujoco
@@ -23,7 +24,7 @@ class TendonPath(NamedTuple):
     points: int
 
 
-def tendon_paths(m: mujoco.MjModel, groups: tuple[int, ...]) -> list[TendonPath]:
+def tendon_paths(m: mujoco.MjModel, groups: Sequence[int]) -> list[TendonPath]:
     """Paths of the tendons of some groups, in the order in which `path_points` gives them."""
     found = []
     for i in range(m.ntendon):

@@ -5,6 +5,7 @@ MuJoCo's kinematics on scratch data of its own, so that nothing has to be compil
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,7 @@ class Poses:
     mujoco, data: the MjModel and the MjData that they are computed with.
     """
 
-    def __init__(self, model: Model, groups: tuple[int, ...] = GROUPS):
+    def __init__(self, model: Model, groups: Sequence[int] = GROUPS):
         self._m = self.mujoco = model.mujoco
         self._d = self.data = mujoco.MjData(self._m)
         self._paths = tendon_paths(self._m, groups)

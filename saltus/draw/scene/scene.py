@@ -7,6 +7,7 @@ geoms underneath are drawn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -105,7 +106,7 @@ def not_drawn(model: Model) -> str:
     return f"{model.nskin} skin{'s' * (model.nskin > 1)} of the model cannot be drawn; the geoms underneath are"
 
 
-def scene(model: Model, groups: tuple[int, ...] = GROUPS) -> Scene:
+def scene(model: Model, groups: Sequence[int] = GROUPS) -> Scene:
     """Everything there is to see of a model, of some groups of geoms, sites, tendons and flexes."""
     m = model.mujoco
     looks = Looks(m)
@@ -127,7 +128,7 @@ def scene(model: Model, groups: tuple[int, ...] = GROUPS) -> Scene:
     )
 
 
-def shown_flexes(m: mujoco.MjModel, groups: tuple[int, ...] = GROUPS) -> list[int]:
+def shown_flexes(m: mujoco.MjModel, groups: Sequence[int] = GROUPS) -> list[int]:
     """Indices of the flexes of some groups."""
     return [i for i in range(m.nflex) if m.flex_group[i] in groups]
 

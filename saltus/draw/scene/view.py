@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import TypedDict, Unpack
 
 from saltus.errors import OptionError
 
@@ -43,6 +45,21 @@ class Camera:
             raise OptionError(f"camera fovy must be between 0 and 180 degrees, not {self.fovy:g}")
 
 
+class ViewOptions(TypedDict, total=False):
+    """Options of a picture; what they mean, and what they are by default, is in `View`."""
+
+    width: int
+    height: int
+    camera: str | int | Camera | None
+    follow: str | None
+    contacts: bool
+    com: bool
+    shadow: bool
+    sites: bool
+    tendons: bool
+    groups: Sequence[int]
+
+
 @dataclass(frozen=True)
 class View:
     """How a model is looked at.
@@ -67,7 +84,7 @@ class View:
     shadow: bool = True
     sites: bool = True
     tendons: bool = True
-    groups: tuple[int, ...] = (0, 1, 2)
+    groups: Sequence[int] = (0, 1, 2)
 
     def __post_init__(self) -> None:
         for name in ("width", "height"):
@@ -89,7 +106,7 @@ class View:
         object.__setattr__(self, "groups", _groups(self.groups))
 
     @classmethod
-    def of(cls, **options) -> View:
+    def of(cls, **options: Unpack[ViewOptions]) -> View:
         """A View from keyword arguments; OptionError names one that does not exist."""
         known = {f.name for f in fields(cls)}
         for name in options:

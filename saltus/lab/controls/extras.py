@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
 MOST = 100  # of a kind
 PACKAGE = Path(__file__).parents[2]
 Notify = Callable[[str, str], None]
+Answer = TypeVar("Answer")
 
 
-class Call:
+class Call(Generic[Answer]):
     """A function of the user's, until it raises an error."""
 
-    def __init__(self, what: str, function: Callable[..., Any]):
+    def __init__(self, what: str, function: Callable[..., Answer]):
         self.what, self._function = what, function
         self.off = False
 
-    def __call__(self, notify: Notify, *arguments: Any) -> Any:
+    def __call__(self, notify: Notify, *arguments: object) -> Answer | None:
         """What it returns; None if it is off, or raised an error, which is told."""
         if self.off:
             return None
@@ -58,7 +59,7 @@ class Call:
 class UserSlider:
     """A slider that was added: `value` is where it stands, and can be set."""
 
-    def __init__(self, about: Slider, value: float, on_change: Call | None):
+    def __init__(self, about: Slider, value: float, on_change: Call[object] | None):
         self.about, self._value, self._on_change = about, value, on_change
         self.moved = True  # since `on_change` was called
 
@@ -100,13 +101,13 @@ class Extras:
         self.known: list[str] = []  # the signals that the session has by itself
         self._lock = threading.RLock()
         self._sliders: dict[str, UserSlider] = {}
-        self._buttons: dict[str, Call] = {}
+        self._buttons: dict[str, Call[Any]] = {}
         self._pressed: list[str] = []
         self._plots: dict[str, tuple[Signal, Call]] = {}
         self._shown: list[str] = []  # signals to plot, in the order in which they came
         self._seen, self._plotted = 0, 0  # the revision, and how many of those signals, the session knows of
-        self._drawings: list[Call] = []
-        self._steps: list[Call] = []
+        self._drawings: list[Call[Any]] = []
+        self._steps: list[Call[Any]] = []
         self._off = 0
 
     # ------------------------------------------------------------ added, by any thread
@@ -265,13 +266,13 @@ class Extras:
                 self.revision += 1
 
 
-def _reader(call: Call, notify: Notify) -> Callable[[Simulation], Any]:
+def _reader(call: Call[Any], notify: Notify) -> Callable[[Simulation], Any]:
     def read(sim: Simulation) -> float:
         value = call(notify, sim)
         if call.off:
             return np.nan
         try:
-            return float(value)
+            return float(cast(float, value))
         except (TypeError, ValueError) as error:
             call.fail(notify, error)
             return np.nan

@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from saltus.draw.scene.view import ViewOptions
 from saltus.errors import SaltusError
 from saltus.lab.messages.answers import Refused
 from saltus.lab.messages.job import Job
@@ -85,7 +86,7 @@ class Recorder:
     def finish(self, sim: Simulation) -> tuple[Trajectory, list[Trajectory]]:
         """The recording, and those of the ghosts."""
         for builder in self._builders.values():
-            builder.attrs.update(duration=sim.time - self.began, sample=self.period, lab_changes=self._changes)
+            builder.attrs.update(duration=sim.time - self.began, sample=self.period, lab_changes=[*self._changes])
         main, *others = (builder.finish() for builder in self._builders.values())
         return main, others
 
@@ -104,7 +105,7 @@ class Downloads:
         self._ghosts: list[Trajectory] = []
         self._made: dict[str, bytes] = {}
         self._making = {what: threading.Lock() for what in ("trajectory", "report")}
-        self._video: dict[str, Any] = {"state": "none", "done": 0.0, "message": ""}
+        self._video: dict[str, object] = {"state": "none", "done": 0.0, "message": ""}
         self._job: Job[None] | None = None
         self._closing = False
 
@@ -121,7 +122,7 @@ class Downloads:
         return 0.0 if trajectory is None else trajectory.duration
 
     @property
-    def video(self) -> dict[str, Any]:
+    def video(self) -> dict[str, object]:
         """How it stands with the video, as in the `status` message."""
         return dict(self._video)
 
@@ -155,7 +156,7 @@ class Downloads:
                 self._made[what] = content
         return content
 
-    def make_video(self, **view: Any) -> str | None:
+    def make_video(self, **view: Unpack[ViewOptions]) -> str | None:
         """Begin to draw a video of the recording; a sentence if that cannot be."""
         with self._lock:
             if self._trajectory is None:
@@ -167,7 +168,7 @@ class Downloads:
         self._job = Job(lambda: self._draw(trajectory, ghosts, view), "video")
         return None
 
-    def _draw(self, trajectory: Trajectory, ghosts: list[Trajectory], view: dict[str, Any]) -> None:
+    def _draw(self, trajectory: Trajectory, ghosts: list[Trajectory], view: ViewOptions) -> None:
         def progress(fraction: float) -> None:
             if self._closing:
                 raise _GivenUp

@@ -49,7 +49,7 @@ class Ear:
         _here.ears = [*getattr(_here, "ears", ()), self]
         return self
 
-    def __exit__(self, *exc: Any) -> None:
+    def __exit__(self, *exc: object) -> None:
         _here.ears = _here.ears[:-1]
 
 

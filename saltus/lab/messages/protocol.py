@@ -254,20 +254,20 @@ class Frame:
 
     time: float
     playing: bool
-    energy: NDArray[Any]  # [2]
-    bodies: NDArray[Any]  # [nbody, 7]
-    dofs: NDArray[Any]  # [ndof, 2]
-    com: NDArray[Any]  # [3]
-    ghost_energy: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 2)))
-    ghost_bodies: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 0, 7)))
-    ghost_dofs: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 0, 2)))
-    tendons: Sequence[NDArray[Any]] = ()  # [1 + 3 points] of each: how many points there are now, then all of them
-    flexes: Sequence[NDArray[Any]] = ()  # [nvert, 3] of each
+    energy: NDArray[np.floating]  # [2]
+    bodies: NDArray[np.floating]  # [nbody, 7]
+    dofs: NDArray[np.floating]  # [ndof, 2]
+    com: NDArray[np.floating]  # [3]
+    ghost_energy: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 2)))
+    ghost_bodies: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 0, 7)))
+    ghost_dofs: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 0, 2)))
+    tendons: Sequence[NDArray[np.floating]] = ()  # [1 + 3 points] of each: how many points there are, then all of them
+    flexes: Sequence[NDArray[np.floating]] = ()  # [nvert, 3] of each
     motors: Sequence[Sequence[float]] = ()  # [2] of each
-    contacts: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 8)))
-    contact_axes: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 6)))  # of each contact, or of none
-    cameras: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 7)))
-    joints: NDArray[Any] = field(default_factory=lambda: np.zeros((0, 6)))
+    contacts: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 8)))
+    contact_axes: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 6)))  # of each contact, or of none
+    cameras: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 7)))
+    joints: NDArray[np.floating] = field(default_factory=lambda: np.zeros((0, 6)))
     replay: bool = False
 
     def encode(self, number: int) -> bytes:

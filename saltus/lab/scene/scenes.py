@@ -7,7 +7,7 @@ a session (see `saltus.lab.base_session.Session`): a `LiveSession` of a `Setup`,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ class Scene:
     name: str
     title: str
     group: str
-    open: Callable[[Downloads, dict[str, Any]], Session]
+    open: Callable[[Downloads, Mapping[str, object]], Session]
 
     def entry(self) -> dict[str, str]:
         """What the page's list says of it."""
@@ -62,7 +62,7 @@ def first_words(name: str) -> str:
     return (sentence.partition(": ")[2] or sentence).partition(", ")[0]
 
 
-def plain(name: str, title: str, downloads: Downloads, options: dict[str, Any], **given: Any) -> LiveSession:
+def plain(name: str, title: str, downloads: Downloads, options: Mapping[str, Any], **given: Any) -> LiveSession:
     """A session of a bundled model without anything of its own."""
     ghosts = GHOSTS if load(name).nbody < 10 else ()
     return LiveSession(Setup(name, title, load(name), **{"ghosts": ghosts, **given, **options}), downloads)
@@ -72,7 +72,7 @@ def plain(name: str, title: str, downloads: Downloads, options: dict[str, Any], 
 
 
 def _pendularm(joints: int, name: str, title: str, on: bool = False, ghosts: bool = False) -> Scene:
-    def open_scene(downloads: Downloads, options: dict[str, Any]) -> Session:
+    def open_scene(downloads: Downloads, options: Mapping[str, Any]) -> Session:
         return Pendularm(joints, pendularm_setup(joints, name, title, **options), downloads, on, ghosts)
 
     return Scene(name, title, LECTURE, open_scene)
@@ -81,7 +81,7 @@ def _pendularm(joints: int, name: str, title: str, on: bool = False, ghosts: boo
 # ---------------------------------------------------------------- with a servo
 
 
-def _arm(downloads: Downloads, options: dict[str, Any]) -> Session:
+def _arm(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     model = load("arm")
     control = PID(kp=[60.0, 20.0], ki=[40.0, 20.0], kd=[6.0, 1.5], target=[0.6, 1.2])
     given = dict(control=control, timestep=0.002, ghosts=GHOSTS)
@@ -105,7 +105,7 @@ def balance(m, d, z):
     d.ctrl[0] = where(p[5] > 0.5, clip(force, -p[6], p[6]), d.ctrl[0])
 
 
-def _cart_pole(downloads: Downloads, options: dict[str, Any]) -> Session:
+def _cart_pole(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     model = load("cart_pole")
     setup = Setup("cart_pole", "Cart and pole, balanced", model, **{"control": balance, "integrator": "rk4", **options})
     knobs = (
@@ -142,7 +142,7 @@ FOREARM = """
 </mujoco>"""
 
 
-def _muscle(downloads: Downloads, options: dict[str, Any]) -> Session:
+def _muscle(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     from saltus.model.compile.hill import HillMuscle
 
     biceps = HillMuscle(max_isometric_force=1500, optimal_fiber_length=0.12, tendon_slack_length=0.21)
@@ -154,7 +154,7 @@ def _muscle(downloads: Downloads, options: dict[str, Any]) -> Session:
     return LiveSession(Setup("muscle", MUSCLE, model, **{"start": start, "plots": CONTRACTION, **options}), downloads)
 
 
-def _sit_to_stand(downloads: Downloads, options: dict[str, Any]) -> Session:
+def _sit_to_stand(downloads: Downloads, options: Mapping[str, Any]) -> Session:
     setup = Setup(
         "sit_to_stand",
         STANDING_UP,

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from saltus.errors import ModelError, SaltusError
 from saltus.lab.base_session import Session
@@ -81,7 +80,7 @@ class Stage:
         self._viewers = 0
         self._begun = False  # once somebody looks
         self._number = 0
-        self._told: dict[str, Any] = {}
+        self._told: dict[str, object] = {}
         self._told_at = 0.0
         self._posted: dict[str, int] = {}  # revisions of the boards that were published, by kind
         self._wake, self.closed = threading.Event(), threading.Event()

@@ -46,7 +46,7 @@ class Drawing:
     text: str = ""
     body: str | int | None = None
 
-    def message(self, model: Model) -> dict[str, Any] | None:
+    def message(self, model: Model) -> dict[str, object] | None:
         """As the `drawings` message has it; None where a coordinate is no number: there is nothing to draw then."""
         if not np.isfinite(self.points).all():
             return None
@@ -82,13 +82,13 @@ def line(points: ArrayLike, color: Color = "blue", width: float = 0.0, body: str
     return Drawing("line", found, *_color(color), _size(width), body=body)
 
 
-def text(point: ArrayLike, text: Any, color: Color = "black", body: str | int | None = None) -> Drawing:
+def text(point: ArrayLike, text: object, color: Color = "black", body: str | int | None = None) -> Drawing:
     """A text at a point [3] (m), as large from near and from far; see `arrow`."""
     words = str(text)[:LONGEST_TEXT]
     return Drawing("text", _points([point], "the point of a text"), *_color(color), text=words, body=body)
 
 
-def messages(drawings: Iterable[Drawing], model: Model) -> list[dict[str, Any]]:
+def messages(drawings: Iterable[Drawing], model: Model) -> list[dict[str, object]]:
     """All drawings of a picture as the `drawings` message has them. OptionError: too many, or none of these."""
     drawings = list(drawings)
     for drawing in drawings:

@@ -3,6 +3,7 @@
 import math
 import operator
 from collections.abc import Sequence
+from typing import TypedDict
 
 from saltus.errors import OptionError
 
@@ -36,6 +37,18 @@ FILE = """\
   </actuator>
 </mujoco>
 """
+
+
+class LinkOptions(TypedDict, total=False):
+    """What can be said of the links; see `n_link`."""
+
+    m: float | Sequence[float]
+    l: float | Sequence[float]  # noqa: E741
+    d: float | Sequence[float]
+    inertia: float | Sequence[float]
+    g: float
+    pivot: tuple[float, float] | None
+    timestep: float
 
 
 def n_link(

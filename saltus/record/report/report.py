@@ -68,7 +68,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 def notes(t: TrajectoryTable) -> list[tuple[str, str]]:
     """What is to be known before anything is believed: ("warning" or "note", text)."""
     found = []
-    attrs = t.attrs
+    attrs: dict[str, Any] = {**t.attrs}
     if attrs.get("diverged"):
         found.append(("warning", f"The run {attrs['diverged']}"))
     if attrs.get("stopped"):
@@ -127,7 +127,7 @@ def _number(value: float) -> str:
 
 
 def _run(t: TrajectoryTable) -> Rows:
-    attrs = t.attrs
+    attrs: dict[str, Any] = {**t.attrs}
     rows = []
     if attrs.get("integrator"):
         rows.append(("integrator", str(attrs["integrator"])))
@@ -209,7 +209,7 @@ def _events(t: TrajectoryTable) -> str:
 
 def _details(t: TrajectoryTable) -> list[tuple[str, str]]:
     """What is folded away: title and HTML."""
-    attrs = t.attrs
+    attrs: dict[str, Any] = {**t.attrs}
     found = []
     try:
         options = json.loads(str(attrs.get("options") or "{}"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,8 +55,8 @@ NO_IMPULSE = (np.nan, np.nan, np.nan)
 class EventLog:
     """Events in the order in which they were noted."""
 
-    def __init__(self, events: NDArray[Any] | None = None):
-        self._blocks: list[NDArray[Any]] = [completed(np.empty(0, EVENT_DTYPE) if events is None else events)]
+    def __init__(self, events: NDArray[np.void] | None = None):
+        self._blocks: list[NDArray[np.void]] = [completed(np.empty(0, EVENT_DTYPE) if events is None else events)]
         self._rows: list[tuple] = []  # not in a block yet
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class EventLog:
             (time, kind, name, other, gap, velocity, tuple(along), energy_before, energy_after, since, impacts)
         )
 
-    def extend(self, events: NDArray[Any]) -> None:
+    def extend(self, events: NDArray[np.void]) -> None:
         """Note many: a structured array with at least the fields time and kind.
 
         Raises:
@@ -97,7 +97,7 @@ class EventLog:
             raise OptionError(f"events: fields {block.dtype.names}, not {self._blocks[0].dtype.names} as before")
         self._blocks.append(block)
 
-    def array(self) -> NDArray[Any]:
+    def array(self) -> NDArray[np.void]:
         """All of them; text is as wide as it needs to be, and never cut off."""
         self._flush()
         if len(self._blocks) > 1:
@@ -112,7 +112,7 @@ class EventLog:
             self._rows = []
 
 
-def completed(events: NDArray[Any]) -> NDArray[Any]:
+def completed(events: NDArray[np.void]) -> NDArray[np.void]:
     """Events with all fields of `EVENT_DTYPE`, in their types, then any others; packed, in native byte order.
 
     Fields that are not given are nan or "". Text that is longer than the type's keeps its length.
@@ -142,7 +142,7 @@ def completed(events: NDArray[Any]) -> NDArray[Any]:
     return table
 
 
-def narrowed(events: NDArray[Any]) -> NDArray[Any]:
+def narrowed(events: NDArray[np.void]) -> NDArray[np.void]:
     """The same with text no wider than it needs to be, as it is kept in stores; `completed` widens it again."""
     fields = []
     for field in events.dtype.names or ():
@@ -153,7 +153,7 @@ def narrowed(events: NDArray[Any]) -> NDArray[Any]:
     return events.astype(np.dtype(fields))
 
 
-def widened(dtype: np.dtype[Any], widths: dict[str, int]) -> np.dtype[Any]:
+def widened(dtype: np.dtype[np.void], widths: dict[str, int]) -> np.dtype[np.void]:
     """The type with room for texts of so many characters in some fields."""
     fields = []
     for field in dtype.names or ():
@@ -164,13 +164,32 @@ def widened(dtype: np.dtype[Any], widths: dict[str, int]) -> np.dtype[Any]:
     return np.dtype(fields)
 
 
-class EventTable(np.ndarray):
+NumberField: TypeAlias = Literal[
+    "time", "gap", "velocity", "impulse", "energy_before", "energy_after", "since", "impacts"
+]
+TextField: TypeAlias = Literal["kind", "name", "other"]
+
+
+class EventTable(np.ndarray[tuple[int, ...], np.dtype[np.void]]):
     """Events as a structured array, which notebooks show as a table; a field of it is a plain array."""
 
-    # what tables are joined with is one too
-    __array_priority__ = 1.0  # pyright: ignore[reportAssignmentType]
+    @property
+    def __array_priority__(self) -> float:
+        """What tables are joined with is one too."""
+        return 1.0
 
-    def __getitem__(self, key: Any) -> Any:
+    # NumPy's own types take a field of a structured array for anything
+    @overload
+    def __getitem__(self, key: NumberField) -> NDArray[np.float64]: ...
+    @overload
+    def __getitem__(self, key: TextField) -> NDArray[np.str_]: ...
+    @overload
+    def __getitem__(self, key: str) -> NDArray[np.generic]: ...
+    @overload
+    def __getitem__(self, key: int | np.integer) -> np.void: ...
+    @overload
+    def __getitem__(self, key: slice | list[str] | Sequence[int] | NDArray[np.integer | np.bool_]) -> Self: ...
+    def __getitem__(self, key: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         found = super().__getitem__(key)
         return found if not isinstance(found, EventTable) or found.dtype.names else found.view(np.ndarray)
 
@@ -185,12 +204,12 @@ class EventTable(np.ndarray):
         return table_html(title, [heading(field) for field in fields], rows, more)
 
 
-def event_table(events: NDArray[Any]) -> EventTable:
+def event_table(events: NDArray[np.void]) -> EventTable:
     """Events as `completed` makes them, as a table; its errors."""
     return completed(events).view(EventTable)
 
 
-def counts(events: NDArray[Any]) -> dict[str, int]:
+def counts(events: NDArray[np.void]) -> dict[str, int]:
     """How many there are of each kind, the most frequent first."""
     kinds, numbers = np.unique(events["kind"], return_counts=True)
     order = np.argsort(-numbers, kind="stable")
@@ -202,12 +221,12 @@ def contact_label(name: str, other: str) -> str:
     return f"{other} {name}" if other else name
 
 
-def contact_labels(events: NDArray[Any]) -> list[str]:
+def contact_labels(events: NDArray[np.void]) -> list[str]:
     """The columns of contacts that events belong to, by name."""
     return [contact_label(name, other) for name, other in events[["name", "other"]].tolist()]
 
 
-def known_fields(events: NDArray[Any]) -> list[str]:
+def known_fields(events: NDArray[np.void]) -> list[str]:
     """The fields that hold anything in any of the events; time and kind always."""
     found = []
     for field in events.dtype.names or ():
@@ -237,7 +256,7 @@ def _cell(value: Any, digits: int) -> str:
     return str(value)
 
 
-def _assign(table: NDArray[Any], field: str, values: NDArray[Any]) -> None:
+def _assign(table: NDArray[np.void], field: str, values: NDArray[np.void]) -> None:
     """Fill a field, which may have another type of number; OptionError where its shape is another, or text is not."""
     wanted = table.dtype[field]
     if values.shape[1:] != wanted.shape or (values.dtype.kind == "U") != (wanted.base.kind == "U"):
@@ -247,12 +266,12 @@ def _assign(table: NDArray[Any], field: str, values: NDArray[Any]) -> None:
     table[field] = values
 
 
-def _field(name: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _field(name: str, dtype: np.dtype[np.void]) -> tuple[np.dtype[np.void], tuple[int, ...]]:
     base = dtype.base
     if not name.isidentifier() or base.kind not in "biufU" or (base.kind == "f" and base.itemsize not in (4, 8)):
         raise OptionError(f"events: field {name!r} of type {base} cannot be recorded (numbers, bool and text can)")
     return base.newbyteorder("="), dtype.shape
 
 
-def _characters(dtype: np.dtype[Any]) -> int:
+def _characters(dtype: np.dtype[np.void]) -> int:
     return dtype.base.itemsize // 4

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from saltus.errors import ModelError, RecordError, SaltusError
 from saltus.record.files.atomic_write import reason_of
@@ -44,8 +45,8 @@ class StoredModel:
     name: str
     ignored: list[str]
     initial_key: int | None
-    muscles: dict[str, dict[str, Any]]
-    changes: dict[str, Any] = field(default_factory=dict)
+    muscles: dict[str, dict[str, float | bool]]
+    changes: dict[str, ArrayLike] = field(default_factory=dict)
     path: str = field(default="recording", compare=False)
 
     @classmethod
@@ -99,7 +100,8 @@ class StoredModel:
         compiled, why = self._from_binary()
         if compiled is None:
             compiled = self._from_text(why)
-        muscles = {name: HillMuscle(**parameters) for name, parameters in self.muscles.items()}
+        stored: dict[str, dict[str, Any]] = {**self.muscles}
+        muscles = {name: HillMuscle(**parameters) for name, parameters in stored.items()}
         return Model(
             compiled,
             name=self.name,

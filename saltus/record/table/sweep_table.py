@@ -40,7 +40,7 @@ class SweepTable:
 
     title: str
     paths: tuple[str, ...]
-    points: list[dict[str, Any]]
+    points: list[dict[str, object]]
     measures: tuple[str, ...]
     units: tuple[str, ...]
     values: NDArray[np.float64]
@@ -62,7 +62,7 @@ class SweepTable:
             raise KeyError(f"{measure!r} was not measured; there are: {', '.join(self.measures)}")
         return self.values[:, self.measures.index(measure)]
 
-    def array(self) -> NDArray[Any]:
+    def array(self) -> NDArray[np.void]:
         """The table as a structured array [n]: paths, measures, "status", and "case" where runs have names.
 
         A path is a column of numbers where all its values are numbers, otherwise of text.

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import mapping
+from saltus.arguments import PlainValue, mapping
 from saltus.errors import OptionError, RecordError
 from saltus.record.table.certificate import Certificate, energy_drift
 from saltus.record.table.columns import POINTS, dtype_of
-from saltus.record.table.events import EVENT_DTYPE, event_table
+from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.record.table.ledger import ACCOUNTS
 from saltus.record.table.stored_model import StoredModel, described
 
@@ -62,11 +62,11 @@ class TrajectoryTable:
         contact_pos: ArrayLike | None = None,
         actuation_state: ArrayLike | None = None,
         ledger: ArrayLike | None = None,
-        end: Mapping[str, Any] | None = None,
-        events: NDArray[Any] | None = None,
+        end: Mapping[str, ArrayLike] | None = None,
+        events: NDArray[np.void] | None = None,
         names: Mapping[str, Sequence[str]] | None = None,
         units: Mapping[str, Sequence[str]] | None = None,
-        attrs: Mapping[str, Any] | None = None,
+        attrs: Mapping[str, object] | None = None,
         certificate: Certificate | None = None,
         model: Model | StoredModel | None = None,
     ) -> None:
@@ -99,10 +99,10 @@ class TrajectoryTable:
         if self.ledger.shape[1] not in (0, len(ACCOUNTS)):
             raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
         self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(mapping("end", end))
-        self.events: NDArray[Any] = event_table(np.empty(0, EVENT_DTYPE) if events is None else events)
+        self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)
         self.units: dict[str, list[str]] = self._labels("units", units)
-        self.attrs: dict[str, Any] = _attributes({} if attrs is None else mapping("attrs", attrs))
+        self.attrs: dict[str, PlainValue] = _attributes({} if attrs is None else mapping("attrs", attrs))
         self._model: Model | StoredModel | None = model
         self.certificate: Certificate | None = _of_samples(certificate, count)
 
@@ -119,7 +119,7 @@ class TrajectoryTable:
                 raise OptionError(f"{what}['{group}'] must have {width} entries, got {len(labels[group])}")
         return labels
 
-    def _end_row(self, end: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
+    def _end_row(self, end: Mapping[str, ArrayLike]) -> dict[str, NDArray[np.float64]]:
         row = {}
         for name in _END:
             shape = getattr(self, name).shape[1:]
@@ -246,7 +246,7 @@ def _of_samples(certificate: Certificate | None, count: int) -> Certificate | No
     return certificate
 
 
-def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
+def _attributes(given: Mapping[str, object]) -> dict[str, PlainValue]:
     attributes = {}
     for key, value in given.items():
         name = str(key)
@@ -256,7 +256,7 @@ def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
     return attributes
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: Any) -> PlainValue:
     """The value in plain Python types, which a file brings back as they are."""
     if value is None or type(value) in (bool, int, float, str):
         return value

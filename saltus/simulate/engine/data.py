@@ -1,7 +1,7 @@
 """`Simulation.data`: computed quantities by MuJoCo's names, always those of the present state."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from saltus.errors import OptionError
 from saltus.model.actuator_enums import SCALAR
 from saltus.model.layout import DATA
 from saltus.simulate.engine import constraint_rows
+from saltus.simulate.engine.data_fields import DataFields
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.turn import Turn, in_turn
 
@@ -28,7 +29,7 @@ HIDDEN = DATA.fields.keys() - {*SHOWN.split(), "qacc_warmstart"}
 CONSTRAINTS = ("ncon", "nefc", "contact", "solver_niter", *constraint_rows.FIELDS)
 
 
-class Data:
+class Data(DataFields):
     """Computed quantities as arrays: `xpos`, `qfrc_bias`, `qacc`, ... by MuJoCo's names, in SI units.
 
     They always belong to the present state: reading one after a step or a change of the state computes them anew.
@@ -48,28 +49,30 @@ class Data:
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise OptionError("the data of a simulation cannot be copied or pickled alone; copy the Simulation")
 
-    def __getattr__(self, name: str) -> Any:
-        if name in CONSTRAINTS:
-            return self._constraint(name)
-        if name == "actuator_moment":
-            return self._actuator_moment()
-        if name.startswith("_") or name not in DATA.fields or name in HIDDEN:
-            raise AttributeError(f"Data has no field {name!r}")
-        view = self._engine.d.views[name]
-        if name in ("act", "act_dot"):
-            view = view[: self._engine.m.nact]
-        if name in STATE:
-            return view
-        if name == "flexvert_xpos":
-            view = view[: self._engine.model.nflexvert]  # without nodes
-        self._refresh(name)
-        if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
-            view = view[self._sparse_rows()]
-        view = view.view()
-        view.flags.writeable = False
-        return view
+    if not TYPE_CHECKING:  # to type checkers there is what DataFields declares, and nothing else
 
-    def __dir__(self):
+        def __getattr__(self, name: str) -> Any:
+            if name in CONSTRAINTS:
+                return self._constraint(name)
+            if name == "actuator_moment":
+                return self._actuator_moment()
+            if name.startswith("_") or name not in DATA.fields or name in HIDDEN:
+                raise AttributeError(f"Data has no field {name!r}")
+            view = self._engine.d.views[name]
+            if name in ("act", "act_dot"):
+                view = view[: self._engine.m.nact]
+            if name in STATE:
+                return view
+            if name == "flexvert_xpos":
+                view = view[: self._engine.model.nflexvert]  # without nodes
+            self._refresh(name)
+            if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
+                view = view[self._sparse_rows()]
+            view = view.view()
+            view.flags.writeable = False
+            return view
+
+    def __dir__(self) -> list[str]:
         return sorted([f for f in DATA.fields if f not in HIDDEN] + ["actuator_moment", *CONSTRAINTS])
 
     @in_turn

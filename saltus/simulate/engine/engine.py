@@ -22,7 +22,7 @@ from saltus.model.layout import DATA, model_layout
 from saltus.model.load import load
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.table.events import EVENT_DTYPE, event_table
+from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine import constraint_rows, loops
 from saltus.simulate.engine.event_start import check_start
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
@@ -83,7 +83,7 @@ class Engine:
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
         self._allocate(control)
-        self.events = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
+        self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
@@ -234,7 +234,8 @@ class Engine:
             return
         new = self.event_reader.read(len(self.events))
         if len(new):
-            self.events = np.concatenate([self.events, new]) if len(self.events) else new
+            events = np.concatenate([self.events, new]) if len(self.events) else new
+            self.events = events.view(EventTable)
 
     def prepare(self) -> None:
         """Before steps: an integrator forgets what it remembers if the state was changed from outside.

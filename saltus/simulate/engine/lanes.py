@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.contact.mujoco.collision import attach
@@ -82,7 +83,7 @@ class Lanes:
         """The shape of a field in one state."""
         return DATA.shape(field, self.workspaces[0].sizes)
 
-    def read(self, field: str) -> np.ndarray:
+    def read(self, field: str) -> NDArray[np.floating]:
         """A copy of a field of all states [n, ...]."""
         if field == "time":
             return self.clock.reshape(-1)[: self.n].copy()
@@ -117,7 +118,7 @@ class Lanes:
         self.states[spare // self.width, :, spare % self.width] = self.states[0, :, 0]
         self.clock.reshape(-1)[self.n :] = self.clock[0, 0]
 
-    def diverged(self) -> np.ndarray:
+    def diverged(self) -> NDArray[np.bool_]:
         """Which states have diverged [n]: a copy."""
         return self.flags.reshape(-1)[: self.n].copy()
 
@@ -147,7 +148,7 @@ class Lanes:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
         return status
 
-    def sensordata(self, timestep: float | None) -> np.ndarray:
+    def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
         """Readings of all sensors of all states [n, nsensordata]."""
         sensing = self.model.sensing_struct(self.precision, timestep, self.laws)
         out = np.zeros((self.groups * self.width, self.model.nsensordata), self.states.dtype)

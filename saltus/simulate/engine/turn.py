@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from saltus.errors import ConcurrencyError
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Owner = TypeVar("Owner", bound="HasTurn")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 class Turn:
@@ -24,7 +26,7 @@ class Turn:
         lock = threading.RLock()
         self._what, self.take, self.leave = what, lock.acquire, lock.release
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Turn], tuple[str]]:
         return Turn, (self._what,)  # a copy is another object, which nobody works on
 
     def refusal(self) -> ConcurrencyError:
@@ -35,11 +37,17 @@ class Turn:
         )
 
 
-def in_turn(method: Method) -> Method:
+class HasTurn(Protocol):
+    """What only one thread at a time may work on."""
+
+    _turn: Turn
+
+
+def in_turn(method: Callable[Concatenate[Owner, Arguments], Result]) -> Callable[Concatenate[Owner, Arguments], Result]:
     """A method of an object with a `_turn` that refuses to run while another thread is in one of these."""
 
     @functools.wraps(method)
-    def taking_turns(self: Any, *args: Any, **options: Any) -> Any:
+    def taking_turns(self: Owner, /, *args: Arguments.args, **options: Arguments.kwargs) -> Result:
         turn = self._turn
         if not turn.take(False):
             raise turn.refusal()
@@ -48,4 +56,4 @@ def in_turn(method: Method) -> Method:
         finally:
             turn.leave()
 
-    return taking_turns  # type: ignore[return-value]
+    return taking_turns

@@ -1,8 +1,8 @@
 """Contact laws: `Soft`, `Hard` and `Compliant`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from saltus.errors import OptionError, warn
 from saltus.model.compile.hard import HardLaw
 from saltus.model.event_enums import DENSE_WAYS
 from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
+from saltus.number.structs import Struct
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
 from saltus.terminal.display import facts_html
 
@@ -83,7 +84,7 @@ class Hard:
         pairs = [f"{' and '.join(pair)}: {value}" for pair, value in self.pairs.items()]
         return facts_html("Contact law hard", facts | ({"pairs": "\n".join(pairs)} if pairs else {}))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _coefficient("restitution", self.restitution, 1.0)
         _coefficient("limits", self.limits, 1.0)
         if self.friction is not None:
@@ -164,8 +165,8 @@ class Compliant:
 
     name = "compliant"
 
-    def __init__(self, force: Any):
-        self.force: Any = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
+    def __init__(self, force: Callable[[Struct, Struct, float, float], tuple[float, float, float]]):
+        self.force = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
         self._word = ""
 
     def _repr_html_(self) -> str:
@@ -182,7 +183,9 @@ class Compliant:
         return GIVEN + self._word
 
 
-Law = Soft | Hard | Compliant
+Law: TypeAlias = Soft | Hard | Compliant
+#: A contact law, or its name: "soft", "hard"; None is the soft one.
+ContactChoice: TypeAlias = str | Law | None
 
 
 def _number(name: str, value: Any) -> float:
@@ -238,7 +241,7 @@ def _say_what_is_left_out(model: "Model") -> None:
         warn(text)
 
 
-def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
+def find_contact_law(contact: ContactChoice, with_events: "Model | None" = None) -> Law:
     """The law of a name or a law itself; None is the soft one.
 
     `with_events`: a model whose events are to be located. Without anything that touches or constrains both laws are the
@@ -252,7 +255,7 @@ def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
     return Hard()
 
 
-def _find_contact_law(contact: Any) -> Law:
+def _find_contact_law(contact: ContactChoice) -> Law:
     name = contact if isinstance(contact, str) else None
     if contact is None or name == "soft":
         return Soft()

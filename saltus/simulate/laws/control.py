@@ -1,14 +1,16 @@
 """Controllers that run inside the time loop, with states integrated by the integrator."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import flag, numbers, whole_number
 from saltus.dynamics.control import AT_STAGES, AT_STEPS, READS_BODIES, READS_CENTRES, READS_FRAMES, pid
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
+from saltus.integrate.integrator import Kernel
 from saltus.model.actuator_enums import (
     PID_INVERSE_GEAR,
     PID_KD,
@@ -28,6 +30,7 @@ from saltus.model.actuator_enums import (
 from saltus.model.compile.kernel_model import UserLaws
 from saltus.model.enums import BALL, FREE, HINGE, SLIDE
 from saltus.number.cache.fingerprint import names_in
+from saltus.number.structs import Struct
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -40,6 +43,8 @@ READS = {
 }
 NOT_IN_STEPS = {"sensordata", "energy", "qLD", "qLDiagInv", "crb", "cfrc_ext", "cfrc_int", "qfrc_inverse"}
 NOT_IN_STEPS |= {"subtree_linvel", "subtree_angmom"}
+#: law(m, d, z): of the kernels' Model and Data, and the place of the controller's first state in d.act.
+ControlLaw: TypeAlias = Callable[[Struct, Struct, int], object]
 OF_JOINTS = (TRN_JOINT, TRN_JOINTINPARENT)
 _SCALAR = (HINGE, SLIDE)
 
@@ -59,8 +64,9 @@ class Controller:
     Made by `saltus.controller`, or as `saltus.PID`.
     """
 
-    def __init__(self, law: Any, *, states: int = 0, parameters: Any = (), hold: bool = False):
-        self.law, self._word = law, ""
+    def __init__(self, law: Kernel, *, states: int = 0, parameters: ArrayLike = (), hold: bool = False):
+        self._word = ""
+        self.law = law
         self.states, self.hold = whole_number("states", states), flag("hold", hold)
         self.given = numbers("parameters", parameters).reshape(-1)
 
@@ -78,7 +84,7 @@ class Controller:
         """How many states it has for a model."""
         return self.states
 
-    def parameters(self, model: "Model") -> np.ndarray:
+    def parameters(self, model: "Model") -> NDArray[np.float64]:
         """Its parameters for a model, as the law reads them."""
         return self.given
 
@@ -104,9 +110,17 @@ def _reads(control: Controller, model: "Model") -> frozenset[str]:
     return frozenset(word for word, fields in READS.items() if names & fields)
 
 
+@overload
 def controller(
-    function: Callable | None = None, *, states: int = 0, parameters: Sequence[float] = (), hold: bool = False
-) -> Any:
+    function: None = None, *, states: int = 0, parameters: ArrayLike = (), hold: bool = False
+) -> Callable[[ControlLaw], Controller]: ...
+@overload
+def controller(
+    function: ControlLaw, *, states: int = 0, parameters: ArrayLike = (), hold: bool = False
+) -> Controller: ...
+def controller(
+    function: ControlLaw | None = None, *, states: int = 0, parameters: ArrayLike = (), hold: bool = False
+) -> Controller | Callable[[ControlLaw], Controller]:
     """Make a Controller of a function law(m, d, z), as decorator or by a call; see `Controller`.
 
     The function must keep to what kernels can: numbers, loops, branches on the model, `where` on the state.
@@ -136,16 +150,16 @@ class PID(Controller):
 
     def __init__(
         self,
-        kp: Any,
-        ki: Any = 0.0,
-        kd: Any = 0.0,
-        target: Any = 0.0,
-        limit: Any = None,
+        kp: ArrayLike,
+        ki: ArrayLike = 0.0,
+        kd: ArrayLike = 0.0,
+        target: ArrayLike = 0.0,
+        limit: ArrayLike | None = None,
         wrap: bool = True,
         *,
         actuators: Sequence[str] | None = None,
         hold: bool = False,
-        target_rate: Any = 0.0,
+        target_rate: ArrayLike = 0.0,
     ):
         super().__init__(pid, hold=hold)
         self.gains = {"kp": kp, "ki": ki, "kd": kd, "target": target, "limit": 0.0 if limit is None else limit}
@@ -164,7 +178,7 @@ class PID(Controller):
         """One integral for each actuator."""
         return model.nactuator
 
-    def parameters(self, model: "Model") -> np.ndarray:
+    def parameters(self, model: "Model") -> NDArray[np.float64]:
         """kp, ki, kd, target, limit, period, inverse of the gear, whether it is controlled, rate: for each actuator."""
         n = model.nactuator
         names = model.names("actuator")[:n]
@@ -194,7 +208,9 @@ class PID(Controller):
             raise OptionError("PID: every controlled actuator must have exactly one control")
         return out.reshape(-1)
 
-    def settled(self, model: "Model", qpos: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    def settled(
+        self, model: "Model", qpos: NDArray[np.float64], parameters: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Positions qpos [nq] with the hinges and slides that it controls at the targets among its parameters."""
         out = qpos.copy()
         own = parameters.reshape(-1, PID_PARAMETERS)[: model.nactuator]

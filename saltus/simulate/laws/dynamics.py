@@ -1,5 +1,6 @@
 """`saltus.Dynamics`: user-defined equations of motion in place of the engine's."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from saltus.dynamics.equations import EQUATIONS
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.number.kernels import interpret
+from saltus.number.structs import Struct
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -40,7 +42,7 @@ class Dynamics:
     For `saltus.Simulation(..., dynamics=...)` and `saltus.Batch`.
     """
 
-    def __init__(self, inertia: Any, bias: Any):
+    def __init__(self, inertia: Callable[[Struct, Struct], object], bias: Callable[[Struct, Struct], object]):
         self.inertia = user_kernel("Dynamics: inertia", "inertia(m, d)", inertia)
         self.bias = user_kernel("Dynamics: bias", "bias(m, d)", bias)
         self._word = ""

@@ -1,14 +1,17 @@
 """User-defined events, and actuation with discrete states that events change."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from numpy.typing import ArrayLike
 
 from saltus.arguments import flag, text_of
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
 from saltus.integrate.event.user_events import EVENTS, no_action
 from saltus.model.event_enums import ACTUATOR, USER
-from saltus.simulate.laws.control import Controller
+from saltus.number.structs import Struct
+from saltus.simulate.laws.control import ControlLaw, Controller
 
 DIRECTIONS = {"any": 0, "up": 1, "down": -1}
 
@@ -34,8 +37,8 @@ class Event:
 
     def __init__(
         self,
-        function: Callable,
-        action: Callable | None = None,
+        function: Callable[[Struct, Struct], float],
+        action: Callable[[Struct, Struct], object] | None = None,
         *,
         name: str | None = None,
         direction: str = "any",
@@ -57,6 +60,15 @@ class Event:
         return DIRECTIONS[self.direction], int(self.terminal), kind
 
 
+class ActuationLaw(Protocol):
+    """An object that holds the law of an `Actuation`, and what else there is of it."""
+
+    @property
+    def torques(self) -> ControlLaw:
+        """law(m, d, z), a method."""
+        ...
+
+
 class Actuation(Controller):
     """A model of actuation with discrete states: a control law, events, and what they change.
 
@@ -73,20 +85,20 @@ class Actuation(Controller):
 
     def __init__(
         self,
-        law: Any,
+        law: ControlLaw | ActuationLaw,
         *,
         start: Sequence[float] | None = None,
         events: Sequence[Event] | None = None,
         states: int | None = None,
-        parameters: Any = None,
+        parameters: ArrayLike | None = None,
     ):
         function = getattr(law, "torques", law)
         count: int = getattr(law, "states", 0) if states is None else states
-        parameters = getattr(law, "parameters", ()) if parameters is None else parameters
+        values = getattr(law, "parameters", ()) if parameters is None else parameters
         made = user_kernel(
             "Actuation: law", "law(m, d, z), an object that has it as torques(m, d, z)", function, inline=True
         )
-        super().__init__(made, states=count, parameters=parameters)
+        super().__init__(made, states=count, parameters=values)
         given = getattr(law, "start", ()) if start is None else start
         try:
             self.start = tuple(float(x) for x in given)
@@ -98,12 +110,14 @@ class Actuation(Controller):
         return f"Actuation({self.law.py_func.__name__}, start={list(self.start)}, events={list(self.events)})"
 
 
-def check_events(events: Any) -> tuple[Event, ...]:
+def check_events(events: Iterable[Event] | Event) -> tuple[Event, ...]:
     """A sequence of Events; OptionError for anything else."""
+    if isinstance(events, Event):
+        return (events,)
     try:
         found = tuple(events)
     except TypeError:
-        found = (events,)
+        raise OptionError(f"events must be saltus.Event objects, got {type(events).__name__}") from None
     for event in found:
         if not isinstance(event, Event):
             raise OptionError(f"events must be saltus.Event objects, got {type(event).__name__}")
@@ -113,7 +127,7 @@ def check_events(events: Any) -> tuple[Event, ...]:
 class UserEvents:
     """The events of a simulation: those of its actuation, then its own."""
 
-    def __init__(self, own: Any, control: Controller | None):
+    def __init__(self, own: Iterable[Event] | Event, control: Controller | None):
         given = control.events if isinstance(control, Actuation) else ()
         self.own = check_events(own)
         self.all = (*given, *self.own)

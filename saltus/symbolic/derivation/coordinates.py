@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import symengine
+from numpy.typing import NDArray
 
 from saltus.symbolic.derivation.mechanism import Body, Joint, Mechanism
 from saltus.symbolic.derivation.rotation import Rotation, Turn, apply, quaternion_rate
-from saltus.symbolic.expressions import ZERO, Vector, add, scale, sub, sum_of_products
+from saltus.symbolic.expressions import ZERO, Expression, Vector, add, scale, sub, sum_of_products
 from saltus.symbolic.parameters import Names, symbol_name
 
 
@@ -28,7 +28,7 @@ class Pose:
     pos: Vector
     rotation: Rotation
 
-    def point(self, p: Sequence[Any]) -> Vector:
+    def point(self, p: Sequence[Expression]) -> Vector:
         """A point of the body, given in its frame, in world axes."""
         if all(x == 0 for x in p):
             return self.pos
@@ -47,18 +47,18 @@ class Coordinates:
     """
 
     orientation: str
-    q: list[Any]
-    v: list[Any]
-    a: list[Any]
-    qdot: list[Any]
+    q: list[Expression]
+    v: list[Expression]
+    a: list[Expression]
+    qdot: list[Expression]
     poses: list[Pose]
-    joint_position: list[Any]
-    joint_rate: list[Any]
+    joint_position: list[Expression]
+    joint_rate: list[Expression]
     balls: list[tuple[int, int, int]] = field(default_factory=list)
     quaternions: list[tuple[int, int, int, int]] = field(default_factory=list)
-    constraints: dict[str, Any] = field(default_factory=dict)
-    sums: np.ndarray | None = None
-    meanings: dict[Any, str] = field(default_factory=dict)
+    constraints: dict[str, Expression] = field(default_factory=dict)
+    sums: NDArray[np.float64] | None = None
+    meanings: dict[Expression, str] = field(default_factory=dict)
     plane: tuple[int, int] | None = None
 
     @property
@@ -67,11 +67,11 @@ class Coordinates:
         turns = [sum(isinstance(factor, Turn) for factor in pose.rotation.factors) for pose in self.poses]
         return not self.balls and max(turns) <= 1
 
-    def rate(self, expression: Any) -> Any:
+    def rate(self, expression: Expression) -> Expression:
         """d/dt of an expression in q."""
         return sum_of_products((expression.diff(x), dx) for x, dx in zip(self.q, self.qdot, strict=True))
 
-    def along(self, expression: Any, i: int) -> Any:
+    def along(self, expression: Expression, i: int) -> Expression:
         """∂/∂π_i of an expression in q: how fast it changes with v[i], per unit of it."""
         v = self.v[i]
         return sum_of_products((expression.diff(x), dx.diff(v)) for x, dx in zip(self.q, self.qdot, strict=True))
@@ -87,9 +87,9 @@ class Choice:
 
     own: Coordinates
     working: Coordinates
-    values: dict[Any, Any]
+    values: dict[Expression, Expression]
 
-    def put(self, expression: Any) -> Any:
+    def put(self, expression: Expression) -> Expression:
         """An expression of the working coordinates in the chosen ones, sums of angles written out."""
         if not self.values:
             return expression
@@ -113,7 +113,7 @@ def relative(mechanism: Mechanism) -> Choice:
         i: _three(mechanism.names, symbol_name(joint.name)) for i, joint in tree.joint_of.items() if i in tree.summed
     }
     q, v, a = (list(column) for column in (working.q, working.v, working.a))
-    values: dict[Any, Any] = {}
+    values: dict[Expression, Expression] = {}
     for i in symbols:
         joint = tree.joint_of[i]
         for own, theirs, at, k in ((q, working.q, joint.qposadr, 0), (v, working.v, i, 1), (a, working.a, i, 2)):
@@ -136,12 +136,12 @@ def relative(mechanism: Mechanism) -> Choice:
     return Choice(own, working, values)
 
 
-def _each(put: Callable[[Any], Any], v: Vector) -> Vector:
+def _each(put: Callable[[Expression], Expression], v: Vector) -> Vector:
     x, y, z = map(put, v)
     return x, y, z
 
 
-def _three(names: Names, name: str) -> tuple[Any, Any, Any]:
+def _three(names: Names, name: str) -> tuple[Expression, Expression, Expression]:
     """Symbols of a coordinate, its velocity and its acceleration."""
     q = names.new(name)
     return q, names.new(f"d{q.name}"), names.new(f"dd{q.name}")
@@ -159,17 +159,17 @@ class _Tree:
     def __init__(self, mechanism: Mechanism, names: Names, summed: set[int]):
         self.mechanism, self.names = mechanism, names
         self.summed = summed  # the degrees of freedom whose angle adds to others, or others to it
-        self.q: dict[int, Any] = {}
-        self.v: dict[int, Any] = {}
-        self.a: dict[int, Any] = {}
-        self.qdot: dict[int, Any] = {}
+        self.q: dict[int, Expression] = {}
+        self.v: dict[int, Expression] = {}
+        self.a: dict[int, Expression] = {}
+        self.qdot: dict[int, Expression] = {}
         self.joint_of: dict[int, Joint] = {}  # by its scalar degree of freedom
         self.dof_of_q: dict[int, int] = {}
-        self.sums: dict[int, list[tuple[int, Any]]] = {}  # α_i = Σ sign θ_j as [(j, sign)]
+        self.sums: dict[int, list[tuple[int, int]]] = {}  # α_i = Σ sign θ_j as [(j, sign)]
         self.before: dict[int, tuple[int, int]] = {}  # the degree of freedom whose angle i adds to, and its sign
         self.balls: list[tuple[int, int, int]] = []
         self.quaternions: list[tuple[int, int, int, int]] = []
-        self.dof_of_angle: dict[Any, int] = {}
+        self.dof_of_angle: dict[Expression, int] = {}
         self.poses = [Pose((ZERO, ZERO, ZERO), Rotation())]
         for body in mechanism.bodies[1:]:
             self.poses.append(self._pose(body))
@@ -203,7 +203,7 @@ class _Tree:
             meanings=self.meanings(q),
         )
 
-    def meanings(self, q: list[Any], relative: bool = False) -> dict[Any, str]:
+    def meanings(self, q: list[Expression], relative: bool = False) -> dict[Expression, str]:
         """What each coordinate is."""
         out = {}
         for joint in self.mechanism.joints:
@@ -227,7 +227,7 @@ class _Tree:
             pose = getattr(self, f"_{joint.kind}")(pose, joint)
         return pose
 
-    def _scalar(self, joint: Joint) -> Any:
+    def _scalar(self, joint: Joint) -> Expression:
         name = _absolute_name(joint.name) if joint.dofadr in self.summed else symbol_name(joint.name)
         i, k = joint.dofadr, joint.qposadr
         self.q[k], self.v[i], self.a[i] = _three(self.names, name)
@@ -241,7 +241,7 @@ class _Tree:
     def _hinge(self, pose: Pose, joint: Joint) -> Pose:
         i = joint.dofadr
 
-        def angle(before: Any, sign: int) -> Any:
+        def angle(before: Expression | None, sign: int) -> Expression:
             if before is None:
                 self.sums[i] = [(i, 1)]
                 angle = self._scalar(joint)
@@ -270,7 +270,7 @@ class _Tree:
         turn = self._quaternion(joint, joint.qposadr + 3, joint.dofadr + 3)
         return Pose((place[0], place[1], place[2]), Rotation().by_quaternion(*turn))
 
-    def _quaternion(self, joint: Joint, k: int, i: int) -> tuple[list[Any], list[Any]]:
+    def _quaternion(self, joint: Joint, k: int, i: int) -> tuple[list[Expression], list[Expression]]:
         """A unit quaternion from q[k] on and its angular velocity from v[i] on."""
         quaternion, spin, names = [], [], self.names
         for n, part in enumerate("wxyz"):
@@ -300,5 +300,5 @@ def _absolute_name(name: str) -> str:
     return f"alpha{clean.removeprefix('theta')}" if clean.startswith("theta") else f"alpha_{clean}"
 
 
-def _in_order(by_place: dict[int, Any]) -> list[Any]:
+def _in_order(by_place: dict[int, Expression]) -> list[Expression]:
     return [by_place[k] for k in range(len(by_place))]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
+
+import sympy
 
 from saltus.arguments import text_of
 from saltus.errors import OptionError
 from saltus.symbolic.derivation.lagrange import Applied
 from saltus.symbolic.derivation.mechanism import Mechanism
-from saltus.symbolic.expressions import Vector, exact, parsed, to_symengine
+from saltus.symbolic.expressions import Expression, Vector, exact, parsed, to_symengine
 
+#: A number, or a name or an expression, whose names become inputs.
+Component: TypeAlias = float | str | sympy.Expr | Expression
 ZEROS = (0, 0, 0)
 
 
@@ -24,8 +28,8 @@ class Force:
     """
 
     body: str
-    force: Sequence[Any]
-    point: Sequence[Any] = ZEROS
+    force: Sequence[Component]
+    point: Sequence[Component] = ZEROS
     against: str | None = None
 
 
@@ -37,14 +41,16 @@ class Torque:
     """
 
     body: str
-    torque: Sequence[Any]
+    torque: Sequence[Component]
     against: str | None = None
 
 
-def applied_forces(mechanism: Mechanism, given: Sequence[Force | Torque]) -> tuple[list[Applied], dict[Any, str]]:
+def applied_forces(
+    mechanism: Mechanism, given: Sequence[Force | Torque]
+) -> tuple[list[Applied], dict[Expression, str]]:
     """Forces as the equations take them, and what the symbols in them mean."""
     out: list[Applied] = []
-    inputs: dict[Any, str] = {}
+    inputs: dict[Expression, str] = {}
     for one in given:
         if not isinstance(one, Force | Torque):
             raise OptionError(f"applied: expected saltus.symbolic.Force or Torque, got {one!r}")
@@ -61,14 +67,14 @@ def applied_forces(mechanism: Mechanism, given: Sequence[Force | Torque]) -> tup
     return out, inputs
 
 
-def _three(values: Sequence[Any], mechanism: Mechanism, inputs: dict[Any, str], meaning: str) -> Vector:
+def _three(values: Sequence[Component], mechanism: Mechanism, inputs: dict[Expression, str], meaning: str) -> Vector:
     if isinstance(values, str) or len(values) != 3:
         raise OptionError(f"expected three numbers or names, got {values!r}")
     x, y, z = (_component(value, mechanism, inputs, meaning) for value in values)
     return x, y, z
 
 
-def _component(value: Any, mechanism: Mechanism, inputs: dict[Any, str], meaning: str) -> Any:
+def _component(value: Component, mechanism: Mechanism, inputs: dict[Expression, str], meaning: str) -> Expression:
     if isinstance(value, int | float):
         return exact(value)
     expression = parsed(value)

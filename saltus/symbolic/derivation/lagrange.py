@@ -14,7 +14,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import symengine
 
@@ -25,6 +24,7 @@ from saltus.symbolic.export.program import Program
 from saltus.symbolic.expressions import (
     HALF,
     ZERO,
+    Expression,
     Vector,
     cross,
     dot,
@@ -65,17 +65,17 @@ class Derivation:
     positions: list[Vector] = field(default_factory=list)
     velocities: list[Vector] = field(default_factory=list)
     spins: list[Vector] = field(default_factory=list)
-    kinetic: Any = ZERO
-    potential: Any = ZERO
-    spring: Any = ZERO
-    momenta: list[Any] = field(default_factory=list)
-    terms: dict[str, list[Any]] = field(default_factory=dict)
-    forces: dict[str, list[Any]] = field(default_factory=dict)
-    M: list[list[Any]] = field(default_factory=list)
-    bias: list[Any] = field(default_factory=list)
-    constraint_rates: list[Any] = field(default_factory=list)
-    jacobian: list[list[Any]] = field(default_factory=list)
-    gamma: list[Any] = field(default_factory=list)
+    kinetic: Expression = ZERO
+    potential: Expression = ZERO
+    spring: Expression = ZERO
+    momenta: list[Expression] = field(default_factory=list)
+    terms: dict[str, list[Expression]] = field(default_factory=dict)
+    forces: dict[str, list[Expression]] = field(default_factory=dict)
+    M: list[list[Expression]] = field(default_factory=list)
+    bias: list[Expression] = field(default_factory=list)
+    constraint_rates: list[Expression] = field(default_factory=list)
+    jacobian: list[list[Expression]] = field(default_factory=list)
+    gamma: list[Expression] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
 
 
@@ -136,7 +136,7 @@ def _energies(out: Derivation, mechanism: Mechanism, choice: Choice) -> None:
     out.spins = [_put(choice, w) for w in out.spins]
 
 
-def _stretch(c: Coordinates, joint: Joint) -> Any:
+def _stretch(c: Coordinates, joint: Joint) -> Expression:
     """A spring's displacement from where it is at rest (rad, m)."""
     position = c.joint_position[joint.qposadr]
     return ZERO if position is None or joint.kind in ("free", "ball") else position - joint.springref
@@ -147,7 +147,7 @@ def _put(choice: Choice, v: Vector) -> Vector:
     return x, y, z
 
 
-def _shortest(energies: list[Any], c: Coordinates) -> Any:
+def _shortest(energies: list[Expression], c: Coordinates) -> Expression:
     """The sum of energies, in a normal form where that makes it shorter."""
     total = symengine.Add(*energies)
     if c.planar:
@@ -160,7 +160,7 @@ def _shortest(energies: list[Any], c: Coordinates) -> Any:
     return symengine.Add(*rest, *(x for one in short for x in _fewest([one], [on_unit_sphere(one, quaternions)])))
 
 
-def _fewest(*choices: list[Any]) -> list[Any]:
+def _fewest(*choices: list[Expression]) -> list[Expression]:
     """Those expressions that take the fewest operations."""
     return min(choices, key=lambda chosen: Program(range(len(chosen)), chosen, {}).counts().total)
 
@@ -186,7 +186,7 @@ def _terms(out: Derivation, c: Coordinates) -> None:
         out.terms["ω × ∂T/∂ω"] = turning
 
 
-def _total_derivative(p: Any, c: Coordinates) -> Any:
+def _total_derivative(p: Expression, c: Coordinates) -> Expression:
     """d/dt p(q, v) = ∂p/∂q dq/dt + ∂p/∂v a."""
     return c.rate(p) + sum_of_products((p.diff(v), a) for v, a in zip(c.v, c.a, strict=True))
 
@@ -201,7 +201,7 @@ def _equations(out: Derivation, c: Coordinates) -> None:
     )
 
 
-def _shorter(forces: list[Any]) -> list[Any]:
+def _shorter(forces: list[Expression]) -> list[Expression]:
     """The forces, or the same written out, in which what cancels is gone, where these take fewer operations."""
     if any(written_out(x) > LARGEST for x in forces):
         return forces
@@ -212,23 +212,23 @@ def _shorter(forces: list[Any]) -> list[Any]:
 # ---------------------------------------------------------------- generalised forces
 
 
-def generalised_force(c: Coordinates, point: Vector, force: Vector) -> list[Any]:
+def generalised_force(c: Coordinates, point: Vector, force: Vector) -> list[Expression]:
     """Q = Jᵀ F of a force (N) at a point (m), both in world axes: the power of the force for each velocity."""
     return [sum_of_products((c.along(x, i), f) for x, f in zip(point, force, strict=True)) for i in range(len(c.v))]
 
 
-def generalised_torque(c: Coordinates, body: int, torque: Vector) -> list[Any]:
+def generalised_torque(c: Coordinates, body: int, torque: Vector) -> list[Expression]:
     """Q of a torque (N m, world axes) on a body: its power for each velocity."""
     inside = apply_transposed(c.poses[body].rotation.matrix(), torque)
     return _powers(c, c.spin(body), inside)
 
 
-def joint_force(c: Coordinates, forces: dict[int, Any]) -> list[Any]:
+def joint_force(c: Coordinates, forces: dict[int, Expression]) -> list[Expression]:
     """Q of forces on joints (N, N m) by degree of freedom: their power for each velocity."""
     return _powers(c, [c.joint_rate[i] for i in forces], [*forces.values()])
 
 
-def _powers(c: Coordinates, rates: Sequence[Any], forces: Sequence[Any]) -> list[Any]:
+def _powers(c: Coordinates, rates: Sequence[Expression], forces: Sequence[Expression]) -> list[Expression]:
     """Σ ∂rate/∂v force."""
     pairs = [(symengine.sympify(rate), force) for rate, force in zip(rates, forces, strict=True) if force != 0]
     return [sum_of_products((rate.diff(v), force) for rate, force in pairs) for v in c.v]
@@ -237,7 +237,7 @@ def _powers(c: Coordinates, rates: Sequence[Any], forces: Sequence[Any]) -> list
 def _forces(out: Derivation, mechanism: Mechanism, c: Coordinates, applied: Sequence[Applied]) -> None:
     """Springs and dampers, motors, and forces from outside."""
     n = range(len(c.v))
-    damping: dict[int, Any] = {}
+    damping: dict[int, Expression] = {}
     for joint in mechanism.joints:
         for k, (b, b1, b2) in enumerate(joint.damping):
             if b != 0 or b1 != 0 or b2 != 0:
@@ -245,7 +245,7 @@ def _forces(out: Derivation, mechanism: Mechanism, c: Coordinates, applied: Sequ
                 damping[joint.dofadr + k] = -rate * (b + b1 * symengine.Abs(rate) + b2 * rate * rate)
     springs = [-c.along(out.spring, i) for i in n]
     out.forces["passive"] = [s + d for s, d in zip(springs, joint_force(c, damping), strict=True)]
-    driven: dict[int, Any] = {}
+    driven: dict[int, Expression] = {}
     for motor in mechanism.motors:
         for k, gear in enumerate(motor.gear):
             driven[motor.dofadr + k] = driven.get(motor.dofadr + k, ZERO) + gear * _motor_force(c, mechanism, motor)
@@ -256,7 +256,7 @@ def _forces(out: Derivation, mechanism: Mechanism, c: Coordinates, applied: Sequ
     out.forces["applied"] = total
 
 
-def _motor_force(c: Coordinates, mechanism: Mechanism, motor: Motor) -> Any:
+def _motor_force(c: Coordinates, mechanism: Mechanism, motor: Motor) -> Expression:
     """gain u + bias, both linear in (1, length, velocity)."""
     if motor.gain is None:
         return motor.input
@@ -269,7 +269,7 @@ def _motor_force(c: Coordinates, mechanism: Mechanism, motor: Motor) -> Any:
     return dot(motor.gain, state) * motor.input + dot(motor.bias, state)
 
 
-def _applied_force(c: Coordinates, mechanism: Mechanism, one: Applied) -> list[Any]:
+def _applied_force(c: Coordinates, mechanism: Mechanism, one: Applied) -> list[Expression]:
     body = mechanism.body(one.body)
     place = c.poses[body].point(one.point)
     total = [
@@ -284,7 +284,7 @@ def _applied_force(c: Coordinates, mechanism: Mechanism, one: Applied) -> list[A
     return total
 
 
-def _at_same_place(c: Coordinates, body: int, place: Vector, force: Vector) -> list[Any]:
+def _at_same_place(c: Coordinates, body: int, place: Vector, force: Vector) -> list[Expression]:
     """Q of a force on a body at a place in space that is not fixed to it: force at its origin, and its moment."""
     if all(f == 0 for f in force):
         return [ZERO] * len(c.v)

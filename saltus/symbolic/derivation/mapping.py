@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import symengine
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation as Numbers
 
 from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.symbolic.derivation.coordinates import Coordinates, absolute
 from saltus.symbolic.derivation.mechanism import Mechanism
-from saltus.symbolic.expressions import dot
+from saltus.symbolic.expressions import Expression, dot
 from saltus.symbolic.parameters import Names
 
 
@@ -27,19 +27,19 @@ class Mapping:
         self._scalar = [joint for joint in mechanism.joints if joint.kind in ("slide", "hinge")]
         self._nq = sum(joint.nq for joint in mechanism.joints)
 
-    def from_joint(self, qpos: Any, qvel: Any) -> tuple[np.ndarray, np.ndarray]:
+    def from_joint(self, qpos: ArrayLike, qvel: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(q, v) of a state of the joints."""
-        qpos, qvel = _checked("qpos", qpos, self._nq), _checked("qvel", qvel, self._mechanism.nv)
+        state = _checked("qpos", qpos, self._nq), _checked("qvel", qvel, self._mechanism.nv)
         if self._c.sums is None:
-            return self._bodies(*self._absolute_state(qpos, qvel))
-        return self._summed(self._c.sums, qpos, qvel)
+            return self._bodies(*self._absolute_state(*state))
+        return self._summed(self._c.sums, *state)
 
-    def to_joint(self, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+    def to_joint(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(qpos, qvel) of a state of these coordinates."""
-        q, v = _checked("q", q, len(self._c.q)), _checked("v", v, len(self._c.v))
+        state = _checked("q", q, len(self._c.q)), _checked("v", v, len(self._c.v))
         if self._c.sums is not None:
-            return self._summed(np.linalg.inv(self._c.sums), q, v)
-        values = self._of_joints(q, v)
+            return self._summed(np.linalg.inv(self._c.sums), *state)
+        values = self._of_joints(*state)
         qpos, qvel = values[: self._nq], values[self._nq : self._nq + self._mechanism.nv]
         matrices = values[self._nq + self._mechanism.nv :].reshape(-1, 3, 3)
         turned = [joint for joint in self._mechanism.joints if joint.kind in ("free", "ball")]
@@ -76,7 +76,7 @@ class Mapping:
                 out += [x for row in tree.poses[b].rotation.matrix() for x in row]
         return compiled(self._mechanism, [*tree.q, *tree.v], out)
 
-    def _angle(self, b: int) -> Any:
+    def _angle(self, b: int) -> Expression:
         """The angle of a body in a plane, about the axis that these coordinates have for all."""
         turn, own = self._tree.poses[b].rotation.turn, self._c.poses[b].rotation.turn
         if turn is None or own is None:
@@ -113,7 +113,9 @@ class Mapping:
         return compiled(self._mechanism, [*c.q, *c.v], out)
 
 
-def compiled(mechanism: Mechanism, symbols: Sequence[Any], expressions: Sequence[Any]) -> Callable[..., np.ndarray]:
+def compiled(
+    mechanism: Mechanism, symbols: Sequence[Expression], expressions: Sequence[Expression]
+) -> Callable[..., np.ndarray]:
     """The expressions as a function of arrays that together are the symbols' values; parameters have the model's."""
     values = {symbol: symengine.RealDouble(value) for symbol, value in mechanism.parameters.items()}
     function = symengine.Lambdify(list(symbols), [symengine.sympify(x).subs(values) for x in expressions], cse=True)
@@ -124,7 +126,7 @@ def _quaternion(matrix: np.ndarray) -> np.ndarray:
     return Numbers.from_matrix(matrix).as_quat(scalar_first=True)
 
 
-def _checked(name: str, values: Any, size: int) -> np.ndarray:
+def _checked(name: str, values: ArrayLike, size: int) -> np.ndarray:
     array = numbers(name, values).reshape(-1)
     if array.shape != (size,):
         raise OptionError(f"{name} has {array.size} numbers; expected {size}")

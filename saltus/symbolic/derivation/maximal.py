@@ -18,7 +18,7 @@ from saltus.errors import ModelError
 from saltus.symbolic.derivation.coordinates import Choice, Coordinates, Pose, absolute
 from saltus.symbolic.derivation.mechanism import Body, Joint, Mechanism
 from saltus.symbolic.derivation.rotation import Rotation, Turn, apply, apply_transposed, quaternion_rate
-from saltus.symbolic.expressions import ONE, ZERO, Vector, cross, dot, scale, sub
+from saltus.symbolic.expressions import ONE, ZERO, Expression, Vector, cross, dot, scale, sub
 from saltus.symbolic.parameters import Names, symbol_name
 
 AXES: dict[int, tuple[int, int]] = {0: (1, 2), 1: (0, 2), 2: (0, 1)}  # normal of a plane -> the axes in it
@@ -62,14 +62,14 @@ class _Bodies:
 
     def __init__(self, mechanism: Mechanism):
         self.mechanism = mechanism
-        self.q: list[Any] = []
-        self.v: list[Any] = []
-        self.a: list[Any] = []
-        self.qdot: list[Any] = []
+        self.q: list[Expression] = []
+        self.v: list[Expression] = []
+        self.a: list[Expression] = []
+        self.qdot: list[Expression] = []
         self.balls: list[tuple[int, int, int]] = []
         self.quaternions: list[tuple[int, int, int, int]] = []
-        self.meanings: dict[Any, str] = {}
-        self.constraints: dict[str, Any] = {}
+        self.meanings: dict[Expression, str] = {}
+        self.constraints: dict[str, Expression] = {}
         nq = sum(joint.nq for joint in mechanism.joints)
         self.joint_position: list[Any] = [None] * nq
         self.joint_rate: list[Any] = [None] * mechanism.nv
@@ -126,7 +126,7 @@ class _Bodies:
         """Where a body's frame would be if its joints were at zero."""
         return self._rider(body)
 
-    def hold(self, joint: Joint, what: str, phi: Any) -> None:
+    def hold(self, joint: Joint, what: str, phi: Expression) -> None:
         """A constraint Φ = 0."""
         self.constraints[f"{joint.name}: {what}"] = phi
 
@@ -139,7 +139,7 @@ class _Planar(_Bodies):
         self.plane = self.axes
         turns = [f.axis for pose in tree.poses for f in pose.rotation.factors if isinstance(f, Turn)]
         self.normal: Vector = turns[0] if turns else UNIT[normal]
-        self.angles: list[Any] = [ZERO]
+        self.angles: list[Expression] = [ZERO]
         super().__init__(mechanism)
 
     def _rider(self, body: Body) -> Pose:
@@ -209,7 +209,7 @@ class _Planar(_Bodies):
         axis = apply(Rotation(tuple(fixed)).matrix(), joint.axis)
         return 1 if symengine.expand(dot(axis, self.normal)) == 1 else -1
 
-    def _record(self, joint: Joint, position: Any, rate: Any) -> None:
+    def _record(self, joint: Joint, position: Expression, rate: Expression) -> None:
         self.joint_position[joint.qposadr], self.joint_rate[joint.dofadr] = position, rate
 
 

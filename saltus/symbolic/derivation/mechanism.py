@@ -17,7 +17,7 @@ from saltus.model import features
 from saltus.model.actuator_enums import BALL, BIAS_AFFINE, BIAS_NONE, DYN_NONE, GAIN_AFFINE, GAIN_FIXED, SCALAR
 from saltus.model.enums import HINGE, JOINT_NAMES, SLIDE
 from saltus.symbolic.derivation.rotation import Matrix, quaternion_matrix
-from saltus.symbolic.expressions import ZERO, Vector, exact, vector
+from saltus.symbolic.expressions import ZERO, Expression, Vector, exact, vector
 from saltus.symbolic.parameters import LETTERS, Names, Parameters, symbol_name
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ class Joint:
     kind: str
     pos: Vector
     axis: Vector
-    ref: Any
+    ref: Expression
     qposadr: int
     dofadr: int
-    stiffness: tuple[Any, Any, Any]  # of the polynomial spring, by powers 1, 2, 3 of the displacement
-    springref: Any
-    damping: tuple[tuple[Any, Any, Any], ...]  # of each degree of freedom, likewise
-    armature: tuple[Any, ...]
+    stiffness: Vector  # of the polynomial spring, by powers 1, 2, 3 of the displacement
+    springref: Expression
+    damping: tuple[Vector, ...]  # of each degree of freedom, likewise
+    armature: tuple[Expression, ...]
 
     @property
     def nq(self) -> int:
@@ -63,7 +63,7 @@ class Body:
     pos: Vector
     rotation: Matrix
     joints: tuple[Joint, ...]
-    mass: Any
+    mass: Expression
     ipos: Vector
     irotation: Matrix
     inertia: Vector
@@ -78,10 +78,10 @@ class Motor:
 
     name: str
     dofadr: int
-    gear: tuple[Any, ...]
-    input: Any  # symbol: the control, or the force itself if gain is None
-    gain: tuple[Any, Any, Any] | None
-    bias: tuple[Any, Any, Any]
+    gear: tuple[Expression, ...]
+    input: Expression  # symbol: the control, or the force itself if gain is None
+    gain: Vector | None
+    bias: Vector
     limits: tuple[float, float] | None
     place: int  # of its control in ctrl, or of its force in actuator_force
 
@@ -95,7 +95,7 @@ class Mechanism:
     gravity: Vector
     motors: tuple[Motor, ...]
     names: Names
-    parameters: dict[Any, float]
+    parameters: dict[Expression, float]
     left_out: tuple[str, ...]
     joint_ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -117,7 +117,7 @@ class Mechanism:
         return names.index(name)
 
 
-def mechanism(model: Model, parameters: str | Mapping[str, Any] = "numbers") -> Mechanism:
+def mechanism(model: Model, parameters: str | Mapping[str, str | float | Expression] = "numbers") -> Mechanism:
     """The mechanism of a model; raises ModelError for what its equations cannot hold."""
     m, views = model.mujoco, model.struct().views
     left_out = _left_out(model, m)
@@ -212,7 +212,7 @@ def _joints(model: Model, m: Any, views: Any, numbers: Parameters) -> list[Joint
                 ref=exact(m.qpos0[a]) if scalar else ZERO,
                 qposadr=a,
                 dofadr=i,
-                stiffness=(numbers.number("jnt_stiffness", name, stiffness), *map(exact, spring)),
+                stiffness=(numbers.number("jnt_stiffness", name, stiffness), exact(spring[0]), exact(spring[1])),
                 springref=exact(views["qpos_spring"][a]) if scalar else ZERO,
                 damping=tuple(
                     (

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import symengine
 
-from saltus.symbolic.expressions import ONE, ZERO, Vector, add, cross, dot, scale
+from saltus.symbolic.expressions import ONE, ZERO, Expression, Vector, add, cross, dot, scale
 
-Matrix = tuple[Vector, Vector, Vector]
+Quaternion: TypeAlias = tuple[Expression, Expression, Expression, Expression]
+Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 IDENTITY: Matrix = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 
 
@@ -23,9 +24,9 @@ class Turn:
     """A turn about an axis, a unit vector, by an angle (rad)."""
 
     axis: Vector
-    angle: Any
+    angle: Expression
 
-    def mapped(self, put: Callable[[Any], Any]) -> Turn:
+    def mapped(self, put: Callable[[Expression], Expression]) -> Turn:
         """The same with `put` applied to the angle."""
         return Turn(self.axis, put(self.angle))
 
@@ -40,10 +41,10 @@ class Turn:
 class Unit:
     """The rotation of a unit quaternion (w, x, y, z) with its angular velocity in the turned axes (rad/s)."""
 
-    quaternion: tuple[Any, Any, Any, Any]
+    quaternion: Quaternion
     spin: Vector
 
-    def mapped(self, put: Callable[[Any], Any]) -> Unit:
+    def mapped(self, put: Callable[[Expression], Expression]) -> Unit:
         """The same with `put` applied to quaternion and angular velocity."""
         return Unit(tuple(map(put, self.quaternion)), tuple(map(put, self.spin)))  # type: ignore[arg-type]
 
@@ -58,7 +59,7 @@ class Fixed:
 
     value: Matrix
 
-    def mapped(self, put: Callable[[Any], Any]) -> Fixed:
+    def mapped(self, put: Callable[[Expression], Expression]) -> Fixed:
         """Itself."""
         return self
 
@@ -82,7 +83,7 @@ class Rotation:
             return Rotation(self.factors[:-1]).fixed(product(last.value, matrix))
         return Rotation((*self.factors, Fixed(matrix)))
 
-    def turned(self, axis: Vector, angle: Callable[[Any, int], Any]) -> Rotation:
+    def turned(self, axis: Vector, angle: Callable[[Expression | None, int], Expression]) -> Rotation:
         """This rotation, then a turn about an axis; one about the same axis as the last turn takes its place.
 
         `angle(before, sign)` gives the angle of the turn: `before` is the angle of the last turn about the same axis in
@@ -100,7 +101,7 @@ class Rotation:
                     return Rotation((*rest[:-1], turn)).fixed(after)
         return Rotation((*self.factors, Turn(axis, angle(None, 1))))
 
-    def by_quaternion(self, quaternion: Sequence[Any], spin: Sequence[Any]) -> Rotation:
+    def by_quaternion(self, quaternion: Sequence[Expression], spin: Sequence[Expression]) -> Rotation:
         """This rotation, then that of a unit quaternion with its angular velocity in the turned axes."""
         return Rotation((*self.factors, Unit(tuple(quaternion), tuple(spin))))  # type: ignore[arg-type]
 
@@ -121,11 +122,11 @@ class Rotation:
         """R, whose columns are the turned axes."""
         return self._matrix
 
-    def mapped(self, put: Callable[[Any], Any]) -> Rotation:
+    def mapped(self, put: Callable[[Expression], Expression]) -> Rotation:
         """The same with `put` applied to what changes."""
         return Rotation(tuple(factor.mapped(put) for factor in self.factors))
 
-    def spin(self, rate: Callable[[Any], Any]) -> Vector:
+    def spin(self, rate: Callable[[Expression], Expression]) -> Vector:
         """The angular velocity in the turned axes (rad/s); `rate` gives the rate of change of an angle."""
         out: Vector = (ZERO, ZERO, ZERO)
         for factor in self.factors:
@@ -140,17 +141,17 @@ class Rotation:
         return out
 
 
-def apply(matrix: Matrix, v: Sequence[Any]) -> Vector:
+def apply(matrix: Matrix, v: Sequence[Expression]) -> Vector:
     """R v."""
     return tuple(dot(row, v) for row in matrix)  # type: ignore[return-value]
 
 
-def apply_transposed(matrix: Matrix, v: Sequence[Any]) -> Vector:
+def apply_transposed(matrix: Matrix, v: Sequence[Expression]) -> Vector:
     """Rᵀ v."""
     return apply(transpose(matrix), v)
 
 
-def transpose(matrix: Sequence[Sequence[Any]]) -> Matrix:
+def transpose(matrix: Sequence[Sequence[Expression]]) -> Matrix:
     """Rᵀ."""
     return tuple(zip(*matrix, strict=True))  # type: ignore[return-value]
 
@@ -162,7 +163,7 @@ def product(a: Matrix, b: Matrix) -> Matrix:
     return transpose([apply(a, column) for column in transpose(b)])
 
 
-def quaternion_matrix(quaternion: Sequence[Any]) -> Matrix:
+def quaternion_matrix(quaternion: Sequence[Expression]) -> Matrix:
     """R of a unit quaternion (w, x, y, z)."""
     w, x, y, z = quaternion
     return (
@@ -172,7 +173,7 @@ def quaternion_matrix(quaternion: Sequence[Any]) -> Matrix:
     )
 
 
-def quaternion_rate(quaternion: Sequence[Any], spin: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
+def quaternion_rate(quaternion: Sequence[Expression], spin: Sequence[Expression]) -> Quaternion:
     """dq/dt = ½ q ⊗ (0, ω) with ω in the turned axes."""
     w, u = quaternion[0], tuple(quaternion[1:])
     along = add(scale(w, spin), cross(u, spin))

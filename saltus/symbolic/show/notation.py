@@ -10,7 +10,7 @@ import symengine
 import sympy
 
 from saltus.symbolic.derivation.rotation import Turn
-from saltus.symbolic.expressions import to_sympy
+from saltus.symbolic.expressions import Algebraic, to_sympy
 from saltus.symbolic.show.arranged import Letters, arranged, size
 from saltus.symbolic.show.latex_code import COLLECTED, FUNCTION, SPEED, LatexPrinter, broken_lines, glyphs
 from saltus.symbolic.show.names import element_name, latex_names, mass_symbols
@@ -108,7 +108,7 @@ class Notation:
         }
         return Letters(plain.masses, plain.others, plain.speeds, plain.accelerations, sums, plain.planar)
 
-    def arranged(self, expression: Any, *, sums: bool = False) -> sympy.Expr:
+    def arranged(self, expression: Algebraic, *, sums: bool = False) -> sympy.Expr:
         """An expression put in order; with `sums`, angular velocities against the world stay sums of joint rates."""
         return arranged(expression, self._letters_and_sums if sums else self._letters)
 
@@ -136,7 +136,7 @@ class Notation:
         names = {**{symbol: text for text, symbol in numbers}, **self.names}
         return Paper(names, speeds=e.v, collect=e.a if collect else ())
 
-    def text(self, expression: Any) -> str:
+    def text(self, expression: Algebraic) -> str:
         """An expression as LaTeX on one line; a matrix with its rows."""
         if isinstance(expression, sympy.MatrixBase):
             return self._matrix(expression)
@@ -146,7 +146,7 @@ class Notation:
         shown = self._decimals(sympy.sympify(expression), numbers)
         return self._printer(numbers=numbers.items()).text(shown)
 
-    def rows(self, left: str, expression: Any) -> list[str]:
+    def rows(self, left: str, expression: Algebraic) -> list[str]:
         """Lines of an `aligned` environment for left = expression; an equation has its own left side."""
         if isinstance(expression, sympy.MatrixBase) and expression.shape == (1, 1):
             expression = expression[0, 0]

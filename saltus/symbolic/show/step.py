@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from saltus.symbolic.expressions import Algebraic
 from saltus.symbolic.show.math_html import Table, formula, in_notebook, inline, paragraphs, table_html
 from saltus.symbolic.show.notation import Notation
 
@@ -22,7 +22,7 @@ class Step:
     name: str
     title: str
     text: str
-    results: Mapping[str, Any]
+    results: Mapping[str, Algebraic]
     notation: Notation = field(repr=False, compare=False)
     table: Table | None = None
 

@@ -15,6 +15,7 @@ from saltus.record.plot.trajectory import COLOURS
 from saltus.record.report.plots import svg
 from saltus.simulate.simulation import Simulation
 from saltus.symbolic.derivation.mapping import compiled
+from saltus.symbolic.evaluate import SolveOptions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,8 +57,10 @@ def motion(equations: NumericEquations, duration: float, integrator: str | None 
     start = Simulation(equations.model)
     if integrator is None:
         q, v = equations.from_joint(start.qpos, start.qvel)
-        options = {"stabilisation": STABILISATION} if equations.constraints else {}
-        time, q, v = equations.solve(duration, q, v, sample=SAMPLE, **options)
+        options: SolveOptions = {"sample": SAMPLE}
+        if equations.constraints:
+            options["stabilisation"] = STABILISATION
+        time, q, v = equations.solve(duration, q, v, **options)
         method = "DOP853 (SciPy), relative tolerance 1e-9"
     else:
         sim = equations.simulation(integrator=integrator)

@@ -1,0 +1,21 @@
+"""What editors are told of the data of a simulation is what there is: names, and shapes as the layout has them."""
+
+import pytest
+from helpers.declared import declared, stated_shape
+
+from saltus.model.layout import DATA
+from saltus.simulate.engine.data import CONSTRAINTS, SHOWN
+from saltus.simulate.engine.data_fields import DataFields
+
+# sizes that users know by other names
+NAMES = {"nact_room": "na", "nbody_sense": "nbody", "nv_constraint": "nv", "ntenJ": "nJten"}
+
+
+def test_all_that_is_shown_is_declared():
+    assert {*declared(DataFields)} == {*SHOWN.split(), *CONSTRAINTS, "actuator_moment"}
+
+
+@pytest.mark.parametrize("name", SHOWN.split())
+def test_the_text_begins_with_the_shape(name):
+    shape = [NAMES.get(size, str(size)) for size in DATA.fields[name].shape]
+    assert stated_shape(declared(DataFields)[name][1]) == shape
