@@ -247,7 +247,7 @@ class LiveSession:
         moved = zip(before, (sim.time, sim.qpos, sim.qvel), strict=True)
         if sim.time < before[0] and self.motion.recorder is not None:
             self._stop_recording()
-            self.notify("info", "The recording ended where time was set back.")
+            self.notify("info", "Recording stopped because time was set back.")
         if not all(np.array_equal(one, other) for one, other in moved):
             self.after_jump()
         self._changed = True
@@ -361,7 +361,7 @@ class LiveSession:
             share, self._late = self._late[0] / self._late[1], [0.0, 0.0]
             if share > LATE and not self._told_late:
                 pace = self.speed * (1.0 - min(share, 0.999))
-                self.notify("warning", f"This computer manages {pace:.2g} times real time here, not {self.speed:g}.")
+                self.notify("warning", f"This computer reaches {pace:.2g} times real time here, not {self.speed:g}.")
             self._told_late = share > LATE
 
     # ------------------------------------------------------------ other simulations
@@ -434,7 +434,7 @@ class LiveSession:
         act = getattr(self, f"do_{command.type}", None)
         try:
             if act is None:
-                raise OptionError(f"{command.type} is not for this scene")
+                raise OptionError(f"{command.type} is not available in this scene")
             act(**command.fields)
         except (SaltusError, KeyError) as error:
             self.notify("error", str(error.args[0] if error.args else error))
@@ -458,7 +458,7 @@ class LiveSession:
     def do_reset(self, key: str | None) -> None:
         if self.motion.recorder is not None:
             self._stop_recording()
-            self.notify("info", "The recording ended with the reset.")
+            self.notify("info", "Recording stopped at the reset.")
         self.setup.reset(self.sim, self.setup.key if key is None else key)
         self._steps, self._changed = 0, True
         self.signals.history.clear()
@@ -483,7 +483,7 @@ class LiveSession:
         own = self.setup.integrator
         known = own if getattr(own, "name", None) == name else find_integrator(name, "")
         if self.setup.suited(known, self.wanted.contact) is not known:
-            raise OptionError(f"{name} does not go with {self.wanted.contact} contact")
+            raise OptionError(f"{name} does not support {self.wanted.contact} contact")
         self.want(integrator=known)
 
     def do_timestep(self, value: float) -> None:
@@ -494,7 +494,7 @@ class LiveSession:
             raise OptionError.unknown("contact law", name, CONTACT_LAWS)
         integrator = self.setup.suited(self.wanted.integrator, name)
         if integrator is not self.wanted.integrator:
-            self.notify("info", f"{integrator.name} goes with {name} contact; {self.wanted.integrator.name} does not.")
+            self.notify("info", f"{integrator.name} is used: {self.wanted.integrator.name} has no {name} contact.")
         self.want(contact=name, integrator=integrator)
 
     def do_restitution(self, value: float) -> None:
@@ -585,7 +585,7 @@ class LiveSession:
             if not self.ready:
                 raise OptionError("still compiling; try again when it is running")
             self.motion.recorder = recorder = Recorder(self.sim, self.motion.ghosts)
-            self.notify("info", f"Recording; there is room for {recorder.limit / 60:.3g} min of simulated time.")
+            self.notify("info", f"Recording; at most {recorder.limit / 60:.3g} min of simulated time.")
         elif not on and self.motion.recorder is not None:
             self._stop_recording()
 

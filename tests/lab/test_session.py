@@ -101,7 +101,7 @@ def test_a_slow_computer_slows_the_motion_down(monkeypatch):
     assert steps == 3 * 180 and session.motion.shown == session.sim.time
     assert_same_state(session.sim, alone(session, steps))
     (text,) = [text for text in notices(session) if "real time" in text]
-    assert "manages 9 times real time here, not 100" in text
+    assert "reaches 9 times real time here, not 100" in text
     monkeypatch.undo()
     do(session, "speed", value=1.0)
     began = session.sim.time
@@ -221,7 +221,7 @@ def test_what_comes_while_something_is_built_is_not_lost():
         ("drag", {"body": 0, "point": (0, 0, 0), "target": (0, 0, 0)}, "this point of 'world' cannot move"),
         ("follow", {"body": "bob"}, "no body 'bob'"),
         ("ghosts", {"on": True}, "no ghosts"),
-        ("seek", {"time": 1.0}, "not for this scene"),
+        ("seek", {"time": 1.0}, "not available in this scene"),
         ("video", {}, "record first"),
     ],
 )
@@ -349,12 +349,12 @@ def test_an_integrator_that_does_not_go_with_a_law_is_told():
     session = session_of("bouncing_ball")
     own = session.sim.integrator.name
     session.handle(Command("integrator", {"name": "moreau_jean"}))
-    assert notices(session) == ["moreau_jean does not go with soft contact"]
+    assert notices(session) == ["moreau_jean does not support soft contact"]
     do(session, "contact", name="hard")
     do(session, "integrator", name="moreau_jean")
     do(session, "contact", name="soft")
     assert session.sim.integrator.name == own
-    assert f"{own} goes with soft contact; moreau_jean does not." in notices(session)
+    assert f"{own} is used: moreau_jean has no soft contact." in notices(session)
 
 
 @pytest.mark.slow

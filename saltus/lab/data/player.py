@@ -1,4 +1,4 @@
-"""A recording as it goes on again: the same to the lab as a simulation, but for what changes the motion."""
+"""Playback of a recording: for the lab the same as a simulation, except that the motion cannot be changed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Player:
         """Raises OptionError for a recording without samples or without its model."""
         model = trajectory.model
         if model is None:
-            raise OptionError("the recording does not hold its model, without which nothing can be shown")
+            raise OptionError("the recording does not contain its model, which playback requires")
         if not len(trajectory):
             raise OptionError("the recording has no samples")
         self.trajectory, self.downloads = trajectory, downloads
@@ -133,7 +133,7 @@ class Player:
         act = getattr(self, f"do_{command.type}", None)
         try:
             if act is None:
-                raise OptionError(f"{command.type} is not for a recording")
+                raise OptionError(f"{command.type} is not available for a recording")
             act(**command.fields)
         except (SaltusError, KeyError) as error:
             self.notices.append(("error", str(error.args[0] if error.args else error)))
