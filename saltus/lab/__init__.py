@@ -1,4 +1,4 @@
-"""The lab in the browser: a model in motion, with everything about it to change while it moves.
+"""The lab: live simulation in the browser, with everything adjustable while it runs.
 
 from saltus import lab
 lab.open("pendularm")        # a scene, a model, a Simulation or a Trajectory; opens the browser
@@ -95,7 +95,7 @@ class Lab:
     @property
     def _own(self) -> Extras:
         if not self._takes_extras:
-            raise OptionError("a recording is played as it is: it takes no sliders, buttons, plots or drawings")
+            raise OptionError("a recording cannot have sliders, buttons, plots or drawings")
         return self._extras
 
     def slider(
@@ -233,7 +233,7 @@ def _scene(what: ModelSource | Simulation | Trajectory, options: dict[str, Any],
 
     if isinstance(what, Trajectory):
         if options.keys() - {"speed", "playing"} or ignore:
-            raise OptionError("a recording is played as it is: it has no integrator, step or parameters to choose")
+            raise OptionError("a recording has no integrator, timestep or parameters to choose")
 
         def play(downloads: Downloads, given: Mapping[str, Any]) -> Session:
             return Player(what, downloads, **given)
@@ -241,7 +241,9 @@ def _scene(what: ModelSource | Simulation | Trajectory, options: dict[str, Any],
         return Scene("recording", "Recording", "Yours", play)
     source = what if isinstance(what, Simulation) else None
     if source is not None and source.dynamics is not None:
-        raise OptionError(f"{source.dynamics} does not follow what the lab changes in a model; show a recording of it")
+        raise OptionError(
+            f"{source.dynamics} does not follow changes of the model in the lab; show a recording instead"
+        )
     if isinstance(what, str) and what in scenes() and not ignore:
         return scenes()[what]
     if isinstance(what, str) and _is_bare(what) and what not in scenes() and not Path(what).exists():

@@ -43,7 +43,7 @@ class Session(ABC):
     """
 
     kind: ClassVar[str]  # "live" or "replay"
-    called: ClassVar[str]  # in notices
+    where: ClassVar[str]  # "in this scene", for notices
     signals: Signals
 
     def __init__(self, model: Model, downloads: Downloads, speed: float, playing: bool):
@@ -116,7 +116,7 @@ class Session(ABC):
             return
         try:
             if act is None:
-                raise OptionError(f"{command.type} is not for {self.called}")
+                raise OptionError(f"{command.type} is not available {self.where}")
             act(**command.fields)
         except (SaltusError, KeyError) as error:
             self.notify("error", str(error.args[0] if error.args else error))

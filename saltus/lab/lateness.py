@@ -23,4 +23,4 @@ class Lateness:
         if told or not self._told:
             return None
         pace = speed * (1.0 - min(share, 0.999))
-        return f"This computer manages {pace:.2g} times real time here, not {speed:g}."
+        return f"This computer reaches {pace:.2g} times real time here, not {speed:g}."

@@ -1,8 +1,8 @@
-"""The simulations of a session in time: whole steps, as many as the clock asks for, and what is shown between two.
+"""Time of a session's simulations: whole steps, as many as the clock requires, and interpolation for display.
 
-Shown is a time that runs with the wall clock times the speed, exactly; the simulation is ahead of it by less than a
-step, and the positions shown lie between its last two states. So motion is smooth whatever the step, and nothing is
-extrapolated. Where the computer is too slow for that, the time shown waits for the simulation: no step is left out.
+The displayed time is the wall-clock time multiplied by the speed; the simulation is ahead of it by less than a step,
+and displayed positions are interpolated between its last two states. So motion is smooth for any timestep, without
+extrapolation. If the computer is too slow, the displayed time waits for the simulation: no step is skipped.
 """
 
 from __future__ import annotations
@@ -199,4 +199,4 @@ class Motion:
             ghost.sim.step(k)
         except (DivergenceError, EventError) as error:
             ghost.alive = False
-            self._warn("warning", f"The ghost {ghost.name} is gone: {error}")
+            self._warn("warning", f"The ghost {ghost.name} was removed: {error}")

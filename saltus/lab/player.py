@@ -1,4 +1,4 @@
-"""A recording as it goes on again: the same to the lab as a simulation, but for what changes the motion."""
+"""Playback of a recording: for the lab the same as a simulation, except that the motion cannot be changed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Player(Session):
     """A trajectory that is played, paused, looked through."""
 
     kind = "replay"
-    called = "a recording"
+    where = "for a recording"
 
     def __init__(self, trajectory: Trajectory, downloads: Downloads, speed: float = 1.0, playing: bool = True):
         """Raises OptionError for a recording without samples or without its model."""
         model = trajectory.model
         if model is None:
-            raise OptionError("the recording does not hold its model, without which nothing can be shown")
+            raise OptionError("the recording does not contain its model, which playback requires")
         if not len(trajectory):
             raise OptionError("the recording has no samples")
         super().__init__(model, downloads, speed, playing)

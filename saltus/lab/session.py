@@ -41,7 +41,7 @@ class LiveSession(Session):
     """A model that is simulated while one looks."""
 
     kind = "live"
-    called = "this scene"
+    where = "in this scene"
 
     def __init__(self, setup: Setup, downloads: Downloads):
         sim = setup.simulation()
@@ -160,7 +160,7 @@ class LiveSession(Session):
         before = self.sim.time
         if self.motion.moved_by(lambda sim: call(sim, self.notify)):
             if self.sim.time < before:
-                self._end_recording("The recording ended where time was set back.")
+                self._end_recording("Recording stopped because time was set back.")
             self.after_jump()
         self._changed = True
 
@@ -295,7 +295,7 @@ class LiveSession(Session):
         self._steps += n
 
     def do_reset(self, key: str | None) -> None:
-        self._end_recording("The recording ended with the reset.")
+        self._end_recording("Recording stopped at the reset.")
         self.setup.reset(self.sim, self.setup.key if key is None else key)
         self._steps, self._changed = 0, True
         self.signals.history.clear()
@@ -314,7 +314,7 @@ class LiveSession(Session):
         own = self.setup.integrator
         known = own if getattr(own, "name", None) == name else find_integrator(name, "")
         if self.setup.suited(known, self.builder.wanted.contact) is not known:
-            raise OptionError(f"{name} does not go with {self.builder.wanted.contact} contact")
+            raise OptionError(f"{name} does not support {self.builder.wanted.contact} contact")
         self.builder.want(integrator=known)
 
     def do_timestep(self, value: float) -> None:
@@ -326,7 +326,7 @@ class LiveSession(Session):
         before = self.builder.wanted.integrator
         integrator = self.setup.suited(before, name)
         if integrator is not before:
-            self.notify("info", f"{integrator.name} goes with {name} contact; {before.name} does not.")
+            self.notify("info", f"{integrator.name} is used: {before.name} has no {name} contact.")
         self.builder.want(contact=name, integrator=integrator)
 
     def do_restitution(self, value: float) -> None:
@@ -378,7 +378,7 @@ class LiveSession(Session):
             if not self.ready:
                 raise OptionError("still compiling; try again when it is running")
             self.motion.recorder = recorder = Recorder(self.sim, self.motion.ghosts)
-            self.notify("info", f"Recording; there is room for {recorder.limit / 60:.3g} min of simulated time.")
+            self.notify("info", f"Recording; at most {recorder.limit / 60:.3g} min of simulated time.")
         elif not on:
             self._end_recording()
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind: its table, its file, its plot and the statement of its accuracy."""
+"""Recordings: tables, files, figures, films, reports and error estimates of runs."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

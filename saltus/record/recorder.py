@@ -1,4 +1,4 @@
-"""Collecting samples while a run goes on; what was collected so far is a trajectory at any moment."""
+"""Collecting samples during a run; the samples so far can be made a trajectory at any time."""
 
 from __future__ import annotations
 

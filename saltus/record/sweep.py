@@ -1,4 +1,4 @@
-"""A sweep over values of a model, with its figure."""
+"""The table of a sweep, with its figure."""
 
 from __future__ import annotations
 

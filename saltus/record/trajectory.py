@@ -1,4 +1,4 @@
-"""The recording of a run: its table, and what can be made of it."""
+"""`Trajectory`: the recording of a run, with files, figures, films and reports."""
 
 from __future__ import annotations
 

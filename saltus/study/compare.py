@@ -101,7 +101,7 @@ def law_labels(contacts: Any) -> dict[str, Any]:
     for law, name in zip(laws, names, strict=True):
         label = name if names.count(name) == 1 else _told_apart(law, name)
         if label in labels:
-            raise OptionError(f"compare: two contact laws are called {label!r}")
+            raise OptionError(f"compare: two contact laws have the name {label!r}")
         labels[label] = law
     return labels
 
@@ -206,7 +206,7 @@ class _Law:
                 f"got {len(trajectory)} of {trajectory.qpos.shape[1]} over {trajectory.duration:g} s"
             )
         unknown = np.full(len(expected), np.nan)
-        return Reference(trajectory, unknown, self.duration, "reference: as given, its own error unknown")
+        return Reference(trajectory, unknown, self.duration, "reference: as given, with unknown error")
 
     def _position_error(self, a: TrajectoryTable, b: TrajectoryTable) -> np.ndarray:
         """Largest difference of a position at each sample [T] (rad, m)."""
@@ -296,7 +296,7 @@ def _chosen(integrators: IntegratorChoice | Iterable[IntegratorChoice], model: M
     found: dict[str, Integrator] = {}
     for integrator in (find_integrator(choice, model.opt.integrator) for choice in dict.fromkeys(choices)):
         if found.setdefault(integrator.name, integrator) is not integrator:
-            raise OptionError(f"compare: two integrators are called {integrator.name!r}")
+            raise OptionError(f"compare: two integrators have the name {integrator.name!r}")
     return list(found.values())
 
 
@@ -317,8 +317,8 @@ def _reference_text(error: np.ndarray, horizon: float, duration: float) -> str:
     if (error <= TRUSTED).all():
         return f"reference: {how}, which differ by at most {error.max():.1g} (rad, m) in {duration:g} s"
     return (
-        f"no reference converges beyond t = {horizon:.4g} s, where {how} part by {TRUSTED:g} (rad, m): "
-        "the motion is chaotic or not smooth; errors count up to there"
+        f"no reference converges beyond t = {horizon:.4g} s, where {how} differ by {TRUSTED:g} (rad, m): "
+        "the motion is chaotic or not smooth; errors are measured up to there"
     )
 
 

@@ -1,7 +1,7 @@
-"""What a run is measured by: one number of a recording, by a name such as `height[ball].apex`.
+"""Measures: one number of a recording, by a name such as `height[ball].apex`.
 
-A measure is a quantity over time and what is made of it, `QUANTITIES` and `REDUCTIONS`, or one of `NUMBERS` alone.
-Where a quantity is not recorded, it is computed at every sample from the recorded state.
+A measure is a quantity over time and its reduction, `QUANTITIES` and `REDUCTIONS`, or one of `NUMBERS`. A quantity that
+is not recorded is computed from the recorded state at every sample.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ def parse(name: Any) -> Measure:
     """A measure from its name. OptionError: there is no such quantity, reduction or number."""
     found = NAME.match(name.strip()) if isinstance(name, str) else None
     if found is None:
-        raise OptionError(f"{name!r} is no measure; expected quantity[element].reduction, as height[ball].apex")
+        raise OptionError(f"{name!r} is not a measure; expected quantity[element].reduction, as height[ball].apex")
     what, how = found["what"], found["how"] or ""
     places = tuple(re.findall(r"\[([^\[\]]*)\]", found["places"]))
     if what in NUMBERS:
         if how or places:
-            raise OptionError(f"measure {name}: {what} is a number of the whole run, and stands alone")
+            raise OptionError(f"measure {name}: {what} is a number of the whole run, without element or reduction")
     elif what not in QUANTITIES:
         raise OptionError.unknown("measure", what, [*QUANTITIES, *NUMBERS])
     elif how not in REDUCTIONS:
         if how:
             raise OptionError.unknown(f"reduction in measure {name}:", how, REDUCTIONS)
-        raise OptionError(f"measure {name}: which of its values? Expected {name}.{'|'.join(REDUCTIONS)}")
+        raise OptionError(f"measure {name}: the reduction is missing; expected {name}.{'|'.join(REDUCTIONS)}")
     return Measure(name.strip(), what, places, how)
 
 
@@ -133,7 +133,7 @@ def _index(names: list[str], kind: str, wanted: str, name: str) -> int:
 
 def _number(text: str, count: int, name: str) -> int:
     if not (text.isdigit() and int(text) < count):
-        raise OptionError(f"measure {name}: there is no place [{text}]; there are {count} numbers")
+        raise OptionError(f"measure {name}: index [{text}] is out of range; there are {count} numbers")
     return int(text)
 
 
@@ -169,7 +169,7 @@ def _sensor(model: Model, places: tuple[str, ...], name: str):
     s = _index(model.names("sensor"), "sensor", places[0], name)
     count = int(model.sensor_dim[s])
     if len(places) == 1 and count > 1:
-        raise OptionError(f"measure {name}: it has {count} readings; say which, as sensor[{places[0]}][0]")
+        raise OptionError(f"measure {name}: it has {count} readings; choose one, as sensor[{places[0]}][0]")
     place = int(model.sensor_adr[s]) + (_number(places[1], count, name) if len(places) == 2 else 0)
     return (lambda sim: sim.sensordata[place]), ""
 
@@ -244,11 +244,11 @@ QUANTITIES: dict[str, Quantity] = {
     **{field: _column(field) for field in ("qpos", "qvel", "ctrl")},
     "height": Quantity("z of a body's frame", _height),
     "xpos": Quantity("x, y or z of a body's frame: xpos[body][0]", _xpos),
-    "sensor": Quantity("a sensor's reading, of several the one with a number: sensor[name][0]", _sensor),
+    "sensor": Quantity("a sensor's reading, or one of several: sensor[name][0]", _sensor),
     **{which: _total(which) for which in ("energy", "potential", "kinetic")},
     "body_energy": Quantity("one rigid body's own kinetic energy and its energy in gravity", _energy),
     "penetration": Quantity("the deepest overlap of all contacts, or of one geom's", _penetration),
-    "sag": Quantity("how far a flex' lowest vertex is below its place at the reference positions", _sag),
+    "sag": Quantity("how far a flex's lowest vertex is below its reference position", _sag),
 }
 
 
@@ -296,16 +296,16 @@ def bounces(values: NDArray[Any]) -> int:
 
 
 REDUCTIONS: dict[str, Reduction] = {
-    "initial": Reduction("at the start", lambda x: x[0]),
-    "final": Reduction("at the end", lambda x: x[-1]),
+    "initial": Reduction("the initial value", lambda x: x[0]),
+    "final": Reduction("the final value", lambda x: x[-1]),
     "min": Reduction("the least", np.min),
     "max": Reduction("the largest", np.max),
     "mean": Reduction("the mean over the samples", np.mean),
-    "rms": Reduction("the root of the mean square", lambda x: np.sqrt(np.mean(x * x))),
-    "range": Reduction("the largest less the least", np.ptp),
-    "apex": Reduction("the largest from the first low point on: how high it rebounds, or the low itself", apex),
-    "loss": Reduction("the initial value less the apex: what a bounce takes", lambda x: x[0] - apex(x)),
-    "bounces": Reduction("how often it rises again", bounces, unit=" "),
+    "rms": Reduction("the root mean square", lambda x: np.sqrt(np.mean(x * x))),
+    "range": Reduction("the largest minus the smallest value", np.ptp),
+    "apex": Reduction("the largest value after the first minimum: the rebound height, or the minimum itself", apex),
+    "loss": Reduction("the initial value minus the apex: the loss in a bounce", lambda x: x[0] - apex(x)),
+    "bounces": Reduction("the number of rises", bounces, unit=" "),
 }
 
 
@@ -323,8 +323,8 @@ class Number:
 
 NUMBERS: dict[str, Number] = {
     "energy_drift": Number(
-        "the largest change of the energy, relative to the energy in play", lambda t, _: t.energy_drift
+        "the largest change of the energy, relative to the energy exchanged", lambda t, _: t.energy_drift
     ),
-    "events": Number("how many events were located", lambda t, _: len(t.events)),
-    "wall_time": Number("what the run took to compute, compiling not counted", lambda _, seconds: seconds, "s"),
+    "events": Number("the number of located events", lambda t, _: len(t.events)),
+    "wall_time": Number("computing time of the run, without compiling", lambda _, seconds: seconds, "s"),
 }

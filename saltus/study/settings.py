@@ -1,12 +1,12 @@
-"""What a sweep gives other values: paths to anything of a run, from the model's file to the integrator.
+"""Settings that a sweep can vary: paths to anything of a run, from the model's file to the integrator.
 
 flexcomp[sheet]/elasticity/young    an attribute of the model's file, see `saltus.model.xml_overrides`
 body_mass[bob]   opt.timestep       a value of the compiled model, see `saltus.model.field_overrides`
-qpos[hinge]   qvel[ball.vz]         the state at the start, by joint or by coordinate
-ctrl[motor]                         a control, held
-qfrc_applied[hinge]                 a force along coordinates, held (N m, N)
-xfrc_applied[hand]                  a force (N) at a body's centre of mass, and a torque (N m), world axes, held
-integrator   contact                what moves it
+qpos[hinge]   qvel[ball.vz]         the initial state, by joint or by coordinate
+ctrl[motor]                         a constant control
+qfrc_applied[hinge]                 a constant force along coordinates (N m, N)
+xfrc_applied[hand]                  a constant force (N) at a body's centre of mass and torque (N m), world axes
+integrator   contact                the method
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def check_path(path: Any) -> str:
             "element[name]/attribute, field[name], opt.name, qpos[name], qvel[name], ctrl[name], qfrc_applied[name], "
             "xfrc_applied[name], integrator, contact"
         )
-        raise OptionError(f"{path!r} names nothing that can have another value; expected one of: {known}")
+        raise OptionError(f"{path!r} is not a setting; expected one of: {known}")
     return path
 
 

@@ -1,7 +1,7 @@
-"""Studies: what each change of a model does alone, and all of them together, measured side by side.
+"""Studies: the effect of each of several changes to a model, separately and combined.
 
-The trampoline's is the question of a notebook on integrators: a ball fell into a sheet that caught it like a tarp; some
-numbers were changed, and it bounced. Which of them did it?
+The study of the trampoline answers the question of a notebook on integrators: a ball fell into a sheet that caught it
+like a tarp; some numbers were changed, and it bounced. Which of the changes mattered?
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One model with many values: runs in parallel processes, measured, kept as they come."""
+"""Sweeps: runs of a model over a grid of values in parallel processes, measured and stored as they finish."""
 
 import contextlib
 import dataclasses
@@ -136,7 +136,7 @@ def _points(values: Mapping[str, Any], together: bool) -> tuple[tuple[str, ...],
     if flag("together", together):
         if len({len(column) for column in lists}) > 1:
             counts = ", ".join(f"{path} has {len(column)}" for path, column in zip(paths, lists, strict=True))
-            raise OptionError(f"values that go together must be equally many: {counts}")
+            raise OptionError(f"paired values must have equal numbers: {counts}")
         rows = list(zip(*lists, strict=True))
     else:
         rows = list(itertools.product(*lists))
@@ -164,10 +164,10 @@ def _functions(measures: Any) -> dict[str, str | Callable[[Trajectory], float]]:
         measures = several("measures", measures)
         names = [m if isinstance(m, str) else getattr(m, "__name__", repr(m)) for m in measures]
         if repeated := next((name for k, name in enumerate(names) if name in names[:k]), ""):
-            raise OptionError(f"two measures are called {repeated!r}; give them names, as {{name: measure}}")
+            raise OptionError(f"two measures have the name {repeated!r}; name them, as {{name: measure}}")
         measures = dict(zip(names, measures, strict=True))
     if not measures:
-        raise OptionError("a sweep needs something to measure")
+        raise OptionError("a sweep needs at least one measure")
     return dict(measures)
 
 

@@ -1,8 +1,8 @@
 """Worker processes for a list of jobs.
 
-A worker is a fresh Python that imports what the jobs need and nothing of the program that started it, so that scripts
-need no guard and notebooks no file, as those of concurrent.futures do. Jobs and what comes back are pickles on its
-standard input and output.
+A worker is a fresh Python that imports only what the jobs need and nothing of the program that started it. So, unlike
+with concurrent.futures, scripts need no `if __name__ == "__main__"` and notebooks no module file. Jobs and results are
+pickles on its standard input and output.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def serve() -> None:
         try:
             answer = pickle.dumps(_outcome(*job))
         except Exception as error:
-            answer = pickle.dumps(OptionError(f"what came of this cannot be sent back ({error}); use workers=1"))
+            answer = pickle.dumps(OptionError(f"the result cannot be sent back ({error}); use workers=1"))
         answers.write(answer)
         answers.flush()
 

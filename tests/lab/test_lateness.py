@@ -10,7 +10,7 @@ def told(lateness, share, seconds=AFTER + 0.1, speed=1.0):
 def test_a_late_motion_is_told_once():
     lateness = Lateness()
     assert lateness.warning(0.5, 1.0, 1.0) is None  # too soon to say
-    assert lateness.warning(1.0, 2.0, 3.0) == "This computer manages 1.5 times real time here, not 3."
+    assert lateness.warning(1.0, 2.0, 3.0) == "This computer reaches 1.5 times real time here, not 3."
     assert told(lateness, 0.5) is None
     assert told(lateness, 0.9 * LATE) is None
     assert "0.5 times real time here, not 1." in told(lateness, 0.5)

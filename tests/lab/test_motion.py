@@ -61,7 +61,7 @@ def test_a_slow_computer_slows_the_motion_down(monkeypatch):
     assert steps == 3 * 180 and session.motion.shown == session.sim.time
     assert_same_state(session.sim, alone(session, steps))
     (text,) = [text for text in notices(session) if "real time" in text]
-    assert "manages 9 times real time here, not 100" in text
+    assert "reaches 9 times real time here, not 100" in text
     monkeypatch.undo()
     do(session, "speed", value=1.0)
     began = session.sim.time

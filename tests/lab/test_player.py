@@ -62,13 +62,13 @@ def test_seek_step_speed_pause_reset():
     player.handle(Command("reset", {"key": None}))
     assert at(player)[1] == 0.0
     player.handle(Command("integrator", {"name": "rk4"}))
-    assert player.notices.pop() == ("error", "integrator is not for a recording")
+    assert player.notices.pop() == ("error", "integrator is not available for a recording")
     assert player.status()["hud"] == [["Recording", ["t = 0.00", "integrator = velocity_verlet", "dt = 0.05"]]]
 
 
 def test_a_recording_without_its_model_cannot_be_played():
     bare = Trajectory([0.0, 1.0], [[0.0], [1.0]], [[0.0], [0.0]])
-    with pytest.raises(OptionError, match="does not hold its model"):
+    with pytest.raises(OptionError, match="does not contain its model"):
         lab.open(bare, browser=False)
-    with pytest.raises(OptionError, match="played as it is"):
+    with pytest.raises(OptionError, match="a recording has no integrator"):
         lab.open(trajectory(), integrator="rk4", browser=False)

@@ -126,7 +126,7 @@ def test_what_comes_while_something_is_built_is_not_lost():
         ("drag", {"body": 0, "point": (0, 0, 0), "target": (0, 0, 0)}, "this point of 'world' cannot move"),
         ("follow", {"body": "bob"}, "no body 'bob'"),
         ("ghosts", {"on": True}, "no ghosts"),
-        ("seek", {"time": 1.0}, "not for this scene"),
+        ("seek", {"time": 1.0}, "not available in this scene"),
         ("video", {}, "record first"),
     ],
 )
@@ -239,12 +239,12 @@ def test_an_integrator_that_does_not_go_with_a_law_is_told():
     session = session_of("bouncing_ball")
     own = session.sim.integrator.name
     session.handle(Command("integrator", {"name": "moreau_jean"}))
-    assert notices(session) == ["moreau_jean does not go with soft contact"]
+    assert notices(session) == ["moreau_jean does not support soft contact"]
     do(session, "contact", name="hard")
     do(session, "integrator", name="moreau_jean")
     do(session, "contact", name="soft")
     assert session.sim.integrator.name == own
-    assert f"{own} goes with soft contact; moreau_jean does not." in notices(session)
+    assert f"{own} is used: moreau_jean has no soft contact." in notices(session)
 
 
 @pytest.mark.slow

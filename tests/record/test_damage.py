@@ -32,7 +32,7 @@ def test_a_seal_that_is_zeroed_is_missed_at_once(tmp_path, monkeypatch):
     whole = path.read_bytes()
     path.write_bytes(whole[:-SIZE] + bytes(SIZE))
     monkeypatch.setattr(file, "check_readable", lambda path: pytest.fail("read"))
-    with pytest.raises(RecordError, match=r"damaged recording \(the checksum at its end is not one"):
+    with pytest.raises(RecordError, match=r"damaged recording \(the checksum at its end is invalid"):
         Trajectory.load(path)
 
 
@@ -55,7 +55,7 @@ def test_chunks_that_changed_places(store):
     content = first.read_bytes()
     first.write_bytes(second.read_bytes())
     second.write_bytes(content)
-    with pytest.raises(RecordError, match="column 'qpos': the checksum of its columns does not fit"):
+    with pytest.raises(RecordError, match="column 'qpos': the checksum of its columns does not match"):
         Trajectory.load(store)
 
 

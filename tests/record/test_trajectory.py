@@ -149,7 +149,7 @@ def test_a_recording_without_its_model_cannot_be_drawn(tmp_path):
     t = recorded(attrs={})
     assert t.model is None
     for draw in (lambda: t.video(tmp_path / "run.mp4"), lambda: t.picture(), lambda: t.show()):
-        with pytest.raises(OptionError, match="does not hold its model"):
+        with pytest.raises(OptionError, match="does not contain its model"):
             draw()
     assert list(tmp_path.iterdir()) == []
 

@@ -193,7 +193,7 @@ def test_what_contact_laws_are_called():
     with pytest.raises(OptionError, match="no contact laws"):
         module.law_labels([])
     assert list(module.law_labels(["hard", saltus.Hard(), "sticky"])) == ["hard", "sticky"]
-    with pytest.raises(OptionError, match="two contact laws are called 'soft'"):
+    with pytest.raises(OptionError, match="two contact laws have the name 'soft'"):
         module.law_labels([Named("soft"), Named("soft")])
 
 
@@ -243,7 +243,7 @@ def test_bad_arguments(arguments, said):
 
 def test_two_of_one_name_are_refused():
     twins = [saltus.ButcherTableau([[0]], [1], name="twin", order=1) for _ in range(2)]
-    with pytest.raises(OptionError, match="two integrators are called 'twin'"):
+    with pytest.raises(OptionError, match="two integrators have the name 'twin'"):
         saltus.compare("pendulum", twins, duration=1.0)
     assert len(saltus.compare("pendulum", ["euler", "euler"], duration=1.0)) == 1
 

@@ -205,8 +205,8 @@ def children_of(pid):
 def test_other_arguments_that_cannot_be():
     values = {"body_mass[b]": [1.0, 2.0]}
     for arguments, message in (
-        ({"measures": []}, "something to measure"),
-        ({"measures": ["energy_drift", "energy_drift"]}, "two measures are called 'energy_drift'"),
+        ({"measures": []}, "at least one measure"),
+        ({"measures": ["energy_drift", "energy_drift"]}, "two measures have the name 'energy_drift'"),
         ({"workers": 0}, "workers must be at least 1"),
         ({"duration": -1.0}, "duration must be positive"),
         ({"measures": {"text": lambda trajectory: "much"}}, "measure text of the run with body_mass.b. = 1"),

@@ -1,4 +1,4 @@
-"""A body pulled by a spring, as one drags it with the mouse.
+"""Dragging a body with the mouse by a spring.
 
 The spring goes from the grabbed point p of the body to the target p*, with critical damping:
 

@@ -1,7 +1,8 @@
-"""What users of Python add to a lab: sliders, buttons, plots and drawings, with functions of the simulation.
+"""Sliders, buttons, plots and drawings that users add to a lab, with functions of the simulation.
 
-They are added by any thread at any time. Their functions are called by the session's thread alone, between two steps,
-with the simulation that runs. One that raises an error is told to the user and called no more; all else goes on.
+They can be added by any thread at any time. Their functions are called only by the session's thread, between two steps,
+with the running simulation. If one raises an error, the user gets a notice and it is not called again; everything else
+continues.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Call(Generic[Answer]):
         own = [f for f in traceback.extract_tb(error.__traceback__) if not Path(f.filename).is_relative_to(PACKAGE)]
         where = f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
         text = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
-        notify("error", f"{self.what}: {type(error).__name__}: {text}{where}. It is switched off.")
+        notify("error", f"{self.what}: {type(error).__name__}: {text}{where}. It is disabled.")
 
 
 class UserSlider:
@@ -117,7 +118,7 @@ class Extras:
             if not isinstance(name, str) or not name or len(name) > 100:
                 raise OptionError(f"a {kind} needs a name of 1 to 100 characters, got {name!r}")
             if name in there:
-                raise OptionError(f"there is a {kind} {name!r} already")
+                raise OptionError(f"a {kind} {name!r} exists already")
             if len(there) >= MOST:
                 raise OptionError(f"more than {MOST} of a kind cannot be added")
             there[name] = made
@@ -129,7 +130,7 @@ class Extras:
         """See `Lab.slider`."""
         low, high, value = number("low", low), number("high", high), number("value", value)
         if not (np.isfinite([low, high]).all() and low < high):
-            raise OptionError(f"slider {name!r}: {low:g} to {high:g} is no range")
+            raise OptionError(f"slider {name!r}: {low:g} to {high:g} is not a range")
         if not low <= value <= high:
             raise OptionError(f"slider {name!r}: its value {value:g} is not between {low:g} and {high:g}")
         call = None if on_change is None else Call(f"slider {name!r}", function("on_change", on_change))

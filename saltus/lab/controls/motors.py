@@ -1,4 +1,4 @@
-"""Motors whose torque the view shows as an arrow, and the angle that their controller wants as a mark."""
+"""Motors with an arrow for the torque and a mark for the target angle in the view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of a model that its author, or who opens the lab, wants sliders for.
+"""Parameters: values of a model with sliders, chosen in its file or when the lab is opened.
 
 `--parameter "body_mass[bob]=0.1:10"` on the command line, or in the model's file
 
@@ -93,7 +93,7 @@ def _checked(model: Model, parameter: Parameter) -> Parameter:
     """The parameter, if the model has it as one number that may be as low and as high as its bounds."""
     shape = np.shape(model.value(parameter.key))
     if shape:
-        raise OptionError(f"parameter {parameter.key}: it has shape {shape}; {parameter.key}[0] is one number")
+        raise OptionError(f"parameter {parameter.key}: it has shape {shape}; {parameter.key}[0] is a single number")
     for bound in (parameter.low, parameter.high):
         model.changed({parameter.key: bound})
     return parameter

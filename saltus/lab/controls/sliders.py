@@ -1,4 +1,4 @@
-"""Sliders: controls, joints, marked parameters of the model, and what a controller's law is given.
+"""Sliders: controls, joints, parameters of the model, and parameters of a controller.
 
 A control slider holds its control at a value. A joint slider puts the joint where it points, at rest: its velocity
 becomes zero, all others stay. A parameter slider changes the model (see `Model.changed`); the motion goes on.

@@ -1,4 +1,4 @@
-"""A second simulation that is shown beside the first."""
+"""A ghost: a second simulation displayed with the first."""
 
 from saltus.simulate.simulation import Simulation
 

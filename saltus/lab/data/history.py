@@ -1,8 +1,8 @@
-"""What the signals were: a bounded table of samples, from which each page takes what it has not got yet.
+"""History of signals: a bounded table of samples, of which each page fetches those that it lacks.
 
-A page's place in it is a pair (epoch, number of the next sample). The epoch is another whenever what a page has is of
-no use any more: other signals are plotted, or a run begins anew; it is then given everything that there is. So a page
-that reads slowly costs no memory, and it lacks nothing that is still there.
+A page's place in it is a pair (epoch, number of the next sample). The epoch changes whenever a page's samples become
+invalid: other signals are plotted, or a run starts again; the page then gets all samples. So a page that reads slowly
+costs no memory, and gets everything that is still stored.
 """
 
 from __future__ import annotations

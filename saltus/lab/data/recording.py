@@ -1,4 +1,4 @@
-"""What is recorded in the lab, and what can be downloaded of it: the trajectory, a video, a report."""
+"""Recording in the lab, and its downloads: the trajectory, a video, a report."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Recorder:
     @property
     def full(self) -> str:
         """What the user is told when it is full."""
-        return f"The recording is full: {self._most} samples, {self.limit / 60:.3g} min. It has stopped."
+        return f"Recording stopped because it is full: {self._most} samples, {self.limit / 60:.3g} min."
 
     def restart(self, sim: Simulation) -> None:
         """The step is another; the next sample is a whole period from here."""
@@ -140,15 +140,15 @@ class Downloads:
         if made is not None:
             return made
         if trajectory is None:
-            raise Refused(HTTPStatus.CONFLICT, "Nothing was recorded yet. Start a recording, stop it, and come back.")
+            raise Refused(HTTPStatus.CONFLICT, "Nothing was recorded yet. Start and stop a recording first.")
         if what == "video":
-            sentence = "There is no video yet. Have one made of the recording, and come back when it is ready."
+            sentence = "There is no video yet. Render one of the recording first."
             raise Refused(HTTPStatus.CONFLICT, sentence)
         try:
             write, suffix = (trajectory.save, ".nc") if what == "trajectory" else (trajectory.report, ".html")
             return self._keep(trajectory, what, written(write, suffix))
         except SaltusError as error:
-            raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, f"This cannot be made: {error}") from error
+            raise Refused(HTTPStatus.INTERNAL_SERVER_ERROR, f"This cannot be created: {error}") from error
 
     def _keep(self, trajectory: Trajectory, what: str, content: bytes) -> bytes:
         with self._lock:
@@ -162,7 +162,7 @@ class Downloads:
             if self._trajectory is None:
                 return "Nothing was recorded yet: record first, then make a video of it."
             if self._job is not None and not self._job.done:
-                return "A video is being drawn already."
+                return "A video is being rendered already."
             trajectory, ghosts = self._trajectory, list(self._ghosts)
             self._video = {"state": "drawing", "done": 0.0, "message": ""}
         self._job = Job(lambda: self._draw(trajectory, ghosts, view), "video")

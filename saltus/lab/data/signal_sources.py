@@ -1,4 +1,4 @@
-"""The signals of simulations and of recordings, by the names that recordings and measures have for them.
+"""Sources of signals in simulations and recordings, with the names used by recordings and measures.
 
 `qpos[hinge]`, `qvel[hinge]`, `ctrl[motor]`, `act[muscle]`, `energy`, `sensor[gyro][0]` (see `saltus.Trajectory` and
 `saltus.study.measures`); fields of `saltus.Simulation.data`, as `actuator_force[motor]`; `contact_force[floor ball]`

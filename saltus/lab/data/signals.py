@@ -1,4 +1,4 @@
-"""Signals: the numbers of a simulation over time, those that the page plots among them.
+"""Signals: the numbers of a simulation over time that the page can plot.
 
 A sample is taken after every step; where steps come more often than RATE times a second of wall time, after every k-th.
 What has to be computed for it (forces, energies, sensors) is, as long as that takes no more than a SHARE of the time,
@@ -117,7 +117,7 @@ class Signals:
             if id not in self._places:
                 raise OptionError(f"there is no signal {id!r}{proposal(id, self._places)}")
         if len(ids) > MOST_CHOSEN:
-            raise OptionError(f"{len(ids)} signals are more than the plots can show, {MOST_CHOSEN}")
+            raise OptionError(f"{len(ids)} signals exceed the limit of {MOST_CHOSEN}")
         self.history.show(self._columns(ids))
         self._wait = 0
 

@@ -1,8 +1,8 @@
-"""Simulations in the making: what they lack is compiled in a process of its own, which can be ended at any time.
+"""Building simulations: missing kernels are compiled in a separate process, which can be stopped at any time.
 
-Numba compiles under one lock, and nothing interrupts it. So whatever is not in the cache yet is compiled by another
-process (`main`), whose result is read from the cache; when it is not wanted any more, that process is killed and holds
-up nobody.
+Numba compiles under one lock, and nothing interrupts it. So kernels that are not in the cache are compiled by another
+process (`main`), whose result is read from the cache; if it is no longer needed, that process is killed and delays
+nothing.
 """
 
 from __future__ import annotations

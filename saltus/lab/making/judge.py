@@ -1,4 +1,4 @@
-"""Whether a simulation is stable with its step and gains, in words for the lab, and what step would be.
+"""Stability of a simulation with its timestep and gains, and remedies, as text for the lab.
 
 What the library judges: the springs and dampers of the model by linear analysis, deformable bodies and feedback by the
 growth of small deviations (see `saltus.simulate.diagnosis.linear_stability`, `.feedback`, `.unstable`).
@@ -22,10 +22,10 @@ MOST_FLEX = 1500  # degrees of freedom of deformable bodies, whose steps take lo
 TERMS = {
     "qfrc_spring": "the springs",
     "qfrc_damper": "the dampers",
-    "qfrc_gravcomp": "the compensation of gravity",
+    "qfrc_gravcomp": "gravity compensation",
     "qfrc_fluid": "the medium",
     "qfrc_actuator": "the actuators",
-    "qfrc_applied": "what is applied from outside",
+    "qfrc_applied": "applied forces",
     "qfrc_bias": "inertia and gravity",
     "qfrc_constraint": "contacts and constraints",
 }
@@ -56,7 +56,7 @@ def limit_found(error: DivergenceError) -> Verdict | None:
     step, limit = error.timestep, error.stable_timestep
     if step is None or limit is None or limit >= step:
         return None
-    return Verdict(f"The motion diverged with a step of {step:g} s. {_up_to(limit)}.", _proposed(limit))
+    return Verdict(f"The motion diverged with a timestep of {step:g} s. {_up_to(limit)}.", _proposed(limit))
 
 
 def compile_judge(sim: Simulation) -> None:
@@ -83,10 +83,10 @@ def _of_springs(sim: Simulation) -> Verdict | None:
         return None
     name = sim.integrator.name
     if limit == 0.0:
-        text = f"{name} is unstable with any step: oscillations of the springs grow. Another integrator keeps them."
+        text = f"{name} is unstable with any timestep: oscillations of the springs grow. Choose another integrator."
         return Verdict(text, None)
     fastest = f"{abs(mode) / (2 * math.pi):.3g} Hz" if mode.imag else f"a time constant of {1 / abs(mode):.2g} s"
-    what = f"{name} is unstable with a step of {sim.timestep:g} s: the springs and dampers have {fastest}"
+    what = f"{name} is unstable with a timestep of {sim.timestep:g} s: the springs and dampers have {fastest}"
     return Verdict(f"{what}. {_up_to(limit)}.", _proposed(limit))
 
 
@@ -96,7 +96,7 @@ def _of_flexes(sim: Simulation) -> Verdict | None:
     limit = stable_step_at_start(sim.engine)
     if limit >= sim.timestep:
         return None
-    what = f"{sim.integrator.name} is unstable with a step of {sim.timestep:g} s on the deformable bodies"
+    what = f"{sim.integrator.name} is unstable with a timestep of {sim.timestep:g} s for the deformable bodies"
     return Verdict(f"{what}. {_up_to(limit)}.", _proposed(limit))
 
 
@@ -110,14 +110,14 @@ def _of_feedback(sim: Simulation, feedback: bool) -> Verdict | None:
         return None
     what = "this controller" if controlled else "the model's servos"
     text = (
-        f"{found.integrator} is unstable with {what} and a step of {found.timestep:g} s{found.where}: "
-        f"deviations grow by {_percent(found.growth - 1.0)} a step."
+        f"{found.integrator} is unstable with {what} and a timestep of {found.timestep:g} s{found.where}: "
+        f"deviations grow by {_percent(found.growth - 1.0)} per step."
     )
     share = stable_gains(sim.engine) if controlled else None
     gains = "" if share is None else f"with all gains {_floored(share):g} times as large"
     if found.stable is None:
-        remedy = f"stable only {gains}" if gains else "no step makes it stable"
-        return Verdict(f"{text} It is the gains: {remedy}.", None)
+        remedy = f"stable only {gains}" if gains else "no timestep makes it stable"
+        return Verdict(f"{text} The gains are the cause: {remedy}.", None)
     return Verdict(f"{text} {_up_to(found.stable)}{f', or {gains}' if gains else ''}.", _proposed(found.stable))
 
 

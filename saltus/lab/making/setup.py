@@ -1,4 +1,4 @@
-"""What a scene begins with, what can be changed while it runs, and the simulation that follows from both."""
+"""Setup of a scene: its initial choices, what can be changed while it runs, and the resulting simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a session's integrator, step and gains are stable: judged beside it, once a change, at the scene's start."""
+"""Stability check of a session's integrator, timestep and gains, in the background after each change."""
 
 from __future__ import annotations
 

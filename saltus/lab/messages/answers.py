@@ -1,4 +1,4 @@
-"""What the server answers to plain requests, and whom it answers at all.
+"""Answers to plain HTTP requests, and checks of who may send them.
 
 Only this machine reaches the socket; but so does every web page that a browser on it shows. Hence the token, without
 which nothing is given, the check of `Host` (a foreign name that resolves to 127.0.0.1), and that of `Origin` (a foreign
@@ -49,12 +49,12 @@ class Door:
     def path(self, request: Request) -> str:
         """The path of a request that may come in; raises Refused."""
         if request.headers.get_all("Host") not in [[host] for host in self.hosts]:
-            raise Refused(HTTPStatus.FORBIDDEN, "This lab answers to http://127.0.0.1 and http://localhost alone.")
+            raise Refused(HTTPStatus.FORBIDDEN, "This lab answers only at http://127.0.0.1 and http://localhost.")
         path, _, query = request.path.partition("?")
         if not hmac.compare_digest(_token(query).encode(errors="replace"), self.token.encode()):
             raise Refused(
                 HTTPStatus.FORBIDDEN,
-                "The address lacks the lab's token, or has an old one. Open the address that `saltus lab` printed.",
+                "The address has no token or an old one. Open the address printed by `saltus lab`.",
             )
         return path
 

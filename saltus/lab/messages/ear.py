@@ -1,4 +1,4 @@
-"""Warnings of Saltus in the lab's threads: each goes to the page once, and on to where it goes without a lab.
+"""Warnings of Saltus in the lab's threads: each is sent to the page once, and handled as usual.
 
 Python's own way of catching warnings replaces what all threads share, and threads that do so at the same time do not
 put it back. So there is one hook for all of them, which looks who listens in the thread that warns.

@@ -1,4 +1,4 @@
-"""Work that takes a while, beside the simulation that goes on."""
+"""Background work during a simulation."""
 
 from __future__ import annotations
 

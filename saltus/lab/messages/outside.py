@@ -1,4 +1,4 @@
-"""Models that the page's user brings: files dropped on it, or a path on this machine.
+"""Models opened from the page: files dropped on it, or a path on this machine.
 
 Files come in pieces and are kept in memory until all are there; then they are laid into a folder of their own, in which
 MuJoCo's compiler finds what the model refers to, and which is gone once it is compiled.
@@ -50,10 +50,10 @@ class Upload:
     def _check(self, name: str) -> None:
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or ".." in parts or any(c in name for c in "\\:\0"):
-            raise OptionError(f"{name!r} is no name of a file that can be brought here")
+            raise OptionError(f"{name!r} is not an allowed file name")
         if self.size > MOST_BYTES or len({*self.files, name}) > MOST_FILES:
             most = f"{MOST_BYTES >> 20} MiB in {MOST_FILES} files"
-            raise OptionError(f"the page may bring {most} at most; give the path of the model on this machine instead")
+            raise OptionError(f"the page can upload at most {most}; give the path of the model on this machine instead")
 
     @property
     def main(self) -> str:
@@ -62,10 +62,10 @@ class Upload:
         included = {base for text in models.values() for base in _references(text)}
         found = [name for name in models if PurePosixPath(name).name not in included]
         if not models:
-            raise OptionError(f"none of these files is a model: a model's name ends with {', '.join(SUFFIXES)}")
+            raise OptionError(f"none of these files is a model; expected a suffix {', '.join(SUFFIXES)}")
         if len(found) != 1:
             names = ", ".join(found or models)
-            raise OptionError(f"there are several models: {names}; bring one, with the files that it refers to")
+            raise OptionError(f"there are several models: {names}; upload one, with the files that it refers to")
         return found[0]
 
 
@@ -87,7 +87,7 @@ class Outside:
         """The file with a path. Raises OptionError where it cannot be one of a model."""
         place = Path(path.strip()).expanduser()
         if not _is_model(place.name):
-            raise OptionError(f"'{place}' is not a model file: its name would end with {', '.join(SUFFIXES)}")
+            raise OptionError(f"'{place}' is not a model file; expected a suffix {', '.join(SUFFIXES)}")
         return cls(place.name, path=place)
 
     def model(self) -> Model:

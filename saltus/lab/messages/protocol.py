@@ -1,4 +1,4 @@
-"""What the page and the server say to each other.
+"""The protocol between page and server.
 
 HTTP, on the loopback only: `/?token=T` is the page, `/ws?token=T` the websocket, `/download/trajectory.nc`,
 `/download/video.mp4` and `/download/report.html` (each with `?token=T`) are what was recorded;

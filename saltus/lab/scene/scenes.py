@@ -1,4 +1,4 @@
-"""The scenes that the lab can show: what to load, how to begin, which keys to listen to.
+"""The scenes of the lab: models, initial states and keys.
 
 A scene is an entry of SCENES, or of the list that `bundled` makes; whoever has something to show adds one. `open` gives
 a session (see `saltus.lab.base_session.Session`): a `LiveSession` of a `Setup`, or a kind of its own.

@@ -1,4 +1,4 @@
-"""Sessions with a controller that can be switched, tuned and disturbed by keys.
+"""Sessions with a controller that keys switch, tune and disturb.
 
 c, or x, switches the servo on and off, once a press; s switches it off; a and d push while they are held. Switched on,
 its integrals begin at zero; switched off, the motors are without control. Its gains and targets have sliders: they are

@@ -1,7 +1,7 @@
-"""One connection: what waits to be sent to it, never more than the newest of each kind.
+"""One connection, with at most the newest pending message of each kind.
 
-A client that reads slowly, or not at all, holds up nobody: frames that it did not take are replaced by newer ones, of
-the status it gets what it is by then, and what is on its way to it is bounded.
+A client that reads slowly, or not at all, does not delay others: unsent frames are replaced by newer ones, the status
+is that at the time of sending, and the amount of data in transit is bounded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The server: the page, the connections, one writer and any number of viewers.
 
-It runs in a thread of its own, listens on the loopback alone, and never waits for a client: each has a task that sends
-what waits for it (see `saltus.lab.serve.client`). What the simulation does goes on whoever is connected.
+It runs in its own thread, listens only on the loopback interface, and never waits for a client: each has a task that
+sends its pending messages (see `saltus.lab.serve.client`). The simulation continues whoever is connected.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class Server:
         try:
             text = await asyncio.wait_for(asyncio.wrap_future(self._stage.state_text()), PATIENCE)
         except (TimeoutError, asyncio.CancelledError):
-            raise Refused(HTTPStatus.CONFLICT, "The lab shows nothing now, or is too busy.") from None
+            raise Refused(HTTPStatus.CONFLICT, "The lab has no scene now, or is too busy.") from None
         return answer(text.encode())
 
     # ------------------------------------------------------------ connections
@@ -245,7 +245,7 @@ class Server:
             self._writer = None
             if self._writers:
                 self._give_controls(self._writers[-1])
-                text = "The page that had the controls is closed; you have them again."
+                text = "The page that had control is closed; you have control again."
                 self._writers[-1].note(protocol.encode(protocol.notice("info", text)))
         self._stage.watched_by(len(self._clients))
 

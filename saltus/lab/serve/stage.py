@@ -1,7 +1,7 @@
-"""The stage of a lab: a thread in which a session goes on, sixty times a second, whoever looks.
+"""The stage of a lab: the thread that advances a session, sixty times a second.
 
-Commands come in through a bounded queue; what is new lies ready for the server, which is told once and takes it when it
-can. Scenes are opened beside the one that is shown.
+Commands arrive through a bounded queue; new output is kept ready for the server, which is notified once and fetches it
+when it can. Scenes are opened in the background while another is shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What users draw into the view: arrows, balls, lines and text, anew for each picture."""
+"""User drawings in the view: arrows, spheres, lines and text, updated for each frame."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def line(points: ArrayLike, color: Color = "blue", width: float = 0.0, body: str
     """A line through `points` [n, 3] (m), two at least; see `arrow`."""
     found = _points(points, "points of a line")
     if len(found) < 2:
-        raise OptionError(f"a line has two points at least, got {len(found)}")
+        raise OptionError(f"a line needs at least two points, got {len(found)}")
     return Drawing("line", found, *_color(color), _size(width), body=body)
 
 

@@ -1,4 +1,4 @@
-"""What the page can show beside the shapes: the model's cameras, and the axes of its joints."""
+"""Cameras and joint axes for the view."""
 
 from __future__ import annotations
 

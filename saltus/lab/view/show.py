@@ -1,4 +1,4 @@
-"""What the page shows of a model: the message that describes it once, and the arrays of each frame."""
+"""Display of a model: the message that describes it once, and the arrays of each frame."""
 
 from __future__ import annotations
 

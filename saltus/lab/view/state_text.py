@@ -1,4 +1,4 @@
-"""A state as Python text, to be pasted into a script."""
+"""A state as Python code, to paste into a script."""
 
 from __future__ import annotations
 

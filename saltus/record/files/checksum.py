@@ -1,7 +1,7 @@
-"""A checksum of a whole file at its end, so that damage is known before any library parses what is damaged.
+"""A checksum of a whole file at its end, which detects damage before any library parses the file.
 
-Readers of netCDF4 (HDF5) and of ZIP archives pass over bytes behind the content. A format's own checksums cover less:
-those of HDF5 leave out attributes and data that are not in chunks, and a damaged structure can make its reader spin.
+Readers of netCDF4 (HDF5) and of ZIP archives ignore bytes after the content. The checksums of these formats cover less:
+those of HDF5 omit attributes and data that are not in chunks, and a damaged structure can make its reader hang.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def sealed_size(file: BinaryIO) -> int | None:
         left -= len(block)
     file.seek(0)
     if found.digest() != seal[len(MARK) :]:
-        raise BrokenSeal("its checksum does not fit: it is not what was written")
+        raise BrokenSeal("its checksum does not match: the file is damaged")
     return size
 
 

@@ -1,7 +1,7 @@
-"""How much a file may make of itself in memory, and what a path must be before it is opened.
+"""Limits on the size of a file's content in memory, and checks of a path before it is opened.
 
-Recordings may come from strangers: a file of a kilobyte can say that it holds a terabyte, and a path can be a pipe that
-never ends.
+Recordings may come from untrusted sources: a file of a kilobyte can claim to hold a terabyte, and a path can be a pipe
+that never ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Allowance:
         """Take `count` bytes. ValueError, naming `what`, where there are not so many left."""
         self._left -= count
         if count < 0 or self._left < 0:
-            raise ValueError(f"{what} would unpack to {count / 2**20:.0f} MiB or more, from {self.size} bytes")
+            raise ValueError(f"{what} would decompress to {count / 2**20:.0f} MiB or more, from {self.size} bytes")
 
 
 def checked_path(path: Any) -> str:

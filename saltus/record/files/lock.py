@@ -1,4 +1,4 @@
-"""Files that one program at a time may work on."""
+"""Locks: files that one program at a time may write."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FileLock:
             except OSError as error:
                 if file is None or error.errno not in WITHOUT_LOCKS:
                     raise RecordError(path, reason_of(error), what=what) from error
-                text = f"'{os.fspath(path)}' lies where files cannot be locked; let no other {what} be written there"
+                text = f"'{os.fspath(path)}' is on a file system without locks; no other {what} may be written there"
                 warnings.warn(text, SaltusWarning, stacklevel=4)
                 self._file = file
             finally:

@@ -1,4 +1,4 @@
-"""Films as files: MP4 and WebM by PyAV, GIF by Pillow. An encoder takes pictures and writes to a path or a buffer."""
+"""Video encoding: MP4 and WebM by PyAV, GIF by Pillow. An encoder takes pictures and writes to a path or a buffer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The frames of a film of a recording: when they are, what they show, and the pictures.
+"""The frames of a film of a recording: their times, states and pictures.
 
 Frame k shows the time k speed / fps after the first sample. There are ceil(duration fps / speed) of them: the film of
 5 s at 60 frames a second has 300, the last of which is shown until 5 s are over.
@@ -42,7 +42,7 @@ def frame_rate(fps: Any) -> Fraction:
     try:
         rate = Fraction(fps).limit_denominator(100_000)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        raise OptionError(f"fps must be a number of frames a second, got {fps!r}") from None
+        raise OptionError(f"fps must be a number of frames per second, got {fps!r}") from None
     if not (0 < rate <= 1000) or isinstance(fps, bool):
         raise OptionError(f"fps must be above 0 and at most 1000, got {fps!r}")
     return rate
@@ -91,7 +91,7 @@ class Film:
         if isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed < math.inf:
             raise OptionError(f"speed must be positive, got {speed!r}")
         if not len(trajectory):
-            raise OptionError("there are no samples to draw")
+            raise OptionError("there are no samples to render")
         model, rate, seen = model_of(trajectory), frame_rate(fps), View.of(**view)
         for ghost in ghosts:
             if not hasattr(ghost, "qpos"):
@@ -179,7 +179,7 @@ def model_of(trajectory: TrajectoryTable) -> Model:
     """The model of a recording; OptionError if it is not known."""
     model = trajectory.model
     if model is None:
-        raise OptionError("the recording does not hold its model, without which nothing can be drawn")
+        raise OptionError("the recording does not contain its model, which rendering requires")
     return model
 
 

@@ -1,4 +1,4 @@
-"""A recording as a film: written to a file, or made to be seen in a notebook."""
+"""Videos of recordings, written to a file or displayed in a notebook."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Video:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it, whole or not at all; the suffix must be its own."""
         if film_suffix(path) != self.suffix:
-            raise OptionError(f"this video is {self.suffix}, which '{os.fspath(path)}' does not end with")
+            raise OptionError(f"this video is {self.suffix}, but '{os.fspath(path)}' has another suffix")
         write_whole(path, self.data, what="video")
 
     def html(self) -> str:
@@ -83,7 +83,7 @@ def _film(trajectory: TrajectoryTable, suffix: str, fps: Any, options: dict[str,
     film = Film.of(trajectory, DEFAULT_RATE[suffix] if fps is None else fps, **options)
     check_size(suffix, film.view.width, film.view.height)
     if suffix == ".gif" and film.rate * SHORTEST_GIF > 1:
-        text = f"a GIF of {float(film.rate):g} frames a second: browsers slow down what is faster than 50"
+        text = f"a GIF with {float(film.rate):g} frames per second: browsers slow down GIFs with more than 50"
         warnings.warn(text, SaltusWarning, stacklevel=4)
     return film
 

@@ -1,4 +1,4 @@
-"""Recordings as files: netCDF4, written whole or not at all, sealed by a checksum, read back bit for bit."""
+"""Recordings as netCDF4 files: written atomically, with a checksum, and read back bit for bit."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def load(path: str | os.PathLike[str]) -> TrajectoryTable:
         if version > FORMAT:
             raise RecordError(path, f"written by a newer Saltus (layout {version}, known {FORMAT})", action="read")
         if not sealed and SEALED in dataset["time"].attrs:
-            reason = "damaged recording, or written again by another program: the checksum at its end is missing"
+            reason = "damaged recording, or rewritten by another program: the checksum at its end is missing"
             raise RecordError(path, reason, action="read")
         trajectory = _from_dataset(dataset, path)
     except RecordError:
@@ -115,7 +115,7 @@ def _opened(path: str) -> tuple[xarray.Dataset, bool]:
             behind = os.fstat(file.fileno()).st_size - stated_size(file)
             sealed = sealed_size(file) is not None
             if not sealed and behind == SIZE:
-                raise BrokenSeal("the checksum at its end is not one")
+                raise BrokenSeal("the checksum at its end is invalid")
             if not sealed:
                 check_readable(path)
             return read_dataset(file), sealed

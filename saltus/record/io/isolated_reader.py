@@ -1,7 +1,7 @@
-"""Reading a file in a process of its own first, where no checksum says that it is what was written.
+"""Reading a file in a separate process first, if it has no checksum.
 
-A damaged structure can make a library in C spin, crash or ask for all memory there is; in that process it does so
-without harm, and the file is refused.
+A damaged structure can make a C library hang, crash or exhaust memory; in a separate process this does no harm, and
+the file is refused.
 """
 
 from __future__ import annotations

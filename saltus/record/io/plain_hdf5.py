@@ -1,7 +1,7 @@
-"""Whether an HDF5 file is as plain as a recording's: all that it holds lies in it, and unpacks to what fits in memory.
+"""Checks that an HDF5 file uses only features of recordings: no other files, and a size that fits in memory.
 
 HDF5 can keep data in other files (external storage, links, virtual datasets), run filters that are loaded as plugins,
-and say with a few bytes that it holds terabytes. None of this is in a recording, so that none of it is opened here.
+and claim with a few bytes to hold terabytes. Recordings use none of this, so it is refused.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def check_plain(file: BinaryIO, size: int) -> None:
                 raise ValueError(f"'{name}' is a link to somewhere else ({type(link).__name__}), which is not followed")
             found = root[name]
             if not isinstance(found, h5py.Dataset):
-                raise ValueError(f"'{name}' is a {type(found).__name__.lower()}; a recording has none")
+                raise ValueError(f"'{name}' is a {type(found).__name__.lower()}, which recordings do not have")
             _check_dataset(found, name, allowance)
             _check_attributes(found, name, allowance)
     file.seek(0)
@@ -59,15 +59,15 @@ def _check_dataset(dataset: Any, name: str, allowance: Allowance) -> None:
     creation = dataset.id.get_create_plist()
     # in this order: the shape of a virtual dataset is that of files elsewhere
     if creation.get_layout() == h5py.h5d.VIRTUAL or creation.get_external_count():
-        raise ValueError(f"the data of '{name}' lie in another file, which is not opened")
+        raise ValueError(f"the data of '{name}' are in another file, which is not opened")
     filters = {_filter_name(creation.get_filter(k)[0]) for k in range(creation.get_nfilters())}
     if filters - FILTERS:
-        raise ValueError(f"'{name}' is packed by {', '.join(sorted(filters - FILTERS))}; a recording is not")
+        raise ValueError(f"'{name}' is compressed by {', '.join(sorted(filters - FILTERS))}; recordings are not")
     allowance.spend(dataset.size * dataset.dtype.itemsize, f"'{name}'")
     if dataset.dtype.kind != "O":
         return
     if h5py.check_string_dtype(dataset.dtype) is None or dataset.ndim > 1:
-        raise ValueError(f"'{name}' is of a type that no recording has")
+        raise ValueError(f"'{name}' has a type that recordings do not use")
     # many entries may be one and the same long text
     for first in range(0, dataset.size, STRINGS):
         texts = dataset[first : first + STRINGS] if dataset.ndim else [dataset[()]]

@@ -1,6 +1,7 @@
-"""The files of a Zarr store: where a chunk lies, what metadata say, and whether all is as plain as in a recording.
+"""The files of a Zarr store: places of chunks, metadata, and checks that it uses only features of recordings.
 
-Looked at before Zarr reads them: a link could lead to any file, a pipe never end, and a few bytes unpack to gigabytes.
+They are checked before Zarr reads them: a link could lead to any file, a pipe never end, and a few bytes decompress to
+gigabytes.
 """
 
 from __future__ import annotations
@@ -74,10 +75,10 @@ def array_size(root: str, name: str) -> int:
 def _check_codecs(metadata: Any) -> None:
     names = [codec["name"] for codec in metadata["codecs"]]
     if names not in CODECS or metadata.get("storage_transformers"):
-        raise ValueError(f"it is packed by {', '.join(map(str, names))}; a recording is not")
+        raise ValueError(f"it is compressed by {', '.join(map(str, names))}; recordings are not")
     grid, keys = metadata["chunk_grid"]["name"], metadata["chunk_key_encoding"]
     if grid != "regular" or keys["name"] != "default" or keys.get("configuration", {}).get("separator", "/") != "/":
-        raise ValueError("its chunks are not where a recording has them")
+        raise ValueError("its chunks are not in the places that recordings use")
 
 
 def _check_chunk(path: str, size: int, packed: bool) -> None:
@@ -87,7 +88,7 @@ def _check_chunk(path: str, size: int, packed: bool) -> None:
         start = file.read(18)
         found = _unpacked_size(start) if packed else file.seek(0, os.SEEK_END)
     if found != size:
-        raise ValueError(f"a chunk unpacks to {found} bytes, not {size}")
+        raise ValueError(f"a chunk decompresses to {found} bytes, not {size}")
 
 
 def _unpacked_size(start: bytes) -> int:

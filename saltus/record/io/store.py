@@ -1,14 +1,14 @@
-"""Zarr stores as recordings: what lies where, and reading them.
+"""Recordings as Zarr stores: layout and reading.
 
 A store is a Zarr group (version 3) with an array for each column that has any entries, all along `time` and written in
-chunks of the same number of samples, each chunk once. The group's attribute `trajectory` says in JSON what does not
-change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is the one that counts: it says how many
-samples are committed, and holds those of them that do not fill a chunk yet, and the state from which the run can go on.
-It is replaced as a whole, so that at any moment it describes a recording that is there.
+chunks of the same number of samples, each chunk once. The group's attribute `trajectory` holds in JSON what does not
+change during the run; `model_mjb` holds the model. The file `checkpoint.npz` is authoritative: it has the number of
+committed samples, those of them that do not fill a chunk yet, and the state from which the run can be resumed. It is
+replaced atomically, so it always describes a complete recording.
 
-The checkpoint is sealed by a checksum of its own, and holds those of all else: of each column's full chunks, one that
-runs from chunk to chunk (so that none can be missing or in another's place), of the model, and of what the `zarr.json`
-of the group and of the arrays say. The chunks have one each, too (CRC-32C), which any reader of Zarr looks at.
+The checkpoint has its own checksum, and holds those of everything else: for each column a running checksum of its full
+chunks (so none can be missing or exchanged), those of the model, and those of the `zarr.json` of the group and arrays.
+Each chunk has a checksum, too (CRC-32C), which any reader of Zarr verifies.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Checkpoint:
             content = io.BytesIO(file.read() if size is None else file.read(size))
         with zipfile.ZipFile(content) as archive:
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-                raise ValueError("the checkpoint is packed, as none is written")
+                raise ValueError("the checkpoint is compressed, which recordings do not use")
         with np.load(content, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         digests = json.loads(arrays.pop("digests").tobytes()) if "digests" in arrays else {}
@@ -128,7 +128,7 @@ class Store:
             # columns that a recording of before has not got are empty
             self.shapes = row_shapes(0, 0) | {name: tuple(shape) for name, shape in self.header["shapes"].items()}
         except FileNotFoundError as error:
-            raise RecordError(path, "nothing was committed before the run was cut short", action="read") from error
+            raise RecordError(path, "nothing was committed before the run was interrupted", action="read") from error
         except KeyError as error:
             reason = f"a Zarr store, but not a recording of Saltus (there is no {error})"
             raise RecordError(path, reason, action="read") from error
@@ -219,7 +219,7 @@ class Store:
         array: Any = self.group[name]
         shape = (self.rows, *self.shapes[name])
         if array.chunks != shape or array.dtype != dtype_of(name) or array.shape[0] < self.written:
-            raise ValueError("its array is of another shape or type than the recording says")
+            raise ValueError("its array has another shape or type than its metadata say")
         check_array(self.path, name, shape, array.dtype, -(-self.written // self.rows))
         return array
 
@@ -229,7 +229,7 @@ class Store:
 
     def _compare(self, kind: str, name: str, found: bytes) -> None:
         if self.verified and self.checkpoint.digests[kind].get(name) != found.hex():
-            raise ValueError(f"the checksum of its {kind} does not fit")
+            raise ValueError(f"the checksum of its {kind} does not match")
 
     @contextlib.contextmanager
     def _naming(self, what: str) -> Iterator[None]:

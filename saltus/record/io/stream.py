@@ -1,8 +1,8 @@
-"""Recording to a Zarr store while a run goes on, in memory that does not grow with it.
+"""Streaming a recording to a Zarr store during a run, in constant memory.
 
 Every few seconds, and whenever a chunk is full, the samples and the state are committed: see `saltus.record.io.store`.
-A process that is killed, or a power failure, leaves a recording of all that was committed, from which the run can go
-on: chunks are on the disk before the checkpoint that counts on them.
+After a crash or power failure, the run can be resumed from what was committed: chunks are on disk before the
+checkpoint that refers to them.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def check_new(path: str | os.PathLike[str]) -> None:
     name = os.fspath(path)
     directory = os.path.dirname(os.path.abspath(name))
     if os.path.lexists(name):
-        raise RecordError(name, "exists already, and a recording is never overwritten in silence; remove it first")
+        raise RecordError(name, "exists already; remove it first")
     if not os.path.isdir(directory):
         raise RecordError(name, f"directory '{directory}' does not exist")
     if not os.access(directory, os.W_OK):
@@ -295,5 +295,5 @@ def _naming(path: str, committed: int) -> Iterator[None]:
         yield
     except (OSError, RecordError) as error:
         reason = error.reason if isinstance(error, RecordError) else reason_of(error)
-        kept = f"; the {committed} samples that were committed stay" if committed else ""
+        kept = f"; the {committed} committed samples are kept" if committed else ""
         raise RecordError(path, reason + kept) from error

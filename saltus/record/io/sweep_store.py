@@ -1,8 +1,8 @@
-"""The file that keeps a sweep's results as they come, so that it can go on after an interruption.
+"""The file of a sweep's results, written as they arrive, from which an interrupted sweep is resumed.
 
-JSON: what was run (`about`), and for each run its values, what was measured, and how it went. The file is replaced as a
-whole, every now and then and at the end, so that at any moment it holds a sweep as far as it had come. One sweep at a
-time has it: two would each replace the other's rows.
+JSON: what was run (`about`), and for each run its values, measures and status. The file is replaced atomically, from
+time to time and at the end, so it is always valid. It is locked by one sweep at a time: two would overwrite each
+other's rows.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Kept:
         if different:
             names = ", ".join(different)
             raise OptionError(
-                f"'{os.fspath(path)}' holds a sweep with another {names}; give another file, or remove it"
+                f"'{os.fspath(path)}' contains a sweep with another {names}; use another file, or remove it"
             )
 
     def add(self, values: Mapping[str, Any], row: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The figure of a comparison: errors and energies over time, and what accuracy costs."""
+"""The figure of a comparison: errors and energies over time, and accuracy against cost."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _error_panel(axes: Axes, comparison: ComparisonTable, looks: dict[str, dict[
             name = "the reference's own error" if len(comparison.references) == 1 else f"the reference's own, {law}"
             axes.fill_between(time, LEAST, np.maximum(reference.error, LEAST), color=GREY, alpha=0.5, lw=0, label=name)
         if reference.horizon < (time[-1] - time[0]) * (1 - 1e-9):
-            name = "counted up to here" + (f", {law}" if len(comparison.references) > 1 else "")
+            name = "measured up to here" + (f", {law}" if len(comparison.references) > 1 else "")
             axes.axvline(time[0] + reference.horizon, color="0.4", linewidth=0.9, linestyle=":", label=name)
     for label, look in looks.items():
         if label in comparison.errors:
@@ -182,7 +182,7 @@ def _precision_panel(axes: Axes, comparison: ComparisonTable, looks: dict[str, d
 
 
 def _law_panel(axes: Axes, comparison: ComparisonTable) -> None:
-    axes.set_ylabel("contact laws apart (rad, m)")
+    axes.set_ylabel("difference of contact laws (rad, m)")
     axes.set_xlabel("time (s)")
     for k, (pair, difference) in enumerate(comparison.differences.items()):
         reference = comparison.references[pair.split(" and ")[0]].trajectory

@@ -1,4 +1,4 @@
-"""Contacts and events over time: bars in the colours of their modes, and marks that leave the curves visible."""
+"""Contacts and events over time: bars coloured by mode, and event markers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of a recording as small multiples: one unit a panel, no more columns than one can tell, none left out."""
+"""Panels of a figure: columns grouped by unit, with a limited number of curves per panel."""
 
 from __future__ import annotations
 

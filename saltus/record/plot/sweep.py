@@ -1,4 +1,4 @@
-"""The figure of a sweep: a panel a measure, over the path with most values, a line for each value of the others."""
+"""The figure of a sweep: a panel per measure, over the path with most values, lines for the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of a run: positions, velocities and energies over time. Nothing global of Matplotlib is touched."""
+"""The figure of a run: positions, velocities and energies over time. No global state of Matplotlib is changed."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _many_curves(axes: Axes, time: NDArray[Any], table: NDArray[Any], names: lis
 
 def energy_panel(axes: Axes, trajectory: TrajectoryTable) -> None:
     """Energies less what they are at the start, which the legend says, so that no offset hides their changes."""
-    axes.set_ylabel("energy less that at the start (J)")
+    axes.set_ylabel("energy minus initial energy (J)")
     handles, labels = [], []
     energy = np.column_stack([trajectory.energy, trajectory.total_energy])
     if np.isnan(energy).all():

@@ -1,4 +1,4 @@
-"""How a recording looks in a notebook."""
+"""Display of a recording in notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a report: its frame and its style. Nothing on it is fetched from anywhere."""
+"""The page of a report: its frame and style. It loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def page(
         f"<h2>Over time</h2>{drawn}",
         more,
         f"<h2>Details</h2>{folded}" if details else "",
-        "<footer>Written by Saltus. The page holds all that it shows.</footer>",
+        "<footer>Written by Saltus. The page is self-contained.</footer>",
     ]
     return framed(f"{title}: report of a run", parts)
 

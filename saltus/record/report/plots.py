@@ -1,4 +1,4 @@
-"""The plots of a report: SVG that takes its colours from the page, so that it is readable on light and on dark."""
+"""The plots of a report: SVG in the colours of the page, readable on light and dark backgrounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run on one HTML page that holds all it shows: film, plots, accuracy, energy, events, options, versions."""
+"""The report of a run: one self-contained HTML page with film, plots, accuracy, energy, events and options."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def notes(t: TrajectoryTable) -> list[tuple[str, str]]:
     if why := readable_model(t)[1]:
         found.append(("warning", f"There is no film: {why}."))
     if attrs.get("ignored"):
-        found.append(("note", f"Left out on request: {', '.join(map(str, attrs['ignored']))}."))
+        found.append(("note", f"Ignored on request: {', '.join(map(str, attrs['ignored']))}."))
     return found
 
 

@@ -1,4 +1,4 @@
-"""How accurate a run is, measured by repeating it with half and a quarter of the step (Richardson 1911).
+"""Error estimates of runs by repeating them with half and a quarter of the step (Richardson 1911).
 
 With a method of order p the error at a fixed time is e(h) = C h^p + O(h^(p+1)). Three runs give two differences,
     d1 = x_h - x_{h/2} = C h^p (1 - 2^-p),    d2 = x_{h/2} - x_{h/4} = 2^-p d1,
@@ -187,19 +187,19 @@ def _observed_order(
 ) -> tuple[float, list[str], bool]:
     """The order from the norms over all samples, what is to be said about it, and whether an error bar can be had."""
     if first.size == 0:
-        return math.nan, ["nothing to compare: order not measurable"], True
+        return math.nan, ["nothing to compare: the order cannot be measured"], True
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return math.nan, ["a run is not finite: no error bar"], False
     if np.max(np.abs(second)) <= round_off:
-        return math.nan, ["differences at round-off; order not measurable"], True
+        return math.nan, ["differences at round-off; the order cannot be measured"], True
     d1, d2 = _norm(first), _norm(second)
     if d1 <= d2:
         shown = math.log2(d1 / d2) if d1 > 0.0 else math.nan
-        return shown, ["the differences do not shrink with the step: the error is at least what is stated"], False
+        return shown, ["the differences do not shrink with the step: the stated error is a lower bound"], False
     observed = math.log2(d1 / d2)
     if abs(observed - order) > ORDER_TOLERANCE:
         text = f"the step is outside the asymptotic range: observed order {observed:.2f}, declared {order:g}; "
-        return observed, [text + "the error is uncertain, a smaller timestep would tell"], False
+        return observed, [text + "the error is uncertain; try a smaller timestep"], False
     return observed, [], True
 
 

@@ -1,4 +1,4 @@
-"""What a sample holds: its columns, their shapes and types, and the dimensions they lie along in files."""
+"""The columns of a sample: shapes, types, and dimensions in files."""
 
 from __future__ import annotations
 

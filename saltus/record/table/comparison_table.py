@@ -1,4 +1,4 @@
-"""Integrators side by side: how far each is from the truth, what it does to the energy, and what it costs."""
+"""Comparison of integrators: error, energy error and cost of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contact points and forces of recorded states: computed anew, or as they were recorded."""
+"""Contact points and forces of recorded states: recomputed, or as recorded."""
 
 from __future__ import annotations
 

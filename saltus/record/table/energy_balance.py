@@ -1,4 +1,4 @@
-"""The energy balance of a run: where its energy is, where it went, and the residual, the integrator's own error."""
+"""The energy balance of a run: energies, work, and the residual, which is the integrator's error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EnergyBalance:
     def __init__(self, trajectory: TrajectoryTable) -> None:
         """Raises OptionError where no ledger was kept, or without samples."""
         if not trajectory.ledger.shape[1] or not len(trajectory):
-            raise OptionError("no ledger was kept of this run; keep one: sim.run(duration, ledger=True)")
+            raise OptionError("this run has no ledger; use sim.run(duration, ledger=True)")
         self.names = list(ACCOUNTS)
         self.time: NDArray[np.float64] = trajectory.time
         self.table: NDArray[np.float64] = trajectory.ledger

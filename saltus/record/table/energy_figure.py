@@ -1,7 +1,7 @@
-"""What a recording says of its energy in a line: the integrator's own error, wherever that can be told.
+"""A recording's energy in one line: the integrator's error, where it can be determined.
 
-Where nothing takes energy out or brings it in, all that it changes by is the integrator's error. Elsewhere a ledger
-tells that error from the work of motors, contact and the like, and without a ledger the line says what changed it.
+If no force adds or removes energy, its change is the integrator's error. Otherwise a ledger separates that error from
+the work of motors, contact and the like; without a ledger the line names what changed the energy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The events of a run: one row each, what an event holds, and collecting them while a run goes on."""
+"""The events of a run: their fields, and collecting them during a run."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """States between samples, on the manifold.
 
-Between two samples numbers go along straight lines and orientations along the shortest arc at constant angular velocity
-(slerp: Shoemake, Animating rotation with quaternion curves, SIGGRAPH 1985). The line through two quaternions would
-leave the unit sphere and turn fastest in its middle. Curves of higher order that use the velocities would overshoot
-where a contact changes them between samples. Controls are held, as they were in the run. At a sample it is that sample
-bit for bit; beyond the last row it is the last row.
+Between two samples, numbers are interpolated linearly and orientations along the shortest arc at constant angular
+velocity (slerp: Shoemake, Animating rotation with quaternion curves, SIGGRAPH 1985). The line through two quaternions
+would leave the unit sphere and turn fastest in its middle. Curves of higher order that use the velocities would
+overshoot where a contact changes them between samples. Controls are held, as they were in the run. At a sample it is
+that sample bit for bit; beyond the last row it is the last row.
 """
 
 from __future__ import annotations

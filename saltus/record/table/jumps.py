@@ -1,4 +1,4 @@
-"""Velocities that jump: curves that end where an event comes, and begin again behind it."""
+"""Velocity jumps: curves are split at events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The accounts of a ledger: which energies and which kinds of work a run keeps book of."""
+"""The accounts of an energy ledger: energies and kinds of work."""
 
 #: Energies that are held (J): of motion, of weights, of springs of joints and tendons, of deformable bodies.
 ENERGIES = ("kinetic", "gravity", "springs", "stretch", "bending")

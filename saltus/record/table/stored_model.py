@@ -1,4 +1,4 @@
-"""The model inside a recording: what it takes to have it again without the file that it came from."""
+"""The model stored in a recording, from which it is loaded without its original file."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def unpacked(content: bytes) -> bytes:
     reader = zlib.decompressobj()
     found = reader.decompress(content, most)
     if not reader.eof:
-        raise ValueError(f"it unpacks to more than {most} bytes" if reader.unconsumed_tail else "it is cut off")
+        raise ValueError(f"it decompresses to more than {most} bytes" if reader.unconsumed_tail else "it is cut off")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Runs of one model with other values side by side: a table of what was measured."""
+"""The table of a sweep: values and measures of each run."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_a_slider_that_moves_the_state_is_a_jump():
 def test_names_are_there_once():
     extras = Extras()
     extras.button("Push", print)
-    with pytest.raises(OptionError, match="there is a button 'Push' already"):
+    with pytest.raises(OptionError, match="a button 'Push' exists already"):
         extras.button("Push", print)
     with pytest.raises(OptionError, match="a button needs a name"):
         extras.button("", print)
@@ -67,7 +67,7 @@ def test_a_button_may_reset():
     do(session, "button", id="Back")
     session.tick(0.0)
     assert session.sim.time == 0.0 and session.signals.history.times.tolist() == [0.0]
-    assert "The recording ended where time was set back." in notices(session)
+    assert "Recording stopped because time was set back." in notices(session)
     assert np.all(np.diff(session.downloads._trajectory.time) > 0) and session.downloads.seconds > 0.4
 
 
@@ -150,7 +150,7 @@ def test_an_error_is_told_once_and_all_else_goes_on(what, add):
         session.drawings()
     said = [text for text in notices(session) if what in text]
     assert len(said) == 1 and said[0].startswith(f"{what}: ValueError: no such luck (test_extras.py, line ")
-    assert said[0].endswith("It is switched off.")
+    assert said[0].endswith("It is disabled.")
     assert session.playing and session.sim.qpos[0] == pytest.approx(session.sim.time, abs=1e-9)
     shown = extras.message()
     assert all(one["off"] for one in [*shown["sliders"], *shown["buttons"]])
@@ -273,5 +273,5 @@ def test_a_slow_function_is_no_deadlock():
 
 def test_a_recording_takes_nothing():
     trajectory = saltus.Simulation(SLIDE).run(0.1)
-    with lab.open(trajectory, browser=False) as view, pytest.raises(OptionError, match="played as it is"):
+    with lab.open(trajectory, browser=False) as view, pytest.raises(OptionError, match="a recording cannot have"):
         view.button("Push", print)

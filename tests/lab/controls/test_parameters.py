@@ -45,7 +45,7 @@ def test_what_is_no_parameter(text, message):
     [
         ("body_mass[bop]=1:2", "did you mean 'bob'"),
         ("body_mass[bob]=-1:2", "must not be negative"),
-        ("body_inertia[bob]=1:2", r"body_inertia\[bob\]\[0\] is one number"),
+        ("body_inertia[bob]=1:2", r"body_inertia\[bob\]\[0\] is a single number"),
     ],
 )
 def test_what_is_no_parameter_of_this_model(text, message):

@@ -42,7 +42,7 @@ def test_a_slider_can_be_read_and_set_from_python():
     ("given", "message"),
     [
         ((0, 1, 2, "", None), "its value 2 is not between 0 and 1"),
-        ((1, 1, 1, "", None), "1 to 1 is no range"),
+        ((1, 1, 1, "", None), "1 to 1 is not a range"),
         (("a", 1, 0, "", None), "low must be numbers, got 'a'"),
         ((0, 1, 0, "", 3), "on_change must be a function, got 3"),
     ],

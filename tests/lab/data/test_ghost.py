@@ -34,7 +34,7 @@ def test_a_ghost_that_diverges_leaves():
     ghost.sim.qvel[:] = 2e10
     run(session, 0.2)
     (text,) = notices(session)
-    assert text.startswith("The ghost explicit_euler is gone: diverged") and session.playing
+    assert text.startswith("The ghost explicit_euler was removed: diverged") and session.playing
     frame = seen(session)
     assert np.isnan(frame["bodies"][1]).all() and np.isfinite(frame["bodies"][2]).all()
     do(session, "reset", key=None)  # it comes back

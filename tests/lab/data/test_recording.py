@@ -68,18 +68,18 @@ def test_a_reset_ends_a_recording():
     run(session, 0.5)
     do(session, "reset", key=None)
     assert not session.status()["recording"] and session.downloads.seconds == pytest.approx(0.5)
-    assert "The recording ended with the reset." in notices(session)
+    assert "Recording stopped at the reset." in notices(session)
 
 
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(recording, "MOST_SAMPLES", 30)
     session = pendulum()
     do(session, "record", on=True)
-    assert "room for 0.0242 min" in notices(session)[-1]
+    assert "at most 0.0242 min" in notices(session)[-1]
     run(session, 3.0)
     assert not session.status()["recording"] and session.playing
     assert session.downloads.seconds == pytest.approx(29 * 0.05)
-    assert "The recording is full: 30 samples" in notices(session)[-1]
+    assert "Recording stopped because it is full: 30 samples" in notices(session)[-1]
 
 
 def test_ghosts_are_recorded_too():

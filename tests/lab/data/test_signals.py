@@ -205,7 +205,7 @@ def test_a_signal_that_there_is_not_is_told_with_a_proposal():
 def test_no_more_signals_than_the_plots_can_show():
     session = opened("humanoid")
     do(session, "plot", signals=[s.id for s in session.signals.signals[:25]])
-    assert notices(session) == ["25 signals are more than the plots can show, 24"]
+    assert notices(session) == ["25 signals exceed the limit of 24"]
 
 
 # ---------------------------------------------------------------- what pages get

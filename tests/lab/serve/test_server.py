@@ -236,11 +236,11 @@ def test_the_controls_fall_back_to_who_had_them_last(opened):
                 third.send("keydown", key="d")
                 until(lambda: opened._stage.session._held)
             second.until(lambda: second.role == "writer" and second.notices)
-            assert "you have them again" in second.notices[-1]
+            assert "you have control again" in second.notices[-1]
             until(lambda: not opened._stage.session._held)
             assert first.until(lambda: first.role == "viewer").notices == []
         first.until(lambda: first.role == "writer" and first.notices)
-        assert "you have them again" in first.notices[-1]
+        assert "you have control again" in first.notices[-1]
         first.send("speed", value=2.0)
         watching.until(lambda: watching.status.get("speed") == 2.0)
         assert watching.role == "viewer"

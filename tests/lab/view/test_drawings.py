@@ -10,7 +10,7 @@ from saltus.errors import OptionError
     ("make", "message"),
     [
         (lambda: lab.arrow([0, 0], [1, 1]), "start and end of an arrow must be"),
-        (lambda: lab.line([[0, 0, 0]]), "two points at least, got 1"),
+        (lambda: lab.line([[0, 0, 0]]), "at least two points, got 1"),
         (lambda: lab.sphere([0, 0, 0], -1), "a size is a positive number"),
         (lambda: lab.sphere([0, 0, 0], "big"), "a size must be numbers, got 'big'"),
         (lambda: lab.sphere("here", 1), "center of a sphere must be numbers, got"),

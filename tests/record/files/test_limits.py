@@ -40,10 +40,10 @@ def test_a_link_to_a_recording_is_one(tmp_path):
 def test_allowance():
     small, large = Allowance(10), Allowance(LEAST)
     small.spend(LEAST, "x")
-    with pytest.raises(ValueError, match="x would unpack to 0 MiB or more, from 10 bytes"):
+    with pytest.raises(ValueError, match="x would decompress to 0 MiB or more, from 10 bytes"):
         small.spend(1, "x")
     large.spend(RATIO * LEAST, "y")
-    with pytest.raises(ValueError, match="y would unpack"):
+    with pytest.raises(ValueError, match="y would decompress"):
         large.spend(1, "y")
-    with pytest.raises(ValueError, match="z would unpack"):
+    with pytest.raises(ValueError, match="z would decompress"):
         Allowance(10).spend(-1, "z")

@@ -112,7 +112,7 @@ def test_bad_options_leave_nothing_behind(swing, tmp_path, name, options, said):
 
 
 def test_a_gif_that_browsers_slow_down(swing, tmp_path):
-    with pytest.warns(SaltusWarning, match="60 frames a second: browsers slow down"):
+    with pytest.warns(SaltusWarning, match="60 frames per second: browsers slow down"):
         swing.video(tmp_path / "f.gif", 60, **SMALL)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

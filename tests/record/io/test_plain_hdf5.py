@@ -64,11 +64,11 @@ def group(file, foreign):
 
 
 REFUSED = {
-    external: "the data of 'energy' lie in another file, which is not opened",
+    external: "the data of 'energy' are in another file, which is not opened",
     external_link: r"'energy' is a link to somewhere else \(ExternalLink\), which is not followed",
     soft_link: r"'more' is a link to somewhere else \(SoftLink\)",
-    virtual: "the data of 'more' lie in another file",
-    group: "'more' is a group; a recording has none",
+    virtual: "the data of 'more' are in another file",
+    group: "'more' is a group, which recordings do not have",
 }
 
 
@@ -87,7 +87,7 @@ def test_without_a_seal_too(tmp_path, foreign):
 
 def test_filters_that_are_plugins(tmp_path):
     path = recording(tmp_path / "run.nc", lambda f: f.create_dataset("more", data=np.ones(99), compression="lzf"))
-    with pytest.raises(RecordError, match=r"'more' is packed by filter 32000; a recording is not"):
+    with pytest.raises(RecordError, match=r"'more' is compressed by filter 32000; recordings are not"):
         Trajectory.load(path)
 
 
@@ -115,7 +115,7 @@ for change in bombs:
     try:
         Trajectory.load(path)
     except RecordError as error:
-        assert "would unpack" in str(error) or "entries" in str(error), error
+        assert "would decompress" in str(error) or "entries" in str(error), error
     else:
         raise SystemExit(change.__name__)
 # ru_maxrss would be that of the process that started this one, where it was larger

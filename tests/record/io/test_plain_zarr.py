@@ -59,9 +59,9 @@ def test_links_and_pipes_inside(store, tmp_path, part, kind):
     [
         (
             lambda m: m["codecs"].append({"name": "gzip", "configuration": {"level": 1}}),
-            "packed by bytes, zstd, crc32c, gzip",
+            "compressed by bytes, zstd, crc32c, gzip",
         ),
-        (lambda m: m["chunk_key_encoding"].update(name="v2"), "not where a recording has them"),
+        (lambda m: m["chunk_key_encoding"].update(name="v2"), "not in the places that recordings use"),
         (lambda m: m.update(data_type="int8", fill_value=0), "another shape or type"),
         (lambda m: m["chunk_grid"]["configuration"].update(chunk_shape=[10**9, 2]), "another shape or type"),
     ],
@@ -76,7 +76,7 @@ def test_a_chunk_that_unpacks_to_more(store):
     """Zeros by the gigabyte in a few bytes."""
     frame = b"\x28\xb5\x2f\xfd\xe0" + (2**40).to_bytes(8, "little") + b"\x01\x00\x00"
     (store / "qpos/c/1/0").write_bytes(frame)
-    with pytest.raises(RecordError, match=rf"column 'qpos': a chunk unpacks to {2**40} bytes, not 256"):
+    with pytest.raises(RecordError, match=rf"column 'qpos': a chunk decompresses to {2**40} bytes, not 256"):
         Trajectory.load(store)
 
 
@@ -87,7 +87,7 @@ def test_a_store_that_unpacks_to_more(store):
     for name in ("time", "qpos", "qvel", "energy"):
         edit(store, name, lambda found: found["shape"].__setitem__(0, 2**40))
     checkpoint.write(str(store))
-    with pytest.raises(RecordError, match="what it holds would unpack to"):
+    with pytest.raises(RecordError, match="what it holds would decompress to"):
         Trajectory.load(store)
 
 

@@ -37,7 +37,7 @@ def test_damaged_stores(tmp_path):
         return tmp_path / name
 
     os.unlink(store("a.zarr") / CHECKPOINT)
-    with pytest.raises(RecordError, match="nothing was committed before the run was cut short"):
+    with pytest.raises(RecordError, match="nothing was committed before the run was interrupted"):
         Trajectory.load(tmp_path / "a.zarr")
     (store("b.zarr") / CHECKPOINT).write_bytes(b"no archive")
     with pytest.raises(RecordError, match="damaged recording"):

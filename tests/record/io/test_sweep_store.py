@@ -19,7 +19,7 @@ def test_rows_come_back(tmp_path):
         assert kept.rows[key_of({"law": None, "a": (0, 1), "b": 0.1 + 0.2})]["height"] == 1 / 3
         with pytest.raises(RecordError), Kept(path, about):
             pass
-    with pytest.raises(OptionError, match="another step; give another file"), Kept(path, about | {"step": 0.2}):
+    with pytest.raises(OptionError, match="another step; use another file"), Kept(path, about | {"step": 0.2}):
         pass
     path.write_text(json.dumps({"format": "saltus sweep 2"}))
     with pytest.raises(RecordError, match="not a sweep"), Kept(path, about):

@@ -18,7 +18,7 @@ def test_panels_units_and_legends():
     positions, velocities, energies = recorded().plot().axes
     assert positions.get_ylabel() == "position (rad)"
     assert velocities.get_ylabel() == "velocity (rad/s)"
-    assert energies.get_ylabel() == "energy less that at the start (J)"
+    assert energies.get_ylabel() == "energy minus initial energy (J)"
     assert energies.get_xlabel() == "time (s)"
     assert legend(positions) == ["joint0", "joint1"]
     assert legend(energies) == ["potential, from 1 J", "kinetic, from 0 J", "total, from 1 J"]

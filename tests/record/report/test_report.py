@@ -72,7 +72,7 @@ def test_what_went_wrong_is_said_first(swing):
     assert "interrupted at t = 1.5 s" in notes(t)[0][1] and "in 7 steps" in notes(t)[1][1]
     t.attrs = {"diverged": "diverged at t = 2 s: joint 'x' ...", "ignored": ["limit: joint x"]}
     assert notes(t)[0] == ("warning", "The run diverged at t = 2 s: joint 'x' ...")
-    assert notes(t)[1] == ("note", "Left out on request: limit: joint x.")
+    assert notes(t)[1] == ("note", "Ignored on request: limit: joint x.")
     t.attrs = {"stopped": "event 'painleve' at t = 2 s: no accelerations"}
     assert notes(t) == [("warning", "The run stopped: event 'painleve' at t = 2 s: no accelerations")]
     assert notes(swing) == []

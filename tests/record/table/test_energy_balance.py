@@ -36,7 +36,7 @@ def test_what_no_work_explains_is_the_residual():
 
 
 def test_what_there_is_not():
-    with pytest.raises(OptionError, match="no ledger was kept"):
+    with pytest.raises(OptionError, match="has no ledger"):
         EnergyBalance(Trajectory([0.0], [[1.0]], [[2.0]]))
     with pytest.raises(OptionError, match="did you mean 'dampers'"):
         EnergyBalance(slide())["damper"]

@@ -159,7 +159,7 @@ def test_a_model_that_unpacks_to_gigabytes():
     bomb = b"".join([packer.compress(bytes(2**24)) for _ in range(64)] + [packer.flush()])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     stored = dataclasses.replace(StoredModel.of(saltus.load("arm")), mjb=bomb, xml="")
-    with pytest.raises(saltus.RecordError, match="it unpacks to more than 268435456 bytes"):
+    with pytest.raises(saltus.RecordError, match="it decompresses to more than 268435456 bytes"):
         stored.restore()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 600_000  # kB
 

@@ -265,7 +265,7 @@ def test_a_streamed_run_asks_for_its_equations(tmp_path):
 
 def test_the_lab_refuses():
     """Its sliders change the model's masses and gravity, which the equations do not read."""
-    with pytest.raises(OptionError, match=r"Dynamics\(inertia, bias\) does not follow what the lab changes"):
+    with pytest.raises(OptionError, match=r"Dynamics\(inertia, bias\) does not follow changes of the model in the lab"):
         lab.open(pendulum(SAME), browser=False)
 
 
