@@ -1,4 +1,4 @@
-"""Attributes of a simulation: fields that users assign to, and what it is made with, which cannot be changed.
+"""Attributes of a simulation: its state and inputs, which users assign to, and options, which cannot be changed.
 
 They are for a class that has an `engine`, and a `_turn` as `in_turn` takes it.
 """
@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers
 from saltus.errors import OptionError
-from saltus.simulate.engine.turn import in_turn
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.turn import Turn, in_turn
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -61,3 +62,51 @@ def made_with(name: str, option: str, about: str) -> Any:
         raise OptionError(f"{name} cannot be changed; make another simulation: saltus.Simulation({option})")
 
     return property(lambda self: getattr(self.engine, name), write, doc=about)
+
+
+class StateAttributes:
+    """Time, state and inputs of the simulation that an engine holds."""
+
+    engine: Engine
+    _turn: Turn
+
+    @property
+    def time(self) -> float:
+        """Time in s."""
+        return self.engine.time
+
+    @time.setter
+    @in_turn
+    def time(self, value: float) -> None:
+        put("time", self.engine.d.views["time"], value)
+
+    qpos = state_property("qpos", "[nq] (rad, m, quaternion parts)")
+    """Positions [nq] (rad, m, quaternion parts): a view to read and write."""
+    qvel = state_property("qvel", "[nv] (rad/s, m/s)")
+    """Velocities [nv] (rad/s, m/s; of free and ball joints in body axes): a view to read and write."""
+    ctrl = state_property("ctrl", "[nu] (actuator's unit)")
+    """Controls [nu] (each in its actuator's unit): a view to read and write."""
+    qfrc_applied = state_property("qfrc_applied", "[nv] (N m, N)")
+    """Forces along the coordinates [nv] (N m, N): a view to read and write."""
+    xfrc_applied = state_property("xfrc_applied", "[nbody, 6] (force N, torque N m; world axes, at the centre of mass)")
+    """Forces (N) at the centres of mass and torques (N m) [nbody, 6], world axes: a view to read and write."""
+
+    mocap_pos = state_property("mocap_pos", "[nmocap, 3] (m)")
+    """Places of mocap bodies [nmocap, 3] (m): a view to read and write."""
+    mocap_quat = state_property("mocap_quat", "[nmocap, 4] (quaternions)")
+    """Orientations of mocap bodies [nmocap, 4] (quaternions w, x, y, z): a view to read and write."""
+    userdata = state_property("userdata", "[nuserdata] (whatever they mean to a controller)")
+    """Numbers [nuserdata] that mean what a controller, or another law, reads in them: a view to read and write."""
+
+    actuation_state = state_property("actuation_state", "[n] (discrete, changed by events)")
+    """Discrete states of actuation [n], which events change: a view to read and write."""
+
+    @property
+    def act(self) -> NDArray[np.float64]:
+        """States of actuators [na], then those of a controller: a view to read and write."""
+        return self.engine.act
+
+    @act.setter
+    @in_turn
+    def act(self, value: ArrayLike) -> None:
+        put("act", self.act, value)

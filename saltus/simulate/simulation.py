@@ -15,7 +15,7 @@ from saltus.model.load import ModelSource
 from saltus.model.model import Model
 from saltus.record.table.events import EventTable
 from saltus.simulate import stepping
-from saltus.simulate.attributes import made_with, put, state_property
+from saltus.simulate.attributes import StateAttributes, made_with
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.data import Data
 from saltus.simulate.engine.engine import Engine
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 RunControl: TypeAlias = Callable[["Simulation"], ArrayLike | None] | ArrayLike | Controller | None
 
 
-class Simulation:
+class Simulation(StateAttributes):
     """A model, its state, and an integrator that moves it.
 
     `integrator`: a name (see `saltus.integrators`), an Integrator, a ButcherTableau, or None for what the model's file
@@ -132,47 +132,6 @@ class Simulation:
         return self.engine.unconverged
 
     # ------------------------------------------------------------ state
-
-    @property
-    def time(self) -> float:
-        """Time in s."""
-        return self.engine.time
-
-    @time.setter
-    @in_turn
-    def time(self, value: float) -> None:
-        put("time", self.engine.d.views["time"], value)
-
-    qpos = state_property("qpos", "[nq] (rad, m, quaternion parts)")
-    """Positions [nq] (rad, m, quaternion parts): a view to read and write."""
-    qvel = state_property("qvel", "[nv] (rad/s, m/s)")
-    """Velocities [nv] (rad/s, m/s; of free and ball joints in body axes): a view to read and write."""
-    ctrl = state_property("ctrl", "[nu] (actuator's unit)")
-    """Controls [nu] (each in its actuator's unit): a view to read and write."""
-    qfrc_applied = state_property("qfrc_applied", "[nv] (N m, N)")
-    """Forces along the coordinates [nv] (N m, N): a view to read and write."""
-    xfrc_applied = state_property("xfrc_applied", "[nbody, 6] (force N, torque N m; world axes, at the centre of mass)")
-    """Forces (N) at the centres of mass and torques (N m) [nbody, 6], world axes: a view to read and write."""
-
-    mocap_pos = state_property("mocap_pos", "[nmocap, 3] (m)")
-    """Places of mocap bodies [nmocap, 3] (m): a view to read and write."""
-    mocap_quat = state_property("mocap_quat", "[nmocap, 4] (quaternions)")
-    """Orientations of mocap bodies [nmocap, 4] (quaternions w, x, y, z): a view to read and write."""
-    userdata = state_property("userdata", "[nuserdata] (whatever they mean to a controller)")
-    """Numbers [nuserdata] that mean what a controller, or another law, reads in them: a view to read and write."""
-
-    actuation_state = state_property("actuation_state", "[n] (discrete, changed by events)")
-    """Discrete states of actuation [n], which events change: a view to read and write."""
-
-    @property
-    def act(self) -> NDArray[np.float64]:
-        """States of actuators [na], then those of a controller: a view to read and write."""
-        return self.engine.act
-
-    @act.setter
-    @in_turn
-    def act(self, value: ArrayLike) -> None:
-        put("act", self.act, value)
 
     @property
     def control_prm(self) -> NDArray[np.float64]:
