@@ -17,7 +17,7 @@ import numpy as np
 (TACTILE, PLUGIN, USER) = range(46, 49)
 REAL, POSITIVE, AXIS, QUATERNION = range(4)
 
-# families of sensors that share their kernels, and the words for those that not every model needs compiled
+# families of sensors that share their kernels, and the feature keys of those that not every model needs compiled
 (ON_JOINTS, ON_LIMITS, ON_FRAMES, ON_MOTION, ON_FORCES, ON_SUBTREES, ON_TOUCH, ON_GEOMETRY, ON_CONTACTS, ON_NOTHING) = (
     range(10)
 )
