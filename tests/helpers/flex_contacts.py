@@ -12,7 +12,7 @@ from saltus.contact.counts import NCON, NLOST
 from saltus.contact.flex.broad_phase import flex_boxes
 from saltus.contact.mujoco.flex_collision import FlexForeign
 from saltus.model.flex.contacts import WORDS, FlexPair, elements, flex_law, flex_pairs, order_of, runs
-from saltus.model.flex.mujoco_contacts import foreign_sizes, foreign_words, is_foreign, skins
+from saltus.model.flex.mujoco_contacts import foreign_sizes, is_foreign, mujoco_feature_keys, skins
 from saltus.model.layout import DATA, model_layout
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
@@ -109,7 +109,9 @@ class Finder:
         sizes |= dict(ncollision=len(pairs), nlaw=len(pairs), nconmax=ROOM, nflexcon=ROOM)
         sizes |= foreign_sizes(m, pairs, ROOM)
         self.m = Struct(
-            model_layout(FEATURES | foreign_words(m, pairs)), sizes, "float32" if kind.endswith("32") else "float64"
+            model_layout(FEATURES | mujoco_feature_keys(m, pairs)),
+            sizes,
+            "float32" if kind.endswith("32") else "float64",
         )
         self.d = Struct(DATA, sizes, kind)
         self.width = self.d.time.shape[-1] if kind.startswith("lane") else 1

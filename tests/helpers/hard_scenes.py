@@ -1,8 +1,7 @@
 """Scenes under located hard contact: bodies that settle, and random ones from five templates.
 
-A scene is MJCF, a law, a state and how long it lasts. All of them need the same kernels: tests pin
-`saltus.model.compile.hard.EVENT_WORDS` to `WORDS`, so that one compilation serves them all. A slope is a level floor
-with gravity turned, so that the normal is z everywhere. What is measured of a run (how deep bodies are in the floor,
+A scene is MJCF, a law, a state and how long it lasts. All of them need the same kernels: with
+`share_layout(monkeypatch, *FEATURES)` one compilation serves them all. A slope is a level floor with gravity turned, so that the normal is z everywhere. What is measured of a run (how deep bodies are in the floor,
 whether forces push and lie in their cones) is found without Saltus: positions of geoms are MuJoCo's, heights of the
 lowest points of boxes, cylinders, capsules and spheres closed forms.
 
@@ -21,11 +20,10 @@ import mujoco
 import numpy as np
 
 import saltus
-from saltus.model.compile import hard
 
 G = 9.81
-#: Features that kernels are compiled for; those of the bundled humanoid are among them.
-WORDS = hard.EVENT_WORDS | {"constraint", "contact", "box", "boxes", "cylinder"}
+#: Features that some scenes have; those of the bundled humanoid are among them.
+FEATURES = ("constraint", "contact", "box", "boxes", "cylinder")
 
 KINDS = ("box", "cylinder", "capsule", "chain", "foot")
 BOX, CYLINDER, CAPSULE, SPHERE = (

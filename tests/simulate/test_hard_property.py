@@ -25,11 +25,11 @@ import warnings
 import numpy as np
 import pytest
 from helpers import hard_scenes as scenes
+from helpers.hard_layout import share_layout
 from helpers.hard_scenes import same_bits
 
 import saltus
 from saltus.errors import SaltusWarning
-from saltus.model.compile import hard
 from saltus.record.table.certificate import energy_in_play
 
 RATE, DEEPEST, SLOW_BOUNCE, PLATE = 20.0, 1e-7, 0.1, 0.85
@@ -42,7 +42,7 @@ rest = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(scenes.NORM
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """All scenes need the same kernels."""
-    monkeypatch.setattr(hard, "EVENT_WORDS", scenes.WORDS)
+    share_layout(monkeypatch, *scenes.FEATURES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SaltusWarning)  # of forces that are found to a lesser tolerance
         yield

@@ -14,11 +14,11 @@ import math
 import numpy as np
 import pytest
 from helpers import hard_scenes as scenes
+from helpers.hard_layout import share_layout
 from helpers.hard_scenes import same_bits
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.model.compile import hard
 
 DURATION, HALFWAY = 1.5, 0.3
 RATE = math.sqrt(2 * scenes.G / (scenes.BIG + scenes.SMALL))
@@ -39,7 +39,7 @@ ADDED = {
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """All scenes need the same kernels."""
-    monkeypatch.setattr(hard, "EVENT_WORDS", scenes.WORDS)
+    share_layout(monkeypatch, *scenes.FEATURES)
 
 
 def ball(integrator, timestep):

@@ -21,10 +21,10 @@ import warnings
 import numpy as np
 import pytest
 from helpers import hard_scenes as scenes
+from helpers.hard_layout import share_layout
 from numpy.testing import assert_allclose
 
 from saltus.errors import SaltusWarning
-from saltus.model.compile import hard
 from saltus.record.table.certificate import energy_in_play
 
 DEEPEST, RATE = 1e-7, 20.0
@@ -33,7 +33,7 @@ DEEPEST, RATE = 1e-7, 20.0
 @pytest.fixture(autouse=True)
 def one_layout(monkeypatch):
     """All scenes need the same kernels."""
-    monkeypatch.setattr(hard, "EVENT_WORDS", scenes.WORDS)
+    share_layout(monkeypatch, *scenes.FEATURES)
 
 
 def outcome(scene, patience=20.0):

@@ -23,7 +23,7 @@ TERMS = {
     "qfrc_spring": "the springs",
     "qfrc_damper": "the dampers",
     "qfrc_gravcomp": "gravity compensation",
-    "qfrc_fluid": "the medium",
+    "qfrc_fluid": "the fluid",
     "qfrc_actuator": "the actuators",
     "qfrc_applied": "applied forces",
     "qfrc_bias": "inertia and gravity",

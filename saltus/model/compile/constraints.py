@@ -278,7 +278,7 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
         out.features.add("contact")
     out.features |= {_feature(c.kind) for c in found if c.kind >= 0} - {""}
     if flexible:
-        out.features |= flex_contacts.words(m, flexible) | mujoco_contacts.foreign_words(m, flexible)
+        out.features |= flex_contacts.feature_keys(m, flexible) | mujoco_contacts.mujoco_feature_keys(m, flexible)
         own = flex_contacts.room(m, flexible)
         longest = flex_contacts.longest(m, chains, flexible)
         out.sizes |= {"nflexcon": room + own, "nflexdof": (room + own) * longest, "longest": longest}

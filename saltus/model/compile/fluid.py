@@ -17,7 +17,7 @@ from saltus.number.functions import MINVAL
 FIELDS = ("body", "kind", "pos", "mat", "stokes", "drag", "swirl", "lift", "mass", "inertia", "section")
 
 
-class Medium(NamedTuple):
+class Fluid(NamedTuple):
     """Fields and sizes of the kernels' Model, and the features that they need compiled."""
 
     values: dict[str, Any]
@@ -25,8 +25,8 @@ class Medium(NamedTuple):
     features: set[str]
 
 
-def medium(m: mujoco.MjModel, poses: dict[str, np.ndarray], left_out: frozenset[str] = frozenset()) -> Medium:
-    """Fields, sizes and features of the medium; `poses`: of inertial frames and geoms in their bodies.
+def fluid_forces(m: mujoco.MjModel, poses: dict[str, np.ndarray], left_out: frozenset[str] = frozenset()) -> Fluid:
+    """Fields, sizes and features of fluid forces; `poses`: of inertial frames and geoms in their bodies.
 
     Bodies that nothing moves and bodies without mass feel nothing.
     """
@@ -39,11 +39,11 @@ def medium(m: mujoco.MjModel, poses: dict[str, np.ndarray], left_out: frozenset[
                 shapes += _shapes(m, b, poses)
     values = {f"fluid_{name}": [shape[name] for shape in shapes] for name in FIELDS}
     values |= {"opt_density": m.opt.density, "opt_wind": m.opt.wind[None]}
-    return Medium(values, {"nfluid": len(shapes)}, {"fluid"} if shapes else set())
+    return Fluid(values, {"nfluid": len(shapes)}, {"fluid"} if shapes else set())
 
 
 def present(m: mujoco.MjModel) -> bool:
-    """Whether the model has a medium; MuJoCo leaves it out with springs and dampers, if both are switched off."""
+    """Whether the model has fluid forces; MuJoCo disables them with springs and dampers, if both are disabled."""
     flags = mujoco.mjtDisableBit
     both = flags.mjDSBL_SPRING.value | flags.mjDSBL_DAMPER.value
     return (m.opt.density > 0 or m.opt.viscosity > 0) and m.opt.disableflags & both != both

@@ -10,7 +10,7 @@ from saltus.model.actuator_enums import TRN_JOINT, TRN_JOINTINPARENT
 from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.constraints import constraints
-from saltus.model.compile.fluid import medium
+from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hard import HardLaw, with_hard
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.sensors import sensors
@@ -58,7 +58,7 @@ def kernel_model(
         "constraints": constraints(m, left_out, timestep),
         "tendons": tendons(m, left_out),
         "actuators": actuators(m, muscles),
-        "medium": medium(m, poses, left_out),
+        "fluid": fluid_forces(m, poses, left_out),
         "flexes": flexes(m, left_out),
         "sensors": sensors(m),
         "sight": sight(m),
@@ -90,24 +90,24 @@ class UserLaws(NamedTuple):
     method: str = ""  # the word of a method of fixed steps with which events are located
     hard: HardLaw | None = None  # numbers of the hard law of contact
     touch: str = ""  # the word of a law of contact
-    reads: frozenset[str] = frozenset()  # words for what the controller reads and steps alone would not compute
+    reads: frozenset[str] = frozenset()  # feature keys of what the controller reads beyond what steps compute
 
 
 NO_LAWS = UserLaws()
 
 
 def with_laws(base: Struct, laws: UserLaws) -> Struct:
-    """A copy of the kernels' Model with the user's laws: words among the features, states the last of `act`."""
+    """A copy of the kernels' Model with the user's laws: their feature keys, and their states at the end of `act`."""
     if laws.hard is not None:
         base = with_hard(base, laws.hard)
-    words = {laws.controller, "actuation"} if laws.controller else set()
-    words |= {"act"} if laws.states else set()
-    words |= laws.reads | ({laws.equations, laws.events, laws.method, laws.touch} - {""})
+    keys = {laws.controller, "actuation"} if laws.controller else set()
+    keys |= {"act"} if laws.states else set()
+    keys |= laws.reads | ({laws.equations, laws.events, laws.method, laws.touch} - {""})
     sizes = base.sizes | {"nact": base.sizes["nact"] + laws.states, "ncontrol_state": laws.states}
     if laws.touch:
         sizes |= {"ntouch": base.sizes["nconmax"], "nv_touch": base.sizes["nv"]}
     sizes["keep_bodies"] = max(sizes["keep_bodies"], int(bool(laws.reads)))
-    struct = Struct(model_layout(base.layout.features | words), sizes, base.kind)
+    struct = Struct(model_layout(base.layout.features | keys), sizes, base.kind)
     for name, view in struct.views.items():
         view[...] = base.views[name]
     return struct
@@ -144,17 +144,17 @@ def _switches(m, values) -> dict[str, int]:
 def _keeps_bodies(parts) -> int:
     """Whether forces read orientations and velocities of all bodies, which steps else keep only where bodies need them.
 
-    Equalities do, actuators between two places, tendons with inertia, a medium, and deformable bodies.
+    Equalities do, actuators between two places, tendons with inertia, fluid forces, and deformable bodies.
     """
     between = (parts["actuators"].values["out_obj2"] >= 0).any()
-    armed, moved = "tendon_armature" in parts["tendons"].features, "fluid" in parts["medium"].features
+    armed, moved = "tendon_armature" in parts["tendons"].features, "fluid" in parts["fluid"].features
     soft = bool(parts["flexes"].features)
     return int(bool(parts["constraints"].sizes["neq"]) or bool(between) or armed or moved or soft)
 
 
 def _features(m, parts) -> frozenset[str]:
-    """Words for what steps need compiled."""
-    read = ["constraints", "tendons", "actuators", "medium", "flexes"]
+    """Feature keys of what steps need compiled."""
+    read = ["constraints", "tendons", "actuators", "fluid", "flexes"]
     if "sensor_delay" in parts["sight"].features:  # steps read such sensors
         read += ["sensors", "sight"]
     words = set().union(*[parts[name].features for name in read])

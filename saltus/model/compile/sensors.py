@@ -44,7 +44,7 @@ from saltus.model.sensor_enums import (
     VELOCIMETER,
 )
 
-# the words for families whose kernels not every model needs compiled
+# the feature keys of families whose kernels not every model needs compiled
 WORDS = {
     ON_LIMITS: "sense_limit",
     ON_FRAMES: "sense_frame",

@@ -1,4 +1,4 @@
-"""The medium."""
+"""Fluid forces."""
 
 from saltus.number.structs import ints, reals
 

@@ -66,7 +66,7 @@ def room(m: mujoco.MjModel, pairs: list[FlexPair]) -> int:
     return sum(int(m.flex_vertnum[f]) + PER_OBJECT for f, _ in kinds)
 
 
-def words(m: mujoco.MjModel, pairs: list[FlexPair]) -> set[str]:
+def feature_keys(m: mujoco.MjModel, pairs: list[FlexPair]) -> set[str]:
     """Features of the kernels that pairs need."""
     few = {"flexfew"} if any(pair.geom >= 0 and m.flex_interp[pair.flex2] for pair in pairs) else set()
     return {"flexcontact"} | few | {WORDS[int(m.flex_dim[pair.flex2])] for pair in pairs}

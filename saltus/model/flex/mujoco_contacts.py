@@ -24,11 +24,11 @@ def is_foreign(m: mujoco.MjModel, pair: FlexPair) -> bool:
     return kind not in (PLANE, SPHERE, CAPSULE) and not (kind == BOX and m.flex_dim[pair.flex2] != SOLID)
 
 
-def foreign_words(m: mujoco.MjModel, pairs: list[FlexPair]) -> set[str]:
+def mujoco_feature_keys(m: mujoco.MjModel, pairs: list[FlexPair]) -> set[str]:
     """Features of the kernels that call MuJoCo: for any pair, for two deformable bodies, for one and itself."""
-    words = {"flexforeign"} if any(is_foreign(m, pair) for pair in pairs) else set()
-    words |= {"flexflex"} if any(pair.geom < 0 and pair.flex1 != pair.flex2 for pair in pairs) else set()
-    return words | ({"flexself"} if any(pair.flex1 == pair.flex2 for pair in pairs) else set())
+    keys = {"flexforeign"} if any(is_foreign(m, pair) for pair in pairs) else set()
+    keys |= {"flexflex"} if any(pair.geom < 0 and pair.flex1 != pair.flex2 for pair in pairs) else set()
+    return keys | ({"flexself"} if any(pair.flex1 == pair.flex2 for pair in pairs) else set())
 
 
 def foreign_sizes(m: mujoco.MjModel, pairs: list[FlexPair], room: int) -> dict[str, int]:
