@@ -14,6 +14,7 @@ from typing import Any
 MOVED = {
     "saltus.draw.view": "saltus.draw.scene.view",
     "saltus.dynamics.hill_start": "saltus.dynamics.fibre_equilibrium",
+    "saltus.lab.data.player": "saltus.lab.player",
     "saltus.lab.sit_to_stand": "saltus.lab.scene.sit_to_stand",
     "saltus.model.edited": "saltus.model.xml_overrides",
     "saltus.model.hill": "saltus.model.compile.hill",

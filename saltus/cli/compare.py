@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from saltus.cli.options import Duration, Ignore, ModelArgument, Plot, Timestep
 from saltus.errors import OptionError
 from saltus.terminal import screen
 
@@ -12,34 +14,37 @@ if TYPE_CHECKING:
     from saltus.record.comparison import Comparison
 
 
-def compare_integrators(
-    model: str,
-    integrators: str | None,
-    contacts: str,
-    duration: float,
-    timestep: float | None,
-    sample: float | None,
-    ignore: list[str],
-    plot: Path | None,
+def compare(
+    model: ModelArgument,
+    integrators: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Comma-separated names (default: all).")
+    ] = None,
+    contact: Annotated[str, typer.Option(metavar="A,B,...", help="Contact laws: soft, hard or soft,hard.")] = "soft",
+    duration: Duration = 10.0,
+    timestep: Timestep = None,
+    sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
+    ignore: Ignore = None,
+    plot: Plot = None,
 ) -> None:
-    """Compare, print the ranking, draw."""
+    """Run a model with several integrators and rank them by error, energy drift and cost."""
     if plot is not None:
         from saltus.record.plot.trajectory import check_figure
 
         check_figure(plot)
     names = None if integrators is None else names_in(integrators, "--integrators")
-    laws = names_in(contacts, "--contact")
+    laws = names_in(contact, "--contact")
     from saltus.model.load import load
-    from saltus.study.compare import compare
+    from saltus.study.compare import compare as compare_integrators
 
-    loaded = load(model, ignore=ignore)
+    loaded = load(model, ignore=ignore or [])
     with screen.Activity() as activity:
         update = activity.progress("comparing")
 
         def report(what: str, fraction: float) -> None:
             update(fraction)
 
-        comparison = compare(loaded, names, laws, duration, timestep=timestep, sample=sample, progress=report)
+        options: dict[str, Any] = {"timestep": timestep, "sample": sample, "progress": report}
+        comparison = compare_integrators(loaded, names, laws, duration, **options)
     _print(comparison)
     if loaded.ignored:
         screen.print_facts(screen.ignored_facts(loaded.ignored))

@@ -1,24 +1,34 @@
-"""`saltus contact-law`: what the parameters of a soft contact mean."""
+"""`saltus contact-law`: the physical meaning of soft-contact parameters."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import typer
 
+from saltus.cli.options import Plot
 from saltus.errors import OptionError
 
 
-def show_contact_law(solref: str, solimp: str, plot: Path | None, **options: Any) -> None:
-    """Print the table, draw the figure."""
+def contact_law(
+    solref: Annotated[str, typer.Option(metavar="A,B", help="solref of the contact.")] = "0.02,1",
+    solimp: Annotated[str, typer.Option(metavar="A,B,...", help="solimp, or its first values.")] = "0.9,0.95,0.001",
+    mass: Annotated[float, typer.Option(metavar="KG", help="Mass on the contact.")] = 1.0,
+    gravity: Annotated[float, typer.Option(metavar="G", help="m/s².")] = 9.81,
+    timestep: Annotated[float, typer.Option(metavar="H", help="Timestep in s.")] = 0.002,
+    speed: Annotated[float, typer.Option(metavar="V", help="Impact speed in m/s.")] = 1.0,
+    refsafe: Annotated[bool, typer.Option(help="Keep time constants at two timesteps or more.")] = True,
+    plot: Plot = None,
+) -> None:
+    """Show how soft-contact parameters act on a mass: stiffness, damping, penetration, impact."""
     if plot is not None:
         from saltus.record.plot.trajectory import check_figure
 
         check_figure(plot)
     from saltus.simulate.soft_contact.analysis import contact_law
 
-    law = contact_law(_numbers("--solref", solref), _numbers("--solimp", solimp), **options)
+    load = {"mass": mass, "gravity": gravity, "timestep": timestep, "speed": speed}
+    law = contact_law(_numbers("--solref", solref), _numbers("--solimp", solimp), **load, refsafe=refsafe)
     typer.echo(str(law))
     if plot is not None:
         law.plot(plot)
@@ -30,4 +40,4 @@ def _numbers(option: str, text: str) -> list[float]:
     try:
         return [float(part) for part in text.replace(",", " ").split()]
     except ValueError:
-        raise OptionError(f"{option}: expected numbers with commas between, got {text!r}") from None
+        raise OptionError(f"{option}: expected comma-separated numbers, got {text!r}") from None

@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from saltus.cli.options import Ignore, ModelArgument
 from saltus.errors import OptionError, RecordError, SaltusError
 from saltus.terminal import screen
 
@@ -22,7 +23,7 @@ OPERATIONS = 20_000  # of all of them
 
 @dataclass(frozen=True)
 class Files:
-    """Where derivations go; None: nowhere."""
+    """Output files; None: not written."""
 
     html: Path | None = None
     latex: Path | None = None
@@ -50,27 +51,45 @@ class Files:
             check_writable(path, what="derivation")
 
 
-def derive_model(
-    model: str,
-    files: Files,
-    *,
-    orientation: str,
-    parameters: str,
-    let: list[str],
-    ignore: list[str],
-    duration: float,
-    integrator: str | None,
-    simplify: float | None = None,
+def derive(
+    model: ModelArgument,
+    orientation: Annotated[
+        str, typer.Option(metavar="relative|absolute|maximal", help="Coordinates; see docs/lagrange.md.")
+    ] = "relative",
+    parameters: Annotated[
+        str,
+        typer.Option(
+            metavar="numbers|symbols|textbook|F.json",
+            help='Parameters as numbers, symbols, textbook symbols, or a file like {"body_mass\\[bob]": "m"}.',
+        ),
+    ] = "numbers",
+    let: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=LETTER", help='Use a symbol for a number, e.g. "body_mass\\[bob]=m"; repeatable.'),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as a web page (.html).")] = None,
+    latex: Annotated[Path | None, typer.Option(metavar="F", help="Write the derivation as LaTeX (.tex).")] = None,
+    python: Annotated[Path | None, typer.Option(metavar="F", help="Write the equations as Python (.py).")] = None,
+    c: Annotated[Path | None, typer.Option("--c", metavar="F", help="Write the equations as C (.c and .h).")] = None,
+    simplify: Annotated[
+        float | None, typer.Option(metavar="S", help="Simplify the equations, for at most S seconds.")
+    ] = None,
+    duration: Annotated[float, typer.Option(metavar="S", help="Seconds of motion shown on the page.")] = 10.0,
+    integrator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Integrator for the page (default: SciPy's DOP853).")
+    ] = None,
+    ignore: Ignore = None,
 ) -> None:
-    """Derive, simplify for at most so many seconds, print, write."""
+    """Derive a mechanism's equations of motion by Lagrange's method, and show every step."""
+    files = Files(html, latex, python, c)
     files.check()
     from saltus.model.load import load
     from saltus.symbolic.equations import derive
     from saltus.symbolic.show.page.sheet import Sheet
 
-    chosen = chosen_parameters(model, parameters, let)
+    chosen = chosen_parameters(model, parameters, let or [])
     with screen.collected_warnings() as warned:
-        equations = derive(load(model, ignore=ignore), orientation, chosen)
+        equations = derive(load(model, ignore=ignore or []), orientation, chosen)
         if simplify is not None:
             equations = equations.simplify(simplify)
     sheet = Sheet(equations, duration, integrator)
@@ -87,7 +106,7 @@ def derive_model(
 
 
 def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
-    """What `derive` takes for parameters: "numbers", "symbols", "textbook", or letters by key."""
+    """The argument `parameters` of `derive`: "numbers", "symbols", "textbook", or symbols by key."""
     from saltus.symbolic.show.letters import letters
 
     chosen: Any = letters(model, parameters)
@@ -96,7 +115,7 @@ def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
     if not let:
         return chosen
     if isinstance(chosen, str) and chosen == "symbols":
-        raise OptionError("--let gives letters one by one; leave out --parameters symbols")
+        raise OptionError("--let cannot be combined with --parameters symbols")
     given = {} if isinstance(chosen, str) else dict(chosen)
     for text in let:
         key, equals, letter = text.partition("=")
@@ -107,7 +126,7 @@ def chosen_parameters(model: str, parameters: str, let: list[str]) -> Any:
 
 
 def _read(path: Path) -> dict[str, str]:
-    """Letters by key from a JSON file."""
+    """Symbols by key from a JSON file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -115,12 +134,12 @@ def _read(path: Path) -> dict[str, str]:
     except ValueError as error:
         raise OptionError(f"parameters: '{path}' is not valid JSON: {error}") from error
     if not isinstance(found, dict):
-        raise OptionError(f'parameters: \'{path}\' must hold an object like {{"body_mass[bob]": "m"}}')
+        raise OptionError(f'parameters: \'{path}\' must contain an object like {{"body_mass[bob]": "m"}}')
     return {str(key): value for key, value in found.items()}
 
 
 def facts(equations: Equations) -> list[tuple[str, str]]:
-    """What was derived, in two columns."""
+    """Print the equations and how they were derived, in two columns."""
     from saltus.symbolic.show.notation import Notation
     from saltus.symbolic.show.plain import plain
     from saltus.symbolic.show.step_frames import input_meanings
@@ -137,17 +156,17 @@ def facts(equations: Equations) -> list[tuple[str, str]]:
     if e.inputs:
         out.append(("inputs", ", ".join(f"{plain(n.names[s])}: {text}" for s, text in input_meanings(e).items())))
     if count.total > OPERATIONS:
-        out.append(("equations", "too long to be printed: see --python and --c"))
+        out.append(("equations", "too long to print: see --python and --c"))
     for i, equation in enumerate(written(e, n).values() if count.total <= OPERATIONS else []):
         text = plain(" ".join(n.rows("", equation)))
-        shown = text if len(text) <= SIGNS else f"{len(text)} signs, see --python, --c or --latex"
+        shown = text if len(text) <= SIGNS else f"{len(text)} characters, see --python, --c or --latex"
         out.append((f"equation {i + 1}", shown))
     for k, phi in enumerate(e.constraints.values() if count.total <= OPERATIONS else []):
         text = plain(n.text(n.arranged(phi)))
-        out.append((f"constraint {k + 1}", f"{text if len(text) <= SIGNS else f'{len(text)} signs'} = 0"))
+        out.append((f"constraint {k + 1}", f"{text if len(text) <= SIGNS else f'{len(text)} characters'} = 0"))
     if n.rounded:
-        out.append(("numbers", "long ones are shown with 10 digits; the code has them all"))
-    out.append(("operations", f"{count.total} for M and bias, of which {count.functions} functions"))
+        out.append(("numbers", "long ones are shown with 10 digits; the code has all digits"))
+    out.append(("operations", f"{count.total} for M and bias, including {count.functions} function calls"))
     steps = ", ".join(f"{name} {1000 * t:.3g} ms" for name, t in seconds.items() if t > 0)
     out.append(("derived in", f"{sum(seconds.values()):.3g} s: {steps}"))
     out += [("left out", text) for text in e.left_out]
@@ -155,7 +174,7 @@ def facts(equations: Equations) -> list[tuple[str, str]]:
 
 
 def _write(sheet: Any, files: Files) -> list[SaltusError]:
-    """Write all that can be written; what went wrong."""
+    """Write all files that can be written; returns errors."""
     from saltus.symbolic.show.page.latex import write_latex
     from saltus.symbolic.show.page.sheet import write_page
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from saltus.terminal import screen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FIRST, LAST = 5, 3  # rows; all of them where that is no more
 DIGITS = 6

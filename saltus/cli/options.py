@@ -1,4 +1,4 @@
-"""Options and arguments that commands share, and what completes them."""
+"""Options and arguments shared by commands, and their shell completion."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Bundled names and model files that begin so, for the shell; where there are none it completes paths itself."""
+    """Bundled names and model files that begin with the text; if none do, the shell completes paths."""
     from saltus.model.source.bundled_names import models
 
     folder, slash, _ = incomplete.rpartition("/")
@@ -19,7 +19,7 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def complete_scenes(incomplete: str) -> list[str]:
-    """The same for the lab, whose own scenes come first."""
+    """The same for the lab, with its own scenes first."""
     from saltus.lab.scene.scene_names import MADE
 
     offered = [*(name for name in MADE if name.startswith(incomplete)), *complete_models(incomplete)]
@@ -75,7 +75,7 @@ Threads = Annotated[int | None, typer.Option(metavar="N", help="Number of thread
 
 
 def contact_of(contact: str | None, restitution: float | None, friction: float | None) -> Any:
-    """The contact law that the options say."""
+    """The contact law given by the options."""
     given = hard_numbers(contact, restitution, friction)
     if not given:
         return contact
@@ -85,15 +85,15 @@ def contact_of(contact: str | None, restitution: float | None, friction: float |
 
 
 def hard_numbers(contact: str | None, restitution: float | None, friction: float | None) -> dict[str, Any]:
-    """The numbers of hard contact that were given; wrong usage if that was not chosen."""
+    """The options of hard contact that were given; a usage error without hard contact."""
     given = {name: x for name, x in (("restitution", restitution), ("friction", friction)) if x is not None}
     if given and contact != "hard":
-        raise typer.BadParameter(f"{' and '.join(given)}: only hard contact has it; add --contact hard")
+        raise typer.BadParameter(f"{' and '.join(given)} requires --contact hard")
     return given
 
 
 def excludes(context: typer.Context, option: str, others: tuple[str, ...]) -> None:
-    """Wrong usage if any of the other options was given too."""
+    """A usage error if any of the other options was given too."""
     for other in others:
         source = context.get_parameter_source(other)
         if source is not None and source.name == "COMMANDLINE":

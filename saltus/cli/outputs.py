@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Film:
-    """How videos are drawn, as the command line says it."""
+    """Video options, as on the command line."""
 
     fps: float | None = None
     renderer: str = "saltus"
@@ -27,7 +27,7 @@ class Film:
     size: str = "640x480"
 
     def options(self, model: Model | None = None) -> dict[str, Any]:
-        """As `Trajectory.video` takes them; OptionError for what cannot be, or is not in the model."""
+        """The same as arguments of `Trajectory.video`; OptionError if invalid or not in the model."""
         from saltus.draw.scene.view import View
         from saltus.record.film.frames import RENDERERS, frame_rate
 
@@ -59,7 +59,7 @@ class Film:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where results go; None: nowhere."""
+    """Output files; None: not written."""
 
     plot: Path | None = None
     save: Path | None = None
@@ -68,7 +68,7 @@ class Outputs:
     film: Film = field(default_factory=Film)
 
     def paths(self) -> dict[str, Path]:
-        """Those that there are, by option."""
+        """The files that were asked for, by option."""
         found = {"--save": self.save, "--plot": self.plot, "--video": self.video, "--report": self.report}
         return {option: path for option, path in found.items() if path is not None}
 
@@ -119,14 +119,14 @@ class Outputs:
         check_size(suffix, options["width"], options["height"])
 
     def check_model(self, model: Model) -> None:
-        """Raise the error for a camera or body that the model has not got."""
+        """Raise an error for a camera or body that is not in the model."""
         if self.video is not None or self.report is not None:
             self.film.options(model)
 
     def write(
         self, trajectory: Trajectory, activity: Activity | None = None, *, saved: bool = False
     ) -> tuple[list[str], list[SaltusError]]:
-        """Write all that can be written; what was, in words, and what went wrong. `saved`: the recording is there."""
+        """Write all files that can be written; returns what was written, and errors. `saved`: the recording exists."""
         written: list[str] = []
         errors: list[SaltusError] = []
         for path, write, what in self._writers(trajectory, activity):

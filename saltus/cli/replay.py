@@ -1,12 +1,15 @@
-"""`saltus replay`: a recording again: its summary, the files that show it, or the lab's player."""
+"""`saltus replay`: summarise a recording, render it, or play it back in the lab."""
 
 from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from saltus.cli.outputs import Outputs
+import typer
+
+from saltus.cli.options import CameraName, DrawContacts, DrawnBy, Follow, Fps, Plot, Report, Size, Video
+from saltus.cli.outputs import Film, Outputs
 from saltus.cli.run import Done, finish
 from saltus.errors import RecordError
 
@@ -14,26 +17,41 @@ if TYPE_CHECKING:
     from saltus.record.trajectory import Trajectory
 
 
-def replay(file: Path, outputs: Outputs, *, port: int, browser: bool) -> None:
-    """Print what a recording is of, and write what is asked for; without a wish, show it in the lab."""
+def replay(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording: a netCDF file or a Zarr store.")],
+    plot: Plot = None,
+    video: Video = None,
+    report: Report = None,
+    save: Annotated[Path | None, typer.Option(metavar="F", help="Save a copy (netCDF or .zarr).")] = None,
+    fps: Fps = None,
+    renderer: DrawnBy = "saltus",
+    camera: CameraName = None,
+    follow: Follow = None,
+    contacts: DrawContacts = False,
+    size: Size = "640x480",
+    port: Annotated[int, typer.Option(metavar="N", help="Port of the player; 0: any free port.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the player in a browser.")] = True,
+) -> None:
+    """Summarise a recording and render it; with no output file, play it back in the browser."""
+    outputs = Outputs(plot, save, video, report, Film(fps, renderer, camera, follow, contacts, size))
     outputs.check()
     from saltus.record.trajectory import Trajectory
 
     trajectory = Trajectory.load(file)
     if not len(trajectory):
-        raise RecordError(file, "it holds no samples", action="replay")
+        raise RecordError(file, "the recording has no samples", action="replay")
     if outputs.video is not None or outputs.report is not None:
         _check_model(trajectory, outputs)
     finish(Done(trajectory), outputs)
     if "interrupted_at" in trajectory.attrs:
-        hint = f"; saltus run --resume {file} goes on" if file.is_dir() else ""
+        hint = f"; resume it with saltus run --resume {file}" if file.is_dir() else ""
         print(f"interrupted at t = {float(trajectory.attrs['interrupted_at']):.6g} s{hint}")
     if not outputs.paths():
         _play(trajectory, port, browser)
 
 
 def _check_model(trajectory: Trajectory, outputs: Outputs) -> None:
-    """Raise what a video would raise; a report can do without."""
+    """Raise the error that a video would raise; a report does not need one."""
     from saltus.record.film.frames import model_of
     from saltus.record.table.trajectory_table import readable_model
 
@@ -43,7 +61,7 @@ def _check_model(trajectory: Trajectory, outputs: Outputs) -> None:
 
 
 def _play(trajectory: Trajectory, port: int, browser: bool) -> None:
-    """Show it in the lab until Ctrl-C."""
+    """Play it back in the lab until Ctrl-C."""
     from saltus import lab
 
     with lab.open(trajectory, port=port, browser=browser) as player, contextlib.suppress(KeyboardInterrupt):

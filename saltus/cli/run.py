@@ -1,4 +1,4 @@
-"""`saltus run`: one model in motion, its accuracy, and the files that show it."""
+"""`saltus run`: simulate a model, estimate the error, write figures and recordings."""
 
 from __future__ import annotations
 
@@ -6,12 +6,35 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from saltus.cli.events import print_events
-from saltus.cli.outputs import Outputs
+from saltus.cli.options import (
+    A_MODEL,
+    CameraName,
+    DrawContacts,
+    DrawnBy,
+    Duration,
+    Follow,
+    Fps,
+    Friction,
+    Ignore,
+    IntegratorName,
+    Key,
+    Law,
+    Plot,
+    Report,
+    Restitution,
+    Sample,
+    Size,
+    Timestep,
+    Video,
+    contact_of,
+    excludes,
+)
+from saltus.cli.outputs import Film, Outputs
 from saltus.cli.sweep import parse_value, split_sets
 from saltus.errors import DivergenceError, EventError, OptionError
 from saltus.terminal import screen
@@ -23,37 +46,98 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 
-def simulate(
-    model: str,
-    outputs: Outputs,
-    *,
-    duration: float,
-    integrator: str | None,
-    contact: str,
-    timestep: float | None,
-    sample: float,
-    key: str | None,
-    ignore: list[str],
-    sets: list[str],
-    forces: list[str],
-    certify: bool,
-    energy: bool,
+Sets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Override a value, e.g. 'opt.gravity=0,0,-1.62' or 'qvel[hinge]=2'; repeatable.",
+    ),
+]
+Forces = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="BODY=FX,FY,FZ",
+        help="Apply a constant force (N) at a body's centre of mass, optionally with a torque (N m); repeatable.",
+    ),
+]
+Certify = Annotated[bool, typer.Option(help="Repeat the run with finer steps to estimate its error.")]
+Energy = Annotated[
+    bool,
+    typer.Option("--energy", help="Print the energy balance: energies, work, and the integrator's error."),
+]
+Save = Annotated[
+    Path | None,
+    typer.Option(metavar="F", help="Save the recording: netCDF (.nc), or Zarr (.zarr), written during the run."),
+]
+Resume = Annotated[
+    Path | None, typer.Option(metavar="F.zarr", help="Resume an interrupted run with the options stored in its file.")
+]
+# options of a run that are in its recording
+RECORDED = (
+    *("duration", "integrator", "contact", "restitution", "friction", "timestep", "sample", "key", "ignore"),
+    *("save", "energy", "set_", "force"),
+)
+NO_MODEL = "missing MODEL: give a file or bundled name, or use --resume F.zarr"
+
+
+def run(
+    context: typer.Context,
+    model: Annotated[str | None, typer.Argument(**A_MODEL)] = None,
+    duration: Duration = 10.0,
+    integrator: IntegratorName = None,
+    contact: Law = "soft",
+    restitution: Restitution = None,
+    friction: Friction = None,
+    timestep: Timestep = None,
+    sample: Sample = 1 / 60,
+    key: Key = None,
+    ignore: Ignore = None,
+    set_: Sets = None,
+    force: Forces = None,
+    certify: Certify = True,
+    energy: Energy = False,
+    plot: Plot = None,
+    save: Save = None,
+    video: Video = None,
+    report: Report = None,
+    resume: Resume = None,
+    fps: Fps = None,
+    renderer: DrawnBy = "saltus",
+    camera: CameraName = None,
+    follow: Follow = None,
+    contacts: DrawContacts = False,
+    size: Size = "640x480",
 ) -> None:
-    """Run, report, write."""
+    """Simulate a model and estimate the error of the result.
+
+    PATH is a value of the model (opt.gravity, body_mass[bob]), an attribute in its file (geom[ball]/size), part of the
+    initial state (qpos[hinge], qvel[ball.vz]), a constant control (ctrl[motor]) or a constant force
+    (qfrc_applied[hinge]). Ctrl-C ends the run early; what was recorded is still plotted and saved.
+    """
+    film = Film(fps, renderer, camera, follow, contacts, size)
+    if resume is not None:
+        excludes(context, "resume", RECORDED)
+        resume_run(resume, Outputs(plot, None, video, report, film), model)
+        return
+    if model is None:
+        raise typer.BadParameter(NO_MODEL, context, param_hint="MODEL")
+    law = contact_of(contact, restitution, friction)
+    outputs = Outputs(plot, save, video, report, film)
     outputs.check()
     from saltus.study.settings import Setup
 
-    values = parse_values(sets) | parse_forces(forces)
-    setup = Setup(model, tuple(ignore), integrator, contact, timestep)
+    values = parse_values(set_ or []) | parse_forces(force or [])
+    setup = Setup(model, tuple(ignore or ()), integrator, law, timestep)
     found = setup.model(values)
     outputs.check_model(found)
     setup.key = None if key is None else _key(found, key)
-    sim = setup.simulation(values)
-    finish(_run(sim, duration, sample, certify, outputs.store, energy), outputs, saved=outputs.store is not None)
+    done = _run(setup.simulation(values), duration, sample, certify, outputs.store, energy)
+    finish(done, outputs, saved=outputs.store is not None)
 
 
 def parse_values(sets: list[str]) -> dict[str, Any]:
-    """A value by path, from "PATH=VALUE" each; several numbers with commas or blanks between."""
+    """Values by path, from "PATH=VALUE" each; numbers are separated by commas or blanks."""
     from saltus.study.settings import check_path, takes_text
 
     values: dict[str, Any] = {}
@@ -81,8 +165,8 @@ def parse_forces(forces: list[str]) -> dict[str, Any]:
     return values
 
 
-def resume(store: Path, outputs: Outputs, model: str | None) -> None:
-    """Go on with a streamed run, report, write."""
+def resume_run(store: Path, outputs: Outputs, model: str | None) -> None:
+    """Resume a streamed run, report, write."""
     outputs.check()
     from saltus.simulate.resume import resume
 
@@ -96,9 +180,9 @@ def resume(store: Path, outputs: Outputs, model: str | None) -> None:
 
 
 def finish(done: Done, outputs: Outputs, *, saved: bool = False) -> None:
-    """Print what came of a run, write its files, and leave with the exit code that says how it went.
+    """Print the results of a run, write its files, and exit with its exit code.
 
-    `saved`: the recording is where it is to be.
+    `saved`: the recording is already written.
     """
     trajectory = done.trajectory
     for warning in done.warnings:
@@ -134,7 +218,7 @@ def _key(model: Model, key: str) -> int | str:
 
 @dataclass
 class Done:
-    """A run, as far as it came."""
+    """A run, complete or interrupted."""
 
     trajectory: Trajectory | None = None
     error: DivergenceError | EventError | None = None
@@ -144,7 +228,7 @@ class Done:
 
 
 def _recorded(run: Callable[[], Trajectory]) -> Done:
-    """What a run leaves behind, however it ends."""
+    """The result of a run, however it ended."""
     done = Done()
     with screen.collected_warnings() as done.warnings:
         try:
@@ -174,8 +258,8 @@ def _run(sim: Simulation, duration: float, sample: float, certify: bool, store: 
 
 
 def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: Done, activity: screen.Activity):
-    """Add the statement of accuracy; Ctrl-C here leaves the run as it is."""
-    what = "checking its accuracy with finer steps"
+    """Add the error estimate; Ctrl-C here keeps the run without it."""
+    what = "estimating the error with finer steps"
     assert done.trajectory is not None
     with screen.collected_warnings() as warned, contextlib.suppress(KeyboardInterrupt):
         progress = activity.progress(what)
@@ -184,11 +268,11 @@ def _certify(sim: Simulation, start: Any, duration: float, sample: float, done: 
     if done.trajectory.certificate is None:
         done.interrupted, done.why_unchecked = True, "interrupted"
     else:
-        done.warnings += [f"in the check of the accuracy: {w}" for w in warned if w not in done.warnings]
+        done.warnings += [f"in the error estimate: {w}" for w in warned if w not in done.warnings]
 
 
 def summary(trajectory: Trajectory, why_unchecked: str = "") -> list[tuple[str, str]]:
-    """What a recording is of, in two columns."""
+    """Print a summary of a recording, in two columns."""
     from saltus.integrate.registry import integrators
     from saltus.record.table.energy_figure import energy_figure
     from saltus.record.table.events import counts

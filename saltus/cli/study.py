@@ -1,13 +1,27 @@
-"""`saltus study`: what each change of a model does, alone and all together."""
+"""`saltus study`: the effect of each of several changes to a model, separately and combined."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
+from saltus.cli.options import Csv, IntegratorName, Plot, Results, Timestep, Workers
 from saltus.cli.sweep import Files, show
 from saltus.terminal import screen
 
 
-def run_study(name: str, integrator: str | None, timestep: float | None, workers: int | None, files: Files) -> None:
-    """Run the study, print its table, write the files."""
+def study(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study: trampoline.")],
+    integrator: IntegratorName = None,
+    timestep: Timestep = None,
+    workers: Workers = None,
+    save: Results = None,
+    csv: Csv = None,
+    plot: Plot = None,
+) -> None:
+    """Measure the effect of each of several changes to a model, separately and combined."""
+    files = Files(save, csv, plot)
     files.check()
     from saltus.study.studies import study
 

@@ -1,14 +1,27 @@
-"""`saltus sweep`: one model with many values, measured."""
+"""`saltus sweep`: run a model over a grid of values and measure each run."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from saltus.cli.options import (
+    Csv,
+    Duration,
+    Ignore,
+    IntegratorName,
+    Key,
+    Law,
+    ModelArgument,
+    Plot,
+    Results,
+    Timestep,
+    Workers,
+)
 from saltus.errors import OptionError
 from saltus.terminal import screen
 from saltus.terminal.screen import INTERRUPTED
@@ -22,7 +35,7 @@ USUAL = ("energy_drift", "wall_time")  # measured where nothing is asked for
 
 
 class Files(NamedTuple):
-    """Where results go; None: nowhere."""
+    """Output files; None: not written."""
 
     save: Path | None = None
     csv: Path | None = None
@@ -43,24 +56,55 @@ class Files(NamedTuple):
             check_writable(self.csv, what="table")
 
 
-def sweep_model(
-    model: str, sets: list[str], measures: list[str], duration: float, files: Files, **options: Any
+def sweep(
+    model: ModelArgument,
+    set_: Annotated[
+        list[str],
+        typer.Option("--set", metavar="PATH=A,B,...", help="Values to try, e.g. 'body_mass[bob]=1,2,4'; repeatable."),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Quantity to measure, e.g. 'height[ball].apex'; repeatable. See docs/sweep.md."
+        ),
+    ] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="Pair values element by element instead of taking all combinations.")
+    ] = False,
+    duration: Duration = 10.0,
+    integrator: IntegratorName = None,
+    contact: Law = "soft",
+    timestep: Timestep = None,
+    sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
+    key: Key = None,
+    ignore: Ignore = None,
+    workers: Workers = None,
+    save: Results = None,
+    csv: Csv = None,
+    plot: Plot = None,
 ) -> None:
-    """Sweep, print the table, write the files."""
+    """Run a model over a grid of values, in parallel, and measure each run.
+
+    PATH is a value of the model (body_mass[bob], opt.timestep), an attribute in its file (geom[ball]/size), part of the
+    initial state (qpos[hinge]), integrator or contact. Ctrl-C ends the sweep early; with --save the same command
+    resumes it.
+    """
+    files = Files(save, csv, plot)
     files.check()
-    values = parse_sets(sets)
+    values = parse_sets(set_)
     from saltus.study.sweep import sweep
 
-    key = options.pop("key")
+    options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample}
     options["key"] = int(key) if key is not None and key.removeprefix("-").isdigit() else key
+    options |= {"together": together, "ignore": ignore or [], "workers": workers}
     with screen.Activity() as activity, screen.collected_warnings() as warned:
         update = activity.progress("sweeping")
-        table = sweep(model, values, measures or USUAL, duration, save=files.save, progress=update, **options)
+        table = sweep(model, values, measure or USUAL, duration, save=files.save, progress=update, **options)
     show(table, files, warned)
 
 
 def show(table: Sweep, files: Files, warned: list[str]) -> None:
-    """Print the table, write the files, and leave with the exit code that says how it went."""
+    """Print the table, write the files, and exit with its exit code."""
     print_table(table)
     for warning in warned:
         screen.say(f"warning: {warning}")
@@ -93,7 +137,7 @@ def print_table(table: Sweep) -> None:
 
 
 def _folded(header: str) -> str:
-    """A long header in lines that end where a path or a measure has a joint."""
+    """A long header, broken where a path or a measure has separate parts."""
     return re.sub(r"(?<=[\w\]])(?=/)|(?<=\])(?=[.[])|(?= \()", "\n", header) if len(header) > LONG else header
 
 
@@ -106,7 +150,7 @@ def parse_sets(sets: list[str]) -> dict[str, list[Any]]:
 
 
 def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
-    """Path and what it is given, of "PATH=VALUE" each; OptionError for what is not so, or comes twice."""
+    """Path and value of each "PATH=VALUE"; OptionError for other texts and for repeated paths."""
     paths: set[str] = set()
     for text in sets:
         path, equals, given = text.partition("=")
@@ -120,7 +164,7 @@ def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
 
 
 def parse_values(path: str, text: str) -> list[Any]:
-    """Values between commas; "linspace(0,1,5)" and "geomspace(1,100,3)" as NumPy has them. Blanks part a vector."""
+    """Comma-separated values, "linspace(0,1,5)", "geomspace(1,100,3)"; blanks separate the numbers of a vector."""
     from saltus.study.settings import takes_text
 
     if found := SPACED.match(text.replace(" ", "")):
@@ -141,7 +185,7 @@ def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) ->
 
 
 def parse_value(path: str, text: str, as_text: bool) -> Any:
-    """A number, several, or text where a path takes it; nothing takes an attribute out of the file."""
+    """A number, several, or text where the path allows it; an empty value removes an attribute from the file."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -154,5 +198,5 @@ def parse_value(path: str, text: str, as_text: bool) -> Any:
     except ValueError:
         numbers = []
     if not numbers:
-        raise OptionError(f"--set {path}: {text!r} is not a number, nor several with blanks between")
+        raise OptionError(f"--set {path}: {text!r} is not a number, nor several separated by blanks")
     return numbers

@@ -1,11 +1,14 @@
-"""`saltus warm`: compile now what runs, batches and the lab would compile when first used."""
+"""`saltus warm`: compile ahead of time for runs, batches and the lab."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from saltus.cli.compare import names_in
+from saltus.cli.options import Ignore, complete_warmed
 from saltus.errors import OptionError
 from saltus.terminal import screen
 
@@ -13,8 +16,36 @@ if TYPE_CHECKING:
     from saltus.model.model import Model
 
 
+def warm(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]...",
+            help="Models to compile for, with their own integrators.",
+            autocompletion=complete_warmed,
+        ),
+    ] = None,
+    integrators: Annotated[str | None, typer.Option(metavar="A,B,...", help="Comma-separated names, or 'all'.")] = None,
+    batch: Annotated[bool, typer.Option(help="Also compile batches, in float64 and float32.")] = True,
+    lab: Annotated[
+        bool, typer.Option("--lab", help="Compile the lab's scenes: those given as MODEL, or the default one.")
+    ] = False,
+    ignore: Ignore = None,
+) -> None:
+    """Compile ahead of time what runs and batches need, once per machine.
+
+    Compiled code is shared by models; without arguments, the integrator euler is compiled.
+    """
+    if lab:
+        if integrators is not None or ignore:
+            raise typer.BadParameter("--integrators and --ignore do not apply to scenes of the lab")
+        compile_scenes(models or [])
+    else:
+        compile_ahead(models or [], integrators, batch, ignore or [])
+
+
 def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignore: list[str]) -> None:
-    """Compile, showing what, and say what there is."""
+    """Compile with progress, and print what is ready."""
     from saltus.model.load import load
 
     loaded = [load(model, ignore=ignore) for model in models]
@@ -27,7 +58,7 @@ def compile_ahead(models: list[str], integrators: str | None, batch: bool, ignor
 
 
 def compile_scenes(names: list[str]) -> None:
-    """Compile what scenes of the lab need, showing what, and say what there is."""
+    """Compile for scenes of the lab with progress, and print what is ready."""
     from saltus.lab import FIRST
     from saltus.lab.scene.scenes import scenes
 
@@ -51,7 +82,7 @@ def _report(activity: screen.Activity, ready: str) -> None:
 
 
 def _compile_scene(name: str) -> None:
-    """What a scene of the lab calls as it opens; of the lecture's, whose keys choose them, all integrators."""
+    """Compile what a scene of the lab calls when it opens; for the default scene, all integrators."""
     from saltus.lab.data.recording import Downloads
     from saltus.lab.making.setup import build
     from saltus.lab.scene.scenes import LECTURE, scenes
@@ -61,12 +92,12 @@ def _compile_scene(name: str) -> None:
     session = scene.open(Downloads(), {})
     session.close()  # it would compile in a process of its own
     if isinstance(session, LiveSession):
-        ghosts = session.setup.ghosts if scene.group == LECTURE else session.wanted.ghosts
-        build(session.setup, replace(session.wanted, ghosts=ghosts))
+        ghosts = session.setup.ghosts if scene.group == LECTURE else session.builder.wanted.ghosts
+        build(session.setup, replace(session.builder.wanted, ghosts=ghosts))
 
 
 def _integrators(models: list[Model], choice: str | None) -> list[Any]:
-    """By name those that are named; otherwise what the models' files ask for, or euler."""
+    """The named integrators; otherwise those of the models' files, or euler."""
     from saltus.integrate.registry import find_integrator, integrators
 
     if choice is not None:
@@ -78,7 +109,7 @@ def _integrators(models: list[Model], choice: str | None) -> list[Any]:
 
 
 def _compile(integrator: Any, batch: bool) -> None:
-    """Everything that a run with certificate, or a batch, calls; on the smallest model, since code serves all."""
+    """Compile what a certified run, or a batch, calls; on the smallest model, as code is shared by models."""
     from saltus.simulate.batch import Batch
     from saltus.simulate.simulation import Simulation
 

@@ -1,7 +1,8 @@
 """The contact list of a Data: appending contacts and constructing contact frames."""
 
 from saltus.contact.counts import NLOST
-from saltus.number.functions import any_lane, epsilon_of, sqrt, where, zero_like
+from saltus.number.components import epsilon_of, zero_like
+from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, where3
 

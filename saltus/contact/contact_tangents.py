@@ -1,6 +1,6 @@
 """Forward-mode tangents of contacts from functions without derivatives: those of points fixed to geoms or elements."""
 
-from saltus.number.functions import chain, frozen, value_of
+from saltus.number.components import chain, frozen, value_of
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, matrix_times_vector, sub3, transpose_times_vector
 

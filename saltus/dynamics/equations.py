@@ -14,6 +14,7 @@ from saltus.dynamics.tree.factor import multiply
 from saltus.dynamics.tree.inertia import composite_inertia
 from saltus.dynamics.tree.rnea import inverse, newton_euler_backward
 from saltus.dynamics.user_laws import INLINE, laws_of
+from saltus.number.conditions import has
 from saltus.number.features import looks_at
 from saltus.number.kernels import interpret, kernel, only_with
 
@@ -51,33 +52,33 @@ def given_inertia(m, d):
     _inertia(m, d)
 
 
-@only_with(EQUATIONS, otherwise=composite_inertia)
 @kernel
 def joint_inertia(m, d):
     """M [nC] at the present positions, of user-given equations or of the bodies (see `composite_inertia`)."""
-    _inertia(m, d)
+    if has(m, EQUATIONS):
+        _inertia(m, d)
+    else:
+        composite_inertia(m, d)
 
 
-@kernel(inline=True)
-def bias_of_bodies(m, p, d):
-    """qfrc_bias [nv] from the body forces cfrc_body; see `newton_euler_backward`."""
-    newton_euler_backward(m, p, d, d.qfrc_bias)
-
-
-@only_with(EQUATIONS, otherwise=bias_of_bodies)
 @kernel
 def bias_force(m, p, d):
     """qfrc_bias [nv] (N, N m) at the present state, of user-given equations or of the bodies.
 
     Needs `newton_euler_forward`. p is d, or without user-given equations a Data of plain numbers at the same positions.
     """
-    _bias(m, d)
+    if has(m, EQUATIONS):
+        _bias(m, d)
+    else:
+        newton_euler_backward(m, p, d, d.qfrc_bias)
 
 
-@only_with(EQUATIONS, otherwise=inverse)
 @kernel
 def inverse_dynamics(m, d):
     """qfrc_inverse [nv] (N, N m) = M qacc + bias of user-given equations; without any, see `inverse`."""
+    if not has(m, EQUATIONS):
+        inverse(m, d)
+        return
     _inertia(m, d)
     _bias(m, d)
     multiply(m, d, d.qacc, d.qfrc_inverse)
@@ -85,7 +86,6 @@ def inverse_dynamics(m, d):
         d.qfrc_inverse[i] = d.qfrc_inverse[i] + d.qfrc_bias[i]
 
 
-@only_with(EQUATIONS, otherwise=bias_derivative)
 @kernel
 def velocity_derivative(m, d, free_only):
     """d(qfrc_bias)/d(qvel) of user-given equations on M's pattern; arguments and results as in `bias_derivative`.
@@ -93,6 +93,9 @@ def velocity_derivative(m, d, free_only):
     By central differences with a step of 1 rad/s or m/s, exact to rounding because the bias is quadratic in the
     velocities. Overwrites qacc and qfrc_bias [nv].
     """
+    if not has(m, EQUATIONS):
+        bias_derivative(m, d, free_only)
+        return
     for k in range(m.nC):
         d.lower[k] = d.upper[k] = 0.0 * d.time
     for j in range(m.nv):

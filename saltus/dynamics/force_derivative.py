@@ -24,7 +24,9 @@ from saltus.model.actuator_enums import (
     SCALAR,
     TENDON,
 )
-from saltus.number.functions import absolute, epsilon_of, where
+from saltus.number.components import epsilon_of
+from saltus.number.conditions import has
+from saltus.number.functions import absolute, where
 from saltus.number.kernels import kernel, only_with
 
 ROUNDINGS = 64.0  # by which a force that was scaled to its limit may miss it
@@ -149,25 +151,4 @@ def tendon_saturated(m, d, o):
 @kernel
 def couples(m):
     """Whether generalised forces depend on the velocities of other joints, so that D is not diagonal."""
-    return has_transmission(m) + has_tendon_force(m) + has_fluid(m) > 0
-
-
-@only_with("transmission", otherwise="0")
-@kernel
-def has_transmission(m):
-    """1 if actuators act on anything but hinges and slides."""
-    return 1
-
-
-@only_with("tendon_force", otherwise="0")
-@kernel
-def has_tendon_force(m):
-    """1 if tendons have springs or dampers."""
-    return 1
-
-
-@only_with("fluid", otherwise="0")
-@kernel
-def has_fluid(m):
-    """1 if there is a fluid."""
-    return 1
+    return has(m, "transmission", "tendon_force", "fluid")

@@ -11,7 +11,8 @@ roundings.
 
 import numpy as np
 
-from saltus.number.functions import absolute, any_lane, epsilon_of, maximum, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import absolute, any_lane, maximum, where
 from saltus.number.kernels import kernel, only_with
 
 HOLD, LINEAR, CUBIC = range(3)  # interpolation

@@ -7,13 +7,16 @@ user-given equations know only joints; with either, the inertia matrix is assemb
 from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
 from saltus.dynamics.tree.articulated_body import articulated_factor, articulated_solve
 from saltus.dynamics.tree.factor import factor, solve
-from saltus.number.kernels import kernel, only_with
+from saltus.number.conditions import has
+from saltus.number.kernels import kernel
 
 
-@only_with("tendon_armature", EQUATIONS, otherwise=articulated_factor)
 @kernel
 def inertia_factor(m, d, h, slope):
     """Factor M + h diag(slope) for `inertia_solve`, with a field slope [nv] (N m s), read if h is not zero."""
+    if not has(m, "tendon_armature", EQUATIONS):
+        articulated_factor(m, d, h, slope)
+        return
     joint_inertia(m, d)
     if h != 0.0:
         for i in range(m.nv):
@@ -22,7 +25,6 @@ def inertia_factor(m, d, h, slope):
     factor(m, d)
 
 
-@only_with("tendon_armature", EQUATIONS, otherwise=articulated_solve)
 @kernel
 def inertia_solve(m, p, d, force, moving, x):
     """x ← (M + h diag(slope))⁻¹ (force - bias) for fields force, x [nv], after `inertia_factor` on p.
@@ -30,6 +32,9 @@ def inertia_solve(m, p, d, force, moving, x):
     p is d, or a Data of plain numbers at the same positions. The bias is that of cfrc_body, cvel and cacc [nbody, 6] if
     `moving` is 1, else zero.
     """
+    if not has(m, "tendon_armature", EQUATIONS):
+        articulated_solve(m, p, d, force, moving, x)
+        return
     for i in range(m.nv):
         x[i] = force[i]
     if moving:

@@ -1,7 +1,7 @@
 """Forward-mode differentiation of a step: seeding of tangents and extraction of Jacobians, with dual numbers."""
 
 from saltus.dynamics.tree.manifold import difference, displace
-from saltus.number.functions import seed, tangent_of
+from saltus.number.components import seed, tangent_of
 from saltus.number.kernels import kernel
 from saltus.number.kinds import NTANGENT
 

@@ -18,11 +18,11 @@ from saltus.lab.messages.ear import Ear
 from saltus.lab.view.drawings import Drawing, arrow, line, sphere, text
 
 if TYPE_CHECKING:
+    from saltus.lab.base_session import Session
     from saltus.lab.controls.extras import Extras, UserSlider
     from saltus.lab.data.recording import Downloads
     from saltus.lab.messages.outside import Outside
     from saltus.lab.scene.scenes import Scene
-    from saltus.lab.serve.stage import Session
     from saltus.model.model import Model
     from saltus.simulate.simulation import Simulation
 
@@ -221,7 +221,7 @@ def _speed(speed: float) -> float:
 
 def _scene(what: Any, options: dict[str, Any], ignore: list[str]) -> Scene:
     """The scene that shows something."""
-    from saltus.lab.data.player import Player
+    from saltus.lab.player import Player
     from saltus.lab.scene.scenes import Scene, scenes
     from saltus.model.load import load
     from saltus.record.trajectory import Trajectory

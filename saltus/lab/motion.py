@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from saltus.errors import DivergenceError, EventError
-from saltus.lab.controls.drag import Drag
+from saltus.errors import DivergenceError, EventError, OptionError
+from saltus.lab.controls.drag import Drag, grabbed, move_mocap, point_mass
 from saltus.lab.data.ghost import Ghost
 from saltus.lab.data.recording import Recorder
 from saltus.lab.data.signals import Signals
+from saltus.simulate.transfer_state import carry
 
 if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
@@ -44,12 +45,41 @@ class Motion:
         self.signals: Signals | None = None
         self.before_step: Callable[[Simulation], None] | None = None
         self._cost = 1e-4  # s a step, as measured
-        self.use(sim)
-
-    def use(self, sim: Simulation, ghosts: list[Ghost] | None = None) -> None:
-        """Go on with other simulations, from their states."""
         self.sim = sim
-        self.ghosts = [] if ghosts is None else ghosts
+        self.snap()
+
+    def take_over(self, sim: Simulation, ghosts: Iterable[tuple[str, Simulation]]) -> list[str]:
+        """Go on with other simulations from the present state; returns what of it begins anew.
+
+        ghosts: names and simulations. One that was there goes on where it was, others begin where `sim` is.
+        """
+        lost = carry(self.sim.engine, sim.engine)
+        there = {ghost.name: ghost.sim for ghost in self.ghosts if ghost.alive}
+        found = []
+        for name, ghost in ghosts:
+            carry(there.get(name, sim).engine, ghost.engine)
+            found.append(Ghost(name, ghost))
+        shown, same = self.shown, sim.timestep == self.sim.timestep
+        states = self.before, self.before_rate
+        self.sim, self.ghosts = sim, found
+        self.snap()
+        if same:  # what is shown goes on between the same two states
+            self.shown, (self.before, self.before_rate) = shown, states
+        return lost
+
+    def moved_by(self, call: Callable[[Simulation], None]) -> bool:
+        """Call a function with the simulation; whether that is in another state afterwards."""
+        sim = self.sim
+        before = sim.time, sim.qpos.copy(), sim.qvel.copy()
+        call(sim)
+        after = sim.time, sim.qpos, sim.qvel
+        return not all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
+
+    def jump(self) -> None:
+        """The state is another: ghosts begin anew from it, and nothing lies between it and the one before."""
+        for ghost in self.ghosts:
+            carry(self.sim.engine, ghost.sim.engine)
+            ghost.alive = True
         self.snap()
 
     def snap(self) -> None:
@@ -64,6 +94,30 @@ class Motion:
         """How far the time shown is from the last state but one to the last one."""
         behind = (self.sim.time - self.shown) / self.sim.timestep
         return 1.0 if behind < ROUNDING else max(0.0, 1.0 - behind)
+
+    def pull(self, body: int, point: tuple[float, float, float], target: tuple[float, float, float]) -> bool:
+        """Pull a body by a point (m, in its frame) towards a target (m, world axes); returns whether it is there now.
+
+        OptionError: there is no such body, or the point cannot move.
+        """
+        m = self.sim.model
+        if body >= m.nbody:
+            raise OptionError(f"there is no body {body}; the model has {m.nbody}")
+        if m.body_mocapid[body] >= 0:
+            move_mocap(self.sim, int(m.body_mocapid[body]), point, target)
+            return True
+        if self.drag is not None and (self.drag.body, self.drag.point) == (body, point):
+            self.drag.target = target
+            return False
+        if point_mass(self.sim, grabbed(self.sim, body, point)[1]) is None:
+            raise OptionError(f"this point of {m.names('body')[body]!r} cannot move")
+        self.drag = Drag(body, point, target)
+        return False
+
+    def let_go(self) -> None:
+        """Nothing is pulled."""
+        self.drag = None
+        self.sim.xfrc_applied[:] = 0.0
 
     def run(self, seconds: float) -> float:
         """Let the time shown go on by simulated seconds; returns those for which the computer was too slow."""
@@ -146,8 +200,3 @@ class Motion:
         except (DivergenceError, EventError) as error:
             ghost.alive = False
             self._warn("warning", f"The ghost {ghost.name} is gone: {error}")
-
-
-def kept(old: list[Ghost], name: str) -> Any:
-    """The simulation of a ghost among others, if it is there and well."""
-    return next((ghost.sim for ghost in old if ghost.name == name and ghost.alive), None)

@@ -1,4 +1,4 @@
-"""Numbers with a meaning, each once: MuJoCo's types, and places in fields that hold several numbers."""
+"""Enumerations: MuJoCo's object types, and indices into fields that hold several numbers."""
 
 from saltus.number.kernels import kernel
 

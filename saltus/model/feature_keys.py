@@ -1,14 +1,15 @@
-"""What kernels are compiled for: the features that a model can have, what switches each on, and which rooms look.
+"""Feature keys: what a model can contain that changes the compiled code, and which rooms test for it.
 
-A kernel of a model without a feature is compiled without the code for it, and models that agree in the features that a
-kernel looks at share what is compiled. `only_with` names the features; the kernels' Model has them in its layout.
+A kernel is compiled without the code for features that the model lacks, and a compiled kernel is shared by all models
+kernel looks at share what is compiled. Kernels ask by `has(m, feature)`; the kernels' Model has its features in its
+layout.
 """
 
 from typing import NamedTuple
 
 
 class Feature(NamedTuple):
-    """What switches a feature on, and the rooms whose kernels look at it."""
+    """What in a model enables a feature, and the rooms whose kernels test for it."""
 
     on: str
     rooms: tuple[str, ...]
@@ -18,7 +19,7 @@ ALL_STEPS = ("integrate", "sense", "solve")
 
 FEATURES = {
     # constraints
-    "constraint": Feature("anything constrains the motion: contacts, limits, dry friction, equalities", ALL_STEPS),
+    "constraint": Feature("constraints: contacts, limits, dry friction, equalities", ALL_STEPS),
     "contact": Feature("pairs that may touch", ("contact", *ALL_STEPS)),
     "cylinder": Feature("pairs of planes with ellipsoids or cylinders, of spheres with cylinders", ("contact",)),
     "box": Feature("pairs of boxes with planes, spheres or capsules", ("contact",)),
@@ -26,14 +27,14 @@ FEATURES = {
     "convex": Feature("pairs of ellipsoids with other convex shapes", ("contact",)),
     "foreign": Feature("pairs that MuJoCo's functions collide", ("contact",)),
     "flexcontact": Feature("deformable bodies that may touch", ("contact",)),
-    "flexrope": Feature("of them, those of one dimension", ("contact",)),
-    "flexsheet": Feature("of two dimensions", ("contact",)),
-    "flexsolid": Feature("of three dimensions", ("contact",)),
-    "flexfew": Feature("of few nodes, with geoms", ("contact",)),
+    "flexrope": Feature("deformable bodies that may touch, of dimension 1", ("contact",)),
+    "flexsheet": Feature("deformable bodies that may touch, of dimension 2", ("contact",)),
+    "flexsolid": Feature("deformable bodies that may touch, of dimension 3", ("contact",)),
+    "flexfew": Feature("contacts of deformable bodies with few nodes with geoms", ("contact",)),
     "flexflex": Feature("two deformable bodies that may touch each other", ("contact",)),
     "flexself": Feature("deformable bodies that may touch themselves", ("contact",)),
     "flexforeign": Feature("deformable bodies that MuJoCo's functions collide with geoms", ("contact",)),
-    "flexequality": Feature("deformable bodies whose edges keep their lengths", ("contact",)),
+    "flexequality": Feature("deformable bodies with edge-length constraints", ("contact",)),
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
@@ -57,13 +58,13 @@ FEATURES = {
     "dcmotor": Feature("dc motors", ("dynamics",)),
     "so3": Feature("servos of orientations", ("dynamics",)),
     "adhere": Feature("adhesion actuators", ("contact", "solve")),
-    "fluid": Feature("a medium", ("dynamics", "integrate")),
-    "mocap": Feature("bodies moved from outside", ("dynamics",)),
+    "fluid": Feature("fluid forces", ("dynamics", "integrate")),
+    "mocap": Feature("mocap bodies", ("dynamics",)),
     # hard contact
     "event": Feature("events located in time", ("contact", *ALL_STEPS)),
-    "stepping": Feature("steps over events", ("integrate", "solve")),
+    "stepping": Feature("time stepping over events", ("integrate", "solve")),
     # sensors
-    "sense_limit": Feature("sensors of limits", ("sense",)),
+    "sense_limit": Feature("sensors of joint and tendon limits", ("sense",)),
     "sense_frame": Feature("sensors of frames", ("sense",)),
     "sense_motion": Feature("sensors of velocities", ("sense",)),
     "sense_body": Feature("sensors of accelerations and forces of bodies", ("sense",)),
@@ -74,22 +75,22 @@ FEATURES = {
     "rangefinder": Feature("rangefinders", ("sense",)),
     "foreign_ray": Feature("rangefinders whose rays MuJoCo's functions cast", ("contact",)),
     "distance": Feature("sensors of distances between geoms", ("sense",)),
-    "camera": Feature("sensors that cameras take part in", ("sense",)),
+    "camera": Feature("sensors that use cameras", ("sense",)),
     "sensor_delay": Feature("sensors with a delay or an interval", ("sense",)),
     # what a controller reads
-    "reads_bodies": Feature("a controller that reads velocities of bodies, which steps keep then", ()),
+    "reads_bodies": Feature("a controller that reads velocities of bodies", ()),
     "reads_frames": Feature("a controller that reads poses of geoms and sites", ("dynamics",)),
     "reads_centres": Feature("a controller that reads centres of mass", ("dynamics",)),
 }
 
-#: What users write has a key of its own, which begins with one of these words.
+#: Keys of user-defined functions begin with one of these prefixes.
 PREFIXES = {
     "control_": Feature("a controller, evaluated with every acceleration", ("dynamics",)),
     "hold_": Feature("a controller, evaluated once a step", ("dynamics",)),
     "equations_": Feature("equations of motion", ("dynamics", "integrate")),
     "touch_": Feature("contact forces", ("contact", "integrate", "sense", "solve")),
     "events_": Feature("events", ("integrate",)),
-    "steps_": Feature("the fixed steps of a method whose events are located", ("integrate",)),
+    "steps_": Feature("fixed steps of a method whose events are located", ("integrate",)),
 }
 
 

@@ -34,22 +34,22 @@ class Feature:
 
 
 IGNORABLE = {  # kinds of features that can be left out
-    "contact": "geoms that touch",
+    "contact": "contacts",
     "limit": "joint and tendon limits",
     "frictionloss": "dry friction in joints and tendons",
     "equality": "equality constraints",
     "tendon": "springs, dampers and inertia of tendons",
     "actuator": "actuators whose laws are callbacks or plugins",
-    "fluid": "forces of a medium (density, viscosity)",
+    "fluid": "fluid forces (density, viscosity)",
     "flex": "deformable bodies",
     "plugin": "engine plugins",
     "tactile": "tactile sensors",
-    "plasticity": "springs that yield",
-    "sleep": "putting resting bodies to sleep",
-    "adhesion": "contacts that stick",
-    "noslip": "the solver's second pass against slip",
+    "plasticity": "plastic springs",
+    "sleep": "sleeping of resting bodies",
+    "adhesion": "adhesive contacts",
+    "noslip": "the noslip solver",
     "diagexact": "constraint inertias computed at each state",
-    "speculative": "contacts of bodies that will touch within the step",
+    "speculative": "contacts of bodies that would touch within the step",
 }
 CONSTRAINTS = {"contact", "limit", "frictionloss", "equality"}
 
@@ -77,7 +77,7 @@ def check(m: mujoco.MjModel, ignore: Iterable[str], file: str | None = None) -> 
     refused = [feature for feature in found if feature.kind not in ignore and not feature.simulated]
     if refused:
         first, kinds = refused[0], list(dict.fromkeys(feature.kind for feature in refused))
-        what = "it" if len(kinds) == 1 else "this and the rest"
+        what = "it" if len(kinds) == 1 else "these"
         raise ModelError(
             f"{first.text} is not simulated yet; leave {what} out with ignore={kinds}",
             file=file,
@@ -156,9 +156,9 @@ def _solver(m) -> list[Feature]:
     found = [Feature("adhesion", "geom", name_of(m, "GEOM", g), "adhesion") for g in np.flatnonzero(m.geom_adhesion)]
     found += [Feature("adhesion", "pair", name_of(m, "PAIR", k), "adhesion") for k in np.flatnonzero(m.pair_adhesion)]
     if m.opt.noslip_iterations > 0:
-        found.append(Feature("noslip", "option", "noslip_iterations", "the pass against slip", simulated=True))
+        found.append(Feature("noslip", "option", "noslip_iterations", "the noslip solver", simulated=True))
     if flex_contacts.touches(m) and (m.opt.noslip_iterations > 0 or int(m.opt.solver) == SOLVER_PGS):
-        found.append(Feature("flex", "option", "solver, noslip_iterations", "the dual problem with deformable bodies"))
+        found.append(Feature("flex", "option", "solver, noslip_iterations", "PGS or noslip with deformable bodies"))
     if m.opt.enableflags & ENABLE.mjENBL_DIAGEXACT.value:
         found.append(Feature("diagexact", "flag", "diagexact", "the exact diagonal"))
     if m.opt.enableflags & ENABLE.mjENBL_SPECULATIVE.value:
@@ -174,7 +174,7 @@ def _tendons(m) -> list[Feature]:
             way = m.wrap_type[m.tendon_adr[t] : m.tendon_adr[t] + m.tendon_num[t]]
             # tendons with inertia and wrapping geoms, which MuJoCo's compiler refuses too
             odd = forces["tendon_armature"][t] != 0 and bool(np.isin(way, (WRAP_SPHERE, WRAP_CYLINDER)).any())
-            text = "its inertia, with geoms in its way," if odd else "its force"
+            text = "armature of a tendon that wraps around geoms" if odd else "its force"
             found.append(Feature("tendon", "tendon", name_of(m, "TENDON", t), text, simulated=not odd))
     return found
 
@@ -189,7 +189,7 @@ def _actuators(m) -> list[Feature]:
 def _medium(m) -> list[Feature]:
     if not fluid.present(m):
         return []
-    return [Feature("fluid", "option", "density, viscosity", "the force of the medium", simulated=True)]
+    return [Feature("fluid", "option", "density, viscosity", "the fluid force", simulated=True)]
 
 
 def _others(m) -> list[Feature]:
@@ -201,7 +201,7 @@ def _others(m) -> list[Feature]:
     found += [Feature("tactile", "sensor", name_of(m, "SENSOR", s), "its reading") for s in touches]
     found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]
     if m.nplastic:
-        found.append(Feature("plasticity", "joint", "springyield", "a spring that yields"))
+        found.append(Feature("plasticity", "joint", "springyield", "a plastic spring"))
     if m.opt.enableflags & ENABLE.mjENBL_SLEEP.value:
         found.append(Feature("sleep", "flag", "sleep", "sleeping"))
     return found

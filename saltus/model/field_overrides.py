@@ -1,11 +1,11 @@
-"""A model with other values: the same mechanism, heavier, stiffer, slipperier, on the moon.
+"""Copies of a model with other values in its compiled fields.
 
-A key says which number: MuJoCo's field, the element's name, and a place where there are several numbers,
+A key names a number: MuJoCo's field, the element's name, and an index if there are several numbers,
 
     body_mass[bob]    dof_damping[hinge]    geom_friction[floor][0]    actuator_gainprm[biceps][2]    opt.gravity[2]
 
-A field of degrees of freedom or of reference positions takes the joint's name, or that of one of several
-("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that number.
+A field of degrees of freedom or of reference positions takes the joint's name, or the label of one of its
+coordinates ("ball.wx", see `Model.dof_names`, `Model.qpos_names`); "#3" is the element with that number.
 """
 
 import copy
@@ -49,13 +49,13 @@ Labels = Mapping[str, Sequence[str]]  # of the coordinates, of kind "dof" and "q
 def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels) -> mujoco.MjModel:
     """A copy of the model with other values, by keys as above; a value is a number, or an array for several.
 
-    What MuJoCo derives from them (masses of subtrees, inverse weights, lengths at the reference positions) is computed
-    anew. A new `body_mass` scales the body's inertia with it, as another density would; give `body_inertia` too for
-    another distribution.
+    Quantities that MuJoCo derives from them (masses of subtrees, inverse weights, lengths at the reference positions)
+    are recomputed. A new `body_mass` also scales the body's inertia, like a change of density; set `body_inertia` as
+    well for another mass distribution.
 
     Raises:
         OptionError: there is no such field or element, or it cannot have this value.
-        ModelError: a number beyond all measure.
+        ModelError: a number is too large.
     """
     values = mapping("values", values)
     m = copy.copy(original)
@@ -80,7 +80,7 @@ def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
     except (TypeError, ValueError):
         raise OptionError(f"{key} must be a number, got {value!r}") from None
     if new.shape != view.shape:
-        raise OptionError(f"{key} has shape {view.shape}, not {new.shape}; a place such as {key}[0] is one number")
+        raise OptionError(f"{key} has shape {view.shape}, not {new.shape}; an index, as in {key}[0], gives one number")
     if not np.isfinite(new).all():
         raise OptionError(f"{key} must be finite, got {value}")
     if (new < 0).any() and (field in POSITIVE or NOT_NEGATIVE.search(field)):
@@ -94,7 +94,7 @@ def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:
 
 def _scale_inertia(m: mujoco.MjModel, key: str, ratio: float) -> None:
     if not math.isfinite(ratio):
-        raise OptionError(f"{key}: the body has no mass; give it one in the model's file, with its inertia")
+        raise OptionError(f"{key}: the body has no mass; set mass and inertia in the model file")
     m.body_inertia[_number(m, "body", _parts(key)[1][0], key)] *= ratio
 
 
@@ -104,14 +104,14 @@ def _check_inertias(m: mujoco.MjModel, bodies: np.ndarray) -> None:
         most, total = m.body_inertia[b].max(), m.body_inertia[b].sum()
         if most > (total - most) * (1 + 1e-9):
             name = name_of(m, "BODY", b)
-            raise OptionError(f"body_inertia[{name}]: no body has principal inertias {m.body_inertia[b]} kg m²")
+            raise OptionError(f"body_inertia[{name}]: no rigid body has principal inertias {m.body_inertia[b]} kg m²")
 
 
 def _parts(key: str) -> tuple[str, list[str]]:
     """A key's field, and what stands in its brackets."""
     found = KEY.match(key.strip()) if isinstance(key, str) else None
     if found is None:
-        raise OptionError(f"{key!r} names no value of a model; expected field[element], as body_mass[bob]")
+        raise OptionError(f"{key!r} is not a value of the model; expected field[element], as body_mass[bob]")
     return found["field"], re.findall(r"\[([^\[\]]*)\]", found["places"])
 
 
@@ -123,7 +123,7 @@ def _place(m: mujoco.MjModel, key: str, labels: Labels) -> tuple[str, np.ndarray
     if field not in KINDS:
         raise OptionError.unknown("field", field, [*KINDS, *(f"opt.{name}" for name in FIELDS["opt"].split())])
     if not places:
-        raise OptionError(f"{key}: of which {KINDS[field]}? Expected {field}[name]")
+        raise OptionError(f"{key}: which {KINDS[field]}? Expected {field}[name]")
     values, kind = getattr(m, field), KINDS[field]
     if kind in ("dof", "qpos"):
         view = values[_coordinates(labels[kind], places[0], key)]
@@ -162,8 +162,8 @@ def _inner(view: Any, places: list[str], key: str) -> Any:
     for place in places:
         length = view.shape[0] if view.shape else 0
         if not (place.isdigit() and int(place) < length):
-            there = f"there are {length} numbers" if length else "it is one number"
-            raise OptionError(f"{key}: there is no place [{place}]; {there}")
+            there = f"it has {length} numbers" if length else "it is a single number"
+            raise OptionError(f"{key}: index [{place}] is out of range; {there}")
         view = view[int(place) : int(place) + 1].reshape(view.shape[1:])
     return view
 
@@ -192,4 +192,4 @@ def _coordinates(labels: Sequence[str], name: str, key: str) -> slice:
 def _check_static(m: mujoco.MjModel, field: str, body: int, key: str) -> None:
     """Refuse to move what stands where its state says."""
     if field in ("body_pos", "body_quat") and m.body_jntnum[body] and m.jnt_type[m.body_jntadr[body]] == FREE:
-        raise OptionError(f"{key}: a free body is where its qpos says")
+        raise OptionError(f"{key}: the position of a free body is set by its qpos")

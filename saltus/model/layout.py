@@ -1,7 +1,7 @@
-"""Layout of the kernels' Model and Data, from the fields that each part declares in `saltus.model.fields`.
+"""Layout of the kernels' Model and Data, from the fields declared in `saltus.model.fields`.
 
-Fields that exist in MuJoCo have MuJoCo's names. Features disabled by options of a file (gravity, springs, dampers,
-actuation) are already zero in the kernels' Model, so that kernels need no switches.
+Fields that exist in MuJoCo have MuJoCo's names. Fields of features disabled by flags of a file (gravity, springs,
+dampers, actuation) are zero in the kernels' Model, so kernels need not test the flags.
 """
 
 import functools
@@ -60,14 +60,6 @@ def model_layout(features: frozenset[str]) -> Layout:
 
 def _with_features(of_fields: frozenset[str], others: frozenset[str]) -> Layout:
     return model_layout(of_fields | others)
-
-
-EVENT_SIZES = (
-    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
-    "nq_event nevent_look nuserevent ndense"
-)
-NO_ROOM = [*EVENT_SIZES.split(), "nactuation_state", "npast", "ntouch", "nv_touch"]
-NO_EVENTS = dict.fromkeys(NO_ROOM, 0) | cone.cone_sizes(0, 0)
 
 
 def data_sizes(

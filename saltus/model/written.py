@@ -1,4 +1,4 @@
-"""What a user writes into a copy of a model, in the belief that it is the model."""
+"""Warnings for values written into a copy of a model, where they have no effect."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Copies:
         fields, self._written = list(self._written), {}
         if fields:
             text = (
-                f"model.mujoco is a copy: what was written into its {', '.join(fields)} is not in the model "
+                f"model.mujoco is a copy: values written into its {', '.join(fields)} do not change the model "
                 f"{model.name!r}. Write {_instead(fields[0])}m = model.mujoco, write into m, and saltus.load(m)"
             )
             warn(text)

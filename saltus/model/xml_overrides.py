@@ -1,12 +1,11 @@
-"""A model's file with other values: those that MuJoCo's compiler makes a model from, as sizes, materials and pins.
+"""Copies of a model with other attributes in its MJCF file, compiled anew: sizes, materials, pins.
 
-A path names an attribute as the file has it, from an element down:
+A path names an attribute of the file, from an element down:
 
     geom[ball]/size    flexcomp[sheet]/elasticity/young    option/integrator    default[wall]/geom/friction
 
-In brackets stands the element's name (a default's class), or "#3" for the one with that number among those of its kind;
-they may be left out where there is only one. Values of a model that is compiled already: see
-`saltus.model.field_overrides`.
+Brackets hold the element's name (a default's class), or "#3" for the one with that number among those of its kind;
+they can be omitted if there is only one. For values of a compiled model, see `saltus.model.field_overrides`.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ class Source(NamedTuple):
 def edited(source: Any, values: Mapping[str, Any], *, ignore: Iterable[str] = ()) -> Model:
     """The model of a file with other values of its attributes, by paths as above, compiled anew.
 
-    `source` and `ignore` as `saltus.load` takes them, but for URDF and a compiled MjModel, which have no MJCF text. A
-    value is text as it would stand in the file, a number, or several; None takes the attribute out, so that its default
-    holds. What a Model leaves out, its changes and its muscles stay.
+    `source` and `ignore` as for `saltus.load`, except URDF and a compiled MjModel, which have no MJCF text. A value is
+    text as in the file, a number, or several; None removes the attribute, so that its default applies. A Model's
+    ignored features, changes and muscles are kept.
 
     Raises:
         OptionError: there is no such element or attribute, or it cannot have this value; the message names it.
@@ -149,7 +148,7 @@ def _assign(root: ElementTree.Element, path: str, value: Any) -> None:
     """Give an attribute another value, or take it out."""
     *steps, attribute = [part.strip() for part in path.split("/")]
     if not steps or not re.fullmatch(r"\w+", attribute):
-        raise OptionError(f"{path!r} names no attribute of the model's file; expected element[name]/attribute")
+        raise OptionError(f"{path!r} is not an attribute of the model file; expected element[name]/attribute")
     element = _first(root, _step(steps[0], path), path)
     for step in steps[1:]:
         element = _child(element, _step(step, path), path)
@@ -164,7 +163,7 @@ def _step(text: str, path: str) -> tuple[str, str | None]:
     """An element's kind, and its name or None."""
     found = STEP.match(text)
     if found is None:
-        raise OptionError(f"{path}: {text!r} is no element; expected kind[name], as geom[ball]")
+        raise OptionError(f"{path}: {text!r} is not an element; expected kind[name], as geom[ball]")
     return found["tag"], found["name"]
 
 
@@ -196,7 +195,7 @@ def _child(parent: ElementTree.Element, step: tuple[str, str | None], path: str)
 def _chosen(found: list[ElementTree.Element], tag: str, name: str | None, path: str) -> ElementTree.Element:
     if name is None:
         if len(found) > 1:
-            raise OptionError(f"{path}: there are {len(found)} elements {tag}; say which: {tag}[name] or {tag}[#0]")
+            raise OptionError(f"{path}: there are {len(found)} elements {tag}; choose one: {tag}[name] or {tag}[#0]")
         return found[0]
     names = [e.get("class" if tag == "default" else "name") or f"#{k}" for k, e in enumerate(found)]
     if name in names:

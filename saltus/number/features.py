@@ -1,8 +1,9 @@
 """Which features of a struct the code of a kernel depends on: structs that differ in others share what is compiled.
 
-Features are words of a struct's layout. A kernel depends on one where it, or what it calls, is a choice by it (see
-`saltus.number.kernels.only_with`) or a function that `overload` compiles by it (see `looks_at`). What is found is an
-upper bound: code of which nothing is known may depend on all of them.
+Features are words of a struct's layout. A kernel depends on one where it, or what it calls, asks for it by
+`saltus.number.conditions.has`, is left out without it (see `saltus.number.kernels.only_with`), or is a function that
+`overload` compiles by it (see `looks_at`). What is found is an upper bound: code of which nothing is known may depend
+on all of them.
 """
 
 import inspect
@@ -14,7 +15,8 @@ from numba.core.datamodel import models
 from numba.core.dispatcher import Dispatcher
 from numba.extending import _Intrinsic, register_model
 
-Features = frozenset[str]
+from saltus.number.conditions import CONDITIONS, Features, live_code, met
+
 NONE: Features = frozenset()
 
 
@@ -45,17 +47,19 @@ def _in_code(function: Any, features: Features) -> Features:
     code, names = function.__code__, function.__globals__
     if function.__closure__ or any(inspect.iscode(x) for x in code.co_consts):
         return features
-    return NONE.union(*[_in_value(names[name], features) for name in code.co_names if name in names])
+    live = live_code(function, features)
+    return live.met.union(*[_in_value(names[name], features) for name in live.names])
 
 
 def _in_value(value: Any, features: Features) -> Features:
     """Of what a kernel refers to."""
-    if isinstance(value, int | float | str | tuple | _Intrinsic):
+    if isinstance(value, int | float | str | tuple | _Intrinsic) or any(value is known for known in CONDITIONS):
         return NONE
     if isinstance(value, Dispatcher):
         return looked_at(value, features)
     if isinstance(value, Choice):
-        return value.looked_at(features)
+        found = met(features, value.features)
+        return found | looked_at(value.kernel, features) if found else NONE
     begun = getattr(value, "looks_at", None)
     if begun is not None:
         return features if any(word.startswith(begun) for word in features) else NONE
@@ -63,34 +67,18 @@ def _in_value(value: Any, features: Features) -> Features:
 
 
 class Choice:
-    """One of two kernels, by the types of the arguments; itself a kernel to those who call it.
-
-    `words`: those of a set of features by which is chosen, if the condition is on features; `condition` of the types.
-    """
+    """A kernel of a struct with any of some features, and another one for structs without."""
 
     otherwise: Any  # the other kernel
     py_func: Any  # the choice in plain Python
 
-    def __init__(
-        self, kernel: Any, condition: Callable[..., bool], words: Callable[[Features], Features] | None = None
-    ):
-        self.kernel, self.condition, self.words = kernel, condition, words
-
-    def looked_at(self, features: Features) -> Features:
-        """As `looked_at` of a kernel."""
-        if self.words is None:
-            return _in_value(self.kernel, features) | _in_value(self.otherwise, features)
-        met = self.words(features)
-        return met | _in_value(self.kernel, features) if met else _in_value(self.otherwise, features)
+    def __init__(self, kernel: Any, features: tuple[str, ...]):
+        self.kernel, self.features = kernel, features
 
     def chosen(self, arguments: tuple) -> tuple[Dispatcher, Features]:
         """The kernel for arguments of these types, and the features by which it was chosen."""
-        met = NONE if self.words is None else self.words(getattr(arguments[0], "features", NONE))
-        chosen = self.kernel if self.condition(*arguments) else self.otherwise
-        if isinstance(chosen, Dispatcher):
-            return chosen, met
-        kernel, others = chosen.chosen(arguments)
-        return kernel, met | others
+        found = met(getattr(arguments[0], "features", NONE), self.features)
+        return (self.kernel if found else self.otherwise), found
 
 
 class ChoiceType(types.Callable, types.Opaque):

@@ -25,9 +25,10 @@ from saltus.number.compile.loading import LoadingCache
 from saltus.number.compile.parts import PartCompiler
 from saltus.number.compile.progress import watch_the_compiler
 from saltus.number.compile.units import EntryCompiler
+from saltus.number.conditions import has
 from saltus.number.features import Choice, ChoiceType, narrowed
-from saltus.number.kinds import dual
-from saltus.number.structs import KINDS, LAYOUTS, VIEWS, StructType, kind_of_buffer
+from saltus.number.struct_types import KINDS, StructType, kind_of_buffer, view_of
+from saltus.number.structs import LAYOUTS
 
 
 class _Flags(set):
@@ -128,7 +129,7 @@ class Entry:
     def compiled(self, *layouts: str) -> Dispatcher:
         """The dispatcher for structs of layouts with these names, made on first use."""
         if layouts not in self._compiled:
-            namespace = {f"view_{s}": VIEWS[s] for s in layouts} | self._namespace
+            namespace = {f"view_{s}": view_of(s) for s in layouts} | self._namespace
             namespace["__name__"] = __name__  # cached code is found again through its module
             exec(compile(self._source(layouts), f"<saltus kernel {self.name}>", "exec"), namespace)
             function = namespace[f"entry_{self.name}"]
@@ -213,38 +214,24 @@ def entry(function=None, *, name="", structs=("m", "d"), parameters=0):
 def only_with(*features, otherwise="None"):
     """A kernel of a struct and more that is compiled only where the struct's layout has any of `features`.
 
-    A feature that ends with "_" means any word that begins so.
-    For structs of other layouts the call is `otherwise`: an expression of the arguments, or another kernel. So nobody
-    waits for the compilation of what their model does not have.
+    They are named as for `has`. For structs of other layouts the call is `otherwise`, an expression of the arguments.
+    So nobody waits for the compilation of what their model does not have.
     """
-    whole, begun = frozenset(features), tuple(f for f in features if f.endswith("_"))
-
-    def words(present):
-        return frozenset(word for word in present if word in whole or word.startswith(begun))
-
-    return lambda kernel: _KernelChoice(kernel, otherwise, lambda m, *_: bool(words(m.layout.features)), words)
-
-
-def without_tangents(otherwise):
-    """A kernel of model and data that is compiled only for numbers without tangents; duals get the other kernel."""
-    return lambda kernel: _KernelChoice(kernel, otherwise, lambda m, d: d.real is not dual)
+    return lambda kernel: _KernelChoice(kernel, features, otherwise)
 
 
 class _KernelChoice(Choice):
-    """A kernel that is `other`, an expression or another kernel, for arguments that do not meet a condition.
+    """In compiled code the choice is by the type of the first argument, and what is not chosen is not compiled."""
 
-    In compiled code the condition is on the arguments' types, and what is not chosen is not compiled.
-    """
-
-    def __init__(self, kernel, other, condition, words=None):
-        super().__init__(kernel, condition, words)
-        self._other = other
+    def __init__(self, kernel, features, expression):
+        super().__init__(kernel, features)
+        self._expression = expression
         functools.update_wrapper(self, kernel.py_func, updated=())
         del self.__wrapped__
 
     @functools.cached_property
     def _functions(self):
-        return _plain_choice(self.kernel, self._other, self.condition)
+        return _plain_choice(self.kernel, self.features, self._expression)
 
     @property
     def py_func(self):
@@ -252,7 +239,7 @@ class _KernelChoice(Choice):
 
     @functools.cached_property
     def otherwise(self):
-        return kernel(self._functions[1], inline=True) if isinstance(self._other, str) else self._other
+        return kernel(self._functions[1], inline=True)
 
     @functools.cached_property
     def _numba_type_(self):
@@ -267,27 +254,25 @@ class _KernelChoice(Choice):
     def __reduce_ex__(self, protocol):
         if vars(sys.modules.get(self.__module__, object)).get(self.__qualname__) is self:
             return self.__qualname__
-        return _KernelChoice, (self.kernel, self._other, self.condition, self.words)
+        return _KernelChoice, (self.kernel, self.features, self._expression)
 
 
-def _plain_choice(kernel, otherwise, condition):
-    """A choice as a plain Python function, and that of what is chosen otherwise, if it is an expression."""
+def _plain_choice(kernel, features, expression):
+    """A choice as a plain Python function, and that of the expression."""
     name = kernel.py_func.__name__
     arguments = ", ".join(inspect.signature(kernel.py_func).parameters)
     source = f"""
 def {name}({arguments}):
-    return kernel({arguments}) if condition({arguments}) else other({arguments})
+    return kernel({arguments}) if has({arguments.partition(",")[0]}, *features) else other({arguments})
 def other({arguments}):
-    return {otherwise if isinstance(otherwise, str) else None}
+    return {expression}
 """
-    namespace = {"kernel": kernel, "condition": condition, "__name__": kernel.py_func.__module__}
+    namespace = {"kernel": kernel, "has": has, "features": features, "__name__": kernel.py_func.__module__}
     exec(source, namespace)
     stub, other = namespace[name], namespace["other"]
     stub.__doc__ = kernel.py_func.__doc__
     for function in stub, other:
         function.py_func = function  # its own source, for `interpret`
-    if not isinstance(otherwise, str):
-        namespace["other"] = otherwise
     return stub, other
 
 

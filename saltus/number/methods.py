@@ -6,8 +6,6 @@ that method in the same way. So what the function depends on is told by its fing
 
 import ast
 import copy
-import inspect
-import textwrap
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -16,6 +14,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from saltus.errors import OptionError
+from saltus.number.conditions import syntax_tree
 
 EXPECTED = "numbers, text, tuples and NumPy arrays can be read, and methods called"
 
@@ -49,14 +48,12 @@ def plain_function(method: MethodType, made: Callable[[Any], Any]) -> FunctionTy
 
 
 def _source(function: FunctionType) -> Any:
-    try:
-        text = textwrap.dedent(inspect.getsource(function))
-        tree = ast.parse(text).body[0]
-    except (OSError, SyntaxError, TypeError, IndexError):
+    tree = syntax_tree(function)
+    if tree is None:
         raise OptionError(
             f"the source of the method {function.__qualname__} is not at hand; give a function or a static method"
-        ) from None
-    return ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+        )
+    return tree
 
 
 class _Reads(ast.NodeTransformer):

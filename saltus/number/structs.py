@@ -1,34 +1,21 @@
-"""Flat structs: many named arrays in one buffer, seen by kernels without reference counts, bounds checks or copies.
+"""Flat structs: many named arrays in one buffer.
 
 A `Layout` names fields and their shapes. A `Struct` is a layout with sizes and memory: one aligned buffer of numbers of
-one kind and one of integers, whose head holds the integer scalars and the offsets of the arrays. In a kernel,
-`d.xpos[i, 2]` is a number and `d.xpos[i]` a tuple in registers; a field's last extents are part of its type. Each field
-is its own alias class, so that the compiler knows that writing one leaves the others alone; fields of a frozen layout
-never change.
+one kind and one of integers, whose head holds the integer scalars and the offsets of the arrays. For what kernels see
+of it, see `saltus.number.struct_types`.
 """
 
 import hashlib
 import math
-import operator
 from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.core.imputils import lower_builtin, lower_cast
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import intrinsic, lower_getattr_generic, lower_setattr_generic, register_model
 
 from saltus.errors import OptionError
-from saltus.number import duals, lanes  # noqa: F401  (their operators)
-from saltus.number.kinds import NTANGENT, LaneType, dual, lane32, lane64
+from saltus.number.kinds import NTANGENT, lane32, lane64
 
 Field = namedtuple("Field", "kind shape")  # kind: "real" or "int"; shape: sizes by name, extents by number
-INT64 = ir.IntType(64)
-KINDS = {"float64": types.float64, "float32": types.float32, "lane64": lane64, "lane32": lane32, "dual": dual}
 _ELEMENT_SHAPE = {
     "float64": (np.float64, ()),
     "float32": (np.float32, ()),
@@ -52,7 +39,7 @@ class Layout:
     """Named fields in order: `fields` maps a name to `Field`.
 
     `frozen`: kernels never write it. `features`: words by which kernels leave out, when they are compiled, what a
-    struct of this layout does not need (see `saltus.number.kernels.only_with`); `narrowed`: a function that gives the
+    struct of this layout does not need (see `saltus.number.conditions.has`); `narrowed`: a function that gives the
     layout of the same fields with some of the features only, by which, where it can be imported, a layout is pickled.
     """
 
@@ -64,7 +51,6 @@ class Layout:
         if LAYOUTS.get(name, self).digest != self.digest:
             raise ValueError(f"there is another layout with the name {name!r}")
         LAYOUTS[name] = self
-        VIEWS[name] = _make_view(self)
 
     def narrowed(self, features):
         """The layout of the same fields with no features but these."""
@@ -78,7 +64,6 @@ class Layout:
 
 
 LAYOUTS: dict[str, Layout] = {}
-VIEWS: dict = {}
 
 
 def _layout_named(name):
@@ -163,247 +148,3 @@ def aligned_zeros(shape, dtype):
     raw = np.zeros(count + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + count].view(dtype).reshape(shape)
-
-
-# ---------------------------------------------------------------- what kernels see
-
-
-class StructType(types.Type):
-    """A struct with numbers of type `real`; `name` is its layout's."""
-
-    def __init__(self, name, real):
-        self.layout_name, self.real = name, real
-        super().__init__(f"{name}-{LAYOUTS[name].digest}[{real}]")
-
-    @property
-    def layout(self):
-        return LAYOUTS[self.layout_name]
-
-    @property
-    def features(self):
-        return self.layout.features
-
-    def narrowed(self, features):
-        """The type of the layout with no features but these."""
-        return StructType(self.layout.narrowed(features).name, self.real)
-
-    def field_type(self, name):
-        """The type of an attribute in a kernel, or None."""
-        field = self.layout.fields.get(name)
-        if field is None:
-            return None
-        element = self.real if field.kind == "real" else types.int64
-        if not field.shape:
-            return element
-        return FieldType(element, field.shape[1:], f"{self.layout_name}.{name}", self.layout.frozen)
-
-
-class FieldType(types.Type):
-    """An array field: `row` are the extents after the first; `alias` names its alias class."""
-
-    def __init__(self, element, row, alias, frozen):
-        self.element, self.row, self.alias, self.frozen = element, row, alias, frozen
-        super().__init__(f"Field({element}, {row}, {alias})")
-
-    @property
-    def row_type(self):
-        """What one leading index gives: a number, or a tuple of numbers."""
-        return types.UniTuple(self.element, self.row[0]) if self.row else self.element
-
-
-@register_model(StructType)
-class _StructModel(models.StructModel):
-    def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, [("real", types.voidptr), ("ints", types.CPointer(types.int64))])
-
-
-@lower_cast(StructType, StructType)
-def _narrowed(context, builder, fromty, toty, value):
-    return value  # the same two pointers
-
-
-@register_model(FieldType)
-class _FieldModel(models.PrimitiveModel):
-    def __init__(self, dmm, fe_type):
-        super().__init__(dmm, fe_type, dmm.lookup(fe_type.element).get_data_type().as_pointer())
-
-
-def _metadata(builder, instruction, alias, frozen):
-    """Mark a load or store with its alias class, and loads of frozen fields as invariant."""
-    module = builder.module
-    root = module.add_metadata(["saltus"])
-    node = module.add_metadata([alias, root, ir.Constant(INT64, 0)])
-    tag = module.add_metadata([node, node, ir.Constant(INT64, 0)])
-    instruction.set_metadata("tbaa", tag)
-    if frozen and instruction.opname == "load":
-        instruction.set_metadata("invariant.load", module.add_metadata([]))
-    return instruction
-
-
-def _head(context, builder, struct, slot, layout_name):
-    """Entry `slot` of the integer buffer's head, which never changes."""
-    pointer = builder.gep(struct.ints, [ir.Constant(INT64, slot)])
-    return _metadata(builder, builder.load(pointer), f"{layout_name}.head", True)
-
-
-@infer_getattr
-class _StructAttribute(AttributeTemplate):
-    key = StructType
-
-    def generic_resolve(self, ty, attr):
-        return ty.field_type(attr)
-
-
-def _field_pointer(context, builder, ty, value, attr):
-    struct = cgutils.create_struct_proxy(ty)(context, builder, value=value)
-    offset = _head(context, builder, struct, ty.layout.slot[attr], ty.layout_name)
-    if ty.layout.fields[attr].kind == "real":
-        element = context.get_data_type(ty.real).as_pointer()
-        return builder.gep(builder.bitcast(struct.real, element), [offset])
-    return builder.gep(struct.ints, [offset])
-
-
-@lower_getattr_generic(StructType)
-def _lower_attribute(context, builder, ty, value, attr):
-    field = ty.layout.fields[attr]
-    if field.kind == "int" and not field.shape:
-        struct = cgutils.create_struct_proxy(ty)(context, builder, value=value)
-        return _head(context, builder, struct, ty.layout.slot[attr], ty.layout_name)
-    pointer = _field_pointer(context, builder, ty, value, attr)
-    if field.shape:
-        return pointer
-    return _load(context, builder, ty.real, pointer, f"{ty.layout_name}.{attr}", ty.layout.frozen)
-
-
-@lower_setattr_generic(StructType)
-def _lower_set_attribute(context, builder, sig, args, attr):
-    ty, value_type = sig.args
-    if ty.layout.fields[attr].shape or ty.layout.fields[attr].kind == "int" or ty.layout.frozen:
-        raise TypeError(f"{attr} cannot be assigned")
-    pointer = _field_pointer(context, builder, ty, args[0], attr)
-    value = context.cast(builder, args[1], value_type, ty.real)
-    _store(context, builder, ty.real, value, pointer, f"{ty.layout_name}.{attr}")
-
-
-def _load(context, builder, element, pointer, alias, frozen):
-    load = builder.load(pointer, align=_alignment(element))
-    _metadata(builder, load, alias, frozen)
-    return load
-
-
-def _store(context, builder, element, value, pointer, alias):
-    _metadata(builder, builder.store(value, pointer, align=_alignment(element)), alias, False)
-
-
-def _alignment(element):
-    if isinstance(element, LaneType):
-        return min(element.nbytes, 64)
-    if element == dual:
-        return 64
-    return element.bitwidth // 8
-
-
-def _element_pointer(context, builder, ty, pointer, index_types, indices):
-    """Pointer to the element (or first element of the row) at the indices."""
-    at = context.cast(builder, indices[0], index_types[0], types.int64)
-    if ty.row:
-        at = builder.mul(at, ir.Constant(INT64, ty.row[0]), flags=("nsw",))
-    if len(indices) == 2:
-        at = builder.add(at, context.cast(builder, indices[1], index_types[1], types.int64), flags=("nsw",))
-    return builder.gep(pointer, [at])
-
-
-def _indexed_type(ty, index):
-    if isinstance(index, types.Integer):
-        return ty.row_type
-    if isinstance(index, types.BaseTuple) and len(index) == 2 and ty.row:
-        return ty.element if all(isinstance(i, types.Integer) for i in index) else None
-    return None
-
-
-@infer_global(operator.getitem)
-class _GetItem(AbstractTemplate):
-    def generic(self, args, kws):
-        if len(args) == 2 and isinstance(args[0], FieldType):
-            result = _indexed_type(*args)
-            return signature(result, *args) if result is not None else None
-
-
-@infer_global(operator.setitem)
-class _SetItem(AbstractTemplate):
-    def generic(self, args, kws):
-        if len(args) == 3 and isinstance(args[0], FieldType) and not args[0].frozen:
-            expected = _indexed_type(args[0], args[1])
-            if expected is not None and self.context.can_convert(args[2], expected) is not None:
-                return signature(types.none, args[0], args[1], expected)
-
-
-@lower_builtin(operator.getitem, FieldType, types.Integer)
-def _get_row(context, builder, sig, args):
-    ty, index = sig.args
-    pointer = _element_pointer(context, builder, ty, args[0], [index], [args[1]])
-    if not ty.row:
-        return _load(context, builder, ty.element, pointer, ty.alias, ty.frozen)
-    items = []
-    for k in range(ty.row[0]):
-        place = builder.gep(pointer, [ir.Constant(INT64, k)])
-        items.append(_load(context, builder, ty.element, place, ty.alias, ty.frozen))
-    return context.make_tuple(builder, sig.return_type, items)
-
-
-@lower_builtin(operator.getitem, FieldType, types.BaseTuple)
-def _get_element(context, builder, sig, args):
-    ty, index = sig.args
-    pointer = _element_pointer(context, builder, ty, args[0], list(index), cgutils.unpack_tuple(builder, args[1]))
-    return _load(context, builder, ty.element, pointer, ty.alias, ty.frozen)
-
-
-@lower_builtin(operator.setitem, FieldType, types.Integer, types.Any)
-def _set_row(context, builder, sig, args):
-    ty, index, _ = sig.args
-    pointer = _element_pointer(context, builder, ty, args[0], [index], [args[1]])
-    if not ty.row:
-        _store(context, builder, ty.element, args[2], pointer, ty.alias)
-        return context.get_dummy_value()
-    for k, item in enumerate(cgutils.unpack_tuple(builder, args[2])):
-        place = builder.gep(pointer, [ir.Constant(INT64, k)])
-        _store(context, builder, ty.element, item, place, ty.alias)
-    return context.get_dummy_value()
-
-
-@lower_builtin(operator.setitem, FieldType, types.BaseTuple, types.Any)
-def _set_element(context, builder, sig, args):
-    ty, index, _ = sig.args
-    pointer = _element_pointer(context, builder, ty, args[0], list(index), cgutils.unpack_tuple(builder, args[1]))
-    _store(context, builder, ty.element, args[2], pointer, ty.alias)
-    return context.get_dummy_value()
-
-
-def kind_of_buffer(ty):
-    """The kind of number in a buffer: duals have three axes, lanes two, floats one."""
-    if ty.ndim == 3:
-        return dual
-    if ty.ndim == 2:
-        return lane64 if ty.dtype == types.float64 else lane32
-    return ty.dtype
-
-
-def _make_view(layout):
-    """An intrinsic that sees two buffers as a struct of this layout."""
-    name = layout.name
-
-    @intrinsic
-    def view(typingctx, real, ints):
-        ty = StructType(name, kind_of_buffer(real))
-
-        def codegen(context, builder, sig, args):
-            struct = cgutils.create_struct_proxy(ty)(context, builder)
-            buffer = context.make_array(sig.args[0])(context, builder, args[0])
-            head = context.make_array(sig.args[1])(context, builder, args[1])
-            struct.real = builder.bitcast(buffer.data, struct.real.type)
-            struct.ints = head.data
-            return struct._getvalue()  # noqa: SLF001 (Numba has no other)
-
-        return ty(real, ints), codegen
-
-    return view

@@ -9,21 +9,8 @@ import math
 
 from numba.extending import overload
 
-from saltus.number.functions import (
-    absolute,
-    any_lane,
-    atan2,
-    chain,
-    fma,
-    lane_count,
-    lane_get,
-    lane_set,
-    lowest_bits,
-    rarely,
-    sincos,
-    value_of,
-    where,
-)
+from saltus.number.components import chain, lane_count, lane_get, lane_set, lowest_bits, value_of
+from saltus.number.functions import absolute, any_lane, atan2, fma, rarely, sincos, where
 from saltus.number.kernels import kernel
 from saltus.number.kinds import LaneType, dual, is_real
 

@@ -29,6 +29,7 @@ from saltus.model.sensor_enums import (
     SLOTS,
     STRONGEST,
 )
+from saltus.number.conditions import has
 from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
@@ -82,16 +83,11 @@ def matches(m, d, s, k):
 
 
 @kernel
-def within_reach(m, d, k, c):
-    """Lanes in which contact k of pair c is within margin + gap."""
-    return d.contact_dist[k] <= m.law_reach[m.collision_law[c]]
-
-
-@only_with("event", otherwise=within_reach)
-@kernel
 def touches(m, d, k, c):
-    """Whether contact k exists; with located events, where gaps of all points are known, whether it is active."""
-    return d.contact_block[k] >= 0
+    """Lanes in which contact k of pair c is within margin + gap; with events located, whether it is active."""
+    if has(m, "event"):
+        return d.contact_block[k] >= 0
+    return d.contact_dist[k] <= m.law_reach[m.collision_law[c]]
 
 
 @kernel

@@ -9,7 +9,7 @@ joints and sites, of gravity compensation and of a medium count as the joint's.
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
 from saltus.contact.rows.equality import anchors, orientations, turned
-from saltus.contact.rows.user_compliance import GIVEN, has_law
+from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.tendon.force import spring_and_damper
 from saltus.dynamics.tendon.length import way_around
 from saltus.dynamics.tree.kinematics import site_position
@@ -17,6 +17,7 @@ from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.dynamics.tree.tendon_inertia import is_fixed, path_acceleration
 from saltus.model.actuator_enums import TENDON as OF_TENDON
 from saltus.model.enums import CONNECT, TENDON, WELD, WRAP_SITE
+from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import add6, add_scaled6, sub6
@@ -66,12 +67,15 @@ def add_force(m, d, b, point, torque, force, sign):
 
 
 @kernel
-def row_contact_force(m, d, k):
+def contact_force(m, d, k):
     """Force (N) and torque (N m) of contact k on its second geom in the contact frame; zero where it is not active.
 
-    In lanes where the contact is inactive, its rows, active in other lanes, may hold a zero of either sign.
+    With a user law there is no torque. In lanes where the contact is inactive, its rows, active in other lanes, may
+    hold a zero of either sign.
     """
     zero = 0.0 * d.time
+    if has(m, GIVEN):
+        return d.contact_touch[k], (zero, zero, zero)
     f0 = f1 = f2 = t0 = t1 = t2 = zero
     b = d.contact_block[k]
     if b >= 0:
@@ -88,21 +92,13 @@ def row_contact_force(m, d, k):
     return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
 
 
-@only_with(GIVEN, otherwise=row_contact_force)
-@kernel
-def contact_force(m, d, k):
-    """Force (N) and torque (N m) of contact k on its second geom in the contact frame; with a user law, no torque."""
-    zero = 0.0 * d.time
-    return d.contact_touch[k], (zero, zero, zero)
-
-
 @only_with("contact")
 @kernel
 def add_contact_forces(m, d):
     """Add the contact forces to cfrc_ext of both bodies; as in MuJoCo not those on deformable bodies."""
     for k in range(d.count[NCON]):
         rigid = m.collision_geom2[d.contact_collision[k]] >= 0
-        if rigid and (d.contact_block[k] >= 0 or has_law(m)):
+        if rigid and (d.contact_block[k] >= 0 or has(m, GIVEN)):
             force, torque = contact_force(m, d, k)
             frame, point = d.contact_frame[k], d.contact_pos[k]
             force = transpose_times_vector(frame, force)

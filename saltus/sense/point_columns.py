@@ -9,6 +9,7 @@ from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.model.enums import BOX, PLANE, pair_kind
 from saltus.model.event_enums import SLIP, STICK
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
@@ -53,10 +54,11 @@ def at_bound(m, d, k, force, cones):
     return used >= EDGE * force[0]
 
 
-@only_with(GIVEN, otherwise=at_bound)
 @kernel
 def slides(m, d, k, force, cones):
     """Whether contact k slips: at its friction bound or, with a user law, by the tangential velocity of its bodies."""
+    if not has(m, GIVEN):
+        return at_bound(m, d, k, force, cones)
     c = d.contact_collision[k]
     one = point_velocity(m, d, m.geom_bodyid[m.collision_geom1[c]], d.contact_pos[k])
     relative = sub3(point_velocity(m, d, m.geom_bodyid[m.collision_geom2[c]], d.contact_pos[k]), one)

@@ -1,7 +1,7 @@
 """Running models: `saltus.simulate(model, t0, tf, sampling_period, q0, v0)`, and the modules behind it.
 
-The package can be called: see `saltus.simulate.function.simulate`, whose arguments it takes. `saltus.Simulation` is the
-same with the state in one's hands.
+The package can be called, with the arguments of `saltus.simulate.function.simulate`. `saltus.Simulation` gives control
+of the state between steps.
 """
 
 import inspect

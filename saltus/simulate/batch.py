@@ -1,4 +1,4 @@
-"""Thousands of simulations of one model at once: in the lanes of SIMD registers, on several threads."""
+"""Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads."""
 
 import os
 from typing import Any
@@ -45,15 +45,15 @@ class Batch:
     others, on n or on threads, to the bit.
 
     `control`: a controller in the time loop (`saltus.PID`, `saltus.controller`), whose parameters `control_prm` [n, p]
-    may differ from simulation to simulation. `dynamics`: equations of motion in the place of the engine's (see
+    may differ from simulation to simulation. `dynamics`: equations of motion in place of the engine's (see
     `saltus.Dynamics`).
 
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4] and
     `userdata` [n, nuserdata]: reading gives a copy, assigning (an array, or one row for all) sets them.
 
-    A batch has threads of its own and is for one thread of the program at a time: while one is in a method, any other
-    that calls one, reads or assigns gets a ConcurrencyError.
+    A batch has its own threads and may be used by one thread of the program at a time: while one is in a method, any
+    other that calls a method, reads or assigns gets a ConcurrencyError.
     """
 
     def __init__(
@@ -80,9 +80,9 @@ class Batch:
         check_sampling(self.model, self.integrator)
         check_discrete(self.model, self.integrator)
         if not suits_soft(self.integrator, self.model):
-            raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not have; choose another")
+            raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not support")
         if isinstance(control, Actuation):
-            raise OptionError("an Actuation has events, which batches do not locate; give it to saltus.Simulation")
+            raise OptionError("an Actuation has events, which batches do not support; use saltus.Simulation")
         self.timestep = self.model.opt.timestep if timestep is None else timestep
         self._made = dict(timestep=self.timestep, control=control, dynamics=dynamics)
         laws = user_laws(self.model, control, equations_key(dynamics, self.model))
@@ -213,7 +213,7 @@ class Batch:
             failed = 1
         self.unconverged += failed
         if status == CONTACTS_FULL:
-            raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once; there is no room for them")
+            raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once, which is the limit")
         if status >= STEP_TOO_SMALL:
             self.lanes.flag_stuck()
         if self.lanes.flags.any():
@@ -225,8 +225,8 @@ class Batch:
         # what `saltus.dynamics.history.same_time` counts as the same
         if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
             raise OptionError(
-                f"at t = {latest:.6g} s float32 does not tell the steps of delayed controls and sensors apart "
-                f"(timestep {self.timestep:g} s); use precision='float64', or reset the simulations before"
+                f"at t = {latest:.6g} s float32 cannot distinguish the times of delayed controls and sensors "
+                f"(timestep {self.timestep:g} s); use precision='float64', or reset the simulations earlier"
             )
 
     def _warn(self, what: str) -> None:
@@ -263,9 +263,9 @@ class Batch:
             return int(wrong[0]), "diverged {}"
         found = given or first_bad({name: getattr(self, name)[i] for name in GIVEN})
         name, k = found or ("", 0)
-        what = "; a number that is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
+        what = "; a number is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
         stuck = self.integrator.adaptive and self._read("memory")[i, STUCK] > 0.5
-        return None, ("step control asked for too small steps {}" if stuck else "diverged {}") + what
+        return None, ("step-size control required too small steps {}" if stuck else "diverged {}") + what
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:

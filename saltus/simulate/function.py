@@ -1,4 +1,4 @@
-"""A run as the HuMAnS toolbox calls it: model, times, positions and velocities in, a recording out."""
+"""`saltus.simulate`: a run with the interface of the HuMAnS toolbox."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""How models and simulations look in a notebook: a picture, and tables of what they consist of."""
+"""Display of models and simulations in notebooks: a picture, and tables of their contents."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Any first-order system y' = f(t, y) under the methods that suit one, with the tableaus of the integrators."""
+"""`saltus.integrate_ode`: first-order systems y' = f(t, y), with the tableaus of the integrators."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _method(method: Any) -> ButcherTableau | None:
         return method
     name = method.casefold() if isinstance(method, str) else None
     if name in integrators() and name not in known:
-        kind = "moves positions and velocities of a mechanism apart"
+        kind = "treats positions and velocities of a mechanism separately"
         raise OptionError(f"{name} {kind}; for y' = f(t, y) there are: {', '.join(sorted(known))}")
     if name not in known:
         raise OptionError.unknown("method", method, known)

@@ -1,4 +1,4 @@
-"""A picture of a simulation as it is now."""
+"""A picture of the present state of a simulation."""
 
 import os
 from typing import TYPE_CHECKING, Any

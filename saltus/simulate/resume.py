@@ -1,4 +1,4 @@
-"""Going on with a streamed run that did not come to its end."""
+"""Resuming a streamed run that was interrupted."""
 
 import os
 from collections.abc import Sequence
@@ -37,13 +37,13 @@ def resume(
     events: Sequence[Event] = (),
     contact: Compliant | None = None,
 ) -> Trajectory:
-    """Go on with a run that was streamed to a Zarr store, to its full duration.
+    """Resume a run that was streamed to a Zarr store, to its full duration.
 
-    The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. All that
-    is needed is in the store but Python functions: a `control` that is a function or a `saltus.controller`, `dynamics`,
-    `events` and a `contact` of one's own must be given again (what remembers anything must be as it was then). `model`,
-    if given, is checked to be the one in the store. Ctrl-C ends the run again. A run that is complete is returned as it
-    is.
+    The result is that of an uninterrupted run, bit for bit, on a machine with the same processor and versions. The
+    store holds everything except Python functions: a `control` that is a function or a `saltus.controller`, `dynamics`,
+    `events` and a user-defined `contact` must be passed again (functions with memory in the state that they had then).
+    `model`, if given, is checked against the one in the store. Ctrl-C interrupts the run again. A complete run is
+    returned unchanged.
 
     Raises:
         RecordError: there is no such store, or the run diverged.
@@ -57,15 +57,11 @@ def resume(
     if store.checkpoint.status == DIVERGED:
         raise RecordError(path, "cannot resume: the run diverged", action="resume")
     if stored is None or not setup:
-        raise RecordError(path, "it is not of a streamed run", action="resume")
+        raise RecordError(path, "it is not a streamed run", action="resume")
     if model is not None and not stored.same_as(load(model)):
-        raise OptionError(f"'{os.fspath(path)}' is a run of another model, {stored.name}; resume takes it from there")
+        raise OptionError(f"'{os.fspath(path)}' is a run of another model, {stored.name}; resume uses the stored model")
     own, given = _control(setup, control)
-    _check_word("dynamics", "equations of motion", setup.get("dynamics", ""), dynamics)
-    _check_word("contact", "forces of contact", setup.get("contact_word", ""), contact)
-    if UserEvents(events, None).feature_key != setup.get("events", ""):
-        names = setup.get("event_names", [])
-        raise OptionError(f"the events of the run are {', '.join(names) or 'none'}; give them: events=[...]")
+    _check_laws(setup, dynamics, contact, events)
     _compare_versions(path, store.header["attrs"])
     sim = Simulation(
         stored.restore(),
@@ -97,12 +93,12 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
     own, of_run = setup["control"], setup["run_control"]
     asked = [about for about in (own, of_run) if about["kind"] in (CONTROLLER, FUNCTION)]
     if given is not None and not asked:
-        raise OptionError("the control of this run is in its store; resume takes none")
+        raise OptionError("the control of this run is stored with it; call resume without control")
     if len(asked) == 2:
-        raise OptionError("the run has a controller and a control function; only one of them can be given to resume")
+        raise OptionError("the run has a controller and a control function; resume supports only one of them")
     if asked and given is None:
         what = "function" if asked[0]["kind"] == FUNCTION else "controller"
-        raise OptionError(f"the run is controlled by the {what} {asked[0]['name']}, which must be given: control=...")
+        raise OptionError(f"the run is controlled by the {what} {asked[0]['name']}; pass it as control=...")
     if asked and asked[0] != described(given):
         now = described(given)
         raise OptionError(f"the run is controlled by {asked[0]['name']}, not by {now.get('name', now['kind'])}")
@@ -110,12 +106,23 @@ def _control(setup: dict[str, Any], given: Any) -> tuple[Controller | None, Any]
     return made[0], made[1]
 
 
+def _check_laws(
+    setup: dict[str, Any], dynamics: Dynamics | None, contact: Compliant | None, events: Sequence[Event]
+) -> None:
+    """OptionError unless the equations of motion, the contact law and the events are those of the run."""
+    _check_word("dynamics", "equations of motion", setup.get("dynamics", ""), dynamics)
+    _check_word("contact", "contact forces", setup.get("contact_word", ""), contact)
+    if UserEvents(events, None).feature_key != setup.get("events", ""):
+        names = setup.get("event_names", [])
+        raise OptionError(f"the events of the run are {', '.join(names) or 'none'}; pass them as events=[...]")
+
+
 def _check_word(name: str, what: str, was: str, given: Dynamics | Compliant | None) -> None:
     """OptionError unless the argument `name` holds the kernels of the run, whose word was `was`; `what` they are."""
     now = given.feature_key if given else ""
     if was != now:
         if not now:
-            raise OptionError(f"the run has {what} of its own, {was}; give them: {name}=...")
+            raise OptionError(f"the run has user-defined {what}, {was}; pass them as {name}=...")
         raise OptionError(f"the {what} of the run are {was or 'those of the engine'}, not {now}")
 
 
@@ -131,7 +138,7 @@ def _integrator(path: Any, setup: dict[str, Any]) -> Any:
     if setup["tableau"]:
         return ButcherTableau(**setup["tableau"])
     if setup["tableau"] is not None or setup["integrator"] not in integrators():
-        raise RecordError(path, f"its integrator, {setup['integrator']}, is not one of Saltus's", action="resume")
+        raise RecordError(path, f"its integrator, {setup['integrator']}, is unknown", action="resume")
     return setup["integrator"]
 
 
@@ -140,5 +147,5 @@ def _compare_versions(path: Any, attrs: dict[str, Any]) -> None:
     now = {"saltus_version": __version__, **versions()}
     changed = [f"{k.removesuffix('_version')} {attrs.get(k)} is now {v}" for k, v in now.items() if attrs.get(k) != v]
     if changed:
-        text = f"resuming '{os.fspath(path)}' with other versions ({', '.join(changed)}): its bits may differ"
+        text = f"resuming '{os.fspath(path)}' with other versions ({', '.join(changed)}): rounding may differ"
         warn(text)

@@ -1,4 +1,4 @@
-"""One mechanism in motion."""
+"""`saltus.Simulation`: one mechanism, its state, and an integrator."""
 
 import os
 from collections.abc import Sequence
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import numbers, positive, whole_number
+from saltus.arguments import positive, whole_number
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
 from saltus.model.model import Model
 from saltus.simulate import stepping
+from saltus.simulate.attributes import made_with, put, state_property
 from saltus.simulate.diagnosis import divergence
 from saltus.simulate.engine.data import Data
 from saltus.simulate.engine.engine import Engine
@@ -29,37 +30,6 @@ if TYPE_CHECKING:
     from saltus.record.table.certificate import Certificate
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.analysis.impact_report import ImpactReport
-
-
-def put(name: str, view: np.ndarray, value: Any) -> None:
-    """Write into a field that users set; OptionError for what is no number or has another shape."""
-    values = numbers(name, value)
-    try:
-        view[...] = values
-    except ValueError:
-        raise OptionError(f"{name} has shape {view.shape}, not {values.shape}") from None
-
-
-def state_property(name: str, unit: str) -> Any:
-    """A field of the state or the inputs as an attribute: reading gives a view, assigning writes into it."""
-
-    def read(self: "Simulation") -> np.ndarray:
-        return self.engine.d.views[name]
-
-    @in_turn
-    def write(self: "Simulation", value: Any) -> None:
-        put(name, self.engine.d.views[name], value)
-
-    return property(read, write, doc=f"{name} ({unit}): a view to read and write.")
-
-
-def made_with(name: str, option: str, about: str) -> Any:
-    """What a simulation is made with, as an attribute that cannot be changed."""
-
-    def write(self: "Simulation", value: Any) -> None:
-        raise OptionError(f"{name} cannot be changed; make another simulation: saltus.Simulation({option})")
-
-    return property(lambda self: getattr(self.engine, name), write, doc=about)
 
 
 class Simulation:
@@ -126,8 +96,8 @@ class Simulation:
         return simulation_html(self.engine)
 
     model: Model = made_with("model", "model, ...", "The mechanism.")
-    law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The law of contact.")
-    integrator: Integrator = made_with("integrator", "..., integrator=...", "What moves the state on.")
+    law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The contact law.")
+    integrator: Integrator = made_with("integrator", "..., integrator=...", "The integrator.")
 
     @property
     def timestep(self) -> float:

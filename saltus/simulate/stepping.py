@@ -1,4 +1,4 @@
-"""Steps, and looks at the present state, that end in errors which say why: what `Simulation` and runs are made of."""
+"""Steps and evaluations of the present state that raise errors with an explanation, for `Simulation` and runs."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""From one engine to another: the state goes on where it was, under another integrator, step, law or weight."""
+"""Transfer of the state between engines with different integrator, timestep, contact law or model values."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def carry(source: Engine, target: Engine) -> list[str]:
         if here["history"].shape == there["history"].shape and source.timestep == target.timestep:
             there["history"][:] = here["history"]
         else:
-            lost.append("what delayed controls and sensors remember")
+            lost.append("the histories of delayed controls and sensors")
     same = source.integrator.name == target.integrator.name and source.timestep == target.timestep
     target.left = None
     if same and source.remembers and _untouched(source):

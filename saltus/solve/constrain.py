@@ -13,6 +13,7 @@ from saltus.contact.rows.tendons import tendon_equality_rows, tendon_friction_ro
 from saltus.contact.rows.user_compliance import GIVEN, given_forces
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tree.factor import factor, solve
+from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.event.constrained_acceleration import enforce_active_set
@@ -20,14 +21,18 @@ from saltus.solve.soft.choice import solve_constraints
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 
 
-@only_with("constraint", otherwise="0")
 @kernel
-def constrain_softly(m, d):
-    """Add the soft constraint forces to those of `force_stage`; returns a status.
+def constrain(m, d):
+    """Add the constraint forces to those of `force_stage`; returns a status.
 
     Writes qfrc_constraint [nv] (N, N m) and adds it to qfrc_tau, so that the later stages yield the constrained
-    accelerations. Lanes without active rows keep their values bit for bit.
+    accelerations. Lanes without active rows keep their values bit for bit. With events located, the active set is
+    enforced exactly.
     """
+    if has(m, "event"):
+        return enforce_active_set(m, d)
+    if not has(m, "constraint"):
+        return OK
     user_contact_forces(m, d)
     add_touch(m, d, d.qfrc_tau)
     status = solve_soft_rows(m, d)
@@ -39,7 +44,7 @@ def constrain_softly(m, d):
 @kernel
 def user_contact_forces(m, d):
     """qfrc_compliant [nv] ← contact forces of the user-defined compliance law (N, N m)."""
-    find_contacts_anew(m, d)
+    find_contacts(m, d)
     given_forces(m, d)
 
 
@@ -72,10 +77,6 @@ def solve_soft_rows(m, d):
     return OK
 
 
-# with event location, the active set is enforced exactly
-constrain = only_with("event", otherwise=constrain_softly)(enforce_active_set)
-
-
 @kernel
 def cold_start(m, d):
     """qacc_warmstart ← the unconstrained accelerations, in the lanes with active rows."""
@@ -91,20 +92,10 @@ def cold_start(m, d):
 def find_rows(m, d):
     """All constraint rows at the present state, in MuJoCo's order: equality, dry friction, limit, contact."""
     rows_without_contacts(m, d)
-    soft_contacts(m, d)
-
-
-@kernel
-def rows_of_contacts(m, d):
-    """Contact detection and the contact rows."""
-    find_contacts_anew(m, d)
+    if has(m, GIVEN):  # contacts follow the user's law, without rows
+        return
+    find_contacts(m, d)
     contact_rows(m, d)
-
-
-@only_with(GIVEN, otherwise=rows_of_contacts)
-@kernel
-def soft_contacts(m, d):
-    """Contact rows; none where contacts follow a user-defined compliance law."""
 
 
 @kernel
@@ -120,24 +111,25 @@ def rows_without_contacts(m, d):
     tendon_limit_rows(m, d)
 
 
-@only_with("contact")
 @kernel
 def find_contacts(m, d):
+    """Contact detection at the present positions, unless `grip` has done it for adhesion."""
+    if not has(m, "adhere"):
+        detect_contacts(m, d)
+
+
+@only_with("contact")
+@kernel
+def detect_contacts(m, d):
     """Contact detection at the present positions."""
     d.count[NLOST] = 0
     collider_frames(m, d)
     collide(m, d)
 
 
-@only_with("adhere", otherwise=find_contacts)
-@kernel
-def find_contacts_anew(m, d):
-    """`find_contacts`, unless `grip` has already detected the contacts of this state."""
-
-
 @only_with("adhere")
 @kernel
 def grip(m, d):
     """Contact detection, and the moment arms of adhesion actuators; needs `position_stage`."""
-    find_contacts(m, d)
+    detect_contacts(m, d)
     adhesion_moments(m, d)

@@ -97,34 +97,24 @@ def sweep(
     """
     cases, points, paths = _points(values, together)
     functions = _functions(measures)
-    named_measures = tuple(_renamed(parse(f), name) for name, f in functions.items() if isinstance(f, str))
+    named_measures = _named_measures(functions)
     setup = Setup(_kept_source(model), tuple(words("ignore", ignore)), integrator, contact, timestep, key)
     duration = positive("duration", duration)
     sample = None if sample is None else positive("sample", sample)
     base = _check(setup, points, paths)
-    units = _units(functions, named_measures, base)
-    callables = {name: f for name, f in functions.items() if callable(f)}
-    about = _about(setup, base, functions, duration, sample)
-    jobs = [Job(setup, point, duration, sample, named_measures, bool(callables)) for point in points]
-    with Kept(save, about) as kept:
-        lost = _run(jobs, kept, callables, worker_count(workers), progress)
-    rows = [kept.rows.get(key_of(point)) or lost.get(k) or {"status": NOT_RUN} for k, point in enumerate(points)]
-    found = [[(row.get("measures") or {}).get(name) for name in functions] for row in rows]
-    table = Sweep(
+    whole = any(callable(f) for f in functions.values())
+    jobs = [Job(setup, point, duration, sample, named_measures, whole) for point in points]
+    with Kept(save, _about(setup, base, functions, duration, sample)) as kept:
+        rows = _run(jobs, kept, functions, worker_count(workers), progress)
+    return Sweep(
         title=_title(base, setup, duration, paths),
         paths=tuple(paths),
         points=points,
-        measures=tuple(functions),
-        units=units,
-        values=np.array([[math.nan if x is None else x for x in row] for row in found]).reshape(len(points), -1),
-        status=[row["status"] for row in rows],
-        notes=[row.get("note", "") for row in rows],
         cases=cases,
+        measures=tuple(functions),
+        units=_units(functions, named_measures, base),
+        **_results(rows, functions),
     )
-    if table.interrupted:
-        done = len(table) - table.status.count(NOT_RUN)
-        warn(f"interrupted; {done} of {len(table)} runs are done")
-    return table
 
 
 # ------------------------------------------------------------ what is asked for
@@ -178,8 +168,10 @@ def _functions(measures: Any) -> dict[str, str | Callable[[Trajectory], float]]:
     return dict(measures)
 
 
-def _renamed(measure: Measure, name: str) -> Measure:
-    return dataclasses.replace(measure, name=name)
+def _named_measures(functions: Mapping[str, Any]) -> tuple[Measure, ...]:
+    """Those that are given by name, called as the table calls them."""
+    found = ((name, parse(f)) for name, f in functions.items() if isinstance(f, str))
+    return tuple(dataclasses.replace(measure, name=name) for name, measure in found)
 
 
 def _kept_source(model: Any) -> Any:
@@ -253,6 +245,16 @@ def _code_of(function: Callable[..., Any]) -> str:
     )
 
 
+def _results(rows: Sequence[dict[str, Any]], measures: Iterable[str]) -> dict[str, Any]:
+    """What came of all runs, as `Sweep` takes it: values [runs, measures], nan where nothing was measured."""
+    found = [[(row.get("measures") or {}).get(name) for name in measures] for row in rows]
+    return {
+        "values": np.array([[math.nan if x is None else x for x in row] for row in found]).reshape(len(rows), -1),
+        "status": [row["status"] for row in rows],
+        "notes": [row.get("note", "") for row in rows],
+    }
+
+
 def _title(base: Model, setup: Setup, duration: float, paths: Sequence[str]) -> str:
     """What all runs have in common, in a line."""
     parts = [base.name]
@@ -266,10 +268,12 @@ def _title(base: Model, setup: Setup, duration: float, paths: Sequence[str]) -> 
 # ------------------------------------------------------------ running
 
 
-def _run(jobs: list[Job], kept: Kept, callables: Mapping[str, Any], workers: int, progress: Any) -> dict[int, Any]:
-    """Run what is not kept yet; rows of runs that are not to be kept, by number. Ends early at Ctrl-C."""
+def _run(
+    jobs: list[Job], kept: Kept, functions: Mapping[str, Any], workers: int, progress: Any
+) -> list[dict[str, Any]]:
+    """Run what is not kept yet; the rows of all runs. Ends early at Ctrl-C, with a warning."""
     left = [k for k, job in enumerate(jobs) if key_of(job.values) not in kept.rows]
-    lost: dict[int, Any] = {}
+    lost: dict[int, Any] = {}  # rows of runs that are not to be kept, by number
     done = len(jobs) - len(left)
     try:
         with Progress(progress, len(jobs), RUNS) as bar:
@@ -281,25 +285,29 @@ def _run(jobs: list[Job], kept: Kept, callables: Mapping[str, Any], workers: int
                 if isinstance(row, Lost):
                     lost[k] = {"status": "lost", "note": str(row)}
                 else:
-                    kept.add(jobs[k].values, _row(row, callables, jobs[k]))
+                    kept.add(jobs[k].values, _row(row, functions, jobs[k]))
                 done += 1
                 bar.update(done)
     except KeyboardInterrupt:
         pass
     finally:
         kept.write()
-    return lost
+    rows = [kept.rows.get(key_of(job.values)) or lost.get(k) for k, job in enumerate(jobs)]
+    if None in rows:
+        warn(f"interrupted; {len(rows) - rows.count(None)} of {len(rows)} runs are done")
+    return [row or {"status": NOT_RUN} for row in rows]
 
 
-def _row(row: Any, callables: Mapping[str, Any], job: Job) -> dict[str, Any]:
+def _row(row: Any, functions: Mapping[str, str | Callable[[Trajectory], float]], job: Job) -> dict[str, Any]:
     """A run's row as it is kept, with the user's own measures."""
     if isinstance(row, Exception):
         raise row
     found = dict(row.measures or {})
     if row.trajectory is not None:
-        for name, function in callables.items():
+        for name, function in functions.items():
             try:
-                found[name] = float(function(row.trajectory))
+                if not isinstance(function, str):
+                    found[name] = float(function(row.trajectory))
             except (TypeError, ValueError) as error:
                 raise OptionError(f"measure {name} of the run with {named(job.values)}: {error}") from error
     return {"status": row.status, "note": row.note, "measures": found}

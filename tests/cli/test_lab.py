@@ -129,4 +129,4 @@ def test_restitution_on_the_command_line(saltus_command, tmp_path):
     assert max(heights[int(heights[:400].argmin()) :]) == pytest.approx(0.64 * 0.5, abs=9.81 * 0.001**2)
     for command in ("run", "lab"):
         code, _, said = saltus_command(command, "bouncing_ball", "--friction", "0.3")
-        assert code == 2 and "friction: only hard contact has it" in said
+        assert code == 2 and "friction requires --contact hard" in said

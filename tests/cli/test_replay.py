@@ -47,7 +47,7 @@ def test_a_run_that_was_cut_short_says_how_to_go_on(saltus_command, tmp_path, mo
     with pytest.raises(Cut):
         saltus.Simulation("pendulum").run(2.0, save=path, progress=cut)
     code, out, _ = saltus_command("replay", path, "--plot", tmp_path / "p.png")
-    assert code == 0 and f"saltus run --resume {path} goes on" in out
+    assert code == 0 and f"resume it with saltus run --resume {path}" in out
 
 
 def test_the_player(saltus_command, recording, monkeypatch):

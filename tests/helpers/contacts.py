@@ -13,7 +13,7 @@ from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
 
 _FIND = Entry(
-    "find_contacts",
+    "detect_contacts",
     "",
     "position_stage(m, d, 1)\ncollider_frames(m, d)\ncollide(m, d)",
     position_stage=position_stage,

@@ -32,11 +32,21 @@ def opened(name, options=None):
 def ready(session, patience=300.0):
     """Wait until a session's simulations are those that it wants; no time passes in it."""
     until = time.monotonic() + patience
-    while not session.ready or session._job is not None:
+    while not session.ready or session.builder.busy:
         assert time.monotonic() < until, list(session.notices)
         time.sleep(0.005)
         session.tick(0.0)
     return session
+
+
+def session_of(model, **setup):
+    """A session of a model, compiled and ready."""
+    return ready(LiveSession(Setup("test", "Test", saltus.load(model), **setup), Downloads()))
+
+
+def pendulum(**setup):
+    """The pendulum under velocity Verlet with a step of three frames."""
+    return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
 
 
 def do(session, type, **fields):
@@ -190,6 +200,12 @@ def alone(session, steps):
     sim = session.setup.simulation()
     sim.step(steps)
     return sim
+
+
+def assert_same_state(one, other):
+    """The states of two simulations are equal to the bit."""
+    for name in ("time", "qpos", "qvel", "act"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
 def seen(session):

@@ -162,9 +162,9 @@ HEADER = """# Models of packages on PyPI
 |---|---|---|---|---|
 """
 EXPLAINED = """
-A file counts as a model if MuJoCo {version} compiles it by itself. Each is loaded with `saltus.load(path)`, nothing
-left out, and takes one step with the integrator that it asks for. Written by
-`PYTHONPATH=tests python -m helpers.packages > docs/models.md`; a test repeats it where the packages are to be had.
+A file counts as a model if MuJoCo {version} compiles it on its own. Each model is loaded with `saltus.load(path)`,
+without `ignore`, and takes one step with its own integrator. Written by
+`PYTHONPATH=tests python -m helpers.packages > docs/models.md`; a test repeats this where the packages are available.
 """
 
 

@@ -115,5 +115,5 @@ def test_lanes():
 
 
 def test_derivatives_are_refused():
-    with pytest.raises(saltus.OptionError, match="implicit of deformable bodies have no derivatives"):
+    with pytest.raises(saltus.OptionError, match="does not support implicit of deformable bodies"):
         saltus.Simulation(MODELS["sheet"], "implicit").linearize()

@@ -1,112 +1,17 @@
-"""What a session does with time, commands and other simulations.
+"""What a session does with commands and other simulations.
 
-Reference: `saltus.Simulation` by itself, bit for bit, where the session only decides when to step; the formula of the
-spring in `saltus.lab.controls.drag`, with masses in closed form; the weight of a ball at rest for contact forces.
+Reference: `saltus.Simulation` by itself, bit for bit, where the session only decides when to step.
 """
-
-import math
 
 import numpy as np
 import pytest
-from helpers.lab import FRAME, alone, do, notices, opened, ready, run, seen
+from helpers.lab import FRAME, alone, assert_same_state, do, notices, opened, pendulum, ready, run, seen, session_of
 
 import saltus
-from saltus.lab import motion
 from saltus.lab.data.recording import Downloads
 from saltus.lab.making.setup import Setup
 from saltus.lab.messages.protocol import Command
 from saltus.lab.scene.scenes import scenes
-from saltus.lab.session import LiveSession
-
-
-def session_of(model, **setup):
-    return ready(LiveSession(Setup("test", "Test", saltus.load(model), **setup), Downloads()))
-
-
-def pendulum(**setup):
-    return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
-
-
-def assert_same_state(one, other):
-    for name in ("time", "qpos", "qvel", "act"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-
-
-# ---------------------------------------------------------------- time
-
-
-def test_steps_are_exact():
-    session = do(pendulum(playing=False), "step", n=1)
-    run(session, FRAME)
-    assert_same_state(session.sim, alone(session, 1))
-    do(session, "step", n=70)
-    run(session, FRAME)
-    assert_same_state(session.sim, alone(session, 71))
-    assert not session.playing and session.motion.shown == session.sim.time
-
-
-@pytest.mark.parametrize("speed", [0.25, 1.0, 3.0])
-def test_time_goes_by_as_on_the_wall(speed):
-    """Shown is wall time times speed; the simulation is at the end of the step that this lies in."""
-    session = do(pendulum(), "speed", value=speed)
-    run(session, 2.0)
-    assert session.motion.shown == pytest.approx(2.0 * speed, abs=1e-9)
-    steps = math.ceil(2.0 * speed / 0.05 - 1e-6)
-    assert_same_state(session.sim, alone(session, steps))
-
-
-def test_what_is_shown_lies_between_two_steps():
-    """With a step of three frames: positions and velocities on the straight line, energies of the step's end."""
-    session = pendulum()
-    whole = saltus.Simulation("pendulum", "velocity_verlet", timestep=0.05).run(2.0, sample=0.05)
-    for k in range(1, 100):
-        session.tick(FRAME)
-        frame = seen(session)
-        assert frame["time"] == pytest.approx(k * FRAME)
-        angle, rate = (np.interp(k * FRAME, whole.time, x[:, 0]) for x in (whole.qpos, whole.qvel))
-        np.testing.assert_allclose(frame["dofs"][0, 0], [angle, rate], atol=1e-6)
-        end = math.ceil(k * FRAME / 0.05 - 1e-9)
-        np.testing.assert_allclose(frame["energy"][0], whole.energy[end], rtol=1e-6, atol=1e-5)
-        bob = frame["bodies"][0, 1]
-        np.testing.assert_allclose(bob[3:], [np.cos(angle / 2), 0, -np.sin(angle / 2), 0], atol=1e-6)
-
-
-def test_a_pause_comes_to_the_end_of_the_step():
-    """Within a tenth of a second, without a jump; then nothing moves and no frames are sent."""
-    session = pendulum()
-    run(session, 10 * FRAME)
-    assert session.motion.shown < session.sim.time
-    do(session, "pause")
-    times = []
-    for _ in range(12):
-        session.tick(FRAME)
-        frame = session.frame()
-        times.append(frame.time if frame is not None else None)
-    told = [t for t in times if t is not None]
-    assert told == sorted(told) and told[-1] == session.sim.time == pytest.approx(0.2)
-    assert times[-3:] == [None] * 3 and session.idle
-    assert_same_state(session.sim, alone(session, 4))
-    do(session, "play")
-    run(session, 0.3)
-    assert_same_state(session.sim, alone(session, 10))
-
-
-def test_a_slow_computer_slows_the_motion_down(monkeypatch):
-    """No step is left out and none is made up for: a session that can take three steps a frame takes these."""
-    session = do(pendulum(), "speed", value=100.0)
-    monkeypatch.setattr(motion, "BUDGET", 0.0)  # one chunk a frame
-    monkeypatch.setattr(motion.Motion, "_chunk", lambda self, n: min(n, 3))
-    run(session, 3.0)
-    steps = round(session.sim.time / 0.05)
-    assert steps == 3 * 180 and session.motion.shown == session.sim.time
-    assert_same_state(session.sim, alone(session, steps))
-    (text,) = [text for text in notices(session) if "real time" in text]
-    assert "manages 9 times real time here, not 100" in text
-    monkeypatch.undo()
-    do(session, "speed", value=1.0)
-    began = session.sim.time
-    run(session, 1.0)
-    assert session.sim.time == pytest.approx(began + 1.0, abs=0.051)
 
 
 def test_divergence_pauses_with_its_reason():
@@ -254,21 +159,6 @@ def test_sliders_move_what_they_say():
     assert seen(session)["dofs"][0, 0, 0] == np.float32(0.25)
     session.sim.qpos[:] = 0.25 + 6 * np.pi
     assert session.status()["sliders"]["qpos[theta]"] == pytest.approx(0.25)
-
-
-# ---------------------------------------------------------------- contacts, ghosts
-
-
-@pytest.mark.slow
-def test_a_ball_at_rest_carries_its_weight():
-    session = session_of("bouncing_ball")
-    run(session, 20.0)
-    frame = seen(session)
-    sim = session.sim
-    weight = sim.model.body_subtreemass[1] * 9.81
-    (contact,) = frame["contacts"]
-    np.testing.assert_allclose(contact[3:6], [0, 0, weight], rtol=1e-3, atol=1e-3 * weight)
-    assert contact[2] == pytest.approx(0.0, abs=0.05) and contact[6] < 0
 
 
 # ---------------------------------------------------------------- what the page is told

@@ -13,18 +13,18 @@ from saltus.model.layout import model_layout
 
 PACKAGE = Path(saltus.__file__).parent
 ROOMS = ("contact", "dynamics", "integrate", "sense", "solve")
-LOOKING = ("only_with", "looks_at")
+LOOKING = ("has", "only_with", "looks_at")
 
 
 def looks():
-    """Rooms by the features that their kernels name in a decorator; constants are looked up in their modules."""
+    """Rooms by the features that their kernels name; constants are looked up in their modules."""
     found = defaultdict(set)
     for room in ROOMS:
         for path in (PACKAGE / room).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") in LOOKING):
                     continue
-                for argument in node.args:
+                for argument in node.args[node.func.id == "has" :]:  # the first one is the struct
                     if isinstance(argument, ast.Constant):
                         found[argument.value].add(room)
                     else:

@@ -39,12 +39,15 @@ def write_group(m):
     [
         (
             write_timestep,
-            r'its opt\.timestep is not in the model \'pendulum\'.*model\.changed\({"opt\.timestep": value}\)',
+            r'its opt\.timestep do not change the model \'pendulum\'.*model\.changed\({"opt\.timestep": value}\)',
         ),
         (write_gravity, r'its opt\.gravity .*model\.changed\({"opt\.gravity": value}\)'),
         (write_mass, r'its body_mass .*model\.changed\({"body_mass\[name\]": value}\)'),
         (write_size, r"its geom_size .*saltus\.load\(m\)"),
-        (write_group, r"its geom_group is not in the model 'pendulum'\. Write m = model\.mujoco, .*saltus\.load\(m\)"),
+        (
+            write_group,
+            r"its geom_group do not change the model 'pendulum'\. Write m = model\.mujoco, .*saltus\.load\(m\)",
+        ),
     ],
 )
 @pytest.mark.parametrize("make", [saltus.Simulation, lambda model: saltus.Batch(model, 2, threads=1)])

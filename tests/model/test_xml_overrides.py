@@ -104,8 +104,8 @@ def test_bundled_models_start_where_they_did():
         ("geom[ball]/size", "big", "geom.ball./size=big: .*'size'"),
         ("flexcomp[sheet]/elasticity[x]/young", 1, "unknown elasticity"),
         ("flexcomp[sheet]/elastic/young", 1, "elastic"),
-        ("geom[ball]", 1, "names no attribute"),
-        ("geom[ball/size", 1, "is no element"),
+        ("geom[ball]", 1, "is not an attribute"),
+        ("geom[ball/size", 1, "is not an element"),
     ],
 )
 def test_what_cannot_be(path, value, message):

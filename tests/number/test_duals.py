@@ -9,25 +9,8 @@ import numpy as np
 import pytest
 from helpers.cases import Cases, same_bits
 
-from saltus.number.functions import (
-    absolute,
-    atan2,
-    chain,
-    clip,
-    exp,
-    floor,
-    frozen,
-    maximum,
-    minimum,
-    power,
-    seed,
-    sincos,
-    sqrt,
-    tangent_of,
-    value_of,
-    where,
-    zero_like,
-)
+from saltus.number.components import chain, frozen, seed, tangent_of, value_of, zero_like
+from saltus.number.functions import absolute, atan2, clip, exp, floor, maximum, minimum, power, sincos, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.number.kinds import NTANGENT
 from saltus.spatial.quaternions import quat_exp, quat_log

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.cases import REAL, WIDTH, Cases, same_bits, ulps
 
+from saltus.number.components import lane_count, lane_get, lane_set, zero_like
 from saltus.number.functions import (
     absolute,
     any_lane,
@@ -18,16 +19,12 @@ from saltus.number.functions import (
     exp,
     floor,
     fma,
-    lane_count,
-    lane_get,
-    lane_set,
     maximum,
     minimum,
     power,
     rarely,
     sqrt,
     where,
-    zero_like,
 )
 from saltus.number.kernels import interpret, kernel
 

@@ -16,7 +16,8 @@ import saltus
 from saltus.dynamics.smooth import free_acceleration as acceleration
 from saltus.dynamics.smooth import free_forward as forward
 from saltus.model.layout import DATA, data_sizes
-from saltus.number.functions import rarely, seed, sincos, tangent_of, value_of, zero_like
+from saltus.number.components import seed, tangent_of, value_of, zero_like
+from saltus.number.functions import rarely, sincos
 from saltus.number.kernels import Entry, interpret, kernel, only_with
 from saltus.number.structs import Field, Layout, Struct
 from saltus.number.symbols import SymbolicStruct, symbolic_model, trace

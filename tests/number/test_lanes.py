@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from helpers.cases import REAL, WIDTH, Cases, same_bits
 
-from saltus.number.functions import any_lane, sqrt, where, zero_like
+from saltus.number.components import zero_like
+from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import interpret, kernel
 
 

@@ -67,7 +67,7 @@ def test_delays_that_single_precision_cannot_tell_are_refused():
     early, late, double = (saltus.Batch(DELAYED, 3, 1, precision) for precision in ("float32", "float32", "float64"))
     late.time = double.time = LATE
     early.step(5), double.step(5)
-    with pytest.raises(saltus.OptionError, match="float32 does not tell the steps of delayed controls"):
+    with pytest.raises(saltus.OptionError, match="float32 cannot distinguish the times of delayed controls"):
         late.step(5)
     late.reset()
     late.step(5)

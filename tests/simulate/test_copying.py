@@ -249,7 +249,7 @@ def public_things():
         saltus.DivergenceError(1.0, dof="a", timestep=0.1),
         saltus.EventError("it", time=1.0),
         saltus.RecordError("file", "damaged"),
-        saltus.ConcurrencyError("another thread is at work"),
+        saltus.ConcurrencyError("another thread is using"),
     ]
 
 

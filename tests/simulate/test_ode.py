@@ -120,7 +120,7 @@ def test_a_compiled_function_gives_the_same(method):
 
 @pytest.mark.parametrize("name", ["euler", "verlet", "velocity_verlet", "implicitfast", "moreau_jean", "discrete"])
 def test_methods_of_mechanisms_are_refused_by_name(name):
-    with pytest.raises(saltus.OptionError, match=rf"{name} moves positions and velocities.*explicit_euler.*rk4"):
+    with pytest.raises(saltus.OptionError, match=rf"{name} treats positions and velocities.*explicit_euler.*rk4"):
         saltus.integrate_ode(decay, [1.0], 1.0, name)
 
 

@@ -34,16 +34,16 @@ def solver(model: Model) -> str:
     parts += [f"at most {screen.count(opt.iterations, 'iteration')}"]
     parts += [f"impratio {opt.impratio:g}"] if opt.impratio != 1 else []
     if struct.opt_noslip_iterations:
-        parts.append(f"then against slip at most {struct.opt_noslip_iterations}")
+        parts.append(f"then at most {struct.opt_noslip_iterations} noslip")
     better = "; Newton finds the same forces in fewer iterations" if SOLVERS[opt.solver] != "Newton" else ""
     return ", ".join(parts) + better
 
 
-# ------------------------------------------------------------ what there is
+# ------------------------------------------------------------ contents
 
 
 def simulated(model: Model) -> list[tuple[str, str, str]]:
-    """Kinds of constraints that act, which, and what else is to be said."""
+    """Active constraints: kind, names, and a remark."""
     m = model.struct()
     joints, tendons = np.array(model.names("joint"), object), np.array(model.names("tendon"), object)
     limits = _of_joints_then_tendons(m.limit_obj, m.njntlimit, joints, tendons)
@@ -97,12 +97,12 @@ def _kind(model: Model, c: int) -> str:
     return "flex-itself" if m.collision_flex1[c] == m.collision_flex2[c] else "flex-flex"
 
 
-# ------------------------------------------------------------ what to be warned of
+# ------------------------------------------------------------ warnings
 
 
 @dataclass(frozen=True)
 class Soft:
-    """One thing with soft parameters: "limit of knee", and what its file says."""
+    """A soft constraint, such as "limit of knee", with the parameters in its file."""
 
     kind: str  # "limit of", "contact of", ...
     name: str
@@ -127,7 +127,7 @@ def warnings(model: Model, integrator: Integrator) -> list[str]:
     out = [f"{kind} {screen.some(dict.fromkeys(names))}: {text}" for (kind, text), names in groups.items()]
     if model.opt.iterations < FEW:
         few = screen.count(model.opt.iterations, "iteration")
-        out.append(f"the solver stops after {few}, before its solution; so does MuJoCo's, elsewhere")
+        out.append(f"the solver stops after {few}, before it converges; MuJoCo's would too, with a different result")
     return out
 
 
@@ -180,23 +180,23 @@ def _contacts(model: Model) -> Iterator[tuple[str, Any, dict]]:
 
 
 def _judgements(law: Soft, h: float, safe: bool, integrator: Integrator) -> Iterator[str]:
-    """Sentences about solref and solimp under steps of h seconds."""
+    """Warnings about solref and solimp with timestep h (s)."""
     from saltus.simulate.soft_contact.analysis import contact_law
 
     first, second = law.solref
     acting = contact_law(law.solref, law.solimp, timestep=h, refsafe=safe)
     if (first > 0) != (second > 0):
-        yield f"solref {_numbers(law.solref)} has mixed signs; the default {_numbers(acting.used_solref)} acts"
+        yield f"solref {_numbers(law.solref)} has mixed signs; the default {_numbers(acting.used_solref)} is used"
     elif 0 < first < 2 * h:
-        under = f"the time constant {first:g} s is under two steps"
+        under = f"the time constant {first:g} s is less than two timesteps"
         yield f"{under} and raised to {2 * h:g} s (refsafe)" if safe else f"{under}, and refsafe is off"
     if acting.used_solimp != law.solimp:
-        yield f"solimp {_numbers(law.solimp)} is out of its limits; {_numbers(acting.used_solimp)} acts"
+        yield f"solimp {_numbers(law.solimp)} is out of range; {_numbers(acting.used_solimp)} is used"
     limit, omega = largest_step(acting.used_solref, acting.used_solimp, integrator)
     if h > limit:
         yield (
-            f"it swings at {omega:.4g} rad/s, too fast for steps of {h:g} s: {integrator.name} needs less than "
-            f"{limit:.3g} s"
+            f"oscillates at {omega:.4g} rad/s, too fast for a timestep of {h:g} s: {integrator.name} needs less "
+            f"than {limit:.3g} s"
         )
 
 
@@ -225,14 +225,14 @@ def largest_step(solref: Any, solimp: Any, integrator: Integrator) -> tuple[floa
 
 
 def _oddities(model: Model, pair: Any, parameters: dict) -> Iterator[str]:
-    """Sentences about the margin of a contact and about which geom decides its parameters."""
+    """Warnings about the margin of a contact and about parameters decided by priority."""
     margin, gap = float(parameters["margin"]), float(parameters["gap"])
     if margin > 0:
         old = f"; before MuJoCo 4.0 this meant {margin - gap:g} m" if gap > 0 else ""
-        yield f"acts from {margin:g} m apart (margin), so that bodies rest up to that far above each other{old}"
+        yield f"acts from a distance of {margin:g} m (margin), so bodies may rest that far apart{old}"
     first, second = parameters["solreffriction"]
     if (first > 0) != (second > 0):
-        yield f"solreffriction {first:g} {second:g} has mixed signs and is left out"
+        yield f"solreffriction {first:g} {second:g} has mixed signs and is ignored"
     rank = [int(model.geom_priority[g]) for g in (pair.geom1, pair.geom2)]
     if pair.explicit < 0 and rank[0] != rank[1]:
         loser = pair.geom1 if rank[0] < rank[1] else pair.geom2
@@ -252,4 +252,5 @@ def _early_limits(model: Model) -> Iterator[tuple[str, str, str]]:
         if margin > 0:
             of_joint = k < m.njntlimit
             name = model.names("joint" if of_joint else "tendon")[i]
-            yield f"acts {margin:g} {unit(i) if of_joint else 'm'} before its range ends (margin)", "limit of", name
+            before = f"{margin:g} {unit(i) if of_joint else 'm'}"
+            yield f"acts from {before} before the end of its range (margin)", "limit of", name

@@ -1,4 +1,4 @@
-"""`saltus check`: what a model holds, what of it is simulated, and which steps its springs and dampers allow."""
+"""`saltus check`: the contents of a model, what is simulated, and the timesteps its springs and dampers allow."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_model(source: str, ignore: list[str]) -> None:
 
     left_out = ignored_kinds(ignore)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SaltusWarning)  # of URDF files: the table says it
+        warnings.simplefilter("ignore", SaltusWarning)  # of URDF files: they are in the table
         free = load(source, ignore=list(IGNORABLE))
     found = present(free.mujoco)
     refusals = [f for f in found if f.kind not in left_out and not f.simulated]
@@ -48,7 +48,7 @@ def check_model(source: str, ignore: list[str]) -> None:
         kinds = list(dict.fromkeys(f.kind for f in refusals))
         advice = [f"run it with {' '.join(f'--ignore {kind}' for kind in kinds)}"] if kinds else []
         advice += ["run it with --integrator NAME"] if reason else []
-        print(f"\nrefused: {' and '.join(advice)} to leave that out on purpose")
+        print(f"\nrefused: {' and '.join(advice)} to ignore this")
         raise typer.Exit(1)
     print("\nready to run")
 
@@ -63,7 +63,7 @@ def _without(model: Model, kinds: set[str]) -> Model:
 
 
 def _integrator(model: Model) -> tuple[Integrator, str]:
-    """What the file asks for, or euler and the reason why not."""
+    """The file's integrator, or euler and why the file's is not supported."""
     from saltus.integrate.registry import find_integrator
 
     try:
@@ -73,7 +73,7 @@ def _integrator(model: Model) -> tuple[Integrator, str]:
 
 
 def _contents(model: Model) -> list[tuple[str, str]]:
-    """What the model holds."""
+    """The model's contents."""
     kinds = [int((model.jnt_type == k).sum()) for k in range(len(JOINTS))]
     joints = [f"{n} {name}" for n, name in zip(kinds, JOINTS, strict=True) if n]
     facts = [
@@ -111,7 +111,7 @@ def _flags_off(model: Model) -> list[str]:
 
 
 def _print_support(model: Model, found: list[Feature], left_out: set[str], reason: str, dropped: list[Dropped]) -> None:
-    """A table of everything that has an effect on motion, and of what has none but could be missed."""
+    """A table of the features that affect motion, and of those that are refused, ignored, inactive or not read."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
@@ -154,17 +154,17 @@ def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str
     rows.append(("actuators", screen.some([name for name, enabled in actuators if enabled and name not in without])))
     without = {f.name for f in missing if f.kind == "tendon"}
     rows.append(("tendons", screen.some([name for name in model.names("tendon") if name not in without])))
-    rows.append(("medium", "density, viscosity" if "fluid" in struct.layout.features else ""))
-    rows.append(("moved from outside", screen.some(bodies[model.body_mocapid >= 0])))
+    rows.append(("fluid", "density, viscosity" if "fluid" in struct.layout.features else ""))
+    rows.append(("mocap", screen.some(bodies[model.body_mocapid >= 0])))
     rows.append(("sensors", screen.some(model.names("sensor"))))
     return [(feature, which, "") for feature, which in rows if which]
 
 
-# ------------------------------------------------------------ how large a step may be
+# ------------------------------------------------------------ stable timesteps
 
 
 def _print_limits(model: Model, integrator: Integrator) -> list[str]:
-    """Which steps keep the springs and dampers stable, at the start of a simulation; returns what to be warned of."""
+    """Print which timesteps are stable for springs and dampers, in the initial state; returns warnings."""
     from saltus.simulate.diagnosis.divergence import linear_modes
     from saltus.simulate.diagnosis.instability import feeds_back
     from saltus.simulate.diagnosis.linear_stability import SLOWEST
@@ -176,27 +176,27 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     h = float(model.opt.timestep)
     fastest = complex(max(modes.ravel(), key=abs))
     if abs(fastest) < SLOWEST:
-        print("step: no springs or dampers, so no limit from them (weight and motors set their own)")
+        print("timestep: no springs or dampers, so no limit from them (gravity and motors set their own)")
         return []
-    print(f"step: {h:g} s; fastest of the springs and dampers at the start: {_described(fastest)}")
+    print(f"timestep: {h:g} s; fastest mode of springs and dampers in the initial state: {_described(fastest)}")
     warnings = _print_limit_table(modes, h, integrator)
     turn = abs(fastest.imag) * h
     if turn > COARSE:
-        warnings.append(f"the fastest oscillation takes only {2 * math.pi / turn:.1f} steps: it will not be accurate")
+        warnings.append(f"the fastest oscillation has only {2 * math.pi / turn:.1f} steps per period: too few")
     if feeds_back(model):
-        warnings.append("the servos' gains and dampings are not counted in these limits")
+        warnings.append("these limits do not include the gains and damping of servos")
     return warnings
 
 
 def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str]:
-    """The limits of all integrators, the model's first; returns what the model's own is to be warned of."""
+    """Print the limits of all integrators, the model's first; returns warnings about the model's."""
     from rich.table import Table
 
     from saltus.integrate.registry import integrators
     from saltus.simulate.diagnosis.linear_stability import stable_timestep
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for header in ("integrator", "largest stable step", f"at {h:g} s"):
+    for header in ("integrator", "largest stable timestep", f"at {h:g} s"):
         table.add_column(header)
     warnings = []
     others = [i for i in integrators().values() if i.name != own.name]
@@ -207,7 +207,7 @@ def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str
         table.add_row(name, _limit(limit, integrator), verdict)
         if integrator is own and h > limit:
             warnings.append(
-                f"the step {h:g} s exceeds the limit {limit:.3g} s of {own.name}, set by {_described(mode)}"
+                f"the timestep {h:g} s exceeds the limit {limit:.3g} s of {own.name}, set by {_described(mode)}"
             )
     screen.console().print(table)
     return warnings
@@ -215,10 +215,10 @@ def _print_limit_table(modes: np.ndarray, h: float, own: Integrator) -> list[str
 
 def _limit(limit: float, integrator: Integrator) -> str:
     if integrator.adaptive:
-        return "any: steps are controlled"
+        return "any: adaptive step size"
     if math.isinf(limit):
         return "any"
-    return f"{limit:.4g} s" if limit > 0 else "none: oscillations grow"
+    return f"{limit:.4g} s" if limit > 0 else "none: oscillations always grow"
 
 
 def _described(mode: complex) -> str:

@@ -1,4 +1,4 @@
-"""`saltus check --twin`: whether the engine and equations derived by Lagrange's method give the same numbers."""
+"""`saltus check --twin`: compares the engine with equations derived by Lagrange's method."""
 
 from __future__ import annotations
 

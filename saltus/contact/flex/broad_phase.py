@@ -6,7 +6,8 @@ reach for any rounding, and the contacts of a lane do not depend on its neighbou
 """
 
 from saltus.model.flex.contacts import RUN
-from saltus.number.functions import absolute, any_lane, lane_count, maximum, minimum
+from saltus.number.components import lane_count
+from saltus.number.functions import absolute, any_lane, maximum, minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, add_scaled3, scale3, sub3
 

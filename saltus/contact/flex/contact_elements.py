@@ -2,7 +2,8 @@
 
 from saltus.contact.contact_list import add_contact
 from saltus.contact.rigid.plane import no_vector
-from saltus.number.kernels import kernel, only_with
+from saltus.number.conditions import has
+from saltus.number.kernels import kernel
 
 
 @kernel
@@ -37,14 +38,7 @@ def contact_bodies(m, d, k):
 
 
 @kernel(inline=True)
-def own_body(m, v):
-    """The body that carries vertex v."""
-    return m.flexvert_bodyid[v]
-
-
-@only_with("flexcell", otherwise=own_body)
-@kernel(inline=True)
 def vertex_body(m, v):
     """The body that carries vertex v, or else the first node that moves it."""
     b = m.flexvert_bodyid[v]
-    return b if b >= 0 else m.flexvert_bodyid[m.node_vert[m.flexvert_nodeadr[v]]]
+    return b if not has(m, "flexcell") or b >= 0 else m.flexvert_bodyid[m.node_vert[m.flexvert_nodeadr[v]]]

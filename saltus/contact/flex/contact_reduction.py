@@ -5,7 +5,8 @@ Clustering to minimize the maximum intercluster distance, Theoretical Computer S
 as on regular grids, are broken by rounding, as there.
 """
 
-from saltus.number.functions import any_lane, frozen, minimum, where
+from saltus.number.components import frozen
+from saltus.number.functions import any_lane, minimum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3, where3
 

@@ -19,7 +19,8 @@ from saltus.contact.flex.triangle import nearest_on_triangle
 from saltus.contact.rigid.plane import height_over_plane
 from saltus.contact.rows.flex_contacts import element_weights
 from saltus.model.enums import BOX, CYLINDER, ELLIPSOID, PLANE
-from saltus.number.functions import any_lane, clip, maximum, minimum, where, zero_like
+from saltus.number.components import zero_like
+from saltus.number.functions import any_lane, clip, maximum, minimum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import (
     add3,

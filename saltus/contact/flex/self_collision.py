@@ -11,7 +11,8 @@ In lanes the list is the union over all of them.
 from saltus.contact.flex.broad_phase import around, element_box
 from saltus.contact.flex.narrow_phase import MARGIN, SLACK, elements_close, share_body
 from saltus.model.flex.mujoco_contacts import NEIGHBOURS, NEIGHBOURS_AT_LEAST
-from saltus.number.functions import any_lane, clip, floor, lane_count, lane_get, value_of, where
+from saltus.number.components import lane_count, lane_get, value_of
+from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3
 

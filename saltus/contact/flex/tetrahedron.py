@@ -11,7 +11,8 @@ A tetrahedron is four points (m) in world axes, in any order; `thick` (m) is its
 from saltus.contact.contact_list import add_contact, unit_or_x
 from saltus.contact.flex.triangle import nearest_on_triangle
 from saltus.contact.rigid.plane import no_vector
-from saltus.number.functions import any_lane, clip, maximum, minimum, sqrt, where, zero_like
+from saltus.number.components import zero_like
+from saltus.number.functions import any_lane, clip, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, where3
 

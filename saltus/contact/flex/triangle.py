@@ -12,7 +12,8 @@ from saltus.contact.barycentric import triangle_weights, weighted3
 from saltus.contact.contact_list import add_contact
 from saltus.contact.rigid.plane import no_vector
 from saltus.contact.rigid.sphere_capsule import add_spheres
-from saltus.number.functions import MINVAL, absolute, any_lane, where, zero_like
+from saltus.number.components import zero_like
+from saltus.number.functions import MINVAL, absolute, any_lane, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
     add3,

@@ -36,8 +36,9 @@ from saltus.errors import ModelError
 from saltus.model.contact.collisions import MOST_OF_PAIR
 from saltus.model.enums import HFIELD, PLANE, SDF
 from saltus.model.layout import DATA
+from saltus.number.components import chain, epsilon_of, lane_count, lane_get, lane_set, value_of
 from saltus.number.features import looks_at
-from saltus.number.functions import absolute, chain, epsilon_of, lane_count, lane_get, lane_set, value_of, where
+from saltus.number.functions import absolute, where
 from saltus.number.kernels import kernel
 from saltus.number.kinds import dual, lane32
 from saltus.spatial.quaternions import quat_multiply
@@ -237,16 +238,16 @@ def may_touch(m, d, g1, g2, reach):
     """
     zero = 0.0 * d.time
     one = zero + 1.0
-    hair = 16.0 * epsilon_of(d.time)
+    rounding = 16.0 * epsilon_of(d.time)
     offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
     nan = 0.0 * (d.geom_xmat[g1, 0] + d.geom_xmat[g2, 0])  # or 0
     if m.geom_type[g1] == PLANE:
         mat = d.geom_xmat[g1]
         height = dot3(offset, (mat[2], mat[5], mat[8]))
-        slack = hair * (absolute(offset[0]) + absolute(offset[1]) + absolute(offset[2]))
-        return where(height + slack + nan <= (1.0 - hair) * (reach + m.geom_rbound[g2]), one, zero)
+        slack = rounding * (absolute(offset[0]) + absolute(offset[1]) + absolute(offset[2]))
+        return where(height + slack + nan <= (1.0 - rounding) * (reach + m.geom_rbound[g2]), one, zero)
     bound = m.geom_rbound[g1] + m.geom_rbound[g2] + reach
-    return where(dot3(offset, offset) + nan <= (1.0 - hair) * (bound * bound), one, zero)
+    return where(dot3(offset, offset) + nan <= (1.0 - rounding) * (bound * bound), one, zero)
 
 
 @kernel

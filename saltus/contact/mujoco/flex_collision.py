@@ -27,8 +27,8 @@ from saltus.contact.flex.broad_phase import element_point
 from saltus.contact.flex.contact_elements import add_flex_contact
 from saltus.contact.rows.flex_contacts import element_weights
 from saltus.errors import ModelError
+from saltus.number.components import chain, frozen, lane_count, lane_get, lane_set, value_of
 from saltus.number.features import looks_at
-from saltus.number.functions import chain, frozen, lane_count, lane_get, lane_set, value_of
 from saltus.number.kernels import kernel, only_with
 from saltus.number.kinds import dual
 from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3

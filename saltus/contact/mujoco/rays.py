@@ -23,7 +23,7 @@ from saltus.contact.mujoco.collision import address_of, check_stack, library, re
 from saltus.model.compile.cameras_rays import RAY_KINDS, sight
 from saltus.model.enums import BOX, HFIELD, SDF
 from saltus.model.layout import DATA
-from saltus.number.functions import lane_count, lane_get, lane_set, value_of
+from saltus.number.components import lane_count, lane_get, lane_set, value_of
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.quaternions import quat_multiply
 

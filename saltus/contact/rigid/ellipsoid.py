@@ -14,7 +14,8 @@ with a percent more depth, in one of some thousand poses.
 from saltus.contact.contact_list import add_contact, negligible
 from saltus.contact.rigid.support_ascent import climb, newton_step, separation, symmetric_times_vector, unit
 from saltus.model.enums import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
-from saltus.number.functions import any_lane, maximum, minimum, sqrt, value_of, where, zero_like
+from saltus.number.components import value_of, zero_like
+from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
     add3,

@@ -3,7 +3,8 @@
 A matrix is nine numbers, row by row. The cyclic order of axes is 0, 1, 2, 0, 1.
 """
 
-from saltus.number.functions import absolute, epsilon_of, maximum, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import absolute, maximum, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import where3
 

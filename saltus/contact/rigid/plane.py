@@ -4,7 +4,8 @@ A plane's normal is its z axis. A contact lies midway between the plane and the 
 """
 
 from saltus.contact.contact_list import add_contact, negligible
-from saltus.number.functions import absolute, any_lane, minimum, sqrt, where, zero_like
+from saltus.number.components import zero_like
+from saltus.number.functions import absolute, any_lane, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
     add3,

@@ -5,7 +5,8 @@ segment.
 """
 
 from saltus.contact.contact_list import add_contact, negligible, unit_or_x
-from saltus.number.functions import absolute, any_lane, clip, sqrt, where, zero_like
+from saltus.number.components import zero_like
+from saltus.number.functions import absolute, any_lane, clip, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, where3, z_axis
 

@@ -20,7 +20,8 @@ it only if the slope beside the ridge exceeds bₖ (an active-set method; Noceda
 
 from saltus.contact.contact_list import negligible
 from saltus.contact.rigid.lane_choice import by_precision
-from saltus.number.functions import absolute, any_lane, epsilon_of, minimum, sqrt, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import absolute, any_lane, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3, where3
 

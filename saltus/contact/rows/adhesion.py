@@ -5,7 +5,7 @@ equally (MuJoCo documentation, XML reference, "adhesion").
 """
 
 from saltus.contact.counts import NCON
-from saltus.dynamics.actuator.transmission import feel
+from saltus.dynamics.actuator.transmission import add_moment_arm
 from saltus.model.actuator_enums import BODY
 from saltus.number.functions import maximum, where
 from saltus.number.kernels import kernel, only_with
@@ -36,8 +36,8 @@ def adhesion_moments(m, d):
                     touching = touching + share
                     f = d.contact_frame[n]
                     pull = scale3(share, (f[0], f[1], f[2]))
-                    feel(m, d, o, b1, d.contact_pos[n], pull, none)
-                    feel(m, d, o, b2, d.contact_pos[n], scale3(-1.0, pull), none)
+                    add_moment_arm(m, d, o, b1, d.contact_pos[n], pull, none)
+                    add_moment_arm(m, d, o, b2, d.contact_pos[n], scale3(-1.0, pull), none)
             # mean
             inverse = 1.0 / maximum(touching, zero + 1.0)
             for k in range(first, last):

@@ -7,6 +7,7 @@ shape functions at the point's place at rest.
 from saltus.contact.barycentric import segment_weights, tetrahedron_weights, triangle_weights
 from saltus.contact.counts import NFLEXDOF, NSIDE
 from saltus.contact.rows.blocks import add_block_of
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, clip, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import dot6, unit_wrench
@@ -106,17 +107,10 @@ def add_side(d, body, sign, weight):
 
 
 @kernel
-def add_corner(m, d, v, sign, weight):
-    """Append the body of a vertex."""
-    add_side(d, m.flexvert_bodyid[v], sign, weight)
-
-
-@only_with("flexcell", otherwise=add_corner)
-@kernel
 def add_vertex(m, d, v, sign, weight):
     """Append the body that carries a vertex, or those of the nodes around it."""
-    if m.flexvert_bodyid[v] >= 0:
-        add_corner(m, d, v, sign, weight)
+    if not has(m, "flexcell") or m.flexvert_bodyid[v] >= 0:
+        add_side(d, m.flexvert_bodyid[v], sign, weight)
     else:
         first = m.flexvert_nodeadr[v]
         for k in range(first, first + m.flexvert_nodenum[v]):
@@ -131,7 +125,6 @@ def add_corners(m, d, f, e, sign, w):
             add_side(d, m.flexvert_bodyid[m.flexelem_vert[e, q]], sign, chosen(w, q))
 
 
-@only_with("flexcell", otherwise=add_corners)
 @kernel
 def add_element(m, d, f, e, sign, w):
     """Append the bodies that move the point of element e of body f with weights w of the corners.
@@ -139,7 +132,7 @@ def add_element(m, d, f, e, sign, w):
     All nodes that move any point of the element are included, so that the list does not depend on the point.
     """
     order = m.flex_order[f]
-    if order == 0:
+    if not has(m, "flexcell") or order == 0:
         add_corners(m, d, f, e, sign, w)
         return
     # place in the grid of nodes at rest

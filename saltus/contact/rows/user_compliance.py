@@ -30,13 +30,6 @@ def _choose_force(m, d, gap, velocity):
     return lambda m, d, gap, velocity: law(m, d, gap, velocity)
 
 
-@only_with(GIVEN, otherwise="False")
-@kernel
-def has_law(m):
-    """Whether contacts follow a user-defined law."""
-    return True
-
-
 @only_with(GIVEN)
 @kernel
 def given_forces(m, d):

@@ -23,6 +23,7 @@ from saltus.model.actuator_enums import (
     GAIN_SO3,
     TENDON,
 )
+from saltus.number.conditions import has
 from saltus.number.functions import clip, where
 from saltus.number.kernels import kernel, only_with
 
@@ -64,7 +65,6 @@ def motors(m, d):
         joint_actuation(m, d)
 
 
-@only_with("actuation", otherwise=motors)
 @kernel
 def actuation(m, d):
     """Generalised forces of all actuators, qfrc_actuator [nv] (N, N m); needs `transmissions`.
@@ -72,6 +72,9 @@ def actuation(m, d):
     Reads ctrl [nu], act [nact]. Writes input [nu], act_dot [nact], actuator_length, actuator_velocity, actuator_force
     [nout].
     """
+    if not has(m, "actuation"):
+        motors(m, d)
+        return
     for i in range(m.nv):
         d.qfrc_actuator[i] = 0.0 * d.time
     # lengths and velocities, controls

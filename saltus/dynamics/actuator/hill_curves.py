@@ -6,7 +6,8 @@ evaluates y(x); with both it solves a force balance for the velocity, with a dam
 curve, as one polynomial equation and without inverting the curve.
 """
 
-from saltus.number.functions import absolute, any_lane, clip, epsilon_of, value_of, where
+from saltus.number.components import epsilon_of, value_of
+from saltus.number.functions import absolute, any_lane, clip, where
 from saltus.number.kernels import kernel
 
 MOST = 40  # iterations: bisection alone would find the parameter to 1e-12

@@ -166,7 +166,7 @@ def site_quaternion(m, d, s):
 
 
 @kernel
-def feel(m, d, o, b, point, force, torque):
+def add_moment_arm(m, d, o, b, point, force, torque):
     """Add to the moment arms of output o those of a force at a point of body b and a torque on b, in world axes."""
     moment = add3(torque, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
     # degrees of freedom that move both ends alike have no entry in moment_dof and are skipped
@@ -181,7 +181,7 @@ def site(m, d, o):
     force = matrix_times_vector(mat, linear_gear(m, o))
     torque = matrix_times_vector(mat, angular_gear(m, o))
     d.actuator_length[o] = 0.0 * d.time
-    feel(m, d, o, m.site_bodyid[s], site_position(m, d, s), force, torque)
+    add_moment_arm(m, d, o, m.site_bodyid[s], site_position(m, d, s), force, torque)
 
 
 @kernel
@@ -207,8 +207,8 @@ def site_reference(m, d, o):
         length = length + dot3(relative_turn(m, d, s, reference), angular)
         torque = matrix_times_vector(mat, angular)
     d.actuator_length[o] = length
-    feel(m, d, o, b, at, force, torque)
-    feel(m, d, o, base, origin, scale3(-1.0, force), scale3(-1.0, torque))
+    add_moment_arm(m, d, o, b, at, force, torque)
+    add_moment_arm(m, d, o, base, origin, scale3(-1.0, force), scale3(-1.0, torque))
 
 
 @kernel
@@ -236,8 +236,8 @@ def rotation_of_site(m, d, o):
     else:
         d.actuator_length[o] = turn[2]
         axis = (mat[2], mat[5], mat[8])
-    feel(m, d, o, m.site_bodyid[s], none, none, axis)
-    feel(m, d, o, m.site_bodyid[reference], none, none, scale3(-1.0, axis))
+    add_moment_arm(m, d, o, m.site_bodyid[s], none, none, axis)
+    add_moment_arm(m, d, o, m.site_bodyid[reference], none, none, scale3(-1.0, axis))
 
 
 @kernel
@@ -264,5 +264,5 @@ def slider_crank(m, d, o):
     by_axis = scale3(gear * share, v)
     by_v = add_scaled3(scale3(gear * share, axis), gear * where(reaches, 1.0 / root, zero), v)
     none = (zero, zero, zero)
-    feel(m, d, o, m.site_bodyid[crank], pin, by_v, none)
-    feel(m, d, o, m.site_bodyid[slider], start, scale3(-1.0, by_v), cross(axis, by_axis))
+    add_moment_arm(m, d, o, m.site_bodyid[crank], pin, by_v, none)
+    add_moment_arm(m, d, o, m.site_bodyid[slider], start, scale3(-1.0, by_v), cross(axis, by_axis))

@@ -9,7 +9,8 @@ These forces are the gradient of the energy ½ uᵀ K u only to first order in t
 R with the strain.
 """
 
-from saltus.number.functions import absolute, any_lane, epsilon_of, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import absolute, any_lane, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.quaternions import quat_exp, quat_multiply, quat_normalize, quat_to_matrix
 from saltus.spatial.vectors import (

@@ -70,8 +70,8 @@ def _straight(m, d, t, e):
     p, q = site_position(m, d, s1), site_position(m, d, s2)
     length, ahead = distance_direction(p, q)
     if m.site_bodyid[s1] != m.site_bodyid[s2]:
-        _pull(m, d, t, m.site_bodyid[s1], p, scale3(-m.path_factor[e], ahead))
-        _pull(m, d, t, m.site_bodyid[s2], q, scale3(m.path_factor[e], ahead))
+        _add_point_to_jacobian(m, d, t, m.site_bodyid[s1], p, scale3(-m.path_factor[e], ahead))
+        _add_point_to_jacobian(m, d, t, m.site_bodyid[s2], q, scale3(m.path_factor[e], ahead))
     return length
 
 
@@ -81,12 +81,12 @@ def _wrapped(m, d, t, e):
     """Length (m) of the path from one site to another by way of a sphere or cylinder; adds to the Jacobian."""
     s1, s2, b = m.path_obj1[e], m.path_obj2[e], m.geom_bodyid[m.path_geom[e]]
     length, ahead, away, centre, force, moment = way_around(m, d, e)
-    _pull(m, d, t, m.site_bodyid[s1], site_position(m, d, s1), scale3(-m.path_factor[e], ahead))
-    _pull(m, d, t, m.site_bodyid[s2], site_position(m, d, s2), scale3(m.path_factor[e], away))
+    _add_point_to_jacobian(m, d, t, m.site_bodyid[s1], site_position(m, d, s1), scale3(-m.path_factor[e], ahead))
+    _add_point_to_jacobian(m, d, t, m.site_bodyid[s2], site_position(m, d, s2), scale3(m.path_factor[e], away))
     force = scale3(m.path_factor[e], force)
     moment = scale3(m.path_factor[e], moment)
     to_centre = sub3(centre, d.subtree_com[m.body_rootid[b]])
-    _feel(m, d, t, b, force, add3(moment, cross(to_centre, force)))
+    _add_to_jacobian(m, d, t, b, force, add3(moment, cross(to_centre, force)))
     return length
 
 
@@ -125,13 +125,13 @@ def way_around(m, d, e):
 
 
 @kernel(inline=True)
-def _pull(m, d, t, b, point, force):
+def _add_point_to_jacobian(m, d, t, b, point, force):
     """Add to the Jacobian of tendon t the share of a point of body b in its rate: `force` · velocity of the point."""
-    _feel(m, d, t, b, force, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
+    _add_to_jacobian(m, d, t, b, force, cross(sub3(point, d.subtree_com[m.body_rootid[b]]), force))
 
 
 @kernel
-def _feel(m, d, t, b, force, moment):
+def _add_to_jacobian(m, d, t, b, force, moment):
     """Add to the Jacobian of tendon t a force and moment (about the tree's centre of mass) on body b."""
     # degrees of freedom up to tendon_common move the whole tendon and leave its length unchanged
     first, count = m.tendon_Jadr[t], m.tendon_Jnum[t]

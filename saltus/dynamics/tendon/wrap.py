@@ -7,7 +7,8 @@ Reference, "sidesite"): its winding angle is that of the polyline from the first
 last.
 """
 
-from saltus.number.functions import MINVAL, absolute, any_lane, atan2, maximum, minimum, sincos, sqrt, value_of, where
+from saltus.number.components import value_of
+from saltus.number.functions import MINVAL, absolute, any_lane, atan2, maximum, minimum, sincos, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import cross, dot3, scale3
 

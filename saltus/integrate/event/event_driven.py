@@ -39,13 +39,15 @@ from saltus.integrate.event.dense_events import (
     step_over,
     too_dense,
 )
-from saltus.integrate.event.event_location import NONE, event_values, first_event, read_values, watch
+from saltus.integrate.event.event_functions import event_values, read_values
+from saltus.integrate.event.event_location import NONE, first_event, watch
 from saltus.integrate.event.substep import FIXED, keep_start, method_word, state_at
 from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_start, bad_state
 from saltus.model.event_enums import CLOSED, LEFT, LOCATE, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE
+from saltus.number.conditions import has
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.event.constraint_stabilization import project, project_near
@@ -85,20 +87,10 @@ def step(m, d, h, *method):
             worst = STEP_TOO_SMALL
         else:
             d.time = end
-    forget_slopes(m, d)
+    # slopes stored by `leave_slopes` are not those of this state
+    if not has(m, FIXED):
+        d.memory[GOING] = 0.0
     return worst
-
-
-@kernel
-def forget_free_slopes(m, d):
-    """Mark the slopes stored by `leave_slopes` as not those of this state."""
-    d.memory[GOING] = 0.0
-
-
-@only_with(FIXED, otherwise=forget_free_slopes)
-@kernel
-def forget_slopes(m, d):
-    """Discard stored slopes; methods with fixed steps have none."""
 
 
 @kernel
@@ -164,54 +156,34 @@ def resume(m, d):
 @kernel
 def start_step(m, d):
     """Set the current state, with its slopes and event functions, as the start of the next step."""
-    keep_slopes(m, d)
-    keep_start(m, d)
-    first_values(m, d)
+    if has(m, FIXED):
+        keep_start(m, d)
+    else:
+        first_slopes(m, d)
+    if has(m, FIXED, EVENTS):
+        event_values(m, d)
+    else:  # with the forces that `first_slopes` has computed
+        open_gaps(m, d)
+        read_values(m, d)
     sides_after(m, d)
     pass_sides(m, d, False)
     keep_values(m, d)
 
 
 @kernel
-def values_of_slopes(m, d):
-    """Event functions with the forces that `first_slopes` has computed."""
-    open_gaps(m, d)
-    read_values(m, d)
+def go_on(m, d):
+    """Set the start of the next step after one without events, whose event functions at the end are known.
 
-
-@only_with(FIXED, EVENTS, otherwise=values_of_slopes)
-@kernel
-def first_values(m, d):
-    """Event functions at the start of a step."""
-    event_values(m, d)
-
-
-@only_with(FIXED, otherwise=first_slopes)
-@kernel
-def keep_slopes(m, d):
-    """Slopes that the next step needs, the first stage of dopri5; none for methods with fixed steps."""
-    return OK
-
-
-@kernel
-def go_on_freely(m, d):
-    """`go_on` for dopri5: its last stage is the next first one unless the projection changes the accelerations."""
-    if project_near(m, d):
+    The last stage of dopri5 is the next first one, unless the projection changes the accelerations.
+    """
+    if project(m, d) if has(m, FIXED) else project_near(m, d):
         start_step(m, d)
+        return
+    if has(m, FIXED):
+        keep_start(m, d)
     else:
         save_start(m, d)
-        keep_values(m, d)
-
-
-@only_with(FIXED, otherwise=go_on_freely)
-@kernel
-def go_on(m, d):
-    """Set the start of the next step after one without events, whose event functions at the end are known."""
-    if project(m, d):
-        start_step(m, d)
-    else:
-        keep_start(m, d)
-        keep_values(m, d)
+    keep_values(m, d)
 
 
 @kernel
@@ -225,9 +197,15 @@ def keep_values(m, d):
 
 
 @kernel
-def look_ahead_freely(m, d, end, method):
-    """`look_ahead` for dopri5, with the controller's step size."""
-    # step size, limited while constraints are active
+def look_ahead(m, d, end, method):
+    """Trial step towards `end` (s): returns a status, its length (s), and the fraction of it at the first event.
+
+    The fraction is NONE without an event, and REJECTED if the error is too large; the state is then restored.
+    """
+    if has(m, FIXED):
+        left = end - d.time
+        return OK, left, first_event(m, d, left, d.time, method)
+    # step size of dopri5's controller, limited while constraints are active
     start = d.time
     longest = d.memory[STEP]
     if d.event_count[CLOSED]:
@@ -255,24 +233,14 @@ def watched_stages(m, d, h, tableau):
     d.time = start
 
 
-@only_with(FIXED, otherwise=look_ahead_freely)
-@kernel
-def look_ahead(m, d, end, method):
-    """Trial step towards `end` (s): returns a status, its length (s), and the fraction of it at the first event.
-
-    The fraction is NONE without an event, and REJECTED if the error is too large; the state is then restored.
-    """
-    left = end - d.time
-    return OK, left, first_event(m, d, left, d.time, method)
-
-
 @kernel
 def take(m, d, start, size, place, end, method):
     """Advance to the end of the step that began at `start`, or to its first event and through it. Returns a status."""
     # an event: resolve it at its location
     if place < NONE:
         status = state_at(m, d, size, start, place, method)
-        values_for_actions(m, d)
+        if has(m, EVENTS):
+            event_values(m, d)  # to be compared with those after the user's actions
         record_controls(m, d, start)
         return max(status, happen(m, d, start, place * size))
     # no event: the whole step
@@ -303,25 +271,13 @@ def through(m, d, status):
     return ENDED if ended else OK
 
 
-@only_with(EVENTS)
-@kernel
-def values_for_actions(m, d):
-    """Event functions before the user's actions, if there are any, to be compared with those after them."""
-    event_values(m, d)
-
-
-@kernel
-def finish_freely(m, d, start, size, method):
-    """`finish` for dopri5."""
-    end_of_step(m, d, size, start, method[0])
-    accept(m, d, size, True, d.event_error[0])
-    return OK
-
-
-@only_with(FIXED, otherwise=finish_freely)
 @kernel
 def finish(m, d, start, size, method):
     """Advance to the end of a step without events; returns a status. event_value already holds the values there."""
+    if not has(m, FIXED):
+        end_of_step(m, d, size, start, method[0])
+        accept(m, d, size, True, d.event_error[0])
+        return OK
     status = state_at(m, d, size, start, 1.0, method)
     if not bad_state(m, d) < 0.5:
         return DIVERGED

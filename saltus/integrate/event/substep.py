@@ -12,8 +12,9 @@ from numba.extending import overload
 from saltus.dynamics.user_laws import INLINE
 from saltus.integrate.adaptive.dense_output import interpolate
 from saltus.number.cache.fingerprint import fingerprint
+from saltus.number.conditions import has
 from saltus.number.features import looks_at
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import kernel
 from saltus.solve.status import OK
 
 FIXED = "steps_"  # prefix of the feature key
@@ -49,16 +50,12 @@ def _choose_step(m, d, h, method):
 
 
 @kernel
-def interpolated(m, d, h, start, theta, method):
-    """`state_at` by the dense output of dopri5."""
-    interpolate(m, d, h, start, theta)
-    return OK
-
-
-@only_with(FIXED, otherwise=interpolated)
-@kernel
 def state_at(m, d, h, start, theta, method):
     """The state at the fraction theta of a step of h seconds that began at `start` (s). Returns a status."""
+    # dopri5: its dense output
+    if not has(m, FIXED):
+        interpolate(m, d, h, start, theta)
+        return OK
     # state at the step's start, without memory
     for k in range(m.nq):
         d.qpos[k] = d.qpos_start[k]
@@ -77,7 +74,6 @@ def state_at(m, d, h, start, theta, method):
     return status
 
 
-@only_with(FIXED)
 @kernel
 def keep_start(m, d):
     """Save the current state in qpos_start, qvel_start, act_start, as the start of the next step."""

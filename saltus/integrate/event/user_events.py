@@ -59,19 +59,19 @@ def _choose_actions(m, d, e):
 
 
 @kernel
-def nothing(m, d):
+def no_action(m, d):
     """The action of an event that has none."""
+    return
 
 
-@only_with(EVENTS, otherwise="False")
+@only_with(EVENTS)
 @kernel
 def observe(m, d):
-    """Compute everything that user functions may read, at the current state; returns whether there are any."""
-    status = forces(m, d, 1)
+    """Compute everything that user functions may read, at the current state."""
+    forces(m, d, 1)
     held_stage(m, d)
     attached_frames(m, d)
     centre_of_mass(m, d)
-    return status == status
 
 
 @only_with(EVENTS)

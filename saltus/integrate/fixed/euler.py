@@ -12,7 +12,7 @@ from saltus.dynamics.tree.rnea import newton_euler_backward, newton_euler_forwar
 from saltus.dynamics.tree.tendon_inertia import add_fixed_tendon_forces
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
-from saltus.number.functions import frozen
+from saltus.number.components import frozen
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import forces
 

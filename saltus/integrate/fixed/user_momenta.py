@@ -11,14 +11,14 @@ from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
 from saltus.dynamics.tree.factor import multiply
 from saltus.dynamics.tree.manifold import displace
 from saltus.dynamics.tree.momentum import momenta
+from saltus.number.conditions import has
 from saltus.number.functions import absolute
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import kernel
 
 WEIGHTS = (4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0)
 STEP = 1.0 / 64.0  # rad
 
 
-@only_with(EQUATIONS, otherwise=momenta)
 @kernel
 def joint_momenta(m, d):
     """Joint momenta M v and their rates, for user-defined equations or else for the bodies (see `momenta`).
@@ -26,6 +26,9 @@ def joint_momenta(m, d):
     Reads qpos, qvel, qfrc_tau [nv]. Writes momentum [nv] (N m s, N s) and momentum_rate [nv] (N m, N), M and
     qfrc_bias.
     """
+    if not has(m, EQUATIONS):
+        momenta(m, d)
+        return
     # forces - bias
     bias_force(m, d, d)
     moved = 1.0 + 0.0 * d.time

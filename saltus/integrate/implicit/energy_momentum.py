@@ -29,6 +29,7 @@ from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.integrate.implicit.newton_convergence import LEAST, begin_balance, change_size, far, remember_balance
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import add_touch, find_rows, grip, user_contact_forces
@@ -40,7 +41,8 @@ ITERATIONS = 60
 HALVINGS = 6
 PRESSURE = 1.0 / 64.0  # see `saltus.dynamics.flex.tangent`
 LINEAR = 1e-2  # tolerance of conjugate gradients
-ELASTIC = 1e-10  # an iteration's change of velocity relative to the largest velocity, with deformable bodies
+# an iteration's change of velocity relative to the largest velocity, without and with deformable bodies
+RIGID, ELASTIC = 1e-13, 1e-10
 
 
 @kernel
@@ -60,7 +62,7 @@ def step(m, d, h):
         tangent(m, d, h)
         balance_change(m, d, live, LINEAR)
         size, scale = change_size(m, d, h, d.qvel_saved)
-        going = far(size, scale, last, tolerance(m), LEAST / h)
+        going = far(size, scale, last, ELASTIC if has(m, "flex") else RIGID, LEAST / h)
         last = size
         # the last step in full, without another residual
         if not any_lane(live & going):
@@ -76,19 +78,13 @@ def step(m, d, h):
     return CONTACTS_FULL if d.count[NLOST] > 0 else status
 
 
-@only_with("flex", otherwise="1e-13")
-@kernel
-def tolerance(m):
-    """Tolerance of the change of velocity, relative to the largest velocity."""
-    return ELASTIC
-
-
 @kernel
 def predict(m, d, h):
     """Predicted actuator states at the midpoint, and constraint rows at q ⊕ h/2 v."""
     predict_activations(m, d, h)
     displace(m, d.qpos_saved, 0.5 * h, d.qvel_saved, d.qpos)
-    rows_beforehand(m, d)
+    if not has(m, "event"):  # with events located the active set is enforced with the forces
+        soft_rows(m, d)
 
 
 @only_with("act")
@@ -113,12 +109,6 @@ def soft_rows(m, d):
     find_rows(m, d)
 
 
-@only_with("event", otherwise=soft_rows)
-@kernel
-def rows_beforehand(m, d):
-    """Rows of soft constraints; with hard contact nothing, since the active set is enforced with the forces."""
-
-
 @kernel
 def evaluate(m, d, h, start):
     """metric_force [nv] ← M a - f - f_e at the accelerations qacc (N, N m), and the state at the midpoint.
@@ -130,7 +120,7 @@ def evaluate(m, d, h, start):
         d.qvel[i] = d.qvel_saved[i] + 0.5 * h * d.qacc[i]
     displace(m, d.qpos_saved, 0.5 * h, d.qvel, d.qpos)
     d.time = start + 0.5 * h
-    drifts(m, d)
+    row_drifts(m, d)
     position_stage(m, d, 0)
     grip(m, d)
     # forces f + f_e there
@@ -142,54 +132,26 @@ def evaluate(m, d, h, start):
     add_driving_forces(m, d)
     add_touch(m, d, d.qfrc_tau)
     # residual by inverse dynamics
-    status = held(m, d)
+    status = enforce_active_set(m, d) if has(m, "event") else OK
     inverse_dynamics(m, d)
     for i in range(m.nv):
         d.metric_force[i] = d.qfrc_inverse[i] - d.qfrc_tau[i]
     return status
 
 
-@only_with("event")
-@kernel
-def drifts(m, d):
-    """Rates of the active rows' velocities J v at constant v, which `held` needs."""
-    row_drifts(m, d)
-
-
-@only_with("event", otherwise="0")
-@kernel
-def held(m, d):
-    """Add the forces that enforce the active set to qfrc_tau; returns a status."""
-    return enforce_active_set(m, d)
-
-
-@kernel
-def forces_squared(m, d):
-    """`imbalance` without soft rows."""
-    total = 0.0 * d.time
-    for i in range(m.nv):
-        total = total + d.metric_force[i] * d.metric_force[i]
-    return total
-
-
-@only_with("constraint", otherwise=forces_squared)
-@kernel
-def soft_imbalance(m, d):
-    """`imbalance` with soft rows."""
-    row_residuals(m, d, d.qacc)
-    constraint_forces(m, d)
-    total = 0.0 * d.time
-    for i in range(m.nv):
-        force = d.metric_force[i] - d.qfrc_constraint[i]
-        total = total + force * force
-    return total
-
-
-@only_with("event", otherwise=soft_imbalance)
 @kernel
 def imbalance(m, d):
-    """Square of the residual forces; also computes the residuals and forces of the rows at qacc."""
-    return forces_squared(m, d)
+    """Square of the residual forces; also computes the residuals and forces of soft rows at qacc."""
+    if has(m, "constraint") and not has(m, "event"):
+        row_residuals(m, d, d.qacc)
+        constraint_forces(m, d)
+    total = 0.0 * d.time
+    for i in range(m.nv):
+        force = d.metric_force[i]
+        if has(m, "constraint") and not has(m, "event"):
+            force = force - d.qfrc_constraint[i]
+        total = total + force * force
+    return total
 
 
 @kernel

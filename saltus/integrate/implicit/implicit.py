@@ -16,7 +16,8 @@ from saltus.dynamics.tree.tree_rows import keep_to_branches
 from saltus.dynamics.tree.unsymmetric import unsymmetric_solve
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import advance
-from saltus.number.kernels import kernel, only_with
+from saltus.number.conditions import has
+from saltus.number.kernels import kernel
 from saltus.solve.acceleration import forces
 from saltus.solve.implicit.bicgstab import bicgstab
 from saltus.solve.status import NOT_CONVERGED, OK
@@ -47,24 +48,11 @@ def solve_with_derivative(m, d, h, fast):
     bias_force(m, d, d)
     for i in range(m.nv):
         d.qacc[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
-    return flex_solve(m, d, h, d.qacc)
-
-
-@kernel
-def tree_solve(m, d, h, x):
-    """x ← A⁻¹ x for a field x [nv], with A in lower and upper; returns a status."""
-    unsymmetric_solve(m, d, x)
+    if has(m, "flex") and has_flex_damping(m):  # A has entries outside lower and upper
+        flex_damping_tangent(m, d, h)
+        return NOT_CONVERGED if bicgstab(m, d, d.qacc) else OK
+    unsymmetric_solve(m, d, d.qacc)
     return OK
-
-
-@only_with("flex", otherwise=tree_solve)
-@kernel
-def flex_solve(m, d, h, x):
-    """x ← A⁻¹ x, where damping of deformable bodies adds entries to A outside lower and upper; returns a status."""
-    if not has_flex_damping(m):
-        return tree_solve(m, d, h, x)
-    flex_damping_tangent(m, d, h)
-    return NOT_CONVERGED if bicgstab(m, d, x) else OK
 
 
 @kernel

@@ -1,6 +1,8 @@
 """Starting values and convergence test of the Newton iterations of implicit steps."""
 
-from saltus.number.functions import absolute, epsilon_of, maximum
+from saltus.number.components import epsilon_of
+from saltus.number.conditions import has
+from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
 
 RESOLVED = 1e-9  # of the largest velocity: smaller changes may be rounding, where forces cancel
@@ -8,18 +10,10 @@ LEAST = 1e-3  # rad, m in a step: motion to be resolved to nine digits
 
 
 @kernel
-def zero_start(m, d):
-    """Start from qacc = 0."""
-    for i in range(m.nv):
-        d.qacc[i] = 0.0 * d.time
-
-
-@only_with("constraint", otherwise=zero_start)
-@kernel
 def begin_balance(m, d):
-    """Warm start: qacc of the previous step, or 0 if warm starts are disabled."""
+    """Warm start: qacc of the previous step with constraints, or 0 without or if warm starts are disabled."""
     for i in range(m.nv):
-        d.qacc[i] = d.qacc_warmstart[i] if m.opt_warmstart else 0.0 * d.time
+        d.qacc[i] = d.qacc_warmstart[i] if has(m, "constraint") and m.opt_warmstart else 0.0 * d.time
 
 
 @only_with("constraint")

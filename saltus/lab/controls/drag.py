@@ -57,6 +57,13 @@ def grabbed(sim: Simulation, body: int, point: Any) -> tuple[NDArray[Any], NDArr
     return place, sim.jacobian(body, place)[0]
 
 
+def move_mocap(sim: Simulation, mocap: int, point: Any, target: Any) -> None:
+    """Put a body that is moved from outside where its point (m, in its frame) is at the target (m, world axes)."""
+    turned = np.zeros(3)
+    mujoco.mju_rotVecQuat(turned, np.asarray(point, float), sim.mocap_quat[mocap])
+    sim.mocap_pos[mocap] = np.asarray(target) - turned
+
+
 def spring(sim: Simulation, body: int, J: NDArray[Any], hold: float) -> tuple[float, float]:
     """Stiffness (N/m) and damping (N s/m) of the spring; zero where nothing can move."""
     lightest = point_mass(sim, J)

@@ -104,6 +104,7 @@ class Extras:
         self._pressed: list[str] = []
         self._plots: dict[str, tuple[Signal, Call]] = {}
         self._shown: list[str] = []  # signals to plot, in the order in which they came
+        self._seen, self._plotted = 0, 0  # the revision, and how many of those signals, the session knows of
         self._drawings: list[Call] = []
         self._steps: list[Call] = []
         self._off = 0
@@ -177,10 +178,14 @@ class Extras:
         with self._lock:
             return {s.about.id: s.value for s in self._sliders.values()}
 
-    def shown(self) -> list[str]:
-        """Signals to plot, those without a function of the user's too."""
+    def new_plots(self) -> list[str] | None:
+        """Signals to plot that came since the last call; None where nothing has changed at all."""
         with self._lock:
-            return list(self._shown)
+            if self.revision == self._seen:
+                return None
+            new = self._shown[self._plotted :]
+            self._seen, self._plotted = self.revision, len(self._shown)
+            return new
 
     def sources(self, notify: Notify) -> list[Source]:
         """What the user's plots read."""

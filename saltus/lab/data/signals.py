@@ -121,6 +121,10 @@ class Signals:
         self.history.show(self._columns(ids))
         self._wait = 0
 
+    def choose_also(self, ids: Iterable[str]) -> None:
+        """Plot these signals too, if they are there; where that is too many, those chosen first give way."""
+        self.choose([id for id in [*self.chosen, *ids] if id in self._places][-MOST_CHOSEN:])
+
     def message(self) -> dict[str, Any]:
         """The `signals` message."""
         return {

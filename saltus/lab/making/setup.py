@@ -65,6 +65,12 @@ class Setup:
             carry(self.source.engine, sim.engine)
         return sim
 
+    def settings(self, sim: Simulation) -> Settings:
+        """The settings of the simulation at its start."""
+        hard: Any = self.law(Hard.name)
+        numbers = {"restitution": hard.restitution, "friction": hard.friction}
+        return Settings(sim.integrator, sim.timestep, sim.contact, **numbers)
+
     def law(self, name: str) -> Law:
         """The contact law of a name; where that is the setup's own, with its numbers."""
         own = find_contact_law(self.contact)
@@ -107,6 +113,23 @@ class Settings:
     def with_changes(self, changes: dict[str, float]) -> dict[str, Any]:
         """The field `changes` with some values replaced."""
         return {"changes": tuple({**dict(self.changes), **changes}.items())}
+
+    def difference(self, before: Settings) -> str:
+        """What is other than before, in words."""
+        parts = []
+        if self.integrator != before.integrator:
+            parts.append(f"integrator {self.integrator.name}")
+        if self.timestep != before.timestep:
+            parts.append(f"timestep {self.timestep:g} s")
+        if self.contact != before.contact:
+            parts.append(f"contact {self.contact}")
+        if self.restitution != before.restitution:
+            parts.append(f"restitution {self.restitution:g}")
+        if self.friction != before.friction:
+            parts.append("the model's friction" if self.friction is None else f"friction {self.friction:g}")
+        known = dict(before.changes)
+        parts += [f"{key} = {value:g}" for key, value in self.changes if known.get(key) != value]
+        return ", ".join(parts) or "ghosts"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The scenes that the lab can show: what to load, how to begin, which keys to listen to.
 
 A scene is an entry of SCENES, or of the list that `bundled` makes; whoever has something to show adds one. `open` gives
-a session (see `saltus.lab.serve.stage.Session`): a `LiveSession` of a `Setup`, or a kind of its own.
+a session (see `saltus.lab.base_session.Session`): a `LiveSession` of a `Setup`, or a kind of its own.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from saltus.lab.base_session import Session
 from saltus.lab.data.recording import Downloads
 from saltus.lab.making.setup import Setup
 from saltus.lab.scene.pendularm import GHOSTS, Pendularm
 from saltus.lab.scene.pendularm import setup as pendularm_setup
 from saltus.lab.scene.servo import Knob, Servo, ServoSession, pid_servo
 from saltus.lab.scene.sit_to_stand import clocked
-from saltus.lab.serve.stage import Session
 from saltus.lab.session import LiveSession
 from saltus.model.load import BUNDLED, load, models
 from saltus.number.functions import clip, where

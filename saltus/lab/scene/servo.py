@@ -137,11 +137,9 @@ class ServoSession(LiveSession):
             made.append(action(id, key, f"{id.capitalize()} {'+' if change > 0 else '−'}", hold=True))
         return made
 
-    def key(self, key: str, down: bool) -> None:
+    def do_keydown(self, key: str) -> None:
         key = key.lower()
-        if not down:
-            self._held.pop(key, None)
-        elif key in self.keyboard() and key not in self._held:
+        if key in self.keyboard() and key not in self._held:
             self._held[key] = 0.0
             self.pressed(key)
 
@@ -154,7 +152,10 @@ class ServoSession(LiveSession):
         elif key in self._servo.targets:
             self._move_target(key, 1)
 
-    def release_keys(self) -> None:
+    def do_keyup(self, key: str) -> None:
+        self._held.pop(key.lower(), None)
+
+    def do_blur(self) -> None:
         self._held.clear()
 
     def before_steps(self, elapsed: float) -> None:

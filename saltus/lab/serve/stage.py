@@ -14,9 +14,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from saltus.errors import ModelError, SaltusError
+from saltus.lab.base_session import Session
 from saltus.lab.data.history import History
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signals import Signals
@@ -24,7 +25,7 @@ from saltus.lab.messages import protocol
 from saltus.lab.messages.ear import Ear
 from saltus.lab.messages.job import Job
 from saltus.lab.messages.outside import Outside
-from saltus.lab.messages.protocol import Command, Frame
+from saltus.lab.messages.protocol import Command
 from saltus.lab.serve.client import Status
 
 PERIOD = 1.0 / protocol.FRAMES_A_SECOND
@@ -32,65 +33,6 @@ IDLE = 0.1  # s between looks where nothing goes on
 STATUS_PERIOD = 0.1  # s
 MOST_COMMANDS = 2000  # that wait
 MOST_NOTICES = 50
-
-
-class Session(Protocol):
-    """What goes on on a stage; see `saltus.lab.session` and `saltus.lab.data.player`."""
-
-    notices: deque[tuple[str, str]]
-    ear: Ear  # for warnings, which become notices
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing goes on by itself."""
-        ...
-
-    def scene(self) -> dict[str, Any]:
-        """The `scene` message."""
-        ...
-
-    def status(self) -> dict[str, Any]:
-        """The full `status` message."""
-        ...
-
-    def handle(self, command: Command) -> None:
-        """Do what a command says."""
-        ...
-
-    def tick(self, elapsed: float) -> None:
-        """Let seconds of wall time pass."""
-        ...
-
-    def frame(self) -> Frame | None:
-        """What is to be seen, if it is new."""
-        ...
-
-    def state_text(self) -> str:
-        """The state as Python text."""
-        ...
-
-    def drawings(self) -> list[dict[str, Any]] | None:
-        """What the user draws into that frame."""
-        ...
-
-    def boards(self) -> list[Board]:
-        """What pages are told whenever it has changed."""
-        ...
-
-    def close(self) -> None:
-        """The end."""
-        ...
-
-
-class Board(Protocol):
-    """Something that pages are told whenever its revision has changed: `kind` is the type of the message."""
-
-    kind: str
-    revision: int
-
-    def message(self) -> dict[str, Any]:
-        """What they are told."""
-        ...
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Actuators as the kernels' Model holds them: laws with their parameters, outputs with the joints that they feel."""
+"""Actuators in the kernels' Model: force laws and parameters, transmissions and their degrees of freedom."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What sensors look with and look at: cameras, geoms that rays meet, distances, contacts, the past."""
+"""Cameras, rays, distances, contacts and histories of sensors in the kernels' Model."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What constrains a mechanism, as the kernels' Model holds it: limits, dry friction, equalities, contacts."""
+"""Constraints in the kernels' Model: limits, dry friction, equalities, contacts."""
 
 from dataclasses import dataclass, field
 from typing import Any

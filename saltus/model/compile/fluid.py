@@ -1,7 +1,8 @@
-"""The medium that bodies move in, as the kernels' Model holds it: the shapes that it acts on.
+"""Fluid forces in the kernels' Model: the shapes on which they act.
 
-MuJoCo 4.0 documentation, Computation, "Fluid forces": a body is a box with its mass and inertia, or, where any of its
-geoms asks for it, such geoms are ellipsoids. Numbers that change neither with place nor with speed are computed here.
+MuJoCo 4.0 documentation, Computation, "Fluid forces": a body counts as the box with its mass and inertia, or, if any of
+its geoms has `fluidshape="ellipsoid"`, such geoms count as ellipsoids. Coefficients that depend neither on position nor
+on velocity are computed here.
 """
 
 import math

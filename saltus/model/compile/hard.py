@@ -1,7 +1,7 @@
-"""The kernels' Model under the hard law of contact: each pair of geoms and each limit has a law of its own.
+"""The kernels' Model for hard contact: parameters for each pair of geoms and each limit.
 
-Where events are located in time, a point of contact has an identity: each pair of geoms has numbered points (`slots`),
-of which each is open or closed, whatever the others are.
+If events are located in time, contact points have an identity: each pair of geoms has numbered points (`slots`), each
+of which is open or closed independently of the others.
 """
 
 from typing import Any, NamedTuple

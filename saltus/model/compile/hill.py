@@ -1,4 +1,4 @@
-"""Hill-type muscles with an elastic tendon: their parameters, their curves, and what the kernels' Model holds of them.
+"""Hill-type muscles with an elastic tendon: parameters, curves, and fields of the kernels' Model.
 
 The muscle is that of Millard, Uchida, Seth & Delp, Flexing computational muscle: modeling and simulation of
 musculotendon dynamics, J. Biomech. Eng. 135 (2013) 021005, with the damped equilibrium; its curves are the default ones
@@ -47,14 +47,14 @@ class HillMuscle:
 
         saltus.load(source, muscles={"biceps": saltus.HillMuscle(624.3, 0.1157, 0.2723)})
 
-    gives the actuator "biceps" this law in place of the one in the file. What the actuator acts on stays: its length
-    (times gear) is the length of muscle and tendon, and the muscle's force shortens it. Its control is the excitation,
-    0 to 1. Its states are activation and fibre length, the latter in units of the optimal one.
+    replaces the force law of the actuator "biceps". Its transmission is kept: its length (times gear) is the length of
+    the muscle-tendon unit, and the muscle's force shortens it. Its control is the excitation, 0 to 1. Its states are
+    activation and fibre length, the latter in units of the optimal one.
 
     Parameters, with the names and defaults of OpenSim's Millard2012EquilibriumMuscle where it has them:
         max_isometric_force: N, active force at full activation, optimal length and rest.
         optimal_fiber_length: m, the fibres' length at which the active force is greatest.
-        tendon_slack_length: m, the tendon's length at which it begins to pull.
+        tendon_slack_length: m, the tendon's length at which it begins to carry force.
         pennation_angle: rad, between fibres and tendon at the optimal length; the muscle keeps its width.
         max_contraction_velocity: optimal lengths a second, fastest shortening (Zajac 1989: 10).
         activation_time_constant, deactivation_time_constant: s, of the activation that follows the excitation.
@@ -63,7 +63,7 @@ class HillMuscle:
         passive_strain_at_max_force: fibres' strain beyond the optimal length at which they resist as much (0.7).
         max_eccentric_force: force in lengthening faster than the fastest shortening, in units of the isometric (1.4).
         length_offset: m, added to the actuator's length, which may be an angle times a moment arm (gear).
-        rigid_tendon: the tendon keeps its slack length, and the fibre's length is no state.
+        rigid_tendon: the tendon keeps its slack length, and the fibre length is not a state.
     """
 
     max_isometric_force: float
@@ -99,7 +99,7 @@ class HillMuscle:
 
 _BOUNDS = {
     "pennation_angle": (0.0, math.pi / 4, " rad, or 0"),
-    "fiber_damping": (0.0, math.inf, " (without damping the fibres' velocity is undefined where they are inactive)"),
+    "fiber_damping": (0.0, math.inf, " (without damping, the velocity of inactive fibres is undefined)"),
     # the knee between two slopes must lie between them
     "max_eccentric_force": (1.0 + ECCENTRIC_SLOPE, ISOMETRIC_SLOPE, ""),
     "passive_strain_at_max_force": (0.0, 5.0, ""),
@@ -208,11 +208,11 @@ def find_muscles(m: mujoco.MjModel, muscles: Mapping[str, HillMuscle]) -> dict[i
             names = [mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_ACTUATOR, i) for i in range(m.nactuator)]
             raise OptionError.unknown("actuator in muscles", name, [n for n in names if n])
         if m.actuator_ctrlnum[k] != 1 or m.actuator_outnum[k] != 1:
-            raise OptionError(f"actuator {name!r} cannot be a HillMuscle: it has not one control and one force")
+            raise OptionError(f"actuator {name!r} cannot be a HillMuscle: it must have one control and one force")
         if m.actuator_actnum[k] > 1:
             raise OptionError(f"actuator {name!r} cannot be a HillMuscle: it has {m.actuator_actnum[k]} states")
         if not _has_length(m, k):
-            raise OptionError(f"actuator {name!r} cannot be a HillMuscle: what it acts on has no length")
+            raise OptionError(f"actuator {name!r} cannot be a HillMuscle: its transmission has no length")
         found[k] = muscle
     return dict(sorted(found.items()))
 

@@ -1,4 +1,4 @@
-"""Sensors as the kernels' Model holds them."""
+"""Sensors in the kernels' Model."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the constraint solver of a file needs in the kernels' Model and Data, and which solver is to be compiled."""
+"""The constraint solver: its fields and sizes in the kernels' Model and Data, and which solver is compiled."""
 
 import mujoco
 import numpy as np

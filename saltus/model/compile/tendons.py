@@ -1,4 +1,4 @@
-"""Tendons as the kernels' Model holds them: the elements of their paths, and the degrees of freedom that they feel."""
+"""Tendons in the kernels' Model: the elements of their paths, and the degrees of freedom that move them."""
 
 from typing import Any, NamedTuple
 

@@ -1,6 +1,6 @@
-"""Which geoms may touch, and under which law: MuJoCo's filters and mixing rules.
+"""Pairs of geoms that may collide, and their contact parameters: MuJoCo's filters and mixing rules.
 
-See its documentation, Computation: Collision. All of it is worked out once, when a model is loaded.
+See its documentation, Computation: Collision. All of this is computed once, when a model is loaded.
 """
 
 from collections.abc import Iterator

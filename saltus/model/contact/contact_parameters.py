@@ -1,4 +1,4 @@
-"""The soft law's parameters as kernels use them: each different set once.
+"""Parameters of soft constraints for the kernels: each distinct set once.
 
 A file gives them as `solref` and `solimp`; MuJoCo's documentation (Computation: Parameters) says what they mean. With
 T the time constant, z the damping ratio and w = solimp[1], the reference acceleration's stiffness and damping are

@@ -1,6 +1,6 @@
-"""What deformable bodies may touch, and under which law: geoms, each other, themselves.
+"""Pairs of deformable bodies with geoms, each other and themselves that may collide, and their contact parameters.
 
-MuJoCo's masks and mixing rules, with a flex in the place of a geom (its documentation, Computation: Collision; XML
+MuJoCo's masks and mixing rules, with a flex in place of a geom (its documentation, Computation: Collision; XML
 Reference, flex/contact).
 """
 

@@ -1,4 +1,4 @@
-"""Deformable bodies (flexes) as the kernels' Model holds them: vertices, edges, and what resists their change.
+"""Deformable bodies (flexes) in the kernels' Model: vertices, edges, and elasticity.
 
 Elements are linear. The energy of an element is a quadratic form of how much the squares of its edges' lengths have
 grown; bending is a quadratic form of the positions of two triangles' corners, but for a cubic term where the sheet is
@@ -41,9 +41,9 @@ def unsupported(m: mujoco.MjModel, f: int) -> str:
     if missing:
         return missing
     if m.flex_edgeequality[f] > 1:
-        return "constraints of strain"
+        return "strain constraints"
     if m.flex_passive[f]:
-        return "contact by penalties"
+        return "penalty contact"
     if m.flex_plasticmode[f]:
         return "plasticity"
     first = m.flex_stiffnessadr[f]

@@ -1,4 +1,4 @@
-"""Which contacts of deformable bodies MuJoCo's own functions find, and what is remembered to call them seldom."""
+"""Which contacts of deformable bodies are found by MuJoCo's functions, and the cached lists that avoid most calls."""
 
 import mujoco
 import numpy as np

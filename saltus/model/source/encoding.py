@@ -1,4 +1,4 @@
-"""Text of a model that is not UTF-8, which MuJoCo passes on and nothing else can read."""
+"""Detection of model text that is not UTF-8, which MuJoCo accepts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_utf8(content: bytes, file: str | os.PathLike[str] | None = None) -> No
             attribute = named[1].decode(errors="backslashreplace")
         where = "a comment" if before.rfind(b"<!--") > before.rfind(b"-->") else attribute or "this line"
         raise ModelError(
-            f"{where} holds the byte 0x{content[error.start]:02x}, which is not UTF-8; save the file as UTF-8",
+            f"{where} contains the byte 0x{content[error.start]:02x}, which is not UTF-8; save the file as UTF-8",
             file=file,
             line=before.count(b"\n") + 1,
             element=element if where != "a comment" else None,

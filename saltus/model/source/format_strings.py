@@ -1,8 +1,7 @@
-"""What MuJoCo's parser would stumble over, found in a model's text before MuJoCo reads it: bytes and format strings.
+"""Checks of a model's text before MuJoCo's parser reads it: UTF-8, and format strings that would crash the parser.
 
-It puts the name of a default class that it does not know into the format of its error message (MuJoCo 4.0), so that a
-"%s" in it reads memory that is not there. The text is searched as bytes, since other readers of XML might see other
-elements than MuJoCo's.
+MuJoCo 4.0 uses the name of an unknown default class as a format string in its error message, so that a "%s" in it reads
+invalid memory. The text is searched as bytes, because other XML readers might see other elements than MuJoCo's.
 """
 
 import html

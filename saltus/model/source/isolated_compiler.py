@@ -1,7 +1,8 @@
-"""MuJoCo's compiler in a process of its own: for text from outside, on which it may abort or work for ever.
+"""MuJoCo's compiler in a separate process, for untrusted text on which it may abort or never return.
 
-A helper process is kept for the next text, and replaced when it has died or was stopped. It is a fresh Python that
-imports MuJoCo alone, so that scripts need no guard; a model takes some milliseconds more than in this process.
+The helper process is reused for the next text, and replaced when it has died or was stopped. It is a fresh Python that
+imports only MuJoCo, so scripts need no `if __name__ == "__main__"`; a model takes some milliseconds more than in this
+process.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def compile_apart(
 
 
 class CompilerMessage(Exception):
-    """What MuJoCo's compiler says of a model that it refuses."""
+    """The message of MuJoCo's compiler for a model that it refuses."""
 
 
 def _seconds(timeout: Any) -> float:
@@ -97,7 +98,7 @@ def _asked(request: dict[str, Any], timeout: float, file: str | None) -> tuple[d
         raise ModelError(
             f"MuJoCo's compiler took longer than {timeout:g} s and was stopped"
             if late
-            else f"MuJoCo's compiler stopped ({helper.how()}); something in this model is beyond what it can take",
+            else f"MuJoCo's compiler crashed ({helper.how()}) on this model",
             file=file,
         )
     _give_back(helper)

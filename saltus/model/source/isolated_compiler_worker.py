@@ -1,6 +1,6 @@
 """The helper process that compiles models for `saltus.model.source.isolated_compiler`.
 
-It imports MuJoCo and nothing else of weight. A message is a JSON text and bytes, each with its length before it.
+It imports MuJoCo and no other large package. A message is a JSON text and bytes, each preceded by its length.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _limit_memory() -> None:
 
 @contextlib.contextmanager
 def _ending_itself(timeout: float):
-    """End this process soon after its time is over, should nobody be left who does."""
+    """End this process soon after its time limit, in case the parent has gone."""
     if not hasattr(signal, "setitimer"):
         yield
         return

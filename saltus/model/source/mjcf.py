@@ -1,9 +1,9 @@
-"""Every attribute of MJCF: whether it is simulated, refused, or has no effect on motion.
+"""MJCF, attribute by attribute: what the installed MuJoCo has, and what becomes of it.
 
     python -m saltus.model.source.mjcf > docs/mjcf.md
 
-MuJoCo's own schema says what there is. Each of its attributes has its place in TABLE, so that one that is new in MuJoCo
-shows up as a gap.
+MuJoCo's own schema says what there is. Each of its attributes has its place in `saltus.model.source.mjcf_table`, so
+that one that is new in MuJoCo reported as a gap.
 """
 
 import itertools
@@ -12,17 +12,7 @@ from typing import NamedTuple
 
 import mujoco
 
-SIMULATED, REFUSED, IRRELEVANT = "simulated", "refused", "irrelevant"
-
-
-class Row(NamedTuple):
-    """Attributes of elements and what becomes of them; `kind`: the word that `ignore` takes for what is refused."""
-
-    elements: str
-    attributes: str
-    state: str
-    why: str
-    kind: str = ""
+from saltus.model.source.mjcf_table import IRRELEVANT, REFUSED, SIMULATED, TABLE, Row
 
 
 class Attribute(NamedTuple):
@@ -32,386 +22,6 @@ class Attribute(NamedTuple):
     name: str
     row: Row
 
-
-POSE = "pos quat axisangle euler xyaxes zaxis"
-SOFT = "solref solimp"
-OBJECT = "objtype objname reftype refname"
-SCALAR_TARGET = "joint jointinparent tendon slidersite cranksite cranklength lengthrange gear armature damping"
-TARGET = f"site refsite {SCALAR_TARGET}"
-RANGES = "ctrllimited ctrlrange forcelimited forcerange"
-DELAY = "delay nsample interp"
-LABELS = "name user"
-ACTUATORS = (
-    "general",
-    "motor",
-    "position",
-    "velocity",
-    "intvelocity",
-    "pid",
-    "damper",
-    "cylinder",
-    "muscle",
-    "dcmotor",
-)
-COMPILED = "by MuJoCo's compiler, before anything is simulated"
-SEEN = "only seen"
-NAMED = "names and the user's own numbers"
-PLUGINS = "engine plugins"
-SENSORS = (
-    "touch accelerometer velocimeter gyro force torque magnetometer camprojection rangefinder jointpos jointvel"
-    " tendonpos"
-    " tendonvel actuatorpos actuatorvel actuatorfrc jointactuatorfrc tendonactuatorfrc ballquat ballangvel"
-    " jointlimitpos"
-    " jointlimitvel jointlimitfrc tendonlimitpos tendonlimitvel tendonlimitfrc framepos framequat framexaxis frameyaxis"
-    " framezaxis framelinvel frameangvel framelinacc frameangacc subtreecom subtreelinvel subtreeangmom insidesite"
-    " distance normal fromto contact e_potential e_kinetic clock tactile"
-)
-
-
-def _under(section: str, names: str) -> str:
-    return " ".join(f"{section}/{name}" for name in names.split())
-
-
-ELASTICITY = "body/flexcomp/elasticity deformable/flex/elasticity"
-TOUCH = "body/flexcomp/contact deformable/flex/contact"
-PLUGIN = "asset/mesh/plugin body/plugin body/geom/plugin body/flexcomp/plugin"
-ACTUATED = _under("actuator", " ".join(ACTUATORS))
-
-TABLE = (
-    Row("mujoco", "model", IRRELEVANT, "the model's name, kept in recordings"),
-    # compiler
-    Row(
-        "compiler",
-        "alignfree angle autolimits balanceinertia boundinertia boundmass conflict coordinate eulerseq fitaabb"
-        " fusestatic"
-        " inertiafromgeom inertiagrouprange settotalmass assetdir meshdir",
-        SIMULATED,
-        COMPILED,
-    ),
-    Row(
-        "compiler",
-        "discardvisual passthrough savecanonical savecompiled saveinertial strippath texturedir usethread",
-        IRRELEVANT,
-        "files and threads",
-    ),
-    Row(
-        "compiler/lengthrange",
-        "accel interval inttotal maxforce mode timeconst timestep tolrange useexisting uselimit",
-        SIMULATED,
-        "the compiler measures the range of an actuator's length, which muscles read",
-    ),
-    # option
-    Row("option", "timestep gravity", SIMULATED, "timestep: unless the simulation has its own"),
-    Row(
-        "option",
-        "integrator",
-        SIMULATED,
-        "Euler, RK4, implicit, implicitfast and discrete, unless the simulation has its own; discrete not with fluids,"
-        " noslip, servos and tendons that pull",
-    ),
-    Row("option", "density viscosity wind", SIMULATED, "the medium", "fluid"),
-    Row("option", "actuatorgroupdisable", SIMULATED, ""),
-    Row(
-        "option",
-        "cone impratio solver iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance",
-        SIMULATED,
-        "the constraint solver",
-    ),
-    Row("option", "o_friction o_margin o_solimp o_solref", SIMULATED, "with the flag override"),
-    Row("option", "ccd_iterations ccd_tolerance", SIMULATED, "of pairs that MuJoCo's functions collide"),
-    Row("option", "magnetic", SIMULATED, "read by magnetometers"),
-    Row("option", "jacobian", IRRELEVANT, "how MuJoCo stores matrices"),
-    Row("option", "sdf_initpoints sdf_iterations", IRRELEVANT, "geoms of engine plugins, which are refused"),
-    Row("option", "sleep_tolerance", IRRELEVANT, "only with the flag sleep, which is refused"),
-    Row(
-        "option/flag",
-        "actuation clampctrl constraint contact damper equality eulerdamp filterparent frictionloss gravity island"
-        " limit"
-        " override refsafe sensor spring warmstart",
-        SIMULATED,
-        "",
-    ),
-    Row("option/flag", "multiccd nativeccd", SIMULATED, "of pairs that MuJoCo's functions collide"),
-    Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
-    Row("option/flag", "speculative", REFUSED, "contacts of bodies that will touch within the step", "speculative"),
-    Row("option/flag", "sleep", REFUSED, "putting resting bodies to sleep", "sleep"),
-    Row("option/flag", "ipc", REFUSED, "a mode of the integrator discrete"),
-    Row("option/flag", "energy fwdinv invdiscrete", IRRELEVANT, "what is computed beside"),
-    Row("option/flag", "midphase", IRRELEVANT, "how pairs are found, not which"),
-    Row("option/flag", "autoreset", IRRELEVANT, "a simulation that diverges is stopped, never reset"),
-    # size, statistic, visual
-    Row(
-        "size",
-        "memory nconmax njmax nkey nstack nuser_actuator nuser_body nuser_cam nuser_geom nuser_jnt nuser_sensor"
-        " nuser_site"
-        " nuser_tendon nuserdata",
-        IRRELEVANT,
-        "memory",
-    ),
-    Row("statistic", "center extent meaninertia meanmass meansize", IRRELEVANT, f"{SEEN}, or no longer read"),
-    Row(
-        "visual/global",
-        "azimuth bvactive cameraid elevation ellipsoidinertia fovy glow ipd linewidth offheight offwidth orthographic"
-        " realtime",
-        IRRELEVANT,
-        SEEN,
-    ),
-    Row("visual/quality", "numquads numslices numstacks offsamples shadowsize", IRRELEVANT, SEEN),
-    Row("visual/headlight", "active ambient diffuse specular", IRRELEVANT, SEEN),
-    Row(
-        "visual/map",
-        "actuatortendon alpha fogend fogstart force haze shadowclip shadowscale stiffness stiffnessrot torque zfar"
-        " znear",
-        IRRELEVANT,
-        f"{SEEN}, or felt through the mouse",
-    ),
-    Row(
-        "visual/scale",
-        "actuatorlength actuatorwidth camera com connect constraint contactheight contactwidth forcewidth framelength"
-        " framewidth frustum jointlength jointwidth light selectpoint slidercrank",
-        IRRELEVANT,
-        SEEN,
-    ),
-    Row(
-        "visual/rgba",
-        "actuator actuatornegative actuatorpositive bv bvactive camera com connect constraint contactforce"
-        " contactfriction"
-        " contactgap contactpoint contacttorque crankbroken fog force frustum haze inertia joint light rangefinder"
-        " selectpoint slidercrank",
-        IRRELEVANT,
-        SEEN,
-    ),
-    Row("default", "class", SIMULATED, COMPILED),
-    # extension
-    Row("extension/plugin", "plugin", REFUSED, PLUGINS, "plugin"),
-    Row("extension/plugin/instance", "name", REFUSED, PLUGINS, "plugin"),
-    Row("extension/plugin/instance/config", "key value", REFUSED, PLUGINS, "plugin"),
-    # asset
-    Row(
-        "asset/mesh",
-        "builtin class content_type face file inertia maxhullvert params refpos refquat scale vertex",
-        SIMULATED,
-        f"{COMPILED}, and where it collides",
-    ),
-    Row("asset/mesh", "name material normal smoothnormal texcoord", IRRELEVANT, SEEN),
-    Row("asset/hfield", "content_type elevation file ncol nrow size", SIMULATED, "where it collides"),
-    Row("asset/hfield", "name", IRRELEVANT, NAMED),
-    Row("asset/skin deformable/skin", "face file group inflate material name rgba texcoord vertex", IRRELEVANT, SEEN),
-    Row("asset/skin/bone deformable/skin/bone", "bindpos bindquat body vertid vertweight", IRRELEVANT, SEEN),
-    Row(
-        "asset/texture",
-        "builtin class colorspace content_type embed file fileback filedown filefront fileleft fileright fileup"
-        " gridlayout"
-        " gridsize height hflip mark markrgb name nchannel random rgb1 rgb2 type vflip width",
-        IRRELEVANT,
-        SEEN,
-    ),
-    Row(
-        "asset/material",
-        "class emission metallic name reflectance rgba roughness shininess specular texrepeat texture texuniform",
-        IRRELEVANT,
-        SEEN,
-    ),
-    Row("asset/material/layer", "role texture", IRRELEVANT, SEEN),
-    Row("asset/model", "content_type file name", SIMULATED, f"what is attached from it, {COMPILED}"),
-    Row(PLUGIN, "instance plugin", REFUSED, PLUGINS, "plugin"),
-    Row(" ".join(f"{p}/config" for p in PLUGIN.split()), "key value", REFUSED, PLUGINS, "plugin"),
-    # bodies
-    Row("body", f"{POSE} childclass fuse gravcomp", SIMULATED, ""),
-    Row("body", "mocap", SIMULATED, "a body that is moved from outside"),
-    Row("body", "sleep", IRRELEVANT, "only with the flag sleep, which is refused"),
-    Row("body", "simple", IRRELEVANT, "how MuJoCo stores matrices"),
-    Row("body", LABELS, IRRELEVANT, NAMED),
-    Row("body/inertial", f"mass diaginertia fullinertia {POSE}", SIMULATED, ""),
-    Row(
-        "body/joint",
-        "type pos axis ref springref stiffness springdamper damping armature frictionloss solreffriction solimpfriction"
-        " limited range margin solreflimit solimplimit actuatorfrclimited actuatorfrcrange actuatorgravcomp class",
-        SIMULATED,
-        "",
-    ),
-    Row("body/joint", "springyield", REFUSED, "springs that yield", "plasticity"),
-    Row("body/joint", f"group {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row("body/freejoint", "align", SIMULATED, COMPILED),
-    Row("body/freejoint", "group name", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row(
-        "body/geom",
-        f"type size fromto {POSE} mass density shellinertia fitscale mesh hfield class",
-        SIMULATED,
-        "",
-    ),
-    Row(
-        "body/geom",
-        f"contype conaffinity condim friction priority solmix {SOFT} margin gap surfacevel",
-        SIMULATED,
-        "where it collides",
-    ),
-    Row("body/geom", "group", SIMULATED, "whether inertiagrouprange counts it; else only seen"),
-    Row("body/geom", "fluidshape fluidcoef", SIMULATED, "the medium", "fluid"),
-    Row("body/geom contact/pair", "adhesion", REFUSED, "contacts that stick", "adhesion"),
-    Row("body/geom", f"castshadow material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row("body/site", f"{POSE} fromto class", SIMULATED, "where tendons, actuators, equalities and sensors are"),
-    Row("body/site", "type size mesh", SIMULATED, "read by sensors and by tendons' inner sides"),
-    Row("body/site", f"group material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row(
-        "body/camera",
-        f"class {POSE} fovy focal focalpixel ipd mode output principal principalpixel projection resolution sensorsize"
-        f" target {LABELS}",
-        IRRELEVANT,
-        f"{SEEN}, and read by sensors",
-    ),
-    Row(
-        "body/light",
-        "active ambient attenuation bulbradius castshadow class cutoff diffuse dir directional exponent intensity"
-        " mode name"
-        " pos range softness specular target texture type",
-        IRRELEVANT,
-        SEEN,
-    ),
-    Row("body/attach", "body frame model prefix", SIMULATED, COMPILED),
-    # what bends
-    Row(
-        "body/flexcomp",
-        f"{POSE} cellcount count dim dof element file inertiabox mass mesh origin point radius rigid"
-        " scale spacing type",
-        SIMULATED,
-        "shells on interpolated nodes are refused",
-        "flex",
-    ),
-    Row("body/flexcomp", "flatskin group material name rgba texcoord", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row(
-        "body/flexcomp/edge",
-        f"damping equality stiffness {SOFT}",
-        SIMULATED,
-        "constraints of strain are refused",
-        "flex",
-    ),
-    Row("deformable/flex/edge", "damping stiffness", SIMULATED, "", "flex"),
-    Row(ELASTICITY, "damping elastic2d poisson thickness young", SIMULATED, "twist of rods is refused", "flex"),
-    Row(ELASTICITY, "section sectionsize shear", REFUSED, "bending and twist of rods", "flex"),
-    Row(ELASTICITY, "yield", REFUSED, "plasticity", "flex"),
-    Row(
-        TOUCH,
-        f"activelayers conaffinity condim contype friction gap margin priority selfcollide solmix {SOFT}",
-        SIMULATED,
-        "",
-        "flex",
-    ),
-    Row(TOUCH, "passive", REFUSED, "contact by penalties", "flex"),
-    Row("body/flexcomp/pin", "grid gridrange id range", SIMULATED, "", "flex"),
-    Row("deformable/flex", "body cellcount dim dof element node nodecoord radius vertex", SIMULATED, "", "flex"),
-    Row("deformable/flex", "elemtexcoord flatskin group material name rgba texcoord", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    # contact
-    Row("contact/pair", f"geom1 geom2 condim friction margin gap solreffriction {SOFT} class", SIMULATED, ""),
-    Row("contact/exclude", "body1 body2", SIMULATED, ""),
-    Row("contact/pair contact/exclude", "name", IRRELEVANT, NAMED),
-    # tendons
-    Row(
-        "tendon/spatial tendon/fixed",
-        "stiffness springlength damping armature frictionloss solreffriction solimpfriction limited range margin"
-        " solreflimit solimplimit actuatorfrclimited actuatorfrcrange class",
-        SIMULATED,
-        "",
-        "tendon",
-    ),
-    Row("tendon/spatial tendon/fixed", "springyield", REFUSED, "springs that yield", "plasticity"),
-    Row("tendon/spatial", f"group material rgba width {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row("tendon/fixed", f"group {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
-    Row("tendon/spatial/site", "site", SIMULATED, ""),
-    Row("tendon/spatial/geom", "geom sidesite", SIMULATED, ""),
-    Row("tendon/spatial/pulley", "divisor", SIMULATED, ""),
-    Row("tendon/fixed/joint", "joint coef", SIMULATED, ""),
-    # equalities
-    Row("equality/connect", f"body1 body2 site1 site2 anchor active {SOFT} class", SIMULATED, ""),
-    Row("equality/weld", f"body1 body2 site1 site2 anchor relpose torquescale active {SOFT} class", SIMULATED, ""),
-    Row("equality/joint", f"joint1 joint2 polycoef active {SOFT} class", SIMULATED, ""),
-    Row("equality/tendon", f"tendon1 tendon2 polycoef active {SOFT} class", SIMULATED, ""),
-    Row("equality/flex", f"flex active {SOFT} class", SIMULATED, ""),
-    Row("equality/flexstrain", f"flex cell name active {SOFT} class", REFUSED, "constraints of strain", "equality"),
-    Row(_under("equality", "connect weld joint tendon flex"), "name", IRRELEVANT, NAMED),
-    # actuators
-    Row(
-        ACTUATED.replace("actuator/muscle ", ""),
-        f"{TARGET} {RANGES} {DELAY} group class",
-        SIMULATED,
-        "group: with actuatorgroupdisable",
-    ),
-    Row("actuator/muscle", f"{SCALAR_TARGET} {RANGES} {DELAY} group class", SIMULATED, ""),
-    Row(
-        "actuator/orientation",
-        f"joint site refsite ctrlrange forcelimited forcerange {DELAY} group class",
-        SIMULATED,
-        "",
-    ),
-    Row("actuator/adhesion", f"body gain ctrlrange forcelimited forcerange {DELAY} group class", SIMULATED, ""),
-    Row(
-        "actuator/general",
-        "dyntype gaintype biastype",
-        SIMULATED,
-        'all but "user", callbacks that the user compiles in, which are refused',
-        "actuator",
-    ),
-    Row(
-        "actuator/general",
-        "body dynprm gainprm biasprm actdim actearly actlimited actrange velrange ffrange input inheritrange",
-        SIMULATED,
-        "",
-    ),
-    Row("actuator/position", "kp kv dampratio timeconst inheritrange", SIMULATED, ""),
-    Row("actuator/velocity actuator/damper", "kv", SIMULATED, ""),
-    Row("actuator/intvelocity", "kp kv dampratio actlimited actrange inheritrange", SIMULATED, ""),
-    Row("actuator/orientation", "kp kv dampratio input", SIMULATED, ""),
-    Row(
-        "actuator/pid",
-        "kp kv ki dampratio imax slewmax input posrange velrange ffrange inheritrange",
-        SIMULATED,
-        "",
-    ),
-    Row("actuator/cylinder", "timeconst area diameter bias", SIMULATED, ""),
-    Row("actuator/muscle", "timeconst tausmooth range force scale lmin lmax vmax fpmax fvmax", SIMULATED, ""),
-    Row(
-        "actuator/dcmotor",
-        "resistance motorconst nominal inductance thermal saturation cogging lugre input controller",
-        SIMULATED,
-        "",
-    ),
-    Row(f"{ACTUATED} actuator/orientation actuator/adhesion", LABELS, IRRELEVANT, NAMED),
-    Row(
-        "actuator/plugin",
-        f"plugin instance site {SCALAR_TARGET} {RANGES} {DELAY} actdim actearly actlimited actrange dyntype dynprm"
-        f" group"
-        f" class {LABELS}",
-        REFUSED,
-        PLUGINS,
-        "plugin",
-    ),
-    Row("actuator/plugin/config sensor/plugin/config", "key value", REFUSED, PLUGINS, "plugin"),
-    # sensors
-    Row(
-        _under("sensor", SENSORS),
-        f"{OBJECT} site joint tendon actuator body camera geom mesh body1 body2 geom1 geom2 subtree1 subtree2"
-        f" enclosed data"
-        f" num reduce cutoff interval {DELAY}",
-        SIMULATED,
-        "readings; none of them acts on the motion",
-    ),
-    Row(_under("sensor", SENSORS), f"noise {LABELS}", IRRELEVANT, f"{NAMED}; noise is not added, as in MuJoCo"),
-    Row(
-        "sensor/user",
-        f"objtype objname cutoff datatype dim needstage noise {LABELS}",
-        IRRELEVANT,
-        "the user's own: reads zero",
-    ),
-    Row("sensor/plugin", f"plugin instance {OBJECT} cutoff {LABELS}", REFUSED, PLUGINS, "plugin"),
-    # custom, keyframe
-    Row("custom/numeric", "data name size", IRRELEVANT, NAMED),
-    Row("custom/text", "data name", IRRELEVANT, NAMED),
-    Row("custom/tuple", "name", IRRELEVANT, NAMED),
-    Row("custom/tuple/element", "objname objtype prm", IRRELEVANT, NAMED),
-    Row("keyframe/key", "time qpos qvel act ctrl mpos mquat", SIMULATED, "a state to start from"),
-    Row("keyframe/key", "plastic", REFUSED, "of springs that yield", "plasticity"),
-    Row("keyframe/key", "name", IRRELEVANT, NAMED),
-)
 
 # elements of <default> that stand for others
 STANDS_FOR = {
@@ -469,31 +79,31 @@ def attributes() -> tuple[list[Attribute], list[str]]:
 
 HEADER = """# MJCF, attribute by attribute
 
-What of MuJoCo {version}'s MJCF is simulated, refused, or without effect on motion. A model that holds something refused
-does not load: a `ModelError` names the element, and `ignore=[...]` leaves it out on purpose; the word for it is in the
-last column. What is simulated can be left out too, where there is a word. Which values are MuJoCo's and to how many
-digits: see [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only write others, such as `frame`, `replicate` and
-`include`, are read by MuJoCo's compiler, and so is URDF.
+Which elements and attributes of MuJoCo {version}'s MJCF are simulated, which are refused, and which do not affect
+motion. A model that uses a refused feature does not load: a `ModelError` names the element. `ignore=[...]` with the
+word in the last column removes the feature; this also works for simulated features that have a word there. How closely
+results agree with MuJoCo's is in [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only generate others, such as
+`frame`, `replicate` and `include`, are expanded by MuJoCo's compiler, which also reads URDF.
 
 {counts}
 
-## On purpose different from MuJoCo
+## Intended differences from MuJoCo
 
-- Inertia (`armature`) of a tendon that runs from one branch or tree to another: MuJoCo keeps of its matrix only what
-  the tree has room for, so that energy is not conserved. Here all of it counts; `full_M()` shows it.
-- States of actuators in steps of several stages (RK4): they are ordinary differential equations, integrated with the
-  order of the method. MuJoCo puts the mean slope into the formula of one stage for exact filters and the windings and
-  bristles of motors, and is of first order in them.
-- Delayed sensors under RK4 remember what they read at the start of a step, where MuJoCo mixes in the last stage.
-- Potential energy counts what deformable bodies hold by stretch and bending; MuJoCo counts springs of their edges.
-- Conjugate gradients (`solver="CG"`) are Newton's method where deformable bodies of up to 3000 degrees of freedom touch
-  and no edges hold their lengths: the same minimum, in less time.
-- `implicit` and `implicitfast` take deformable bodies, with their damping implicit; MuJoCo 4.0 refuses them.
-- Forces on the nodes of interpolated deformable bodies also move the joints of the bodies that carry these; MuJoCo
-  leaves that part out, though it counts what acts on pinned nodes. Of more than fifty contacts of such a body with a
-  geom the same fifty are kept, but where several are equally far from the others rounding chooses.
+- Armature of a tendon that spans two branches or trees: MuJoCo drops the entries of its inertia matrix that do not fit
+  the sparsity of the tree, so that energy is not conserved. Saltus keeps all of them; `full_M()` shows them.
+- Actuator states under methods of several stages (RK4) are integrated as ordinary differential equations, with the
+  order of the method. For exact filters and the windings and bristles of motors, MuJoCo puts the mean slope into the
+  one-stage formula, which is of first order.
+- Delayed sensors under RK4 store their readings at the start of a step, where MuJoCo mixes in the last stage.
+- Potential energy includes stretch and bending of deformable bodies; MuJoCo includes only their edge springs.
+- With `solver="CG"`, Newton's method is used if deformable bodies of up to 3000 degrees of freedom are in contact and
+  have no edge-length constraints: it finds the same minimum in less time.
+- `implicit` and `implicitfast` support deformable bodies, with implicit damping; MuJoCo 4.0 refuses them.
+- Forces on the nodes of interpolated deformable bodies also act on the joints of the bodies that carry the nodes;
+  MuJoCo omits this, although it includes forces on pinned nodes. If such a body has more than fifty contacts with a
+  geom, the same fifty are kept as in MuJoCo, except that rounding decides between contacts equally far from the others.
 
-Written by `python -m saltus.model.source.mjcf > docs/mjcf.md`; a test sees to it that it is up to date with MuJoCo.
+Written by `python -m saltus.model.source.mjcf > docs/mjcf.md`; a test checks that it is up to date with MuJoCo.
 """
 
 
@@ -506,7 +116,7 @@ def document() -> str:
     for section, inside in itertools.groupby(found, lambda a: a.element.split("/")[0]):
         lines += ["", f"## {section}", ""]
         if section == "default":
-            lines.append("As the elements that they set; `class` is read by MuJoCo's compiler.")
+            lines.append("As for the elements that they are defaults of; `class` is read by MuJoCo's compiler.")
             continue
         lines += ["| element | attributes | | why | `ignore` |", "|---|---|---|---|---|"]
         lines += _lines(list(inside))

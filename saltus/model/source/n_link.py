@@ -12,12 +12,30 @@ __all__ = ["n_link"]
 POINT_MASS_INERTIA = 1e-15
 MOST = 10_000  # links
 
-ABOUT = """\
+Link = tuple[float, float, float, float]  # mass, length, centre of mass as a fraction of it, inertia about that
+
+FILE = """\
+<!--
   The planar {n}-link pendulum: how the equations of motion grow with the number of links.
 
   The links hang from (x, y) = ({x}, {y}); x points right and y, the world's z, points up. Each hinge measures its
   link's angle relative to the link before it, positive counter-clockwise, zero when straight. A motor turns each hinge
-  against the link before it, and the site "tip" marks the end of the last link, where a force may act."""
+  against the link before it, and the site "tip" marks the end of the last link, where a force may act.
+-->
+<mujoco model="n_link_{n}">
+  <option timestep="{timestep!r}" gravity="0 0 {g!r}"/>
+  <default>
+    <geom type="capsule" contype="0" conaffinity="0" rgba="0.2 0.45 0.7 1"/>
+    <joint type="hinge" axis="0 -1 0"/>
+  </default>
+  <worldbody>
+{bodies}
+  </worldbody>
+  <actuator>
+{motors}
+  </actuator>
+</mujoco>
+"""
 
 
 def n_link(
@@ -52,46 +70,27 @@ def n_link(
     )
     g = _number("g", g)
     timestep = _number("timestep", timestep, low=0.0, open_low=True)
-    try:
-        x, y = (0.0, float(n)) if pivot is None else pivot
-    except (TypeError, ValueError):
-        raise OptionError(f"n_link: pivot must be a pair (x, y), not {pivot!r}") from None
-    x, y = _number("pivot x", x), _number("pivot y", y)
+    x, y = _pivot((0.0, float(n)) if pivot is None else pivot)
     for i, (mass, length, fraction, about_centre) in enumerate(links, 1):
         if about_centre + mass * (fraction * length) ** 2 < POINT_MASS_INERTIA:
             raise OptionError(f"n_link: link {i} has no inertia about its hinge: d or inertia must be positive")
+    bodies = "\n".join(_bodies(links, x, y))
+    motors = "\n".join(f'    <motor name="motor{i}" joint="theta{i}" gear="1"/>' for i in range(1, n + 1))
+    return FILE.format(n=n, x=x, y=y, timestep=timestep, g=-g, bodies=bodies, motors=motors)
 
-    bodies, indent = [], "    "
+
+def _bodies(links: list[Link], x: float, y: float) -> list[str]:
+    """Lines of all links, each body inside the one before it, the first at the pivot (x, y)."""
+    lines, indent, place = [], "    ", f"{x!r} 0 {y!r}"
     for i, link in enumerate(links, 1):
-        place = f"{x!r} 0 {y!r}" if i == 1 else f"0 0 {-links[i - 2][1]!r}"
-        bodies += [indent + line for line in _link(i, place, *link)]
+        lines += [indent + line for line in _link(i, place, *link)]
         indent += "  "
-    bodies.append(f'{indent}<site name="tip" pos="0 0 {-links[-1][1]!r}"/>')
+        place = f"0 0 {-link[1]!r}"
+    lines.append(f'{indent}<site name="tip" pos="{place}"/>')
     for _ in links:
         indent = indent[2:]
-        bodies.append(f"{indent}</body>")
-
-    return "\n".join(
-        [
-            "<!--",
-            ABOUT.format(n=n, x=x, y=y),
-            "-->",
-            f'<mujoco model="n_link_{n}">',
-            f'  <option timestep="{timestep!r}" gravity="0 0 {-g!r}"/>',
-            "  <default>",
-            '    <geom type="capsule" contype="0" conaffinity="0" rgba="0.2 0.45 0.7 1"/>',
-            '    <joint type="hinge" axis="0 -1 0"/>',
-            "  </default>",
-            "  <worldbody>",
-            *bodies,
-            "  </worldbody>",
-            "  <actuator>",
-            *(f'    <motor name="motor{i}" joint="theta{i}" gear="1"/>' for i in range(1, n + 1)),
-            "  </actuator>",
-            "</mujoco>",
-            "",
-        ]
-    )
+        lines.append(f"{indent}</body>")
+    return lines
 
 
 def _link(i: int, place: str, mass: float, length: float, fraction: float, inertia: float) -> list[str]:
@@ -105,6 +104,15 @@ def _link(i: int, place: str, mass: float, length: float, fraction: float, inert
         f' diaginertia="{about_centre!r} {about_centre!r} {about_centre!r}"/>',
         f'  <geom name="link{i}" fromto="0 0 0 0 0 {-length!r}" size="{0.03 * length!r}"{colour}/>',
     ]
+
+
+def _pivot(pivot: tuple[float, float]) -> tuple[float, float]:
+    """The place (x, y) as floats."""
+    try:
+        x, y = pivot
+    except (TypeError, ValueError):
+        raise OptionError(f"n_link: pivot must be a pair (x, y), not {pivot!r}") from None
+    return _number("pivot x", x), _number("pivot y", y)
 
 
 def _per_link(name: str, value: float | Sequence[float], n: int, **bounds) -> list[float]:

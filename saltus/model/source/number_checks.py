@@ -1,4 +1,4 @@
-"""Numbers that a model's file may hold, MuJoCo's compiler lets pass, and no motion can be computed with."""
+"""Checks for numbers that MuJoCo's compiler accepts but that cannot be simulated: NaN, infinity, too large."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _FIELDS = sorted(name for name, value in vars(mujoco.MjModel).items() if isinsta
 
 
 def check_numbers(m: mujoco.MjModel, file: str | os.PathLike[str] | None = None) -> None:
-    """ModelError, with element, name and attribute, for a number that is none, infinite, or larger than `HUGE`.
+    """ModelError, with element, name and attribute, for a number that is NaN, infinite, or larger than `HUGE`.
 
-    Ranges may be infinite; numbers that are the user's own may be anything.
+    Ranges may be infinite; user data may hold any number.
     """
     for field in _FIELDS:
         values = getattr(m, field)
@@ -105,5 +105,5 @@ def _check_group(group: Any, element: str, file: str | os.PathLike[str] | None) 
 
 def _text(what: str, value: float) -> str:
     if np.isfinite(value):
-        return f"{what} holds {value:g}, which is too large to compute with; expected at most {HUGE:g}"
-    return f"{what} holds {value:g}, which is no finite number"
+        return f"{what} is {value:g}, which is too large; expected at most {HUGE:g}"
+    return f"{what} is {value:g}; expected a finite number"

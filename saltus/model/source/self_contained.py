@@ -1,4 +1,4 @@
-"""Model text that reads no files, for text that comes from a stranger inside a file of another kind."""
+"""Checks that model text stored in a recording refers to no files."""
 
 from xml.etree import ElementTree
 
@@ -24,7 +24,7 @@ def self_contained(text: str) -> str:
             # file, filename of URDF, fileup and its like of textures: elements and attributes that MuJoCo may add, too
             if attribute.lower().startswith("file") or element.tag == "include":
                 raise ModelError(
-                    f"the text of this model reads a file ('{value}'), which is not opened on behalf of a recording; "
+                    f"the text of this model refers to a file ('{value}'), which loading a recording does not open; "
                     "load the model from its own file",
                     element=element.tag,
                     name=element.get("name"),

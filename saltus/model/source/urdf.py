@@ -1,4 +1,4 @@
-"""What URDF files hold that MuJoCo's compiler passes over, and what it means that it is missing."""
+"""Elements of URDF files that MuJoCo's compiler ignores, and the consequences."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import NamedTuple
 
 SHOWN = 3  # names of those that have a part
 MEANING = {
-    "safety_controller": "soft limits, which a robot's own controller enforces; here joints turn freely up to their "
+    "safety_controller": "soft limits, which a robot's own controller enforces; here joints move freely up to their "
     "hard limits",
-    "velocity limit": "here joints turn as fast as forces make them",
-    "transmission": "motors and gears between them and joints; here there are no actuators, and forces are given by "
-    "qfrc_applied",
-    "calibration": "where encoders find their reference; here coordinates are exact, and zero at the joint's own zero",
-    "gazebo": "what Gazebo alone reads: friction and stiffness of contacts, damping, sensors, plugins; here contacts "
+    "velocity limit": "joint velocities are not limited here",
+    "transmission": "motors and their gears; here there are no actuators, and forces are applied by qfrc_applied",
+    "calibration": "reference positions of encoders; here coordinates are exact, and zero at the joint's zero",
+    "gazebo": "read only by Gazebo: friction and stiffness of contacts, damping, sensors, plugins; here contacts "
     "have MuJoCo's defaults",
-    "ros2_control": "interfaces to hardware, and limits of commands; here nothing commands the joints unless a "
-    "controller is given",
+    "ros2_control": "interfaces to hardware, and limits of commands; here joints are commanded only by a "
+    "controller that you provide",
 }
 OTHER = "not part of URDF as MuJoCo reads it; without effect here"
 # elements by the one that they are in, where the compiler reads them or they do not move anything
@@ -67,7 +66,7 @@ def dropped_of_file(path: str | os.PathLike[str]) -> list[Dropped]:
 
 def warning(parts: list[Dropped]) -> str:
     """One sentence for all."""
-    return "this URDF file holds what is not simulated: " + "; ".join(map(str, parts))
+    return "elements of this URDF file are not simulated: " + "; ".join(map(str, parts))
 
 
 def _passed_over(text: str | bytes) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Which degrees of freedom move two bodies against each other."""
+"""Chains: the degrees of freedom of the relative motion of two bodies."""
 
 import itertools
 from dataclasses import dataclass, field

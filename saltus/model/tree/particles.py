@@ -1,7 +1,7 @@
-"""Which bodies are particles: moved by three slides across each other, on what stands still, and nothing hangs on them.
+"""Particles: bodies with three orthogonal slides relative to a fixed body, and without children.
 
-Deformable bodies have very many. Nothing turns a particle, and its rows of the inertia matrix are diagonal, so that it
-need not take part in the loops over the tree.
+Deformable bodies have many of them. A particle does not rotate, and its rows of the inertia matrix are diagonal, so
+loops over the tree can skip it.
 """
 
 import mujoco

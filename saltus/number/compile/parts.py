@@ -16,12 +16,13 @@ from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
-from numba.core.untyped_passes import InlineClosureLikes, WithLifting
+from numba.core.untyped_passes import InlineClosureLikes, IRProcessing, WithLifting
 
 from saltus.errors import OptionError
 from saltus.number.cache.fingerprint import PACKAGE, fingerprint
 from saltus.number.cache.storage import cache_directory, content, is_kept
 from saltus.number.compile import worker_pool
+from saltus.number.compile.folding import FoldConditions
 from saltus.number.compile.worker_pool import Work
 from saltus.number.processor import code_generator
 
@@ -207,6 +208,7 @@ class PartCompiler(Compiler):
         without = (AnnotateTypes, *NOT_IN_KERNELS) if ours else (AnnotateTypes,)
         passes = PassManager("kernel")
         passes.passes = [(p, about) for p, about in whole.passes if p not in without]
+        passes.add_pass_after(FoldConditions, IRProcessing)
         passes.finalize()
         return [passes]
 

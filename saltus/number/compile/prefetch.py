@@ -15,8 +15,10 @@ from saltus.number.cache.storage import is_kept
 from saltus.number.compile import worker_pool
 from saltus.number.compile.function_cache import cache_of
 from saltus.number.compile.worker_pool import Work
+from saltus.number.conditions import live_code
 from saltus.number.features import NONE, Choice, narrowed
-from saltus.number.structs import LAYOUTS, StructType
+from saltus.number.struct_types import StructType
+from saltus.number.structs import LAYOUTS
 
 STRUCTS = ("m", "d")
 OURS = "saltus."  # modules of kernels; to import a user's may do anything
@@ -66,8 +68,8 @@ class _Kernels:
         """The files of kernels that this function calls, and of those that it calls by way of others."""
         if function not in self._below:
             self._below[function] = ()  # while a kernel that calls itself is looked at
-            names = function.__globals__
-            values = [names[name] for name in function.__code__.co_names if name in names]
+            live = live_code(function, self._types[0].features)
+            values = [function.__globals__[name] for name in function.__code__.co_names if name in live.names]
             values += [cell.cell_contents for cell in function.__closure__ or ()]
             files = [file for value in values for file in self._kernel(value)]
             self._below[function] = tuple(dict.fromkeys(files))

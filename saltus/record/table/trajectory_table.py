@@ -104,11 +104,7 @@ class TrajectoryTable:
         self.units: dict[str, list[str]] = self._labels("units", units)
         self.attrs: dict[str, Any] = _attributes({} if attrs is None else mapping("attrs", attrs))
         self._model: Model | StoredModel | None = model
-        self.certificate: Certificate | None = certificate
-        if certificate is not None and not isinstance(certificate, Certificate):
-            raise OptionError(f"certificate must be a Certificate, got {certificate!r}")
-        if certificate is not None and np.shape(certificate.error) != (count,):
-            raise OptionError(f"certificate: error must have shape [{count}], got {list(np.shape(certificate.error))}")
+        self.certificate: Certificate | None = _of_samples(certificate, count)
 
     def _labels(self, what: str, given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
         given = {} if given is None else mapping(what, given)
@@ -239,6 +235,15 @@ def _array(name: str, values: ArrayLike, dtype: type) -> NDArray[Any]:
         return np.ascontiguousarray(values, dtype=dtype) if np.ndim(values) else np.asarray(values, dtype=dtype)
     except (TypeError, ValueError) as error:
         raise OptionError(f"{name} is not an array of numbers: {error}") from error
+
+
+def _of_samples(certificate: Certificate | None, count: int) -> Certificate | None:
+    """The certificate, with an error for each of so many samples."""
+    if certificate is not None and not isinstance(certificate, Certificate):
+        raise OptionError(f"certificate must be a Certificate, got {certificate!r}")
+    if certificate is not None and np.shape(certificate.error) != (count,):
+        raise OptionError(f"certificate: error must have shape [{count}], got {list(np.shape(certificate.error))}")
+    return certificate
 
 
 def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:

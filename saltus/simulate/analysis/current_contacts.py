@@ -1,4 +1,4 @@
-"""What touches now, how hard, and whether it sticks or slips."""
+"""Present contacts: positions, forces, and modes (sticking or slipping)."""
 
 from typing import Any
 

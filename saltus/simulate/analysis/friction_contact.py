@@ -1,4 +1,4 @@
-"""A dense friction-contact problem by itself: any W and q, without a model."""
+"""`saltus.friction_contact`: a dense friction-contact problem with given W and q, without a model."""
 
 from __future__ import annotations
 

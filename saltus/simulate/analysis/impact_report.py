@@ -1,7 +1,7 @@
-"""What each law and each treatment makes of one impact, side by side.
+"""`ImpactReport`: the outcome of one impact under each law and treatment, side by side.
 
-Where several contacts are struck at once, rigid bodies alone do not say what comes after: the order in which stress
-travels does. The report shows how much of an impact's outcome is the treatment's.
+For an impact at several contacts, rigid-body mechanics does not determine the outcome: it depends on the order in which
+stress waves travel. The report shows how much the outcome depends on the treatment.
 """
 
 from __future__ import annotations
@@ -117,11 +117,11 @@ class ImpactReport:
             names = self.differing((law, treatment), other)
             remarks.append(f"differs from {what} at {', '.join(names)}" if names else f"the same as {what}")
         if outcome.rounds > 1:
-            remarks.append(f"{outcome.rounds} impacts in a row")
+            remarks.append(f"{outcome.rounds} successive impacts")
         if outcome.energetic:
             remarks.append(f"energetic coefficient, since {law}'s law would gain energy or has no solution")
         if outcome.leftover:
-            remarks.append("what still approached then was resolved plastically")
+            remarks.append("contacts still approaching then were resolved plastically")
         if outcome.residual > UNSOLVED:
             remarks.append(f"not solved: residual {outcome.residual:.1g}")
         return remarks
@@ -158,12 +158,12 @@ def impact_report(
     """
     u, w = np.atleast_1d(np.asarray(before, float)), np.atleast_2d(np.asarray(W, float))
     if w.shape != (len(u), len(u)):
-        raise OptionError(f"W: {w.shape}, but there are {len(u)} velocities before the impact")
+        raise OptionError(f"W has shape {w.shape}, but there are {len(u)} velocities before the impact")
     kind = _kinds(kinds, len(u), len(names) if names is not None else np.size(restitution))
     n = len(kind)
     e, mu = _coefficients("restitution", restitution, n, 1.0), _coefficients("friction", friction, n, np.inf)
     if not (np.isfinite(w).all() and np.isfinite(u).all()):
-        raise OptionError("W, before: there are numbers that are not finite")
+        raise OptionError("W, before: some numbers are not finite")
     if names is not None and len(names) != n:
         raise OptionError(f"names: {len(names)} names for {n} blocks")
     first = np.cumsum([0, *(DIMENSION[k] for k in kind)])[:-1]
@@ -179,11 +179,11 @@ def _kinds(kinds: Sequence[int] | None, rows: int, blocks: int) -> list[int]:
     """The kind of each block, checked against the number of rows."""
     if kinds is None:
         if rows not in (blocks, 3 * blocks):
-            raise OptionError(f"kinds: needed, since {rows} rows are not one or three for each of {blocks} contacts")
+            raise OptionError(f"kinds is required: {rows} rows are not one or three for each of {blocks} contacts")
         return [UNILATERAL if rows == blocks else COULOMB] * blocks
     known = [int(k) for k in kinds]
     if any(k not in DIMENSION for k in known):
-        raise OptionError(f"kinds: {known}, but blocks of an impact are BILATERAL, UNILATERAL or COULOMB")
+        raise OptionError(f"kinds must be BILATERAL, UNILATERAL or COULOMB, got {known}")
     if sum(DIMENSION[k] for k in known) != rows:
         raise OptionError(f"kinds: blocks with {sum(DIMENSION[k] for k in known)} rows, but W has {rows}")
     return known
@@ -194,7 +194,7 @@ def _coefficients(name: str, value: ArrayLike, n: int, largest: float) -> NDArra
     if given.ndim > 1 or given.size not in (1, n):
         raise OptionError(f"{name}: {given.size} numbers for {n} blocks")
     if not (np.isfinite(given) & (given >= 0) & (given <= largest)).all():
-        raise OptionError(f"{name}: {value}, but it must be {'at least 0' if np.isinf(largest) else 'between 0 and 1'}")
+        raise OptionError(f"{name} must be {'at least 0' if np.isinf(largest) else 'between 0 and 1'}, got {value}")
     return np.broadcast_to(given, n)
 
 

@@ -18,7 +18,7 @@ POLISH = 12  # Newton iterations after convergence, for the tangents of implicit
 def linearize(engine: Engine) -> tuple[np.ndarray, np.ndarray]:
     """A and B of one step at the present state; OptionError where its steps have no derivatives."""
     if engine.hard is not None:
-        raise OptionError("linearize: steps under the hard law of contact have no derivatives; use contact='soft'")
+        raise OptionError("linearize: steps with hard contact have no derivatives; use contact='soft'")
     if "linearization" not in engine.memo:
         engine.memo["linearization"] = Linearization(engine)
     return engine.memo["linearization"]()
@@ -31,14 +31,12 @@ class Linearization:
         integrator = engine.integrator
         if integrator.adaptive:
             raise OptionError(
-                f"linearize: the steps of {integrator.name} depend on the state; choose a fixed-step integrator"
+                f"linearize: {integrator.name} chooses its steps by the state; choose a fixed-step integrator"
             )
         solved = integrator.needs.get("pcg", False)
         if solved is True or (solved and "flex" in engine.m.layout.features):
             of = "" if solved is True else " of deformable bodies"
-            raise OptionError(
-                f"linearize: steps of {integrator.name}{of} have no derivatives here; choose euler or implicit_midpoint"
-            )
+            raise OptionError(f"linearize does not support {integrator.name}{of}; choose euler or implicit_midpoint")
         tangent_parameters: list[Any] = list(integrator.parameters)
         if integrator.needs.get("newton"):
             tangent_parameters[1] = np.int64(POLISH)

@@ -1,4 +1,4 @@
-"""What all laws and treatments make of a simulation's next impact."""
+"""The report on a simulation's next impact."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from saltus.solve.status import AT_IMPACT
 def report_of_next_impact(engine: Engine, duration: float) -> ImpactReport:
     """What all laws and treatments make of the next impact; the simulation stays where it is."""
     if not engine.locates_events:
-        raise OptionError("impact_report: impacts are located in event-driven runs alone (contact='hard', dopri5)")
+        raise OptionError("impact_report: requires located events (contact='hard', dopri5)")
     count = engine.d.views["event_count"]
     with engine.peeking():
         count[PAUSED] = 1

@@ -1,4 +1,4 @@
-"""Whether what a user sets holds numbers that steps can take."""
+"""Checks of user-set fields for numbers that are not finite."""
 
 import numpy as np
 

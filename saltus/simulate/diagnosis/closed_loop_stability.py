@@ -1,4 +1,4 @@
-"""Whether a mechanism, controlled or deformable, is stable under an integrator with a step: growth of deviations."""
+"""Stability of a controlled or deformable mechanism with an integrator and timestep: growth of small deviations."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""When a run leaves the numbers: what diverged first, which force did it, and what step would have been stable."""
+"""Divergence: which coordinate diverged first, the largest force on it, and which timestep would be stable."""
 
 import math
 import warnings
@@ -65,7 +65,7 @@ def _overflow(engine: Engine, before: np.ndarray, taken: int) -> SaltusError:
             break
     limit = _tried(lambda: stable_step_at_start(engine), math.inf)
     if not crossing and limit >= engine.timestep:
-        return ModelError(f"{what} at t = {engine.time:.6g} s; there is no room for them")
+        return ModelError(f"{what} at t = {engine.time:.6g} s, which is the limit")
     stable = limit if limit < engine.timestep else None
     return DivergenceError(engine.time, what=what, timestep=engine.timestep, stable_timestep=stable)
 
@@ -90,7 +90,7 @@ def check_inertia(engine: Engine, before: np.ndarray) -> None:
     M = engine.d.views["M"]
     if M.any() and (fault := inertia_fault(full_inertia(engine.m, M))):
         engine.state[:] = before
-        raise DivergenceError(engine.time, what=f"the inertia matrix of the given equations {fault}")
+        raise DivergenceError(engine.time, what=f"the inertia matrix of the user-defined equations {fault}")
 
 
 def _given(engine: Engine) -> dict[str, np.ndarray]:
@@ -110,11 +110,11 @@ def _error(engine: Engine, bad: dict[str, np.ndarray], status: int) -> Divergenc
     if given is not None:
         name, k = given
         label = name if name == "time" else f"{name}[{k}]"
-        i, what = _dof_of(engine, name, k), f"the state or an input held a number that is not finite, {label}"
+        i, what = _dof_of(engine, name, k), f"the state or an input was not finite: {label}"
     else:
         i, what = _first_to_go(engine, bad)
     if status == STEP_TOO_SMALL and given is None:
-        what = f"step control asked for steps too small for the clock, or more than {ATTEMPTS:,} within a timestep"
+        what = f"step-size control required too small steps, or more than {ATTEMPTS:,} within a timestep"
     term, value = (None, None) if i is None else _tried(lambda: largest_term(engine, i), (None, None))
     limit, _ = _tried(lambda: stability_limit(engine), (math.inf, 0j))
     if engine.model.nflex and given is None:
@@ -159,7 +159,7 @@ def _first_to_go(engine: Engine, bad: dict[str, np.ndarray]) -> tuple[int | None
         return i, "velocity grew beyond 1e10" if np.isfinite(bad["qvel"][i]) else "velocity is not finite"
     found = first_bad(bad)
     if found is None:
-        return (0 if engine.model.nv else None), "steps cannot go on"
+        return (0 if engine.model.nv else None), "no further step is possible"
     name, k = found
     what = {"qpos": "position is not finite", "act": f"act[{k}] is not finite"}.get(name, f"{name} is not finite")
     return _dof_of(engine, name, k), what

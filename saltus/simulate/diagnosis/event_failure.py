@@ -6,14 +6,14 @@ from saltus.simulate.engine.snapshot import marked
 from saltus.simulate.laws.contact import Hard
 from saltus.solve.status import CHATTER, CROWDED, JAMMED, TOO_DENSE, UNRESOLVED
 
-STEP_OVER = "; saltus.Hard(dense='step') steps over them"
+STEP_OVER = "; use saltus.Hard(dense='step') to step over them"
 WHY = {
     JAMMED: "no accelerations satisfy the laws of contact and friction (Painlevé's paradox); "
-    "less friction, or time stepping (integrator='moreau_jean'), which lets velocities jump, may go on",
+    "try less friction, or time stepping (integrator='moreau_jean'), in which velocities may jump",
     UNRESOLVED: "the impact could not be resolved to its tolerance",
-    CHATTER: "modes change again and again without time passing",
-    CROWDED: "more contact points are closed at once than events can be located for",
-    TOO_DENSE: "events of a contact come more densely than dense_events within dense_time",
+    CHATTER: "contact modes keep changing without time passing",
+    CROWDED: "too many contact points are closed at once to locate events",
+    TOO_DENSE: "a contact has more than dense_events events within dense_time",
 }
 EVENT_STATUSES = tuple(WHY)
 

@@ -1,4 +1,4 @@
-"""Whether a controlled mechanism is unstable with its step, and what would make it stable."""
+"""Instability of a controlled mechanism with its timestep, and remedies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,12 +32,12 @@ class Unstable:
     where: str = ""
 
     def __str__(self) -> str:
-        remedy = "no step makes it stable: the gains do not"
+        remedy = "no timestep makes it stable with these gains"
         if self.stable is not None:
             remedy = f"stable up to {self.stable:.2g} s"
         return (
             f"{self.integrator} is unstable with this controller and timestep {self.timestep:g} s{self.where}: "
-            f"deviations grow by a factor {self.growth:.3g} a step; {remedy}"
+            f"deviations grow by a factor of {self.growth:.3g} per step; {remedy}"
         )
 
 

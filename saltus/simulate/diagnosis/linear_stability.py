@@ -1,4 +1,4 @@
-"""How large a step may be: the linear stability of an integrator on a model's springs and dampers."""
+"""Largest stable timesteps: linear stability of an integrator on a model's springs and dampers."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a user reads from a simulation: everything computed, by MuJoCo's names, always of the present state."""
+"""`Simulation.data`: computed quantities by MuJoCo's names, always those of the present state."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""One mechanism in memory: what compiled code works on, and the loop that moves it."""
+"""The engine: memory and compiled time loop of one simulation."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -122,9 +122,9 @@ class Engine:
         """Let a controller work from now on, with its states as `act` has them; OptionError: it has no room."""
         check_control(control)
         if control is not None and not _fits(self.d.sizes, _room(self.model, control)):
-            raise OptionError("there is no room for this controller; give it to Simulation(..., control=...)")
+            raise OptionError("no room for this controller; pass it to Simulation(..., control=...)")
         if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
-            raise OptionError("this Actuation has events; give it to Simulation(..., control=...)")
+            raise OptionError("this Actuation has events; pass it to Simulation(..., control=...)")
         self.control = control
         self.laws = user_laws(self.model, control, self.equations)._replace(hard=self.hard, touch=self._touch)
         self.m = self.model.struct(timestep=self.law_timestep, laws=self.laws)
@@ -189,7 +189,7 @@ class Engine:
         """Go to a checkpoint of an engine with the same model, integrator and controller; steps go on bit for bit."""
         state = checkpoint["state"]
         if state.shape != self.state.shape:
-            raise OptionError(f"the checkpoint holds {state.size} numbers, this state {self.state.size}")
+            raise OptionError(f"the checkpoint has {state.size} numbers, this state has {self.state.size}")
         self.state[:] = state
         self.left = checkpoint["left"].copy() if "left" in checkpoint else None
         self.computed = None

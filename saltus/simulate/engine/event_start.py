@@ -1,4 +1,4 @@
-"""Whether a run whose events are located can start from a state: nothing overlaps, no loop gapes."""
+"""Checks of the initial state for located events: no penetration, no violated equality."""
 
 import numpy as np
 
@@ -23,12 +23,12 @@ def check_start(model: Model, m: Struct, d: Struct) -> None:
         name, other = mode_names(model, m)[worst]
         overlap = worst < m.nslot
         what = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if overlap else f"{name} is beyond its {other}"
-        remedy = "they are moved apart" if overlap else "it is moved back"
+        remedy = "they are separated" if overlap else "it is moved back"
         _check(time, -gap[worst], tolerance, f"{what} at t = {time:g} s", remedy)
     if m.neq:
         error, name = _worst_equality(model, m, d)
         what = f"equality {name} is violated by {error:.3g} at t = {time:g} s"
-        _check(time, error, tolerance, what, "positions are moved to it")
+        _check(time, error, tolerance, what, "positions are projected onto it")
 
 
 def _worst_equality(model: Model, m: Struct, d: Struct) -> tuple[float, str]:
@@ -47,6 +47,6 @@ def _worst_equality(model: Model, m: Struct, d: Struct) -> tuple[float, str]:
 def _check(time: float, error: float, tolerance: float, what: str, remedy: str) -> None:
     """Refuse a state with a large error (m, rad), warn of a small one."""
     if error > DEEP:
-        raise EventError(f"{what}, which hard contact cannot start from", time=time)
+        raise EventError(f"{what}, too much to start with hard contact", time=time)
     if error > tolerance:
         warn(f"{what}; {remedy}")

@@ -1,4 +1,4 @@
-"""The state that simulations begin from."""
+"""The initial state of simulations."""
 
 from typing import Any
 
@@ -44,9 +44,9 @@ def key_index(model: Model, key: int | str) -> int:
             raise OptionError.unknown("keyframe", key, names)
         return names.index(key)
     if not isinstance(key, int | np.integer):
-        raise OptionError(f"a keyframe is told by its name or number, got {key!r}")
+        raise OptionError(f"a keyframe must be a name or a number, got {key!r}")
     if not -model.nkey <= key < model.nkey:
-        raise OptionError(f"there is no keyframe {key}; the model has {model.nkey}")
+        raise OptionError(f"no keyframe {key}; the model has {model.nkey}")
     return int(key) % model.nkey
 
 
@@ -64,7 +64,7 @@ def check_discrete(model: Model, integrator: Integrator, hard: bool = False) -> 
     if integrator.name == "discrete":
         what = "hard contact" if hard else missing_in_discrete(model)
         if what:
-            raise OptionError(f"discrete: {what}: not simulated; choose another integrator, such as energy_momentum")
+            raise OptionError(f"discrete does not support {what}; choose another integrator, such as energy_momentum")
 
 
 def missing_in_discrete(model: Model) -> str:
@@ -80,7 +80,7 @@ def missing_in_discrete(model: Model) -> str:
         "elastic bodies with the solver PGS": "pgs" in words and m.ntriangle + m.ntetrahedron + m.nbend > 0,
         "springs, dampers and inertia of tendons": words & {"tendon_force", "tendon_armature"},
         "actuators whose forces depend on positions or velocities": laws or words & {"actuation", "transmission"},
-        "forces of a medium": "fluid" in words,
-        "surfaces that move by themselves": np.any(m.collision_moves),
+        "fluid forces": "fluid" in words,
+        "moving surfaces (surfacevel)": np.any(m.collision_moves),
     }
     return next((what for what, there in missing.items() if there), "")

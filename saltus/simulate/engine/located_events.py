@@ -1,4 +1,4 @@
-"""The log of events that are located in time, with the names of what has a mode."""
+"""The log of located events, with the names of contact points, limits and dry friction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -67,7 +67,7 @@ class EventReader:
         count = self._d.views["event_count"]
         rows = self._d.views["event_log"][: count[LOGGED]]
         if count[LOST]:
-            warn(f"{count[LOST]} events were too many for the log at once")
+            warn(f"{count[LOST]} events did not fit into the log")
         out = np.zeros(len(rows), self.dtype)
         item, kind = rows[:, ITEM].astype(int), rows[:, KIND].astype(int)
         out["time"], out["gap"], out["velocity"] = rows[:, TIME], rows[:, GAP], rows[:, SPEED]

@@ -14,18 +14,19 @@ from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.zero_order_hold import hold_control
 from saltus.integrate import work
 from saltus.integrate.adaptive import dopri5
-from saltus.integrate.event import event_driven, event_location
+from saltus.integrate.event import event_driven, event_functions
 from saltus.integrate.event.event_driven import goes_on, log_is_full
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
-from saltus.number.functions import any_lane, lane_get, maximum, rarely
+from saltus.number.components import lane_get
+from saltus.number.functions import any_lane, maximum, rarely
 from saltus.number.kernels import Entry, entry
 from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration
-from saltus.solve.constrain import find_contacts
+from saltus.solve.constrain import detect_contacts
 from saltus.solve.event.constrained_acceleration import rows_there
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
@@ -58,7 +59,7 @@ def settle(m, d):
 def sample(m, d):
     """The energy, and which pairs of geoms touch."""
     _energy_of_state(m, d)
-    find_contacts(m, d)
+    detect_contacts(m, d)
 
 
 @entry
@@ -70,7 +71,7 @@ def inverse(m, d):
 
 energy = entry(_energy_of_state, name="energy")
 energies = entry(smooth.energies_of_state, name="energies")
-gaps = entry(event_location.points, name="gaps")
+gaps = entry(event_functions.points, name="gaps")
 closed_rows = entry(rows_there, name="closed_rows")
 points = entry(point_columns, name="points")
 work_of_step = entry(work.work_of_step)

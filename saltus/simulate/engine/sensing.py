@@ -1,4 +1,4 @@
-"""What sensors read, of one simulation and of many."""
+"""Sensor readings of one simulation and of a batch."""
 
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.number.functions import lane_get
+from saltus.number.components import lane_get
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.sense.delay import delayed_readings

@@ -1,7 +1,7 @@
-"""Copies of an engine's state that know what they are of.
+"""Snapshots: copies of an engine's state with an identification of model, integrator and contact law.
 
-A snapshot is an array: all numbers of the state, then a mark, a number that is made of the model and of what gives the
-other numbers their meaning. So it can be kept in any file of arrays, and none is taken for another model's.
+A snapshot is an array: the numbers of the state, then a mark, which is a hash of the model, integrator and contact law.
+So it can be stored in any array file, and a snapshot of another model is detected.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def unmarked(engine: Engine, snapshot: np.ndarray) -> np.ndarray:
     """The state of a snapshot of this engine or one of the same kind. OptionError: it is not one."""
     given, wanted = np.asarray(snapshot), engine.state.size + 1
     if given.shape != (wanted,):
-        raise OptionError(f"the snapshot holds {given.size} numbers, one of this simulation {wanted}")
+        raise OptionError(f"the snapshot has {given.size} numbers; this simulation needs {wanted}")
     if given[-1] != mark(engine):
         raise OptionError(
-            "the snapshot is of another model, integrator or contact law than this simulation; assign time, qpos, "
-            "qvel, act, ... to take over the state alone"
+            "the snapshot is of another model, integrator or contact law than this simulation; to copy only the "
+            "state, assign time, qpos, qvel, act, ..."
         )
     return given[:-1]
 

@@ -1,4 +1,4 @@
-"""The log of events where steps of time go over them, as users see it."""
+"""The log of events of time stepping."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ class StepEventReader:
         missed = int(count[LOST]) + max(len(rows) - room, 0)
         if missed and not self.left_out:
             time = float(self._d.views["time"])
-            warn(f"more than {MOST_EVENTS} events by t = {time:g} s; later ones are counted, not kept")
+            warn(f"more than {MOST_EVENTS} events by t = {time:g} s; later ones are only counted")
         self.left_out += missed
         rows = rows[: max(room, 0)]
         count[LOGGED] = count[LOST] = 0

@@ -1,4 +1,4 @@
-"""One thread at a time: whoever works on a simulation or a batch has it to itself, and others are refused."""
+"""One thread at a time: while one thread uses a simulation or batch, others get a ConcurrencyError."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Turn:
     def refusal(self) -> ConcurrencyError:
         """The error for a thread whose turn it is not."""
         return ConcurrencyError(
-            f"another thread is at work on this {self._what}, or was when this process was forked; give each thread "
-            f"a {self._what} of its own, or let them wait for each other with a threading.Lock"
+            f"another thread is using this {self._what}, or was when this process was forked; give each thread "
+            f"its own {self._what}, or use a threading.Lock"
         )
 
 

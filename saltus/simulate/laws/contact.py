@@ -1,4 +1,4 @@
-"""The laws of contact that a simulation can follow."""
+"""Contact laws: `Soft`, `Hard` and `Compliant`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -39,9 +39,9 @@ class Soft:
 class Hard:
     """Contact without interpenetration: Signorini's condition, Coulomb's friction, impacts: `contact="hard"`.
 
-    Bodies that touch push each other as much as it takes, and slip only where the friction that this allows cannot
-    hold them; velocities jump when bodies meet. With adaptive and other one-step integrators the times of all this are
-    located (event-driven simulation); `moreau_jean` steps over them.
+    Normal forces prevent penetration; contacts slip only where Coulomb friction cannot hold them; velocities jump at
+    impacts. With adaptive and other one-step integrators the times of these events are located (event-driven
+    simulation); `moreau_jean` steps over them.
 
     Attributes:
         restitution: normal velocity after an impact over that before, in [0, 1].
@@ -99,7 +99,7 @@ class Hard:
         if self.treatment not in TREATMENTS:
             raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
         if self.dense not in DENSE_WAYS:
-            raise OptionError.unknown("way with dense events", self.dense, list(DENSE_WAYS))
+            raise OptionError.unknown("treatment of dense events", self.dense, list(DENSE_WAYS))
         for pair, value in mapping("Hard: pairs", self.pairs).items():
             _pair_values(pair, value)
 
@@ -109,14 +109,14 @@ class Hard:
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
         if base.layout.features & {"flexcontact", "flexequality"}:
             raise OptionError(
-                f"contact='hard': {model.name!r} has deformable bodies that touch or keep lengths, which follow "
-                "the soft law"
+                f"contact='hard': {model.name!r} has deformable bodies with contacts or edge-length constraints, "
+                "which require the soft law"
             )
         if event:
             if "adhere" in base.layout.features:
                 raise OptionError(
-                    f"contact='hard': {model.name!r} has adhesion, for which events are not located; "
-                    "step over them with integrator='moreau_jean'"
+                    f"contact='hard': {model.name!r} has adhesion, which located events do not support; "
+                    "use time stepping with integrator='moreau_jean'"
                 )
             _say_what_is_left_out(model)
         restitution = np.full(len(first), float(self.restitution))
@@ -148,7 +148,7 @@ class Hard:
 
 
 class Compliant:
-    """Contact by forces of a law of one's own, in the place of the soft one: `contact=saltus.Compliant(force)`.
+    """A user-defined force law for contacts, in place of the soft law: `contact=saltus.Compliant(force)`.
 
     `force(m, d, gap, velocity)` gives the force on the second geom of a contact (N), a tuple along the normal, which
     points to it, and two tangents. `gap` is the signed distance (m), below zero: how deep the geoms are in each other,
@@ -169,7 +169,7 @@ class Compliant:
         self._word = ""
 
     def _repr_html_(self) -> str:
-        return facts_html("Contact law of one's own", {"force": self.force.py_func.__name__})
+        return facts_html("User-defined contact law", {"force": self.force.py_func.__name__})
 
     def __repr__(self) -> str:
         return f"Compliant({self.force.py_func.__name__})"
@@ -230,11 +230,11 @@ def _say_what_is_left_out(model: "Model") -> None:
     turning = np.flatnonzero(base.views["law_dim"][law] > 3)
     if turning.size:
         more = f", and in {turning.size - 1} more pairs" if turning.size > 1 else ""
-        text = f"contact='hard': torsional and rolling friction between {pair(turning[0])}{more} is left out"
+        text = f"contact='hard': torsional and rolling friction between {pair(turning[0])}{more} is ignored"
         warn(text)
     uneven = np.flatnonzero(friction[law, 0] != friction[law, 1])
     if uneven.size:
-        text = f"contact='hard': the friction between {pair(uneven[0])} is the first tangent's in all directions"
+        text = f"contact='hard': the friction between {pair(uneven[0])} is that of the first tangent in all directions"
         warn(text)
 
 
@@ -248,7 +248,7 @@ def find_contact_law(contact: Any, with_events: "Model | None" = None) -> Law:
     if with_events is None or isinstance(law, Hard):
         return law
     if "constraint" in with_events.struct().layout.features:
-        raise OptionError('events are located in time under hard contact; give contact="hard" or saltus.Hard(...)')
+        raise OptionError('locating events requires hard contact: contact="hard" or saltus.Hard(...)')
     return Hard()
 
 
@@ -278,7 +278,7 @@ def hard_numbers(
     stepping = integrator.kind == "time-stepping"
     if not isinstance(law, Hard):
         if not suits_soft(integrator, model):
-            raise OptionError(f'{integrator.name} is for hard contact; give contact="hard" or saltus.Hard(...)')
+            raise OptionError(f'{integrator.name} requires hard contact: contact="hard" or saltus.Hard(...)')
         return None
     if stepping and (events.all or states):
         raise OptionError(f"{integrator.name} steps over events; choose another integrator, such as dopri5")

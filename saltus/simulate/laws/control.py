@@ -1,4 +1,4 @@
-"""Controllers that run inside the time loop, with states that the integrator integrates."""
+"""Controllers that run inside the time loop, with states integrated by the integrator."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
@@ -191,7 +191,7 @@ class PID(Controller):
                 )
             out[k, PID_INVERSE_GEAR] = 1.0 / gear
         if self.actuators is not None and not out[[names.index(c) for c in chosen], PID_ON].all():
-            raise OptionError("PID: an actuator with several controls, or none, cannot be controlled by one")
+            raise OptionError("PID: every controlled actuator must have exactly one control")
         return out.reshape(-1)
 
     def settled(self, model: "Model", qpos: np.ndarray, parameters: np.ndarray) -> np.ndarray:
@@ -210,7 +210,7 @@ def check_control(control: Any) -> None:
     if control is not None and not isinstance(control, Controller):
         raise OptionError(
             f"control must be a controller in the time loop, such as saltus.PID or saltus.controller(law), got a "
-            f"{type(control).__name__}; functions of the simulation go to run(..., control=...)"
+            f"{type(control).__name__}; pass functions of the simulation to run(..., control=...)"
         )
 
 

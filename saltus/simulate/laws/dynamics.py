@@ -1,4 +1,4 @@
-"""Equations of motion that a user gives, in the place of the engine's."""
+"""`saltus.Dynamics`: user-defined equations of motion in place of the engine's."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +145,7 @@ class _Fields:
         vars(self).update(fields)
 
     def __getattr__(self, name: str) -> Any:
-        raise OptionError(f"it asks for d.{name}; there are: {', '.join(vars(self))}")
+        raise OptionError(f"it reads d.{name}; available are: {', '.join(vars(self))}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise OptionError(f"it assigns to d.{name} as a whole")
@@ -163,6 +163,6 @@ def _try(law: Any, model: "Model", out: _Written, **read: _Given) -> None:
         interpret(law)(model.struct(), _Fields({**read, out.name: out}))
         out.require()
     except OptionError as error:
-        raise OptionError(f"Dynamics: {law.py_func.__name__} is not for the model {model.name!r}: {error}") from None
+        raise OptionError(f"Dynamics: {law.py_func.__name__} does not fit the model {model.name!r}: {error}") from None
     except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
         raise OptionError(f"Dynamics: {law.py_func.__name__} on the model {model.name!r}: {error}") from error

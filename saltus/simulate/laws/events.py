@@ -1,4 +1,4 @@
-"""Events that users define, and actuation with discrete states that events change."""
+"""User-defined events, and actuation with discrete states that events change."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from saltus.arguments import flag, text_of
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError
-from saltus.integrate.event.user_events import EVENTS, nothing
+from saltus.integrate.event.user_events import EVENTS, no_action
 from saltus.model.event_enums import ACTUATOR, USER
 from saltus.simulate.laws.control import Controller
 
@@ -44,7 +44,7 @@ class Event:
         if text_of("direction", direction) not in DIRECTIONS:
             raise OptionError.unknown("direction of an event", direction, list(DIRECTIONS))
         self.function = user_kernel("Event: function", "f(m, d)", function)
-        self.action = nothing if action is None else user_kernel("Event: action", "action(m, d)", action)
+        self.action = no_action if action is None else user_kernel("Event: action", "action(m, d)", action)
         self.name = self.function.py_func.__name__ if name is None else str(name)
         self.direction, self.terminal = direction, flag("terminal", terminal)
 
@@ -138,7 +138,7 @@ def start_values(given: Any, control: Controller | None) -> tuple[float, ...]:
     if given is None:
         return own
     if own:
-        raise OptionError("actuation_states: the Actuation has its own, its `start`")
+        raise OptionError("actuation_states: cannot be given with an Actuation, which has its own `start`")
     try:
         return (0.0,) * given if isinstance(given, int) else tuple(float(x) for x in given)
     except (TypeError, ValueError, OverflowError, MemoryError):

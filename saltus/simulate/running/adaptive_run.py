@@ -1,8 +1,8 @@
 """A recorded run whose integrator chooses its own steps: samples, controls and ledgers from inside the steps.
 
-Nothing that looks at a run changes its steps. Samples lie on the dense output of a step. A control function is asked at
-multiples of the timestep, with the state that the dense output has there; where it changes nothing the step stands,
-and where it does the step is taken again, up to there. A ledger takes its powers from the dense output too.
+Observing a run does not change its steps. Samples lie on the dense output of a step. A control function is called at
+multiples of the timestep, with the state of the dense output there; if it changes nothing the step is kept, otherwise
+the step is repeated up to there. A ledger takes its powers from the dense output, too.
 """
 
 from typing import Any, NamedTuple

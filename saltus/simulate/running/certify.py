@@ -1,4 +1,4 @@
-"""A statement of how accurate a run is, from repeating it with finer steps."""
+"""Error estimates of runs, from repeating them with finer steps."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -81,7 +81,7 @@ def _certify_fixed(engine, again, start, first, duration, sample, control, progr
         energy=first.energy,
     )
     if certificate.ok and _parted(engine, first, differences[1]):
-        notes = ["runs with half and a quarter of the step part: the error is at least what is stated"]
+        notes = ["runs with half and a quarter of the step separate: the stated error is a lower bound"]
         return replace(certificate, ok=False, warnings=notes)
     return certificate
 
@@ -139,7 +139,7 @@ def _certify_adaptive(engine, again, start, first, duration, sample, control, pr
     notes = ["adaptive steps: the error is the difference to a run with a hundredth of the tolerance"]
     same = not _parted(engine, first, differences)
     if not same:
-        notes = ["the run and one with a hundredth of the tolerance part: the error is at least what is stated"]
+        notes = ["the run and one with a hundredth of the tolerance separate: the stated error is a lower bound"]
     return Certificate(
         order=engine.integrator.order,
         observed_order=float("nan"),

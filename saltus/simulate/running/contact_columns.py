@@ -1,7 +1,7 @@
-"""Contact points as a recording holds them, under every law of contact: names, bodies, modes, forces and places.
+"""Contact columns of recordings, under every contact law: names, bodies, modes, forces and positions.
 
-Forces are those that the state's accelerations come with; where steps of time go over events, means over the step that
-led to the state. For modes under other laws see `saltus.sense.point_columns`.
+Forces belong to the accelerations of the state; under time stepping, they are means over the step that led to the
+state. For modes under other laws see `saltus.sense.point_columns`.
 """
 
 from typing import Any
@@ -62,7 +62,7 @@ def why_no_points(engine: Engine) -> str:
         return ""
     if m.layout.features & {"flexcontact"}:
         return "contacts of deformable bodies have no numbered points"
-    return f"{int(slot_counts(m).sum())} contact points are more than {MOST_POINTS}"
+    return f"{int(slot_counts(m).sum())} contact points exceed the limit of {MOST_POINTS}"
 
 
 def point_names(model: Model, m: Struct) -> list[str]:

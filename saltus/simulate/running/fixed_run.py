@@ -1,4 +1,4 @@
-"""A recorded run in steps of one length, with samples at exact times, inside steps too."""
+"""A recorded run with a fixed timestep and samples at exact times, also inside steps."""
 
 import time as clock
 from typing import TYPE_CHECKING, Any

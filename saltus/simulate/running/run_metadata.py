@@ -1,4 +1,4 @@
-"""What a recording says about the run that made it."""
+"""Metadata of a recording: names, units, model, options, method and versions."""
 
 import dataclasses
 import functools

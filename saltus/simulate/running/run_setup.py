@@ -1,4 +1,4 @@
-"""What a streamed run is made again from: integrator, law, controller and plan, in plain values."""
+"""Setup of a streamed run in plain values, from which it is resumed: integrator, contact law, controller, schedule."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where the steps and samples of a run are."""
+"""Schedule of a run: times of its steps and samples."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The ledger of a run: the work of all kinds of forces, summed up over its steps."""
+"""The energy ledger of a run: the work of each kind of force, summed over its steps."""
 
 from itertools import pairwise
 from typing import Protocol

@@ -1,13 +1,13 @@
-"""What the parameters of a soft contact mean for a mass, and the parameters for a wanted behaviour.
+"""`saltus.contact_law`: the meaning of soft-contact parameters for a mass, and parameters for a given behaviour.
 
 For the violation r (m, negative inside), the velocity v and the free acceleration a₀ = -g of a mass m,
 
     a₁ + d (b v + k r) = (1 - d) a₀,    k = K d(r),    force = m d (g - b v - k r) where that pushes,
 
 with K, b and d(r) from `solref` and `solimp` (`saltus.model.contact.contact_parameters`,
-`saltus.contact.rows.soft_law`; MuJoCo documentation, Solver parameters). So act joint limits, frictionless contacts
-and, along the normal, contacts with elliptic cones. The mass feels the stiffness m d k and the damping m d b, and rests
-where g (1 - d) = d k |r|. No acceleration depends on the mass.
+`saltus.contact.rows.soft_law`; MuJoCo documentation, Solver parameters). This is the law of joint limits, frictionless
+contacts and, along the normal, contacts with elliptic cones. The effective stiffness is m d k and the effective damping
+m d b; at rest g (1 - d) = d k |r|. Accelerations do not depend on the mass.
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ def _warnings(law: ContactLaw) -> Iterator[str]:
     mixed = (first > 0) != (second > 0)
     if mixed:
         default = " ".join(f"{x:g}" for x in DEFAULT_SOLREF)
-        yield f"The numbers of solref have different signs, so the default, {default}, is used in their place."
+        yield f"The numbers of solref have different signs, so the default, {default}, is used instead."
     elif first > 0:
         if first < 2 * h and law.refsafe:
-            yield f"The time constant {first:g} s is below two steps; refsafe raises it to {2 * h:g} s."
+            yield f"The time constant {first:g} s is below two timesteps; refsafe raises it to {2 * h:g} s."
         if second > 1:
             yield (
                 f"A damping ratio of {second:g} does not add damping: it divides the stiffness by {second**2:g} "
@@ -122,19 +122,19 @@ def _warnings(law: ContactLaw) -> Iterator[str]:
     names = zip(SOLIMP_NAMES, law.solimp, law.used_solimp, strict=True)
     for name, given, used in names:
         if given != used:
-            yield f"The {name} of solimp is {given:g}, out of its limits; {used:g} is used."
+            yield f"The {name} of solimp is {given:g}, out of range; {used:g} is used."
     if law.used_solimp[0] > law.used_solimp[1] and law.used_solimp[2] > 0:
         yield "The impedance falls with depth: the contact is weaker inside than at the surface."
     if shortest < h / SAFE * (1 - 1e-9):
         yield (
-            f"The step of {h:g} s is long for this contact, which acts within {shortest:.2g} s: "
-            f"take at most {SAFE * shortest:.2g} s."
+            f"The timestep of {h:g} s is long for this contact, which acts within {shortest:.2g} s: "
+            f"use at most {SAFE * shortest:.2g} s."
         )
     if law.rest_penetration == math.inf:
-        yield "There is no stiffness: a mass at rest sinks without end."
+        yield "There is no stiffness: a mass at rest keeps sinking."
     elif law.rest_impedance < WEAK and law.gravity > 0:
         yield (
-            f"The impedance at rest is only {law.rest_impedance:.2g}, so that the spring bears nearly all of the "
+            f"The impedance at rest is only {law.rest_impedance:.2g}, so the spring carries nearly all of the "
             f"weight, at a depth of {law.rest_penetration:.4g} m."
         )
 
@@ -142,17 +142,17 @@ def _warnings(law: ContactLaw) -> Iterator[str]:
 def _rows(law: ContactLaw) -> list[tuple[str, str]]:
     """What the law means: names and values; what belongs to a heading above is indented."""
     spread = law.restitutions_at_timestep
-    stepped = f"{_quantity(spread.min())} to {_quantity(spread.max())}, by where in a step it touches"
+    stepped = f"{_quantity(spread.min())} to {_quantity(spread.max())}, depending on the time of contact within a step"
     if spread.max() - spread.min() < 5e-4:
         stepped = _quantity(law.restitution_at_timestep)
-    manner = "swings about rest" if law.damping_ratio < 1 - 1e-9 else "creeps to rest without swinging"
+    manner = "oscillates about rest" if law.damping_ratio < 1 - 1e-9 else "comes to rest without oscillation"
     stays = law.contact_duration == math.inf
     return [
         ("at rest", ""),
         ("  penetration", _quantity(law.rest_penetration, "m")),
         ("  impedance d", _quantity(law.rest_impedance)),
-        ("  stiffness that the mass feels", _quantity(law.stiffness, "N/m")),
-        ("  damping that the mass feels", _quantity(law.damping, "N s/m")),
+        ("  effective stiffness", _quantity(law.stiffness, "N/m")),
+        ("  effective damping", _quantity(law.damping, "N s/m")),
         ("  reference stiffness k", _quantity(law.reference_stiffness, "1/s²")),
         ("  reference damping b", _quantity(law.reference_damping, "1/s")),
         ("  time constant", _quantity(law.time_constant, "s")),
@@ -279,7 +279,7 @@ def _ratio_for(wanted: float, law: Callable[[float], ContactLaw]) -> float:
     while excess(high) > 0 and high < 1e3:
         high *= 2
     if excess(high) > 0:
-        raise OptionError(f"restitution: no damping brings it down to {wanted:g}")
+        raise OptionError(f"restitution: no damping reduces it to {wanted:g}")
     if not excess(0.0) >= 0:
         raise OptionError(f"restitution: even without damping this contact does not reach {wanted:g}")
     return float(brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-12))  # type: ignore[arg-type]
@@ -288,7 +288,7 @@ def _ratio_for(wanted: float, law: Callable[[float], ContactLaw]) -> float:
 def _check_step(law: ContactLaw, what: str) -> None:
     longest = SAFE * law.shortest_time
     if law.timestep > longest * (1 + 1e-9):
-        raise OptionError(f"timestep: {what} needs steps of at most {longest:.3g} s, got {law.timestep:g} s")
+        raise OptionError(f"timestep: {what} needs a timestep of at most {longest:.3g} s, got {law.timestep:g} s")
 
 
 def _numbers(name: str, values: Sequence[float], default: Sequence[float]) -> tuple[float, ...]:

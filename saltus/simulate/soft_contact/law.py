@@ -1,4 +1,4 @@
-"""What the numbers of a soft contact mean for a mass: impedance, force, and where the mass rests."""
+"""The law of a soft contact of a mass: impedance, force, and penetration at rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of a contact law: impedance and force against depth, with the way of an impact."""
+"""The figure of a contact law: impedance and force against depth, with the path of an impact."""
 
 from __future__ import annotations
 

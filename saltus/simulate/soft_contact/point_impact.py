@@ -1,4 +1,4 @@
-"""A point mass meets a soft contact: how deep it goes, how long it stays, how fast it comes back.
+"""Impact of a point mass on a soft contact: depth, duration and restitution.
 
 The contact is the lower limit of a vertical slide, a constraint with one row, so the motion is that of the soft law
 alone. The law's own value comes from steps with error control that begin and end at the surface and meet no

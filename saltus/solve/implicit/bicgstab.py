@@ -9,7 +9,8 @@ on particles, where A is diagonal: no product with A is needed.
 
 from saltus.dynamics.flex.tangent import add_flex_tangent
 from saltus.dynamics.tree.unsymmetric import solve_factored, unsymmetric_factor
-from saltus.number.functions import absolute, any_lane, epsilon_of, maximum, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import absolute, any_lane, maximum, where
 from saltus.number.kernels import kernel
 from saltus.solve.implicit.implicit_operator import begin_blocks, factor_block, solve_block, vertex_entries
 

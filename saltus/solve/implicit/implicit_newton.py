@@ -12,8 +12,9 @@ an exact line search, so that rows may become active or inactive. Without rows i
 from saltus.contact.counts import NBLOCK, NROW
 from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import kernel
 from saltus.solve.implicit.implicit_operator import metric_factor, metric_times
 from saltus.solve.implicit.pcg import pcg
 from saltus.solve.soft.line_search import PRECISION, least_cost
@@ -33,11 +34,14 @@ def linear_change(m, d, live, tolerance):
         d.metric_change[i] = d.metric_search[i]
 
 
-@only_with("constraint", otherwise=linear_change)
 @kernel
-def soft_change(m, d, live, tolerance):
-    """`balance_change` with rows under the soft law."""
-    if d.count[NBLOCK] == 0:
+def balance_change(m, d, live, tolerance):
+    """metric_change ← the x above in the lanes that are live, 0 in the others.
+
+    Reads metric_force [nv] and the rows with their residuals at a, which it advances; under event location the rows
+    of the active set count as forces. `tolerance`: of conjugate gradients.
+    """
+    if has(m, "event") or not has(m, "constraint") or d.count[NBLOCK] == 0:
         linear_change(m, d, live, tolerance)
         return
     zero = 0.0 * d.time
@@ -62,17 +66,6 @@ def soft_change(m, d, live, tolerance):
         move_on(m, d, live, slope)
         # without rows the cost is quadratic, and one step exact
         live = live & constrained
-
-
-@only_with("event", otherwise=soft_change)
-@kernel
-def balance_change(m, d, live, tolerance):
-    """metric_change ← the x above in the lanes that are live, 0 in the others.
-
-    Reads metric_force [nv] and the rows with their residuals at a, which it advances; under event location the rows
-    of the active set count as forces. `tolerance`: of conjugate gradients.
-    """
-    linear_change(m, d, live, tolerance)
 
 
 @kernel(sums=True)

@@ -15,6 +15,7 @@ from saltus.contact.rows.cost import block_weight
 from saltus.dynamics.flex.forces import on_body
 from saltus.dynamics.flex.tangent import add_flex_tangent, vertex_blocks
 from saltus.dynamics.tree.factor import factor_in_place, multiply, solve
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import velocity_at
 from saltus.spatial.vectors import dot3, sub3
@@ -29,8 +30,10 @@ def metric_times(m, d, p, q):
 
 @only_with("constraint")
 @kernel
-def soft_rows_times(m, d, p, q):
-    """`add_rows_times` for rows under the soft law."""
+def add_rows_times(m, d, p, q):
+    """q ← q + Jᵀ W J p for fields p, q [nv]; nothing under event location. Overwrites row_search and row_force."""
+    if has(m, "event"):
+        return
     times_rows(m, d, p, d.row_search)
     for b in range(d.count[NBLOCK]):
         dim, row = d.block_dim[b], d.block_row[b]
@@ -45,12 +48,6 @@ def soft_rows_times(m, d, p, q):
                     total = total + d.block_weight[r * dim + s] * d.row_search[row + s]
                 d.row_force[row + r] = total
     add_transpose_rows(m, d, d.row_force, q)
-
-
-@only_with("event", otherwise=soft_rows_times)
-@kernel
-def add_rows_times(m, d, p, q):
-    """q ← q + Jᵀ W J p for fields p, q [nv]; nothing under event location. Overwrites row_search and row_force."""
 
 
 @kernel
@@ -137,8 +134,13 @@ def vertex_entry(m, d, v):
 
 @only_with("constraint")
 @kernel
-def soft_row_entries(m, d):
-    """`row_entries` for rows under the soft law."""
+def row_entries(m, d):
+    """Add Jᵀ W J of soft rows to the preconditioner; nothing under event location.
+
+    Of tendons across branches only the diagonal, since a part of their block may be indefinite.
+    """
+    if has(m, "event"):
+        return
     for b in range(d.count[NBLOCK]):
         block_weight(m, d, b)
         dim = d.block_dim[b]
@@ -152,15 +154,6 @@ def soft_row_entries(m, d):
                         weight = d.block_weight[r * dim + s]
                         value = value + d.row_J[place + c * dim + r] * weight * d.row_J[place + e * dim + s]
                 add_entry(m, d, chained_dof(m, d, first + c), chained_dof(m, d, first + e), value)
-
-
-@only_with("event", otherwise=soft_row_entries)
-@kernel
-def row_entries(m, d):
-    """Add Jᵀ W J of soft rows to the preconditioner.
-
-    Of tendons across branches only the diagonal, since a part of their block may be indefinite.
-    """
 
 
 @kernel

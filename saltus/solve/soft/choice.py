@@ -4,7 +4,8 @@ All find the same forces to the model's tolerance. Dual numbers always use Newto
 tangents exact: derivatives of the solution itself, not of an iteration truncated on the way to it.
 """
 
-from saltus.number.kernels import kernel, only_with, without_tangents
+from saltus.number.conditions import has, has_tangents
+from saltus.number.kernels import kernel
 from saltus.solve.soft.cg import cg
 from saltus.solve.soft.dual import unfold_forces
 from saltus.solve.soft.newton import newton
@@ -15,24 +16,15 @@ from saltus.solve.soft.pgs import pgs
 @kernel
 def solve_constraints(m, d):
     """Constraint forces and accelerations (see `newton`); returns 1 if unconverged in some lane, else 0."""
-    unconverged = solver(m, d)
-    hold_friction(m, d)
+    if has(m, "pgs") and not has_tangents(d):
+        unconverged = pgs(m, d)
+    elif has(m, "cg") and not has_tangents(d):
+        unconverged = cg(m, d)
+    else:
+        unconverged = newton(m, d)
+    # no-slip pass over friction, from the dual forces, which PGS has left
+    if has(m, "noslip"):
+        if not has(m, "pgs") or has_tangents(d):
+            unfold_forces(m, d)
+        noslip(m, d)
     return unconverged
-
-
-@kernel
-def keep_forces(m, d):
-    """Nothing to do: the dual solver has left its forces in dual_force."""
-
-
-cg_or_newton = only_with("cg", otherwise=newton)(without_tangents(otherwise=newton)(cg))
-solver = only_with("pgs", otherwise=cg_or_newton)(without_tangents(otherwise=newton)(pgs))
-dual_forces = only_with("pgs", otherwise=unfold_forces)(without_tangents(otherwise=unfold_forces)(keep_forces))
-
-
-@only_with("noslip")
-@kernel
-def hold_friction(m, d):
-    """No-slip pass over friction, from the forces that the solver has found."""
-    dual_forces(m, d)
-    noslip(m, d)

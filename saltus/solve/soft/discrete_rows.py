@@ -71,7 +71,7 @@ def fold_others(m, d, h, b, imp):
     # stiffness K and damping B
     if kind == FRICTION:
         stiffness = zero
-    elif resolved(m, law, h):
+    elif faster_than_step(m, law, h):
         # stiffest row without rebound: h² K I = 1, B = 2 ζ √K
         ratio = 0.5 * m.law_damping[law] / sqrt(m.law_stiffness[law])
         stiffness = 1.0 / (h * h * imp)
@@ -94,7 +94,7 @@ def fold_others(m, d, h, b, imp):
 
 
 @kernel
-def resolved(m, law, h):
+def faster_than_step(m, law, h):
     """Whether the time constant of a law times its damping ratio is below h seconds."""
     if not m.opt_refsafe or m.law_direct[law]:
         return False

@@ -17,7 +17,8 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import CONE, PYRAMID, add_transpose_block, times_block
 from saltus.contact.rows.cost import row_forces, row_residuals
 from saltus.dynamics.tree.factor import factor, solve
-from saltus.number.functions import lane_get, lane_set, sqrt, where
+from saltus.number.components import lane_get, lane_set
+from saltus.number.functions import sqrt, where
 from saltus.number.kernels import kernel
 
 

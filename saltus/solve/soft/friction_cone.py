@@ -10,7 +10,8 @@ MuJoCo 4.0 gives up where the determinant of the scaled A is below 1e-10: for he
 for planar mechanisms. Here there is no such limit.
 """
 
-from saltus.number.functions import MINVAL, epsilon_of, lane_get, lane_set, maximum, sqrt
+from saltus.number.components import epsilon_of, lane_get, lane_set
+from saltus.number.functions import MINVAL, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.soft.dual import get, put
 

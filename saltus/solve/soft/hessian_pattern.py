@@ -9,7 +9,7 @@ Systems (1981), chapter 5), and is reused while the same constraints are active.
 from saltus.contact.counts import NBLOCK, NFILL, NPATTERN
 from saltus.contact.rows.blocks import chained_dof
 from saltus.model.layout import BITS
-from saltus.number.functions import trailing_zeros
+from saltus.number.components import trailing_zeros
 from saltus.number.kernels import kernel
 
 

@@ -10,7 +10,9 @@ from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces, row_residuals
 from saltus.dynamics.tree.factor import multiply
 from saltus.model.enums import CONE_ELLIPTIC
-from saltus.number.functions import absolute, any_lane, epsilon_of, has_tangents, sqrt, where
+from saltus.number.components import epsilon_of
+from saltus.number.conditions import has_tangents
+from saltus.number.functions import absolute, any_lane, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.soft.hessian import factor_hessian, hessian, solve_hessian
 from saltus.solve.soft.hessian_pattern import hessian_pattern
@@ -60,7 +62,7 @@ def newton(m, d):
         rough = is_rough(m, d, size, noise)
         live = live & rough
     # one more whole step for exact tangents
-    if has_tangents(d.time):
+    if has_tangents(d):
         hessian(m, d)
         factor_hessian(m, d)
         search_direction(m, d)

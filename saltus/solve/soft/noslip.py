@@ -7,7 +7,8 @@ The result is not the minimum of a single problem but depends on the order of op
 """
 
 from saltus.contact.rows.blocks import CONE, FRICTION, PYRAMID
-from saltus.number.functions import MINVAL, clip, lane_count, lane_get, maximum
+from saltus.number.components import lane_count, lane_get
+from saltus.number.functions import MINVAL, clip, maximum
 from saltus.number.kernels import kernel
 from saltus.solve.soft.dual import (
     dual_problem,

@@ -14,7 +14,8 @@ iteration continues (see `release_cones`). It needs many iterations where Newton
 from saltus.contact.counts import NBLOCK, NITER
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION
 from saltus.contact.rows.cost import row_residuals
-from saltus.number.functions import MINVAL, clip, lane_count, lane_get, maximum, sqrt
+from saltus.number.components import lane_count, lane_get
+from saltus.number.functions import MINVAL, clip, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.soft.dual import (
     acts,

@@ -9,7 +9,8 @@ anew.
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import EQUALITY, PYRAMID, chained_dof
 from saltus.contact.rows.cost import single_weight
-from saltus.number.functions import any_lane, epsilon_of, maximum, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import any_lane, maximum, where
 from saltus.number.kernels import kernel
 
 

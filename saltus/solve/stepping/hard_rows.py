@@ -20,7 +20,7 @@ from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, UNILATERAL, add
 from saltus.contact.rows.contacts import contact_jacobian, contact_velocity
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.constrain import find_contacts_anew, rows_without_contacts
+from saltus.solve.constrain import find_contacts, rows_without_contacts
 
 RESTING = 4.0
 CLOSED = 1.0  # m/s², rad/s²; all corners of a box at rest are closed despite rounding in their gaps
@@ -35,7 +35,7 @@ def find_hard_rows(m, d, h):
     """
     rows_without_contacts(m, d)
     times_rows(m, d, d.qvel, d.row_velocity)
-    find_contacts_anew(m, d)
+    find_contacts(m, d)
     nearby_contacts(m, d)
     resting = resting_speed(m, h)
     for b in range(d.count[NBLOCK]):

@@ -16,8 +16,9 @@ from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, times_block
 from saltus.model.enums import BOX, PLANE, pair_kind
 from saltus.model.event_enums import IMPACT, LIFTOFF, OPEN, SLIP, SLIPS, STICK, STICKS, TOUCHDOWN
+from saltus.number.conditions import has
 from saltus.number.functions import sqrt
-from saltus.number.kernels import kernel, only_with
+from saltus.number.kernels import kernel
 from saltus.solve.stepping.hard_rows import resting_speed
 from saltus.solve.stepping.warm_start import of_contact
 from saltus.spatial.vectors import add3, scale3
@@ -161,8 +162,13 @@ def was_closed(d, p):
 
 
 @kernel
-def logs_steps(m, d, kind, item, gap, speed, b, h):
-    """Log an event of block b, -1 for one that no longer exists, with the impulse of the step."""
+def note(m, d, kind, item, gap, speed, b, h):
+    """Log an event of block b, -1 for one that no longer exists, with the impulse of the step.
+
+    Nothing with events located, which have their own log.
+    """
+    if has(m, "event"):
+        return
     zero = 0.0 * h
     push = (zero, zero, zero)
     if b >= 0:
@@ -170,12 +176,6 @@ def logs_steps(m, d, kind, item, gap, speed, b, h):
         normal = h * d.row_force[row]
         push = (normal, zero, zero) if dim < 3 else (normal, h * d.row_force[row + 1], h * d.row_force[row + 2])
     log_event(m, d, kind, item, gap, speed, push, zero, zero)
-
-
-@only_with("event", otherwise=logs_steps)
-@kernel
-def note(m, d, kind, item, gap, speed, b, h):
-    """Nothing: event location has its own log."""
 
 
 @kernel

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy
+from sympy.printing.latex import LatexPrinter as SympyPrinter
 
 WIDTH = 74.0  # of a line, in characters: 160 mm in 11 pt
 NUMBER, PARAMETER, FUNCTION, SPEED, COLLECTED = range(5)  # order of factors
@@ -17,8 +18,10 @@ TRIGONOMETRIC = ("sin", "cos", "tan")
 FUNCTIONAL = tuple(rf"\{name}" for name in TRIGONOMETRIC)  # have their own space in front
 
 
-class LatexPrinter:
-    """LaTeX of SymPy expressions.
+class LatexPrinter(SympyPrinter):
+    """LaTeX of SymPy expressions: SymPy's printer, with sums and products in the order of mechanics.
+
+    SymPy's own sorts terms by degree and factors by name, and neither collects accelerations nor breaks lines.
 
     Args:
         names: LaTeX of symbols; also the order in which they stand in products. Others are printed after them, with
@@ -30,8 +33,8 @@ class LatexPrinter:
     def __init__(
         self, names: Mapping[Any, str] | None = None, *, speeds: Iterable[Any] = (), collect: Iterable[Any] = ()
     ) -> None:
-        self._names = dict(names or {})
-        self._order = {symbol: i for i, symbol in enumerate(self._names)}
+        super().__init__({"symbol_names": dict(names or {})})
+        self._place = {symbol: i for i, symbol in enumerate(names or {})}
         self._speeds, self._collect = set(speeds), list(collect)
 
     def text(self, expression: Any) -> str:
@@ -149,21 +152,22 @@ class LatexPrinter:
         return r"\," if re.search(r"\\(sin|cos|tan|exp|sqrt)\b", before) and not text.startswith(FUNCTIONAL) else " "
 
     def _factor(self, factor: Any) -> str:
-        if factor.is_Symbol:
-            return self._names.get(factor) or sympy.latex(factor)
         if factor.is_Add:
             return self._brackets(factor)
-        if factor.is_Pow and factor.exp == sympy.Rational(1, 2):
-            return rf"\sqrt{{{self.text(factor.base)}}}"
-        if factor.is_Pow and factor.exp.is_Integer:
-            return self._power(factor.base, factor.exp)
-        if type(factor).__name__ in TRIGONOMETRIC:
-            return self._trigonometric(factor, "")
-        if factor.is_Mul:
-            return f"({self.text(factor)})"
-        return sympy.latex(factor, symbol_names=self._names)
+        return f"({self.text(factor)})" if factor.is_Mul else self._print(factor)
 
-    def _power(self, base: Any, exponent: Any) -> str:
+    def _print_Add(self, expr: Any, order: Any = None) -> str:
+        return self.text(expr)
+
+    def _print_Mul(self, expr: Any) -> str:
+        return self.text(expr)
+
+    def _print_Pow(self, expr: Any) -> str:
+        base, exponent = expr.as_base_exp()
+        if exponent == sympy.Rational(1, 2):
+            return rf"\sqrt{{{self.text(base)}}}"
+        if not exponent.is_Integer:
+            return super()._print_Pow(expr)
         if type(base).__name__ in TRIGONOMETRIC and exponent > 0:
             return self._trigonometric(base, f"^{{{exponent}}}")
         text = self._factor(base)
@@ -171,11 +175,13 @@ class LatexPrinter:
             text = rf"\left({text}\right)"
         return f"{text}^{{{exponent}}}"
 
-    def _trigonometric(self, function: Any, power: str) -> str:
+    def _trigonometric(self, function: Any, power: str = "") -> str:
         argument = function.args[0]
         inside = self.text(argument)
         name = rf"\{type(function).__name__}{power}"
         return f"{name} {inside}" if argument.is_Symbol else rf"{name}({inside})"
+
+    _print_sin = _print_cos = _print_tan = _trigonometric
 
     def _brackets(self, expression: Any) -> str:
         text = self.text(expression)
@@ -199,7 +205,7 @@ class LatexPrinter:
         return self._rank(factor), not factor.is_Add, symbols, sympy.default_sort_key(factor)
 
     def _symbol_key(self, symbol: Any) -> tuple:
-        return self._order.get(symbol, len(self._order)), symbol.name
+        return self._place.get(symbol, len(self._place)), symbol.name
 
     def _term_key(self, term: Any) -> tuple:
         """Terms with velocities first, then those that move, then constant ones; in each, by symbols."""

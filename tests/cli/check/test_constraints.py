@@ -91,25 +91,25 @@ PRESSED = """<mujoco model="pressed"><option timestep="0.005"><flag refsafe="{re
     [
         (
             {"knee": 'solreflimit="0.004 1"'},
-            "limit of knee: the time constant 0.004 s is under two steps and raised to 0.01 s",
+            "limit of knee: the time constant 0.004 s is less than two timesteps and raised to 0.01 s",
         ),
         (
             {"knee": 'solreflimit="0.004 1"', "refsafe": "disable"},
-            "limit of knee: the time constant 0.004 s is under two steps, and refsafe is off",
+            "limit of knee: the time constant 0.004 s is less than two timesteps, and refsafe is off",
         ),
-        ({"knee": 'solreflimit="-100 1"'}, "limit of knee: solref -100 1 has mixed signs; the default 0.02 1 acts"),
+        ({"knee": 'solreflimit="-100 1"'}, "limit of knee: solref -100 1 has mixed signs; the default 0.02 1 is used"),
         (
             {"knee": 'solimplimit="0.9 1 0.001 0.5 2"'},
-            "limit of knee: solimp 0.9 1 0.001 0.5 2 is out of its limits; 0.9 0.9999 0.001 0.5 2 acts",
+            "limit of knee: solimp 0.9 1 0.001 0.5 2 is out of range; 0.9 0.9999 0.001 0.5 2 is used",
         ),
-        ({"knee": 'margin="0.02"'}, "limit of knee: acts 0.02 m before its range ends (margin)"),
-        ({"ball": 'margin="0.01"'}, "contact of floor-ball: acts from 0.01 m apart (margin)"),
+        ({"knee": 'margin="0.02"'}, "limit of knee: acts from 0.02 m before the end of its range (margin)"),
+        ({"ball": 'margin="0.01"'}, "contact of floor-ball: acts from a distance of 0.01 m (margin)"),
         ({"ball": 'margin="0.01" gap="0.008"'}, "before MuJoCo 4.0 this meant 0.002 m"),
         (
             {"ball": 'condim="1" friction="0.2" priority="1"'},
             "contact of floor-ball: has friction 0.2 by priority, where the other geom has 1",
         ),
-        ({"ball": 'solref="-250000 0"'}, "too fast for steps of 0.005 s: euler needs less than 0.00"),
+        ({"ball": 'solref="-250000 0"'}, "too fast for a timestep of 0.005 s: euler needs less than 0.00"),
     ],
 )
 def test_what_acts_otherwise_is_warned_of(check, parts, said):

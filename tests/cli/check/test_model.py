@@ -62,7 +62,7 @@ def test_check_warns_of_a_step_beyond_the_limit(saltus_command, tmp_path):
     model.write_text(OSCILLATOR.format(step=0.3, integrator="RK4", stiffness=100, damping=2))
     code, out, err = saltus_command("check", model)
     assert code == 0 and "UNSTABLE" in out
-    assert "warning: the step 0.3 s exceeds the limit 0.295 s of" in err
+    assert "warning: the timestep 0.3 s exceeds the limit 0.295 s of" in err
 
 
 def test_check_of_a_model_without_motion(saltus_command, tmp_path):

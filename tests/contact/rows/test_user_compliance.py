@@ -118,9 +118,9 @@ def test_derivatives_go_through_the_law():
 def test_what_cannot_be():
     with pytest.raises(saltus.OptionError, match="force must be a function"):
         saltus.Compliant(3.0)
-    with pytest.raises(saltus.OptionError, match="is for hard contact"):
+    with pytest.raises(saltus.OptionError, match="requires hard contact"):
         saltus.Simulation(BALL, "moreau_jean", contact=SPRING)
-    with pytest.raises(saltus.OptionError, match="under hard contact"):
+    with pytest.raises(saltus.OptionError, match="requires hard contact"):
         saltus.Simulation(BALL, contact=SPRING, events=[saltus.Event(lambda m, d: d.qpos[0])])
 
 
@@ -153,7 +153,7 @@ def test_an_interrupted_run_goes_on_with_the_law_given_again(tmp_path):
     path = tmp_path / "run.zarr"
     with pytest.warns(saltus.SaltusWarning, match="interrupted"):
         thrown(SPRING, "rk4", 1e-4).run(0.1, sample=0.01, save=path, progress=stop)
-    with pytest.raises(saltus.OptionError, match=r"forces of contact of its own, touch_spring.*contact=\.\.\."):
+    with pytest.raises(saltus.OptionError, match=r"user-defined contact forces, touch_spring.*contact=\.\.\."):
         saltus.resume(path)
     with pytest.raises(saltus.OptionError, match="not touch_hertz"):
         saltus.resume(path, contact=HERTZ)

@@ -245,7 +245,7 @@ def test_inertia_around_geoms_is_refused():
     """MuJoCo's compiler refuses it too; a model may come to it later."""
     m = mujoco.MjModel.from_xml_string(MECHANISMS["forces"])
     m.tendon_armature[m.ntendon - 1] = 1.0
-    with pytest.raises(ModelError, match="inertia, with geoms in its way"):
+    with pytest.raises(ModelError, match="armature of a tendon that wraps around geoms"):
         saltus.load(m)
     saltus.load(m, ignore=["tendon"])
 

@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose
 
 from saltus.dynamics.tendon.wrap import sphere_frame, wrap
 from saltus.model.enums import WRAP_CYLINDER, WRAP_SPHERE
-from saltus.number.functions import value_of, where
+from saltus.number.components import value_of
+from saltus.number.functions import where
 from saltus.number.kernels import kernel
 
 KINDS = ("float64", "lane64", "float32", "lane32")

@@ -78,7 +78,7 @@ def test_an_impossible_tolerance_is_a_divergence_error():
     """Nothing is finite at an infinite force: the step shrinks until the clock swallows it, and the error says so."""
     sim = saltus.Simulation("pendulum", "dopri5")
     sim.ctrl[0] = np.nan
-    with pytest.raises(saltus.DivergenceError, match=r"number that is not finite|steps too small"):
+    with pytest.raises(saltus.DivergenceError, match=r"was not finite|too small steps"):
         sim.step()
 
 

@@ -2,26 +2,14 @@
 
 import numpy as np
 import pytest
-from helpers.lab import FRAME, do, ready, run, seen
+from helpers.lab import FRAME, do, pendulum, run, seen, session_of
 
-import saltus
 from saltus.lab.controls.drag import PULL, Drag, grabbed, spring
-from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
-from saltus.lab.session import LiveSession
 
 BALL = """
 <mujoco><option timestep="{h}" gravity="0 0 0"/><statistic extent="{extent}"/>
   <worldbody><body><freejoint/><geom size=".1" mass="{mass}" contype="0" conaffinity="0"/></body></worldbody>
 </mujoco>"""
-
-
-def session_of(model, **setup):
-    return ready(LiveSession(Setup("test", "Test", saltus.load(model), **setup), Downloads()))
-
-
-def pendulum(**setup):
-    return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.lab import alone, do, notices, ready, run, seen
+from helpers.lab import alone, assert_same_state, do, notices, pendulum, run, seen, session_of
 
 import saltus
-from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
-from saltus.lab.session import LiveSession
-
-
-def session_of(model, **setup):
-    return ready(LiveSession(Setup("test", "Test", saltus.load(model), **setup), Downloads()))
-
-
-def pendulum(**setup):
-    return session_of("pendulum", **{"integrator": "velocity_verlet", "timestep": 0.05, **setup})
-
-
-def assert_same_state(one, other):
-    for name in ("time", "qpos", "qvel", "act"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
 
 
 def test_ghosts_are_runs_of_their_own():

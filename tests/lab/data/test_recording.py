@@ -11,20 +11,13 @@ import urllib.request
 
 import numpy as np
 import pytest
-from helpers.lab import do, notices, opened, page, ready, run
+from helpers.lab import do, notices, opened, page, pendulum, run
 
 import saltus
 from saltus import lab
 from saltus.lab.data import recording
 from saltus.lab.data.recording import Downloads
-from saltus.lab.making.setup import Setup
-from saltus.lab.session import LiveSession
 from saltus.record.trajectory import Trajectory
-
-
-def pendulum(**setup):
-    given = {"integrator": "velocity_verlet", "timestep": 0.05, **setup}
-    return ready(LiveSession(Setup("test", "Test", saltus.load("pendulum"), **given), Downloads()))
 
 
 def loaded(content, tmp_path):

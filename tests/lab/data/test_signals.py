@@ -8,19 +8,17 @@ import math
 
 import numpy as np
 import pytest
-from helpers.lab import FRAME, do, notices, opened, page, ready, run
+from helpers.lab import FRAME, do, notices, opened, page, run, session_of
 
 import saltus
 from saltus import lab
 from saltus.lab.data import signals as signals_module
 from saltus.lab.data.history import History
-from saltus.lab.data.player import Player
 from saltus.lab.data.recording import Downloads
 from saltus.lab.data.signals import Signals
-from saltus.lab.making.setup import Setup
 from saltus.lab.messages.protocol import Command
+from saltus.lab.player import Player
 from saltus.lab.scene.scenes import scenes
-from saltus.lab.session import LiveSession
 
 SENSING = """
 <mujoco><option timestep="0.005"/>
@@ -36,10 +34,6 @@ def all_the_time_there_is(monkeypatch):
     """What has to be computed is at every sample, however busy the machine is."""
     monkeypatch.setattr(signals_module, "SHARE", math.inf)
     monkeypatch.setattr(signals_module, "SHARE_UNSEEN", math.inf)
-
-
-def session_of(model, **setup):
-    return ready(LiveSession(Setup("test", "Test", saltus.load(model), **setup), Downloads()))
 
 
 def by_hand(session, steps, read):

@@ -13,11 +13,8 @@ import time
 
 import pytest
 
-from saltus.lab.making.compiling import Cancelled
-from saltus.lab.making.setup import Settings
 from saltus.lab.messages.protocol import Command
 from saltus.lab.serve.stage import Stage
-from saltus.lab.session import LiveSession
 from saltus.number.compile import progress
 
 CHOOSES_ANOTHER = """
@@ -34,7 +31,7 @@ from saltus.lab.making.compiling import Making
 from saltus.lab.data.recording import Downloads
 from saltus.lab.scene.scenes import scenes
 session = scenes()["spring"].open(Downloads(), {})
-assert Making(session.setup, session.wanted)._missing() is None
+assert Making(session.setup, session.builder.wanted)._missing() is None
 """
 
 
@@ -139,35 +136,3 @@ def test_the_scene_that_was_chosen_last_is_shown():
         assert stage.session.name == "c" and not made["c"].closed
     finally:
         stage.close()
-
-
-def test_the_newest_settings_win(monkeypatch):
-    """A session asks for another integrator while one is being made: that one is cancelled at once."""
-    asked = []
-
-    class Slow:
-        progress = None
-
-        def __init__(self, setup, settings):
-            self.settings, self.cancelled = settings, threading.Event()
-            asked.append(self)
-
-        def run(self):
-            assert self.cancelled.wait(30)
-            raise Cancelled
-
-        def cancel(self):
-            self.cancelled.set()
-
-    monkeypatch.setattr("saltus.lab.session.Making", Slow)
-    from saltus.lab.data.recording import Downloads
-    from saltus.lab.scene.scenes import scenes
-
-    session = scenes()["pendulum"].open(Downloads(), {})
-    assert isinstance(session, LiveSession) and isinstance(asked[0].settings, Settings)
-    session.handle(Command("integrator", {"name": "rk4"}))
-    session.handle(Command("integrator", {"name": "dopri5"}))
-    assert [a.settings.integrator.name for a in asked[1:]] == ["rk4", "dopri5"]
-    assert [a.cancelled.is_set() for a in asked] == [True, True, False]
-    session.close()
-    assert asked[2].cancelled.is_set()

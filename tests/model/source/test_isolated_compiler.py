@@ -56,7 +56,7 @@ def helper_of(action):
 def test_a_compiler_that_aborts_is_named_and_replaced():
     isolated_compiler._end_all()
     first = helper_of(lambda process: os.kill(process.pid, signal.SIGABRT))
-    with pytest.raises(saltus.ModelError, match=r"stopped \(signal 6, SIGABRT\)"):
+    with pytest.raises(saltus.ModelError, match=r"crashed \(signal 6, SIGABRT\)"):
         saltus.load(ENDLESS, apart=20)
     assert not first.usable
     assert saltus.load(text(), apart=True).nv == 1

@@ -18,7 +18,7 @@ def test_bundled_models_are_the_same_again(name):
 @pytest.mark.parametrize("attribute", ["file", "File", "fileback", "filename", "file_of_the_future"])
 def test_files(attribute):
     text = f"<mujoco><asset><mesh name='wheel' {attribute}='/etc/passwd'/></asset></mujoco>"
-    with pytest.raises(ModelError, match=r"mesh 'wheel': .* reads a file \('/etc/passwd'\)"):
+    with pytest.raises(ModelError, match=r"mesh 'wheel': .* refers to a file \('/etc/passwd'\)"):
         self_contained(text)
 
 

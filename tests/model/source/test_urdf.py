@@ -16,7 +16,7 @@ JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child 
 <limit lower="-1" upper="1" effort="5"{velocity}/><dynamics damping=".1" friction="0"/>{more}</joint>"""
 PARTS = {
     "safety_controller": ('<safety_controller k_velocity="10"/>', "", "soft limits"),
-    "calibration": ('<calibration rising="0.1"/>', "", "encoders find their reference"),
+    "calibration": ('<calibration rising="0.1"/>', "", "reference positions of encoders"),
     "transmission": ("", '<transmission name="t1"><joint name="j1"/></transmission>', "there are no actuators"),
     "gazebo": ("", '<gazebo reference="upper"><mu1>3</mu1></gazebo>', "MuJoCo's defaults"),
     "ros2_control": ("", '<ros2_control name="arm" type="system"><joint name="j1"/></ros2_control>', "hardware"),
@@ -47,7 +47,9 @@ def test_all_are_in_one_warning_with_what_they_mean(tmp_path):
     in_robot = "".join(part[1] for part in PARTS.values())
     path = tmp_path / "arm.urdf"
     path.write_text(robot(in_joint, in_robot, ' velocity="2"'))
-    with pytest.warns(saltus.SaltusWarning, match=r"velocity limit \('j1', 'j2'\): here joints turn as fast") as caught:
+    with pytest.warns(
+        saltus.SaltusWarning, match=r"velocity limit \('j1', 'j2'\): joint velocities are not limited"
+    ) as caught:
         model = saltus.load(path)
     assert len(caught) == 1 and model.nv == 2 and caught[0].filename == __file__
     for _, _, meaning in PARTS.values():

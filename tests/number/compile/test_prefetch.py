@@ -15,7 +15,7 @@ from saltus.model.layout import DATA, model_layout
 from saltus.number.cache import storage
 from saltus.number.compile import prefetch
 from saltus.number.kernels import kernel, only_with
-from saltus.number.structs import StructType
+from saltus.number.struct_types import StructType
 
 MODEL = model_layout(frozenset({"contact", "tendon"}))
 

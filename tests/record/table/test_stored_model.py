@@ -140,7 +140,9 @@ def test_no_file_is_opened_for_its_text(tmp_path, monkeypatch, foreign, text, ab
     stored = dataclasses.replace(
         StoredModel.of(saltus.load("arm")), xml=text.format(foreign if absolute else "../foreign.xml")
     )
-    with pytest.raises(saltus.RecordError, match=r"reads a file .*foreign\.xml'.*not opened on behalf of a recording"):
+    with pytest.raises(
+        saltus.RecordError, match=r"refers to a file .*foreign\.xml'.*loading a recording does not open"
+    ):
         dataclasses.replace(stored, mjb=b"").restore()
     # nor later, when the model is compiled with other values
     again = stored.restore()

@@ -29,7 +29,7 @@ def test_it_says_where_treatments_differ(cradle):
     assert cradle.differing(("newton", "simultaneous"), ("newton", "moreau")) == ["a b", "d e"]
     text = str(cradle)
     assert "moreau: differs from simultaneous at a b, d e" in text
-    assert "sequential: the same as simultaneous; 4 impacts in a row" in text
+    assert "sequential: the same as simultaneous; 4 successive impacts" in text
 
 
 def test_its_table_has_every_outcome(cradle):

@@ -158,5 +158,7 @@ def test_it_follows_state_and_step():
 
 
 def test_adaptive_steps_have_no_derivative():
-    with pytest.raises(saltus.OptionError, match=r"dopri5 depend on the state; choose a fixed-step integrator"):
+    with pytest.raises(
+        saltus.OptionError, match=r"dopri5 chooses its steps by the state; choose a fixed-step integrator"
+    ):
         saltus.Simulation("chain", "dopri5").linearize()

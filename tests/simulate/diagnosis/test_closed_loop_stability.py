@@ -35,7 +35,7 @@ def test_explicit_euler_is_reported_unstable():
     factor = f"{abs(1 + 0.05 * roots).max():.3g}".replace(".", r"\.")  # where it is to settle
     with pytest.warns(
         SaltusWarning,
-        match=rf"explicit_euler is unstable .* at its target.* factor {factor} a step; stable up to 0\.00",
+        match=rf"explicit_euler is unstable .* at its target.* factor of {factor} per step; stable up to 0\.00",
     ):
         sim.run(0.5, control=sim.control)
 
@@ -49,7 +49,7 @@ def test_stable_loops_are_not_warned_of(integrator, recwarn):
 
 def test_gains_that_no_step_makes_stable():
     sim = pendulum("rk4", 0.05)
-    with pytest.warns(SaltusWarning, match="no step makes it stable"):
+    with pytest.warns(SaltusWarning, match="no timestep makes it stable"):
         sim.run(0.1, control=saltus.PID(kp=1500, kd=-15))
 
 
@@ -61,7 +61,7 @@ def test_models_with_constraints_are_judged_while_none_acts():
       <actuator><motor joint="hinge"/></actuator></mujoco>""".replace("<joint", "<joint name='hinge'")
     sim = saltus.Simulation(text, "explicit_euler", control=saltus.PID(kp=1000))
     grown = np.sqrt(1 + 1000 * 0.03**2)
-    with pytest.warns(SaltusWarning, match=f"explicit_euler is unstable .* factor {grown:.3g} a step"):
+    with pytest.warns(SaltusWarning, match=f"explicit_euler is unstable .* factor of {grown:.3g} per step"):
         warn_if_unstable(sim.engine)
     sim.qpos[0] = 1.1
     before = sim.snapshot()
@@ -90,5 +90,5 @@ def growth_of(sim, kp, target):
 def test_a_target_that_is_not_held_is_warned_of():
     """A kp below m g l = 39.24 cannot hold the pendulum upright, wherever it starts."""
     sim = pendulum("rk4", 0.01, angle=0.0)
-    with pytest.warns(SaltusWarning, match=r"at its target: .* no step makes it stable"):
+    with pytest.warns(SaltusWarning, match=r"at its target: .* no timestep makes it stable"):
         sim.run(0.1, control=saltus.PID(kp=20.0, kd=20.0, target=np.pi))

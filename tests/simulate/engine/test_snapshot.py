@@ -87,5 +87,5 @@ def test_what_an_event_error_kept_is_taken_back():
 
 @pytest.mark.parametrize("wrong", [np.zeros(3), 0.0, None, "state", np.zeros((2, 2))])
 def test_what_is_no_snapshot_is_refused(wrong):
-    with pytest.raises(saltus.OptionError, match="the snapshot holds"):
+    with pytest.raises(saltus.OptionError, match="the snapshot has"):
         saltus.Simulation(one()).restore(wrong)

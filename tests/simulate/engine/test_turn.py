@@ -95,7 +95,7 @@ def test_a_run_is_not_disturbed_by_other_threads():
             if disturbed:
                 assert pause.reached.wait(60)
                 for method in METHODS.values():
-                    with pytest.raises(saltus.ConcurrencyError, match="another thread is at work on this Simulation"):
+                    with pytest.raises(saltus.ConcurrencyError, match="another thread is using this Simulation"):
                         method(sim)
                 assert sim.qpos.shape == (2,)  # views can be had
                 pause.go.set()

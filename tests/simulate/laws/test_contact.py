@@ -78,7 +78,7 @@ def test_pairs_that_are_not_there(pair, message):
 
 def test_adhesion_is_refused_where_events_are_located():
     sticky = TWO.replace("</mujoco>", '<actuator><adhesion body="a" ctrlrange="0 1"/></actuator></mujoco>')
-    with pytest.raises(saltus.OptionError, match="adhesion, for which events are not located"):
+    with pytest.raises(saltus.OptionError, match="adhesion, which located events do not support"):
         saltus.Simulation(sticky, contact="hard")
     saltus.Simulation(sticky, "moreau_jean", contact="hard")
 

@@ -253,7 +253,9 @@ def test_a_streamed_run_asks_for_its_equations(tmp_path):
     path = tmp_path / "run.zarr"
     with pytest.raises(Cut):
         pendulum(OTHER).run(20.0, sample=0.1, progress=cut, save=path)
-    with pytest.raises(OptionError, match=r"its own, equations_inertia_bias_.*; give them: dyn"):
+    with pytest.raises(
+        OptionError, match=r"user-defined equations of motion, equations_inertia_bias_.*; pass them as dyn"
+    ):
         saltus.resume(path)
     with pytest.raises(OptionError, match=r"equations of motion of the run are equations_inertia_bias_.*, not equa"):
         saltus.resume(path, dynamics=SAME)
@@ -302,10 +304,10 @@ def test_what_are_no_equations():
 
 
 def test_equations_of_another_model():
-    with pytest.raises(OptionError, match=r"good is not for .*'double_pendulum': it does not write d\.M\[1\] of 3"):
+    with pytest.raises(OptionError, match=r"good does not fit .*'double_pendulum': it does not write d\.M\[1\] of 3"):
         saltus.Simulation("double_pendulum", dynamics=saltus.Dynamics(good, good_bias))
     with pytest.raises(
-        OptionError, match=r"inertia is not for .*'pendulum': it uses d\.qpos\[1\], which has 1 entries"
+        OptionError, match=r"inertia does not fit .*'pendulum': it uses d\.qpos\[1\], which has 1 entries"
     ):
         saltus.Batch("pendulum", 2, dynamics=SAME)
 
@@ -332,7 +334,9 @@ def test_inertia_that_is_no_inertia():
     sim.step()
     for go in (sim.step, lambda: sim.run(0.1)):
         sim.qpos[:], sim.qvel[:] = 2.0, 0.0
-        with pytest.raises(saltus.DivergenceError, match="inertia matrix of the given equations is not positive"):
+        with pytest.raises(
+            saltus.DivergenceError, match="inertia matrix of the user-defined equations is not positive"
+        ):
             go()
     sim.qpos[:], sim.qvel[:] = 1.0, 30.0  # in three steps to 1.9, beyond π/2
     with pytest.raises(saltus.DivergenceError):
@@ -365,7 +369,7 @@ def divides(m, d):
 
 
 WRONG = {
-    reads_bodies: r"it asks for d\.xpos; there are: qpos, userdata, M",
+    reads_bodies: r"it reads d\.xpos; available are: qpos, userdata, M",
     reads_backwards: r"it uses d\.M\[-1\]",
     moves: r"it writes d\.qpos",
     assigns: r"it assigns to d\.M as a whole",

@@ -186,7 +186,7 @@ def test_too_many_points_leave_pairs():
         t = saltus.Simulation(text, **settings).run(0.05, 0.05)
         assert t.contact_state.shape[1] == size * (size + 1) // 2 == len(t.names["contact"])
         assert t.contact_state[-1].sum() == size and t.contact_mode.shape[1] == 0
-        with pytest.raises(OptionError, match="are more than 1000"):
+        with pytest.raises(OptionError, match="exceed the limit of 1000"):
             _ = t.LAMBDA
 
 

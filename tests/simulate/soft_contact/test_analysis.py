@@ -144,12 +144,12 @@ def test_a_step_that_is_too_long_is_refused_with_one_that_is_not():
     ("changes", "words"),
     [
         ({"solref": (0.001, 1)}, "refsafe raises it to 0.004 s"),
-        ({"solref": (0.001, 1), "refsafe": False}, "take at most 0.0005 s"),
-        ({"solref": (0.02, 0.05)}, "take at most"),
+        ({"solref": (0.001, 1), "refsafe": False}, "use at most 0.0005 s"),
+        ({"solref": (0.02, 0.05)}, "use at most"),
         ({"solref": (0.02, -1)}, "different signs"),
         ({"solref": (0.02, 2)}, "divides the stiffness by 4"),
-        ({"solimp": (0, 0.95)}, "impedance at the surface of solimp is 0, out of its limits; 0.0001 is used"),
-        ({"solimp": (0.9, 1)}, "impedance at full width of solimp is 1, out of its limits; 0.9999 is used"),
+        ({"solimp": (0, 0.95)}, "impedance at the surface of solimp is 0, out of range; 0.0001 is used"),
+        ({"solimp": (0.9, 1)}, "impedance at full width of solimp is 1, out of range; 0.9999 is used"),
         ({"solimp": (0.9, 0.95, 0.001, 0.5, 0.5)}, "power"),
         ({"solimp": (0.95, 0.9)}, "falls with depth"),
         ({"solimp": (0.01, 0.01)}, "impedance at rest is only 0.01"),
@@ -172,8 +172,8 @@ def test_table():
     rows = dict(line.strip().split("  ", 1) for line in str(law).splitlines() if "  " in line.strip())
     rows = {name: value.strip() for name, value in rows.items()}
     assert rows["penetration"] == "0.0001962 m"
-    assert rows["stiffness that the mass feels"] == "1e+04 N/m"
-    assert rows["damping that the mass feels"] == "40 N s/m"
+    assert rows["effective stiffness"] == "1e+04 N/m"
+    assert rows["effective damping"] == "40 N s/m"
     assert rows["time constant"] == "0.1 s"
     assert rows["largest penetration"] == "0.03627 m"
     assert rows["time in contact"] == "0.04184 s"

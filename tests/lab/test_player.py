@@ -7,9 +7,9 @@ from helpers.lab import FRAME, decoded, run
 import saltus
 from saltus import lab
 from saltus.errors import OptionError
-from saltus.lab.data.player import Player
 from saltus.lab.data.recording import Downloads
 from saltus.lab.messages.protocol import Command
+from saltus.lab.player import Player
 from saltus.record.trajectory import Trajectory
 
 

@@ -1,0 +1,128 @@
+"""Event functions: positive while the contact modes do not change.
+
+The gap of an open contact, the normal force of an active one, the margin to the friction cone where it sticks, the
+speed along the slip direction where it slips; then the user's.
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.event.gap_functions import closed_gaps, gaps, open_gaps
+from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL
+from saltus.dynamics.tendon.length import tendons
+from saltus.dynamics.tree.com_frame import com_dof, com_inertia, tree_centre_of_mass
+from saltus.dynamics.tree.kinematics import kinematics
+from saltus.integrate.event.user_events import EVENTS, observe, user_values
+from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.event_enums import CLOSED, OPEN, SHARED, SLIP, UNIQUE
+from saltus.number.conditions import has
+from saltus.number.functions import absolute, maximum, sqrt
+from saltus.number.kernels import kernel, only_with
+from saltus.solve.acceleration import acceleration
+from saltus.solve.cone.delassus import contact_friction
+
+ROOM = 1e-9  # of the cone's radius and of the largest force: values nearer to zero are rounding
+
+
+@kernel
+def event_values(m, d):
+    """event_value [nevent] at the current state: of gaps and forces [nmode], of slip [nmode], the user's."""
+    if has(m, EVENTS):
+        observe(m, d)
+        open_gaps(m, d)
+    elif d.event_count[CLOSED]:
+        acceleration(m, d)
+        open_gaps(m, d)
+    else:
+        positions(m, d)
+    read_values(m, d)
+
+
+@kernel
+def positions(m, d):
+    """Gaps of all contacts and limits at the current positions."""
+    kinematics(m, d, m.keep_bodies)
+    tendon_lengths(m, d)
+    closed_gaps(m, d)
+    open_gaps(m, d)
+
+
+@kernel
+def points(m, d):
+    """Gaps at the current positions, with new contacts for all points within reach."""
+    kinematics(m, d, m.keep_bodies)
+    tendon_lengths(m, d)
+    gaps(m, d)
+
+
+@only_with("tendon")
+@kernel
+def tendon_lengths(m, d):
+    """Lengths of tendons at the current positions."""
+    tree_centre_of_mass(m, d)
+    com_inertia(m, d)
+    com_dof(m, d)
+    tendons(m, d)
+
+
+@kernel
+def read_values(m, d):
+    """event_value from gaps, and from the forces of the active constraints."""
+    # open: the gap
+    one = 1.0 + 0.0 * d.time
+    for i in range(m.nmode):
+        d.event_value[i] = d.gap[i] if d.mode[i] == OPEN and i < m.nslot + 2 * m.nlimit else one
+        if i < m.nslot and d.mode[i] != OPEN and d.slot_contact[i] < 0:
+            d.event_value[i] = -one  # its contact point no longer exists
+        d.event_value[m.nmode + i] = one
+    # active: functions of forces and slip
+    if d.event_count[CLOSED]:
+        largest = 0.0 * d.time
+        for b in range(d.count[NBLOCK]):
+            largest = maximum(largest, absolute(d.row_force[d.block_row[b]]))
+        for b in range(d.count[NBLOCK]):
+            if d.block_item[b] >= 0:
+                read_block(m, d, b, ROOM * largest)
+        if d.event_count[SHARED] != UNIQUE:
+            read_shared(m, d)
+    user_values(m, d)
+
+
+@kernel
+def read_shared(m, d):
+    """Event functions where forces are not unique: instead of them, whether an active contact begins to move."""
+    largest = 0.0 * d.time
+    for j in range(d.hard_count[ROWS]):
+        largest = maximum(largest, absolute(d.hard_q[j]))
+    for k in range(d.hard_count[BLOCKS]):
+        j = d.hard_row[k]
+        item = d.block_item[d.hard_block[j]]
+        motion = 0.0 * largest
+        for r in range(j, j + d.hard_dim[k]):
+            motion = maximum(motion, absolute(d.hard_u[r]))
+        if item >= 0:
+            d.event_value[item] = ROOM * largest - motion
+
+
+@kernel
+def read_block(m, d, b, rounding):
+    """Event functions of one block; `rounding` (N): force below which it counts as zero."""
+    item, row, kind = d.block_item[b], d.block_row[b], d.block_kind[b]
+    force = d.row_force[row]
+    # without friction: the normal force
+    if kind == UNILATERAL:
+        d.event_value[item] = force + rounding
+    # slip: the normal force, and the speed along the slip direction kept in `slip`
+    elif kind == CONE and d.mode[item] == SLIP:
+        d.event_value[item] = force + rounding
+        frame, kept = d.contact_frame[d.slot_contact[item]], d.slip[item]
+        c1 = frame[3] * kept[0] + frame[4] * kept[1] + frame[5] * kept[2]
+        c2 = frame[6] * kept[0] + frame[7] * kept[1] + frame[8] * kept[2]
+        d.event_value[m.nmode + item] = c1 * d.row_velocity[row + 1] + c2 * d.row_velocity[row + 2]
+    # stick: margin to the friction cone, μ f_N - |f_T|
+    elif kind == CONE:
+        across = sqrt(d.row_force[row + 1] ** 2 + d.row_force[row + 2] ** 2)
+        d.event_value[item] = contact_friction(m, d, b) * force * (1.0 + ROOM) + rounding - across
+    # dry friction: speed along the slip, or margin to the bound
+    elif kind == FRICTION and d.mode[item] == SLIP:
+        d.event_value[m.nmode + item] = d.slip[item, 0] * d.row_velocity[row]
+    elif kind == FRICTION:
+        d.event_value[item] = d.row_loss[row] * (1.0 + ROOM) - absolute(force)

@@ -1,0 +1,59 @@
+"""What is to be seen of a motion at the time that is shown: positions between two steps, energies, ghosts, contacts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import SaltusError, SaltusWarning
+from saltus.lab.motion import Motion
+from saltus.lab.view.show import Show, stack
+from saltus.simulate.analysis.current_contacts import touching_with_axes
+
+
+def live_frame(motion: Motion, show: Show, ghosts: Iterable[str], compiled: bool) -> dict[str, Any]:
+    """Fields of a `Frame`, all but what is known of its motors and whether it plays.
+
+    ghosts: names of all that there may be. compiled: whether energies and contacts can be had without waiting.
+    """
+    sim = motion.sim
+    qpos = show.between(motion.before, sim.qpos, motion.fraction)
+    qvel = motion.before_rate + motion.fraction * (sim.qvel - motion.before_rate)
+    seen = [_ghost(motion, show, name) for name in ghosts]
+    contacts, axes = _touching(sim) if compiled else (np.zeros((0, 8)), np.zeros((0, 6)))
+    return {
+        "time": motion.shown,
+        "energy": sim.energy() if compiled else np.full(2, np.nan),
+        "dofs": show.coordinates(qpos, qvel),
+        "ghost_energy": stack([ghost[0] for ghost in seen], (2,)),
+        "ghost_bodies": stack([ghost[1] for ghost in seen], (sim.model.nbody, 7)),
+        "ghost_dofs": stack([ghost[2] for ghost in seen], (len(show.dofs), 2)),
+        **{"contacts": contacts, "contact_axes": axes},
+        **show.pose(qpos, sim.mocap_pos, sim.mocap_quat),
+    }
+
+
+def _touching(sim: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Contacts now and their axes, if they can be told."""
+    # what cannot be computed here stops the next step, which tells why
+    with suppress(SaltusError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", SaltusWarning)
+        return touching_with_axes(sim.engine)
+    return np.zeros((0, 8)), np.zeros((0, 6))
+
+
+def _ghost(motion: Motion, show: Show, name: str) -> tuple[Any, Any, Any]:
+    """Energy, poses and coordinates of a ghost; nan where it is not there."""
+    sim = motion.sim
+    ghost = next((g for g in motion.ghosts if g.name == name and g.alive), None)
+    if ghost is None:
+        return np.full(2, np.nan), np.full((sim.model.nbody, 7), np.nan), np.full((len(show.dofs), 2), np.nan)
+    qpos = show.between(ghost.before, ghost.sim.qpos, motion.fraction)
+    qvel = ghost.before_rate + motion.fraction * (ghost.sim.qvel - ghost.before_rate)
+    bodies = show.pose(qpos, sim.mocap_pos, sim.mocap_quat)["bodies"]
+    return ghost.sim.energy(), bodies, show.coordinates(qpos, qvel)
