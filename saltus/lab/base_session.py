@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from saltus.draw.scene.scene import not_drawn
 from saltus.errors import OptionError, SaltusError
@@ -27,7 +27,7 @@ class Board(Protocol):
     kind: str
     revision: int
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> dict[str, object]:
         """What they are told."""
         ...
 
@@ -69,11 +69,11 @@ class Session(ABC):
         """Whether nothing goes on by itself."""
 
     @abstractmethod
-    def scene(self) -> dict[str, Any]:
+    def scene(self) -> dict[str, object]:
         """The `scene` message."""
 
     @abstractmethod
-    def status(self) -> dict[str, Any]:
+    def status(self) -> dict[str, object]:
         """The full `status` message, but for the number of viewers."""
 
     @abstractmethod
@@ -99,7 +99,7 @@ class Session(ABC):
         """What pages are told whenever it has changed."""
         return [self.signals]
 
-    def drawings(self) -> list[dict[str, Any]] | None:
+    def drawings(self) -> list[dict[str, object]] | None:
         """What the user draws into that frame; None where nothing was ever to be drawn."""
         return None
 

@@ -2,8 +2,8 @@
 
 A scene is MJCF, a law, a state and how long it lasts. All of them need the same kernels: with
 `share_layout(monkeypatch, *FEATURES)` one compilation serves them all. A slope is a level floor with gravity turned, so
-that the normal is z everywhere. What is measured of a run (how deep bodies are in the floor, whether forces push and lie
-in their cones) is found without Saltus: positions of geoms are MuJoCo's, heights of the lowest points of boxes,
+that the normal is z everywhere. What is measured of a run (how deep bodies are in the floor, whether forces push and
+lie in their cones) is found without Saltus: positions of geoms are MuJoCo's, heights of the lowest points of boxes,
 cylinders, capsules and spheres closed forms.
 
 Lengths in m, masses in kg, times in s, angles in rad.

@@ -71,7 +71,7 @@ def test_snapshot_and_restore():
         other.restore(kept)
         other.step(9)
         assert_array_equal(other.snapshot(), end)
-    with pytest.raises(saltus.OptionError, match="snapshot holds 3 numbers"):
+    with pytest.raises(saltus.OptionError, match="snapshot has 3 numbers"):
         sim.restore(np.zeros(3))
 
 

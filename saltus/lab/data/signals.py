@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -125,7 +125,7 @@ class Signals:
         """Plot these signals too, if they are there; where that is too many, those chosen first give way."""
         self.choose([id for id in [*self.chosen, *ids] if id in self._places][-MOST_CHOSEN:])
 
-    def message(self) -> dict[str, Any]:
+    def message(self) -> dict[str, object]:
         """The `signals` message."""
         return {
             **{"type": self.kind, "revision": self.revision, "preset": self.preset, "most": MOST_CHOSEN},
