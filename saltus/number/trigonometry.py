@@ -26,11 +26,13 @@ REDUCTION_LIMIT = 1e4
 @kernel(strict=True)
 def sincos_double(x):
     """(sin x, cos x) in double precision."""
+    # x = k π/2 + r with |r| <= π/4, π/2 in three parts (Cody and Waite)
     count = fma(x, TWO_OVER_PI, ROUND_DOUBLE)
     k = count - ROUND_DOUBLE
     r = fma(-k, HALF_PI_1, x)
     r = fma(-k, HALF_PI_2, r)
     r = fma(-k, HALF_PI_3, r)
+    # sin r and cos r by polynomials
     z = r * r
     s = fma(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08)
     s = fma(z, s, 2.75573137070700676789e-06)
@@ -45,6 +47,7 @@ def sincos_double(x):
     c = fma(z, c, 4.16666666666666019037e-02)
     w = fma(z, -0.5, 1.0)
     c = w + fma(z * z, c, fma(z, -0.5, 1.0 - w))
+    # k mod 4 swaps them and changes signs; for large x the C library serves
     s, c = _by_quadrant(count, s, c)
     far = absolute(x) > REDUCTION_LIMIT
     if rarely(any_lane(far)):
