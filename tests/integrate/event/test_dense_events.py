@@ -51,7 +51,7 @@ def test_a_dense_time_is_summed_up_in_the_log():
 def test_one_may_stop_there_or_locate_on():
     _, stepped = dropped()
     first = stepped.events["since"][stepped.events["kind"] == "dense"][0]
-    with pytest.raises(saltus.EventError, match="dense_events within dense_time") as caught:
+    with pytest.raises(saltus.EventError, match="dense_events events within dense_time") as caught:
         dropped(dense="stop")
     assert caught.value.time == first
     located, before = caught.value.trajectory.events, stepped.events[stepped.events["time"] < first]
