@@ -60,7 +60,7 @@ def test_a_torque_on_the_last_of_many_links(saltus_command, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--set", "gravity=1"], "'gravity' names nothing"),
+        (["--set", "gravity=1"], "'gravity' is not a setting"),
         (["--set", "opt.gravity=1"], "opt.gravity has shape (3,)"),
         (["--set", "opt.gravity"], "expected PATH=VALUE"),
         (["--set", "qvel[fal]=1"], "did you mean 'fall'?"),

@@ -13,7 +13,7 @@ def player():
     return Player(saltus.Simulation("pendulum", "velocity_verlet", timestep=0.05).run(1.0), Downloads())
 
 
-@pytest.mark.parametrize(("make", "where"), [(pendulum, "this scene"), (player, "a recording")])
+@pytest.mark.parametrize(("make", "where"), [(pendulum, "in this scene"), (player, "for a recording")])
 def test_commands_that_all_know(make, where):
     session = make()
     for type in ("pause", "toggle", "toggle"):
@@ -26,4 +26,4 @@ def test_commands_that_all_know(make, where):
         session.handle(Command(type, fields))
     assert notices(session) == []
     session.handle(Command("dance"))
-    assert notices(session) == [f"dance is not for {where}"]
+    assert notices(session) == [f"dance is not available {where}"]

@@ -24,7 +24,7 @@ SPRING = """<mujoco model="swing"><option timestep="0.01" integrator="RK4"/><wor
         ({"ctrl[pull]": [1.0]}, "unknown actuator in ctrl.pull."),
         ({"integrator": ["rk5"]}, "unknown integrator 'rk5'"),
         ({"contact": ["sticky"]}, "sticky"),
-        ({"mass": [1.0]}, "'mass' names nothing"),
+        ({"mass": [1.0]}, "'mass' is not a setting"),
         ({"body_mass[b]": 1.0}, "expected a list of values"),
         ({"body_mass[b]": []}, "no values given"),
         ({"body_mass[b]": [1.0, 1.0]}, "the same values twice"),

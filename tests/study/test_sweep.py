@@ -213,5 +213,5 @@ def test_other_arguments_that_cannot_be():
     ):
         with pytest.raises(OptionError, match=message):
             sweep(SPRING, values, **{"measures": "energy_drift", "duration": 0.1, "workers": 1, **arguments})
-    with pytest.raises(OptionError, match=r"equally many: body_mass\[b\] has 2, qpos\[x\] has 1"):
+    with pytest.raises(OptionError, match=r"equal numbers: body_mass\[b\] has 2, qpos\[x\] has 1"):
         sweep(SPRING, {**values, "qpos[x]": [0.0]}, "energy_drift", 1.0, together=True, workers=1)

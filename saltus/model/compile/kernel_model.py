@@ -17,7 +17,7 @@ from saltus.model.compile.sensors import sensors
 from saltus.model.compile.tendons import inertia_parents, tendons
 from saltus.model.enums import FREE, JOINT_DOFS
 from saltus.model.fields.cone import cone_sizes
-from saltus.model.fields.event import NO_EVENTS
+from saltus.model.fields.event import sizes_without_events
 from saltus.model.flex.flexes import flexes
 from saltus.model.layout import MODEL, model_layout
 from saltus.model.tree.particles import particles, uncoupled
@@ -66,7 +66,7 @@ def kernel_model(
     values = _copied(m) | _bodies(m, poses) | poses | _joints(m) | _dofs(m)
     values |= _coupled(uncoupled(m, inertia_parents(m, left_out)))
     values["opt_gravity"] = (np.zeros(3) if _off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
-    sizes = {name: int(getattr(m, name)) for name in COUNTS} | NO_EVENTS | cone_sizes(0, 0)
+    sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0)
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes

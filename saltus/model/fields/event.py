@@ -64,13 +64,6 @@ SCRATCH = {  # scratch
 }
 
 #: Rooms whose kernels read these fields, and those that write them.
-# sizes of a Model without events
-SIZES = (
-    "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
-    "nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch"
-)
-NO_EVENTS = dict.fromkeys(SIZES.split(), 0)
-
 READ_BY = {
     "MODEL": ("contact", "integrate", "solve"),
     "STATE": ("contact", "integrate", "solve"),
@@ -82,3 +75,12 @@ WRITTEN_BY = {
     "USER_STATE": ("integrate",),
     "SCRATCH": ("contact", "integrate", "solve"),
 }
+
+
+def sizes_without_events():
+    """Sizes that a Model without located events has: all 0."""
+    names = (
+        "nslot nslotpair nmode nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
+        "nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch"
+    )
+    return dict.fromkeys(names.split(), 0)

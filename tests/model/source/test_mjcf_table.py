@@ -69,7 +69,7 @@ def test_nothing_else_is_refused():
 def test_discrete_is_refused_with_a_medium():
     """Where its steps would be other than MuJoCo's."""
     xml = WORLD.format(**NOTHING | dict(option=" integrator='discrete' density='1000'"))
-    with pytest.raises(saltus.OptionError, match=r"discrete.*medium"):
+    with pytest.raises(saltus.OptionError, match=r"discrete.*fluid forces"):
         saltus.Simulation(xml)
 
 
