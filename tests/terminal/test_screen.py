@@ -1,10 +1,14 @@
 """What one sees in a terminal while waiting."""
 
 import warnings
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 
+import saltus
 from saltus.errors import SaltusWarning
+from saltus.number.kernels import Entry
 from saltus.terminal import screen
 
 
@@ -47,3 +51,15 @@ def test_the_first_few_of_many_are_named():
     assert screen.some("abcd") == "a, b, c, d" and screen.some("abcdef") == "a, b, c, d and 2 more"
     facts = screen.ignored_facts(["contact: geom a", "limit: joint j", "contact: geom b"])
     assert facts == [("ignored", "contact: geom a, geom b"), ("ignored", "limit: joint j")]
+
+
+def test_whatever_is_compiled_is_announced_by_what_it_is_for():
+    """Not by the name of a function: every entry that is a module's own has a purpose."""
+    rooms = ("simulate", "record", "study", "dynamics", "draw")
+    modules = [
+        module.name for module in walk_packages(saltus.__path__, "saltus.") if module.name.split(".")[1] in rooms
+    ]
+    entries = [value for name in modules for value in vars(import_module(name)).values() if isinstance(value, Entry)]
+    names = {entry.name for entry in entries}
+    assert {"sample", "difference", "record_events"} <= names
+    assert [name for name in sorted(names) if screen.purpose(name) == name and name != "energy"] == []

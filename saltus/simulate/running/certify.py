@@ -24,7 +24,7 @@ Again = Callable[..., Any]
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
 
-@entry
+@entry(name="difference")
 def _difference(m, d, origins, targets, out):
     """Tangent differences [T, nv] of positions."""
     for t in range(len(out)):
