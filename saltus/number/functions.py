@@ -56,7 +56,12 @@ def exp(x):
 
 
 def fma(a, b, c):
-    """a b + c with one rounding."""
+    """a b + c with one rounding, for what relies on it."""
+    return a * b + c
+
+
+def multiply_add(a, b, c):
+    """a b + c, with one rounding where the machine has that."""
     return a * b + c
 
 
@@ -120,6 +125,7 @@ def _exp_dual(context, builder, sig, args):
 
 
 @infer_global(fma)
+@infer_global(multiply_add)
 class _Fma(AbstractTemplate):
     def generic(self, args, kws):
         if len(args) != 3:
@@ -136,6 +142,12 @@ class _Fma(AbstractTemplate):
 @lower_builtin(fma, LaneType, LaneType, LaneType)
 def _lower_fma(context, builder, sig, args):
     return _llvm_call(builder, "fma", *args)
+
+
+@lower_builtin(multiply_add, types.Float, types.Float, types.Float)
+@lower_builtin(multiply_add, LaneType, LaneType, LaneType)
+def _lower_multiply_add(context, builder, sig, args):
+    return _llvm_call(builder, "fmuladd", *args)
 
 
 def power(x, y):

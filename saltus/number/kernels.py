@@ -118,21 +118,32 @@ class Entry:
         self._arguments, self._body, self._short, self._namespace = arguments, body, short, namespace
         self._compiled: dict = {}  # by the names of the structs' layouts
 
-    def _source(self, layouts):
+    @property
+    def arguments(self) -> list[str]:
+        """Names of what follows the structs."""
+        return [a.strip() for a in self._arguments.split(",") if a.strip()]
+
+    def _source(self, layouts, begin):
         parameters = [f"{s}_{part}" for s in self._short for part in ("real", "ints")]
-        parameters += [a.strip() for a in self._arguments.split(",") if a.strip()]
-        lines = [f"def entry_{self.name}({', '.join(parameters)}):"]
+        lines = [f"def entry_{self.name}({', '.join([*parameters, *self.arguments])}):"]
         lines += [f"    {s} = view_{t}({s}_real, {s}_ints)" for s, t in zip(self._short, layouts, strict=True)]
-        lines += [f"    {line}" for line in self._body.strip("\n").splitlines()]
+        lines += [f"    {line}" for line in [*begin, *self._body.strip("\n").splitlines()]]
         return "\n".join(lines)
+
+    def function(self, layouts, view=view_of, begin=(), **namespace):
+        """The source to be compiled, for structs of these layouts, which `view(layout)` makes of their buffers.
+
+        `begin`: lines before the body; `namespace`: what they refer to.
+        """
+        namespace = {f"view_{s}": view(s) for s in layouts} | self._namespace | namespace
+        namespace["__name__"] = __name__  # cached code is found again through its module
+        exec(compile(self._source(layouts, begin), f"<saltus kernel {self.name}>", "exec"), namespace)
+        return namespace[f"entry_{self.name}"]
 
     def compiled(self, *layouts: str) -> Dispatcher:
         """The dispatcher for structs of layouts with these names, made on first use."""
         if layouts not in self._compiled:
-            namespace = {f"view_{s}": view_of(s) for s in layouts} | self._namespace
-            namespace["__name__"] = __name__  # cached code is found again through its module
-            exec(compile(self._source(layouts), f"<saltus kernel {self.name}>", "exec"), namespace)
-            function = namespace[f"entry_{self.name}"]
+            function = self.function(layouts)
             options = dict(
                 nogil=True,
                 error_model="numpy",

@@ -1,7 +1,7 @@
 """Sine, cosine and the angle of a point, on floats and lanes.
 
-Reference: mpmath, and the bound that the library states: 2 units in the last place (of the result) up to |x| = 1e4 and
-beyond, in both precisions; the argument is the float itself, without error.
+Reference: mpmath, and the bound that the library states: 2 units in the last place (of the result) where arguments are
+reduced and beyond, in both precisions; the argument is the float itself, without error.
 """
 
 import mpmath
@@ -11,9 +11,9 @@ from helpers.cases import REAL, WIDTH, Cases, same_bits, ulps
 
 from saltus.number.functions import atan2, sincos
 from saltus.number.kernels import kernel
+from saltus.number.trigonometry import FAR_DOUBLE, FAR_SINGLE
 
 BOUND = 2.0
-FAR = 1e4  # where the reduction of arguments changes
 
 
 @kernel
@@ -30,6 +30,11 @@ def real_type(kind):
     return np.float32 if kind.endswith("32") else np.float64
 
 
+def far(kind):
+    """Where the reduction of arguments ends."""
+    return FAR_SINGLE if kind.endswith("32") else FAR_DOUBLE
+
+
 def check_sincos(kind, x):
     x = np.asarray(x, real_type(kind))
     got = ANGLES(kind, np.stack([x, x], axis=1))
@@ -43,7 +48,8 @@ def check_sincos(kind, x):
 def test_sincos_everywhere(kind):
     rng = np.random.default_rng(11)
     small = 10 ** rng.uniform(-37, 0, 300) * rng.choice([-1, 1], 300)
-    check_sincos(kind, np.concatenate([small, rng.uniform(-7, 7, 800), rng.uniform(-FAR, FAR, 800), [0.0, -0.0]]))
+    check_sincos(kind, np.concatenate([small, rng.uniform(-7, 7, 800), rng.uniform(-1e4, 1e4, 800), [0.0, -0.0]]))
+    check_sincos(kind, rng.uniform(-far(kind), far(kind), 800))
 
 
 @pytest.mark.slow
@@ -51,17 +57,20 @@ def test_sincos_everywhere(kind):
 def test_sincos_near_multiples_of_half_pi(kind):
     """Where one of them vanishes, the reduced argument decides all its digits."""
     rng = np.random.default_rng(12)
-    k = np.concatenate([np.arange(-40, 41), rng.integers(-6366, 6367, 400), [6366, -6366]])
+    last = int(far(kind) / (np.pi / 2))
+    k = np.concatenate(
+        [np.arange(-40, 41), rng.integers(-6366, 6367, 400), rng.integers(-last, last, 400), [last, -last]]
+    )
     quarter = np.concatenate([k * (np.pi / 2), (k + 0.5) * (np.pi / 2)]).astype(real_type(kind))
     up, down = np.nextafter(quarter, np.inf), np.nextafter(quarter, -np.inf)
     x = np.concatenate([quarter, up, down])
-    check_sincos(kind, x[np.abs(x) <= FAR])
+    check_sincos(kind, x[np.abs(x) <= far(kind)])
 
 
 @pytest.mark.parametrize("kind", REAL)
 def test_sincos_beyond_the_reduction(kind):
     rng = np.random.default_rng(13)
-    edge = np.array([FAR, -FAR], real_type(kind))
+    edge = np.array([far(kind), -far(kind)], real_type(kind))
     beyond = 10 ** rng.uniform(4, 38, 200) * rng.choice([-1, 1], 200)
     x = np.concatenate([edge, np.nextafter(edge, 2 * edge), np.nextafter(edge, 0 * edge), beyond])
     check_sincos(kind, x if kind.endswith("32") else np.concatenate([x, [1e300, -1e300]]))
@@ -126,7 +135,7 @@ def test_neighbours_do_not_matter(kind):
     """A lane's result is the same bit by bit, be its neighbours ordinary, far beyond the reduction or no numbers."""
     width = WIDTH[kind]
     x = np.random.default_rng(15).uniform(-20, 20, (60, 2))
-    x[:4, 0] = FAR, np.pi, 1e-8, 9999.5
+    x[:4, 0] = 1e9, np.pi, 1e-8, 9999.5
     alone = ANGLES(kind, np.repeat(x, width, axis=0))[::width]
     for neighbour in (0.5, 2e4, 1e30, np.inf, np.nan):
         for lane in (0, 1, width - 1):
@@ -138,7 +147,7 @@ def test_neighbours_do_not_matter(kind):
 def test_floats_and_lanes_agree_bit_by_bit():
     """One simulation alone and among others gives the same numbers. Single floats compute in double precision."""
     rng = np.random.default_rng(16)
-    x = np.concatenate([rng.uniform(-10, 10, (500, 2)), rng.uniform(-2 * FAR, 2 * FAR, (500, 2))])
+    x = np.concatenate([rng.uniform(-10, 10, (500, 2)), rng.uniform(-2e9, 2e9, (500, 2))])
     assert same_bits(ANGLES("float64", x), ANGLES("lane64", x))
     y = x.astype(np.float32)
     assert same_bits(ANGLES("float32", y), ANGLES("float64", y.astype(float)).astype(np.float32))

@@ -1,0 +1,1 @@
+"""The same kernels on other machines: `web` turns a model's time loops into WebAssembly."""

@@ -1,0 +1,1 @@
+"""A model as WebAssembly: its time loops and what is drawn of it, for browsers."""

@@ -1,0 +1,190 @@
+"""A model with some integrators and contact laws as one WebAssembly module, and where everything is in its memory.
+
+A *loop* is an integrator under a contact law: it has a Model, which loops of a law share, and Datas of its own size.
+What the page reads and writes are fields of these, by the names that kernels have for them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from saltus.errors import OptionError
+from saltus.number.structs import Struct
+from saltus.simulate.engine import loops
+from saltus.solve import status
+from saltus.target.addresses import Argument, Function, function_of
+from saltus.target.web import looking
+from saltus.target.web.looking import CONTACT_WIDTH
+from saltus.target.web.module import module_of
+
+if TYPE_CHECKING:
+    from saltus.number.kernels import Entry
+    from saltus.simulate.engine.engine import Engine
+    from saltus.simulate.simulation import Simulation
+
+MOST_CONTACTS = 1000  # that are shown at once
+NOT_OURS = {
+    "foreign": "collisions of meshes, height fields or signed distance fields",
+    "flexforeign": "collisions of deformable bodies with these",
+    "foreign_ray": "rays on meshes, and distances between geoms",
+}
+STATUSES = {value: name for name, value in vars(status).items() if name.isupper()}
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A module and its memory. `wasm`: the module; `image`: initial contents of memory; `about`: where everything is.
+
+    about: {"laws": [...], "loops": [...], ...}, see `_law` and `_loop`; what has a place in the image is {"at": bytes,
+    "count": numbers}.
+    """
+
+    wasm: bytes
+    image: bytes
+    about: dict[str, Any]
+
+
+@dataclass
+class _Image:
+    """Arrays one after the other, on boundaries of 8 bytes; equal ones once."""
+
+    parts: list[bytes] = field(default_factory=list)
+    size: int = 0
+    known: dict[bytes, int] = field(default_factory=dict)
+
+    def put(self, array: NDArray[Any]) -> dict[str, int]:
+        content = np.ascontiguousarray(array).tobytes()
+        if content not in self.known:
+            self.known[content] = self.size
+            self.parts.append(content)
+            self.size += len(content)
+        return {"at": self.known[content], "count": int(array.size)}
+
+
+def program(simulations: Sequence[Simulation]) -> Program:
+    """The module of simulations of one model with one controller, under different integrators and contact laws.
+
+    The first of each law is the one whose state the page begins with. Raises OptionError where the model's kernels call
+    MuJoCo's functions, which a browser does not have.
+    """
+    engines = [sim.engine for sim in simulations]
+    check_ours(engines[0])
+    image, functions = _Image(), {}
+    laws: dict[str, dict[str, Any]] = {}
+    found = []
+    for engine in engines:
+        known = engine.contact, engine.integrator.adaptive
+        key = f"{known[0]}{' adaptive' if known[1] else ''}"
+        m = _authored(engine)
+        if key not in laws:
+            laws[key] = _law(engine, m, len(laws), image, functions)
+        found.append(_loop(engine, list(laws).index(key), len(found), image, functions))
+    about = {"laws": list(laws.values()), "loops": found, "statuses": STATUSES, "contactWidth": CONTACT_WIDTH}
+    return Program(module_of(functions), b"".join(image.parts), about)
+
+
+def check_ours(engine: Engine) -> None:
+    """OptionError where kernels call functions of MuJoCo's, by the name of what calls them."""
+    for feature, what in NOT_OURS.items():
+        if feature in engine.m.layout.features | engine.model.sensing_struct().layout.features:
+            name = engine.model.name or "the model"
+            raise OptionError(f"{name} cannot run in a browser: it needs MuJoCo's functions for {what}")
+
+
+def _authored(engine: Engine) -> Struct:
+    """The Model of steps with the soft law's time constants as they are in the file, whatever the timestep."""
+    timestep = engine.law_timestep if engine.integrator.adaptive else 0.0
+    return engine.model.struct(timestep=timestep, laws=engine.laws)
+
+
+def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[str, Function]) -> dict[str, Any]:
+    """A contact law: its Model's buffers and fields, which of these the timestep bounds, and functions that look."""
+    sensing = engine.model.sensing_struct(timestep=0.0, laws=engine.laws).layout.name
+    layouts = engine.m.layout.name, engine.d.layout.name
+    nq, nv = (m.sizes["nq"],), (3, m.sizes["nv"])
+    contacts = (min(m.sizes["nconmax"], MOST_CONTACTS), CONTACT_WIDTH)
+    asked: dict[str, tuple[Entry, tuple[str, ...], tuple[Argument, ...]]] = {
+        "pose": (looking.pose, layouts, (nq, nq, types.float64)),
+        "look": (looking.look, (layouts[0], sensing, layouts[1]), (contacts,)),
+        "energy": (looking.energy, layouts, ()),
+        "mobility": (looking.mobility, layouts, (*(types.float64,) * 3, types.int64, nv, nv)),
+    }
+    if engine.locates_events:
+        asked["gaps"] = looking.gaps, layouts, (contacts,)
+        asked["settle"] = loops.settle, (engine.step_m.layout.name, layouts[1]), ()
+    functions.update({f"{name}{number}": function_of(*how) for name, how in asked.items()})
+    return {
+        "contact": engine.contact,
+        "reals": image.put(m.real),
+        "ints": image.put(m.ints),
+        "fields": _fields(m),
+        "bounded": _bounded(engine, m),
+        "functions": {name: f"{name}{number}" for name in asked},
+        "contacts": contacts[0],
+    }
+
+
+def _bounded(engine: Engine, m: Struct) -> list[list[float]]:
+    """Numbers of the soft law that the timestep bounds: [place, time constant T (s), power p].
+
+    With steps of h they are the file's times (T / max(T, 2 h))ᵖ: see `saltus.model.contact.contact_parameters`.
+    """
+    if engine.integrator.adaptive or engine.integrator.authored_laws or not m.opt_refsafe or not m.nlaw:
+        return []
+    found = []
+    damped = 2.0 / m.views["law_impedance"][:, 1]
+    for k in np.flatnonzero(m.views["law_direct"] == 0):
+        constant = damped[k] / m.views["law_damping"][k]
+        found.append([m.span("law_stiffness", "law_stiffness").start + int(k), constant, 2])
+        found.append([m.span("law_damping", "law_damping").start + int(k), constant, 1])
+        tangent = damped[k] / m.views["law_damping_tangent"][k]
+        found.append([m.span("law_damping_tangent", "law_damping_tangent").start + int(k), tangent, 1])
+    return found
+
+
+def _loop(engine: Engine, law: int, number: int, image: _Image, functions: dict[str, Function]) -> dict[str, Any]:
+    """An integrator under a law: its function, its Data, and what of its state it forgets when that is changed."""
+    parameters = engine.integrator.parameters
+    layouts = engine.step_m.layout.name, engine.d.layout.name
+    arguments = (types.int64, types.float64, *(p.shape for p in parameters))
+    functions[f"advance{number}"] = function_of(engine.loop, layouts, arguments)
+    d = engine.d
+    return {
+        "integrator": engine.integrator.name,
+        "adaptive": engine.integrator.adaptive,
+        "law": law,
+        "function": f"advance{number}",
+        "parameters": [image.put(p) for p in parameters],
+        "reals": image.put(d.real),
+        "ints": image.put(d.ints),
+        "fields": _fields(d),
+        "state": [d.span("time", "time").start, d.span("xfrc_applied", "xfrc_applied").stop],
+        "timestep": engine.timestep,
+        "remembers": engine.remembers,
+        "locates": engine.locates_events,
+        "stepsOver": engine.steps_over_events,
+    }
+
+
+def _fields(struct: Struct) -> dict[str, list[int]]:
+    """Where fields are: [0 real or 1 integer, place, count]; sizes and flags are integers by themselves."""
+    found = {}
+    for name, what in struct.layout.fields.items():
+        integer = int(what.kind == "int")
+        if integer and not what.shape:
+            found[name] = [1, struct.layout.slot[name], 1]
+        elif struct.views[name].size:
+            found[name] = [integer, int(struct.ints[struct.layout.slot[name]]), int(struct.views[name].size)]
+    return found
+
+
+def to_json(about: dict[str, Any]) -> str:
+    """`Program.about` as text; numbers keep all digits."""
+    return json.dumps(about, separators=(",", ":"), allow_nan=False)
