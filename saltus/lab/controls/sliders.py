@@ -7,7 +7,7 @@ becomes zero, all others stay. A parameter slider changes the model (see `Model.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +46,27 @@ class Slider:
 
 @dataclass(frozen=True)
 class Handle:
-    """A slider and what it moves: a number of a simulation."""
+    """A slider and what it moves: number `index` of a field of a simulation.
+
+    turns: it is an angle that turns on and on. rest: the velocity that becomes zero with each move, or None.
+    """
 
     slider: Slider
-    read: Callable[[Simulation], float]
-    write: Callable[[Simulation, float], None]
+    field: str
+    index: int
+    turns: bool = False
+    rest: int | None = None
+
+    def read(self, sim: Simulation) -> float:
+        """Its present value."""
+        value = float(getattr(sim, self.field)[self.index])
+        return wrapped(value) if self.turns else value
+
+    def write(self, sim: Simulation, value: float) -> None:
+        """Set it."""
+        getattr(sim, self.field)[self.index] = value
+        if self.rest is not None:
+            sim.qvel[self.rest] = 0.0
 
 
 def slider(id: str, label: str, group: str, low: float, high: float, unit: str = "") -> Slider:
@@ -67,7 +83,7 @@ def control_sliders(sim: Simulation, taken: Iterable[int] = ()) -> list[Handle]:
         for u in range(first, first + int(sim.model.actuator_ctrlnum[k])):
             if u not in taken and len(handles) < MOST:
                 low, high = control_range(sim.model, k, u)
-                handles.append(_control(u, slider(f"ctrl[{names[u]}]", names[u], "control", low, high)))
+                handles.append(Handle(slider(f"ctrl[{names[u]}]", names[u], "control", low, high), "ctrl", u))
     return handles
 
 
@@ -123,13 +139,6 @@ def _nice(x: float) -> float:
     return next((step * power for step in (1.0, 2.0, 5.0) if step * power >= x * (1 - 1e-9)), 10.0 * power)
 
 
-def _control(u: int, what: Slider) -> Handle:
-    def write(sim: Simulation, value: float) -> None:
-        sim.ctrl[u] = value
-
-    return Handle(what, lambda sim: float(sim.ctrl[u]), write)
-
-
 def joint_sliders(model: Model) -> list[Handle]:
     """Sliders of all hinges and slides, within their ranges, or a turn, or the model's extent."""
     handles = []
@@ -142,18 +151,8 @@ def joint_sliders(model: Model) -> list[Handle]:
             unit = "rad" if kind == HINGE else "m"
             what = slider(f"qpos[{name}]", name, "joint", low, high, unit)
             turns = kind == HINGE and not limited
-            handles.append(_joint(int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j]), turns, what))
+            handles.append(Handle(what, "qpos", int(model.jnt_qposadr[j]), turns, int(model.jnt_dofadr[j])))
     return handles
-
-
-def _joint(q: int, v: int, turns: bool, what: Slider) -> Handle:
-    def read(sim: Simulation) -> float:
-        return wrapped(float(sim.qpos[q])) if turns else float(sim.qpos[q])
-
-    def write(sim: Simulation, value: float) -> None:
-        sim.qpos[q], sim.qvel[v] = value, 0.0
-
-    return Handle(what, read, write)
 
 
 def parameter_slider(parameter: Parameter) -> Slider:

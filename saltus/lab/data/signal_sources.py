@@ -56,16 +56,16 @@ def simulation_sources(sim: Simulation) -> list[Source]:
     group = dict(qpos="Positions", qvel="Velocities", ctrl="Controls", act="Activations")
     found = [_field(field, group[field], own, unit, _turning(model)) for field, unit, own in states]
     if sim.control is not None and not sim.control.hold:
-        found[2] = Source(found[2].signals, present_controls, computed=True)
+        found[2] = Source(found[2].signals, present_controls, computed=True, field="ctrl")
     found.append(_field("actuation_state", "Discrete states", names["actuation"], [""] * len(names["actuation"])))
     forces = [("qfrc_applied", names["qvel"], along, False)]
     if model.nactuator:
         forces += [("qfrc_actuator", names["qvel"], along, True)]
         forces += [("actuator_force", *_outputs(model), True)]
     found += [_field(field, "Forces", own, unit, computed=computed) for field, own, unit, computed in forces]
-    found += [_contacts(sim), Source([_plain(name, "J", "Energies") for name in ENERGIES], _energies, computed=True)]
+    found += [_contacts(sim), _energies_source()]
     if model.nsensordata:
-        found.append(Source(_sensors(model), lambda sim: sim.sensordata, computed=True))
+        found.append(Source(_sensors(model), lambda sim: sim.sensordata, computed=True, field="sensordata"))
     return [source for source in found if source.signals]
 
 
@@ -86,8 +86,8 @@ def _field(
     turns = set(turning) if field == "qpos" else set()
     signals = [Signal(f"{field}[{n}]", f"{field}[{n}]", unit, group, n in turns) for n, unit in labelled]
     if computed:
-        return Source(signals, lambda sim: getattr(sim.data, field), computed=True)
-    return Source(signals, lambda sim: getattr(sim, field))
+        return Source(signals, lambda sim: getattr(sim.data, field), computed=True, field=field)
+    return Source(signals, lambda sim: getattr(sim, field), field=field)
 
 
 def present_controls(sim: Simulation) -> NDArray[np.float64]:
@@ -119,6 +119,11 @@ def _actuator_unit(model: Model, k: int) -> str:
     return "N" if kind == TRN_TENDON else ""
 
 
+def _energies_source() -> Source:
+    signals = [_plain(name, "J", "Energies") for name in ENERGIES]
+    return Source(signals, _energies, computed=True, field="energy")
+
+
 def _energies(sim: Simulation) -> NDArray[np.float64]:
     potential, kinetic = sim.data.energy
     return np.array([potential + kinetic, potential, kinetic])
@@ -142,7 +147,7 @@ def _contacts(sim: Simulation) -> Source:
     def read(sim: Simulation) -> ArrayLike:
         return contact_values(energy_and_contacts(sim.engine)[1]["contact_force"], parts)
 
-    return Source(_contact_signals(names, parts), read, computed=True)
+    return Source(_contact_signals(names, parts), read, computed=True, field="contact_force")
 
 
 def _contact_signals(names: list[str], parts: bool) -> list[Signal]:

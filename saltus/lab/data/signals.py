@@ -54,12 +54,15 @@ class Signal:
 class Source:
     """Signals that are read together: `read` gives their values [n] at the present state.
 
-    computed: whether something has to be computed for that, beyond the state and the inputs.
+    computed: whether something has to be computed for that, beyond the state and the inputs. field: the field of the
+    simulation, or of its data, that they are numbers of, and places: which; None: from the first on; "": of none.
     """
 
     signals: list[Signal]
     read: Callable[[Simulation], ArrayLike]
     computed: bool = False
+    field: str = ""
+    places: list[int] | None = None
 
 
 class Signals:

@@ -123,9 +123,9 @@ class Pendularm(ServoSession):
         names = {f"qpos[{joint}]": f"x{i}" for joint, i in zip(joints, numbers, strict=False)}
         names |= {f"qvel[{joint}]": f"x{i}_dot" for joint, i in zip(joints, numbers, strict=False)}
         names |= {f"target{' ' * bool(i)}{i}": f"x{i}_desired" for i in numbers}
-        found = [Source([_named(s, names) for s in x.signals], x.read, x.computed) for x in super().own_sources()]
+        found = [replace(x, signals=[_named(s, names) for s in x.signals]) for x in super().own_sources()]
         torques = [Signal(f"u{i}", f"u{i}", "N m", "Servo") for i, _ in zip(numbers, joints, strict=False)]
-        return [*found, Source(torques, lambda sim: present_controls(sim) + sim.qfrc_applied, computed=True)]
+        return [*found, Source(torques, lambda sim: present_controls(sim) + sim.qfrc_applied, True, field="torques")]
 
     def preset(self) -> list[str]:
         """Angles, targets and torques."""

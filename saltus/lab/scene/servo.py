@@ -22,7 +22,6 @@ from saltus.model.actuator_enums import PID_KD, PID_KI, PID_KP, PID_ON, PID_PARA
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
-    from saltus.simulate.simulation import Simulation
 
 FRAME = 1.0 / 60.0  # s: what the lecture's program does once a frame is done this often here
 GAINS = {PID_TARGET: "target", PID_KP: "kp", PID_KI: "ki", PID_KD: "kd"}  # of a PID, in the order of their sliders
@@ -95,7 +94,10 @@ class ServoSession(LiveSession):
     def own_sources(self) -> list[Source]:
         knobs = self._servo.knobs
         signals = [Signal(knob.id, knob.id, knob.unit, "Servo") for knob in knobs]
-        return [*super().own_sources(), Source(signals, lambda sim: [_handle(knob).read(sim) for knob in knobs])]
+        places = [knob.index for knob in knobs]
+        read = lambda sim: [_handle(knob).read(sim) for knob in knobs]  # noqa: E731
+        servo = Source(signals, read, field="control_prm", places=places)
+        return [*super().own_sources(), servo]
 
     def preset(self) -> list[str]:
         targets = {knob.id for knob in self._servo.knobs if knob.id in self._servo.angles.values()}
@@ -208,11 +210,5 @@ def action(group: str, key: str, label: str, hold: bool = False, when: tuple[str
 
 
 def _handle(knob: Knob) -> Handle:
-    def read(sim: Simulation) -> float:
-        value = float(sim.control_prm[knob.index])
-        return wrapped(value) if knob.turns else value
-
-    def write(sim: Simulation, value: float) -> None:
-        sim.control_prm[knob.index] = value
-
-    return Handle(slider(knob.id, knob.id, "servo", knob.low, knob.high, knob.unit), read, write)
+    what = slider(knob.id, knob.id, "servo", knob.low, knob.high, knob.unit)
+    return Handle(what, "control_prm", knob.index, knob.turns)
