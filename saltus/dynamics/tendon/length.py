@@ -98,6 +98,23 @@ def way_around(m, d, e):
     at the last site, the geom's centre (m), and the force and moment about the centre of a unit tension on the geom,
     with the sign of the length's gradient.
     """
+    p, q, centre, touches, length, ahead, away, arrival, departure = wrapped_path(m, d, e)
+    # straight path where the geom is not in the way
+    straight, direction = distance_direction(p, q)
+    zero = 0.0 * straight
+    none = zero, zero, zero
+    ahead = where3(touches, ahead, direction)
+    away = where3(touches, away, direction)
+    moment = where3(touches, sub3(cross(arrival, ahead), cross(departure, away)), none)
+    return where(touches, length, straight), ahead, away, centre, sub3(ahead, away), moment
+
+
+@kernel
+def wrapped_path(m, d, e):
+    """Path of element e around its sphere or cylinder, if it touches that.
+
+    Returns the two sites and the geom's centre (m), and what `wrap` says of the path.
+    """
     # sites relative to the geom, and axes of the wrapping circle
     s1, s2, g, s = m.path_obj1[e], m.path_obj2[e], m.path_geom[e], m.path_side[e]
     p, q = site_position(m, d, s1), site_position(m, d, s2)
@@ -114,14 +131,7 @@ def way_around(m, d, e):
     if s >= 0:
         side = sub3(site_position(m, d, s), centre)
     touches, length, ahead, away, arrival, departure = wrap(from_p, from_q, side, s >= 0, frame, m.geom_size[g, 0])
-    # straight path where the geom is not in the way
-    straight, direction = distance_direction(p, q)
-    zero = 0.0 * straight
-    none = zero, zero, zero
-    ahead = where3(touches, ahead, direction)
-    away = where3(touches, away, direction)
-    moment = where3(touches, sub3(cross(arrival, ahead), cross(departure, away)), none)
-    return where(touches, length, straight), ahead, away, centre, sub3(ahead, away), moment
+    return p, q, centre, touches, length, ahead, away, arrival, departure
 
 
 @kernel(inline=True)

@@ -7,24 +7,27 @@ from saltus.contact.counts import NCON
 from saltus.dynamics import smooth
 from saltus.dynamics.joint_space import joint_inertia
 from saltus.dynamics.smooth import position_stage
+from saltus.dynamics.tendon.length import wrapped_path
 from saltus.dynamics.tree.factor import factor, solve
 from saltus.dynamics.tree.jacobian import point_jacobian
-from saltus.dynamics.tree.kinematics import attached_frames
+from saltus.dynamics.tree.kinematics import attached_frames, site_position
 from saltus.dynamics.tree.manifold import difference, displace
 from saltus.integrate.event import event_functions
 from saltus.integrate.status import bad_start
+from saltus.model.enums import WRAP_JOINT, WRAP_SITE
 from saltus.model.event_enums import NO_MODE
 from saltus.number.conditions import has
-from saltus.number.functions import rarely
+from saltus.number.functions import rarely, where
 from saltus.number.kernels import entry, kernel, only_with
 from saltus.sense.delay import delayed_readings
 from saltus.sense.forces import contact_force
 from saltus.sense.sensors import sense
 from saltus.solve import acceleration
 from saltus.solve.status import DIVERGED
-from saltus.spatial.vectors import transpose_times_vector
+from saltus.spatial.vectors import add3, transpose_times_vector
 
 CONTACT_WIDTH = 14  # columns of a contact, see `write_contacts`
+PATH_WIDTH = 13  # columns of a part of a tendon, see `paths`
 
 _accelerations, _energies, _gaps = acceleration.forward, smooth.energy_of_state, event_functions.points
 
@@ -96,6 +99,47 @@ def write_contacts(m, d, out):
             if 0 <= contact and contact < count:
                 out[contact, 7] = d.mode[slot]
     return count
+
+
+@entry
+def paths(m, d, out):
+    """The straight parts of tendons, after `pose`, into rows of an array [elements, PATH_WIDTH].
+
+    A row: whether a geom is touched, the first point (m), where the geom is met and left, the last point.
+    """
+    write_paths(m, d, out)
+
+
+@only_with("tendon")
+@kernel
+def write_paths(m, d, out):
+    """See `paths`. Elements that are joints are left as they are."""
+    for t in range(m.ntendon):
+        for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
+            if m.path_type[e] == WRAP_SITE:
+                first, last = site_position(m, d, m.path_obj1[e]), site_position(m, d, m.path_obj2[e])
+                write_path(out, e, 0.0, first, first, last, last)
+            elif m.path_type[e] != WRAP_JOINT:
+                write_around(m, d, e, out)
+
+
+@only_with("wrap")
+@kernel
+def write_around(m, d, e, out):
+    """The row of an element that may go around a geom."""
+    p, q, centre, touches, _, _, _, arrival, departure = wrapped_path(m, d, e)
+    write_path(out, e, where(touches, 1.0, 0.0), p, add3(centre, arrival), add3(centre, departure), q)
+
+
+@kernel
+def write_path(out, e, touches, first, meets, leaves, last):
+    """One row of `paths`."""
+    out[e, 0] = touches
+    for i in range(3):
+        out[e, 1 + i] = first[i]
+        out[e, 4 + i] = meets[i]
+        out[e, 7 + i] = leaves[i]
+        out[e, 10 + i] = last[i]
 
 
 @entry

@@ -21,7 +21,7 @@ from saltus.simulate.engine import loops
 from saltus.solve import status
 from saltus.target.addresses import Argument, Function, function_of
 from saltus.target.web import looking
-from saltus.target.web.looking import CONTACT_WIDTH
+from saltus.target.web.looking import CONTACT_WIDTH, PATH_WIDTH
 from saltus.target.web.module import module_of
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[
         "energy": (looking.energy, layouts, ()),
         "mobility": (looking.mobility, layouts, (*(types.float64,) * 3, types.int64, nv, nv)),
     }
+    if m.sizes["ntendon"]:
+        asked["paths"] = looking.paths, layouts, ((len(m.views["path_type"]), PATH_WIDTH),)
     if engine.locates_events:
         asked["gaps"] = looking.gaps, layouts, (contacts,)
         asked["settle"] = loops.settle, (engine.step_m.layout.name, layouts[1]), ()
