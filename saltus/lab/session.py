@@ -199,6 +199,10 @@ class LiveSession(Session):
         """
         return []
 
+    def page_data(self) -> dict[str, Any]:
+        """What a page that goes on without Python is told of this kind of session: `kind`, and what that needs."""
+        return {"kind": "live"}
+
     def before_steps(self, elapsed: float) -> None:
         """So many seconds have passed; steps follow."""
 

@@ -20,7 +20,13 @@ from saltus.number.struct_types import StructType
 
 REALS, INTS = types.CPointer(types.float64), types.CPointer(types.int64)
 Shape = tuple[int, ...]
-#: What an entry takes after its structs: a number of this type, or an array of doubles of this shape.
+
+
+class Integers(Shape):
+    """The shape of an array of integers."""
+
+
+#: What an entry takes after its structs: a number of this type, or an array of this shape, of doubles or `Integers`.
 Argument = types.Type | Shape
 
 
@@ -60,9 +66,9 @@ def struct_at(layout_name: str):
 def function_of(entry: Entry, layouts: tuple[str, ...], arguments: tuple[Argument, ...]) -> Function:
     """An entry for structs of these layouts, as a function of addresses."""
     shapes = zip(entry.arguments, arguments, strict=True)
-    begin = [f"{name} = carray({name}, {shape})" for name, shape in shapes if isinstance(shape, tuple)]
+    begin = [f"{name} = carray({name}, {(*shape,)})" for name, shape in shapes if isinstance(shape, tuple)]
     made = kernel(entry.function(layouts, struct_at, begin, carray=carray))
-    taken = tuple(REALS if isinstance(a, tuple) else a for a in arguments)
+    taken = tuple(_type_of(a) for a in arguments)
     signature = (*(REALS, INTS) * len(layouts), *taken)
     made.compile(signature)
     (found,) = made.overloads.values()
@@ -71,3 +77,9 @@ def function_of(entry: Entry, layouts: tuple[str, ...], arguments: tuple[Argumen
     module.get_function(found.fndesc.llvm_func_name).linkage = "external"  # nothing calls it up to here
     name, result = found.fndesc.llvm_func_name, found.signature.return_type
     return Function(module.as_bitcode(), name, len(layouts), taken, result)
+
+
+def _type_of(argument: Argument) -> types.Type:
+    if isinstance(argument, tuple):
+        return INTS if isinstance(argument, Integers) else REALS
+    return argument

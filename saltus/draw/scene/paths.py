@@ -40,6 +40,20 @@ def tendon_paths(m: mujoco.MjModel, groups: Sequence[int]) -> list[TendonPath]:
     return found
 
 
+def elements(m: mujoco.MjModel, groups: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Of each path of `tendon_paths`: its tendon, its first part from site to site among that one's, how many parts."""
+    found = []
+    for tendon in dict.fromkeys(path.tendon for path in tendon_paths(m, groups)):
+        kinds = m.wrap_type[m.tendon_adr[tendon] : m.tendon_adr[tendon] + m.tendon_num[tendon]]
+        first = 0
+        for branch in np.split(kinds, np.flatnonzero(kinds == WRAP_PULLEY)):
+            count = max(int((branch == WRAP_SITE).sum()) - 1, 0)
+            if count:
+                found.append((tendon, first, count))
+            first += count
+    return found
+
+
 def path_points(m: mujoco.MjModel, d: mujoco.MjData, paths: list[TendonPath]) -> list[NDArray[np.float64]]:
     """Points [n, 3] of each path; after mj_tendon."""
     if not paths:

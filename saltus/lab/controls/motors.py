@@ -39,6 +39,16 @@ class Motor:
         force = float(model.actuator_gainprm[self.actuator, 0]) * signed * control
         return force + float(sim.qfrc_applied[self.dof])
 
+    def place(self, model: Model) -> dict[str, Any]:
+        """Where its control and its degree of freedom are, and what of its control becomes torque (N m)."""
+        limited = bool(model.actuator_ctrllimited[self.control])
+        signed = float(model.actuator_gear[model.actuator_outadr[self.actuator], 0])
+        return {
+            **{"actuator": self.actuator, "control": self.control, "dof": self.dof},
+            "range": [float(x) for x in model.actuator_ctrlrange[self.control]] if limited else None,
+            "factor": float(model.actuator_gainprm[self.actuator, 0]) * signed,
+        }
+
     def message(self, model: Model, names: list[str]) -> dict[str, Any]:
         """As the `scene` message has it; `names`: of the coordinates."""
         return {

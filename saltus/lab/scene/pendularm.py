@@ -114,6 +114,10 @@ class Pendularm(ServoSession):
         self.sim.time += seconds
         self.after_jump(smooth=True)
 
+    def page_data(self) -> dict[str, Any]:
+        mine = {"kind": "pendularm", "joints": self._joints, "turn": TURN, "labels": LABELS, "integrators": INTEGRATORS}
+        return {**super().page_data(), **mine, "pendulum": self._pendulum()}
+
     # ------------------------------------------------------------ plots
 
     def own_sources(self) -> list[Source]:

@@ -103,6 +103,15 @@ class ServoSession(LiveSession):
         targets = {knob.id for knob in self._servo.knobs if knob.id in self._servo.angles.values()}
         return list(self.setup.plots) or [*super().preset(), *sorted(targets)]
 
+    def page_data(self) -> dict[str, Any]:
+        servo = self._servo
+        return {
+            **{"kind": "servo", "on": self.servo(), "knobs": [knob.id for knob in servo.knobs]},
+            **{"switches": servo.switches, "controls": servo.controls, "push": servo.push},
+            **{"targets": servo.targets, "angles": {str(k): id for k, id in servo.angles.items()}},
+            **{"keyLines": self.key_lines(), "frame": FRAME},
+        }
+
     # ------------------------------------------------------------ the servo
 
     def servo(self) -> bool:

@@ -29,6 +29,7 @@ class Show:
         self._mujoco = model.mujoco
         self._poses = Poses(model)
         self.dofs, places = _dofs(model)
+        self.places = places  # of each in qpos and qvel
         self._q, self._v = np.array(places, int).reshape(-1, 2).T
 
     def message(self, name: str, title: str, kind: str, **more: Any) -> dict[str, Any]:

@@ -3,7 +3,10 @@
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
+import math
+
 from saltus.contact.counts import NCON
+from saltus.contact.rigid.plane_box_corner import corner
 from saltus.dynamics import smooth
 from saltus.dynamics.joint_space import joint_inertia
 from saltus.dynamics.smooth import position_stage
@@ -14,20 +17,31 @@ from saltus.dynamics.tree.kinematics import attached_frames, site_position
 from saltus.dynamics.tree.manifold import difference, displace
 from saltus.integrate.event import event_functions
 from saltus.integrate.status import bad_start
-from saltus.model.enums import WRAP_JOINT, WRAP_SITE
+from saltus.model.enums import BOX, PLANE, WRAP_JOINT, WRAP_SITE, WRAP_SPHERE, pair_kind
 from saltus.model.event_enums import NO_MODE
 from saltus.number.conditions import has
-from saltus.number.functions import rarely, where
+from saltus.number.functions import MINVAL, atan2, rarely, sincos, where
 from saltus.number.kernels import entry, kernel, only_with
 from saltus.sense.delay import delayed_readings
 from saltus.sense.forces import contact_force
 from saltus.sense.sensors import sense
 from saltus.solve import acceleration
 from saltus.solve.status import DIVERGED
-from saltus.spatial.vectors import add3, transpose_times_vector
+from saltus.spatial.vectors import (
+    add3,
+    add_scaled3,
+    dot3,
+    length3,
+    matrix_times_matrix,
+    matrix_times_vector,
+    scale3,
+    sub3,
+    transpose_times_vector,
+)
 
 CONTACT_WIDTH = 14  # columns of a contact, see `write_contacts`
-PATH_WIDTH = 13  # columns of a part of a tendon, see `paths`
+ARC = 9  # points where a tendon lies on a geom
+PATH_WIDTH = 1 + 3 * (ARC + 2)  # columns of a part of a tendon, see `paths`
 
 _accelerations, _energies, _gaps = acceleration.forward, smooth.energy_of_state, event_functions.points
 
@@ -102,10 +116,48 @@ def write_contacts(m, d, out):
 
 
 @entry
-def paths(m, d, out):
-    """The straight parts of tendons, after `pose`, into rows of an array [elements, PATH_WIDTH].
+def point_forces(m, d, first, out):
+    """Forces (N, world axes) at numbered contact points, into rows of an array [points, 3], zero where they are open.
 
-    A row: whether a geom is touched, the first point (m), where the geom is met and left, the last point.
+    Points are numbered as in `saltus.sense.point_columns`; first [ncollision]: the first point of each pair.
+    """
+    for k in range(len(out)):
+        for i in range(3):
+            out[k, i] = 0.0
+    write_forces(m, d, first, out)
+
+
+@only_with("contact")
+@kernel
+def write_forces(m, d, first, out):
+    """See `point_forces`."""
+    number = 0
+    for k in range(d.count[NCON]):
+        c = d.contact_collision[k]
+        number = number + 1 if k > 0 and d.contact_collision[k - 1] == c else 0
+        place = first[c] + (corner(m, d, k) if m.collision_kind[c] == pair_kind(PLANE, BOX) else number)
+        if not has(m, "event"):
+            write_force(m, d, k, out, place)
+    if has(m, "event"):
+        for slot in range(m.nslot):
+            if 0 <= d.slot_contact[slot] and d.slot_contact[slot] < d.count[NCON]:
+                write_force(m, d, d.slot_contact[slot], out, slot)
+
+
+@kernel
+def write_force(m, d, k, out, place):
+    """The force of contact k."""
+    force, _ = contact_force(m, d, k)
+    push = transpose_times_vector(d.contact_frame[k], force)
+    for i in range(3):
+        out[place, i] = push[i]
+
+
+@entry
+def paths(m, d, out):
+    """Paths of tendons, after `pose`: rows of an array [elements, PATH_WIDTH] with the points between two sites.
+
+    A row: the number of points, then points (m): the first site, those around a geom where it is touched, the last.
     """
     write_paths(m, d, out)
 
@@ -113,12 +165,14 @@ def paths(m, d, out):
 @only_with("tendon")
 @kernel
 def write_paths(m, d, out):
-    """See `paths`. Elements that are joints are left as they are."""
+    """See `paths`. Elements that are joints have no points."""
     for t in range(m.ntendon):
         for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
+            out[e, 0] = 0.0
             if m.path_type[e] == WRAP_SITE:
-                first, last = site_position(m, d, m.path_obj1[e]), site_position(m, d, m.path_obj2[e])
-                write_path(out, e, 0.0, first, first, last, last)
+                out[e, 0] = 2.0
+                write_point(out, e, 0, site_position(m, d, m.path_obj1[e]))
+                write_point(out, e, 1, site_position(m, d, m.path_obj2[e]))
             elif m.path_type[e] != WRAP_JOINT:
                 write_around(m, d, e, out)
 
@@ -126,20 +180,46 @@ def write_paths(m, d, out):
 @only_with("wrap")
 @kernel
 def write_around(m, d, e, out):
-    """The row of an element that may go around a geom."""
+    """The row of an element that may go around a sphere or cylinder: with the geodesic on that.
+
+    About a cylinder the path turns as seen along the axis, and rises in proportion to the angle.
+    """
     p, q, centre, touches, _, _, _, arrival, departure = wrapped_path(m, d, e)
-    write_path(out, e, where(touches, 1.0, 0.0), p, add3(centre, arrival), add3(centre, departure), q)
+    write_point(out, e, 0, p)
+    if touches:
+        g = m.path_geom[e]
+        axis = matrix_times_vector(matrix_times_matrix(d.xmat[m.geom_bodyid[g]], m.geom_mat[g]), (0.0, 0.0, 1.0))
+        round_it = 0.0 if m.path_type[e] == WRAP_SPHERE else 1.0
+        start = add_scaled3(arrival, -round_it * dot3(arrival, axis), axis)
+        end = add_scaled3(departure, -round_it * dot3(departure, axis), axis)
+        rise = round_it * dot3(sub3(departure, arrival), axis)
+        # the direction in which it comes in says which way round it goes
+        coming = sub3(arrival, sub3(p, centre))
+        coming = add_scaled3(coming, -round_it * dot3(coming, axis), axis)
+        first = scale3(1.0 / (length3(start) + MINVAL), start)
+        tangent = add_scaled3(coming, -dot3(coming, first), first)
+        tangent = scale3(1.0 / (length3(tangent) + MINVAL), tangent)
+        angle = atan2(dot3(end, tangent), dot3(end, first))
+        angle = where(angle < 0.0, angle + 2.0 * math.pi, angle)
+        lift = sub3(arrival, start)
+        for k in range(ARC):
+            share = k / (ARC - 1.0)
+            s, c = sincos(share * angle)
+            around = add_scaled3(scale3(c, first), s, tangent)
+            point = add_scaled3(lift, length3(start), around)
+            write_point(out, e, 1 + k, add_scaled3(add3(centre, point), share * rise, axis))
+        write_point(out, e, 1 + ARC, q)
+        out[e, 0] = ARC + 2.0
+    else:
+        write_point(out, e, 1, q)
+        out[e, 0] = 2.0
 
 
 @kernel
-def write_path(out, e, touches, first, meets, leaves, last):
-    """One row of `paths`."""
-    out[e, 0] = touches
+def write_point(out, e, k, point):
+    """Point k of a row of `paths`."""
     for i in range(3):
-        out[e, 1 + i] = first[i]
-        out[e, 4 + i] = meets[i]
-        out[e, 7 + i] = leaves[i]
-        out[e, 10 + i] = last[i]
+        out[e, 1 + 3 * k + i] = point[i]
 
 
 @entry

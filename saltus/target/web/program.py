@@ -16,10 +16,12 @@ from numba import types
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
+from saltus.model.compile.hard import slot_counts
+from saltus.model.event_enums import EVENT_WIDTH
 from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
 from saltus.solve import status
-from saltus.target.addresses import Argument, Function, function_of
+from saltus.target.addresses import Argument, Function, Integers, function_of
 from saltus.target.web import looking
 from saltus.target.web.looking import CONTACT_WIDTH, PATH_WIDTH
 from saltus.target.web.module import module_of
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
 
 MOST_CONTACTS = 1000  # that are shown at once
+MOST_POINTS = 1000  # whose forces can be asked for
 NOT_OURS = {
     "foreign": "collisions of meshes, height fields or signed distance fields",
     "flexforeign": "collisions of deformable bodies with these",
@@ -86,7 +89,8 @@ def program(simulations: Sequence[Simulation]) -> Program:
         if key not in laws:
             laws[key] = _law(engine, m, len(laws), image, functions)
         found.append(_loop(engine, list(laws).index(key), len(found), image, functions))
-    about = {"laws": list(laws.values()), "loops": found, "statuses": STATUSES, "contactWidth": CONTACT_WIDTH}
+    widths = {"contactWidth": CONTACT_WIDTH, "pathWidth": PATH_WIDTH, "eventWidth": EVENT_WIDTH}
+    about = {"laws": list(laws.values()), "loops": found, "statuses": STATUSES, **widths}
     return Program(module_of(functions), b"".join(image.parts), about)
 
 
@@ -116,6 +120,11 @@ def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[
         "energy": (looking.energy, layouts, ()),
         "mobility": (looking.mobility, layouts, (*(types.float64,) * 3, types.int64, nv, nv)),
     }
+    counts = slot_counts(m) if m.nconmax and "flexcontact" not in m.layout.features else np.zeros(0, np.int64)
+    points = (int(counts.sum()), 3)
+    first = (np.cumsum(counts) - counts).astype(np.int64)
+    if 0 < points[0] <= MOST_POINTS:
+        asked["point_forces"] = looking.point_forces, layouts, (Integers(first.shape), points)
     if m.sizes["ntendon"]:
         asked["paths"] = looking.paths, layouts, ((len(m.views["path_type"]), PATH_WIDTH),)
     if engine.locates_events:
@@ -130,6 +139,8 @@ def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[
         "bounded": _bounded(engine, m),
         "functions": {name: f"{name}{number}" for name in asked},
         "contacts": contacts[0],
+        "points": points[0] if "point_forces" in asked else 0,
+        "first": image.put(first),
     }
 
 

@@ -106,6 +106,11 @@ class Law extends Struct {
     this.bounded = law.bounded.map(([place, constant, power]) => [place, constant, power, this.all[place]]);
     this.width = program.about.contactWidth;
     this.table = program.room(Math.max(1, this.most * this.width) * LONG);
+    this.points = law.points;
+    this.first = program.copy(law.first);
+    this.forces = program.room(3 * law.points * LONG);
+    this.elements = this.int('npath');
+    this.paths = program.room(this.elements * program.about.pathWidth * LONG);
     const [nq, nv] = [this.int('nq'), this.int('nv')];
     this.between = [program.room(nq * LONG), program.room(nq * LONG)];
     this.jacobian = [program.room(3 * nv * LONG), program.room(3 * nv * LONG)];
@@ -182,6 +187,20 @@ export class Data extends Struct {
       }
     }
     return { matrix: found, J };
+  }
+
+  /** Forces [points, 3] at numbered contact points, N. */
+  pointForces() {
+    const { law } = this;
+    if (!law.points) return new Float64Array(0);
+    this.program.call(law.functions.point_forces, ...law.addresses, ...this.addresses, law.first, law.forces);
+    return this.program.reals(law.forces, 3 * law.points);
+  }
+
+  /** The paths of tendons, after `pose`; see saltus/target/web/looking.py. */
+  paths() {
+    this.program.call(this.law.functions.paths, ...this.law.addresses, ...this.addresses, this.law.paths);
+    return this.program.reals(this.law.paths, this.law.elements * this.program.about.pathWidth);
   }
 
   gaps() {

@@ -1,0 +1,222 @@
+/** One simulation of a model in its module: the Data that steps, and another one that is looked at. */
+
+import { Data } from './program.js';
+
+const LOGGED = 0;  // places in event_count, see saltus/model/event_enums.py
+const LOST = 1;
+const UNDONE = 5;
+const NUNSOLVED = 8;  // place in count, see saltus/contact/counts.py
+const OPEN = 0;  // mode of a contact
+const NEAR = 0.03;  // of the model's extent: how near an open point is shown
+const CARRIED = ['time', 'qpos', 'qvel', 'mocap_pos', 'mocap_quat', 'ctrl', 'qfrc_applied', 'xfrc_applied', 'control_prm', 'actuation_state'];
+
+/** Steps that ended otherwise than they should; `status` is the name of the reason. */
+export class Trouble extends Error {
+  constructor(status, text) {
+    super(text);
+    this.status = status;
+  }
+}
+
+const TEXTS = {
+  DIVERGED: 'diverged: a velocity is not a number, or beyond 1e10',
+  STEP_TOO_SMALL: 'needs steps that are too small',
+  CONTACTS_FULL: 'has more contacts at once than there is room for',
+  JAMMED: 'has no accelerations that satisfy the contact laws (Painlevé paradox)',
+  UNRESOLVED: 'has an impact that cannot be resolved',
+  CHATTER: 'has events without progress in time',
+  CROWDED: 'has more contacts closed at once than events can be located for',
+  TOO_DENSE: 'has events too dense to be located',
+};
+const MILD = ['OK', 'NOT_CONVERGED', 'UNSOLVED', 'ENDED'];
+export const AGAIN = ['DIVERGED', 'STEP_TOO_SMALL'];  // what a reset or a shorter step may end
+
+export class Simulation {
+  /**
+   * @param {Program} program
+   * @param {object} loop one of `program.about.loops`
+   * @param {number} timestep s
+   * @param {(text) => void} warn is told of steps that are not what they should be, once
+   */
+  constructor(program, loop, timestep, warn) {
+    Object.assign(this, { program, loop, timestep, warn, events: [], left: null, warned: false });
+    this.d = new Data(program, loop);
+    this.view = new Data(program, loop);
+    this.law = this.d.law;
+    this.integrator = loop.integrator;
+    this.contact = this.law.contact;
+  }
+
+  get time() {
+    return this.d.get('time')[0];
+  }
+
+  set time(value) {
+    this.d.get('time')[0] = value;
+  }
+
+  get(name) {
+    return this.d.get(name);
+  }
+
+  /** Go to a state with these fields, with no past. */
+  start(fields) {
+    const parameters = this.get('control_prm').slice();
+    this.d.all.fill(0);
+    for (const [name, values] of Object.entries(fields)) fit(this.get(name), values);
+    this.get('control_prm').set(parameters);
+    this.left = null;
+    this.events = [];
+  }
+
+  /** Go on from the state of another simulation of the model; returns in words what begins anew. */
+  carry(from) {
+    const lost = [];
+    for (const name of CARRIED) fit(this.get(name), from.get(name));
+    if (this.get('act').length === from.get('act').length) this.get('act').set(from.get('act'));
+    else if (from.get('act').length) lost.push('the states of actuators and controllers');
+    if (this.get('qacc_warmstart').length === from.get('qacc_warmstart').length) this.get('qacc_warmstart').set(from.get('qacc_warmstart'));
+    const same = this.timestep === from.timestep;
+    if (same) fit(this.get('history'), from.get('history'));
+    this.left = null;
+    if (same && this.integrator === from.integrator && this.contact === from.contact && !from.wasMoved()) {
+      fit(this.get('memory'), from.get('memory'));
+      this.left = this.d.all.slice();
+    }
+    return lost;
+  }
+
+  /** Whether positions or velocities are others than those that the last step left. */
+  wasMoved() {
+    return this.left === null || !same(this.d.all, this.left);
+  }
+
+  /** The number of the step's status by name, and back. */
+  statusName(code) {
+    return this.program.about.statuses[code] ?? `status ${code}`;
+  }
+
+  /** n steps. Throws Trouble where they end otherwise, with the state left at the last good one. */
+  step(n) {
+    this.prepare();
+    const before = this.d.all.slice();
+    const [taken, status] = this.advance(n);
+    this.tell(status);
+    if (MILD.includes(status)) {
+      this.left = this.d.all.slice();
+      return status === 'ENDED';
+    }
+    this.recover(before, AGAIN.includes(status) ? taken - (status === 'DIVERGED') : taken);
+    throw new Trouble(status, `${this.integrator} at t = ${this.time.toPrecision(4)} s ${TEXTS[status] ?? status}.`);
+  }
+
+  advance(n) {
+    this.law.setTimestep(this.loop.adaptive ? 0 : this.timestep);
+    if (!this.loop.adaptive) this.get('timestep')[0] = this.timestep;
+    if (!this.logs) {
+      const [taken, code] = this.d.advance(n, this.timestep);
+      return [taken, this.statusName(code)];
+    }
+    this.d.setInt('event_count', 0, UNDONE);
+    let [all, status] = [0, 'EVENTS_FULL'];
+    while (status === 'EVENTS_FULL' && all < n) {
+      const [taken, code] = this.d.advance(n - all, this.timestep);
+      [all, status] = [all + taken, this.statusName(code)];
+      this.readEvents();
+    }
+    return [all, status === 'EVENTS_FULL' ? 'OK' : status];
+  }
+
+  get logs() {
+    return this.loop.locates || this.loop.stepsOver;
+  }
+
+  /** What an integrator remembers of its last step does not belong to a state that was set by hand. */
+  prepare() {
+    this.noteForces(this.d);
+    const moved = this.wasMoved();
+    if (this.loop.locates && moved) this.get('modes_known').fill(0);
+    if (this.loop.stepsOver && moved) this.get('past_known').fill(0);
+    if (this.loop.remembers && moved) this.get('memory').fill(0);
+  }
+
+  noteForces(d) {
+    d.setInt('has_xfrc', d.get('xfrc_applied').some((value) => value !== 0) ? 1 : 0);
+  }
+
+  tell(status) {
+    const failed = this.d.int('count', NUNSOLVED);
+    this.d.setInt('count', 0, NUNSOLVED);
+    if (this.warned || !(failed || ['NOT_CONVERGED', 'UNSOLVED'].includes(status))) return;
+    this.warned = true;
+    const what = status === 'NOT_CONVERGED' ? "Newton's method did not converge" : 'the constraint solver did not reach its tolerance';
+    this.warn(`${this.integrator}: ${what} in some steps (timestep ${this.timestep} s).`);
+  }
+
+  recover(before, steps) {
+    this.d.all.set(before);
+    this.left = null;
+    if (steps > 0) this.advance(steps);
+    if (!this.d.all.every(Number.isFinite)) this.d.all.set(before);
+  }
+
+  readEvents() {
+    const count = this.d.int('event_count', LOGGED);
+    const width = this.get('event_log').length && this.program.about.eventWidth;
+    for (let k = 0; k < count; k += 1) this.events.push(Array.from(this.get('event_log').subarray(k * width, (k + 1) * width)));
+    this.d.setInt('event_count', 0, LOGGED);
+    this.d.setInt('event_count', 0, LOST);
+  }
+
+  // ------------------------------------------------------------ looking
+
+  /** Have the state in `view`, to be looked at. */
+  copy() {
+    this.view.all.set(this.d.all);
+    this.view.get('timestep').set(this.get('timestep'));
+    this.noteForces(this.view);
+    return this.view;
+  }
+
+  /**
+   * Everything that is computed of the present state, in `view`, and its contacts: rows of 14 numbers, see
+   * saltus/target/web/looking.py. extent: of the model, m.
+   */
+  look(extent) {
+    const view = this.copy();
+    if (this.loop.locates && this.wasMoved()) view.get('modes_known').fill(0);
+    if (this.loop.locates && view.get('modes_known')[0] === 0) view.settle();
+    const [status, count] = view.look();
+    if (!this.loop.locates) return rows(view, count);
+    const closed = MILD.includes(this.statusName(status)) ? rows(view, count).filter((row) => row[7] !== OPEN) : [];
+    const near = this.law.most ? rows(view, view.gaps()).filter((row) => row[7] === OPEN && row[6] < NEAR * extent) : [];
+    for (const row of near) row.fill(0, 3, 6);
+    return [...closed, ...near];
+  }
+
+  energy() {
+    return this.copy().energy();
+  }
+
+  /** Positions of everything between two states, in `view`. */
+  pose(before, after, fraction) {
+    this.copy().pose(before, after, fraction);
+    return this.view;
+  }
+}
+
+function rows(view, count) {
+  const [table, width] = [view.contacts(count), view.law.width];
+  return Array.from({ length: count }, (_, k) => table.slice(k * width, (k + 1) * width));
+}
+
+/** Copy as many numbers as both have. */
+function fit(target, values) {
+  const count = Math.min(target.length, values.length);
+  for (let k = 0; k < count; k += 1) target[k] = values[k];
+}
+
+function same(one, other) {
+  for (let k = 0; k < one.length; k += 1) if (one[k] !== other[k] && !(Number.isNaN(one[k]) && Number.isNaN(other[k]))) return false;
+  return true;
+}
