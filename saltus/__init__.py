@@ -44,6 +44,7 @@ _HOME = {
     "integrate_ode": "saltus.simulate.ode",
     "OdeSolution": "saltus.simulate.ode",
     "derive": "saltus.symbolic.equations",
+    "page": "saltus.lab.standalone.page",
     "Equations": "saltus.symbolic.equations",
     "SaltusError": "saltus.errors",
     "SaltusWarning": "saltus.errors",
@@ -99,6 +100,7 @@ __all__ = [
     "load",
     "models",
     "n_link",
+    "page",
     "resume",
     "simulate",
     "sweep",
@@ -120,6 +122,7 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.integrate.registry import integrators
     from saltus.integrate.tableau import ButcherTableau
+    from saltus.lab.standalone.page import page
     from saltus.model.compile.hill import HillMuscle
     from saltus.model.load import load, models, n_link
     from saltus.model.model import Model

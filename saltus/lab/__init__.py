@@ -6,14 +6,13 @@ lab.open("pendularm")        # a scene, a model, a Simulation or a Trajectory; o
 
 from __future__ import annotations
 
-import os
 import threading
 import webbrowser
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saltus.errors import ModelError, OptionError, proposal
+from saltus.errors import OptionError
 from saltus.lab.messages.ear import Ear
 from saltus.lab.view.drawings import Drawing, arrow, line, sphere, text
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from saltus.lab.messages.outside import Outside
     from saltus.lab.scene.scenes import Scene
     from saltus.model.load import ModelSource
-    from saltus.model.model import Model
     from saltus.record.trajectory import Trajectory
     from saltus.simulate.laws.contact import ContactChoice
     from saltus.simulate.simulation import Simulation
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["FIRST", "Drawing", "Lab", "arrow", "line", "open", "sphere", "text"]
 
 FIRST = "pendularm"  # the scene that is shown where none is asked for
-UNNAMED = "MuJoCo Model"  # MuJoCo's name for what has none
 
 
 class Lab:
@@ -52,6 +49,7 @@ class Lab:
     def __init__(self, first: Scene, options: Mapping[str, object], port: int = 0):
         """See `open`."""
         from saltus.lab.controls.extras import Extras
+        from saltus.lab.scene.choose import model_scene, name_of
         from saltus.lab.scene.scenes import scenes
         from saltus.lab.serve.server import Server
         from saltus.lab.serve.stage import Stage
@@ -71,8 +69,8 @@ class Lab:
 
         def take_in(brought: Outside) -> dict[str, str]:
             model = brought.model()
-            name = _name(Path(brought.name), model.name)
-            scene = _model_scene(name if name not in scenes() else f"{name} (yours)", model)
+            name = name_of(Path(brought.name), model.name)
+            scene = model_scene(name if name not in scenes() else f"{name} (yours)", model)
             known[scene.name] = scene
             return scene.entry()
 
@@ -206,9 +204,11 @@ def open(
     options |= {} if speed == 1.0 else {"speed": _speed(speed)}
     options |= {} if playing else {"playing": False}
     options |= {"parameters": tuple(parameters)} if parameters else {}
+    from saltus.lab.scene.choose import find_scene
+
     warned: list[str] = []
     with Ear(warned.append):
-        scene = _scene(what, options, list(ignore))
+        scene = find_scene(what, options, list(ignore))
     lab = Lab(scene, options, port)
     for warning in warned:
         lab.warn(warning)
@@ -221,62 +221,3 @@ def _speed(speed: float) -> float:
     if not 0.01 <= speed <= 100:
         raise OptionError(f"speed must be between 0.01 and 100, got {speed}")
     return float(speed)
-
-
-def _scene(what: ModelSource | Simulation | Trajectory, options: dict[str, Any], ignore: list[str]) -> Scene:
-    """The scene that shows something."""
-    from saltus.lab.player import Player
-    from saltus.lab.scene.scenes import Scene, scenes
-    from saltus.model.load import load
-    from saltus.record.trajectory import Trajectory
-    from saltus.simulate.simulation import Simulation
-
-    if isinstance(what, Trajectory):
-        if options.keys() - {"speed", "playing"} or ignore:
-            raise OptionError("a recording has no integrator, timestep or parameters to choose")
-
-        def play(downloads: Downloads, given: Mapping[str, Any]) -> Session:
-            return Player(what, downloads, **given)
-
-        return Scene("recording", "Recording", "Yours", play)
-    source = what if isinstance(what, Simulation) else None
-    if source is not None and source.dynamics is not None:
-        raise OptionError(
-            f"{source.dynamics} does not follow changes of the model in the lab; show a recording instead"
-        )
-    if isinstance(what, str) and what in scenes() and not ignore:
-        return scenes()[what]
-    if isinstance(what, str) and _is_bare(what) and what not in scenes() and not Path(what).exists():
-        raise ModelError(f"no such file{proposal(what, scenes())} (scenes: {', '.join(scenes())})", file=what)
-    model = load(what.model if isinstance(what, Simulation) else what, ignore=ignore)
-    name = _name(what, model.name)
-    name = name if name not in scenes() else f"{name} (yours)"
-    given: dict[str, Any] = {}
-    if source is not None:
-        given |= {"integrator": source.integrator, "contact": source.law, "timestep": source.timestep}
-        given |= {"control": source.control, "source": source}
-    return _model_scene(name, model, **given)
-
-
-def _model_scene(name: str, model: Model, **given: Any) -> Scene:
-    """A scene of the user's own model."""
-    from saltus.lab.making.setup import Setup
-    from saltus.lab.scene.pendularm import GHOSTS
-    from saltus.lab.scene.scenes import Scene
-    from saltus.lab.session import LiveSession
-
-    given = {"ghosts": GHOSTS if model.nbody < 10 else (), **given}
-    return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
-
-
-def _is_bare(what: str) -> bool:
-    """Whether a text is a name rather than a file's or a model itself."""
-    return not (what.lstrip().startswith("<") or Path(what).suffix)
-
-
-def _name(what: Any, name: str) -> str:
-    """What to call a model: its name, or where it has none that of its file."""
-    if name != UNNAMED:
-        return name
-    is_path = isinstance(what, os.PathLike) or (isinstance(what, str) and not what.lstrip().startswith("<"))
-    return Path(what).stem if is_path else "model"

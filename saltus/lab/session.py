@@ -129,6 +129,11 @@ class LiveSession(Session):
     def drawings(self) -> list[dict[str, Any]] | None:
         return self.extras.drawn(self.sim, self.notify) if self.extras is not None and self.ready else None
 
+    @property
+    def parameter_keys(self) -> list[str]:
+        """Values of the model that have sliders."""
+        return list(self._parameters)
+
     # ------------------------------------------------------------ what users add
 
     def add(self, extras: Extras) -> None:

@@ -7,7 +7,7 @@ What the page reads and writes are fields of these, by the names that kernels ha
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -71,11 +71,12 @@ class _Image:
         return {"at": self.known[content], "count": int(array.size)}
 
 
-def program(simulations: Sequence[Simulation]) -> Program:
+def program(simulations: Sequence[Simulation], progress: Callable[[float], object] | None = None) -> Program:
     """The module of simulations of one model with one controller, under different integrators and contact laws.
 
-    The first of each law is the one whose state the page begins with. Raises OptionError where the model's kernels call
-    MuJoCo's functions, which a browser does not have.
+    The first is the one whose state the page begins with. progress: called with the fraction that is done.
+
+    Raises OptionError where the model's kernels call MuJoCo's functions, which a browser does not have.
     """
     engines = [sim.engine for sim in simulations]
     check_ours(engines[0])
@@ -89,6 +90,8 @@ def program(simulations: Sequence[Simulation]) -> Program:
         if key not in laws:
             laws[key] = _law(engine, m, len(laws), image, functions)
         found.append(_loop(engine, list(laws).index(key), len(found), image, functions))
+        if progress is not None:
+            progress(len(found) / (len(engines) + 1))
     widths = {"contactWidth": CONTACT_WIDTH, "pathWidth": PATH_WIDTH, "eventWidth": EVENT_WIDTH}
     about = {"laws": list(laws.values()), "loops": found, "statuses": STATUSES, **widths}
     return Program(module_of(functions), b"".join(image.parts), about)

@@ -54,13 +54,13 @@ export class Connection {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ type, ...fields }));
   }
 
-  /** The address of something to download. */
-  download(name) {
-    return this.address(`/download/${name}`);
+  /** What is to be downloaded: "state.py", or what was recorded. */
+  file(name, options) {
+    return fetch(this.address(name), options);
   }
 
-  /** A path with the token. */
-  address(path) {
-    return `${path}${this.query}`;
+  /** Its address, with the token. */
+  address(name) {
+    return `${name === 'state.py' ? '' : '/download'}/${name}${this.query}`;
   }
 }

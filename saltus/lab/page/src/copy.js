@@ -8,7 +8,7 @@ import { notice } from './notices.js';
 export async function copyState(connection) {
   let text;
   try {
-    const response = await fetch(connection.address('/state.py'));
+    const response = await connection.file('state.py');
     text = await response.text();
     if (!response.ok) throw new Error(text.trim());
   } catch (error) {

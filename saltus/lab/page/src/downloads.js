@@ -9,7 +9,8 @@ const KEPT = 60000;  // ms for which the browser may take the file from memory
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export class Downloads {
-  constructor() {
+  constructor(connection) {
+    this.connection = connection;
     this.now = null;
     byId('download-cancel').onclick = () => this.now?.abort();
   }
@@ -20,11 +21,11 @@ export class Downloads {
       if (!link.href || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       if (this.now) notice('info', 'Another download is on its way.');
-      else this.get(link.href, link.download);
+      else this.get(link.download);
     });
   }
 
-  async get(address, name) {
+  async get(name) {
     const control = new AbortController();
     const began = performance.now();
     const waiting = () => this.say(`Preparing ${name}: ${Math.floor((performance.now() - began) / SECOND)} s`, null);
@@ -33,7 +34,7 @@ export class Downloads {
     waiting();
     const timer = setInterval(waiting, SECOND);
     try {
-      const response = await fetch(address, { signal: control.signal });
+      const response = await this.connection.file(name, { signal: control.signal });
       clearInterval(timer);
       if (!response.ok) throw new Error((await response.text()).trim());
       save(await this.read(response, name), name);

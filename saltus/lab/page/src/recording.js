@@ -4,18 +4,21 @@ import { byId } from './dom.js';
 import { Downloads } from './downloads.js';
 
 const FILES = { 'download-trajectory': 'trajectory.nc', 'download-video': 'video.mp4', 'download-report': 'report.html' };
+const LOCAL_FILES = { 'download-trajectory': 'trajectory.csv' };
 
 export class Recording {
-  constructor(connection) {
+  /** @param {boolean} local whether the simulation runs in this page, which draws no videos and writes no reports */
+  constructor(connection, local) {
     this.now = {};
     byId('record').onclick = () => connection.send('record', { on: !this.now.recording });
     byId('make-video').onclick = () => connection.send('video');
-    const downloads = new Downloads();
-    for (const [id, file] of Object.entries(FILES)) {
+    const downloads = new Downloads(connection);
+    for (const [id, file] of Object.entries(local ? LOCAL_FILES : FILES)) {
       downloads.follow(byId(id));
-      byId(id).dataset.address = connection.download(file);
+      byId(id).dataset.address = connection.address(file);
       byId(id).download = file;
     }
+    if (local) byId('download-trajectory').textContent = 'Trajectory (CSV)';
   }
 
   update(status, writer) {

@@ -103,6 +103,7 @@ class Law extends Struct {
     this.contact = law.contact;
     this.functions = law.functions;
     this.most = law.contacts;
+    this.given = this.all.slice();  // as it is in the file
     this.bounded = law.bounded.map(([place, constant, power]) => [place, constant, power, this.all[place]]);
     this.width = program.about.contactWidth;
     this.table = program.room(Math.max(1, this.most * this.width) * LONG);
@@ -116,6 +117,7 @@ class Law extends Struct {
     this.jacobian = [program.room(3 * nv * LONG), program.room(3 * nv * LONG)];
   }
 
+  /** All its real numbers. */
   get all() {
     return this.program.reals(this.reals, this.count);
   }

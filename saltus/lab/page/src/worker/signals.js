@@ -17,6 +17,10 @@ export class Signals {
     Object.assign(this, { page, every: 1, since: 0, rate: 0, cost: 0, wait: 0, revision: 1 });
     this.places = new Map(page.signals.map(({ id }, k) => [id, k]));
     this.room = Math.max(2, Math.min(MOST_SAMPLES, Math.floor(MOST_BYTES / (ROOM_FOR_MORE * (8 + 4 * page.signals.length)))));
+    let place = 0;
+    const sources = page.sources.map((source) => ({ ...source, place: (place += source.count) - source.count }));
+    // looking for energies takes the place of what was looked at before
+    this.sources = [...sources.filter(({ field }) => field !== 'energy'), ...sources.filter(({ field }) => field === 'energy')];
     this.choose(page.preset);
     this.clear();
   }
@@ -86,11 +90,7 @@ export class Signals {
     const row = new Float32Array(this.page.signals.length).fill(NaN);
     const began = performance.now();
     if (compute) sim.look(this.page.scene.extent);
-    let place = 0;
-    for (const source of this.page.sources) {
-      if (compute || !source.computed) row.set(read(sim, source), place);
-      place += source.count;
-    }
+    for (const source of this.sources) if (compute || !source.computed) row.set(read(sim, source), source.place);
     if (compute) {
       const spent = performance.now() - began;
       this.cost = this.cost ? Math.min(1.1 * this.cost, spent) : spent;

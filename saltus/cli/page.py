@@ -1,0 +1,68 @@
+"""`saltus page`: a model in one HTML file that simulates in the reader's browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from saltus.cli.options import Friction, Ignore, Restitution, Timestep, complete_scenes
+from saltus.terminal import screen
+
+
+def page(
+    context: typer.Context,
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MODEL]", help="A model file, a bundled name or a scene.", autocompletion=complete_scenes
+        ),
+    ] = None,
+    scene: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A scene of the lab, in place of MODEL.", autocompletion=complete_scenes),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="F.html", help="The file to write.", show_default=True)
+    ] = Path("page.html"),
+    integrator: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Integrator at first (default: the scene's).")
+    ] = None,
+    integrators: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Integrators to choose from, besides the first (default: by size)."),
+    ] = None,
+    contact: Annotated[str | None, typer.Option(metavar="soft|hard", help="Contact law at first.")] = None,
+    contacts: Annotated[
+        str | None, typer.Option(metavar="soft,hard", help="Contact laws to choose from (default: by size).")
+    ] = None,
+    restitution: Restitution = None,
+    friction: Friction = None,
+    timestep: Timestep = None,
+    key: Annotated[str | None, typer.Option(metavar="NAME", help="Initial keyframe, by name.")] = None,
+    ignore: Ignore = None,
+    speed: Annotated[float, typer.Option(metavar="X", help="Simulated seconds per second.")] = 1.0,
+    paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
+) -> None:
+    """Write one HTML file in which the model moves in the reader's browser, without a server or a network.
+
+    The file works from a disk or any web server, and on phones.
+    """
+    if (model is None) == (scene is None):
+        raise typer.BadParameter("give either MODEL or --scene NAME", context, param_hint="MODEL")
+    options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
+    options |= {"restitution": restitution, "friction": friction, "ignore": ignore or []}
+    options |= {"integrators": _names(integrators), "contacts": _names(contacts)}
+    from saltus.lab.standalone.page import page as write_page
+
+    with screen.collected_warnings() as warned, screen.Activity() as activity:
+        options["progress"] = activity.progress("compiling for the browser")
+        written = write_page(model or scene or "", output, speed=speed, playing=not paused, **options)
+    for warning in warned:
+        screen.say(f"warning: {warning}")
+    typer.echo(f"{written}: {written.stat().st_size / 1e6:.2f} MB; open it in a browser")
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,66 @@
+/** The wire to a simulation that runs in this page: the same messages as the server's, from a worker. */
+
+export class LocalConnection {
+  /**
+   * @param {{message, frame, state, misunderstood}} to as for Connection
+   * @param {string} contents base64, see saltus/lab/standalone/page.py
+   * @param {string} script of the worker
+   */
+  constructor(to, contents, script) {
+    this.to = to;
+    this.asked = new Map();
+    const address = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+    this.worker = new Worker(address);
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = ({ message }) => this.ended(message);
+    const page = Uint8Array.from(atob(contents), (letter) => letter.charCodeAt(0));
+    this.worker.postMessage({ page }, [page.buffer]);
+    to.state(null);
+  }
+
+  /** Nothing is to be opened again: there is no server. */
+  open() {}
+
+  receive({ message, frame, error, id, answer, failed }) {
+    if (error) this.ended(error);
+    else if (id !== undefined) this.answered(id, answer, failed);
+    else {
+      try {
+        if (message) this.to.message(message);
+        else this.to.frame(frame);
+      } catch (wrong) {
+        this.to.misunderstood(wrong);
+      }
+    }
+  }
+
+  ended(text) {
+    this.to.state(`The simulation has stopped: ${text}. Reload the page to begin again.`, true);
+  }
+
+  answered(id, answer, failed) {
+    const { take, fail } = this.asked.get(id);
+    this.asked.delete(id);
+    if (failed === undefined) take(answer);
+    else fail(new Error(failed));
+  }
+
+  send(type, fields = {}) {
+    this.worker.postMessage({ command: { type, ...fields } });
+  }
+
+  /** What is to be downloaded: "state.py", or "trajectory.csv". */
+  async file(name) {
+    const id = this.asked.size + Math.random();
+    const text = await new Promise((take, fail) => {
+      this.asked.set(id, { take, fail });
+      this.worker.postMessage({ ask: name === 'state.py' ? 'state' : 'table', id });
+    });
+    return new Response(text, { headers: { 'Content-Type': 'text/plain;charset=utf-8' } });
+  }
+
+  /** Links lead nowhere: a click downloads. */
+  address() {
+    return '#';
+  }
+}

@@ -1,0 +1,102 @@
+/** Sessions with a controller that keys switch, tune and disturb; as saltus/lab/scene/servo.py. */
+
+import { Session } from './session.js';
+import { clipped, readHandle, wrapped, writeHandle } from './sliders.js';
+
+export class ServoSession extends Session {
+  constructor(program, page) {
+    super(program, page);
+    this.held = new Map();  // keys that are down: frames that they were held for
+    this.switch(page.own.on);
+  }
+
+  servo() {
+    return this.own.switches.every((place) => this.sim.get('control_prm')[place] > 0.5);
+  }
+
+  get own() {
+    return this.page.own;
+  }
+
+  /** On with its integrals at zero, or off with its motors without control. */
+  switch(on) {
+    for (const sim of [this.sim, ...this.motion.ghosts.map((ghost) => ghost.sim)]) {
+      for (const place of this.own.switches) sim.get('control_prm')[place] = on ? 1 : 0;
+      for (const place of this.own.controls) sim.get('ctrl')[place] = 0;
+      const act = sim.get('act');
+      act.fill(0, this.actCount(sim) - this.page.controlStates, this.actCount(sim));
+    }
+    this.changed = true;
+  }
+
+  actCount(sim) {
+    return sim.law.int('nact');
+  }
+
+  knob(id) {
+    return readHandle(this.sim, this.page.handles[id]);
+  }
+
+  desired(actuator) {
+    const id = this.own.angles[actuator];
+    return id === undefined ? NaN : this.knob(id);
+  }
+
+  // ------------------------------------------------------------ keys
+
+  do_keydown({ key }) {
+    const pressed = key.toLowerCase();
+    if (!this.page.scene.keyboard.includes(pressed) || this.held.has(pressed)) return;
+    this.held.set(pressed, 0);
+    this.pressed(pressed);
+  }
+
+  /** A key went down; one that is held repeats no press. */
+  pressed(key) {
+    if (key === 'c' || key === 'x') this.switch(!this.servo());
+    else if (key === 's') this.switch(false);
+    else if (key in this.own.targets) this.moveTarget(key, 1);
+  }
+
+  do_keyup({ key }) {
+    this.held.delete(key.toLowerCase());
+  }
+
+  do_blur() {
+    this.held.clear();
+  }
+
+  beforeSteps(elapsed) {
+    for (const [key, held] of this.held) {
+      const now = held + elapsed / this.own.frame;
+      this.held.set(key, now);
+      // the first frame's change was made when the key went down
+      if (key in this.own.targets) this.moveTarget(key, Math.floor(now) - Math.floor(held));
+    }
+    if (this.own.push) this.sim.get('qfrc_applied')[this.own.push[0]] = this.pushing();
+  }
+
+  /** The user's force, N m or N. */
+  pushing() {
+    const size = this.own.push ? this.own.push[1] : 0;
+    return size * (Number(this.held.has('d')) - Number(this.held.has('a')));
+  }
+
+  moveTarget(key, frames) {
+    if (!frames) return;
+    const [id, change] = this.own.targets[key];
+    writeHandle(this.sim, this.page.handles[id], clipped(this.sliders.get(id), wrapped(this.knob(id) + frames * change)));
+    this.changed = true;
+  }
+
+  // ------------------------------------------------------------ text
+
+  hud() {
+    return [...super.hud(), this.servoBlock(), ['Keys', this.own.keyLines]];
+  }
+
+  servoBlock() {
+    const lines = this.own.knobs.map((id) => `${id} = ${this.knob(id).toFixed(2)}`);
+    return [`Servo: ${this.servo() ? 'active' : 'disabled'}`, lines];
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The simulation's thread. The page posts {page: bytes} once, the contents of its file (see
+ * saltus/lab/standalone/page.py), then {command}s and {ask, id}s; it gets {message}s, {frame}s of bytes, {answer, id}s,
+ * and {error} where nothing can go on.
+ */
+
+import { Pendularm } from './pendularm.js';
+import { Program } from './program.js';
+import { ServoSession } from './servo.js';
+import { Session } from './session.js';
+
+const PERIOD = 1000 / 60;  // ms
+const STATUS_PERIOD = 100;  // ms
+const UNACKNOWLEDGED = 3;  // frames
+const KINDS = { live: Session, servo: ServoSession, pendularm: Pendularm };
+
+let session = null;
+let [last, due, told, toldAt] = [0, 0, '', -Infinity];
+let acknowledged = 0;
+
+/** The parts of a page's contents: a length and text, a length and a module, and the memory's image. */
+async function contents(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const all = new Uint8Array(await new Response(stream).arrayBuffer());
+  const lengths = new DataView(all.buffer);
+  const [text, wasm] = [lengths.getUint32(0, true), lengths.getUint32(4, true)];
+  const parts = [all.subarray(8, 8 + text), all.subarray(8 + text, 8 + text + wasm), all.subarray(8 + text + wasm)];
+  return { about: JSON.parse(new TextDecoder().decode(parts[0])), wasm: parts[1], image: parts[2] };
+}
+
+async function open(bytes) {
+  const { about, wasm, image } = await contents(bytes);
+  const program = await Program.load(wasm, image, about.program);
+  session = new KINDS[about.page.own.kind](program, about.page);
+  say(session.hello());
+  say(session.scene());
+  say(session.signals.message());
+  tellStatus();
+  last = performance.now();
+  due = last;
+  turn();
+}
+
+const say = (message) => postMessage({ message });
+
+function tellStatus() {
+  const status = session.status();
+  const text = JSON.stringify(status);
+  toldAt = performance.now();
+  if (text === told) return;
+  told = text;
+  say(status);
+}
+
+/** One time round: motion, news. */
+function turn() {
+  const now = performance.now();
+  try {
+    session.tick((now - last) / 1000);
+    last = now;
+    for (const notice of session.notices.splice(0)) say(notice);
+    if (session.number - acknowledged < UNACKNOWLEDGED) {
+      const samples = session.signals.news();
+      if (samples) postMessage({ frame: samples }, [samples]);
+      const frame = session.frame();
+      if (frame) postMessage({ frame }, [frame]);
+    }
+    if (now - toldAt >= STATUS_PERIOD) tellStatus();
+  } catch (error) {
+    postMessage({ error: `${error.message}` });
+    throw error;
+  }
+  due = Math.max(due + PERIOD, performance.now() - PERIOD);
+  setTimeout(turn, Math.max(0, due - performance.now()));
+}
+
+const ANSWERS = { state: () => session.stateText(), table: () => session.table() };
+
+onmessage = ({ data }) => {
+  if (data.page) open(data.page).catch((error) => postMessage({ error: error.message }));
+  else if (data.ask) {
+    try {
+      postMessage({ id: data.id, answer: ANSWERS[data.ask]() });
+    } catch (error) {
+      postMessage({ id: data.id, failed: error.message });
+    }
+  } else if (data.command.type === 'ack') acknowledged = data.command.frame;
+  else session?.handle(data.command);
+};

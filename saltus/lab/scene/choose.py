@@ -1,0 +1,74 @@
+"""Which scene shows something: a scene by name, a model of the user's, a simulation, a recording."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from saltus.errors import ModelError, OptionError, proposal
+from saltus.lab.making.setup import Setup
+from saltus.lab.player import Player
+from saltus.lab.scene.pendularm import GHOSTS
+from saltus.lab.scene.scenes import Scene, scenes
+from saltus.lab.session import LiveSession
+from saltus.model.load import load
+from saltus.record.trajectory import Trajectory
+from saltus.simulate.simulation import Simulation
+
+if TYPE_CHECKING:
+    from saltus.lab.base_session import Session
+    from saltus.lab.data.recording import Downloads
+    from saltus.model.load import ModelSource
+    from saltus.model.model import Model
+
+UNNAMED = "MuJoCo Model"  # MuJoCo's name for what has none
+
+
+def find_scene(what: ModelSource | Simulation | Trajectory, options: dict[str, Any], ignore: list[str]) -> Scene:
+    """The scene that shows something."""
+    if isinstance(what, Trajectory):
+        if options.keys() - {"speed", "playing"} or ignore:
+            raise OptionError("a recording has no integrator, timestep or parameters to choose")
+
+        def play(downloads: Downloads, given: Mapping[str, Any]) -> Session:
+            return Player(what, downloads, **given)
+
+        return Scene("recording", "Recording", "Yours", play)
+    source = what if isinstance(what, Simulation) else None
+    if source is not None and source.dynamics is not None:
+        raise OptionError(
+            f"{source.dynamics} does not follow changes of the model in the lab; show a recording instead"
+        )
+    if isinstance(what, str) and what in scenes() and not ignore:
+        return scenes()[what]
+    if isinstance(what, str) and _is_bare(what) and what not in scenes() and not Path(what).exists():
+        raise ModelError(f"no such file{proposal(what, scenes())} (scenes: {', '.join(scenes())})", file=what)
+    model = load(what.model if isinstance(what, Simulation) else what, ignore=ignore)
+    name = name_of(what, model.name)
+    name = name if name not in scenes() else f"{name} (yours)"
+    given: dict[str, Any] = {}
+    if source is not None:
+        given |= {"integrator": source.integrator, "contact": source.law, "timestep": source.timestep}
+        given |= {"control": source.control, "source": source}
+    return model_scene(name, model, **given)
+
+
+def model_scene(name: str, model: Model, **given: Any) -> Scene:
+    """A scene of the user's own model."""
+    given = {"ghosts": GHOSTS if model.nbody < 10 else (), **given}
+    return Scene(name, name, "Yours", lambda d, o: LiveSession(Setup(name, name, model, **{**given, **o}), d))
+
+
+def _is_bare(what: str) -> bool:
+    """Whether a text is a name rather than a file's or a model itself."""
+    return not (what.lstrip().startswith("<") or Path(what).suffix)
+
+
+def name_of(what: Any, name: str) -> str:
+    """What to call a model: its name, or where it has none that of its file."""
+    if name != UNNAMED:
+        return name
+    is_path = isinstance(what, os.PathLike) or (isinstance(what, str) and not what.lstrip().startswith("<"))
+    return Path(what).stem if is_path else "model"
