@@ -150,7 +150,7 @@ def joint_sliders(model: Model) -> list[Handle]:
             low, high = (float(x) for x in model.jnt_range[j]) if limited else (-most, most)
             unit = "rad" if kind == HINGE else "m"
             what = slider(f"qpos[{name}]", name, "joint", low, high, unit)
-            turns = kind == HINGE and not limited
+            turns = bool(kind == HINGE and not limited)
             handles.append(Handle(what, "qpos", int(model.jnt_qposadr[j]), turns, int(model.jnt_dofadr[j])))
     return handles
 
