@@ -3,7 +3,7 @@
 from helpers.browser import LabPage
 
 REACH = """() => {
-  const SMALL = 40;  // pixels
+  const SMALL = 40 - 0.1;  // pixels, less rounding
   const wrong = [];
   const { innerWidth: width, innerHeight: height } = window;
   const all = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());

@@ -45,6 +45,9 @@ def page(phone):
     fold(phone, "fold", False)
     fold(phone, "hud-fold", True)
     phone.tab.evaluate("document.querySelectorAll('#panel details').forEach((part) => { part.open = true; })")
+    for close in phone.tab.get_by_role("button", name="Dismiss").all():
+        if close.is_visible():
+            close.tap()
     phone.tab.tap("#reset")
     phone.tab.tap("#home")
     phone.until("lab.frame.time === 0 && !lab.status.building")
@@ -123,6 +126,27 @@ def test_long_readings_scroll_under_the_finger(page):
     page.drag(((x, y + 50), (x, y - 50)))
     page.wait(lambda: page.tab.evaluate("document.getElementById('hud').scrollTop") > 50)
     assert page.get("lab.camera") == before
+
+
+@pytest.mark.parametrize("size", [(360, 640), (640, 360)], ids=lambda size: "x".join(map(str, size)))
+def test_a_divergence_is_read_and_answered(page, size):
+    """Both answers of the message are in the view, and the buttons under it stay free."""
+    page.resize(*size)
+    step = page.get("lab.status.timestep")
+    page.tab.fill("#timestep", "0.9")
+    page.tab.keyboard.press("Enter")
+    page.until("lab.status.timestep === 0.9")
+    page.tab.tap("#play")
+    halve = page.tab.get_by_role("button", name="Halve the step")
+    page.wait(halve.is_visible, 60)
+    (toast,) = [made for made in page.tab.locator(".toast").all() if made.is_visible()]
+    assert "diverged" in toast.inner_text()
+    halve.tap()
+    page.until("lab.status.timestep === 0.45")
+    assert page.unreachable() == []
+    page.tab.fill("#timestep", f"{step:g}")
+    page.tab.keyboard.press("Enter")
+    page.until(f"lab.status.timestep === {step:g} && !lab.status.building")
 
 
 # ---------------------------------------------------------------- pressed

@@ -103,7 +103,7 @@ export class OrbitCamera {
       this.three.setViewOffset(width, height, -right * width, -down * height, width, height);
       return;
     }
-    const [aside, below] = [Math.min(left, 0.5 * width), Math.min(bottom, 0.5 * height)];
+    const [aside, below] = [Math.min(left, 0.5 * width), Math.min(bottom, 0.75 * height)];
     this.widened = height / Math.min(height - below, width - aside);
     this.three.setViewOffset(width, height, -aside / 2, below / 2, width, height);
     this.update();

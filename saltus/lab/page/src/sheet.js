@@ -2,7 +2,7 @@
 
 import { byId } from './dom.js';
 
-const [USUAL, TALL, MOST] = [44, 80, 85];  // % of the room for view and panel
+const [USUAL, TALL, MOST] = [44, 70, 85];  // % of the room for view and panel
 const FOLDS = 12;  // %: a sheet that is dragged lower is folded
 const STEP = 8;  // % by an arrow
 const TAP = 6;  // pixels: less is no drag
@@ -40,6 +40,7 @@ export class Sheet {
   }
 
   down(event) {
+    event.preventDefault();  // no click on what comes under the finger
     this.grip.setPointerCapture(event.pointerId);
     this.start = { y: event.clientY, height: this.height, moved: false };
   }
