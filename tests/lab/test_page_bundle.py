@@ -21,7 +21,7 @@ def page():
 
 def sources_hash():
     """SHA-256 over path, zero byte, text, zero byte of each source in the order of the paths."""
-    paths = [LAB / "page" / name for name in SINGLE] + list((LAB / "page" / "src").iterdir())
+    paths = [LAB / "page" / name for name in SINGLE] + list((LAB / "page" / "src").rglob("*.js"))
     digest = hashlib.sha256()
     for name, path in sorted((path.relative_to(LAB / "page").as_posix(), path) for path in paths):
         digest.update(f"{name}\0{path.read_text(encoding='utf-8')}\0".encode())

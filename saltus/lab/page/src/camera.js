@@ -92,20 +92,20 @@ export class OrbitCamera {
   }
 
   /**
-   * The size of what it draws on (CSS pixels), of which so much at the left is covered: the middle moves aside. The
-   * field of view fits into what is free; it is that of the height where this is the smaller side.
+   * The size of what it draws on (CSS pixels), of which so much at the left and at the bottom is covered: the middle moves
+   * aside. The field of view fits into what is free; it is that of the height where this is the smaller side.
    */
-  frame(width, height, covered) {
-    this.framed = [width, height, covered];
+  frame(width, height, { left, bottom }) {
+    this.framed = [width, height, { left, bottom }];
     this.three.aspect = width / height;
     if (this.mounted) {
       const [right, down] = this.mounted.shift;
       this.three.setViewOffset(width, height, -right * width, -down * height, width, height);
       return;
     }
-    const hidden = Math.min(covered, 0.5 * width);
-    this.widened = Math.max(1, height / (width - hidden));
-    this.three.setViewOffset(width, height, -hidden / 2, 0, width, height);
+    const [aside, below] = [Math.min(left, 0.5 * width), Math.min(bottom, 0.75 * height)];
+    this.widened = height / Math.min(height - below, width - aside);
+    this.three.setViewOffset(width, height, -aside / 2, below / 2, width, height);
     this.update();
   }
 

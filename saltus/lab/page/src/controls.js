@@ -118,6 +118,7 @@ export class Controls {
       const button = element('button', { type: 'button', textContent: label, 'aria-label': `Pull along ${label}` });
       const start = () => byId('body').value !== '' && this.hands.pull(Number(byId('body').value), direction);
       button.onpointerdown = start;
+      button.oncontextmenu = (event) => event.preventDefault();  // what a long touch asks for
       button.onkeydown = ({ key, repeat }) => !repeat && (key === ' ' || key === 'Enter') && start();
       for (const end of ['pointerup', 'pointerleave', 'pointercancel', 'keyup', 'blur']) {
         button.addEventListener(end, () => this.hands.release());

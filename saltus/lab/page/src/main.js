@@ -14,18 +14,20 @@ import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
 import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
+import { Room } from './room.js';
 import { Drawings } from './drawings.js';
 import { Extras } from './extras.js';
 import { decodeSamples, holdsSamples } from './samples.js';
 import { Signals } from './signals.js';
 import { expose } from './hook.js';
 import { Share } from './share.js';
+import { Sheet } from './sheet.js';
 import { Sliders } from './sliders.js';
 import { Stability } from './stability.js';
 import { Stage } from './stage.js';
 
 const MARKS = ['show-joints', 'show-frames', 'show-normals'];
-const NARROW = '(max-width: 480px)';
+const SMALL = '(max-width: 600px), (max-height: 440px)';
 const lab = { role: null, scene: null, frame: null, received: 0, pull: null, error: null };
 const plots = new Plots();
 lab.stage = makeStage();
@@ -42,6 +44,7 @@ const signals = new Signals((ids) => send('plot', { signals: ids }));
 const recording = new Recording(connection, local);
 const bring = new Bring(send, () => lab.role === 'writer');
 const stability = new Stability(send);
+const room = new Room((left, bottom) => lab.stage?.cover(left, bottom));
 lab.controls = controls;
 lab.plots = plots;
 lab.signals = signals;
@@ -103,7 +106,7 @@ function status(said) {
   controls.update(said);
   recording.update(said, lab.role === 'writer');
   actions.update(controls.status);
-  makeRoom();
+  room.make();
   for (const [id, value] of Object.entries(said.sliders ?? {})) sliders.set(id, value);
   if (said.ghosts !== ghosts) showGhosts(Boolean(controls.status.ghosts));
   if (local) share.update(controls.status);
@@ -115,12 +118,6 @@ function told({ level, text }) {
   if (level === 'error') controls.refused();
   const halve = () => send('timestep', { value: Math.max(controls.status.timestep / 2, Number(byId('timestep').min)) });
   notice(level, text, level === 'diverged' ? [['Reset', () => controls.reset()], ['Halve the step', halve]] : []);
-}
-
-/** The middle of the scene stands beside the readings, not under them. */
-function makeRoom() {
-  const hud = byId('hud');
-  lab.stage?.cover(hud.hidden ? 0 : byId('readings').offsetLeft + hud.offsetWidth);
 }
 
 function showGhosts(on) {
@@ -209,7 +206,7 @@ function applyView() {
   const checked = (id) => byId(id).checked;
   controls.showReadings();
   if (!stage?.scene) return;
-  makeRoom();
+  room.make();
   stage.contacts.group.visible = checked('show-contacts');
   stage.com.wanted = checked('show-com');
   stage.motors.group.visible = checked('show-motors');
@@ -222,7 +219,7 @@ function applyView() {
 }
 
 for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', ...MARKS]) byId(id).onchange = applyView;
-byId('show-hud').checked = !matchMedia(NARROW).matches;  // there they would cover the view
+byId('show-hud').checked = !matchMedia(SMALL).matches;  // there they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();
 byId('home').onclick = () => {
   lab.stage?.camera.goHome();
@@ -238,10 +235,7 @@ byId('ruler').onclick = () => {
 byId('picture').onclick = () => lab.stage && savePicture(lab.stage, `${lab.scene?.name ?? 'saltus'}-${(lab.frame?.time ?? 0).toFixed(3)}s`);
 byId('copy-state').onclick = () => copyState(connection);
 byId('state-close').onclick = () => byId('state').close();
-byId('fold').onclick = () => {
-  const folded = document.body.classList.toggle('folded');
-  byId('fold').setAttribute('aria-expanded', String(!folded));
-};
+new Sheet();
 byId('help-close').onclick = () => byId('help').close();
 byId('help-button').onclick = () => byId('help').showModal();
 byId('licences').textContent = byId('licence-texts').textContent.trim();

@@ -1,9 +1,11 @@
-/** The mouse (or finger) in the view: pull a body, turn, move and zoom the camera. */
+/** Mouse and fingers in the view: pull a body, turn, move and zoom the camera. */
 
 import { Plane, Vector3 } from 'three';
 
 const TURN = 0.35;  // degrees a pixel
 const CLICK = 4;  // pixels: less is no drag
+const FINGER = { drag: 8, around: 24, again: 30 };  // pixels: less is no drag; how far beside a body; from tap to tap
+const AGAIN = 350;  // ms between the two taps of a double tap
 
 export class Pointer {
   /**
@@ -15,6 +17,8 @@ export class Pointer {
     this.to = to;
     this.pull = null;
     this.fingers = new Map();
+    this.touch = false;
+    this.tapped = null;
     const { canvas } = stage;
     canvas.addEventListener('pointerdown', (event) => this.down(event));
     canvas.addEventListener('pointermove', (event) => this.move(event));
@@ -22,7 +26,7 @@ export class Pointer {
       canvas.addEventListener(name, (event) => this.up(event));
     }
     canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
-    canvas.addEventListener('dblclick', (event) => this.centre(event));
+    canvas.addEventListener('dblclick', (event) => this.touch || this.centre(event));
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
@@ -32,18 +36,30 @@ export class Pointer {
     stage.canvas.focus({ preventScroll: true });
     stage.canvas.setPointerCapture(event.pointerId);
     this.fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-    if (this.fingers.size > 1) return this.letGo();
+    this.touch = event.pointerType === 'touch';
+    if (this.fingers.size > 1) {
+      this.start.moved = true;  // no tap any more
+      return this.letGo();
+    }
     this.start = { x: event.clientX, y: event.clientY, moved: false };
     this.panning = event.button !== 0 || event.shiftKey;
     if (this.panning || event.ctrlKey || event.altKey || stage.ruler.on) return;
-    const hit = stage.pick(event.clientX, event.clientY);
+    const hit = this.pick(event);
     if (!hit || !stage.moves(hit.body)) return;
     this.to.select(hit.body);
     if (!this.to.mayPull()) return;
     const plane = new Plane().setFromNormalAndCoplanarPoint(stage.camera.forward(), hit.point);
-    this.pull = { body: hit.body, point: stage.bodyPoint(hit.body, hit.point), plane, target: hit.point.clone() };
+    const { x, y } = this.touch ? stage.pixel(hit.point) : { x: event.clientX, y: event.clientY };
+    this.pull = {
+      body: hit.body, point: stage.bodyPoint(hit.body, hit.point), plane, target: hit.point.clone(),
+      beside: [x - event.clientX, y - event.clientY],
+    };
     stage.canvas.classList.add('pulling');
     this.sendPull();
+  }
+
+  pick({ clientX, clientY }) {
+    return this.stage.pick(clientX, clientY, this.touch ? FINGER.around : 0);
   }
 
   move(event) {
@@ -54,10 +70,11 @@ export class Pointer {
     last.x = event.clientX;
     last.y = event.clientY;
     if (this.fingers.size > 1) return;
-    this.start.moved ||= Math.hypot(event.clientX - this.start.x, event.clientY - this.start.y) > CLICK;
+    this.start.moved ||= Math.hypot(event.clientX - this.start.x, event.clientY - this.start.y) > (this.touch ? FINGER.drag : CLICK);
     const { camera, canvas } = this.stage;
     if (this.pull) {
-      if (this.stage.ray(event.clientX, event.clientY).intersectPlane(this.pull.plane, this.pull.target)) this.sendPull();
+      const [dx, dy] = this.pull.beside;
+      if (this.stage.ray(event.clientX + dx, event.clientY + dy).intersectPlane(this.pull.plane, this.pull.target)) this.sendPull();
     } else if (this.panning) camera.pan(-dx / canvas.clientHeight, dy / canvas.clientHeight);
     else camera.turn(-TURN * dx, -TURN * dy);
     this.stage.ask();
@@ -76,13 +93,24 @@ export class Pointer {
 
   up(event) {
     if (!this.fingers.delete(event.pointerId)) return;
-    const clicked = !this.pull && this.start && !this.start.moved && event.type === 'pointerup' && event.button === 0;
-    if (clicked && this.stage.ruler.on) this.stage.ruler.click(event.clientX, event.clientY);
+    const still = this.start && !this.start.moved && event.type === 'pointerup' && event.button === 0;
+    const clicked = !this.pull && still;
+    if (clicked && this.stage.ruler.on) this.stage.ruler.click(event.clientX, event.clientY, this.touch ? FINGER.around : 0);
     else if (clicked) {
-      const hit = this.stage.pick(event.clientX, event.clientY);
+      const hit = this.pick(event);
       if (!hit || !this.stage.moves(hit.body)) this.to.select(null);
     }
     this.letGo();
+    if (this.touch && still) this.tap(event);
+  }
+
+  /** The second tap at a place in a short time looks at it. Browsers differ in what they make of it themselves. */
+  tap(event) {
+    const first = this.tapped;
+    const { clientX: x, clientY: y, timeStamp: time } = event;
+    const again = first && time - first.time < AGAIN && Math.hypot(x - first.x, y - first.y) < FINGER.again;
+    this.tapped = again ? null : { x, y, time };
+    if (again) this.centre(event);
   }
 
   /** One message a picture, with the newest target. */
@@ -111,7 +139,7 @@ export class Pointer {
   }
 
   centre(event) {
-    const hit = this.stage.pick(event.clientX, event.clientY);
+    const hit = this.pick(event);
     if (!hit || this.stage.ruler.on) return;
     this.stage.camera.release();
     this.stage.camera.lookAt(hit.point);

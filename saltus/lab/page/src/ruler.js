@@ -28,9 +28,9 @@ export class Ruler {
     this.stage.ask();
   }
 
-  /** A click at a place on the page: the first point, the second, or the first of another pair. */
-  click(clientX, clientY) {
-    const hit = this.stage.pick(clientX, clientY);
+  /** A click at a place on the page, or so many pixels around it: the first point, the second, or the first of another pair. */
+  click(clientX, clientY, around) {
+    const hit = this.stage.pick(clientX, clientY, around);
     if (!hit) return;
     if (this.points.length === 2) this.points = [];
     this.points.push({ body: hit.body, point: this.stage.bodyPoint(hit.body, hit.point) });
@@ -47,7 +47,7 @@ export class Ruler {
     if (!this.on || !places.length) this.mark.hide();
     else this.mark.between(places[0], places.at(-1));
     this.distance = places.length === 2 ? places[0].distanceTo(places[1]) : null;
-    const next = ['Click the first point', 'Click the second point'][places.length];
+    const next = ['Pick the first point', 'Pick the second point'][places.length];
     label.textContent = next ?? `${Number(this.distance.toPrecision(4))} m`;
     this.place(label, places);
   }
@@ -55,8 +55,8 @@ export class Ruler {
   /** The label beside the middle of the line; at the top while there is none. */
   place(label, places) {
     if (places.length < 2) return label.removeAttribute('style');
-    const { left, top } = this.stage.canvas.getBoundingClientRect();
+    const { left, top, right } = this.stage.canvas.getBoundingClientRect();
     const { x, y } = this.stage.pixel(new Vector3().addVectors(...places).multiplyScalar(0.5));
-    return label.setAttribute('style', `left: ${x - left}px; top: ${y - top}px; translate: 10px -50%`);
+    return label.setAttribute('style', `left: ${Math.min(x, right - label.offsetWidth - 20) - left}px; top: ${y - top}px; translate: 10px -50%`);
   }
 }

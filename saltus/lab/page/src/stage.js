@@ -16,6 +16,7 @@ import { makeFlex, Tendon } from './strands.js';
 
 Object3D.DEFAULT_UP.set(0, 0, 1);
 const SUN = new Vector3(-0.45, -0.6, 1.3).normalize();  // towards the light
+const RING = 6;  // pixels between the rings that are searched around a finger
 const SAME = 1e-3;  // of the extent: a ghost that is so near is not seen for itself
 
 export class Stage {
@@ -37,7 +38,7 @@ export class Stage {
     this.drawn = 0;
     this.note = [];
     this.asked = false;
-    this.covered = 0;
+    this.covered = { left: 0, bottom: 0 };
     this.raycaster = new Raycaster();
     this.ruler = new Ruler(this);
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
@@ -176,19 +177,34 @@ export class Stage {
     return this.raycaster.ray;
   }
 
-  /** What is under a place on the page: {body, point} of the run itself, or null. */
-  pick(clientX, clientY) {
+  /**
+   * What is under a place on the page: {body, point} of the run itself, or null. A finger hides what it points at: if no
+   * body that moves is under the place, the nearest one not farther than `around` pixels is meant.
+   */
+  pick(clientX, clientY, around = 0) {
     if (!this.frame) return null;
-    this.ray(clientX, clientY);
     this.main.root.updateMatrixWorld(true);
-    const [hit] = this.raycaster.intersectObjects(this.main.shapes.filter((mesh) => mesh.visible), false);
-    return hit ? { body: hit.object.userData.body, point: hit.point } : null;
+    const shapes = this.main.shapes.filter((mesh) => mesh.visible);
+    const at = (x, y) => {
+      this.ray(x, y);
+      const [hit] = this.raycaster.intersectObjects(shapes, false);
+      return hit ? { body: hit.object.userData.body, point: hit.point } : null;
+    };
+    const under = at(clientX, clientY);
+    if (under && this.moves(under.body)) return under;
+    for (let radius = RING; radius <= around; radius += RING) {
+      for (let angle = 0; angle < 2 * Math.PI; angle += Math.PI / 6) {
+        const near = at(clientX + radius * Math.cos(angle), clientY + radius * Math.sin(angle));
+        if (near && this.moves(near.body)) return near;
+      }
+    }
+    return under;
   }
 
-  /** So many pixels at the left are under the readings. */
-  cover(pixels) {
-    if (pixels === this.covered) return;
-    this.covered = pixels;
+  /** So many pixels at the left are under the readings, and at the bottom under buttons. */
+  cover(left, bottom) {
+    if (left === this.covered.left && bottom === this.covered.bottom) return;
+    this.covered = { left, bottom };
     this.resize();
   }
 
