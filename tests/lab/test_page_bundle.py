@@ -59,4 +59,4 @@ def test_nothing_is_loaded_from_elsewhere(page):
     frame = re.sub(r"(?s)<script.*?</script>", "", page)
     assert not re.findall(r"(?:src|href)=[\"']?(?!data:)[\w/.]", frame)
     assert "@import" not in frame and not re.findall(r"url\((?![\"']?data:)", frame)
-    assert len(re.findall(r"<script\b", page.split('<script type="module">')[0])) == 1  # the licence texts
+    assert len(re.findall(r"<script\b", page.split('<script type="module">')[0])) == 2  # licences, worker

@@ -4,6 +4,7 @@
  * and {error} where nothing can go on.
  */
 
+import { contents } from './contents.js';
 import { Pendularm } from './pendularm.js';
 import { Program } from './program.js';
 import { ServoSession } from './servo.js';
@@ -17,16 +18,6 @@ const KINDS = { live: Session, servo: ServoSession, pendularm: Pendularm };
 let session = null;
 let [last, due, told, toldAt] = [0, 0, '', -Infinity];
 let acknowledged = 0;
-
-/** The parts of a page's contents: a length and text, a length and a module, and the memory's image. */
-async function contents(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  const all = new Uint8Array(await new Response(stream).arrayBuffer());
-  const lengths = new DataView(all.buffer);
-  const [text, wasm] = [lengths.getUint32(0, true), lengths.getUint32(4, true)];
-  const parts = [all.subarray(8, 8 + text), all.subarray(8 + text, 8 + text + wasm), all.subarray(8 + text + wasm)];
-  return { about: JSON.parse(new TextDecoder().decode(parts[0])), wasm: parts[1], image: parts[2] };
-}
 
 async function open(bytes) {
   const { about, wasm, image } = await contents(bytes);
