@@ -1,7 +1,7 @@
 """Pages of their own compute what this machine computes.
 
 Reference: the native engine, from the same state by the same steps. Both round each operation alike but for fused
-multiply-adds, so that they differ by rounding errors, and by what the motion makes of these: 1e-12 of the largest number
+multiply-adds: they differ by rounding errors, and by what the motion makes of these; by 1e-12 of the largest number
 before chaos.
 """
 
@@ -17,7 +17,13 @@ from saltus.lab.standalone.page import page, page_html
 
 TOLERANCE = 1e-12
 #: steps that are compared where 1000 would be chaos, or too many to wait for
-FEWER = {"double_pendulum_ghosts": 100, "pendularm2": 100, "double_pendulum": 100, "bouncy_disc": 20, "humanoid_trampoline": 10}
+FEWER = {
+    "double_pendulum_ghosts": 100,
+    "pendularm2": 100,
+    "double_pendulum": 100,
+    "bouncy_disc": 20,
+    "humanoid_trampoline": 10,
+}
 QUICK = ("pendularm", "cart_pole", "bouncing_ball", "muscle")
 WHOLE = [name for name in scenes() if name not in QUICK and name != "trampoline"]
 

@@ -17,7 +17,7 @@ export class Share {
   /** The first status of a page is what its links are compared with; then what this one's link says is done. */
   begin(status) {
     if (this.first) return;
-    this.first = status;
+    this.first = structuredClone(status);
     try {
       this.apply(new URLSearchParams(location.hash.slice(1)));
     } catch (error) {
@@ -63,7 +63,7 @@ export class Share {
 
   async copy() {
     const link = this.link(this.status);
-    history.replaceState(null, '', link);
+    location.hash = link.split('#')[1] ?? '';
     try {
       await navigator.clipboard.writeText(link);
       notice('info', 'The link to this page with its settings is in the clipboard.');
