@@ -10,7 +10,7 @@ import functools
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
-from numba import carray, types
+from numba import carray, types  # pyright: ignore[reportPrivateImportUsage]
 from numba.core import cgutils
 from numba.extending import intrinsic
 

@@ -103,6 +103,8 @@ def _with_number(sim: Simulation, name: str, value: float) -> Any:
     law: Any = replace(sim.law, **{name: value})  # type: ignore[type-var]
     numbers = law.numbers(sim.model, event=sim.engine.locates_events)
     given = sim.engine.hard
+    if given is None:
+        raise ValueError(f"{sim.contact} contact has no numbers")
     numbers = numbers._replace(user_events=given.user_events, actuation_states=given.actuation_states)
     return sim.model.struct(timestep=0.0, laws=sim.engine.laws._replace(hard=numbers))
 

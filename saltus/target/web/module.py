@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import llvmlite.binding as llvm
 from numba import types
@@ -160,5 +161,5 @@ def _results(function: Function) -> list[str]:
     kind = function.result
     if kind == types.none:
         return []
-    parts = list(kind) if isinstance(kind, types.BaseTuple) else [kind]
+    parts: Any = kind if isinstance(kind, types.BaseTuple) else [kind]
     return ["double" if part == types.float64 else "i8" if part == types.boolean else "i64" for part in parts]
