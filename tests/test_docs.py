@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-DOCUMENT = DOCS / "lagrange.md"
+DOCUMENT = DOCS / "howto/lagrange.md"
 
 
 def run_samples(document, folder, least=4, **environment):
@@ -58,8 +58,8 @@ def test_files_that_it_names_exist():
 @pytest.mark.slow
 def test_the_samples_on_hard_contact_run(tmp_path):
     """The table of the cradle is the one in the text."""
-    result = run_samples(DOCS / "hard_contact.md", tmp_path)
-    text = (DOCS / "hard_contact.md").read_text(encoding="utf-8")
+    result = run_samples(DOCS / "howto/hard_contact.md", tmp_path)
+    text = (DOCS / "howto/hard_contact.md").read_text(encoding="utf-8")
     table = re.search(r"```\n(newton .*?)```", text, re.S)
     assert table is not None and table[1] in result.stdout
     assert "(101,) (1, 101) (1, 101) (3, 101)" in result.stdout
@@ -70,17 +70,17 @@ def test_the_samples_on_sweeps_run(tmp_path):
     """And the page names all quantities, reductions and numbers that there are."""
     from saltus.study.measures import NUMBERS, QUANTITIES, REDUCTIONS
 
-    result = run_samples(DOCS / "sweep.md", tmp_path, least=1)
+    result = run_samples(DOCS / "howto/sweep.md", tmp_path, least=1)
     assert "('opt.timestep', 'qpos[height]', 'height[ball].apex', 'penetration.max', 'status')" in result.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"drops.csv", "drops.png"}
-    text = (DOCS / "sweep.md").read_text(encoding="utf-8")
+    text = (DOCS / "howto/sweep.md").read_text(encoding="utf-8")
     for name in (*QUANTITIES, *REDUCTIONS, *NUMBERS):
         assert re.search(rf"`{name}\b", text), name
 
 
 def test_the_samples_on_the_lab_run(tmp_path):
     """In the place of a browser, nothing is started."""
-    run_samples(DOCS / "lab.md", tmp_path, least=2, BROWSER="true")
+    run_samples(DOCS / "howto/lab.md", tmp_path, least=2, BROWSER="true")
 
 
 @pytest.mark.slow
@@ -88,8 +88,8 @@ def test_the_sample_on_energy_runs(tmp_path):
     """Its balance is the one in the text but for the residual's digits, and the page names all accounts."""
     from saltus.record.table.ledger import ACCOUNTS
 
-    result = run_samples(DOCS / "energy.md", tmp_path, least=1)
-    text = (DOCS / "energy.md").read_text(encoding="utf-8")
+    result = run_samples(DOCS / "howto/energy.md", tmp_path, least=1)
+    text = (DOCS / "howto/energy.md").read_text(encoding="utf-8")
     table = re.search(r"```\n(energy \(J\).*?)\nresidual", text, re.S)
     assert table is not None and table[1] in result.stdout
     for name in ACCOUNTS:
@@ -97,7 +97,7 @@ def test_the_sample_on_energy_runs(tmp_path):
 
 
 def test_tests_that_hold_promises_exist():
-    text = (DOCS / "reliability.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference/reliability.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", text)
     assert len(named) > 20
     for file, name in named:

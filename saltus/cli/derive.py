@@ -54,7 +54,7 @@ class Files:
 def derive(
     model: ModelArgument,
     orientation: Annotated[
-        str, typer.Option(metavar="relative|absolute|maximal", help="Coordinates; see docs/lagrange.md.")
+        str, typer.Option(metavar="relative|absolute|maximal", help="Coordinates; see docs/howto/lagrange.md.")
     ] = "relative",
     parameters: Annotated[
         str,

@@ -65,7 +65,7 @@ def sweep(
     measure: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Quantity to measure, e.g. 'height[ball].apex'; repeatable. See docs/sweep.md."
+            metavar="NAME", help="Quantity to measure, e.g. 'height[ball].apex'; repeatable. See docs/howto/sweep.md."
         ),
     ] = None,
     together: Annotated[

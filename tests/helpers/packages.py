@@ -1,6 +1,6 @@
 """Model files of packages on PyPI: found where installed, else downloaded; which of them load, and step.
 
-    PYTHONPATH=tests python -m helpers.packages > docs/models.md
+    PYTHONPATH=tests python -m helpers.packages > docs/reference/models.md
 
 writes the report on every package below, which takes some minutes and downloads 200 MB. A file is a model if MuJoCo
 compiles it by itself; the rest are parts that models include, or need what is not there.
@@ -164,7 +164,7 @@ HEADER = """# Models of packages on PyPI
 EXPLAINED = """
 A file counts as a model if MuJoCo {version} compiles it on its own. Each model is loaded with `saltus.load(path)`,
 without `ignore`, and takes one step with its own integrator. Written by
-`PYTHONPATH=tests python -m helpers.packages > docs/models.md`; a test repeats this where the packages are available.
+`PYTHONPATH=tests python -m helpers.packages > docs/reference/models.md`; a test repeats this where the packages are available.
 """
 
 

@@ -22,7 +22,7 @@ import saltus
 from saltus.number.kinds import lane64
 
 LEAST = 0.95  # of models
-REPORT = packages.Path(__file__).resolve().parents[2] / "docs" / "models.md"
+REPORT = packages.Path(__file__).resolve().parents[2] / "docs" / "reference" / "models.md"
 EPS = 2.2e-16
 
 
@@ -36,13 +36,15 @@ def there(package):
 @pytest.mark.slow
 @pytest.mark.parametrize("package", packages.PACKAGES)
 def test_models_load_and_step(package):
-    """At least 95 of 100, and as docs/models.md says."""
+    """At least 95 of 100, and as docs/reference/models.md says."""
     there(package)
     line, details, refused = packages.report(package)
     models, taken = line.split("|")[3:5]
     assert int(taken) >= LEAST * int(models), refused
     text = REPORT.read_text(encoding="utf-8")
-    assert line in text, "write docs/models.md anew: PYTHONPATH=tests python -m helpers.packages > docs/models.md"
+    assert line in text, (
+        "write docs/reference/models.md anew: PYTHONPATH=tests python -m helpers.packages > docs/reference/models.md"
+    )
     assert all(one in text for one in details)
 
 

@@ -95,8 +95,8 @@ def reference(values):
 
 
 def table_of_the_page():
-    """Rows of the table in docs/trampoline.md: numbers by case."""
-    text = (Path(__file__).resolve().parents[2] / "docs" / "trampoline.md").read_text(encoding="utf-8")
+    """Rows of the table in docs/howto/trampoline.md: numbers by case."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "howto" / "trampoline.md").read_text(encoding="utf-8")
     rows = [
         line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ") and line.count("|") == 8
     ]

@@ -51,7 +51,7 @@ def simulated(model: Model) -> list[tuple[str, str, str]]:
     friction = _of_joints_then_tendons(m.friction_obj, m.ndoffriction, of_dofs, tendons)
     rows = [("limits", screen.some(limits), ""), ("dry friction", screen.some(dict.fromkeys(friction)), "")]
     rows.append(("equalities", _equalities(model, active=True), ""))
-    for foreign, why in ((False, ""), (True, "by MuJoCo's functions, see docs/collision.md")):
+    for foreign, why in ((False, ""), (True, "by MuJoCo's functions, see docs/reference/collision.md")):
         kinds = [_kind(model, int(c)) for c in np.flatnonzero(m.collision_foreign == foreign)]
         for what in ("geoms", "deformable bodies"):
             own = [kind for kind in kinds if ("flex" in kind) == (what != "geoms")]

@@ -1,6 +1,6 @@
 """MJCF, attribute by attribute: what the installed MuJoCo has, and what becomes of it.
 
-    python -m saltus.model.source.mjcf > docs/mjcf.md
+    python -m saltus.model.source.mjcf > docs/reference/mjcf.md
 
 The attributes are those of MuJoCo's schema. Each has a row in `saltus.model.source.mjcf_table`, so that one that is new
 in MuJoCo is reported as a gap.
@@ -82,7 +82,7 @@ HEADER = """# MJCF, attribute by attribute
 Which elements and attributes of MuJoCo {version}'s MJCF are simulated, which are refused, and which do not affect
 motion. A model that uses a refused feature does not load: a `ModelError` names the element. `ignore=[...]` with the
 word in the last column removes the feature; this also works for simulated features that have a word there. How closely
-results agree with MuJoCo's is in [CONTRIBUTING.md](../CONTRIBUTING.md). Elements that only generate others, such as
+results agree with MuJoCo's is in [Contributing](../contributing.md). Elements that only generate others, such as
 `frame`, `replicate` and `include`, are expanded by MuJoCo's compiler, which also reads URDF.
 
 {counts}
@@ -103,7 +103,7 @@ results agree with MuJoCo's is in [CONTRIBUTING.md](../CONTRIBUTING.md). Element
   MuJoCo omits this, although it includes forces on pinned nodes. If such a body has more than fifty contacts with a
   geom, the same fifty are kept as in MuJoCo, except that rounding decides between contacts equally far from the others.
 
-Written by `python -m saltus.model.source.mjcf > docs/mjcf.md`; a test checks that it is up to date with MuJoCo.
+Written by `python -m saltus.model.source.mjcf > docs/reference/mjcf.md`; a test checks that it is up to date with MuJoCo.
 """
 
 

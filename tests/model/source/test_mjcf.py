@@ -5,7 +5,7 @@ from pathlib import Path
 from saltus.model.source import mjcf
 from saltus.model.source.mjcf_table import TABLE
 
-DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "mjcf.md"
+DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "reference" / "mjcf.md"
 
 
 def test_every_attribute_has_its_place():
@@ -27,4 +27,4 @@ def test_an_attribute_without_a_place_is_a_gap(monkeypatch):
 
 def test_document_is_up_to_date():
     text = DOCUMENT.read_text(encoding="utf-8")
-    assert text == mjcf.document(), "write it anew: python -m saltus.model.source.mjcf > docs/mjcf.md"
+    assert text == mjcf.document(), "write it anew: python -m saltus.model.source.mjcf > docs/reference/mjcf.md"

@@ -1,0 +1,55 @@
+"""The site: `docs/build` makes it; notebooks are executed, live pages compiled, and a warning is an error."""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE / "_extensions")]
+os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+from saltus.version import __version__  # noqa: E402
+
+project = "Saltus"
+author = "The Saltus authors"
+copyright = "The Saltus authors, Apache-2.0"
+version = release = __version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx-mathjax-offline",
+    "live_page",
+]
+exclude_patterns = ["_build", "_extensions", "**/.ipynb_checkpoints"]
+nitpicky = False
+intersphinx_mapping = {}  # no page depends on another site
+
+# pages
+html_theme = "furo"
+html_title = "Saltus"
+html_static_path = ["_static"]
+html_show_sourcelink = True
+html_copy_source = False
+html_theme_options = {"navigation_with_keys": True}
+
+# Markdown and notebooks
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE / "_build" / "jupyter_cache")
+nb_execution_timeout = 600
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+
+# docstrings
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
