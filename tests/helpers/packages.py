@@ -164,7 +164,8 @@ HEADER = """# Models of packages on PyPI
 EXPLAINED = """
 A file counts as a model if MuJoCo {version} compiles it on its own. Each model is loaded with `saltus.load(path)`,
 without `ignore`, and takes one step with its own integrator. Written by
-`PYTHONPATH=tests python -m helpers.packages > docs/reference/models.md`; a test repeats this where the packages are available.
+`PYTHONPATH=tests python -m helpers.packages > docs/reference/models.md`; a test repeats this where the packages are
+available.
 """
 
 

@@ -103,7 +103,8 @@ results agree with MuJoCo's is in [Contributing](../contributing.md). Elements t
   MuJoCo omits this, although it includes forces on pinned nodes. If such a body has more than fifty contacts with a
   geom, the same fifty are kept as in MuJoCo, except that rounding decides between contacts equally far from the others.
 
-Written by `python -m saltus.model.source.mjcf > docs/reference/mjcf.md`; a test checks that it is up to date with MuJoCo.
+Written by `python -m saltus.model.source.mjcf > docs/reference/mjcf.md`; a test checks that it is up to date with
+MuJoCo.
 """
 
 

@@ -58,8 +58,8 @@ class Hard:
         bounce_height: m; where bounces shrink geometrically, the contact closes once the next is lower than this.
         dense: what to do where a contact has more than `dense_events` events within `dense_time` s, or more is closed
             than there is room for: "step" (go on in steps of time of `dense_step` s until it is over, see
-            docs/howto/hard_contact.md; the event "dense" in the log sums up what happened), "locate" (locate all events,
-            however many) or "stop" (EventError).
+            docs/howto/hard_contact.md; the event "dense" in the log sums up what happened), "locate" (locate all
+            events, however many) or "stop" (EventError).
     """
 
     restitution: float = 0.0
