@@ -75,7 +75,7 @@ def test_fingers_run_it_choose_a_method_and_pull(page):
 
 
 def test_its_energy_is_kept(page):
-    """Under RK4 with steps of 5 ms, from rest, for five seconds: relative errors of order (ω h)⁴ = 1e-6 with ω < 10 / s."""
+    """Under RK4 with steps of 5 ms, from rest, for five seconds: an error of order (ω h)⁴, 1e-6 with ω < 7 / s."""
     page.fold("fold", False)
     page.tab.evaluate("document.querySelectorAll('#panel details').forEach((part) => { part.open = true; })")
     page.tab.select_option("#integrator", "rk4")
