@@ -15,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 import time
+import tomllib
 import venv
 import zipfile
 from collections.abc import Iterable
@@ -46,9 +47,10 @@ def sdist_differences(names: Iterable[str], expected: set[str]) -> list[str]:
 def wheel_differences(names: Iterable[str], expected: set[str], licences: Iterable[str]) -> list[str]:
     """What a wheel's files lack or have too many, given the tracked files and the licence files of the project."""
     found = {name for name in names if not KERNELS.fullmatch(name)}
-    tops = {name.partition("/")[0] for name in found} - {"saltus"}
-    if len(tops) != 1 or not (info := tops.pop()).endswith(".dist-info"):
-        return [f"{sorted(tops)}: besides saltus/ there must be one .dist-info"]
+    others = sorted({name.partition("/")[0] for name in found} - {"saltus"})
+    if len(others) != 1 or not others[0].endswith(".dist-info"):
+        return [f"{others}: besides saltus/ there must be one .dist-info and nothing else"]
+    info = others[0]
     wanted = {name for name in expected if name.startswith("saltus/") and not name.startswith(PAGE_SOURCES)}
     wanted |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
     return _differences(found, wanted | {f"{info}/licenses/{name}" for name in licences})
@@ -62,8 +64,6 @@ def _differences(found: set[str], wanted: set[str]) -> list[str]:
 
 def check_contents(sdist: Path, wheel: Path) -> None:
     """End the program with what is wrong in the files of either, if anything is."""
-    import tomllib
-
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     with tarfile.open(sdist) as archive:
         inside = [member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()]

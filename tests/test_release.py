@@ -48,7 +48,7 @@ def test_the_changelog_begins_with_the_version():
     assert len(headings) == CHANGELOG.count("\n## ")
     assert headings[0] == ("Unreleased", "") and all(date for _, date in headings[1:])
     released, version = Version(headings[1][0]), Version(saltus.__version__)
-    assert version.is_devrelease and released < version or released == version
+    assert (version.is_devrelease and released < version) or released == version
 
 
 def test_the_citation_names_the_latest_release_and_its_date():
