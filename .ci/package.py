@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Check the sdist and the wheel: what is in them, and whether the wheel works where the sources are not.
+
+    python .ci/package.py           builds both into a temporary folder, the wheel from the sdist
+    python .ci/package.py dist      checks those that are in dist/, compiled kernels allowed
+
+The sdist must hold every file that git tracks, the wheel every file of the package. The wheel is installed into a fresh
+environment and used from an empty folder as README's readers use it. Needs the `dev` extra, git and a package index.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import venv
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ONLY_IN_GIT = {".gitattributes"}
+PAGE_SOURCES = "saltus/lab/page/"  # what page.html is built from
+KERNELS = re.compile(r"saltus/number/cache/archived/kernels-\w+\.zip")
+COMMANDS = (
+    ["--help"],
+    ["run", "pendulum", "--plot", "pendulum.png"],
+    ["page", "pendulum", "-o", "pendulum.html"],
+)
+WRITTEN = {"pendulum.png", "pendulum.html", "pendulum.nc", "pendulum.mp4", "double_pendulum.html"}
+
+
+def tracked() -> set[str]:
+    """Paths of all files that git tracks and that are there."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return {name for name in listed.split("\0") if name and (ROOT / name).exists()}
+
+
+def sdist_differences(names: Iterable[str], expected: set[str]) -> list[str]:
+    """What an sdist's files lack or have too many, given the tracked files; its top folder is left out of names."""
+    return _differences(set(names), expected - ONLY_IN_GIT | {"PKG-INFO"})
+
+
+def wheel_differences(names: Iterable[str], expected: set[str], licences: Iterable[str]) -> list[str]:
+    """What a wheel's files lack or have too many, given the tracked files and the licence files of the project."""
+    found = {name for name in names if not KERNELS.fullmatch(name)}
+    others = sorted({name.partition("/")[0] for name in found} - {"saltus"})
+    if len(others) != 1 or not others[0].endswith(".dist-info"):
+        return [f"{others}: besides saltus/ there must be one .dist-info and nothing else"]
+    info = others[0]
+    wanted = {name for name in expected if name.startswith("saltus/") and not name.startswith(PAGE_SOURCES)}
+    wanted |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
+    return _differences(found, wanted | {f"{info}/licenses/{name}" for name in licences})
+
+
+def _differences(found: set[str], wanted: set[str]) -> list[str]:
+    return [f"{name}: missing" for name in sorted(wanted - found)] + [
+        f"{name}: does not belong there" for name in sorted(found - wanted)
+    ]
+
+
+def check_contents(sdist: Path, wheel: Path) -> None:
+    """End the program with what is wrong in the files of either, if anything is."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    with tarfile.open(sdist) as archive:
+        inside = [member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()]
+    with zipfile.ZipFile(wheel) as archive:
+        packed = archive.namelist()
+    wrong = [f"{sdist.name}: {what}" for what in sdist_differences(inside, tracked())]
+    wrong += [f"{wheel.name}: {what}" for what in wheel_differences(packed, tracked(), project["license-files"])]
+    if wrong:
+        sys.exit("\n".join(wrong))
+    for path, count in ((sdist, len(inside)), (wheel, len(packed))):
+        print(f"{path.name}: {count} files, {path.stat().st_size / 1e6:.1f} MB")
+
+
+def use(wheel: Path, folder: Path) -> None:
+    """Install the wheel into an environment of its own and run what README shows, in an empty folder."""
+    venv.create(folder / "environment", with_pip=True)
+    scripts = folder / "environment" / ("Scripts" if os.name == "nt" else "bin")
+    python, place = str(scripts / "python"), folder / "empty"
+    place.mkdir()
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+    def run(*command: str) -> str:
+        start = time.monotonic()
+        done = subprocess.run(command, cwd=place, env=variables, capture_output=True, text=True)
+        shown = " ".join([Path(command[0]).name, *command[1:]]).partition("\n")[0]
+        if done.returncode:
+            sys.exit(f"{shown}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        print(f"{time.monotonic() - start:6.1f} s  {shown}", flush=True)
+        return done.stdout
+
+    run(python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", str(wheel))
+    run(python, "-m", "pip", "check")
+    where = run(python, "-c", "import saltus; print(saltus.__version__, saltus.__file__)")
+    version, _, file = where.strip().partition(" ")
+    if not wheel.name.startswith(f"saltus-{version}-") or not Path(file).is_relative_to(folder / "environment"):
+        sys.exit(f"not the wheel's: version {version} at {file}")
+    for words in COMMANDS:
+        run(str(scripts / "saltus"), *words)
+    (sample,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    run(python, "-W", "error", "-c", sample)
+    if {path.name for path in place.iterdir()} != WRITTEN:
+        sys.exit(f"written: {sorted(path.name for path in place.iterdir())}, expected {sorted(WRITTEN)}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="saltus-package-") as directory:
+        folder = Path(directory).resolve()
+        dist = Path(sys.argv[1]).resolve() if sys.argv[1:] else folder / "dist"
+        if not sys.argv[1:]:
+            subprocess.run(
+                [sys.executable, "-m", "build", "--outdir", dist, ROOT], check=True, stdout=subprocess.DEVNULL
+            )
+        sdists, wheels = sorted(dist.glob("*.tar.gz")), sorted(dist.glob("*.whl"))
+        if len(sdists) != 1 or len(wheels) != 1:
+            sys.exit(f"{dist}: {len(sdists)} sdists and {len(wheels)} wheels, where there must be one of each")
+        check_contents(*sdists, *wheels)
+        subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *sdists, *wheels], check=True)
+        use(*wheels, folder)
+
+
+if __name__ == "__main__":
+    main()
