@@ -52,6 +52,7 @@ nb_merge_streams = True
 # docstrings
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
+autodoc_default_options = {"exclude-members": "feature_key"}
 autodoc_class_signature = "mixed"
 maximum_signature_line_length = 100
 python_use_unqualified_type_names = True

@@ -85,6 +85,7 @@ def _escaped(text: str) -> str:
         else:
             part = re.sub(r"([*|\\])", r"\\\1", part)
             part = re.sub(r"(?<=\w)_(?!\w)", r"\\_", part)
+            part = re.sub(r"\bdocs/(\w+/\w+)\.md", r":doc:`/\1`", part)
         out.append(part)
     return "".join(out)
 

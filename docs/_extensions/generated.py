@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import re
 import textwrap
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 
 UNITS = re.compile(r" \(([^()]*)\)\.?$")
 UNIT = re.compile(r"\b(m|rad|kg|N|J|s)\b|^1/s")
+PAGE = re.compile(r"\bdocs/(\w+/\w+)\.md")
 SHAPE = re.compile(r"\[([^\]]*)\] ")
 
 
@@ -39,11 +41,14 @@ def integrators() -> str:
     import saltus
 
     rows = []
+    references = []
     for name, one in saltus.integrators().items():
         implicit = one.kind in ("implicit", "time-stepping") or ".implicit." in one.step.py_func.__module__
-        yes = ["yes" if is_it else "" for is_it in (one.adaptive, implicit, one.kind == "symplectic")]
-        rows.append([f"`{name}`", str(one.order), one.kind, *yes, one.reference])
-    return table(["name", "order", "kind", "adaptive", "implicit", "symplectic", "reference"], rows)
+        marks = ["✓" if is_it else "" for is_it in (one.adaptive, implicit, one.kind == "symplectic")]
+        rows.append([f"`{name}`", str(one.order), one.kind, *marks])
+        references.append([f"`{name}`", one.reference])
+    head = ["name", "order", "kind", "adaptive", "implicit", "symplectic"]
+    return f"{table(head, rows)}\n{table(['name', 'reference'], references)}"
 
 
 def bundled_models() -> str:
@@ -69,7 +74,7 @@ def prose(text: str) -> str:
             paragraph = "\n".join(row.strip() for row in paragraph.split("\n"))
             parts = re.split(r"(`[^`]+`)", paragraph)
             parts[::2] = [re.sub(r"([*<>$\[\]]|\b_|_\b)", r"\\\1", part) for part in parts[::2]]
-            out.append("".join(parts))
+            out.append(PAGE.sub(r"{doc}`/\1`", "".join(parts)))
     return "\n\n".join(out)
 
 
@@ -94,7 +99,7 @@ def _fields(kind: type) -> str:
     body = ast.parse(source).body[0].body
     rows = source.split("\n")
     groups: list[tuple[str, list[list[str]]]] = []
-    for field, about in zip(body, body[1:], strict=False):
+    for field, about in itertools.pairwise(body):
         if not isinstance(field, ast.AnnAssign) or not isinstance(about, ast.Expr):
             continue
         above = rows[field.lineno - 2].strip()
@@ -102,10 +107,14 @@ def _fields(kind: type) -> str:
             heading = above.lstrip("# ") if above.startswith("#") else ""
             groups.append((heading, []))
         groups[-1][1].append([f"`{field.target.id}`", *_described(ast.literal_eval(about.value), field.annotation)])
-    head = ["name", "shape", "unit", "meaning"]
-    return "\n\n".join(
-        f"{_capital(name)}\n\n{table(head, lines)}" if name else table(head, lines) for name, lines in groups
-    )
+    out = []
+    for heading, lines in groups:
+        prefixes = {line[0].partition("_")[0] for line in lines}
+        if not heading and len(prefixes) == 1 and len(lines) > 1:
+            heading = f"{prefixes.pop()}_...`"
+        out += [f"## {_capital(heading)}"] if heading else []
+        out.append(table(["name", "shape", "unit", "meaning"], lines))
+    return "\n\n".join(out)
 
 
 def _described(text: str, annotation: ast.expr) -> tuple[str, str, str]:
@@ -113,7 +122,7 @@ def _described(text: str, annotation: ast.expr) -> tuple[str, str, str]:
     shape = SHAPE.match(text)
     text = text[shape.end() :] if shape else text
     unit = UNITS.search(text)
-    if unit and UNIT.search(unit[1]):
+    if unit and UNIT.search(unit[1]) and text.count("(") == 1:
         text = text[: unit.start()] + "."
     else:
         unit = None
