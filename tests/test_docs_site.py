@@ -65,12 +65,12 @@ def test_what_the_reference_describes_exists_and_says_what_it_is():
 
 
 def test_what_guides_and_examples_import_is_in_the_reference():
-    """The deeper modules that users are led to."""
+    """The deeper modules that users are led to; one page shows how kernels work inside."""
     texts = [ROOT / "README.md", *(ROOT / "examples").glob("*.py"), *DOCS.rglob("*.md")]
     imports = re.compile(r"^from (saltus[\w.]*) import ([\w, ]+)$", re.M)
     missing = set()
     for path in texts:
-        if "_build" in path.parts:
+        if "_build" in path.parts or path.name == "one_source.md":
             continue
         for module, names in imports.findall(path.read_text(encoding="utf-8")):
             for name in map(str.strip, names.split(",")):
