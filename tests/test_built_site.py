@@ -12,8 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-
-from tests.helpers.browser import LabPage, launched
+from helpers.browser import LabPage, launched
 
 SITE = Path(__file__).resolve().parents[1] / "docs" / "_build" / "html"
 LIVE = "live"  # the folder of pages that simulate
@@ -119,7 +118,9 @@ def test_search_works_from_a_disk(browser):
     page = opened(browser, "search.html", "?q=restitution")
     page.wait(lambda: page.tab.locator("ul.search li").count() > 3)
     assert any("Hard contact" in text for text in page.tab.locator("ul.search li a").all_inner_texts())
-    assert_untroubled(page)
+    # summaries under the results are fetched, which browsers do not allow pages from a disk
+    assert set(page.complaints) <= {"Failed to fetch"}
+    assert not [address for address in page.requests if is_remote(address)]
     page.close()
 
 
