@@ -135,6 +135,7 @@ def test_live_pages_run(browser, name):
         frame = frames.nth(i).element_handle().content_frame()
         time = "window.saltusLab && window.saltusLab.frame && window.saltusLab.frame.time"
         page.wait(lambda frame=frame, time=time: (frame.evaluate(time) or 0) > 0.1, patience=60.0)
+        assert frame.evaluate("document.getElementById('hud').hidden")  # readings would cover so small a view
     assert_untroubled(page)
     page.close()
 

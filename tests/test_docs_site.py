@@ -41,11 +41,12 @@ def of(name):
     return thing
 
 
-def generated():
+def extension(name):
+    """A module of the site's own; skips the test where Sphinx is not installed."""
+    pytest.importorskip("sphinx")
     sys.path.insert(0, str(DOCS / "_extensions"))
     try:
-        pytest.importorskip("sphinx")
-        return importlib.import_module("generated")
+        return importlib.import_module(name)
     finally:
         sys.path.pop(0)
 
@@ -87,7 +88,7 @@ def test_methods_and_attributes_that_the_guides_call_exist():
             continue
         text = path.read_text(encoding="utf-8")
         for name in re.findall(r"(?<![\w./])saltus\.[A-Za-z_][\w.]*\w(?!/)", text):
-            if name.endswith((".md", ".py", ".html", ".toml")):
+            if name.endswith((".md", ".py", ".html", ".toml", ".nc", ".zarr", ".xml", ".png", ".mp4", ".webm")):
                 continue
             assert of(name) is not None or name, name
 
@@ -96,7 +97,7 @@ def test_tables_have_every_field_command_and_integrator():
     from saltus.model.model_fields import ModelFields
     from saltus.simulate.engine.data_fields import DataFields
 
-    made = generated()
+    made = extension("generated")
     for text, kind in ((made.data_fields(), DataFields), (made.model_fields(), ModelFields)):
         assert set(re.findall(r"^\| `(\w+)` \|", text, re.M)) == set(kind.__annotations__)
     assert "| `qvel` | [nv] | rad/s, m/s; of free and ball joints in body axes | Velocities. |" in made.data_fields()
@@ -109,3 +110,51 @@ def test_tables_have_every_field_command_and_integrator():
     for name in ("run", "lab", "bench smooth", "contact-law", "page"):
         assert f"\n## saltus {name}\n" in f"\n{commands}"
     assert "| `--integrator NAME` |" in commands and "| `--speed X` |" in commands
+
+
+DOCSTRING = """Solve A x = b*c for `x`s, |x| < 1 (see docs/howto/sweep.md).
+
+    u = W r + q
+
+Args:
+    W [3 n, 3 n]: what `f` makes,
+        continued.
+    q, mu: two_ numbers.
+
+Raises:
+    OptionError: a value.
+"""
+
+RESTRUCTURED = r"""
+Solve A x = b\*c for `x`\ s, \|x\| < 1 (see :doc:`/howto/sweep`).
+
+::
+
+    u = W r + q
+
+:Arguments:
+    `W` [3 n, 3 n]
+        what `f` makes,
+        continued.
+    `q`, `mu`
+        two\_ numbers.
+
+:Raises:
+    `OptionError`
+        a value.
+"""
+
+
+def test_docstrings_are_plain_text():
+    """Only backticks are markup; sections become lists of definitions, indented blocks literal."""
+    assert "\n".join(extension("docstrings").restructured(DOCSTRING.splitlines())).strip() == RESTRUCTURED.strip()
+
+
+def test_signatures_are_those_of_the_source():
+    """Aliases of types keep their names, and annotations that are written as text lose their quotes."""
+    signature = extension("docstrings").source_signature
+    arguments, returned = signature(None, "method", "", saltus.Simulation.run, None, "(*args)", None)
+    assert arguments.startswith("(duration: float") and "control: RunControl = None" in arguments
+    assert returned == "Trajectory"
+    assert "contact: ContactChoice = 'soft'" in signature(None, "class", "", saltus.Simulation, None, "", None)[0]
+    assert "restitution: float = 0.0" in signature(None, "class", "", saltus.Hard, None, "", None)[0]

@@ -97,7 +97,8 @@ def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
 # ---------------------------------------------------------------- signatures
 
 
-def _signature(app, what, name, obj, options, signature, annotation):
+def source_signature(app, what, name, obj, options, signature, annotation):
+    """Arguments and result as the source has them; None leaves what autodoc found."""
     try:
         if signature == "()" and not hasattr(obj, "__total__"):
             found = None  # as the page says
@@ -232,7 +233,7 @@ def _by_short_name(app, env, node, contnode):
 def setup(app) -> dict[str, Any]:
     app.add_role("name-or-code", Code())
     app.connect("autodoc-process-docstring", _docstring)
-    app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-signature", source_signature)
     app.connect("object-description-transform", _arrays)
     app.connect("missing-reference", _by_short_name)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
