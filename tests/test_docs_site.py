@@ -154,7 +154,7 @@ def test_signatures_are_those_of_the_source():
     """Aliases of types keep their names, and annotations that are written as text lose their quotes."""
     signature = extension("docstrings").source_signature
     arguments, returned = signature(None, "method", "", saltus.Simulation.run, None, "(*args)", None)
-    assert arguments.startswith("(duration: float") and "control: RunControl = None" in arguments
+    assert arguments.startswith("(duration: float") and "control: RunControl=None" in arguments
     assert returned == "Trajectory"
-    assert "contact: ContactChoice = 'soft'" in signature(None, "class", "", saltus.Simulation, None, "", None)[0]
+    assert "contact: ContactChoice='soft'" in signature(None, "class", "", saltus.Simulation, None, "", None)[0]
     assert "restitution: float = 0.0" in signature(None, "class", "", saltus.Hard, None, "", None)[0]
