@@ -91,6 +91,24 @@ def pile(quick: Quick = False, json: Json = None) -> None:
 
 
 @bench_app.command()
+def page(
+    quick: Quick = False,
+    json: Json = None,
+    scene: Annotated[
+        list[str] | None,
+        typer.Option("--scene", metavar="NAME", help="Measure this scene or model instead of all; repeatable."),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Also count pictures a second in a headless Chromium (needs Playwright).")
+    ] = False,
+) -> None:
+    """Pages of their own: a step as WebAssembly, under Node, against the same step on this machine."""
+    from saltus.bench.page import bench_page
+
+    bench_page(quick=quick, json_path=json, chosen=scene or [], browser=browser)
+
+
+@bench_app.command()
 def start(quick: Quick = False, json: Json = None) -> None:
     """Start-up time until the first motion, with an empty cache of compiled code and a warm one."""
     from saltus.bench.start import bench_start

@@ -3,48 +3,27 @@
 import contextlib
 import os
 import re
-import shutil
 import time
 
+import numpy as np
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--ignore-gpu-blocklist",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-)
-
-
-def executable():
-    """Path of a Chromium; skips the tests where there is none, fails where SALTUS_BROWSER is "required"."""
-    path = os.environ.get("SALTUS_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        reason = "no Chromium found; install it (apt-get install chromium) or set SALTUS_CHROMIUM"
-        if os.environ.get("SALTUS_BROWSER") == "required":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return path
+from saltus.bench.harness import browser
+from saltus.errors import OptionError
 
 
 @contextlib.contextmanager
 def launched():
-    """A browser, by Playwright's synchronous interface."""
-    path = executable()
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        try:
-            yield browser
-        finally:
-            browser.close()
+    """A browser; skips the tests where there is none, fails where SALTUS_BROWSER is "required"."""
+    try:
+        browser.executable()
+    except OptionError as missing:
+        if os.environ.get("SALTUS_BROWSER") == "required":
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+    pytest.importorskip("playwright.sync_api")
+    with browser.launched() as found:
+        yield found
 
 
 class LabPage:
@@ -130,6 +109,24 @@ class LabPage:
         (found,) = (lines for title, lines in self.hud().items() if title.startswith(block))
         (number,) = re.findall(rf"^{re.escape(name)} = (-?\d+\.\d\d)$", "\n".join(found), re.M)
         return float(number)
+
+    def steps(self, count):
+        """Click `Step` so often, and wait for the last one."""
+        before = self.get("lab.status.time")
+        self.tab.evaluate(f"for (let k = 0; k < {count}; k += 1) document.getElementById('step').click()")
+        self.until(f"lab.status.time > {before} + {count - 0.5} * lab.status.timestep", 120)
+
+    def state(self):
+        """The state that `Copy state` gives: {name: numbers}."""
+        text = self.tab.evaluate(
+            """async () => {
+              const asked = new Promise((take) => { navigator.clipboard.writeText = async (text) => take(text); });
+              document.getElementById('copy-state').click();
+              return asked;
+            }"""
+        )
+        found = dict(re.findall(r"^sim\.(\w+)(?:\[:\])? = (.+)$", text, re.M))
+        return {name: np.array(eval(value, {}), float) for name, value in found.items()}
 
     def close(self):
         self.context.close()

@@ -89,6 +89,13 @@ class TouchPage(LabPage):
         self.touch((x, y))
         self.touch()
 
+    def fold(self, button, folded):
+        """Fold or unfold what a button folds, once everything has found its place."""
+        if (self.tab.get_attribute(f"#{button}", "aria-expanded") == "false") != folded:
+            self.tab.tap(f"#{button}")
+            self.wait(lambda: (self.tab.get_attribute(f"#{button}", "aria-expanded") == "false") == folded)
+            self.tab.wait_for_timeout(200)
+
     def box(self, selector):
         """Left, top, width, height of an element, in CSS pixels."""
         found = self.tab.locator(selector).bounding_box()

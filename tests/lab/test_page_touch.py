@@ -42,8 +42,8 @@ def page(phone):
         phone.until("!lab.status.playing && !lab.frame.playing")
     phone.insets()
     phone.resize(*PHONE)
-    fold(phone, "fold", False)
-    fold(phone, "hud-fold", True)
+    phone.fold("fold", False)
+    phone.fold("hud-fold", True)
     phone.tab.evaluate("document.querySelectorAll('#panel details').forEach((part) => { part.open = true; })")
     for close in phone.tab.get_by_role("button", name="Dismiss").all():
         if close.is_visible():
@@ -52,14 +52,6 @@ def page(phone):
     phone.tab.tap("#home")
     phone.until("lab.frame.time === 0 && !lab.status.building")
     return phone
-
-
-def fold(page, button, folded):
-    """Folded or not, once everything has found its place."""
-    if (page.tab.get_attribute(f"#{button}", "aria-expanded") == "false") != folded:
-        page.tab.tap(f"#{button}")
-        page.wait(lambda: (page.tab.get_attribute(f"#{button}", "aria-expanded") == "false") == folded)
-        page.tab.wait_for_timeout(200)
 
 
 def free_middle(page):
@@ -76,9 +68,9 @@ def free_middle(page):
 def test_everything_is_reached_and_nothing_is_cut(page, size):
     page.resize(*size)
     assert page.unreachable() == []
-    fold(page, "hud-fold", False)  # over the view, and above the buttons
+    page.fold("hud-fold", False)  # over the view, and above the buttons
     assert page.unreachable() == []
-    fold(page, "fold", True)
+    page.fold("fold", True)
     assert page.unreachable() == []
     assert page.box("#canvas")[2] == size[0]
 
@@ -105,7 +97,7 @@ def test_the_help_fits_and_speaks_of_fingers(page, size):
 def test_nothing_is_under_the_notch_or_the_home_bar(page, size, insets, folded):
     page.resize(*size)
     page.insets(**insets)
-    fold(page, "fold", folded)
+    page.fold("fold", folded)
     page.tab.evaluate("document.getElementById('panel').scrollTop = 1e6")
     parts = page.tab.locator(
         "header button:visible, header select, #time, #hud-fold, #actions button, #figures:visible"
@@ -117,7 +109,7 @@ def test_nothing_is_under_the_notch_or_the_home_bar(page, size, insets, folded):
 
 
 def test_long_readings_scroll_under_the_finger(page):
-    fold(page, "hud-fold", False)
+    page.fold("hud-fold", False)
     assert page.tab.evaluate(
         "(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(document.getElementById('hud'))"
     )
@@ -159,7 +151,7 @@ def test_a_tap_switches_and_a_held_finger_pushes(page):
     page.wait(lambda: servo.get_attribute("aria-pressed") == "true")
     servo.tap()
     page.until("lab.status.servo === false")
-    fold(page, "hud-fold", False)
+    page.fold("hud-fold", False)
     page.tab.tap("#play")
     box = push.bounding_box()
     place = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -215,7 +207,7 @@ def test_the_panel_is_a_sheet_with_a_grip(page):
 
 def test_a_finger_pulls_a_body_that_it_only_nearly_meets(page):
     """The lower link's end is held at 0.8 of the arm's reach under the pivot, the finger 14 pixels beside it."""
-    fold(page, "fold", True)
+    page.fold("fold", True)
     pivot, elbow = page.place("upper", "[0, 0, 0]"), page.place("lower", "[0, 0, 0]")
     end = page.place("lower", "[0, 0, -2]")
     reach = np.hypot(*np.subtract(elbow, pivot)) + np.hypot(*np.subtract(end, elbow))

@@ -27,9 +27,9 @@ RESULTS = 4  # numbers that a function can return
 NOT_NEEDED = re.compile(r"^define [^\n]*@NRT_(?:inc|dec)ref\(.*?^}\n", re.DOTALL | re.MULTILINE)
 
 SUPPORT = f"""
-@results = internal global [{RESULTS} x double] zeroinitializer, align 16
+@saltus.results = internal global [{RESULTS} x double] zeroinitializer, align 16
 define ptr @results_at() {{
- ret ptr @results
+ ret ptr @saltus.results
 }}
 define linkonce_odr void @NRT_incref(ptr %x) alwaysinline {{
  ret void
@@ -37,17 +37,17 @@ define linkonce_odr void @NRT_incref(ptr %x) alwaysinline {{
 define linkonce_odr void @NRT_decref(ptr %x) alwaysinline {{
  ret void
 }}
-define internal double @two_parts(double %a) alwaysinline {{
+define internal double @saltus.two_parts(double %a) alwaysinline {{
  %t = fmul double %a, 134217729.0
  %u = fsub double %t, %a
  %high = fsub double %t, %u
  ret double %high
 }}
-define internal double @fused(double %a, double %b, double %c) alwaysinline {{
+define internal double @saltus.fused(double %a, double %b, double %c) alwaysinline {{
  %p = fmul double %a, %b
- %ah = call double @two_parts(double %a)
+ %ah = call double @saltus.two_parts(double %a)
  %al = fsub double %a, %ah
- %bh = call double @two_parts(double %b)
+ %bh = call double @saltus.two_parts(double %b)
  %bl = fsub double %b, %bh
  %hh = fmul double %ah, %bh
  %e1 = fsub double %hh, %p
@@ -102,7 +102,7 @@ def _for_webassembly(text: str) -> str:
     text = re.sub(r"^target triple.*$", f'target triple = "{TRIPLE}"', text, flags=re.MULTILINE)
     text = NOT_NEEDED.sub("", text)
     text = re.sub(r"^declare [^\n]*@(?:llvm\.x86\.|llvm\.fma\.f64|NRT_)[^\n]*\n", "", text, flags=re.MULTILINE)
-    text = text.replace("@llvm.fma.f64(", "@fused(").replace("= common ", "= internal ")
+    text = text.replace("@llvm.fma.f64(", "@saltus.fused(").replace("= common ", "= internal ")
     return _with_room(text) + SUPPORT
 
 
@@ -151,7 +151,7 @@ def _exported(name: str, function: Function) -> str:
         if kind != "double":
             value = f"%d{k}"
             lines.append(f" {value} = sitofp {kind} %r{k} to double")
-        lines.append(f" %o{k} = getelementptr inbounds [{RESULTS} x double], ptr @results, i32 0, i32 {k}")
+        lines.append(f" %o{k} = getelementptr inbounds [{RESULTS} x double], ptr @saltus.results, i32 0, i32 {k}")
         lines.append(f" store double {value}, ptr %o{k}")
     return "\n".join([*lines, " ret i32 %code", "}", ""])
 

@@ -5,7 +5,6 @@ m g l sin(-π/2.5) = -37.32 N m; states after steps as the native engine has the
 """
 
 import csv
-import re
 
 import numpy as np
 import pytest
@@ -24,19 +23,6 @@ KEYS = [
     "c - toggle servo",
     "s - disable servo",
 ]
-
-
-def state(page):
-    """The state that `Copy state` gives: {name: numbers}."""
-    text = page.tab.evaluate(
-        """async () => {
-          const asked = new Promise((take) => { navigator.clipboard.writeText = async (text) => take(text); });
-          document.getElementById('copy-state').click();
-          return asked;
-        }"""
-    )
-    found = dict(re.findall(r"^sim\.(\w+)(?:\[:\])? = (.+)$", text, re.M))
-    return {name: np.array(eval(value, {}), float) for name, value in found.items()}
 
 
 @pytest.mark.slow
@@ -107,7 +93,7 @@ def test_steps_are_those_of_the_native_engine(page):
     target = page.get("lab.status.sliders.target")
     sim.control_prm[PID_TARGET] = target  # other tests have moved it
     sim.step(40)
-    found = state(page)
+    found = page.state()
     assert found["time"] == pytest.approx(sim.time, rel=1e-14)
     assert np.abs(found["qpos"] - sim.qpos).max() < 1e-12 and np.abs(found["qvel"] - sim.qvel).max() < 1e-12 * WEIGHT
 

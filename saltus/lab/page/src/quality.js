@@ -16,6 +16,15 @@ export function drawsInSoftware() {
   return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
+/** Keep 2-D canvases, those of plots, in memory: without a graphics processor every line costs several times as much else. */
+export function plotInMemory() {
+  const { prototype } = HTMLCanvasElement;
+  const { getContext } = prototype;
+  prototype.getContext = function context(kind, options) {
+    return getContext.call(this, kind, kind === '2d' ? { willReadFrequently: true, ...options } : options);
+  };
+}
+
 export class Quality {
   /** @param {() => void} redraw called when a still picture can be had finer */
   constructor(renderer, shadow, software, redraw) {

@@ -1,0 +1,165 @@
+"""`saltus bench page`: time loops as WebAssembly under Node beside the same loops on this machine, in turn.
+
+Each runs with the scene's own integrator and contact law through the same motion, from the scene's start. Whether both
+compute the same is tested elsewhere; here the page's size and the time of a step count. With `browser`, the pages are
+also opened in a Chromium without a screen: when the first picture is drawn, and how many a second follow.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from saltus.bench.harness.page_process import PageProcess
+    from saltus.lab.scene.scenes import Scene
+    from saltus.simulate.simulation import Simulation
+
+QUICK_SCENES = ("pendulum", "newtons_cradle")
+WINDOW = (1280, 800)  # pixels of the browser's
+WATCHED = 5.0  # s in which pictures are counted, after as long to settle
+WORK = 0.02  # s of steps that are timed at once: the message to Node takes some 0.1 ms of it
+
+
+@dataclass(frozen=True)
+class PageRow:
+    """A scene. `bytes`: of its page; `native`, `page`: seconds a step; `ratio`: how many times slower the page is.
+
+    In a browser: `first`: seconds from the start of the page to the first picture; `fps`: pictures a second.
+    """
+
+    scene: str
+    integrator: str
+    contact: str
+    bytes: int
+    native: float
+    page: float
+    ratio: float
+    first: float = math.nan
+    fps: float = math.nan
+
+
+def bench_page(*, quick: bool, json_path: Path | None, chosen: Sequence[str], browser: bool) -> None:
+    """Measure, print a table, write it as JSON."""
+    from saltus.bench.harness import machine
+    from saltus.bench.harness.report import print_table
+    from saltus.lab.scene.scenes import scenes
+    from saltus.record.files.atomic_write import check_writable, write_whole
+    from saltus.terminal import screen
+
+    if json_path is not None:
+        check_writable(json_path, what="benchmark")
+    names = chosen or (QUICK_SCENES if quick else list(scenes()))
+    rows, refused = [], []
+    with screen.Activity() as activity, screen.collected_warnings():
+        for k, name in enumerate(names):
+            activity.progress(f"measuring {name}")(k / len(names))
+            found = measure(name, repeats=3 if quick else 11, browser=browser)
+            (refused if isinstance(found, str) else rows).append(found)
+        activity.end("pages")
+    about = machine.description(1)
+    headers = ("scene", "integrator", "contact", "page", "a step here", "in the page", "slower")
+    headers += ("first picture", "pictures/s") if browser else ()
+    print_table(headers, [_cells(row) for row in rows], left=("scene", "integrator", "contact"))
+    for reason in refused:
+        print(reason)
+    print(f"{about['cpu']}, 1 core; medians, in turn; the page under Node")
+    if json_path is not None:
+        content: dict[str, Any] = {"machine": about, "rows": [asdict(row) for row in rows], "refused": refused}
+        write_whole(json_path, (json.dumps(content, indent=2) + "\n").encode(), what="benchmark")
+        print(f"wrote {json_path}")
+
+
+def measure(name: str, repeats: int, browser: bool = False) -> PageRow | str:
+    """The row of a scene, or why it cannot be a page."""
+    from saltus.bench.harness.page_process import PageProcess
+    from saltus.bench.harness.timing import Contender, in_turn
+    from saltus.errors import OptionError
+    from saltus.lab.scene.choose import find_scene
+    from saltus.lab.standalone.page import page_html
+
+    scene = find_scene(name, {}, [])
+    sim = _native(scene)
+    contact = "soft" if sim.contact == "soft" else "hard"
+    try:
+        html = page_html(scene, {}, [sim.integrator.name], [contact])
+    except OptionError as error:
+        return str(error)
+    with PageProcess(html) as page:
+        steps = _steps(sim)
+        begin = sim.engine.checkpoint()
+        contenders = [
+            Contender("native", lambda: sim.engine.go_to(begin), lambda: sim.step(steps), steps),
+            Contender("page", lambda: _begin(page, sim, contact), lambda: page.advance(steps), steps),
+        ]
+        taken = in_turn(contenders, repeats=repeats, least=WORK)
+    native, own = taken["native"], taken["page"]
+    ratio = native.ratio_to(own)
+    seen = _watched(html) if browser else ()
+    return PageRow(name, sim.integrator.name, contact, len(html.encode()), native.median, own.median, ratio, *seen)
+
+
+def _watched(html: str) -> tuple[float, float]:
+    """Seconds until the first picture, and pictures a second, in a browser that opens the page from a file."""
+    from saltus.bench.harness.browser import launched
+
+    with tempfile.TemporaryDirectory(prefix="saltus-page-") as folder, launched() as browser:
+        file = Path(folder) / "page.html"
+        file.write_text(html, encoding="utf-8")
+        tab = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
+        tab.goto(file.as_uri())
+        tab.wait_for_function("window.saltusLab?.ready")
+        first = tab.evaluate("window.saltusLab.firstDraw") / 1000
+        if not tab.evaluate("window.saltusLab.status.playing"):
+            tab.click("#play")
+        tab.wait_for_timeout(1000 * WATCHED)
+        drawn = tab.evaluate("[window.saltusLab.drawn, performance.now()]")
+        tab.wait_for_timeout(1000 * WATCHED)
+        after = tab.evaluate("[window.saltusLab.drawn, performance.now()]")
+        return first, 1000 * (after[0] - drawn[0]) / (after[1] - drawn[1])
+
+
+def _native(scene: Scene) -> Simulation:
+    """The scene's simulation on this machine, at its start."""
+    from saltus.lab.data.recording import Downloads
+    from saltus.lab.session import LiveSession
+    from saltus.lab.standalone.loops import simulations
+
+    session = scene.open(Downloads(), {})
+    assert isinstance(session, LiveSession)
+    session.builder.give_up()
+    settings = session.builder.settings
+    (found,) = simulations(session.setup, settings, [settings.integrator.name], [settings.contact])
+    session.close()
+    return found
+
+
+def _begin(page: PageProcess, sim: Simulation, contact: str) -> None:
+    page.start(sim.integrator.name, contact)
+
+
+def _steps(sim: Simulation) -> int:
+    """How many steps take the native loop about WORK seconds."""
+    import time
+
+    begin, steps, spent = sim.engine.checkpoint(), 1, 0.0
+    sim.step(1)
+    while spent < WORK:
+        steps *= 2
+        sim.engine.go_to(begin)
+        started = time.perf_counter()
+        sim.step(steps)
+        spent = time.perf_counter() - started
+    sim.engine.go_to(begin)
+    return steps
+
+
+def _cells(row: PageRow) -> tuple[str, ...]:
+    times = (f"{1e6 * row.native:.3g} µs", f"{1e6 * row.page:.3g} µs", f"{row.ratio:.2f} x")
+    seen = () if math.isnan(row.first) else (f"{row.first:.2f} s", f"{row.fps:.0f}")
+    return row.scene, row.integrator, row.contact, f"{row.bytes / 1e6:.2f} MB", *times, *seen
