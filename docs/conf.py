@@ -18,16 +18,17 @@ version = release = __version__
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
-    "sphinx.ext.intersphinx",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx-mathjax-offline",
+    "docstrings",
+    "generated",
     "live_page",
 ]
 exclude_patterns = ["_build", "_extensions", "**/.ipynb_checkpoints"]
 nitpicky = False
-intersphinx_mapping = {}  # no page depends on another site
+smartquotes = False  # "--option" stays as it is
+default_role = "name-or-code"  # what stands in backticks in docstrings
 
 # pages
 html_theme = "furo"
@@ -51,5 +52,7 @@ nb_merge_streams = True
 # docstrings
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-napoleon_google_docstring = True
-napoleon_numpy_docstring = False
+autodoc_default_options = {"exclude-members": "feature_key"}
+autodoc_class_signature = "mixed"
+maximum_signature_line_length = 100
+python_use_unqualified_type_names = True

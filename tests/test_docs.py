@@ -1,7 +1,11 @@
-"""Python samples of the docs run as they stand; files, commands and tests that the docs name exist."""
+"""Python samples of the docs run as they stand; files, commands and tests that the docs name exist.
+
+Samples are blocks of ```python. Cells of notebooks run when the site is built (docs/build).
+"""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,91 +13,148 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-DOCUMENT = DOCS / "howto/lagrange.md"
+BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```[ ]*$", re.M | re.S)
+SHELL = ("", "bash", "sh", "console", "text")
 
 
-def run_samples(document, folder, least=4, **environment):
-    """All samples, one after another in a process of their own, as a reader would try them."""
-    samples = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.S)
-    assert len(samples) >= least
+def pages():
+    """Markdown sources of the site by their path in docs/."""
+    found = {str(path.relative_to(DOCS)): path for path in sorted(DOCS.rglob("*.md"))}
+    return {name: path for name, path in found.items() if not name.startswith("_")}
+
+
+def text_of(page):
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def blocks(text, *languages):
+    """Fenced blocks in one of these languages."""
+    return [body for language, body in BLOCK.findall(text) if language.strip() in languages]
+
+
+WITH_SAMPLES = [page for page in pages() if blocks(text_of(page), "python")]
+
+
+def run_samples(page, folder):
+    """All samples, one after another in a process of their own, as a reader would try them; no browser is started."""
+    samples = blocks(text_of(page), "python")
     result = subprocess.run(
         [sys.executable, "-c", "\n".join(samples)],
         capture_output=True,
         text=True,
         cwd=folder,
-        timeout=600,
-        env={**os.environ, **environment},
+        timeout=900,
+        env={**os.environ, "BROWSER": "true", "MPLBACKEND": "agg"},
     )
     assert result.returncode == 0, result.stderr
-    return result
+    return result.stdout
 
 
-@pytest.mark.slow
-def test_the_samples_run(tmp_path):
-    result = run_samples(DOCUMENT, tmp_path)
-    assert "Matrix([[-tau, tau]]) Matrix([[0, tau]])" in result.stdout
-    assert "[-6.01  9.57] [-11.65  16.11]" in result.stdout
-    assert "Matrix([[tau1 - tau2, tau2]])" in result.stdout
+# ---------------------------------------------------------------- what samples print and write is what the pages say
+
+
+def check_lagrange(printed, folder):
+    assert "Matrix([[-tau, tau]]) Matrix([[0, tau]])" in printed
+    assert "[-6.01  9.57] [-11.65  16.11]" in printed
+    assert "Matrix([[tau1 - tau2, tau2]])" in printed
     written = {"double_pendulum.html", "cart_pole.py", "cart_pole.c", "cart_pole.h", "cart_pole.tex"}
-    assert {path.name for path in tmp_path.iterdir()} == written
+    assert {path.name for path in folder.iterdir()} == written
 
 
-def test_the_commands_exist():
-    text = DOCUMENT.read_text(encoding="utf-8")
-    commands = re.findall(r"^saltus (.*)$", text, re.M)
-    assert len(commands) == 2
-    for command in commands:
-        words = command.split()
-        result = subprocess.run([sys.executable, "-m", "saltus", *words, "--help"], capture_output=True, text=True)
-        assert result.returncode == 0, command
-        for option in (word for word in words if word.startswith("--")):
-            assert option in result.stdout, command
-
-
-def test_files_that_it_names_exist():
-    for link in re.findall(r"\]\(([^)#:]+)\)", DOCUMENT.read_text(encoding="utf-8")):
-        assert (DOCUMENT.parent / link).exists(), link
-
-
-@pytest.mark.slow
-def test_the_samples_on_hard_contact_run(tmp_path):
+def check_hard_contact(printed, folder):
     """The table of the cradle is the one in the text."""
-    result = run_samples(DOCS / "howto/hard_contact.md", tmp_path)
-    text = (DOCS / "howto/hard_contact.md").read_text(encoding="utf-8")
-    table = re.search(r"```\n(newton .*?)```", text, re.S)
-    assert table is not None and table[1] in result.stdout
-    assert "(101,) (1, 101) (1, 101) (3, 101)" in result.stdout
+    table = re.search(r"```\n(newton .*?)```", text_of("howto/hard_contact.md"), re.S)
+    assert table is not None and table[1] in printed
+    assert "(101,) (1, 101) (1, 101) (3, 101)" in printed
 
 
-@pytest.mark.slow
-def test_the_samples_on_sweeps_run(tmp_path):
-    """And the page names all quantities, reductions and numbers that there are."""
+def check_sweep(printed, folder):
+    """The page names all quantities, reductions and numbers that there are."""
     from saltus.study.measures import NUMBERS, QUANTITIES, REDUCTIONS
 
-    result = run_samples(DOCS / "howto/sweep.md", tmp_path, least=1)
-    assert "('opt.timestep', 'qpos[height]', 'height[ball].apex', 'penetration.max', 'status')" in result.stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"drops.csv", "drops.png"}
-    text = (DOCS / "howto/sweep.md").read_text(encoding="utf-8")
+    assert "('opt.timestep', 'qpos[height]', 'height[ball].apex', 'penetration.max', 'status')" in printed
+    assert {path.name for path in folder.iterdir()} == {"drops.csv", "drops.png"}
     for name in (*QUANTITIES, *REDUCTIONS, *NUMBERS):
-        assert re.search(rf"`{name}\b", text), name
+        assert re.search(rf"`{name}\b", text_of("howto/sweep.md")), name
 
 
-def test_the_samples_on_the_lab_run(tmp_path):
-    """In the place of a browser, nothing is started."""
-    run_samples(DOCS / "howto/lab.md", tmp_path, least=2, BROWSER="true")
+def check_energy(printed, folder):
+    """The balance is the one in the text but for the residual's digits, and the page names all accounts."""
+    from saltus.record.table.ledger import ACCOUNTS
+
+    text = text_of("howto/energy.md")
+    table = re.search(r"```\n(energy \(J\).*?)\nresidual", text, re.S)
+    assert table is not None and table[1] in printed
+    for name in ACCOUNTS:
+        assert name in text
+
+
+def check_recordings(printed, folder):
+    films = {"fall.mp4", "close.mp4", "both.mp4", "fall.png", "fall.html", "long.zarr"}
+    assert {path.name for path in folder.iterdir()} == films
+    assert "(301, 1)\n(301, 1, 3) (301, 1, 3)\n(301,) (1, 301) (3, 301)\n(301, 3)" in printed
+
+
+CHECKS = {
+    "howto/lagrange.md": check_lagrange,
+    "howto/hard_contact.md": check_hard_contact,
+    "howto/sweep.md": check_sweep,
+    "howto/energy.md": check_energy,
+    "howto/recordings.md": check_recordings,
+}
 
 
 @pytest.mark.slow
-def test_the_sample_on_energy_runs(tmp_path):
-    """Its balance is the one in the text but for the residual's digits, and the page names all accounts."""
-    from saltus.record.table.ledger import ACCOUNTS
+@pytest.mark.parametrize("page", WITH_SAMPLES)
+def test_samples_run(page, tmp_path):
+    printed = run_samples(page, tmp_path)
+    CHECKS.get(page, lambda printed, folder: None)(printed, tmp_path)
 
-    result = run_samples(DOCS / "howto/energy.md", tmp_path, least=1)
-    text = (DOCS / "howto/energy.md").read_text(encoding="utf-8")
-    table = re.search(r"```\n(energy \(J\).*?)\nresidual", text, re.S)
-    assert table is not None and table[1] in result.stdout
-    for name in ACCOUNTS:
-        assert name in text
+
+def test_pages_with_checks_have_samples():
+    assert set(CHECKS) <= set(WITH_SAMPLES)
+
+
+# ---------------------------------------------------------------- commands and links
+
+
+def command_lines():
+    """Command lines `saltus ...` of the pages and the README, with where they stand; continued lines are joined."""
+    texts = {name: text_of(name) for name in pages()}
+    texts["README.md"] = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    for name, text in texts.items():
+        for block in blocks(text, *SHELL):
+            for line in block.replace("\\\n", " ").splitlines():
+                if found := re.match(r"(?:\$ )?(?:\.venv/bin/)?saltus (.+)", line):
+                    yield name, shlex.split(found[1], comments=True)
+
+
+def test_commands_and_their_options_exist():
+    import typer
+
+    from saltus.cli import app
+
+    lines = list(command_lines())
+    assert len(lines) > 30
+    for page, words in lines:
+        command, rest = typer.main.get_command(app), list(words)
+        while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
+            assert rest[0] in command.commands, f"{page}: there is no command `saltus {' '.join(words)}`"
+            command = command.commands[rest.pop(0)]
+        known = {"--help", "-h", "--install-completion"}
+        for parameter in command.params:
+            known |= {*parameter.opts, *parameter.secondary_opts}
+        for word in rest:
+            if re.match(r"--?[a-z]", word):
+                option = word.partition("=")[0]
+                assert option in known, f"{page}: `saltus {' '.join(words)}` has no option {option}"
+
+
+def test_files_that_pages_link_to_exist():
+    for page, path in pages().items():
+        text = BLOCK.sub("", path.read_text(encoding="utf-8"))
+        for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text):
+            assert (path.parent / link).exists(), f"{page}: {link}"
 
 
 def test_tests_that_hold_promises_exist():

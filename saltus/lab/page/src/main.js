@@ -29,6 +29,7 @@ import { Stage } from './stage.js';
 
 const MARKS = ['show-joints', 'show-frames', 'show-normals'];
 const SMALL = '(max-width: 600px), (max-height: 440px)';
+const EMBEDDED = '(max-width: 760px) and (max-height: 700px)';  // in a frame of another page, where it is narrow
 const lab = { role: null, scene: null, frame: null, received: 0, pull: null, error: null };
 lab.stage = makeStage();
 if (!lab.stage || lab.stage.software) plotInMemory();
@@ -221,7 +222,8 @@ function applyView() {
 }
 
 for (const id of ['show-contacts', 'show-com', 'show-motors', 'show-sites', 'show-shadow', 'show-hud', ...MARKS]) byId(id).onchange = applyView;
-byId('show-hud').checked = !matchMedia(SMALL).matches;  // there they would cover the view
+const covered = matchMedia(SMALL).matches || (window !== window.parent && matchMedia(EMBEDDED).matches);
+byId('show-hud').checked = !covered;  // there they would cover the view
 byId('hud-fold').onclick = () => byId('show-hud').click();
 byId('home').onclick = () => {
   lab.stage?.camera.goHome();
