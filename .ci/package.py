@@ -23,7 +23,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ONLY_IN_GIT = {".gitattributes"}
-PAGE_SOURCES = "saltus/lab/page/"  # what page.html is built from
+PAGE_SOURCES = "saltus/lab/page/"  # what page.html is built from, and not in the wheel but for
+PAGE_WORKER = "saltus/lab/page/src/worker/"  # what `saltus bench page` runs under Node
 KERNELS = re.compile(r"saltus/number/cache/archived/kernels-\w+\.zip")
 COMMANDS = (
     ["--help"],
@@ -51,7 +52,8 @@ def wheel_differences(names: Iterable[str], expected: set[str], licences: Iterab
     if len(others) != 1 or not others[0].endswith(".dist-info"):
         return [f"{others}: besides saltus/ there must be one .dist-info and nothing else"]
     info = others[0]
-    wanted = {name for name in expected if name.startswith("saltus/") and not name.startswith(PAGE_SOURCES)}
+    own = {name for name in expected if name.startswith("saltus/")}
+    wanted = {name for name in own if not name.startswith(PAGE_SOURCES) or name.startswith(PAGE_WORKER)}
     wanted |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
     return _differences(found, wanted | {f"{info}/licenses/{name}" for name in licences})
 
