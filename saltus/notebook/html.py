@@ -47,7 +47,8 @@ STYLE = "".join(
     }.items()
 )
 
-_NUMBER = re.compile(r"[-+−]?(\d[\d.,]*(e[-+]?\d+)?|nan|inf)( ?[%µa-zA-Z/²³°× ]{0,8})?$")
+_ONE = r"[-+−]?(\d[\d.]*(e[-+]?\d+)?(/\d+)?|nan|inf)"
+_NUMBERS = re.compile(rf"{_ONE}((, | | to ){_ONE})*( [%µa-zA-Z/²³°×][%µa-zA-Z/²³°× ]*)?$")
 
 
 class Html(str):
@@ -79,11 +80,16 @@ def facts(known: Mapping[str, str]) -> Html:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], foot: Iterable[str] = (), most: int = ROWS) -> Html:
-    """A table with a heading a column and lines below; of many rows the first. Columns of numbers are on the right."""
-    kinds = ['class="number"' if _are_numbers([row[k] for row in rows]) else "" for k in range(len(head))]
+    """A table with a heading a column and lines below; of many rows the first.
+
+    Columns of numbers are set to the right, and columns that hold nothing are left out.
+    """
+    used = [k for k in range(len(head)) if not rows or any(row[k] for row in rows)]
+    head, rows = [head[k] for k in used], [[row[k] for k in used] for row in rows]
+    kinds = ['<td class="number">' if _are_numbers([row[k] for row in rows]) else "<td>" for k in range(len(head))]
     shown = rows[:most]
     lines = [*([f"and {len(rows) - most} more"] if len(rows) > most else []), *foot]
-    top = "".join(f"<th {kind}>{escaped(text)}</th>" for kind, text in zip(kinds, head, strict=True))
+    top = "".join(f"<th{kind[3:]}{escaped(text)}</th>" for kind, text in zip(kinds, head, strict=True))
     body = "".join(f"<tr>{_cells(kinds, row)}</tr>" for row in shown)
     last = "".join(f'<tr><td colspan="{len(head)}">{escaped(line)}</td></tr>' for line in lines)
     last = f"<tfoot>{last}</tfoot>" if last else ""
@@ -91,13 +97,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], foot: Iterable[str
 
 
 def _cells(kinds: Sequence[str], row: Sequence[str]) -> str:
-    return "".join(f"<td {kind}>{escaped(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+    return "".join(f"{kind}{escaped(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
     """Whether a column holds numbers, perhaps with units, and nothing else."""
     given = [cell for cell in cells if cell not in ("", "-")]
-    return bool(given) and all(not isinstance(cell, Html) and _NUMBER.match(cell) is not None for cell in given)
+    return bool(given) and all(not isinstance(cell, Html) and _NUMBERS.match(cell) is not None for cell in given)
 
 
 def folded(heading: str, content: str, *, unfolded: bool = False) -> Html:

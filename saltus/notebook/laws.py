@@ -9,7 +9,7 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import Integrators
 from saltus.integrate.tableau import ButcherTableau
 from saltus.model.compile.hill import HillMuscle
-from saltus.notebook.html import Html, display, facts, note, table, title
+from saltus.notebook.html import Html, beside, display, facts, folded, note, table, title
 from saltus.simulate.laws.contact import Compliant, Hard, Soft
 from saltus.simulate.soft_contact.analysis import ContactLaw, law_heading, law_rows
 
@@ -29,10 +29,15 @@ MUSCLE_UNITS = {
 def contact_law_html(law: ContactLaw) -> Html:
     """What the parameters of a soft contact mean for a mass."""
     heading, mass = law_heading(law)
-    rows = [(name, value) if value else (Html(f"<b>{name}</b>"), "") for name, value in law_rows(law)]
+    groups: dict[str, dict[str, str]] = {}
+    for name, value in law_rows(law):
+        if value:
+            groups[[*groups][-1]][name.strip()] = value
+        else:
+            groups[name] = {}
     return display(
         title(heading, mass),
-        table(["", ""], rows),
+        beside(*(folded(name, facts(known), unfolded=True) for name, known in groups.items())),
         *(note(f"warning: {sentence}") for sentence in law.warnings),
     )
 
@@ -48,7 +53,7 @@ def hard_html(law: Hard) -> Html:
     for f in fields(law):
         value = getattr(law, f.name)
         if f.name != "pairs":
-            text = "the model's" if value is None else f"{value} {LAW_UNITS.get(f.name, '')}".rstrip()
+            text = "the model's" if value is None else _with_unit(value, LAW_UNITS.get(f.name, ""))
             known[f.name.replace("_", " ")] = text
     if law.pairs:
         known["pairs"] = "\n".join(f"{' and '.join(pair)}: {value}" for pair, value in law.pairs.items())
@@ -63,10 +68,14 @@ def compliant_html(law: Compliant) -> Html:
 def muscle_html(muscle: HillMuscle) -> Html:
     """All its numbers."""
     known = {
-        f.name.replace("_", " "): f"{getattr(muscle, f.name)} {MUSCLE_UNITS.get(f.name, '')}".rstrip()
+        f.name.replace("_", " "): _with_unit(getattr(muscle, f.name), MUSCLE_UNITS.get(f.name, ""))
         for f in fields(muscle)
     }
     return display(title("Hill-type muscle"), facts(known))
+
+
+def _with_unit(value: object, unit: str) -> str:
+    return f"{value:g} {unit}".rstrip() if type(value) in (int, float) else str(value)
 
 
 def integrator_html(integrator: Integrator) -> Html:

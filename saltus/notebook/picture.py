@@ -18,7 +18,7 @@ from saltus.record.film.picture import finished
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDTH, HEIGHT = 400, 300  # of a picture, pixels
+WIDTH, HEIGHT = 320, 240  # of a picture, pixels
 FIGURE_WIDTH = 760  # of a figure, at most
 DOTS = 110  # an inch, of a figure
 

@@ -7,14 +7,15 @@ import warnings
 import numpy as np
 
 from saltus.draw.scene.snapshot import Still
-from saltus.notebook.html import Html, attempt, beside, display, facts, folded, folded_table, histogram, table, title
+from saltus.errors import SaltusError
+from saltus.notebook.html import Html, beside, display, facts, folded, folded_table, histogram, reason, table, title
 from saltus.notebook.model import number, sizes
 from saltus.notebook.picture import picture
 from saltus.record.report.report import contact_text
 from saltus.record.table.labels import readable
 from saltus.simulate.batch import Batch
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.running.run_metadata import law_numbers
+from saltus.simulate.running.run_metadata import law_numbers, names_and_units
 from saltus.simulate.simulation import Simulation
 from saltus.terminal.display import count
 
@@ -30,7 +31,7 @@ def simulation_html(sim: Simulation) -> Html:
         title(f"Simulation of {engine.model.name}", f"t = {number(engine.time, 6)} s"),
         beside(
             picture(engine.model, still),
-            facts(_facts(engine)) + attempt("energy", lambda: facts({"energy": _energy(sim)})),
+            facts(_facts(engine) | {"energy": _energy(sim)}),
         ),
         _state(engine),
     )
@@ -56,7 +57,10 @@ def _facts(engine: Engine) -> dict[str, str]:
 
 
 def _energy(sim: Simulation) -> str:
-    potential, kinetic = sim.data.energy
+    try:
+        potential, kinetic = sim.data.energy
+    except SaltusError as error:  # such as a state that is not finite, or another thread in one of its methods
+        return reason(error)
     total = number(potential + kinetic, 6)
     return f"{total} J: potential {number(potential, 6)} J, kinetic {number(kinetic, 6)} J"
 
@@ -67,15 +71,9 @@ def _state(engine: Engine) -> Html:
     tables = [
         _values("position", model.qpos_names(), engine.qpos, units[0]),
         _values("velocity", model.dof_names(), engine.qvel, units[1]),
-        _values("control", [f"{name}" for name in _control_names(engine)], engine.ctrl, [""] * model.nu),
+        _values("control", names_and_units(engine)[0]["ctrl"], engine.ctrl, [""] * model.nu),
     ]
     return beside(*tables)
-
-
-def _control_names(engine: Engine) -> list[str]:
-    from saltus.simulate.running.run_metadata import names_and_units
-
-    return names_and_units(engine)[0]["ctrl"]
 
 
 def _values(what: str, names: list[str], values: np.ndarray, units: list[str]) -> Html:

@@ -32,8 +32,9 @@ def trajectory_html(trajectory: TrajectoryTable) -> Html:
         title(f"Trajectory of {name}" if name else "Trajectory", f"{trajectory.duration:.4g} s"),
         beside(
             attempt("film", lambda: film(trajectory)),
-            facts(_facts(trajectory) | (certificate_facts(accuracy) if accuracy is not None else {})) + remarks,
+            facts(_facts(trajectory) | (certificate_facts(accuracy) if accuracy is not None else {})),
         ),
+        remarks,
         folded(_heading(trajectory.events), _event_table(trajectory.events)) if len(trajectory.events) else "",
         folded("plots", attempt("plots", lambda: _plots(trajectory)), unfolded=True),
     )

@@ -141,8 +141,10 @@ class _Report:
         self._line.__enter__()
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        self._line.__exit__(*exc)
+    def __exit__(self, kind: object, *exc: object) -> None:
+        if kind is None:
+            self._line.update(self._total)
+        self._line.__exit__(kind, *exc)
 
     def begin(self, what: str) -> None:
         if self._call is not None:

@@ -85,7 +85,7 @@ def _show_in_notebook(name: str | None, depth: int, about: float | None) -> None
     """A task of the cell's line, from when the outermost kernel begins until all are compiled."""
     if depth == 1 and name is not None and not _in_notebook:
         what = purpose(name)
-        text = f"compiling {what}, once for this machine{in_words(about)}"
+        text = f"compiling {what} (once for this machine{in_words(about)})"
         task = notebook_line.Task(notebook_line.COMPILED, text, f"compiled {what}", about=about)
         _in_notebook.append(task)
         notebook_line.begin(task)

@@ -73,7 +73,7 @@ class Line:
         for task in waiting:
             task.seen = True
         outer = waiting[0]
-        words = ", ".join(task.text for task in waiting)
+        words = "; ".join(task.text for task in waiting)
         self._publish(live_html(words, outer.part(now), now - outer.began), words)
 
     def over(self, task: Task, now: float) -> None:
@@ -99,7 +99,7 @@ def live_html(words: str, fraction: float | None, seconds: float) -> str:
     """A bar with words and the time that it has taken."""
     value = "" if fraction is None else f' value="{fraction:.4f}"'
     bar = f'<progress max="1"{value} style="width:16em;vertical-align:middle"></progress>'
-    return f'<div style="{SMALL}">{bar} {html.escape(words)}, {seconds:.0f} s</div>'
+    return f'<div style="{SMALL}">{bar} {html.escape(words)}; {seconds:.0f} s</div>'
 
 
 def _settled(entry: tuple[str, Sum]) -> str:
