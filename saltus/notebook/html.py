@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from saltus.errors import SaltusError
+
 ROWS = 50  # of a table before "and so many more"
 FOLDED = 12  # rows of a table that is not folded at first
 BINS = 24  # of a histogram
@@ -28,6 +30,7 @@ STYLE = "".join(
         "div.title span": "font-weight:400;opacity:.7;margin-left:.6em",
         "div.beside": "display:flex;flex-wrap:wrap;gap:.4em 1.6em;align-items:flex-start",
         "div.beside > div": "min-width:0;max-width:100%;overflow-x:auto",
+        "div.picture > div:last-child": "flex:1 1 20em",
         "img, video": "display:block;max-width:100%;height:auto;border-radius:5px;margin:0",
         "table": "border:0;border-collapse:collapse;color:inherit;font-size:13px;margin:.2em 0 .5em;width:auto;"
         "font-variant-numeric:tabular-nums;table-layout:auto;background:none",
@@ -122,6 +125,11 @@ def beside(*parts: str) -> Html:
     return Html(f'<div class="beside">{"".join(f"<div>{part}</div>" for part in parts if part)}</div>')
 
 
+def with_picture(picture: str, facts: str) -> Html:
+    """A picture with what is to be known beside it, as narrow as there is room; without a picture that alone."""
+    return Html(f'<div class="beside picture">{f"<div>{picture}</div>" if picture else ""}<div>{facts}</div></div>')
+
+
 def image(data: bytes, width: int, alt: str) -> Html:
     """A PNG in the text itself, at most as wide as the page."""
     source = base64.b64encode(data).decode("ascii")
@@ -142,8 +150,10 @@ def attempt(what: str, make: Callable[[], str]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """An error in a line."""
+    """An error in a line; what Saltus says of itself needs no name."""
     first = (str(error).strip().splitlines() or [""])[0]
+    if isinstance(error, SaltusError) and first:
+        return first
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 

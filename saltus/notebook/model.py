@@ -26,7 +26,7 @@ from saltus.model.actuator_enums import (
 )
 from saltus.model.enums import HINGE, JOINT_NAMES, SLIDE
 from saltus.model.model import Model
-from saltus.notebook.html import Html, beside, display, facts, folded_table, title
+from saltus.notebook.html import Html, display, facts, folded_table, title, with_picture
 from saltus.notebook.picture import picture
 from saltus.record.table.labels import readable
 from saltus.simulate.engine.initial_state import start_state
@@ -48,7 +48,7 @@ def model_html(model: Model) -> Html:
     still = Still(start["qpos"], start["mocap_pos"], start["mocap_quat"])
     return display(
         title(f"Model {model.name}", sizes(model)),
-        beside(picture(model, still), facts(_facts(model))),
+        with_picture(picture(model, still), facts(_facts(model))),
         _bodies(model),
         _joints(model),
         _actuators(model),

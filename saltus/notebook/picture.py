@@ -12,7 +12,7 @@ from saltus.draw.renderer import make_renderer
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
 from saltus.model.model import Model
-from saltus.notebook.html import Html, attempt, image
+from saltus.notebook.html import Html, attempt, image, note
 from saltus.record.film.picture import finished
 
 if TYPE_CHECKING:
@@ -28,12 +28,8 @@ def picture(model: Model, still: Still) -> str:
     if not (model.ngeom or model.nsite or model.nflex or model.ntendon):
         return ""
     if not np.isfinite(still.qpos).all():
-        return attempt("picture", _not_finite)
+        return note("no picture: a position is not finite")
     return attempt("picture", lambda: _drawn(model, still))
-
-
-def _not_finite() -> str:
-    raise ValueError("a position is not finite")
 
 
 def _drawn(model: Model, still: Still) -> Html:

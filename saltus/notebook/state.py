@@ -8,7 +8,19 @@ import numpy as np
 
 from saltus.draw.scene.snapshot import Still
 from saltus.errors import SaltusError
-from saltus.notebook.html import Html, beside, display, facts, folded, folded_table, histogram, reason, table, title
+from saltus.notebook.html import (
+    Html,
+    beside,
+    display,
+    facts,
+    folded,
+    folded_table,
+    histogram,
+    reason,
+    table,
+    title,
+    with_picture,
+)
 from saltus.notebook.model import number, sizes
 from saltus.notebook.picture import picture
 from saltus.record.report.report import contact_text
@@ -29,10 +41,7 @@ def simulation_html(sim: Simulation) -> Html:
     still = Still(engine.qpos, engine.mocap_pos, engine.mocap_quat)
     return display(
         title(f"Simulation of {engine.model.name}", f"t = {number(engine.time, 6)} s"),
-        beside(
-            picture(engine.model, still),
-            facts(_facts(engine) | {"energy": _energy(sim)}),
-        ),
+        with_picture(picture(engine.model, still), facts(_facts(engine) | {"energy": _energy(sim)})),
         _state(engine),
     )
 

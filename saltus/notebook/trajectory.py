@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from saltus.notebook.html import ROWS, Html, attempt, beside, display, facts, folded, note, table, title
+from saltus.notebook.html import ROWS, Html, attempt, display, facts, folded, note, table, title, with_picture
 from saltus.notebook.picture import figure_image
 from saltus.notebook.results import certificate_facts
 from saltus.record.film.video import make_video
@@ -30,7 +30,7 @@ def trajectory_html(trajectory: TrajectoryTable) -> Html:
     accuracy = trajectory.certificate
     return display(
         title(f"Trajectory of {name}" if name else "Trajectory", f"{trajectory.duration:.4g} s"),
-        beside(
+        with_picture(
             attempt("film", lambda: film(trajectory)),
             facts(_facts(trajectory) | (certificate_facts(accuracy) if accuracy is not None else {})),
         ),

@@ -159,7 +159,10 @@ def _kernel() -> Any:
 
 def _request(kernel: Any) -> dict[str, Any]:
     """The message that asked for the present cell to be executed."""
-    return kernel.get_parent("shell") or {}
+    try:
+        return kernel.get_parent("shell") or {}
+    except (AttributeError, TypeError):  # other kernels than IPython's own
+        return {}
 
 
 def in_notebook() -> bool:
