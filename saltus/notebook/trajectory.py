@@ -8,7 +8,8 @@ from saltus.notebook.html import ROWS, Html, attempt, display, facts, folded, no
 from saltus.notebook.picture import figure_image
 from saltus.notebook.results import certificate_facts
 from saltus.record.film.video import make_video
-from saltus.record.plot.trajectory import draw
+from saltus.record.plot.panels import panels
+from saltus.record.plot.trajectory import STACKED, draw
 from saltus.record.report.report import notes
 from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.events import EventTable, cells, counts, heading, known_fields
@@ -83,7 +84,11 @@ def _plots(trajectory: TrajectoryTable) -> str:
         return ""
     if (amount := len(trajectory) * (trajectory.qpos.shape[1] + trajectory.qvel.shape[1])) > PLOTTED:
         return note(f"{amount} numbers are plotted only when asked for: trajectory.plot()")
-    return figure_image(draw(trajectory), "positions, velocities and energies over time")
+    if len(panels(trajectory, "qpos")) + len(panels(trajectory, "qvel")) <= STACKED:
+        return figure_image(draw(trajectory), "positions, velocities and energies over time")
+    numbers = trajectory.qpos.shape[1], trajectory.qvel.shape[1]
+    left = note(f"{numbers[0]} positions and {numbers[1]} velocities are plotted by trajectory.plot()")
+    return figure_image(draw(trajectory, states=False), "energies over time") + left
 
 
 def events_html(events: EventTable) -> Html | None:

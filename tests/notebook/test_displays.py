@@ -156,6 +156,15 @@ def test_large_recordings_are_not_plotted_unasked(monkeypatch):
     assert not page.pictures and "only when asked for: trajectory.plot()" in page.text
 
 
+def test_of_many_coordinates_the_energies_are_plotted():
+    time, states = np.linspace(0.0, 1.0, 5), np.random.default_rng(2).normal(size=(5, 40))
+    energy = np.ones((5, 2))
+    few, many = (saltus.Trajectory(time, states[:, :n], states[:, :n], energy=energy) for n in (2, 40))
+    page = shown(many)
+    assert len(page.pictures) == 1 and "40 positions and 40 velocities are plotted by trajectory.plot()" in page.text
+    assert page.pictures[0].shape[0] < shown(few).pictures[0].shape[0]
+
+
 def test_a_large_film_gets_fewer_frames(monkeypatch):
     t = saltus.Simulation("pendulum", "rk4").run(0.2)
     whole = len(trajectory.film(t))
