@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.model.layout import data_sizes
-from saltus.terminal.display import facts_html
+from saltus.terminal.display import notebook_html
 
 
 class Kernel(Protocol):
@@ -46,9 +46,7 @@ class Integrator:
     # soft constraints are stable at any step size, so that their time constants need no bound
     authored_laws: bool = field(default=False, repr=False, compare=False)
 
-    def _repr_html_(self) -> str:
-        facts = {"order": str(self.order), "kind": self.kind, "after": self.reference}
-        return facts_html(f"Integrator {self.name}", facts)
+    _repr_html_ = notebook_html
 
     def law_timestep(self, h: float) -> float | None:
         """The time step (s) that bounds the time constants of soft constraints in steps of h (s); None: the file's."""

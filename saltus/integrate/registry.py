@@ -21,7 +21,7 @@ from saltus.integrate.implicit.implicit_runge_kutta import implicit_runge_kutta
 from saltus.integrate.implicit.implicitfast import IMPLICITFAST
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.tableau import ButcherTableau
-from saltus.terminal.display import table_html
+from saltus.terminal.display import notebook_html
 
 _ALL = (
     EXPLICIT_EULER,
@@ -46,9 +46,7 @@ IntegratorChoice: TypeAlias = str | Integrator | ButcherTableau | None
 class Integrators(dict[str, Integrator]):
     """Integrators by name; displayed as a table in notebooks."""
 
-    def _repr_html_(self) -> str:
-        rows = [[name, str(i.order), i.kind, i.reference] for name, i in self.items()]
-        return table_html("Integrators", ["name", "order", "kind", "after"], rows)
+    _repr_html_ = notebook_html
 
 
 def integrators() -> dict[str, Integrator]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from saltus.arguments import whole_number
 from saltus.errors import OptionError
+from saltus.terminal.display import notebook_html
 
 
 class ButcherTableau:
@@ -84,6 +85,8 @@ class ButcherTableau:
                 break
             order += 1
         return order
+
+    _repr_html_ = notebook_html
 
     def __repr__(self) -> str:
         kind = "explicit" if self.explicit else "implicit"

@@ -1,6 +1,7 @@
 """The Model: the constant description of a mechanism."""
 
 import copy
+import os
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType, SimpleNamespace
@@ -23,7 +24,8 @@ from saltus.model.layout import model_layout
 from saltus.model.model_fields import ModelFields
 from saltus.model.written import Copies
 from saltus.number.structs import Struct
-from saltus.terminal.display import count
+from saltus.terminal.display import count, notebook_html
+from saltus.terminal.inline_page import Page
 
 SEMANTICS = "mujoco-4.0"
 # data fields of MuJoCo's model, without its methods
@@ -124,8 +126,19 @@ class Model(ModelFields):
         parts = f"{count(m.nbody - 1, 'body')}, {count(m.njnt, 'joint')}, nq {m.nq}, nv {m.nv}, nu {m.nu}"
         return f"Model({self.name!r}: {parts}{left})"
 
-    def _repr_html_(self) -> str:
-        return import_module("saltus.simulate.notebook").model_html(self)  # a layer above, which draws
+    _repr_html_ = notebook_html
+
+    def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
+        """A page in which this model moves in the reader's browser, without a server; notebooks show it in place.
+
+        `path`: of an HTML file that is written, too. `height`: of the frame in a notebook, pixels. `options`: those of
+        `saltus.page` (integrator, contact, timestep, key, speed, playing, integrators, contacts, ...).
+
+        Raises:
+            ModelError, OptionError: this cannot be a page, or an option is not one.
+            RecordError: the file cannot be written.
+        """
+        return import_module("saltus.notebook.page").make_page(self, path, height, options)  # a layer above
 
     def __reduce__(self):
         laws, changes = dict(self.muscles), dict(self.changes)

@@ -15,7 +15,7 @@ from saltus.record.film.options import FilmOptions, ReportOptions
 from saltus.record.io.store import StreamedTable
 from saltus.record.table.energy_figure import energy_figure
 from saltus.record.table.trajectory_table import TrajectoryTable
-from saltus.terminal.display import count
+from saltus.terminal.display import count, notebook_html
 from saltus.terminal.progress import ProgressChoice
 
 if TYPE_CHECKING:
@@ -88,10 +88,7 @@ class Trajectory(HumansNames, TrajectoryTable):
             parts.append(f"{figure.name} {figure.value}")
         return f"<Trajectory: {', '.join(parts)}>"
 
-    def _repr_html_(self) -> str:
-        from saltus.record.report.html import trajectory_table
-
-        return trajectory_table(self)
+    _repr_html_ = notebook_html
 
     def to_xarray(self) -> xarray.Dataset:
         """The recording as a dataset whose variables carry these attributes' names, with units and long names.

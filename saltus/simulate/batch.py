@@ -25,7 +25,7 @@ from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Actuation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
-from saltus.terminal.display import count
+from saltus.terminal.display import count, notebook_html
 
 
 def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
@@ -113,19 +113,7 @@ class Batch:
         how = f"{self.precision}, {count(self.threads, 'thread')}, {self.integrator.name}, h = {self.timestep:g} s"
         return f"Batch({self.model.name!r}, n = {self.n}, {how})"
 
-    def _repr_html_(self) -> str:
-        from saltus.simulate.notebook import sizes
-        from saltus.terminal.display import facts_html
-
-        time, integrator = self.time, self.integrator
-        facts = {
-            "model": f"{self.model.name}: {sizes(self.model)}",
-            "size": f"{count(self.n, 'simulation')}, {self.precision}, {count(self.threads, 'thread')}",
-            "integrator": f"{integrator.name}, order {integrator.order}, timestep {self.timestep:.4g} s",
-            "time": f"{time.min():.6g} s" + (f" to {time.max():.6g} s" if np.ptp(time) else ""),
-            "diverged": str(int(self.diverged.sum())),
-        }
-        return facts_html("Batch", facts)
+    _repr_html_ = notebook_html
 
     def __len__(self) -> int:
         return self.n

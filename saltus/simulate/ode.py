@@ -18,6 +18,7 @@ from saltus.integrate.fixed import runge_kutta
 from saltus.integrate.implicit import implicit_runge_kutta
 from saltus.integrate.registry import integrators
 from saltus.integrate.tableau import ButcherTableau
+from saltus.terminal.display import notebook_html
 
 HEUN = ButcherTableau(
     [[0, 0], [1, 0]], ["1/2", "1/2"], name="heun", reference="Heun (1900); Hairer, Nørsett & Wanner (1993), II.1"
@@ -56,6 +57,8 @@ class OdeSolution:
     rejected: int = 0
     unconverged: int = 0
     error: NDArray[np.float64] | None = None
+
+    _repr_html_ = notebook_html
 
     @property
     def status(self) -> str:

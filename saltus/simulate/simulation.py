@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
@@ -26,6 +27,8 @@ from saltus.simulate.laws.contact import ContactChoice, Law
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics
 from saltus.simulate.laws.events import Actuation, Event, UserEvents
+from saltus.terminal.display import notebook_html
+from saltus.terminal.inline_page import Page
 from saltus.terminal.progress import ProgressChoice
 
 if TYPE_CHECKING:
@@ -98,10 +101,7 @@ class Simulation(StateAttributes):
     def __repr__(self) -> str:
         return f"Simulation({self.model.name!r}, {self.integrator.name}, h = {self.timestep:g} s, t = {self.time:g} s)"
 
-    def _repr_html_(self) -> str:
-        from saltus.simulate.notebook import simulation_html
-
-        return simulation_html(self.engine)
+    _repr_html_ = notebook_html
 
     model: Model = made_with("model", "model, ...", "The mechanism.")
     law: Law = made_with("law", "..., contact=saltus.Hard(...)", "The contact law.")
@@ -298,6 +298,10 @@ class Simulation(StateAttributes):
         from saltus.simulate.picture import picture
 
         return picture(self.engine, path, renderer=renderer, text=text, **view)
+
+    def page(self, path: str | os.PathLike[str] | None = None, *, height: int = 520, **options: object) -> Page:
+        """A page that goes on from the present state in the reader's browser; see `Model.page`."""
+        return import_module("saltus.notebook.page").make_page(self, path, height, options)  # a layer above
 
     @in_turn
     def impact_report(self, within: float = 10.0) -> "ImpactReport":

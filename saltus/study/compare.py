@@ -28,6 +28,7 @@ from saltus.simulate.engine.initial_state import missing_in_discrete
 from saltus.simulate.laws.contact import ContactChoice, find_contact_law
 from saltus.simulate.running.certify import state_difference
 from saltus.simulate.simulation import Simulation
+from saltus.terminal.progress import Progress
 
 SAMPLES = 400  # about as many where none are asked for
 REFERENCE = (1e-13, 1e-14)  # relative and absolute tolerance of the reference
@@ -39,6 +40,7 @@ SHORTEST = 2e-3  # s that a timing lasts at least
 BUDGET = 1.0  # s of compute that finer runs of one integrator may take
 FINER = (2, 4, 8)
 SOFT = "soft"
+RUNS = "compared {task.completed:.0f} of {task.total:.0f} runs"
 TOLERANCES = (1e-4, 1e-6, 1e-10)  # relative, instead of finer steps
 
 Report = Callable[[str, float], None]
@@ -82,8 +84,9 @@ def compare(
         duration=duration,
         sample=_default_sample(h, duration) if sample is None else positive("sample", sample),
     )
-    for label, law in laws.items():
-        _Law(model, label, law, comparison).compare(chosen, reference, report, asked=integrators is not None)
+    with report:
+        for label, law in laws.items():
+            _Law(model, label, law, comparison).compare(chosen, reference, report, asked=integrators is not None)
     comparison.rows.sort(key=rank)
     comparison.differences.update(_differences(model, comparison))
     return comparison
@@ -131,10 +134,22 @@ class _Report:
     def __init__(self, call: Report | None, total: int):
         self._call = None if call is None else function("progress", call)
         self._total, self._done = total, 0
+        # in a terminal, the runs have bars of their own
+        self._line = Progress(None if call is None else False, total, RUNS, in_terminal=False)
+
+    def __enter__(self) -> "_Report":
+        self._line.__enter__()
+        return self
+
+    def __exit__(self, kind: object, *exc: object) -> None:
+        if kind is None:
+            self._line.update(self._total)
+        self._line.__exit__(kind, *exc)
 
     def begin(self, what: str) -> None:
         if self._call is not None:
             self._call(what, self._done / self._total)
+        self._line.update(self._done)
         self._done += 1
 
 

@@ -33,7 +33,7 @@ from saltus.terminal.progress import Progress, ProgressChoice
 from saltus.version import __version__
 
 SAMPLES = 2000  # about as many where none are asked for
-RUNS = "{task.completed:.0f} of {task.total:.0f} runs"
+RUNS = "finished {task.completed:.0f} of {task.total:.0f} runs"
 
 #: The name of a measure, or a function of the recording that returns a number.
 MeasureChoice: TypeAlias = str | Callable[[Trajectory], float]

@@ -27,8 +27,8 @@ from saltus.symbolic.derivation.mechanism import Mechanism, mechanism
 from saltus.symbolic.numeric import NumericEquations
 from saltus.symbolic.show.letters import letters
 from saltus.symbolic.show.step import Step
-from saltus.symbolic.show.steps import equations_html, equations_latex, is_short, steps
-from saltus.terminal.display import count
+from saltus.symbolic.show.steps import equations_latex, is_short, matrix_latex, steps
+from saltus.terminal.display import count, notebook_html
 
 if TYPE_CHECKING:
     import sympy
@@ -117,8 +117,7 @@ class Equations(NumericEquations):
 
         write_page(self, path, duration=duration, integrator=integrator)
 
-    def _repr_html_(self) -> str:
-        return equations_html(self)
+    _repr_html_ = notebook_html
 
     def _repr_latex_(self) -> str | None:
-        return rf"$\displaystyle {self.latex()}$" if is_short(self) else None
+        return rf"$\displaystyle {matrix_latex(self)}$" if is_short(self) else None

@@ -6,11 +6,45 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from saltus.terminal import notebook_line
+
 # called with the kernel's name or None, how many kernels wait for one another, and the seconds that the first of them
 # took before, where known
 Report = Callable[[str | None, int, float | None], None]
 
 _reports: list[Report] = []  # the last one is told
+_in_notebook: list[notebook_line.Task] = []  # what is being compiled there, one at most
+
+# what a compiled entry is for, by the beginning of its name
+PURPOSES = {
+    "advance_": "integrator",
+    "batch_": "batch,",
+    "linearize_": "derivatives of",
+}
+OTHERS = {
+    "energy": "energy",
+    "sample": "energy and contacts of samples",
+    **dict.fromkeys(
+        ("energies", "add_work", "work_of_step", "work_in_middle", "work_of_equations"), "ledger of energy"
+    ),
+    "difference": "comparison of runs",
+    "record": "integrator dopri5, dense output",
+    "record_events": "integrator dopri5, located events",
+    "settle": "contact modes",
+    "gaps": "gaps of contacts",
+    "points": "contact points of samples",
+    "closed_rows": "active constraints",
+    "sense": "sensors",
+    "sense_batch": "sensors of batches",
+    "bodies": "accelerations and forces of bodies",
+    "impact": "impact report",
+    "solve_cones": "forces of frictional contacts",
+    "jacobian": "Jacobians of points",
+    **dict.fromkeys(("displace", "tangent"), "stability of controlled motion"),
+    "forward": "forward dynamics",
+    "inverse": "inverse dynamics",
+    **{kernel: f"pictures, {kernel}" for kernel in ("background", "attach", "rasterise", "darken", "wipe", "resolve")},
+}
 
 
 @contextmanager
@@ -28,12 +62,35 @@ def in_words(about: float | None) -> str:
     return "" if about is None else f", about {about:.0f} s"
 
 
+def purpose(kernel: str) -> str:
+    """What a compiled function is for: "entry_advance_euler" is "integrator euler"."""
+    name = kernel.removeprefix("entry_")
+    for beginning, what in PURPOSES.items():
+        if name.startswith(beginning):
+            return f"{what} {name.removeprefix(beginning)}"
+    return OTHERS.get(name, name)
+
+
 def tell(name: str | None, depth: int, about: float | None) -> None:
-    """Pass on what compiles: to those who asked, or else to a person at a terminal."""
+    """Pass on what compiles: to those who asked, or else to a person before a notebook or a terminal."""
     if _reports:
         _reports[-1](name, depth, about)
+    elif _in_notebook or notebook_line.somebody_waits():
+        _show_in_notebook(name, depth, about)
     elif sys.stderr.isatty():
         _announce(name, depth, about)
+
+
+def _show_in_notebook(name: str | None, depth: int, about: float | None) -> None:
+    """A task of the cell's line, from when the outermost kernel begins until all are compiled."""
+    if depth == 1 and name is not None and not _in_notebook:
+        what = purpose(name)
+        text = f"compiling {what} (once for this machine{in_words(about)})"
+        task = notebook_line.Task(notebook_line.COMPILED, text, f"compiled {what}", about=about)
+        _in_notebook.append(task)
+        notebook_line.begin(task)
+    elif depth == 0 and _in_notebook:
+        notebook_line.end(_in_notebook.pop())
 
 
 def _announce(name: str | None, depth: int, about: float | None) -> None:

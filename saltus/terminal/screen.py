@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from saltus.errors import SaltusWarning
 from saltus.terminal.compiling import compile_progress, in_words
+from saltus.terminal.compiling import purpose as purpose
 from saltus.terminal.display import count as count
 
 if TYPE_CHECKING:
@@ -23,37 +24,6 @@ PATIENCE = 1.0  # s before the progress of a run is shown
 INTERRUPTED = 130  # exit code of a command that Ctrl-C ended
 WIDTH = 120  # columns where the output is no terminal
 SHOWN = 4  # names of things before "and so many more"
-
-# what a compiled entry is for, by the beginning of its name
-PURPOSES = {
-    "advance_": "integrator",
-    "batch_": "batch,",
-    "linearize_": "derivatives of",
-}
-OTHERS = {
-    "energy": "energy",
-    "sample": "energy and contacts of samples",
-    **dict.fromkeys(
-        ("energies", "add_work", "work_of_step", "work_in_middle", "work_of_equations"), "ledger of energy"
-    ),
-    "difference": "comparison of runs",
-    "record": "integrator dopri5, dense output",
-    "record_events": "integrator dopri5, located events",
-    "settle": "contact modes",
-    "gaps": "gaps of contacts",
-    "points": "contact points of samples",
-    "closed_rows": "active constraints",
-    "sense": "sensors",
-    "sense_batch": "sensors of batches",
-    "bodies": "accelerations and forces of bodies",
-    "impact": "impact report",
-    "solve_cones": "forces of frictional contacts",
-    "jacobian": "Jacobians of points",
-    **dict.fromkeys(("displace", "tangent"), "stability of controlled motion"),
-    "forward": "forward dynamics",
-    "inverse": "inverse dynamics",
-    **{kernel: f"pictures, {kernel}" for kernel in ("background", "attach", "rasterise", "darken", "wipe", "resolve")},
-}
 
 
 def console(at_least: int = 0) -> Console:
@@ -114,15 +84,6 @@ def collected_warnings() -> Iterator[list[str]]:
     for w in caught:
         if not issubclass(w.category, SaltusWarning):
             warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-
-
-def purpose(kernel: str) -> str:
-    """What a compiled function is for: "entry_advance_euler" is "integrator euler"."""
-    name = kernel.removeprefix("entry_")
-    for beginning, what in PURPOSES.items():
-        if name.startswith(beginning):
-            return f"{what} {name.removeprefix(beginning)}"
-    return OTHERS.get(name, name)
 
 
 class Activity:

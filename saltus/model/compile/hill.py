@@ -26,6 +26,7 @@ from saltus.model.actuator_enums import (
     TRN_TENDON,
 )
 from saltus.model.enums import HINGE, SLIDE
+from saltus.terminal.display import notebook_html
 
 # columns of hill_prm
 FORCE, OPTIMAL, SLACK, SINE, FASTEST, DAMPING, SHORTEST, OFFSET = range(8)
@@ -79,6 +80,8 @@ class HillMuscle:
     max_eccentric_force: float = 1.4
     length_offset: float = 0.0
     rigid_tendon: bool = False
+
+    _repr_html_ = notebook_html
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -51,7 +51,7 @@ class Video:
         size = f'width="{self.width}" height="{self.height}" style="max-width:100%;height:auto"'
         if self.suffix == ".gif":
             return f'<img src="{source}" {size} alt="film of the run">'
-        return f'<video src="{source}" {size} controls loop muted playsinline></video>'
+        return f'<video src="{source}" {size} preload="auto" controls loop muted playsinline></video>'
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -49,14 +49,15 @@ def plot(trajectory: TrajectoryTable, path: str | os.PathLike[str] | None = None
     return figure
 
 
-def draw(trajectory: TrajectoryTable) -> Figure:
+def draw(trajectory: TrajectoryTable, *, states: bool = True) -> Figure:
     """The figure: panels of positions, velocities and energies over one time, and a strip of contacts with their modes.
 
-    Few panels lie above each other; of more the positions are on the left and the velocities beside them.
+    Few panels lie above each other; of more the positions are on the left and the velocities beside them. Without
+    `states`, energies and contacts alone.
     """
     from matplotlib.figure import Figure
 
-    positions, velocities = panels(trajectory, "qpos"), panels(trajectory, "qvel")
+    positions, velocities = (panels(trajectory, group) if states else [] for group in ("qpos", "qvel"))
     rows = len(rows_of(trajectory)[:SHOWN]) if trajectory.contact_mode.shape[1] else 0
     heights = [1.0, *([0.1 + 0.075 * rows] if rows else [])]
     if len(positions) + len(velocities) <= STACKED:

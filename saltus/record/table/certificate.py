@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
+from saltus.terminal.display import notebook_html
 
 #: By how much the observed order may miss the declared one before the error bar is called into question.
 ORDER_TOLERANCE = 0.5
@@ -50,6 +51,8 @@ class Certificate:
     warnings: list[str] = field(default_factory=list)
     ok: bool = True
     exchanges: list[str] = field(default_factory=list)
+
+    _repr_html_ = notebook_html
 
     @property
     def largest_error(self) -> float:

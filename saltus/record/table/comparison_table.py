@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.record.table.trajectory_table import TrajectoryTable
-from saltus.terminal.display import table_html
+from saltus.terminal.display import notebook_html
 
 HEADERS = ("integrator", "order", "kind", "error", "energy error", "cost", "steps/s")
 MEANING = (
@@ -152,8 +152,7 @@ class ComparisonTable:
     def __repr__(self) -> str:
         return self.table()
 
-    def _repr_html_(self) -> str:
-        return table_html(self.title, HEADERS, self.cells(), self.footer())
+    _repr_html_ = notebook_html
 
 
 def rank(row: ComparisonRow) -> tuple[bool, bool, float, float, float]:

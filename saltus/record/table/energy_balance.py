@@ -9,6 +9,7 @@ from saltus.errors import OptionError
 from saltus.record.table.certificate import energy_in_play
 from saltus.record.table.ledger import ACCOUNTS, ATTRIBUTE, ENERGIES
 from saltus.record.table.trajectory_table import TrajectoryTable
+from saltus.terminal.display import notebook_html
 
 ROUNDING = 1e-13  # of the largest account
 
@@ -47,6 +48,8 @@ class EnergyBalance:
         self.residual: NDArray[np.float64] = self.total - self.total[0] - (self.work - self.work[0])
         self.scale = energy_in_play(np.column_stack([held[:, 1:].sum(axis=1), held[:, 0]]))
         self.title = ", ".join(str(trajectory.attrs[k]) for k in ("model_name", "integrator") if k in trajectory.attrs)
+
+    _repr_html_ = notebook_html
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         if name not in ACCOUNTS:

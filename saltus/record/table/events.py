@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.errors import OptionError
-from saltus.terminal.display import SHOWN, count, table_html
+from saltus.terminal.display import notebook_html
 
 #: What an event holds; numbers that are not known are nan, and names "".
 #:
@@ -193,15 +193,7 @@ class EventTable(np.ndarray[tuple[int, ...], np.dtype[np.void]]):
         found = super().__getitem__(key)
         return found if not isinstance(found, EventTable) or found.dtype.names else found.view(np.ndarray)
 
-    def _repr_html_(self) -> str | None:
-        if self.ndim != 1 or "kind" not in (self.dtype.names or ()):
-            return None
-        fields = known_fields(self)
-        kinds = ", ".join(f"{number} {kind}" for kind, number in counts(self).items())
-        title = f"{count(len(self), 'event')}: {kinds}" if len(self) else "no events"
-        rows = [cells(event, fields) for event in self[:SHOWN]]
-        more = [f"and {len(self) - SHOWN} more"] if len(self) > SHOWN else []
-        return table_html(title, [heading(field) for field in fields], rows, more)
+    _repr_html_ = notebook_html
 
 
 def event_table(events: NDArray[np.void]) -> EventTable:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from saltus.arguments import path_of, whole_number
 from saltus.errors import OptionError
 from saltus.record.files.atomic_write import write_whole
-from saltus.terminal.display import table_html
+from saltus.terminal.display import notebook_html
 
 DONE, NOT_RUN = "done", "not run"  # other words of a row's status: diverged, stopped, refused, lost
 CASE = "case"  # the column of cases' names
@@ -147,8 +147,7 @@ class SweepTable:
     def __repr__(self) -> str:
         return self.table()
 
-    def _repr_html_(self) -> str:
-        return table_html(self.title, self.headers(), self.cells(), self.footer())
+    _repr_html_ = notebook_html
 
 
 def _in_full(value: Any) -> str:

@@ -15,6 +15,7 @@ from saltus.model.fields.cone import COULOMB, PROBLEM, cone_sizes
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.solve.cone.problem import solve_cones
+from saltus.terminal.display import notebook_html
 
 _solve = entry(solve_cones, structs=("p",))
 
@@ -33,6 +34,8 @@ class FrictionContact:
     r: NDArray[np.float64]
     u: NDArray[np.float64]
     residual: float
+
+    _repr_html_ = notebook_html
 
 
 def friction_contact(W: ArrayLike, q: ArrayLike, mu: ArrayLike, tolerance: float = 1e-10) -> FrictionContact:

@@ -18,6 +18,7 @@ from saltus.model.fields.impact import ENERGETIC, IMPACT, IMPACT_LAWS, LEFTOVER,
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.solve.impact.law import resolve_impact
+from saltus.terminal.display import notebook_html
 
 DIMENSION = {BILATERAL: 1, UNILATERAL: 1, COULOMB: 3}
 TOLERANCE = 1e-12  # of the cone problems
@@ -67,6 +68,8 @@ class ImpactReport:
     first: NDArray[np.int64]
     before: NDArray[np.float64]
     outcomes: dict[tuple[str, str], Outcome]
+
+    _repr_html_ = notebook_html
 
     @property
     def table(self) -> NDArray[np.void]:

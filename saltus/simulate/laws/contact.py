@@ -1,7 +1,7 @@
 """Contact laws: `Soft`, `Hard` and `Compliant`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from saltus.model.event_enums import DENSE_WAYS
 from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
 from saltus.number.structs import Struct
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
-from saltus.terminal.display import facts_html
+from saltus.terminal.display import notebook_html
 
 if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
@@ -32,8 +32,7 @@ class Soft:
 
     name = "soft"
 
-    def _repr_html_(self) -> str:
-        return facts_html("Contact law soft", {"parameters": "those that the model holds"})
+    _repr_html_ = notebook_html
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,7 @@ class Hard:
 
     name = "hard"
 
-    def _repr_html_(self) -> str:
-        given = {f.name.replace("_", " "): getattr(self, f.name) for f in fields(self) if f.name != "pairs"}
-        facts = {name: "the model's" if value is None else str(value) for name, value in given.items()}
-        pairs = [f"{' and '.join(pair)}: {value}" for pair, value in self.pairs.items()]
-        return facts_html("Contact law hard", facts | ({"pairs": "\n".join(pairs)} if pairs else {}))
+    _repr_html_ = notebook_html
 
     def __post_init__(self) -> None:
         _coefficient("restitution", self.restitution, 1.0)
@@ -169,8 +164,7 @@ class Compliant:
         self.force = user_kernel("Compliant: force", "force(m, d, gap, velocity)", force)
         self._word = ""
 
-    def _repr_html_(self) -> str:
-        return facts_html("User-defined contact law", {"force": self.force.py_func.__name__})
+    _repr_html_ = notebook_html
 
     def __repr__(self) -> str:
         return f"Compliant({self.force.py_func.__name__})"

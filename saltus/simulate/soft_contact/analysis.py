@@ -27,7 +27,7 @@ from saltus.errors import OptionError
 from saltus.model.contact.contact_parameters import DEFAULT_SOLREF
 from saltus.simulate.soft_contact.law import SoftContact
 from saltus.simulate.soft_contact.point_impact import Impact, impact, stepped_restitution
-from saltus.terminal.display import table_html
+from saltus.terminal.display import notebook_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,9 +88,7 @@ class ContactLaw(SoftContact):
     def __str__(self) -> str:
         return _table(self)
 
-    def _repr_html_(self) -> str:
-        title, *rest = _heading(self)
-        return table_html(title, ["", *rest], _rows(self), [f"warning: {sentence}" for sentence in self.warnings])
+    _repr_html_ = notebook_html
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw impedance and force over depth, with an impact; to `path` too (.png, .svg, .pdf) where given.
@@ -139,7 +137,7 @@ def _warnings(law: ContactLaw) -> Iterator[str]:
         )
 
 
-def _rows(law: ContactLaw) -> list[tuple[str, str]]:
+def law_rows(law: ContactLaw) -> list[tuple[str, str]]:
     """What the law means: names and values; what belongs to a heading above is indented."""
     spread = law.restitutions_at_timestep
     stepped = f"{_quantity(spread.min())} to {_quantity(spread.max())}, depending on the time of contact within a step"
@@ -165,16 +163,16 @@ def _rows(law: ContactLaw) -> list[tuple[str, str]]:
     ]
 
 
-def _heading(law: ContactLaw) -> list[str]:
+def law_heading(law: ContactLaw) -> list[str]:
     """What was given, in lines."""
     solref, solimp = (" ".join(f"{x:.10g}" for x in values) for values in (law.solref, law.solimp))
     return [f'contact with solref="{solref}" solimp="{solimp}"', f"mass {law.mass:g} kg, gravity {law.gravity:g} m/s²"]
 
 
 def _table(law: ContactLaw) -> str:
-    rows = _rows(law)
+    rows = law_rows(law)
     width = max(len(name) for name, _ in rows)
-    lines = [*_heading(law), *(f"{name.ljust(width)}  {value}".rstrip() for name, value in rows)]
+    lines = [*law_heading(law), *(f"{name.ljust(width)}  {value}".rstrip() for name, value in rows)]
     if law.warnings:
         lines += ["warnings", *(f"  {sentence}" for sentence in law.warnings)]
     return "\n".join(lines)

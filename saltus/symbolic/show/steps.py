@@ -6,12 +6,10 @@ for step in steps(equations):
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from saltus.symbolic.show import step_forces, step_frames, step_terms
-from saltus.symbolic.show.math_html import formula, in_notebook
 from saltus.symbolic.show.notation import WIDTH, Notation
 from saltus.symbolic.show.step import Step, Steps
 
@@ -46,20 +44,24 @@ def equations_latex(equations: DerivedEquations) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 
+def matrix_latex(equations: DerivedEquations) -> str:
+    """The same with matrices; a single equation as it is."""
+    (*_, last) = step_terms.equations_of_motion(equations, notation := Notation(equations))
+    if last["name"] != "matrices":
+        return equations_latex(equations)
+    right = r"Q + J^{\mathsf{T}} \lambda" if equations.derivation.jacobian else "Q"
+    acceleration = "a" if equations.derivation.jacobian else r"\ddot{q}"
+    lines = [f"M {acceleration} + h &= {right}"]
+    lines += [line for left, matrix in last["results"].items() for line in notation.rows(left, matrix)]
+    return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
+
+
 def found(steps_: tuple[Step, ...], name: str) -> Step:
     """The step with a name; KeyError names those there are."""
     for step in steps_:
         if step.name == name:
             return step
     raise KeyError(f"no step {name!r}; there are: {', '.join(step.name for step in steps_)}")
-
-
-def equations_html(equations: NumericEquations) -> str:
-    """The equations of motion for a notebook: what they are, and the formulas unless they are too long to be read."""
-    title = html.escape(f"{equations.model.name}, {equations.orientation} coordinates")
-    if is_short(equations):
-        return in_notebook(f"<p>Equations of motion: {title}</p>{formula(equations_latex(equations))}")
-    return f"<p>Equations of motion: {title}, {equations.count_ops().total} operations</p>"
 
 
 def is_short(equations: NumericEquations) -> bool:

@@ -1,0 +1,1 @@
+"""What notebooks show of models, simulations, recordings and results; loaded when one is displayed."""

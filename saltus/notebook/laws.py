@@ -1,0 +1,109 @@
+"""Displays of what a user chooses: contact laws, muscles, integrators."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.registry import Integrators
+from saltus.integrate.tableau import ButcherTableau
+from saltus.model.compile.hill import HillMuscle
+from saltus.notebook.html import Html, beside, display, facts, folded, note, table, title
+from saltus.simulate.laws.contact import Compliant, Hard, Soft
+from saltus.simulate.soft_contact.analysis import ContactLaw, law_heading, law_rows
+
+LAW_UNITS = {"gap_tolerance": "m", "speed_tolerance": "m/s", "bounce_height": "m", "dense_time": "s", "dense_step": "s"}
+MUSCLE_UNITS = {
+    "max_isometric_force": "N",
+    "optimal_fiber_length": "m",
+    "tendon_slack_length": "m",
+    "pennation_angle": "rad",
+    "max_contraction_velocity": "optimal lengths/s",
+    "activation_time_constant": "s",
+    "deactivation_time_constant": "s",
+    "length_offset": "m",
+}
+
+
+def contact_law_html(law: ContactLaw) -> Html:
+    """What the parameters of a soft contact mean for a mass."""
+    heading, mass = law_heading(law)
+    groups: dict[str, dict[str, str]] = {}
+    for name, value in law_rows(law):
+        if value:
+            groups[[*groups][-1]][name.strip()] = value
+        else:
+            groups[name] = {}
+    return display(
+        title(heading, mass),
+        beside(*(folded(name, facts(known), unfolded=True) for name, known in groups.items())),
+        *(note(f"warning: {sentence}") for sentence in law.warnings),
+    )
+
+
+def soft_html(law: Soft) -> Html:
+    """That its numbers are the model's."""
+    return display(title("Contact law soft"), facts({"parameters": "those that the model holds"}))
+
+
+def hard_html(law: Hard) -> Html:
+    """All its numbers."""
+    known = {}
+    for f in fields(law):
+        value = getattr(law, f.name)
+        if f.name != "pairs":
+            text = "the model's" if value is None else _with_unit(value, LAW_UNITS.get(f.name, ""))
+            known[f.name.replace("_", " ")] = text
+    if law.pairs:
+        known["pairs"] = "\n".join(f"{' and '.join(pair)}: {value}" for pair, value in law.pairs.items())
+    return display(title("Contact law hard"), facts(known))
+
+
+def compliant_html(law: Compliant) -> Html:
+    """The function that gives its force."""
+    return display(title("User-defined contact law"), facts({"force": law.force.py_func.__name__}))
+
+
+def muscle_html(muscle: HillMuscle) -> Html:
+    """All its numbers."""
+    known = {
+        f.name.replace("_", " "): _with_unit(getattr(muscle, f.name), MUSCLE_UNITS.get(f.name, ""))
+        for f in fields(muscle)
+    }
+    return display(title("Hill-type muscle"), facts(known))
+
+
+def _with_unit(value: object, unit: str) -> str:
+    return f"{value:g} {unit}".rstrip() if type(value) in (int, float) else str(value)
+
+
+def integrator_html(integrator: Integrator) -> Html:
+    """Its order, kind and reference."""
+    known = {"order": str(integrator.order), "kind": integrator.kind, "after": integrator.reference}
+    return display(title(f"Integrator {integrator.name}"), facts(known))
+
+
+def integrators_html(found: Integrators) -> Html:
+    """All of them."""
+    rows = [[name, str(i.order), i.kind, i.reference] for name, i in found.items()]
+    return display(title("Integrators"), table(["name", "order", "kind", "after"], rows))
+
+
+def tableau_html(tableau: ButcherTableau) -> Html:
+    """The coefficients in their usual layout, c beside A over b."""
+    kind = "explicit" if tableau.explicit else "implicit"
+    rows = [[_coefficient(x) for x in row] for row in tableau.table]
+    rows[-1][0] = ""
+    s = tableau.stages
+    head = ["c", *(f"a<sub>i{k + 1}</sub>" for k in range(s))]
+    return display(
+        title(f"Tableau {tableau.name}", f"{kind}, {s} stages, order {tableau.order}"),
+        table([Html(text) for text in head], [*rows[:-1], ["b", *rows[-1][1:]]]),
+    )
+
+
+def _coefficient(value: float) -> str:
+    """A coefficient as a fraction where it is a short one."""
+    fraction = Fraction(value).limit_denominator(1000)
+    return str(fraction) if abs(float(fraction) - value) < 1e-14 else f"{value:.6g}"
