@@ -6,8 +6,8 @@
     ```
 
 Its argument is the name of a scene or a bundled model, or a model file beside the page. Options: `integrator`,
-`integrators`, `contact`, `contacts`, `timestep`, `key`, `speed` as of `saltus page`; `paused`; `height` in pixels;
-`settings`: what stands after # in the page's address, as in the links that a page shares.
+`integrators`, `contact`, `contacts`, `restitution`, `friction`, `timestep`, `key`, `speed` as of `saltus page`;
+`paused`; `height` in pixels; `settings`: what stands after # in the page's address, as in the links that a page shares.
 
 The file is made when the site is built, once for each set of options, and kept in _build/live until sources change.
 """
@@ -30,7 +30,7 @@ from saltus.number.cache.storage import source_key
 
 TEXTS = ("integrator", "contact", "key")
 LISTS = ("integrators", "contacts")
-NUMBERS = ("timestep", "speed")
+NUMBERS = ("timestep", "speed", "restitution", "friction")
 FOLDER = "live"
 log = logging.getLogger(__name__)
 

@@ -26,6 +26,13 @@ from saltus.model.written import use
 
 __all__ = ["BUNDLED", "ModelSource", "load", "models", "n_link"]
 
+# what to do about messages of MuJoCo's compiler that do not say it
+HINTS = {
+    "XML_ERROR_MISMATCHED_ELEMENT": "this element, or one inside it, is not closed: each <body> needs its </body>, and "
+    "an element with nothing inside ends in />",
+    "XML_ERROR_PARSING": "the text is cut off, or the element that begins there is not closed",
+    "mass and inertia of moving bodies": "a body that can move needs a mass: give it a <geom>, or an <inertial>",
+}
 #: What models are made of; see `load`.
 ModelSource: TypeAlias = str | os.PathLike[str] | mujoco.MjModel | mujoco.MjSpec | Model
 
@@ -178,10 +185,11 @@ def _compile(compiler, path):
 
 
 def _model_error(error, path) -> ModelError:
-    """A ModelError with MuJoCo's message, the file and, if the message names one, the line."""
+    """A ModelError with MuJoCo's message, what to do about it, the file and, if the message names one, the line."""
     text = " ".join(str(error).split())
     found = re.search(r"[Ll]ine(?: number=| )(\d+)", text)
-    return ModelError(text, file=str(path) if path else None, line=int(found.group(1)) if found else None)
+    hint = next((f" ({hint})" for sign, hint in HINTS.items() if sign in text), "")
+    return ModelError(text + hint, file=str(path) if path else None, line=int(found.group(1)) if found else None)
 
 
 def _embedded_name(m: mujoco.MjModel) -> str:

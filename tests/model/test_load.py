@@ -124,8 +124,18 @@ def test_broken_xml_says_file_and_line(tmp_path):
 
 
 def test_xml_that_ends_early():
-    with pytest.raises(saltus.ModelError):
-        saltus.load("<mujoco><worldbody>")
+    with pytest.raises(saltus.ModelError, match="cut off"):
+        saltus.load('<mujoco><worldbody><body><geom size="1"/></body></worldbody>')
+
+
+def test_an_element_that_is_not_closed():
+    with pytest.raises(saltus.ModelError, match=r"line 3.*is not closed: each <body> needs its </body>"):
+        saltus.load('<mujoco>\n<worldbody>\n<body>\n<geom size="1"/>\n</worldbody>\n</mujoco>')
+
+
+def test_a_moving_body_without_mass():
+    with pytest.raises(saltus.ModelError, match=r"'arm'.*needs a mass: give it a <geom>, or an <inertial>"):
+        saltus.load('<mujoco><worldbody><body name="arm"><joint/></body></worldbody></mujoco>')
 
 
 def test_a_model_leaves_out_more():
