@@ -16,22 +16,28 @@ G = 9.81
 EXACT = "paths are parabolas and motion is integrated exactly: rounding and the location of events, 1e-12 relative each"
 LOCATED = "the location of events (1e-12 relative each) and the integrator's tolerance, 1e-8 relative"
 CLOSED = "closed form"
-# far away and at rest: with it all models need the same compiled code
-FAR = '<body pos="0 0 -1000"><joint type="slide" axis="1 0 0"/><geom name="far" type="box" size="1 1 1" mass="1"/></body>'
+FAR = 1000.0  # m: where a box rests that never touches anything; with it all models need the same compiled code
 RADIUS = 0.1
 BALL = f'<body name="ball" pos="0 0 {RADIUS}"><freejoint/><geom name="ball" size="{RADIUS}" mass="1"/></body>'
 BLOCK = '<body name="block" pos="0 0 0.1"><freejoint/><geom name="block" type="box" size="0.2 0.15 0.1" mass="2"/></body>'
 
 
-def world(content: str, *, friction: float = 0.0, gravity: Sequence[float] = (0.0, 0.0, -G), floor: bool = True) -> str:
-    """Bodies, on a floor or without one, all with one friction; the last joint belongs to what is far away."""
-    ground = '<geom name="floor" type="plane" size="9 9 0.1"/>' if floor else ""
-    far = "" if not floor else FAR.replace("<geom", '<geom contype="0" conaffinity="0"')
-    pair = '<contact><pair geom1="floor" geom2="far"/></contact>' if floor else ""
-    lift = far.replace("-1000", "1000")
+def world(
+    content: str,
+    *,
+    friction: float = 0.0,
+    gravity: Sequence[float] = (0.0, 0.0, -G),
+    height: float = 0.0,
+) -> str:
+    """Bodies and a floor at some height, all with one friction; the last joint belongs to the box far away."""
+    far = (
+        f'<body pos="0 0 {FAR}"><joint type="slide" axis="0 1 0"/>'
+        '<geom name="far" type="box" size="1 1 1" mass="1" contype="0" conaffinity="0"/></body>'
+    )
     return f"""<mujoco><option timestep="0.001" gravity="{" ".join(map(repr, gravity))}"/>
       <default><geom condim="3" friction="{friction!r} 0 0"/></default>
-      <worldbody>{ground}{content}{lift}</worldbody>{pair}</mujoco>"""
+      <worldbody><geom name="floor" type="plane" size="9 9 0.1" pos="0 0 {height}"/>{content}{far}</worldbody>
+      <contact><pair geom1="floor" geom2="far"/></contact></mujoco>"""
 
 
 def slope(content: str, angle: float, friction: float) -> str:
@@ -50,12 +56,6 @@ def instants(events: Any, kind: str) -> NDArray[np.float64]:
     """Times after the start of events of a kind, s; those of one instant count once."""
     found = np.sort(events["time"][events["kind"] == kind])
     return found[(np.diff(found, prepend=-np.inf) > 1e-9) & (found > 1e-6)]
-
-
-def velocity_figure(trajectory: saltus.Trajectory, columns: dict[str, NDArray[np.float64]], y: str = "speed (m/s)") -> Figure:
-    """Speeds over time, with the instants of events."""
-    curves = [Curve(name, trajectory.time, values) for name, values in columns.items()]
-    return Figure("t (s)", y, curves)
 
 
 # ---------------------------------------------------------------- the bouncing ball
@@ -119,7 +119,7 @@ def zeno(data: Data) -> Result:
 def elastic_ball(data: Data) -> Result:
     """A ball with e = 1 falls 1 m; after a hundred bounces it is where it was, with the energy that it had."""
     sim, trajectory = dropped(1.0, 200 * math.sqrt(2 / G), 0.05)
-    energy = trajectory.energy.sum(axis=1)
+    energy = trajectory.energy.sum(axis=1) - FAR * G
     found = [
         Check("impacts", float(len(instants(trajectory.events, "impact"))), 100.0, 0.0),
         Check("height", float(sim.qpos[0]), 1.0, 1e-9, "m"),
@@ -264,7 +264,7 @@ def on_a_sphere(angle: float, friction: float) -> str:
         f'<geom name="hill" size="{BIG}"/><body name="ball" pos="{turn * math.sin(angle)!r} 0 {turn * math.cos(angle)!r}">'
         f'<freejoint/><geom name="ball" size="{SMALL}" mass="1"/></body>'
     )
-    return world(ball, friction=friction).replace('size="9 9 0.1"', 'size="9 9 0.1" pos="0 0 -100"')
+    return world(ball, friction=friction, height=-100.0)
 
 
 def _leaving(friction: float, ratio: float, tolerance: float) -> Result:
@@ -333,8 +333,8 @@ def rocking_block(data: Data) -> Result:
     other = angle[(trajectory.time > first) & (trajectory.time < first + 0.48)]
     ratio = 1 - 1.5 * math.sin(alpha) ** 2
     grown = ratio**2 * (math.cos(alpha - tilt) - math.cos(alpha))
-    far = 1000.0 * G  # what is far away adds to the potential
-    before, after = energy[[0, int(np.searchsorted(trajectory.time, first)) + 1]] - far - G * math.cos(alpha)
+    least = G * math.cos(alpha) + G * FAR  # of the upright block, and of the box far away
+    before, after = energy[[0, int(np.searchsorted(trajectory.time, first)) + 1]] - least
     found = [
         Check("energy ratio at the impact", float(after / before), ratio**2, 1e-6, relative=True),
         Check("next largest tilt", float(-np.min(other)), alpha - math.acos(math.cos(alpha) + grown), 1e-6, "rad"),
@@ -352,7 +352,7 @@ def balls(places: Sequence[float], masses: Sequence[float], radius: float) -> st
         f'<geom name="ball{i}" size="{radius}" mass="{m}"/></body>'
         for i, (x, m) in enumerate(zip(places, masses, strict=True))
     )
-    return world(content, gravity=(0.0, 0.0, 0.0)).replace('size="9 9 0.1"', 'size="9 9 0.1" pos="0 0 -100"')
+    return world(content, gravity=(0.0, 0.0, 0.0), height=-100.0)
 
 
 def place_figure(trajectory: saltus.Trajectory, places: Sequence[float]) -> Figure:
