@@ -51,7 +51,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of a figure: `look` is "line", "points" or "dashed"."""
+    """Points of a figure: `look` is "line", "points" or, for references, "dashed" or "marks"."""
 
     label: str
     x: ArrayLike

@@ -19,7 +19,9 @@ CLOSED = "closed form"
 FAR = 1000.0  # m: where a box rests that never touches anything; with it all models need the same compiled code
 RADIUS = 0.1
 BALL = f'<body name="ball" pos="0 0 {RADIUS}"><freejoint/><geom name="ball" size="{RADIUS}" mass="1"/></body>'
-BLOCK = '<body name="block" pos="0 0 0.1"><freejoint/><geom name="block" type="box" size="0.2 0.15 0.1" mass="2"/></body>'
+BLOCK = (
+    '<body name="block" pos="0 0 0.1"><freejoint/><geom name="block" type="box" size="0.2 0.15 0.1" mass="2"/></body>'
+)
 
 
 def world(
@@ -76,7 +78,7 @@ def dropped(restitution: float, duration: float, sample: float) -> tuple[saltus.
 
 def height_figure(trajectory: saltus.Trajectory, marks: NDArray[np.float64]) -> Figure:
     """The height over time, with the instants of the reference."""
-    impacts = Curve("impacts, closed form", marks, np.zeros(len(marks)), "points")
+    impacts = Curve("impacts, closed form", marks, np.zeros(len(marks)), "marks")
     return Figure("t (s)", "height (m)", [Curve("reached", trajectory.time, trajectory.qpos[:, 0]), impacts])
 
 
@@ -86,7 +88,9 @@ def bouncing_ball(data: Data) -> Result:
     them, at 8.5 s."""
     sim, trajectory = dropped(0.9, 8.5, 0.01)
     wanted = [0.4515236409857309, 1.264266194760047, 1.995734493156931]
-    found = checks(["1st impact", "2nd impact", "3rd impact"], instants(trajectory.events, "impact")[:3], wanted, 1e-11, "s")
+    found = checks(
+        ["1st impact", "2nd impact", "3rd impact"], instants(trajectory.events, "impact")[:3], wanted, 1e-11, "s"
+    )
     found.append(Check("height at 8.5 s", float(sim.qpos[0]), 5.565551008992671e-6, 1e-12, "m"))
     powers = np.cumsum(0.9 ** np.arange(1, 40))
     return Result(found, height_figure(trajectory, wanted[0] * (1 + 2 * np.concatenate(([0.0], powers)))))
@@ -131,7 +135,8 @@ def elastic_ball(data: Data) -> Result:
 @benchmark(
     "moreau-order",
     "Moreau-Jean time stepping over impacts",
-    source=DROP + "; first order at impacts: Acary & Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008",
+    source=DROP
+    + "; first order at impacts: Acary & Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008",
     allowed="0.2 around order one",
 )
 def moreau_order(data: Data) -> Result:
@@ -159,7 +164,9 @@ def moreau_order(data: Data) -> Result:
 # ---------------------------------------------------------------- sliding, sticking, rolling
 
 
-@benchmark("coulomb-block", "Block that slides to rest", source="closed form: t = v/(μ g), x = v²/(2 μ g)", allowed=EXACT)
+@benchmark(
+    "coulomb-block", "Block that slides to rest", source="closed form: t = v/(μ g), x = v²/(2 μ g)", allowed=EXACT
+)
 def coulomb_block(data: Data) -> Result:
     """A block with μ = 0.2 at 3 m/s on a floor."""
     sim = start(world(BLOCK, friction=0.2), [3.0])
@@ -169,12 +176,17 @@ def coulomb_block(data: Data) -> Result:
         Check("distance", float(sim.qpos[0]), 2.293577981651376, 1e-10, "m"),
         Check("speed afterwards", float(np.max(np.abs(sim.qvel))), 0.0, 1e-12, "m/s"),
     ]
-    line = Curve("3 - μ g t", [0, 1.529051987767584], [3, 0], "points")
-    return Result(found, Figure("t (s)", "speed (m/s)", [Curve("reached", trajectory.time, trajectory.qvel[:, 0]), line]))
+    line = Curve("3 - μ g t", [0, 1.529051987767584], [3, 0], "marks")
+    return Result(
+        found, Figure("t (s)", "speed (m/s)", [Curve("reached", trajectory.time, trajectory.qvel[:, 0]), line])
+    )
 
 
 @benchmark(
-    "block-on-slope", "Block on a slope", source="closed form: a = g (sin θ - μ cos θ), or rest if tan θ ≤ μ", allowed=EXACT
+    "block-on-slope",
+    "Block on a slope",
+    source="closed form: a = g (sin θ - μ cos θ), or rest if tan θ ≤ μ",
+    allowed=EXACT,
 )
 def block_on_slope(data: Data) -> Result:
     """μ = 0.3: at tan θ = 0.25 a block stays for 20 s, at tan θ = 0.4 it slides for 2 s."""
@@ -194,7 +206,7 @@ def block_on_slope(data: Data) -> Result:
     t = run.time[::10]
     curves = [
         Curve("tan θ = 0.4", run.time, run.qpos[:, 0]),
-        Curve("a t²/2", t, a * t * t / 2, "points"),
+        Curve("a t²/2", t, a * t * t / 2, "marks"),
         Curve("tan θ = 0.25", held.time[:21], held.qpos[:21, 0]),
     ]
     return Result(found, Figure("t (s)", "distance (m)", curves))
@@ -212,8 +224,10 @@ def _rolling(spin: float, when: float, speed: float) -> Result:
         Check("R ω", float(RADIUS * sim.qvel[4]), speed, 1e-7, "m/s"),
     ]
     v, turning = trajectory.qvel[:, 0], RADIUS * trajectory.qvel[:, 4]
-    mark = Curve("closed form", [when], [speed], "points")
-    return Result(found, Figure("t (s)", "m/s", [Curve("v", trajectory.time, v), Curve("R ω", trajectory.time, turning), mark]))
+    mark = Curve("closed form", [when], [speed], "marks")
+    return Result(
+        found, Figure("t (s)", "m/s", [Curve("v", trajectory.time, v), Curve("R ω", trajectory.time, turning), mark])
+    )
 
 
 @benchmark("sphere-rolls", "Sliding sphere begins to roll", source=ROLL, allowed=LOCATED)
@@ -259,9 +273,9 @@ BIG, SMALL = 1.0, 0.1  # radii, m
 
 def on_a_sphere(angle: float, friction: float) -> str:
     """A ball at rest on a fixed sphere, `angle` (rad) from its top."""
-    turn = BIG + SMALL
+    x, z = (BIG + SMALL) * math.sin(angle), (BIG + SMALL) * math.cos(angle)
     ball = (
-        f'<geom name="hill" size="{BIG}"/><body name="ball" pos="{turn * math.sin(angle)!r} 0 {turn * math.cos(angle)!r}">'
+        f'<geom name="hill" size="{BIG}"/><body name="ball" pos="{x!r} 0 {z!r}">'
         f'<freejoint/><geom name="ball" size="{SMALL}" mass="1"/></body>'
     )
     return world(ball, friction=friction, height=-100.0)
@@ -315,8 +329,8 @@ PLANAR = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><j
 @benchmark(
     "rocking-block",
     "Rocking block",
-    source="Housner, 'The behavior of inverted pendulum structures during earthquakes', Bull. Seism. Soc. Am. 53 (1963), "
-    "eq. 6: rate ratio 1 - 3/2 sin² α",
+    source="Housner, 'The behavior of inverted pendulum structures during earthquakes', Bull. Seism. Soc. Am. 53 "
+    "(1963), eq. 6: rate ratio 1 - 3/2 sin² α",
     allowed=LOCATED + "; the largest tilt lies at most half a sample of 1 ms from one, 1e-6 rad",
 )
 def rocking_block(data: Data) -> Result:
@@ -419,7 +433,7 @@ def newtons_cradle(data: Data) -> Result:
 @benchmark(
     "oblique-impact",
     "Oblique impact of a sphere",
-    source="closed form: sticks if μ ≥ 2 vₜ/(7 (1 + e) vₙ) = 2/21, then vₜ = 5/7; otherwise the impulse is μ (1 + e) vₙ",
+    source="closed form: sticks if μ ≥ 2 vₜ/(7 (1 + e) vₙ) = 2/21, then vₜ = 5/7; else the impulse is μ (1 + e) vₙ",
     allowed=LOCATED,
 )
 def oblique_impact(data: Data) -> Result:
@@ -433,9 +447,14 @@ def oblique_impact(data: Data) -> Result:
         speeds.append(float(sim.qvel[0]))
         reached = [speeds[-1], float(sim.qvel[2]), float(RADIUS * sim.qvel[4])]
         label = f"μ = {friction:.4g}"
-        found += checks([f"{label}: vₜ", f"{label}: vₙ", f"{label}: R ω"], reached, [1 - slip, 1.0, 2.5 * slip], 1e-9, "m/s")
+        found += checks(
+            [f"{label}: vₜ", f"{label}: vₙ", f"{label}: R ω"], reached, [1 - slip, 1.0, 2.5 * slip], 1e-9, "m/s"
+        )
     line = np.linspace(0, 0.15, 61)
-    curves = [Curve("reached", frictions, speeds, "points"), Curve("closed form", line, 1 - np.minimum(3 * line, 2 / 7), "dashed")]
+    curves = [
+        Curve("reached", frictions, speeds, "points"),
+        Curve("closed form", line, 1 - np.minimum(3 * line, 2 / 7), "dashed"),
+    ]
     return Result(found, Figure("μ", "vₜ after (m/s)", curves))
 
 
@@ -459,7 +478,7 @@ def sliding_rod(friction: float, slope_: float = 2.0, tip: float = 1e-6) -> str:
     "Painlevé's paradox",
     source="Painlevé, C. R. Acad. Sci. 121 (1895); Génot & Brogliato, Eur. J. Mech. A 18 (1999): no acceleration is "
     "consistent above μ = (1 + 3 cos² θ)/(3 sin θ cos θ) = 4/3",
-    allowed="below the paradox, a hundredth, as accelerations change by 1e-4 in 1e-4 s; above, an error must be reported",
+    allowed="below the paradox, 1e-2, as forces change by up to 1e-3 in 1e-4 s; above, an error must be reported",
 )
 def painleve(data: Data) -> Result:
     """The tip of a leaning rod (tan θ = 2) slides on the floor at 1 m/s: with μ = 1 its accelerations follow Coulomb's

@@ -25,8 +25,8 @@ def on_a_plane(
         f'<body pos="0 {k} {height}"><joint type="slide" axis="0 0 1"/><geom size="0.1" mass="{mass}" {law}/></body>'
         for k, mass in enumerate(masses)
     )
-    return f"""<mujoco><option timestep="{timestep}" tolerance="1e-15"/><worldbody><geom type="plane" size="1 1 1" {law}/>{balls}
-      </worldbody></mujoco>"""
+    return f"""<mujoco><option timestep="{timestep}" tolerance="1e-15"/><worldbody>
+      <geom type="plane" size="1 1 1" {law}/>{balls}</worldbody></mujoco>"""
 
 
 @benchmark(
@@ -78,7 +78,7 @@ def soft_drop(data: Data) -> Result:
         Check("speed at release", float(v[release]), 2.074959724060195, 2e-4, "m/s"),
         Check("height of the bounce", float(r[release] + v[release] ** 2 / (2 * G)), 0.2129082575600263, 5e-5, "m"),
     ]
-    marks = Curve("release, reference", [0.3192754284070505 + 0.04184154394311854], [float(r[release])], "points")
+    marks = Curve("release, reference", [0.3192754284070505 + 0.04184154394311854], [float(r[release])], "marks")
     return Result(found, Figure("t (s)", "r (m)", [Curve("reached", time[::100], r[::100]), marks]))
 
 
@@ -125,7 +125,7 @@ def _creep(cone: str, factor: float) -> Result:
         name = f"solref {solref[0]} {solref[1]}"
         found.append(Check(f"{name}: creep", float(sim.qvel[0]), speed * factor, 1e-9, "m/s", relative=True))
         t = 0.04 * np.arange(100)
-        curves += [Curve(name, t, path), Curve(f"{name}, closed form", t[::10], [speed * factor] * 10, "points")]
+        curves += [Curve(name, t, path), Curve(f"{name}, closed form", t[::10], [speed * factor] * 10, "marks")]
     return Result(found, Figure("t (s)", "speed (m/s)", curves))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import saltus
-from saltus.verify.case import Check, Curve, Data, Figure, Result, checks, family
+from saltus.verify.case import Check, Curve, Data, Figure, Result, family
 
 benchmark = family("flex")
 
@@ -97,8 +97,8 @@ def patch_bar_confined(data: Data) -> Result:
 
 STIFF, THICK, LOAD = 1e6, 1e-3, 1.0  # Pa, m, Pa: q a/(E h) = 1e-3
 HENCKY = (
-    "Hencky, 'Über den Spannungszustand in kreisrunden Platten mit verschwindender Biegungssteifigkeit', Z. Math. Phys. "
-    "63 (1915), as corrected by Fichter, NASA TP 3658 (1997): w₀ = W a (q a/(E h))^(1/3)"
+    "Hencky, 'Über den Spannungszustand in kreisrunden Platten mit verschwindender Biegungssteifigkeit', Z. Math. "
+    "Phys. 63 (1915), as corrected by Fichter, NASA TP 3658 (1997): w₀ = W a (q a/(E h))^(1/3)"
 )
 
 
@@ -150,7 +150,7 @@ def _hencky(poisson: float, factor: float) -> Result:
         if cells == 20:
             found.append(Check("deflection of the centre, 20 cells", deflection, wanted, 0.05, "m", relative=True))
         curves.append(Curve(f"{cells} cells", radius[order], places[order, 2], "points"))
-    return Result(found, Figure("r (m)", "w (m)", [*curves, Curve("Hencky, centre", [0.0], [wanted], "points")]))
+    return Result(found, Figure("r (m)", "w (m)", [*curves, Curve("Hencky, centre", [0.0], [wanted], "marks")]))
 
 
 ALLOWED = "error of 20 linear elements across, 5 %, which shrinks with their size"

@@ -47,7 +47,12 @@ def violation(W: NDArray[np.float64], q: NDArray[np.float64], mu: NDArray[np.flo
     return worst / max(1.0, float(np.max(np.abs(q))), float(np.max(np.abs(r))))
 
 
-@benchmark("friction-block", "Pulled block as a friction-contact problem", source="closed form: μ N against the slip", allowed=SOLVED)
+@benchmark(
+    "friction-block",
+    "Pulled block as a friction-contact problem",
+    source="closed form: μ N against the slip",
+    allowed=SOLVED,
+)
 def friction_block(data: Data) -> Result:
     """One contact of 2 kg, W = 1/2, q = (-9.81, 3, 4): it slips along (3, 4)/5, for several μ."""
     q, frictions, found = np.array([-9.81, 3.0, 4.0]), [0.05, 0.1, 0.2, 0.4], []
@@ -59,11 +64,16 @@ def friction_block(data: Data) -> Result:
         found += checks(names, solution.r, [19.62, -0.6 * force, -0.8 * force], 1e-12, "N s")
         slips.append(float(np.hypot(*solution.u[1:])))
     line = np.linspace(0, 0.4, 50)
-    curves = [Curve("reached", frictions, slips, "points"), Curve("closed form", line, np.maximum(5 - 9.81 * line, 0), "dashed")]
+    curves = [
+        Curve("reached", frictions, slips, "points"),
+        Curve("closed form", line, np.maximum(5 - 9.81 * line, 0), "dashed"),
+    ]
     return Result(found, Figure("μ", "slip (m/s)", curves))
 
 
-@benchmark("friction-siconos-small", "Siconos' smallest problem", source=SICONOS + ", FrictionContact3D_1c", allowed=SOLVED)
+@benchmark(
+    "friction-siconos-small", "Siconos' smallest problem", source=SICONOS + ", FrictionContact3D_1c", allowed=SOLVED
+)
 def siconos_small(data: Data) -> Result:
     """One contact with a full matrix W; the published solution has a residual of 4e-16."""
     W = np.array([[15.0, -1.0, -2.0], [-1.0, 14.0, 1.0], [-2.0, 1.0, 16.0]])
@@ -78,15 +88,21 @@ def siconos_small(data: Data) -> Result:
     cone = mu[0] * solution.r[0]
     curves = [
         Curve("edge of the cone", cone * np.cos(turn), cone * np.sin(turn), "dashed"),
-        Curve("published", [r[1]], [r[2]], "points"),
+        Curve("published", [r[1]], [r[2]], "marks"),
         Curve("reached", [0, solution.r[1]], [0, solution.r[2]]),
     ]
     return Result(found, Figure("r₁ (N s)", "r₂ (N s)", curves, equal=True))
 
 
-@benchmark("friction-siconos", "Siconos' collection", source=SICONOS, allowed="the problems' own criterion: 1e-10; forces 1e-9", slow=True)
+@benchmark(
+    "friction-siconos",
+    "Siconos' collection",
+    source=SICONOS,
+    allowed="the problems' own criterion: 1e-10; forces 1e-9",
+    slow=True,
+)
 def siconos(data: Data) -> Result:
-    """All problems friction/*.npz in the folder of `--data` (W, q, mu and a solution r): the conditions are met, and the
+    """All problems friction/*.npz in the folder of `--data` (W, q, mu and a solution r): the conditions are met, and
     forces are those of the solution where W has full rank."""
     found, sizes, reached = [], [], []
     for path in data.files("friction/*.npz"):
@@ -144,12 +160,16 @@ def _rolling(sim: saltus.Simulation, reference: float, tolerance: float) -> Resu
     curves = [
         Curve("box", t, box),
         Curve("ball", t, ball),
-        Curve("analytic", np.concatenate([t[::10]] * 2), PULLED * np.concatenate([t[::10], 2 / 7 * t[::10]]), "points"),
+        Curve("analytic", np.concatenate([t[::10]] * 2), PULLED * np.concatenate([t[::10], 2 / 7 * t[::10]]), "marks"),
     ]
-    return Result([Check("mean squared error", error, reference, tolerance, "m²/s²")], Figure("t (s)", "speed (m/s)", curves))
+    return Result(
+        [Check("mean squared error", error, reference, tolerance, "m²/s²")], Figure("t (s)", "speed (m/s)", curves)
+    )
 
 
-@benchmark("rolling-hard", "Rolling balls, hard contact", source=RAISIM, allowed="1e-6, what the best engines reach", slow=True)
+@benchmark(
+    "rolling-hard", "Rolling balls, hard contact", source=RAISIM, allowed="1e-6, what the best engines reach", slow=True
+)
 def rolling_hard(data: Data) -> Result:
     """A box of 10 kg, μ = 0.4, is pulled by 150 N for 4 s with 25 balls of 1 kg on it that roll, μ = 0.8; Moreau-Jean
     time stepping in steps of 1 ms. The box accelerates at 0.7385 m/s², the balls at 2/7 of that."""
@@ -168,5 +188,7 @@ def rolling_soft(data: Data) -> Result:
     model = rolling().replace("<option ", '<option cone="elliptic" ')
     euler = _rolling(saltus.Simulation(model, "euler"), 0.0, 0.00692691)
     rk4 = _rolling(saltus.Simulation(model, "rk4"), 0.0, 0.0027148)
-    named = [replace(one.checks[0], name=f"{name}: mean squared error") for name, one in (("euler", euler), ("rk4", rk4))]
+    named = [
+        replace(one.checks[0], name=f"{name}: mean squared error") for name, one in (("euler", euler), ("rk4", rk4))
+    ]
     return Result(named, rk4.figure)

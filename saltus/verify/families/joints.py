@@ -1,11 +1,10 @@
 """Joints: motion and reactions of bars against ADAMS, as published with Project Chrono.
 
-Tables: ADAMS results in Project Chrono's unit tests of joints (github.com/projectchrono/chrono, BSD licence), one bar of
-1 kg, 4 m long, on a revolute or spherical joint 2 m from its centre of mass, inertia (0.04, 0.1, 0.1) kg m², g 9.80665,
-5 s every 0.01 s. Three instants of each stand here; the whole tables are compared where `--data` gives their folder.
+Tables: ADAMS results in Project Chrono's unit tests of joints (projectchrono/chrono, BSD licence), one bar of 1 kg,
+4 m long, on a revolute or spherical joint 2 m from its centre of mass, inertia (0.04, 0.1, 0.1) kg m², g 9.80665, 5 s
+every 0.01 s. Three instants of each stand here; the whole tables are compared where `--data` gives their folder.
 Limits are those of Chrono's own comparison. ADAMS prints six digits.
 """
-
 
 from dataclasses import dataclass, field
 
@@ -135,7 +134,11 @@ def motion(bar: Bar, steps: int = 500) -> dict[str, NDArray[np.float64]]:
         sim.step()
         rows.append(sim.sensordata.copy())
         turns.append(sim.data.site_xmat[0].copy())
-    columns = dict(zip(("Pos", "Vel", "Acc", "Avel", "Aacc", "Rforce", "Rtorque"), np.split(np.array(rows), 7, axis=1), strict=True))
+    columns = dict(
+        zip(
+            ("Pos", "Vel", "Acc", "Avel", "Aacc", "Rforce", "Rtorque"), np.split(np.array(rows), 7, axis=1), strict=True
+        )
+    )
     columns["Acc"] = columns["Acc"] - [0.0, 0.0, G]  # the sensor is an accelerometer in world axes
     R = np.array(turns).reshape(-1, 3, 3)
     for name in ("Rforce", "Rtorque"):
@@ -148,7 +151,7 @@ def figure(columns: dict[str, NDArray[np.float64]], table: dict[str, Vectors]) -
     t = 0.01 * np.arange(len(columns["Rforce"]))
     curves = [Curve(axis, t, columns["Rforce"][:, i]) for i, axis in enumerate("xyz")]
     given = [(time, value) for time, row in zip(INSTANTS, table["Rforce"], strict=True) for value in row]
-    return Figure("t (s)", "force on the ground (N)", [*curves, Curve("ADAMS", *np.transpose(given), "points")])
+    return Figure("t (s)", "force on the ground (N)", [*curves, Curve("ADAMS", *np.transpose(given), "marks")])
 
 
 def _instants(name: str, title: str, bar: Bar, about: str) -> Benchmark:
@@ -183,7 +186,9 @@ spherical_away = _instants(
 )
 
 
-@benchmark("adams-tables", "All of ADAMS's tables", source=SOURCE, allowed=ALLOWED + "; in the first spherical case as above")
+@benchmark(
+    "adams-tables", "All of ADAMS's tables", source=SOURCE, allowed=ALLOWED + "; in the first spherical case as above"
+)
 def tables(data: Data) -> Result:
     """The same four bars at all 501 instants, against the files of Project Chrono's tests, adams/revolute_joint and
     adams/spherical_joint in the folder of `--data`: the largest error of each quantity."""
@@ -200,5 +205,3 @@ def tables(data: Data) -> Result:
             if quantity == "Pos":
                 curves.append(Curve(case, table[1:, 0], np.maximum(error[1:], 1e-9)))
     return Result(found, Figure("t (s)", "error of position (m)", curves, log_y=True))
-
-

@@ -1,6 +1,6 @@
 """Closed loops: the four-bar mechanism of IFToMM's library and Andrews' squeezing mechanism.
 
-With hard contact's solver loops are closed exactly, up to the error of the integrator; soft constraints, MuJoCo's, give.
+Hard contact's solver closes loops exactly, up to the error of the integrator; MuJoCo's soft constraints give a little.
 """
 
 import math
@@ -38,7 +38,9 @@ def four_bar(solref: str = "0.02 1") -> str:
         inertial = f'<inertial pos="{x} {y} 0" mass="1" diaginertia="{inertia}"/>'
         return f'<body name="{name}" pos="{at}">{joint}{inertial}{inner}</body>'
 
-    chain = "".join(rod(f"crank{k}", "y", '<site name="B0" pos="0 1 0"/>' * (k == 0) + rod(f"coupler{k}", "x")) for k in (0, 1))
+    chain = "".join(
+        rod(f"crank{k}", "y", '<site name="B0" pos="0 1 0"/>' * (k == 0) + rod(f"coupler{k}", "x")) for k in (0, 1)
+    )
     closed = "".join(
         f'<connect body1="coupler{k}" body2="crank{k + 1}" anchor="1 0 0" solref="{solref}" solimp=".9999 .9999 1e-3"/>'
         for k in (0, 1)
@@ -68,7 +70,7 @@ def _four_bar(sim: saltus.Simulation, place: float, energy: float) -> Result:
     t = 0.02 * np.arange(len(places))
     given = [(time, value) for time, point in FOUR_BAR.items() for value in point]
     curves = [Curve("x", t, places[:, 0]), Curve("y", t, places[:, 1])]
-    return Result(found, Figure("t (s)", "B₀ (m)", [*curves, Curve("reference", *np.transpose(given), "points")]))
+    return Result(found, Figure("t (s)", "B₀ (m)", [*curves, Curve("reference", *np.transpose(given), "marks")]))
 
 
 @benchmark(
@@ -116,8 +118,15 @@ TORQUE = 0.033  # N m
 def andrews() -> str:
     """Seven planar bodies on pins O, A and B, joined in E, and a spring from D to C; a torque drives the first."""
 
-    def body(name: str, at: tuple[float, float], angle: float, centre: tuple[float, float], mass: float, inertia: float,
-             inner: str = "") -> str:
+    def body(
+        name: str,
+        at: tuple[float, float],
+        angle: float,
+        centre: tuple[float, float],
+        mass: float,
+        inertia: float,
+        inner: str = "",
+    ) -> str:
         about = f"{inertia / 2!r} {inertia / 2!r} {inertia!r}"
         half = angle / 2
         return (
@@ -129,7 +138,15 @@ def andrews() -> str:
     a = ANGLES
     k2 = body("K2", (0.007, 0), a["theta"], (-0.0115, 0), 0.00365, 4.410e-7)
     k1 = body("K1", (0, 0), a["beta"], (0.00092, 0), 0.04325, 2.194e-6, k2)
-    k3 = body("K3", (-0.03635, 0.03273), a["gamma"], (0.01043, -0.01874), 0.02373, 5.255e-6, '<site name="D" pos="0.02 -0.018 0"/>')
+    k3 = body(
+        "K3",
+        (-0.03635, 0.03273),
+        a["gamma"],
+        (0.01043, -0.01874),
+        0.02373,
+        5.255e-6,
+        '<site name="D" pos="0.02 -0.018 0"/>',
+    )
     k4 = body("K4", (0.04, 0), a["phi"], (0, -0.00579), 0.00706, 5.667e-7)
     k5 = body("K5", (-0.06934, -0.00227), a["delta"], (0.02308, 0.00916), 0.0705, 1.169e-5, k4)
     k6 = body("K6", (0, -0.04), a["omega"], (0.00579, 0), 0.00706, 5.667e-7)
@@ -153,8 +170,8 @@ def andrews() -> str:
     slow=True,
 )
 def andrews_mechanism(data: Data) -> Result:
-    """Seven bodies in three loops, driven by a constant torque of 0.033 N m against a stiff spring; 0.05 s, in which the
-    crank turns five times. dopri5 under hard contact's constraint solver. The energy less the torque's work stays."""
+    """Seven bodies in three loops, driven by a constant torque of 0.033 N m against a stiff spring; 0.05 s, in which
+    the crank turns five times. dopri5 under hard contact's constraint solver. The energy less the torque's work stays."""
     sim = saltus.Simulation(andrews(), "dopri5", contact=saltus.Hard(dense="locate"), tolerance=(1e-12, 1e-13))
     sim.ctrl = TORQUE
     angles, rates, kept = [ANGLES["beta"]], [0.0], []
@@ -168,5 +185,5 @@ def andrews_mechanism(data: Data) -> Result:
     furthest = max(kept, key=lambda energy: abs(energy - WORK))
     found.append(Check("energy less work, worst", furthest, WORK, 1e-9, "J"))
     t = 5e-4 * np.arange(101)
-    marks = Curve("reference", [0.03, 0.05], list(BETA.values()), "points")
+    marks = Curve("reference", [0.03, 0.05], list(BETA.values()), "marks")
     return Result(found, Figure("t (s)", "β (rad)", [Curve("reached", t, angles), marks]))

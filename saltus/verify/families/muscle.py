@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import saltus
-from saltus.verify.case import Check, Curve, Data, Figure, Result, checks, family
+from saltus.verify.case import Curve, Data, Figure, Result, checks, family
 
 benchmark = family("muscle")
 
@@ -52,19 +52,23 @@ def _activation(start: float, excitation: float, at: dict[float, float], closed:
     return Result(found, Figure("t (s)", "activation", [Curve("reached", 1e-3 * np.arange(61), path), closed]))
 
 
-@benchmark("activation-rises", "Activation rises", source=ACTIVATION, allowed="the integrator's tolerance, 1e-13 a step")
+@benchmark(
+    "activation-rises", "Activation rises", source=ACTIVATION, allowed="the integrator's tolerance, 1e-13 a step"
+)
 def activation_rises(data: Data) -> Result:
     """MuJoCo's muscle, τ = 10 and 40 ms, from a = 0 with u = 1; dopri5."""
     a = np.linspace(0, 0.96, 13)
     at = {0.01: 0.61862319135056, 0.05: 0.96004633005527}
-    return _activation(0.0, 1.0, at, Curve("closed form", rise_time(a), a, "points"))
+    return _activation(0.0, 1.0, at, Curve("closed form", rise_time(a), a, "marks"))
 
 
-@benchmark("activation-falls", "Activation falls", source=ACTIVATION, allowed="the integrator's tolerance, 1e-13 a step")
+@benchmark(
+    "activation-falls", "Activation falls", source=ACTIVATION, allowed="the integrator's tolerance, 1e-13 a step"
+)
 def activation_falls(data: Data) -> Result:
     """The same from a = 1 with u = 0; dopri5."""
     a = np.linspace(0.2, 1, 9)
-    return _activation(1.0, 0.0, {0.01: 0.65248860591484}, Curve("closed form", fall_time(a), a, "points"))
+    return _activation(1.0, 0.0, {0.01: 0.65248860591484}, Curve("closed form", fall_time(a), a, "marks"))
 
 
 # ---------------------------------------------------------------- Hill-type muscles: curves
@@ -93,8 +97,14 @@ VELOCITY = {
     0.5: 1.3311315693144758,
     0.9: 1.3925,
 }
-TENDON = {0.002: 0.007316946624299866, 0.01: 0.09967827012198324, 0.02: 0.2609359826149298, 0.03: 0.47939871234804565,
-          0.049: 1.0, 0.06: 1.3086734693877551}
+TENDON = {
+    0.002: 0.007316946624299866,
+    0.01: 0.09967827012198324,
+    0.02: 0.2609359826149298,
+    0.03: 0.47939871234804565,
+    0.049: 1.0,
+    0.06: 1.3086734693877551,
+}
 CURVES = "closed formulas on both sides: 1e-12; divided by what the muscle's other parts take away, 1e-11"
 DAMPING = 1e-6  # force in units of the greatest at the fastest contraction
 
@@ -118,7 +128,7 @@ def curve(x: str, y: str, table: dict[float, float], reached: Sequence[float]) -
     """A curve's points beside OpenSim's."""
     found = checks([f"{y}({value:g})" for value in table], reached, list(table.values()), 1e-11)
     line = Curve("reached", list(table), reached)
-    return Result(found, Figure(x, y, [line, Curve("OpenSim", list(table), list(table.values()), "points")]))
+    return Result(found, Figure(x, y, [line, Curve("OpenSim", list(table), list(table.values()), "marks")]))
 
 
 @benchmark("muscle-active", "Active force-length curve", source=MILLARD, allowed=CURVES)

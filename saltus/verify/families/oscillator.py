@@ -146,5 +146,3 @@ def rk4(data: Data) -> Result:
     factor = (1 - h**6 / 72 + h**8 / 576) ** STEPS
     found = [*ends(states, 0.8622708422565101, 0.5064337302773028), *energy_factor(states, factor, 1e-11)]
     return Result(found, growth(states, factor))
-
-

@@ -37,7 +37,7 @@ def result(path: NDArray[np.float64], closed: NDArray[np.float64], at: dict[floa
     places: Sequence[int] = [round(time / STEP) for time in at]
     found = checks([f"x at {time:g} s" for time in at], path[places], list(at.values()), 1e-11, "m")
     found += checks(["x, furthest from the closed form"], [float(np.max(np.abs(path - closed)))], [0.0], 1e-11, "m")
-    curves = [Curve("reached", t, path), Curve("closed form", t[::5], closed[::5], "points")]
+    curves = [Curve("reached", t, path), Curve("closed form", t[::5], closed[::5], "marks")]
     return Result(found, Figure("t (s)", "x (m)", [*curves, Curve("target", t, np.full(len(t), target), "dashed")]))
 
 

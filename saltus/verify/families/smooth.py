@@ -65,7 +65,7 @@ def pendulum(data: Data) -> Result:
     found.append(Check("energy, largest change", lost, 0.0, 5e-5, "J"))
     x, y = np.transpose(path)
     given = [(t, value) for t, point in PLACES.items() for value in point]
-    marks = Curve("reference", *np.transpose(given), "points")
+    marks = Curve("reference", *np.transpose(given), "marks")
     return Result(found, Figure("t (s)", "position (m)", [Curve("x", times, x), Curve("y", times, y), marks]))
 
 
@@ -80,10 +80,12 @@ def pendulum_period(data: Data) -> Result:
         angles.append(float(sim.qpos[0]))
         rates.append(float(sim.qvel[0]))
     back = [(angles[40 * k], rates[40 * k]) for k in range(1, 5)]
-    found = checks([f"angle after {k} periods" for k in range(1, 5)], [a for a, _ in back], [-np.pi / 2] * 4, 1e-11, "rad")
+    found = checks(
+        [f"angle after {k} periods" for k in range(1, 5)], [a for a, _ in back], [-np.pi / 2] * 4, 1e-11, "rad"
+    )
     found += checks([f"rate after {k} periods" for k in range(1, 5)], [r for _, r in back], [0.0] * 4, 1e-10, "rad/s")
     t = PERIOD / 40 * np.arange(161)
-    curves = [Curve("angle", t, angles), Curve("after whole periods", t[::40], angles[::40], "points")]
+    curves = [Curve("angle", t, angles), Curve("after whole periods", t[::40], angles[::40], "marks")]
     return Result(found, Figure("t (s)", "angle (rad)", curves))
 
 
@@ -139,7 +141,7 @@ def tutorial(n: int) -> tuple[saltus.Simulation, NDArray[np.float64]]:
 def angle_figure(times: Sequence[float] | NDArray[np.float64], path: NDArray[np.float64], reference) -> Figure:
     """Angles of links over time, with reference angles at the end."""
     curves = [Curve(f"link {i + 1}", times, path[:, i]) for i in range(path.shape[1])]
-    last = Curve("reference", [times[-1]] * path.shape[1], reference, "points")
+    last = Curve("reference", [times[-1]] * path.shape[1], reference, "marks")
     return Figure("t (s)", "absolute angle (rad)", [*curves, last])
 
 
@@ -314,7 +316,7 @@ def top_nutation(data: Data) -> Result:
     names = [f"tilt after {k / 2:g} periods" for k in (1, 2, 3, 4)]
     found = checks(names, tilts[20::20], [widest, 30.0, widest, 30.0], 1e-9, "degrees")
     t = period / 40 * np.arange(81)
-    marks = Curve("reference", t[::20], [30.0, widest, 30.0, widest, 30.0], "points")
+    marks = Curve("reference", t[::20], [30.0, widest, 30.0, widest, 30.0], "marks")
     return Result(found, Figure("t (s)", "tilt (degrees)", [Curve("reached", t, tilts), marks]))
 
 

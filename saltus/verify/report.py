@@ -1,0 +1,110 @@
+"""The results of benchmarks in the terminal, as JSON, and as figures in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from saltus.errors import RecordError
+from saltus.record.files.atomic_write import reason_of, write_whole
+from saltus.terminal import screen
+from saltus.terminal.display import count
+from saltus.verify.case import Check
+from saltus.verify.registry import FAMILIES
+from saltus.verify.running import FAILED, NEEDS_DATA, PASSED, Outcome
+
+HEADERS = ("benchmark", "quantity", "reached", "reference", "error", "tolerance", "verdict", "s")
+LEFT = ("benchmark", "quantity", "verdict")
+STYLES = {PASSED: "green", FAILED: "bold red", NEEDS_DATA: "yellow"}
+
+
+def print_outcomes(outcomes: Sequence[Outcome], every: bool) -> None:
+    """A table a family: of each benchmark the check nearest to its tolerance, or every check; failures in full."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for header in HEADERS:
+        table.add_column(header, justify="left" if header in LEFT else "right", no_wrap=header != "quantity")
+    last = ""
+    for outcome in outcomes:
+        if outcome.benchmark.family != last:
+            last = outcome.benchmark.family
+            table.add_row(Text(FAMILIES[last][0], style="bold"))
+        for cells in _rows(outcome, every):
+            table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in cells))
+    screen.console(at_least=screen.WIDTH).print(table)
+    for outcome in outcomes:
+        if outcome.message:
+            print(f"{outcome.benchmark.name} {_why(outcome)}: {outcome.message}")
+    print(summary(outcomes))
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """How many passed, failed and need data, in how many seconds."""
+    found = [o.verdict for o in outcomes]
+    parts = [count(len(found), "benchmark"), f"{found.count(PASSED)} passed", f"{found.count(FAILED)} failed"]
+    if NEEDS_DATA in found:
+        parts.append(
+            f"{found.count(NEEDS_DATA)} not run, as {'it needs' if found.count(NEEDS_DATA) == 1 else 'they need'} data"
+        )
+    return f"{', '.join(parts)}; {sum(o.seconds for o in outcomes):.1f} s"
+
+
+def _why(outcome: Outcome) -> str:
+    return "needs" if outcome.verdict == NEEDS_DATA else "failed"
+
+
+def _rows(outcome: Outcome, every: bool) -> list[list[str]]:
+    """The lines of one benchmark: its worst check, or all, or those that failed."""
+    if not outcome.checks:
+        return [[outcome.benchmark.name, "", "", "", "", "", outcome.verdict, f"{outcome.seconds:.1f}"]]
+    red = [check for check in outcome.checks if not check.passed]
+    shown = outcome.checks if every else red or [outcome.worst]
+    rows = []
+    for k, check in enumerate(c for c in shown if c is not None):
+        name, seconds = (outcome.benchmark.name, f"{outcome.seconds:.1f}") if k == 0 else ("", "")
+        rows.append([name, check.name, *numbers(check), PASSED if check.passed else FAILED, seconds])
+    return rows
+
+
+def numbers(check: Check) -> tuple[str, str, str, str]:
+    """Reached, reference, error and tolerance with units, as a person reads them."""
+    unit = f" {check.unit}" if check.unit else ""
+    relative = "" if not check.relative else " rel."
+    return (
+        f"{check.reached:.10g}{unit}",
+        f"{check.reference:.10g}{unit}",
+        f"{check.error:.1e}{relative}",
+        f"{check.tolerance:.1e}{relative}",
+    )
+
+
+def write_json(outcomes: Sequence[Outcome], path: Path) -> None:
+    """All results as a JSON list."""
+    content: list[dict[str, Any]] = [outcome.facts() for outcome in outcomes]
+    write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), what="results")
+
+
+def write_figures(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
+    """A figure a benchmark in a folder, which is made if it is not there."""
+    from saltus.verify.drawing import image
+
+    prepare_folder(folder)
+    written = []
+    for outcome in outcomes:
+        if outcome.figure is not None:
+            path = folder / f"{outcome.benchmark.name}.png"
+            write_whole(path, image(outcome.figure), what="figure")
+            written.append(path)
+    return written
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder for figures; RecordError if that is not possible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordError(folder, reason_of(error), what="figures") from error
