@@ -36,9 +36,14 @@ class Check:
     relative: bool = False
 
     @property
+    def quantity(self) -> str:
+        """Its name with its unit, and whether its error is relative."""
+        return self.name + (f" ({self.unit})" if self.unit else "") + (", relative" if self.relative else "")
+
+    @property
     def error(self) -> float:
         """The difference from the reference; infinite where nothing finite was reached."""
-        difference = abs(self.reached - self.reference)
+        difference = float(abs(self.reached - self.reference))
         if not math.isfinite(difference):
             return math.inf
         return difference / abs(self.reference) if self.relative else difference

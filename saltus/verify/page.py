@@ -70,7 +70,7 @@ def _table(outcome: Outcome) -> str:
     if not outcome.checks:
         return ""
     rows = "".join(
-        f'<tr class="{"passed" if check.passed else "failed"}"><td>{html.escape(check.name)}</td>'
+        f'<tr class="{"passed" if check.passed else "failed"}"><td>{html.escape(check.quantity)}</td>'
         + "".join(f"<td>{html.escape(text)}</td>" for text in numbers(check))
         + "</tr>"
         for check in outcome.checks

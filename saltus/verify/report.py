@@ -16,6 +16,7 @@ from saltus.verify.registry import FAMILIES
 from saltus.verify.running import FAILED, NEEDS_DATA, PASSED, Outcome
 
 HEADERS = ("benchmark", "quantity", "reached", "reference", "error", "tolerance", "verdict", "s")
+LEAST = 140  # columns of the table
 LEFT = ("benchmark", "quantity", "verdict")
 STYLES = {PASSED: "green", FAILED: "bold red", NEEDS_DATA: "yellow"}
 
@@ -27,7 +28,7 @@ def print_outcomes(outcomes: Sequence[Outcome], every: bool) -> None:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for header in HEADERS:
-        table.add_column(header, justify="left" if header in LEFT else "right", no_wrap=header != "quantity")
+        table.add_column(header, justify="left" if header in LEFT else "right", no_wrap=True)
     last = ""
     for outcome in outcomes:
         if outcome.benchmark.family != last:
@@ -35,7 +36,7 @@ def print_outcomes(outcomes: Sequence[Outcome], every: bool) -> None:
             table.add_row(Text(FAMILIES[last][0], style="bold"))
         for cells in _rows(outcome, every):
             table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in cells))
-    screen.console(at_least=screen.WIDTH).print(table)
+    screen.console(at_least=LEAST).print(table)
     for outcome in outcomes:
         if outcome.message:
             print(f"{outcome.benchmark.name} {_why(outcome)}: {outcome.message}")
@@ -66,20 +67,14 @@ def _rows(outcome: Outcome, every: bool) -> list[list[str]]:
     rows = []
     for k, check in enumerate(c for c in shown if c is not None):
         name, seconds = (outcome.benchmark.name, f"{outcome.seconds:.1f}") if k == 0 else ("", "")
-        rows.append([name, check.name, *numbers(check), PASSED if check.passed else FAILED, seconds])
+        verdict = PASSED if check.passed else FAILED
+        rows.append([name, check.quantity, *numbers(check), verdict, seconds])
     return rows
 
 
 def numbers(check: Check) -> tuple[str, str, str, str]:
-    """Reached, reference, error and tolerance with units, as a person reads them."""
-    unit = f" {check.unit}" if check.unit else ""
-    relative = "" if not check.relative else " rel."
-    return (
-        f"{check.reached:.10g}{unit}",
-        f"{check.reference:.10g}{unit}",
-        f"{check.error:.1e}{relative}",
-        f"{check.tolerance:.1e}{relative}",
-    )
+    """Reached, reference, error and tolerance, as a person reads them."""
+    return f"{check.reached:.10g}", f"{check.reference:.10g}", f"{check.error:.1e}", f"{check.tolerance:.1e}"
 
 
 def write_json(outcomes: Sequence[Outcome], path: Path) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from saltus.errors import SaltusWarning
 from saltus.verify.case import Benchmark, Check, Data, Figure, NeedsData
 
 PASSED, FAILED, NEEDS_DATA = "passed", "failed", "needs data"
@@ -76,7 +75,7 @@ def run_benchmark(benchmark: Benchmark, data: Data | None = None) -> Outcome:
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SaltusWarning)
+            warnings.simplefilter("ignore", UserWarning)  # Saltus's and, of models, MuJoCo's
             result = benchmark.measure(data or Data())
     except NeedsData as lacks:
         return Outcome(benchmark, NEEDS_DATA, time.perf_counter() - began, message=str(lacks))
