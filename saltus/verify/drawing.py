@@ -7,6 +7,7 @@ import io
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import NullFormatter
 
 from saltus.verify.case import Curve, Figure
 
@@ -38,6 +39,9 @@ def drawn(figure: Figure) -> Canvas:
             )
         if figure.log_x:
             axes.set_xscale("log")
+            ticks = np.unique(np.ravel(np.asarray(figure.curves[0].x, float)))
+            axes.set_xticks(ticks, [f"{tick:.3g}" for tick in ticks])
+            axes.xaxis.set_minor_formatter(NullFormatter())
         if figure.log_y:
             axes.set_yscale("log")
         if figure.equal:

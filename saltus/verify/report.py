@@ -16,18 +16,20 @@ from saltus.verify.registry import FAMILIES
 from saltus.verify.running import FAILED, NEEDS_DATA, PASSED, Outcome
 
 HEADERS = ("benchmark", "quantity", "reached", "reference", "error", "tolerance", "verdict", "s")
-LEAST = 140  # columns of the table
+SHORT = tuple(header for header in HEADERS if header not in ("reached", "reference"))
+WIDE, NARROW = 144, 118  # columns of the table in the terminal
 LEFT = ("benchmark", "quantity", "verdict")
 STYLES = {PASSED: "green", FAILED: "bold red", NEEDS_DATA: "yellow"}
 
 
 def print_outcomes(outcomes: Sequence[Outcome], every: bool) -> None:
-    """A table a family: of each benchmark the check nearest to its tolerance, or every check; failures in full."""
+    """A table: of each benchmark the check nearest to its tolerance, or those that failed, or with `every` all."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for header in HEADERS:
+    headers = HEADERS if every else SHORT
+    for header in headers:
         table.add_column(header, justify="left" if header in LEFT else "right", no_wrap=True)
     last = ""
     for outcome in outcomes:
@@ -35,8 +37,10 @@ def print_outcomes(outcomes: Sequence[Outcome], every: bool) -> None:
             last = outcome.benchmark.family
             table.add_row(Text(FAMILIES[last][0], style="bold"))
         for cells in _rows(outcome, every):
-            table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in cells))
-    screen.console(at_least=LEAST).print(table)
+            table.add_row(
+                *(Text(cells.get(header, ""), style=STYLES.get(cells.get(header, ""), "")) for header in headers)
+            )
+    screen.console(at_least=WIDE if every else NARROW).print(table)
     for outcome in outcomes:
         if outcome.message:
             print(f"{outcome.benchmark.name} {_why(outcome)}: {outcome.message}")
@@ -58,17 +62,18 @@ def _why(outcome: Outcome) -> str:
     return "needs" if outcome.verdict == NEEDS_DATA else "failed"
 
 
-def _rows(outcome: Outcome, every: bool) -> list[list[str]]:
+def _rows(outcome: Outcome, every: bool) -> list[dict[str, str]]:
     """The lines of one benchmark: its worst check, or all, or those that failed."""
+    first = {"benchmark": outcome.benchmark.name, "s": f"{outcome.seconds:.1f}"}
     if not outcome.checks:
-        return [[outcome.benchmark.name, "", "", "", "", "", outcome.verdict, f"{outcome.seconds:.1f}"]]
+        return [{"verdict": outcome.verdict, **first}]
     red = [check for check in outcome.checks if not check.passed]
     shown = outcome.checks if every else red or [outcome.worst]
     rows = []
     for k, check in enumerate(c for c in shown if c is not None):
-        name, seconds = (outcome.benchmark.name, f"{outcome.seconds:.1f}") if k == 0 else ("", "")
+        found = dict(zip(HEADERS[2:6], numbers(check), strict=True))
         verdict = PASSED if check.passed else FAILED
-        rows.append([name, check.quantity, *numbers(check), verdict, seconds])
+        rows.append({"quantity": check.quantity, **found, "verdict": verdict, **(first if k == 0 else {})})
     return rows
 
 

@@ -136,21 +136,16 @@ def at_rest(sim: saltus.Simulation, load: NDArray[np.float64], h: float, most: i
 
 
 def _hencky(poisson: float, factor: float) -> Result:
-    found, curves = [], []
-    wanted = factor * (LOAD / (STIFF * THICK)) ** (1 / 3)
-    for cells in (10, 20):
-        sim, areas = membrane(cells, poisson)
-        load = np.zeros(sim.model.nv)
-        load[2::3] = LOAD * areas
-        at_rest(sim, load, 0.3 / np.sqrt(STIFF * THICK * (cells + 1) ** 2))
-        places = sim.data.xpos[1:].reshape(-1, 3)
-        radius = np.hypot(places[:, 0], places[:, 1])
-        order = np.argsort(radius)
-        deflection = float(places[:, 2].max())
-        if cells == 20:
-            found.append(Check("deflection of the centre, 20 cells", deflection, wanted, 0.05, "m", relative=True))
-        curves.append(Curve(f"{cells} cells", radius[order], places[order, 2], "points"))
-    return Result(found, Figure("r (m)", "w (m)", [*curves, Curve("Hencky, centre", [0.0], [wanted], "marks")]))
+    cells, wanted = 20, factor * (LOAD / (STIFF * THICK)) ** (1 / 3)
+    sim, areas = membrane(cells, poisson)
+    load = np.zeros(sim.model.nv)
+    load[2::3] = LOAD * areas
+    at_rest(sim, load, 0.3 / np.sqrt(STIFF * THICK * (cells + 1) ** 2))
+    places = sim.data.xpos[1:].reshape(-1, 3)
+    radius = np.hypot(places[:, 0], places[:, 1])
+    check = Check("deflection of the centre", float(places[:, 2].max()), wanted, 0.05, "m", relative=True)
+    curves = [Curve("reached", radius, places[:, 2], "points"), Curve("Hencky, centre", [0.0], [wanted], "marks")]
+    return Result([check], Figure("r (m)", "w (m)", curves))
 
 
 ALLOWED = "error of 20 linear elements across, 5 %, which shrinks with their size"
@@ -158,7 +153,7 @@ ALLOWED = "error of 20 linear elements across, 5 %, which shrinks with their siz
 
 @benchmark("hencky", "Hencky's membrane, ν = 0.3", source=HENCKY, allowed=ALLOWED, slow=True)
 def hencky(data: Data) -> Result:
-    """A disc without bending stiffness, held at its edge, radius 1 m, E h = 1 kN/m, under 1 Pa, at rest."""
+    """A disc without bending stiffness, 20 elements across, held at its edge, radius 1 m, E h = 1 kN/m, under 1 Pa, at rest."""
     return _hencky(0.3, 0.65344334)
 
 

@@ -1,6 +1,6 @@
 """Muscles: activation in closed form, and the curves and forces of Hill-type muscles against OpenSim."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -124,18 +124,22 @@ def rigid_force(sim: saltus.Simulation, activation: float, length: float, veloci
     return -float(sim.data.actuator_force[0]) / FORCE
 
 
-def curve(x: str, y: str, table: dict[float, float], reached: Sequence[float]) -> Result:
-    """A curve's points beside OpenSim's."""
-    found = checks([f"{y}({value:g})" for value in table], reached, list(table.values()), 1e-11)
-    line = Curve("reached", list(table), reached)
-    return Result(found, Figure(x, y, [line, Curve("OpenSim", list(table), list(table.values()), "marks")]))
+def curve(x: str, y: str, table: dict[float, float], reached: Callable[[float], float]) -> Result:
+    """A curve and its points beside OpenSim's."""
+    found = checks([f"{y}({value:g})" for value in table], list(map(reached, table)), list(table.values()), 1e-11)
+    line = np.linspace(min(table), max(table), 120)
+    curves = [Curve("reached", line, list(map(reached, line.tolist())))]
+    return Result(found, Figure(x, y, [*curves, Curve("OpenSim", list(table), list(table.values()), "marks")]))
 
 
 @benchmark("muscle-active", "Active force-length curve", source=MILLARD, allowed=CURVES)
 def active(data: Data) -> Result:
     """Force of a fully active muscle at rest, less that of the passive one, over the fibre's length (rigid tendon)."""
     sim = hill()
-    reached = [rigid_force(sim, 1.0, length) - rigid_force(sim, 0.0, length) for length in ACTIVE]
+
+    def reached(length: float) -> float:
+        return rigid_force(sim, 1.0, length) - rigid_force(sim, 0.0, length)
+
     return curve("fibre length / optimal", "f_L", ACTIVE, reached)
 
 
@@ -143,24 +147,25 @@ def active(data: Data) -> Result:
 def passive(data: Data) -> Result:
     """Force of a muscle without activation, at rest (rigid tendon)."""
     sim = hill()
-    return curve("fibre length / optimal", "f_P", PASSIVE, [rigid_force(sim, 0.0, length) for length in PASSIVE])
+    return curve("fibre length / optimal", "f_P", PASSIVE, lambda length: rigid_force(sim, 0.0, length))
 
 
 @benchmark("muscle-velocity", "Force-velocity curve", source=MILLARD, allowed=CURVES)
 def velocity(data: Data) -> Result:
     """Force of a fully active muscle at its optimal length, less that of its damper (rigid tendon)."""
     sim = hill()
-    reached = [rigid_force(sim, 1.0, 1.0, v) - DAMPING * v for v in VELOCITY]
-    return curve("velocity / fastest", "f_V", VELOCITY, reached)
+    return curve("velocity / fastest", "f_V", VELOCITY, lambda v: rigid_force(sim, 1.0, 1.0, v) - DAMPING * v)
 
 
 @benchmark("muscle-tendon", "Tendon curve", source=MILLARD, allowed=CURVES)
 def tendon(data: Data) -> Result:
     """Force of a muscle over its tendon's strain, with the fibre at its optimal length."""
-    sim, reached = hill(rigid=False), []
-    for strain in TENDON:
+    sim = hill(rigid=False)
+
+    def reached(strain: float) -> float:
         sim.qpos[0], sim.qvel[0] = SLACK * (1 + strain) + OPTIMAL, 0.0
         sim.act = [0.5, 1.0]
         sim.forward()
-        reached.append(-float(sim.data.actuator_force[0]) / FORCE)
+        return -float(sim.data.actuator_force[0]) / FORCE
+
     return curve("tendon strain", "f_T", TENDON, reached)
