@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from saltus.terminal.display import count
+from saltus.terminal.display import count, table_html
 from saltus.verify.case import Data
 from saltus.verify.registry import FAMILIES, chosen
 from saltus.verify.report import numbers, summary
@@ -118,3 +118,22 @@ class FamilyReport:
     def _repr_html_(self) -> str:
         total = html.escape(f"{count(len(self.outcomes), 'benchmark')}, {len(self.failed)} failed")
         return f"<style>{STYLE}</style><p>{total}</p>{''.join(map(fragment, self.outcomes))}"
+
+
+class Overview:
+    """Families with how many of their benchmarks passed; displayed in notebooks."""
+
+    def __init__(self, reports: Mapping[str, FamilyReport]):
+        self.reports = reports
+
+    def __repr__(self) -> str:
+        return summary([outcome for report in self.reports.values() for outcome in report.outcomes])
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name, report in self.reports.items():
+            verdicts = [outcome.verdict for outcome in report.outcomes]
+            counts = [str(verdicts.count(verdict)) for verdict in (PASSED, FAILED, NEEDS_DATA)]
+            seconds = f"{sum(outcome.seconds for outcome in report.outcomes):.1f}"
+            rows.append([FAMILIES[name][0], name, str(len(verdicts)), *counts, seconds])
+        return table_html("", ["family", "--family", "benchmarks", PASSED, FAILED, NEEDS_DATA, "s"], rows, [repr(self)])
