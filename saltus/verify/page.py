@@ -18,16 +18,16 @@ from saltus.version import __version__
 
 STYLE = """
 .verification { margin: 0 0 2.2rem; }
-.verification h3 { margin: 0 0 .4rem; font-size: 1.15rem; }
+.verification h3 { margin: 0 0 .4rem; padding: 0; font-size: 1.15rem; }
 .verification .verdict { display: inline-block; margin-left: .6rem; padding: .05rem .5rem; border-radius: .6rem;
   font-size: .78rem; font-weight: 600; vertical-align: middle; color: #fff; }
-.verification .passed { background: #2c7a4b; }
-.verification .failed { background: #b3261e; }
-.verification .needs-data { background: #8a6d1f; }
-.verification dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem .8rem; margin: .5rem 0;
+.verification .verdict.passed { background: #2c7a4b; }
+.verification .verdict.failed { background: #b3261e; }
+.verification .verdict.needs-data { background: #8a6d1f; }
+.verification dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem .8rem; margin: .5rem 0; align-items: baseline;
   font-size: .9rem; }
-.verification dt { font-weight: 600; }
-.verification dd { margin: 0; }
+.verification dt { font-weight: 600; margin: 0; }
+.verification dd, .verification dd p { margin: 0; }
 .verification .wide { overflow-x: auto; }
 .verification table { border-collapse: collapse; font-size: .85rem; margin: .5rem 0; width: 100%; }
 .verification th, .verification td { padding: .2rem .7rem .2rem 0; text-align: right; white-space: nowrap;
