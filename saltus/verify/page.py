@@ -24,8 +24,8 @@ STYLE = """
 .verification .verdict.passed { background: #2c7a4b; }
 .verification .verdict.failed { background: #b3261e; }
 .verification .verdict.needs-data { background: #8a6d1f; }
-.verification dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem .8rem; margin: .5rem 0; align-items: baseline;
-  font-size: .9rem; }
+.verification dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem .8rem; margin: .5rem 0;
+  align-items: baseline; font-size: .9rem; }
 .verification dt { font-weight: 600; margin: 0; }
 .verification dd, .verification dd p { margin: 0; }
 .verification .wide { overflow-x: auto; }

@@ -13,7 +13,7 @@ from saltus.verify.registry import FAMILIES, benchmarks
 from saltus.verify.running import NEEDS_DATA, PASSED, run_benchmark
 
 ALL = benchmarks()
-QUICK = ("smooth", "oscillator")  # families that share little compiled code
+QUICK = ("smooth", "oscillator", "servo")  # families whose code compiles in seconds
 DATA = Data(SHARED.parent / "data")
 
 

@@ -102,7 +102,7 @@ def siconos_small(data: Data) -> Result:
     slow=True,
 )
 def siconos(data: Data) -> Result:
-    """All problems friction/*.npz in the folder of `--data` (W, q, mu and a solution r): the conditions are met, and
+    """All problems friction/*.npz in the folder of --data (W, q, mu and a solution r): the conditions are met, and
     forces are those of the solution where W has full rank."""
     found, sizes, reached = [], [], []
     for path in data.files("friction/*.npz"):

@@ -134,11 +134,9 @@ def motion(bar: Bar, steps: int = 500) -> dict[str, NDArray[np.float64]]:
         sim.step()
         rows.append(sim.sensordata.copy())
         turns.append(sim.data.site_xmat[0].copy())
-    columns = dict(
-        zip(
-            ("Pos", "Vel", "Acc", "Avel", "Aacc", "Rforce", "Rtorque"), np.split(np.array(rows), 7, axis=1), strict=True
-        )
-    )
+    columns: dict[str, NDArray[np.float64]] = {}
+    for name, part in zip(LIMITS, np.split(np.array(rows), len(LIMITS), axis=1), strict=True):
+        columns[name] = part
     columns["Acc"] = columns["Acc"] - [0.0, 0.0, G]  # the sensor is an accelerometer in world axes
     R = np.array(turns).reshape(-1, 3, 3)
     for name in ("Rforce", "Rtorque"):
@@ -150,8 +148,9 @@ def figure(columns: dict[str, NDArray[np.float64]], table: dict[str, Vectors]) -
     """The reaction force over time, with ADAMS's values."""
     t = 0.01 * np.arange(len(columns["Rforce"]))
     curves = [Curve(axis, t, columns["Rforce"][:, i]) for i, axis in enumerate("xyz")]
-    given = [(time, value) for time, row in zip(INSTANTS, table["Rforce"], strict=True) for value in row]
-    return Figure("t (s)", "force on the ground (N)", [*curves, Curve("ADAMS", *np.transpose(given), "marks")])
+    rows = zip(INSTANTS, table["Rforce"], strict=True)
+    at, given = np.transpose([(time, value) for time, row in rows for value in row])
+    return Figure("t (s)", "force on the ground (N)", [*curves, Curve("ADAMS", at, given, "marks")])
 
 
 def _instants(name: str, title: str, bar: Bar, about: str) -> Benchmark:
@@ -191,7 +190,7 @@ spherical_away = _instants(
 )
 def tables(data: Data) -> Result:
     """The same four bars at all 501 instants, against the files of Project Chrono's tests, adams/revolute_joint and
-    adams/spherical_joint in the folder of `--data`: the largest error of each quantity."""
+    adams/spherical_joint in the folder of --data: the largest error of each quantity."""
     data.file(f"adams/{PLANAR.file}_ADAMS_Pos.txt")
     found, curves = [], []
     for bar in (PLANAR, INCLINED, BALL, BALL_AWAY):

@@ -68,9 +68,9 @@ def _four_bar(sim: saltus.Simulation, place: float, energy: float) -> Result:
         found += checks([f"x of B₀ at {t} s", f"y of B₀ at {t} s"], places[round(t / 0.02)], wanted, place, "m")
     found.append(Check("energy, largest change", lost, 0.0, energy, "J"))
     t = 0.02 * np.arange(len(places))
-    given = [(time, value) for time, point in FOUR_BAR.items() for value in point]
+    at, given = np.transpose([(time, value) for time, point in FOUR_BAR.items() for value in point])
     curves = [Curve("x", t, places[:, 0]), Curve("y", t, places[:, 1])]
-    return Result(found, Figure("t (s)", "B₀ (m)", [*curves, Curve("reference", *np.transpose(given), "marks")]))
+    return Result(found, Figure("t (s)", "B₀ (m)", [*curves, Curve("reference", at, given, "marks")]))
 
 
 @benchmark(

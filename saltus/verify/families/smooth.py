@@ -7,7 +7,7 @@ below 1e-18) unless a closed form or a table is named.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import saltus
 from saltus.verify.case import Benchmark, Check, Curve, Data, Figure, Result, checks, family, order_check, order_figure
@@ -64,8 +64,8 @@ def pendulum(data: Data) -> Result:
             found += checks([f"x at {t} s", f"y at {t} s"], path[-1], PLACES[float(t)], 1e-11, "m")
     found.append(Check("energy, largest change", lost, 0.0, 5e-5, "J"))
     x, y = np.transpose(path)
-    given = [(t, value) for t, point in PLACES.items() for value in point]
-    marks = Curve("reference", *np.transpose(given), "marks")
+    at, given = np.transpose([(t, value) for t, point in PLACES.items() for value in point])
+    marks = Curve("reference", at, given, "marks")
     return Result(found, Figure("t (s)", "position (m)", [Curve("x", times, x), Curve("y", times, y), marks]))
 
 
@@ -138,8 +138,9 @@ def tutorial(n: int) -> tuple[saltus.Simulation, NDArray[np.float64]]:
     return sim, np.array(path)
 
 
-def angle_figure(times: Sequence[float] | NDArray[np.float64], path: NDArray[np.float64], reference) -> Figure:
+def angle_figure(times: ArrayLike, path: NDArray[np.float64], reference: Sequence[float]) -> Figure:
     """Angles of links over time, with reference angles at the end."""
+    times = np.asarray(times)
     curves = [Curve(f"link {i + 1}", times, path[:, i]) for i in range(path.shape[1])]
     last = Curve("reference", [times[-1]] * path.shape[1], reference, "marks")
     return Figure("t (s)", "absolute angle (rad)", [*curves, last])
@@ -226,8 +227,8 @@ RODS = {
 POINTS = {5: (-0.6271867050665307, -1.301315550209812)}
 
 
-def _double(wanted: dict[int, tuple[float, ...]], start: tuple[float, float], **parameters: float) -> Result:
-    sim = saltus.Simulation(saltus.n_link(2, **parameters), "dopri5", timestep=0.02, tolerance=TIGHT)
+def _double(model: saltus.Model, wanted: dict[int, tuple[float, ...]], start: tuple[float, float]) -> Result:
+    sim = saltus.Simulation(model, "dopri5", timestep=0.02, tolerance=TIGHT)
     sim.qpos = np.diff(np.radians([0, *start]))
     found: list[Check] = []
     path = [np.cumsum(sim.qpos)]
@@ -248,13 +249,13 @@ def _double(wanted: dict[int, tuple[float, ...]], start: tuple[float, float], **
 @benchmark("double-pendulum-rods", "Free double pendulum of rods", source=EXTENDED, allowed=GROWTH)
 def double_pendulum_rods(data: Data) -> Result:
     """Two uniform rods of 1 kg and 1 m, released at rest from absolute angles of 90 and 180 degrees; 5 s, dopri5."""
-    return _double(RODS, (90, 180), inertia=1 / 12)
+    return _double(saltus.n_link(2, inertia=1 / 12), RODS, (90, 180))
 
 
 @benchmark("double-pendulum-points", "Free double pendulum of point masses", source=EXTENDED, allowed=GROWTH)
 def double_pendulum_points(data: Data) -> Result:
     """Two point masses of 1 kg on rods of 1 m, released at rest from absolute angles of 90 degrees; 5 s, dopri5."""
-    return _double(POINTS, (90, 90), d=1.0, inertia=0.0)
+    return _double(saltus.n_link(2, d=1.0, inertia=0.0), POINTS, (90, 90))
 
 
 # ---------------------------------------------------------------- Lagrange's top
