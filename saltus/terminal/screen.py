@@ -119,6 +119,11 @@ class Activity:
 
         return update
 
+    def show(self, what: str) -> None:
+        """Show `what` in the terminal, without a fraction, until it is over."""
+        if self._terminal:
+            self._update(what, None)
+
     def end(self, what: str) -> None:
         """`what` is over."""
         task = self._tasks.pop(what, None)

@@ -1,0 +1,1 @@
+"""Benchmarks with outside references: what is simulated, what others found, and how near Saltus comes."""

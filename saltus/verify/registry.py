@@ -1,0 +1,59 @@
+"""All benchmarks by name, family by family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import ModuleType
+
+from saltus.errors import OptionError
+from saltus.verify.case import Benchmark
+from saltus.verify.families import (
+    contact_hard,
+    contact_soft,
+    flex,
+    friction,
+    joints,
+    loops,
+    muscle,
+    oscillator,
+    servo,
+    smooth,
+)
+
+#: Family -> its title and where its benchmarks stand, in the order in which they are shown.
+FAMILIES: dict[str, tuple[str, ModuleType]] = {
+    "smooth": ("Smooth motion", smooth),
+    "oscillator": ("Harmonic oscillator", oscillator),
+    "joints": ("Joints and reactions", joints),
+    "loops": ("Closed loops", loops),
+    "servo": ("Servos", servo),
+    "contact_soft": ("Soft contact", contact_soft),
+    "contact_hard": ("Hard contact", contact_hard),
+    "friction": ("Friction with many contacts", friction),
+    "flex": ("Deformable bodies", flex),
+    "muscle": ("Muscles", muscle),
+}
+
+
+def benchmarks() -> dict[str, Benchmark]:
+    """All benchmarks by name."""
+    found = [x for _, module in FAMILIES.values() for x in vars(module).values() if isinstance(x, Benchmark)]
+    by_name = {one.name: one for one in found}
+    if len(by_name) != len(found):
+        raise ValueError("two benchmarks have one name")
+    return by_name
+
+
+def chosen(names: Iterable[str] = (), family: str | None = None) -> list[Benchmark]:
+    """The benchmarks of these names, of a family, or all; OptionError for a name that is not known."""
+    everything = benchmarks()
+    if family is not None and family not in FAMILIES:
+        raise OptionError.unknown("family", family, FAMILIES)
+    for name in names:
+        if name not in everything:
+            raise OptionError.unknown("benchmark", name, everything)
+    wanted = list(dict.fromkeys(names)) or list(everything)
+    found = [everything[name] for name in wanted if family in (None, everything[name].family)]
+    if not found:
+        raise OptionError(f"none of {', '.join(wanted)} belongs to the family {family!r}")
+    return found
