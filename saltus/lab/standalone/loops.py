@@ -35,6 +35,7 @@ def simulations(
     own = settings.integrator
     wanted = [own, *(_named(chosen) if chosen is not None else _usual(setup))]
     contacts = bool(setup.model.struct().nconmax)
+    laws = sorted(laws or (), key=lambda law: law != settings.contact)
     offered = laws or ([settings.contact] if _is_large(setup) or not contacts else [settings.contact, "soft", "hard"])
     found = []
     for law in dict.fromkeys(offered):

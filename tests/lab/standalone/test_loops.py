@@ -1,0 +1,38 @@
+"""What a page of its own offers: the simulations that are compiled for it, the one that it begins with first.
+
+Reference: the options that a scene was opened with.
+"""
+
+import pytest
+
+from saltus.errors import OptionError
+from saltus.lab.data.recording import Downloads
+from saltus.lab.scene.scenes import scenes
+from saltus.lab.standalone.loops import simulations
+
+
+def offered(contact, laws):
+    """Integrators and laws of the page of a ball, in order."""
+    session = scenes()["bouncing_ball"].open(Downloads(), {"contact": contact, "restitution": 0.9})
+    session.builder.give_up()
+    found = simulations(session.setup, session.builder.settings, ["euler"], laws)
+    session.close()
+    return [(sim.contact, sim.integrator.name) for sim in found], found
+
+
+@pytest.mark.parametrize("first", ["soft", "hard"])
+def test_the_page_begins_with_the_law_that_was_chosen(first):
+    pairs, found = offered(first, ["soft", "hard"])
+    assert pairs[0][0] == first
+    assert {law for law, _ in pairs} == {"soft", "hard"}
+    assert {sim.law.restitution for sim in found if sim.contact == "hard"} == {0.9}
+
+
+def test_only_the_laws_that_were_named():
+    pairs, _ = offered("soft", ["soft"])
+    assert {law for law, _ in pairs} == {"soft"}
+
+
+def test_an_unknown_law_is_named():
+    with pytest.raises(OptionError, match="sticky"):
+        offered("soft", ["sticky"])
