@@ -69,10 +69,12 @@ def package():
     return runpy.run_path(str(ROOT / ".ci/package.py"))
 
 
-TRACKED = {"README.md", ".gitattributes", ".gitignore", "saltus/a.py", "saltus/lab/page.html", "saltus/lab/page/x.js"}
+WORKER = "saltus/lab/page/src/worker/w.js"  # the part of the page's sources that runs under Node
+TRACKED = {"README.md", ".gitattributes", "saltus/a.py", "saltus/lab/page.html", "saltus/lab/page/x.js", WORKER}
 WHEEL = [
     "saltus/a.py",
     "saltus/lab/page.html",
+    WORKER,
     *(f"saltus-1.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")),
     "saltus-1.dist-info/licenses/LICENSE",
 ]
