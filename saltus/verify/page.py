@@ -9,7 +9,8 @@ import base64
 import html
 from collections.abc import Mapping, Sequence
 
-from saltus.terminal.display import count, table_html
+from saltus.notebook.html import display, table
+from saltus.terminal.display import count
 from saltus.verify.case import Data
 from saltus.verify.registry import FAMILIES, chosen
 from saltus.verify.report import numbers, summary
@@ -136,4 +137,4 @@ class Overview:
             counts = [str(verdicts.count(verdict)) for verdict in (PASSED, FAILED, NEEDS_DATA)]
             seconds = f"{sum(outcome.seconds for outcome in report.outcomes):.1f}"
             rows.append([FAMILIES[name][0], name, str(len(verdicts)), *counts, seconds])
-        return table_html("", ["family", "--family", "benchmarks", PASSED, FAILED, NEEDS_DATA, "s"], rows, [repr(self)])
+        return display(table(["family", "--family", "benchmarks", PASSED, FAILED, NEEDS_DATA, "s"], rows, [repr(self)]))
