@@ -14,7 +14,7 @@ from saltus.terminal.display import count
 from saltus.verify.case import Data
 from saltus.verify.registry import FAMILIES, chosen
 from saltus.verify.report import numbers, summary
-from saltus.verify.running import FAILED, NEEDS_DATA, PASSED, Outcome, run_benchmarks
+from saltus.verify.running import FAILED, NEEDS_DATA, PASSED, BenchmarkOutcome, run_benchmarks
 from saltus.version import __version__
 
 STYLE = """
@@ -51,7 +51,7 @@ h2 {{ margin-top: 2.5rem; border-bottom: 2px solid #ddd; }}{style}</style></head
 SHOWN = {PASSED: "passed", FAILED: "failed", NEEDS_DATA: "needs-data"}
 
 
-def fragment(outcome: Outcome) -> str:
+def fragment(outcome: BenchmarkOutcome) -> str:
     """One benchmark."""
     own = outcome.benchmark
     facts = {"Source": html.escape(own.source), "Tolerance": html.escape(own.allowed)}
@@ -67,7 +67,7 @@ def fragment(outcome: Outcome) -> str:
     )
 
 
-def _table(outcome: Outcome) -> str:
+def _table(outcome: BenchmarkOutcome) -> str:
     if not outcome.checks:
         return ""
     rows = "".join(
@@ -80,7 +80,7 @@ def _table(outcome: Outcome) -> str:
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _figure(outcome: Outcome) -> str:
+def _figure(outcome: BenchmarkOutcome) -> str:
     if outcome.figure is None:
         return ""
     from saltus.verify.drawing import image
@@ -90,7 +90,7 @@ def _figure(outcome: Outcome) -> str:
     return f'<img alt="{words}" src="data:image/svg+xml;base64,{picture}">'
 
 
-def whole_page(outcomes: Sequence[Outcome]) -> str:
+def whole_page(outcomes: Sequence[BenchmarkOutcome]) -> str:
     """A page of its own."""
     parts = []
     for name, (title, _) in FAMILIES.items():

@@ -13,7 +13,7 @@ from saltus.terminal import screen
 from saltus.terminal.display import count
 from saltus.verify.case import Check
 from saltus.verify.registry import FAMILIES
-from saltus.verify.running import FAILED, NEEDS_DATA, PASSED, Outcome
+from saltus.verify.running import FAILED, NEEDS_DATA, PASSED, BenchmarkOutcome
 
 HEADERS = ("benchmark", "quantity", "reached", "reference", "error", "tolerance", "verdict", "s")
 SHORT = tuple(header for header in HEADERS if header not in ("reached", "reference"))
@@ -22,7 +22,7 @@ LEFT = ("benchmark", "quantity", "verdict")
 STYLES = {PASSED: "green", FAILED: "bold red", NEEDS_DATA: "yellow"}
 
 
-def print_outcomes(outcomes: Sequence[Outcome], every: bool) -> None:
+def print_outcomes(outcomes: Sequence[BenchmarkOutcome], every: bool) -> None:
     """A table: of each benchmark the check nearest to its tolerance, or those that failed, or with `every` all."""
     from rich.table import Table
     from rich.text import Text
@@ -47,7 +47,7 @@ def print_outcomes(outcomes: Sequence[Outcome], every: bool) -> None:
     print(summary(outcomes))
 
 
-def summary(outcomes: Sequence[Outcome]) -> str:
+def summary(outcomes: Sequence[BenchmarkOutcome]) -> str:
     """How many passed, failed and need data, in how many seconds."""
     found = [o.verdict for o in outcomes]
     parts = [count(len(found), "benchmark"), f"{found.count(PASSED)} passed", f"{found.count(FAILED)} failed"]
@@ -58,11 +58,11 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return f"{', '.join(parts)}; {sum(o.seconds for o in outcomes):.1f} s"
 
 
-def _why(outcome: Outcome) -> str:
+def _why(outcome: BenchmarkOutcome) -> str:
     return "needs" if outcome.verdict == NEEDS_DATA else "failed"
 
 
-def _rows(outcome: Outcome, every: bool) -> list[dict[str, str]]:
+def _rows(outcome: BenchmarkOutcome, every: bool) -> list[dict[str, str]]:
     """The lines of one benchmark: its worst check, or all, or those that failed."""
     first = {"benchmark": outcome.benchmark.name, "s": f"{outcome.seconds:.1f}"}
     if not outcome.checks:
@@ -82,13 +82,13 @@ def numbers(check: Check) -> tuple[str, str, str, str]:
     return f"{check.reached:.10g}", f"{check.reference:.10g}", f"{check.error:.1e}", f"{check.tolerance:.1e}"
 
 
-def write_json(outcomes: Sequence[Outcome], path: Path) -> None:
+def write_json(outcomes: Sequence[BenchmarkOutcome], path: Path) -> None:
     """All results as a JSON list."""
     content: list[dict[str, Any]] = [outcome.facts() for outcome in outcomes]
     write_whole(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), what="results")
 
 
-def write_figures(outcomes: Sequence[Outcome], folder: Path) -> list[Path]:
+def write_figures(outcomes: Sequence[BenchmarkOutcome], folder: Path) -> list[Path]:
     """A figure a benchmark in a folder, which is made if it is not there."""
     from saltus.verify.drawing import image
 

@@ -14,7 +14,7 @@ PASSED, FAILED, NEEDS_DATA = "passed", "failed", "needs data"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BenchmarkOutcome:
     """A benchmark that was run; `message` says what it lacks, or the error that ended it."""
 
     benchmark: Benchmark
@@ -70,7 +70,7 @@ def _numbers(facts: dict[str, Any]) -> Iterable[tuple[str, float]]:
     return [(key, value) for key, value in facts.items() if isinstance(value, float)]
 
 
-def run_benchmark(benchmark: Benchmark, data: Data | None = None) -> Outcome:
+def run_benchmark(benchmark: Benchmark, data: Data | None = None) -> BenchmarkOutcome:
     """Run one; whatever ends it early is a failure that is reported, not an error of the caller's."""
     began = time.perf_counter()
     try:
@@ -78,22 +78,22 @@ def run_benchmark(benchmark: Benchmark, data: Data | None = None) -> Outcome:
             warnings.simplefilter("ignore", UserWarning)  # Saltus's and, of models, MuJoCo's
             result = benchmark.measure(data or Data())
     except NeedsData as lacks:
-        return Outcome(benchmark, NEEDS_DATA, time.perf_counter() - began, message=str(lacks))
+        return BenchmarkOutcome(benchmark, NEEDS_DATA, time.perf_counter() - began, message=str(lacks))
     except Exception as error:
         text = f"{type(error).__name__}: {error}"
-        return Outcome(benchmark, FAILED, time.perf_counter() - began, message=text)
+        return BenchmarkOutcome(benchmark, FAILED, time.perf_counter() - began, message=text)
     seconds = time.perf_counter() - began
     passed = bool(result.checks) and all(check.passed for check in result.checks)
-    return Outcome(benchmark, PASSED if passed else FAILED, seconds, list(result.checks), result.figure)
+    return BenchmarkOutcome(benchmark, PASSED if passed else FAILED, seconds, list(result.checks), result.figure)
 
 
 def run_benchmarks(
     chosen: Iterable[Benchmark],
     data: Data | None = None,
     progress: Callable[[Benchmark, int], object] = lambda benchmark, done: None,
-) -> list[Outcome]:
+) -> list[BenchmarkOutcome]:
     """Run several, one after the other; `progress` is told which is next and how many are done."""
-    outcomes: list[Outcome] = []
+    outcomes: list[BenchmarkOutcome] = []
     for benchmark in chosen:
         progress(benchmark, len(outcomes))
         outcomes.append(run_benchmark(benchmark, data))

@@ -103,11 +103,14 @@ def stalls(m, d, h):
 
 @kernel
 def creeps(m, d):
-    """Whether progress stalls: too many recent trial steps, counting the next one, while some contact is active."""
+    """Whether progress stalls: too many recent trial steps, counting the next one, while some contact is active.
+
+    Equality constraints are always active, and short steps with them alone are what the accuracy asks for.
+    """
     rate = MOST_TRIES / m.opt_dense_step
     d.dense[TRIES] = maximum(d.dense[TRIES] - rate * (d.time - d.dense[TRIED_AT]), 0.0 * d.time) + 1.0
     d.dense[TRIED_AT] = d.time
-    return m.opt_dense == STEP and d.event_count[CLOSED] > 0 and d.dense[TRIES] > MOST_TRIES
+    return m.opt_dense == STEP and d.event_count[CLOSED] > m.neq and d.dense[TRIES] > MOST_TRIES
 
 
 @only_with("contact", otherwise="False")

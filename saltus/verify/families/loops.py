@@ -172,7 +172,7 @@ def andrews() -> str:
 def andrews_mechanism(data: Data) -> Result:
     """Seven bodies in three loops, driven by a constant torque of 0.033 N m against a stiff spring; 0.05 s, in which
     the crank turns five times. dopri5 under hard contact's constraint solver. Energy less the torque's work stays."""
-    sim = saltus.Simulation(andrews(), "dopri5", contact=saltus.Hard(dense="locate"), tolerance=(1e-12, 1e-13))
+    sim = saltus.Simulation(andrews(), "dopri5", contact="hard", tolerance=(1e-12, 1e-13))
     sim.ctrl = TORQUE
     angles, rates, kept = [ANGLES["beta"]], [0.0], []
     for _ in range(100):

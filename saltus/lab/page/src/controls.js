@@ -2,6 +2,7 @@
 
 import { byId, element, fill, numberIn, short, show } from './dom.js';
 import { showHud } from './hud.js';
+import { pace } from './quality.js';
 
 const PATIENCE = 2000;  // ms until the server says that it compiles
 const DIRECTIONS = [['−x', [-1, 0, 0]], ['+x', [1, 0, 0]], ['−y', [0, -1, 0]], ['+y', [0, 1, 0]], ['−z', [0, 0, -1]], ['+z', [0, 0, 1]]];
@@ -231,9 +232,18 @@ export class Controls {
   }
 
   time(time) {
+    this.shown = time;
+    if (this.resting) return;
+    if (pace.numbers) this.resting = setTimeout(() => this.late(time), pace.numbers);
     byId('time').textContent = `${time.toFixed(2)} s`;
     if (this.duration == null) return;
     if (this.wanted === undefined && !byId('seek').matches(':active')) byId('seek').value = time;
     byId('seek-time').textContent = `${time.toFixed(2)} of ${this.duration.toFixed(2)} s`;
+  }
+
+  /** The newest time, if there was one since `told`. */
+  late(told) {
+    this.resting = 0;
+    if (this.shown !== told) this.time(this.shown);
   }
 }

@@ -46,15 +46,19 @@ function creased(indexed) {
   return geometry;
 }
 
-/** The geometry of a shape in its own frame; null for a kind that this page does not know. */
-export function shapeGeometry({ kind, size, mesh }, meshes, extent) {
+/**
+ * The geometry of a shape in its own frame; null for a kind that this page does not know. `segments`: of a circle, a
+ * multiple of 8.
+ */
+export function shapeGeometry({ kind, size, mesh }, meshes, extent, segments = 32) {
   const [a, b, c] = size;
+  const [rings, around] = [(5 * segments) / 8, (3 * segments) / 4];
   switch (kind) {
-    case 'sphere': return new SphereGeometry(a, 32, 20);
-    case 'ellipsoid': return new SphereGeometry(1, 32, 20).scale(a, b, c);
+    case 'sphere': return new SphereGeometry(a, segments, rings);
+    case 'ellipsoid': return new SphereGeometry(1, segments, rings).scale(a, b, c);
     case 'box': return new BoxGeometry(2 * a, 2 * b, 2 * c);
-    case 'capsule': return new CapsuleGeometry(a, 2 * b, 8, 24).rotateX(Math.PI / 2);
-    case 'cylinder': return new CylinderGeometry(a, a, 2 * b, 32).rotateX(Math.PI / 2);
+    case 'capsule': return new CapsuleGeometry(a, 2 * b, segments / 4, around).rotateX(Math.PI / 2);
+    case 'cylinder': return new CylinderGeometry(a, a, 2 * b, segments).rotateX(Math.PI / 2);
     case 'plane': return isEndless({ kind, size }) ? endlessFloor(extent) : new PlaneGeometry(2 * a || 40 * extent, 2 * b || 40 * extent);
     case 'mesh':
     case 'hfield': return meshes[mesh] ?? null;

@@ -12,7 +12,7 @@ import { listenToKeys } from './keyboard.js';
 import { LocalConnection } from './local.js';
 import { banner, clearToasts, notice } from './notices.js';
 import { Plots } from './plots.js';
-import { plotInMemory } from './quality.js';
+import { spare } from './quality.js';
 import { Pointer, springEnds } from './pointer.js';
 import { Recording } from './recording.js';
 import { Room } from './room.js';
@@ -32,7 +32,7 @@ const SMALL = '(max-width: 600px), (max-height: 440px)';
 const EMBEDDED = '(max-width: 760px) and (max-height: 700px)';  // in a frame of another page, where it is narrow
 const lab = { role: null, scene: null, frame: null, received: 0, pull: null, error: null };
 lab.stage = makeStage();
-if (!lab.stage || lab.stage.software) plotInMemory();
+if (!lab.stage || lab.stage.software) spare();
 const plots = new Plots();
 const local = byId('simulation-data') !== null;  // a page of its own: the simulation is in it
 document.body.classList.toggle('local', local);

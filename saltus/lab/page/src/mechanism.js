@@ -1,12 +1,16 @@
 /** One run of the model in the view: its bodies with their shapes; a ghost is the same in one colour, translucent. */
 
 import {
-  BackSide, Color, DoubleSide, FrontSide, Group, Matrix4, Mesh, MeshLambertMaterial, MeshPhongMaterial, Quaternion, SRGBColorSpace, Vector3,
+  BackSide, CircleGeometry, Color, DoubleSide, FrontSide, Group, Matrix4, Mesh, MeshLambertMaterial, MeshPhongMaterial, Quaternion,
+  ShadowMaterial, SRGBColorSpace, Vector3,
 } from 'three';
 import { POSE } from './frame.js';
+import { plainFloor } from './floor.js';
 import { checkerTexture, isEndless, layPattern, meshGeometry, shapeGeometry } from './geometry.js';
 
 const GHOST_OPACITY = 0.42;
+const [SPREAD, MARGIN] = [1.2, 0.3];  // how large a shadow is: of the bodies' ball, and of what the shadow's map covers
+const SHADE = 0.42;  // how dark a shadow is on a floor without lights
 const ONE = new Vector3(1, 1, 1);
 const at = new Vector3();
 const turn = new Quaternion();
@@ -21,13 +25,13 @@ export function poseMatrix(poses, index, into) {
   return into.compose(at, turn, ONE);
 }
 
-/** The geometries of a scene's shapes, made once and shared by the run and its ghosts. */
-export function sceneGeometries(scene) {
+/** The geometries of a scene's shapes, made once and shared by the run and its ghosts; `segments` of round ones. */
+export function sceneGeometries(scene, segments) {
   const meshes = scene.meshes.map(meshGeometry);
   const made = new Map();
   return scene.shapes.map((shape) => {
     const key = `${shape.kind} ${shape.size} ${shape.mesh} ${shape.checker?.cell}`;
-    if (!made.has(key)) made.set(key, shapeGeometry(shape, meshes, scene.extent));
+    if (!made.has(key)) made.set(key, shapeGeometry(shape, meshes, scene.extent, segments));
     return made.get(key);
   });
 }
@@ -66,9 +70,10 @@ export class Mechanism {
   /**
    * @param {string|null} ghost the colour of a ghost, null for the run itself
    * @param {number} sharpness of the floor's pattern seen at a slant: samples a pixel
+   * @param {boolean} plain floors are not lit, and shadows are drawn on them only where something is near
    */
-  constructor(scene, geometries, { ghost = null, sharpness = 1 } = {}) {
-    this.sharpness = sharpness;
+  constructor(scene, geometries, { ghost = null, sharpness = 1, plain = false } = {}) {
+    Object.assign(this, { sharpness, plain, shades: [] });
     this.root = new Group();
     this.bodies = scene.bodies.map(() => {
       const group = new Group();
@@ -87,18 +92,37 @@ export class Mechanism {
   add(shape, geometry) {
     if (!geometry || (this.ghost && (shape.body === 0 || shape.source === 'site'))) return;
     const plane = shape.kind === 'plane';
-    const mesh = new Mesh(geometry, this.ghost ?? (plane ? floorMaterial(shape, geometry, this.sharpness) : material(shape)));
+    const mesh = new Mesh(geometry, this.ghost ?? (plane ? this.floor(shape, geometry) : material(shape)));
     mesh.position.fromArray(shape.pos);
     mesh.quaternion.set(shape.quat[1], shape.quat[2], shape.quat[3], shape.quat[0]);
     mesh.updateMatrix();
     mesh.matrixAutoUpdate = false;
     mesh.castShadow = !this.ghost && !plane && (shape.rgba[3] ?? 1) >= 1 && shape.source !== 'site';
-    mesh.receiveShadow = !this.ghost;
+    mesh.receiveShadow = !this.ghost && !(plane && this.plain);
     mesh.userData = { body: shape.body, source: shape.source };
     if (plane) mesh.renderOrder = -1;
-    if (isEndless(shape)) this.floors.push({ mesh, home: mesh.matrix.clone(), cell: shape.checker?.cell ?? 1 });
+    const shade = plane && this.plain && !this.ghost ? this.shade(mesh, isEndless(shape)) : null;
+    if (isEndless(shape)) this.floors.push({ mesh, shade, home: mesh.matrix.clone(), cell: shape.checker?.cell ?? 1 });
     this.shapes.push(mesh);
     this.bodies[shape.body].add(mesh);
+  }
+
+  floor(shape, geometry) {
+    if (!this.plain) return floorMaterial(shape, geometry, this.sharpness);
+    if (shape.checker) layPattern(geometry, shape.checker.cell);
+    return plainFloor(shape);
+  }
+
+  /** The shadow on a plain floor: a disc that goes along with the light where the floor has no end. */
+  shade(floor, endless) {
+    const made = new ShadowMaterial({ opacity: SHADE, depthWrite: false, polygonOffset: true, polygonOffsetFactor: -1, polygonOffsetUnits: -1 });
+    const shade = new Mesh(endless ? new CircleGeometry(1, 32) : floor.geometry, made);
+    shade.matrix.copy(floor.matrix);
+    shade.matrixAutoUpdate = false;
+    shade.receiveShadow = true;
+    this.bodies[floor.userData.body].add(shade);
+    this.shades.push(shade);
+    return shade;
   }
 
   /** Nothing is shown of a run whose poses are no numbers, or that lies upon another. */
@@ -121,15 +145,34 @@ export class Mechanism {
     for (const mesh of this.shapes) if (mesh.userData.source === 'site') mesh.visible = on;
   }
 
-  /** Endless floors go along with the camera, by whole pairs of cells, so that the pattern stays where it is. */
-  centreFloors(lookat) {
+  /** Where all bodies are: the middle of a ball around their origins, and its radius. */
+  ball() {
+    const middle = new Vector3();
+    const places = this.bodies.slice(1).map(({ matrix }) => new Vector3().setFromMatrixPosition(matrix));
+    for (const place of places) middle.addScaledVector(place, 1 / places.length);
+    return { middle, radius: Math.max(0, ...places.map((place) => place.distanceTo(middle))) };
+  }
+
+  /**
+   * Endless floors go along with the camera, by whole pairs of cells, so that the pattern stays where it is. A plain one's
+   * shadow is drawn where the light `sun` (a direction) throws it, no farther than `reach`, the shadow's map, goes.
+   */
+  centreFloors(lookat, sun, reach) {
     const local = new Vector3();
     const inverse = new Matrix4();
-    for (const { mesh, home, cell } of this.floors) {
+    for (const { mesh, shade, home, cell } of this.floors) {
       local.copy(lookat).applyMatrix4(inverse.multiplyMatrices(mesh.parent.matrix, home).invert());
       const pair = 2 * cell;
       mesh.matrix.makeTranslation(pair * Math.round(local.x / pair), pair * Math.round(local.y / pair), 0).premultiply(home);
       mesh.matrixWorldNeedsUpdate = true;
+      if (!shade) continue;
+      const { middle, radius } = this.ball();
+      const up = at.setFromMatrixColumn(mesh.parent.matrix, 2);
+      local.copy(middle).addScaledVector(sun, -(middle.dot(up) - local.setFromMatrixPosition(home).dot(up)) / Math.max(sun.dot(up), 0.1));
+      local.applyMatrix4(inverse);
+      const size = Math.min(SPREAD * radius + MARGIN * reach, reach);
+      shade.matrix.makeScale(size, size, 1).setPosition(local.x, local.y, 0).premultiply(home);
+      shade.matrixWorldNeedsUpdate = true;
     }
   }
 
@@ -137,7 +180,7 @@ export class Mechanism {
   highlight(body) {
     for (const mesh of this.shapes) {
       const lit = body !== null && body > 0 && mesh.userData.body === body;
-      mesh.material.emissive.setHex(lit ? 0x2a4a55 : 0);
+      mesh.material.emissive?.setHex(lit ? 0x2a4a55 : 0);
     }
   }
 
@@ -159,6 +202,10 @@ export class Mechanism {
   dispose() {
     for (const { material: used } of this.shapes) {
       used.map?.dispose();
+      used.dispose();
+    }
+    for (const { geometry, material: used } of this.shades) {
+      geometry.dispose();
       used.dispose();
     }
     this.root.removeFromParent();

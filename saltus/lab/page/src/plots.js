@@ -4,9 +4,9 @@ import uPlot from 'uplot';
 import { axis, beside, padded, style, tick } from './axes.js';
 import { byId, element } from './dom.js';
 import { History } from './history.js';
+import { pace } from './quality.js';
 
 const RECENT = 20;  // s
-const REDRAW = 80;  // ms: at most a dozen times a second
 const HEIGHT = 190;
 const TURN = 2 * Math.PI;
 const LOST = 8;  // times the usual time between samples
@@ -169,7 +169,7 @@ export class Plots {
     this.asked = setTimeout(() => {
       this.asked = 0;
       this.redraw();
-    }, REDRAW);
+    }, pace.plots);
   }
 
   redraw() {

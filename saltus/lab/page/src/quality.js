@@ -1,8 +1,8 @@
 /** How finely to draw: as finely as the machine can at a smooth rate, and always finely what stands still. */
 
-const SLOW = 45;  // ms between pictures: draw coarser
-const FAST = 24;  // ms: finer again
-const LEAST = 0.6;  // drawn pixels to the screen's, along a side
+// ms between pictures: draw coarser, or finer again; drawn pixels to the screen's, along a side, at least
+const LIMITS = { slow: 45, fast: 24, least: 0.6 };
+const SOFTWARE = { slow: 21, fast: 0, least: 0.45 };  // a finer picture would miss every other of the screen's again
 const PATIENCE = 700;  // ms between two changes
 const PAUSE = 400;  // ms in which nothing was asked for: what is seen stands still
 const LONG = 300;  // ms: a longer wait says no more
@@ -16,8 +16,12 @@ export function drawsInSoftware() {
   return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
-/** Keep 2-D canvases, those of plots, in memory: without a graphics processor every line costs several times as much else. */
-export function plotInMemory() {
+/** How often numbers and plots beside the view change, ms: without a graphics processor the browser paints them slowly. */
+export const pace = { numbers: 0, plots: 80 };
+
+/** Spare a machine without a graphics processor: plots are kept in memory, all beside the view changes less often. */
+export function spare() {
+  Object.assign(pace, { numbers: 100, plots: 250 });
   const { prototype } = HTMLCanvasElement;
   const { getContext } = prototype;
   prototype.getContext = function context(kind, options) {
@@ -30,9 +34,10 @@ export class Quality {
   constructor(renderer, shadow, software, redraw) {
     this.renderer = renderer;
     this.shadow = shadow;
+    this.limits = software ? SOFTWARE : LIMITS;
     this.shadows = software ? { moving: 512, still: 2048 } : { moving: 2048, still: 2048 };  // pixels along a side
     this.size(this.shadows.moving);
-    this.even = false;
+    this.count = 0;
     this.full = Math.min(devicePixelRatio, 2);
     // without multisampling a still picture is drawn twice as fine
     this.still = software ? 2 : this.full;
@@ -59,16 +64,17 @@ export class Quality {
     this.last = now;
     this.use(this.moving);
     this.size(this.shadows.moving);
-    // where drawing is slow, the shadow follows at every other picture
-    this.even = !this.even;
-    this.renderer.shadowMap.autoUpdate = this.even || this.moving === this.full;
+    // where drawing is slow, the shadow follows at every third picture
+    this.count = (this.count + 1) % 3;
+    this.renderer.shadowMap.autoUpdate = this.count === 0 || this.moving === this.full;
   }
 
   learn(now, since) {
     this.interval += 0.15 * (Math.min(since, LONG) - this.interval);
     if (now - this.changed < PATIENCE) return;
-    const factor = this.interval > 2 * SLOW ? 0.64 : this.interval > SLOW ? 0.8 : this.interval < FAST ? 1.25 : 1;
-    const next = Math.min(Math.max(this.moving * factor, LEAST), this.full);
+    const { slow, fast, least } = this.limits;
+    const factor = this.interval > 2 * slow ? 0.64 : this.interval > slow ? 0.8 : this.interval < fast ? 1.25 : 1;
+    const next = Math.min(Math.max(this.moving * factor, least), this.full);
     if (next === this.moving) return;
     this.moving = next;
     this.changed = now;

@@ -3,9 +3,9 @@
 import uPlot from 'uplot';
 import { axis, beside, padded, style, tick } from './axes.js';
 import { byId, element } from './dom.js';
+import { pace } from './quality.js';
 import { firstFrom, Samples } from './samples.js';
 
-const REDRAW = 80;  // ms: at most a dozen times a second
 const HEIGHT = 150;
 const MOST_ROWS = 200;  // of a list at once
 const TURN = 2 * Math.PI;
@@ -77,7 +77,7 @@ export class Signals {
     this.waiting = setTimeout(() => {
       this.waiting = 0;
       this.redraw();
-    }, REDRAW);
+    }, pace.plots);
   }
 
   /** The ids of what is plotted. */

@@ -1,7 +1,7 @@
 /** The 3-D view: lights, one shadow, the mechanism, its ghosts and overlays. Draws only when something changed. */
 
 import {
-  DirectionalLight, HemisphereLight, Matrix4, Object3D, PCFShadowMap, Raycaster, Scene, Vector2,
+  BasicShadowMap, DirectionalLight, HemisphereLight, Matrix4, Object3D, PCFShadowMap, Raycaster, Scene, Vector2,
   Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitCamera } from './camera.js';
@@ -16,6 +16,7 @@ import { makeFlex, Tendon } from './strands.js';
 
 Object3D.DEFAULT_UP.set(0, 0, 1);
 const SUN = new Vector3(-0.45, -0.6, 1.3).normalize();  // towards the light
+const [FINE, COARSE] = [32, 16];  // segments of a circle; without a graphics processor every corner counts
 const RING = 6;  // pixels between the rings that are searched around a finger
 const SAME = 1e-3;  // of the extent: a ghost that is so near is not seen for itself
 
@@ -23,15 +24,18 @@ export class Stage {
   /** Throws where the browser has no WebGL. */
   constructor(canvas) {
     this.software = drawsInSoftware();
-    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, powerPreference: 'high-performance' });
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: this.software, powerPreference: 'high-performance' });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = PCFShadowMap;
+    this.renderer.shadowMap.type = this.software ? BasicShadowMap : PCFShadowMap;
     this.canvas = canvas;
     this.camera = new OrbitCamera();
     this.three = new Scene();
     this.light();
     this.quality = new Quality(this.renderer, this.sun.shadow, this.software, () => this.draw());
-    this.three.background = sky(() => this.ask());
+    this.sky = sky(() => this.ask());
+    // without a graphics processor the page has the same sky behind the canvas, which costs nothing
+    this.three.background = this.software ? null : this.sky;
+    canvas.classList.toggle('before-sky', this.software);
     this.scene = null;
     this.frame = null;
     this.following = null;
@@ -60,9 +64,9 @@ export class Stage {
   /** Take over a scene; what was there goes. */
   load(scene) {
     this.clear();
-    const geometries = sceneGeometries(scene);
+    const geometries = sceneGeometries(scene, this.software ? COARSE : FINE);
     this.geometries = new Set(geometries);
-    this.main = new Mechanism(scene, geometries, { sharpness: this.software ? 1 : 8 });
+    this.main = new Mechanism(scene, geometries, { sharpness: this.software ? 1 : 8, plain: this.software });
     this.ghosts = scene.ghosts.map(({ color }) => new Mechanism(scene, geometries, { ghost: color }));
     this.tendons = scene.tendons.map((tendon) => new Tendon(tendon, scene.extent));
     this.flexes = scene.flexes.map((flex) => makeFlex(flex, scene.extent));
@@ -230,21 +234,23 @@ export class Stage {
 
   /** The view as a PNG. What was drawn is only there until the browser has shown it. */
   picture() {
+    const { background } = this.three;
+    this.three.background = this.sky;
     this.draw();
+    this.three.background = background;
     return new Promise((take) => this.canvas.toBlob(take, 'image/png'));
   }
 
   draw() {
     if (!this.scene) return;
     this.ruler.update();
-    this.main.centreFloors(this.camera.lookat);
     this.quality.before();
-    this.aimSun();
+    this.main.centreFloors(this.camera.lookat, SUN, this.aimSun());
     this.renderer.render(this.three, this.camera.three);
     this.drawn += 1;
   }
 
-  /** The shadow's map covers what the camera looks at, no more than the scene needs. */
+  /** The shadow's map covers what the camera looks at, no more than the scene needs; returns how far, m. */
   aimSun() {
     const { extent, distance, lookat } = this.camera;
     const reach = Math.min(Math.max(0.9 * distance, 0.5 * extent), 2.5 * extent);
@@ -253,8 +259,10 @@ export class Stage {
     const { camera } = this.sun.shadow;
     // as far as a pixel of the map is wide, so that nothing shades itself
     this.sun.shadow.normalBias = (4 * reach) / this.sun.shadow.mapSize.x;
-    if (camera.right === reach) return;
-    Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.5 * reach, far: 9 * reach });
-    camera.updateProjectionMatrix();
+    if (camera.right !== reach) {
+      Object.assign(camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.5 * reach, far: 9 * reach });
+      camera.updateProjectionMatrix();
+    }
+    return reach;
   }
 }
