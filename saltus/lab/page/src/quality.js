@@ -2,7 +2,7 @@
 
 // ms between pictures: draw coarser, or finer again; drawn pixels to the screen's, along a side, at least
 const LIMITS = { slow: 45, fast: 24, least: 0.6 };
-const SOFTWARE = { slow: 21, fast: 0, least: 0.45 };  // a finer picture would miss every other of the screen's again
+const SOFTWARE = { slow: 21, fast: 0, least: 0.6 };  // a finer picture would miss every other of the screen's again
 const PATIENCE = 700;  // ms between two changes
 const PAUSE = 400;  // ms in which nothing was asked for: what is seen stands still
 const LONG = 300;  // ms: a longer wait says no more
