@@ -134,9 +134,9 @@ def _native(scene: Scene) -> Simulation:
     assert isinstance(session, LiveSession)
     session.builder.give_up()
     settings = session.builder.settings
-    (found,) = simulations(session.setup, settings, [settings.integrator.name], [settings.contact])
+    own = simulations(session.setup, settings, [settings.integrator.name], [settings.contact])[0]
     session.close()
-    return found
+    return own
 
 
 def _begin(page: PageProcess, sim: Simulation, contact: str) -> None:
@@ -144,8 +144,10 @@ def _begin(page: PageProcess, sim: Simulation, contact: str) -> None:
 
 
 def _steps(sim: Simulation) -> int:
-    """How many steps take the native loop about WORK seconds."""
+    """How many steps take the native loop about WORK seconds, fewer if the motion diverges before."""
     import time
+
+    from saltus.errors import DivergenceError
 
     begin, steps, spent = sim.engine.checkpoint(), 1, 0.0
     sim.step(1)
@@ -153,7 +155,11 @@ def _steps(sim: Simulation) -> int:
         steps *= 2
         sim.engine.go_to(begin)
         started = time.perf_counter()
-        sim.step(steps)
+        try:
+            sim.step(steps)
+        except DivergenceError:
+            steps //= 4
+            break
         spent = time.perf_counter() - started
     sim.engine.go_to(begin)
     return steps
