@@ -92,19 +92,15 @@ def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None
     plain = "dyntype ctrladr ctrlnum ctrlspec actadr actnum outadr outnum actearly actlimited forcelimited"
     values = {
         **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in plain.split()},
-        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("gaintype", "biastype", "dynprm", "delay")},
-        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("forcerange", "actrange", "historyadr")},
-        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("gear", "acc0", "lengthrange")},
+        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("gaintype", "biastype", "delay", "historyadr")},
+        **actuator_values(m),
         "actuator_cranklength": np.repeat(m.actuator_cranklength, m.actuator_outnum),
-        "actuator_gainprm": _affine(m.actuator_gaintype == GAIN_FIXED, m.actuator_gainprm, 1),
-        "actuator_biasprm": _affine(m.actuator_biastype == BIAS_NONE, m.actuator_biasprm, 0),
         "actuator_enabled": ~np.array(off, bool) & acting & np.array(simulated, bool),
         "actuator_slot": [_slots(m, k) for k in range(m.nactuator)],
         "actuator_period": [_period(m, k) for k in range(m.nactuator)],
         "actuator_nsample": m.actuator_history[:, 0],
         "actuator_interp": m.actuator_history[:, 1],
         "actuator_ctrllimited": m.actuator_ctrllimited * clamp,
-        "actuator_ctrlrange": m.actuator_ctrlrange,
         "out_kind": kinds,
         "out_obj1": objects[:, 0],
         "out_obj2": objects[:, 1],
@@ -134,10 +130,20 @@ def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None
     return Actuators(values, sizes | {"has_actuation": int(acting)}, features)
 
 
+def actuator_values(m: Any) -> dict[str, np.ndarray]:
+    """Parameters and limits, with an axis of simulations first where the fields of `m` have one."""
+    names = "dynprm forcerange actrange ctrlrange gear acc0 lengthrange"
+    return {
+        **{f"actuator_{name}": getattr(m, f"actuator_{name}") for name in names.split()},
+        "actuator_gainprm": _affine(m.actuator_gaintype == GAIN_FIXED, m.actuator_gainprm, 1),
+        "actuator_biasprm": _affine(m.actuator_biastype == BIAS_NONE, m.actuator_biasprm, 0),
+    }
+
+
 def _affine(constant, prm, keep):
     """Parameters of an affine law, with those that a constant one does not read as zeros."""
     prm = prm.copy()
-    prm[constant, keep:] = 0.0
+    prm[..., constant, keep:] = 0.0
     return prm
 
 
