@@ -121,6 +121,12 @@ class Struct:
             return int(self.ints[layout.slot[name]])
         raise AttributeError(name)
 
+    def duplicate(self):
+        """Another Struct with the same values in memory of its own."""
+        other = Struct(self.layout, self.sizes, self.kind)
+        other.real[...], other.ints[...] = self.real, self.ints
+        return other
+
     def __copy__(self):
         """Another Struct that sees the same memory."""
         other = object.__new__(type(self))

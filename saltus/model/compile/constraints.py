@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from saltus.model.compile.leading_axes import joined
-from saltus.model.compile.solver import solver_features, solver_sizes, solver_values
+from saltus.model.compile.solver import inertia_scale, solver_features, solver_sizes, solver_values
 from saltus.model.contact import collisions
 from saltus.model.contact.contact_parameters import LawTable, soft_laws
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
@@ -17,7 +17,6 @@ from saltus.model.flex import mujoco_contacts
 from saltus.model.flex.flexes import edge_address
 from saltus.model.tree.chains import ChainTable
 from saltus.model.tree.particles import particles
-from saltus.number.functions import MINVAL
 
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
 CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
@@ -32,14 +31,17 @@ class Constraints:
     features: set[str] = field(default_factory=set)
 
 
-def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float) -> Constraints:
-    """What constrains the model, but for the kinds left out; `timestep` (s) is that of the simulation."""
+def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *, own_laws: bool = False) -> Constraints:
+    """What constrains the model, but for the kinds left out; `timestep` (s) is that of the simulation.
+
+    `own_laws`: every constraint has a law of its own, also where several are the same.
+    """
     off = lambda bit: bool(m.opt.disableflags & bit.value)  # noqa: E731
     flags = mujoco.mjtDisableBit
     nothing = off(flags.mjDSBL_CONSTRAINT)
     have = lambda kind, bit: not (nothing or kind in left_out or off(bit))  # noqa: E731
-    safe = 0.0 if off(flags.mjDSBL_REFSAFE) else 2.0 * timestep
-    laws, chains, out = LawTable(), ChainTable(m), Constraints()
+    safe = safe_timestep(m, timestep)
+    laws, chains, out = LawTable(own_laws), ChainTable(m), Constraints()
     rows = 0
     if have("equality", flags.mjDSBL_EQUALITY):
         rows += _equalities(m, laws, chains, safe, out.values)
@@ -73,6 +75,11 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float) ->
     return out
 
 
+def safe_timestep(m: mujoco.MjModel, timestep: float) -> float:
+    """The smallest time constant (s) that soft constraints have, with steps of `timestep` (s)."""
+    return 0.0 if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE.value else 2.0 * timestep
+
+
 OWN = {2: "", 3: "", 22: "", 23: "", 33: ""} | {4: "cylinder", 5: "cylinder", 25: "cylinder"}
 OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
 OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
@@ -100,7 +107,7 @@ def _options(m) -> dict[str, float]:
         "opt_tolerance": m.opt.tolerance,
         "opt_ls_tolerance": m.opt.ls_tolerance,
         "opt_impratio": m.opt.impratio,
-        "opt_scale": 1.0 / (max(m.stat.meaninertia, MINVAL) * max(1, m.nv)),
+        "opt_scale": inertia_scale(m),
         # see `hard`
         **dict.fromkeys(("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"), 0.0),
         **dict.fromkeys(("opt_dense_events", "opt_dense_time", "opt_dense_step"), 0.0),

@@ -15,6 +15,7 @@ from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.sensors import sensors
 from saltus.model.compile.tendons import inertia_parents, tendons
 from saltus.model.compile.tree import FLAGS, attached_poses, bodies, dofs, joints, off, tree_values
+from saltus.model.compile.varied import OF_CONTACTS, general_case
 from saltus.model.fields.cone import cone_sizes
 from saltus.model.fields.event import sizes_without_events
 from saltus.model.flex.flexes import flexes
@@ -44,15 +45,16 @@ def kernel_model(
     left_out: frozenset[str],
     muscles: Mapping[int, HillMuscle],
     kind: str,
+    vary: frozenset[str] = frozenset(),
 ) -> Struct:
     """The kernels' Model of an MjModel, with numbers of a kind ("float64", "float32"). What flags switch off is zero.
 
     `timestep` (s): of the simulation; `left_out`: kinds of features that are ignored; `muscles`: laws that replace
-    those of actuators.
+    those of actuators; `vary`: fields that will differ from lane to lane (see `saltus.model.vary`).
     """
     poses = attached_poses(m)
     parts: dict[str, Part] = {
-        "constraints": constraints(m, left_out, timestep),
+        "constraints": constraints(m, left_out, timestep, own_laws=any(OF_CONTACTS.match(name) for name in vary)),
         "tendons": tendons(m, left_out),
         "actuators": actuators(m, muscles),
         "fluid": fluid_forces(m, poses, left_out),
@@ -70,7 +72,11 @@ def kernel_model(
     counted = {"ntree_body": "tree_body", "nparticle": "particle_body", "ncoupled": "M_coupled", "nC": "M_colind"}
     sizes |= {size: len(values[name]) for size, name in counted.items()}
     sizes |= _options(m) | _switches(m, values) | {"keep_bodies": _keeps_bodies(parts)}
-    struct = Struct(model_layout(_features(m, parts)), sizes, kind)
+    features = _features(m, parts)
+    if vary:
+        general = general_case(m, vary, values, sizes)
+        values, sizes, features = values | general.values, sizes | general.sizes, features | general.features
+    struct = Struct(model_layout(features), sizes, kind)
     for name, view in struct.views.items():
         if view.size:
             struct.fill(name, values[name])

@@ -106,9 +106,9 @@ def _same_frames(pos, quat, same, inertial_pos, inertial_quat):
     marks = mujoco.mjtSameFrame
     body, inertia = same == marks.mjSAMEFRAME_BODY, same == marks.mjSAMEFRAME_INERTIA
     body_turn, inertia_turn = same == marks.mjSAMEFRAME_BODYROT, same == marks.mjSAMEFRAME_INERTIAROT
-    pos = np.where(body[:, None], 0.0, np.where(inertia[:, None], inertial_pos, pos))
-    quat = np.where((body | body_turn)[:, None], [1.0, 0.0, 0.0, 0.0], quat)
-    return pos, np.where((inertia | inertia_turn)[:, None], inertial_quat, quat)
+    pos = np.where(body[..., None], 0.0, np.where(inertia[..., None], inertial_pos, pos))
+    quat = np.where((body | body_turn)[..., None], [1.0, 0.0, 0.0, 0.0], quat)
+    return pos, np.where((inertia | inertia_turn)[..., None], inertial_quat, quat)
 
 
 def _matrices(quats):

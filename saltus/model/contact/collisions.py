@@ -124,6 +124,7 @@ def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
     """The parameters of laws of contact [...] with dim, solref, solimp, friction, solreffriction, margin, gap [...]."""
     friction = np.maximum(values["friction"], LEAST_FRICTION)
     regular = np.sqrt(1.0 / np.maximum(MINVAL, m.opt.impratio))
+    regular = regular[..., None] if np.ndim(regular) else regular  # of simulations, whose pairs come after them
     return {
         **soft_laws(values["solref"], values["solimp"], safe_timestep, solreffriction=values["solreffriction"]),
         "dim": np.asarray(values["dim"]),
@@ -197,23 +198,23 @@ def mixed(a: Surface, b: Surface) -> dict[str, np.ndarray]:
     solref = np.where(standard, share * a.solref + (1 - share) * b.solref, np.minimum(a.solref, b.solref))
     solimp = share * a.solimp + (1 - share) * b.solimp
     return {
-        "dim": _ruling(a, b, a.condim, b.condim, np.maximum(a.condim, b.condim)),
-        "solref": _ruling(a, b, a.solref, b.solref, solref),
-        "solimp": _ruling(a, b, a.solimp, b.solimp, solimp),
+        "dim": _ruling(a, b, "condim", np.maximum(a.condim, b.condim)),
+        "solref": _ruling(a, b, "solref", solref),
+        "solimp": _ruling(a, b, "solimp", solimp),
         # sliding twice, torsional, rolling twice
-        "friction": _ruling(a, b, a.friction, b.friction, np.maximum(a.friction, b.friction))[..., [0, 0, 1, 2, 2]],
+        "friction": _ruling(a, b, "friction", np.maximum(a.friction, b.friction))[..., [0, 0, 1, 2, 2]],
         "solreffriction": np.zeros_like(solref),
         "margin": a.margin + b.margin,
         "gap": a.gap + b.gap,
     }
 
 
-def _ruling(a: Surface, b: Surface, one: np.ndarray, other: np.ndarray, mixture: np.ndarray) -> np.ndarray:
+def _ruling(a: Surface, b: Surface, name: str, mixture: np.ndarray) -> np.ndarray:
     """What the surface of the higher priority says; the mixture where both have the same."""
     first, second = a.priority > b.priority, b.priority > a.priority
-    if mixture.ndim > np.broadcast(a.solmix, b.solmix).ndim:
+    if name in VECTORS:
         first, second = first[..., None], second[..., None]
-    return np.where(first, one, np.where(second, other, mixture))
+    return np.where(first, getattr(a, name), np.where(second, getattr(b, name), mixture))
 
 
 def _share(mix1: np.ndarray, mix2: np.ndarray) -> np.ndarray:

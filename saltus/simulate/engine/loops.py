@@ -20,6 +20,7 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.components import lane_get
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane, maximum, rarely
 from saltus.number.kernels import Entry, entry
 from saltus.number.kinds import NTANGENT
@@ -122,8 +123,10 @@ def _advance(step, label: str, parameters: int) -> Entry:
 def advance_batch(integrator: Integrator) -> Entry:
     """Loop of many simulations in lanes.
 
-    (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], first, last, rows, width,
-    n, h, *parameters) -> status. Group by group: the state goes into data, n steps are taken, the state comes back.
+    (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], varied [groups, numbers,
+    width], places [numbers], first, last, rows, width, n, h, *parameters) -> status. Group by group: the state goes
+    into data, n steps are taken, the state comes back. What of the model differs from simulation to simulation goes
+    into the model's memory first, `varied` to `places` (see `saltus.simulate.engine.varied_model`).
 
     The clock (s) is in double precision whatever the states are in: time in data is its rounded value, and goes on by h
     where a step has gone all the way.
@@ -133,9 +136,15 @@ def advance_batch(integrator: Integrator) -> Entry:
 
 @functools.cache
 def _advance_batch(step, label: str, parameters: int) -> Entry:
-    def advance_batch(m, d, d_real, states, clock, flags, first, last, rows, width, n, h, parameters):
+    def advance_batch(
+        m, d, m_real, d_real, states, clock, flags, varied, places, first, last, rows, width, n, h, parameters
+    ):
         status = OK
         for group in range(first, last):
+            if has(m, "vary"):
+                for k in range(len(places)):
+                    for lane in range(width):
+                        m_real[places[k] + lane] = varied[group, k, lane]
             for k in range(rows):
                 for lane in range(width):
                     d_real[k, lane] = states[group, k, lane]

@@ -9,6 +9,7 @@ import numpy as np
 
 from saltus.contact.mujoco.rays import attach_sense
 from saltus.number.components import lane_get
+from saltus.number.conditions import has
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.sense.delay import delayed_readings
@@ -40,13 +41,18 @@ def bodies(m, d):
 
 
 @entry(structs=("m", "s", "d"))
-def sense_batch(m, s, d, d_real, states, out, first, last, rows, width):
+def sense_batch(m, s, d, m_real, d_real, states, varied, places, out, first, last, rows, width):
     """What sensors read in states of many simulations [groups, rows, width], into out [simulations, nsensordata].
 
-    m: the model of the steps, which share its kernels; s: the same with what sensors need. Returns the worst status.
+    m: the model of the steps, which share its kernels; s: the same with what sensors need. `varied` goes to `places` of
+    its memory, as in `loops.advance_batch`. Returns the worst status.
     """
     status = 0
     for group in range(first, last):
+        if has(m, "vary"):
+            for k in range(len(places)):
+                for lane in range(width):
+                    m_real[places[k] + lane] = varied[group, k, lane]
         for k in range(rows):
             for lane in range(width):
                 d_real[k, lane] = states[group, k, lane]
