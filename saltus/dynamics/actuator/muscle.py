@@ -6,7 +6,7 @@ documentation, Modeling, "Muscle actuators"; activation after Millard, Uchida, S
 actuator_acc0, the joint-space acceleration of a unit force), scale, lmin, lmax, vmax, fpmax, fvmax.
 """
 
-from saltus.number.functions import MINVAL, clip, maximum, where
+from saltus.number.functions import MINVAL, any_lane, clip, maximum, where
 from saltus.number.kernels import kernel, only_with
 
 
@@ -28,10 +28,10 @@ def first_order_activation(m, k, u, act):
     excess = u - act
     # time constants, scaled by the activation
     rising, falling = prm[0] * share, prm[1] / share
-    if prm[2] < MINVAL:
-        tau = where(excess > 0.0, rising, falling)
-    else:
-        tau = falling + (rising - falling) * smooth_step(excess / prm[2] + 0.5)
+    tau = where(excess > 0.0, rising, falling)
+    if any_lane(prm[2] >= MINVAL):
+        smooth = falling + (rising - falling) * smooth_step(excess / maximum(prm[2], MINVAL) + 0.5)
+        tau = where(prm[2] >= MINVAL, smooth, tau)
     return excess / where(tau > MINVAL, tau, zero + MINVAL)
 
 

@@ -32,7 +32,7 @@ MAY_VARY = (*(f"{kind}_{name}" for kind, names in _OWN.items() for name in names
 # fields from which MuJoCo derives nothing when constants are set (mj_setConst)
 _WITHOUT_CONSTANTS = re.compile(
     r"\w+_(friction|sol\w+|margin|gap|stiffness|stiffnesspoly|damping|dampingpoly|frictionloss|range|actfrcrange|"
-    r"gainprm|biasprm|dynprm|ctrlrange|forcerange|actrange|lengthrange|lengthspring|spring)$|geom_size$|opt\."
+    r"gainprm|biasprm|dynprm|ctrlrange|forcerange|actrange|lengthrange|lengthspring|spring)$|opt\."
 )
 #: What mj_setConst derives and kernels read.
 CONSTANTS = ("body_subtreemass", "body_invweight0", "dof_invweight0", "tendon_length0", "tendon_invweight0")

@@ -93,6 +93,8 @@ def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
         found.append((views["collision_law"][of_geoms], laws_of(s, pairs, safe)))
     out: dict[str, np.ndarray] = {}
     for places, laws in found:
+        if (laws["direct"] != views["law_direct"][places]).any():
+            raise OptionError("vary: solref must be stiffness and damping, or time constant and ratio, in all alike")
         for name, value in laws.items():
             field = f"law_{name}"
             inner = struct.layout.shape(field, struct.sizes)[1:] if field in struct.layout.varied else None
