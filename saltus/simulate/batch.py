@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,10 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.simulate.attributes import ArrayProperty
 from saltus.simulate.batches.arrays import SupportsDLPack, WritableArray
+from saltus.simulate.batches.contacts import BatchContacts, contacts
 from saltus.simulate.batches.fields import check_name
 from saltus.simulate.batches.reading import Reader, contacts_full
+from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
@@ -100,7 +102,7 @@ class Batch:
             self.model, self.n, self.threads, precision, self.integrator, self.timestep, laws, len(self._parameters)
         )
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
-        self._reader = Reader(self.model, self.lanes)
+        self._reader, self._views = Reader(self.model, self.lanes), Views(self.lanes)
         self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
@@ -163,6 +165,7 @@ class Batch:
         outs = [out] if isinstance(name, str) else [None] * len(names) if out is None else several("out", out)
         if len(outs) != len(names):
             raise OptionError(f"out must hold an array, or None, for each of {len(names)} names, not {len(outs)}")
+        self._views.notice()
         found = self._reader.read(names, outs)
         return found[0] if isinstance(name, str) else tuple(found)
 
@@ -173,12 +176,52 @@ class Batch:
         `values`: [n, ...], with ids [len(ids), ...], or one row for all; arrays and tensors on the CPU (DLPack) of
         float64 or float32 are read as they lie in memory.
         """
+        self._views.notice()
         write(self.lanes, name, values, None if ids is None else _indices("write", ids, self.n))
+        self._views.keep()
 
     @in_turn
     def sensor(self, name: str, out: WritableArray | None = None) -> NDArray[np.floating]:
         """Readings [n, dim] of a sensor at the present states; SI units, no noise. `out` as in `read`."""
+        self._views.notice()
         return self._reader.sensor(name, out)
+
+    @in_turn
+    def view(self, name: str) -> NDArray[np.floating]:
+        """A field of the state or the inputs where it lies in memory, without a copy: [groups, width, ...].
+
+        Simulation i is at [i // width, i % width], width being the number of lanes of a register; places beyond n
+        are spare. The view is live: steps change it, and what is written into it counts from the next call on, as
+        with `write`. Its strides are those of the memory, so that `np.from_dlpack`, `torch.from_dlpack` and the like
+        take it as it is.
+        """
+        return self._views.of(name)
+
+    @in_turn
+    def contacts(self) -> BatchContacts:
+        """The contacts of all simulations at their present states, with forces: a `BatchContacts`."""
+        self._views.notice()
+        return contacts(self.lanes)
+
+    @in_turn
+    def contact_force(
+        self,
+        on: int | str | Sequence[int | str],
+        by: int | str | Sequence[int | str] | None = None,
+        *,
+        kind: Literal["geom", "body"] = "geom",
+    ) -> NDArray[np.floating]:
+        """The sum of contact forces on a geom, or on all geoms of a body, in each simulation [n, 3] (N, world axes).
+
+        `on`, `by`: names or numbers of geoms, or with kind="body" of bodies, one or several together; forces are those
+        from `by`, or from all that touch. Contacts with deformable bodies are in `contacts` only.
+        """
+        if kind not in ("geom", "body"):
+            raise OptionError.unknown("kind", kind, ("geom", "body"))
+        owner = np.arange(self.model.ngeom) if kind == "geom" else self.model.geom_bodyid
+        geoms = np.isin(owner, _numbers(self.model, kind, on))
+        others = np.ones(len(owner), bool) if by is None else np.isin(owner, _numbers(self.model, kind, by))
+        return self.contacts().force_on(geoms, others)
 
     time = _field("time", "[n] (s)")
     """Times [n] (s)."""
@@ -228,6 +271,7 @@ class Batch:
                 value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
             write(self.lanes, field, value, index)
         self.lanes.flags.reshape(-1)[index] = False
+        self._views.keep()
         if ids is None:
             self.lanes.forget_forces()
             self.lanes.fill_spare_lanes()
@@ -245,7 +289,9 @@ class Batch:
         if self._delays:
             self._check_clock(n)
         before = self.diverged if self.lanes.flags.any() else None
+        self._views.notice()
         status = self.lanes.advance(n, self.timestep)
+        self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:
             self._warn(f"the constraint solver did not reach its tolerance in {self.model.opt.iterations} iterations")
@@ -326,6 +372,12 @@ def _threads(threads: int | None) -> int:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
     return whole_number("threads", threads, 1)
+
+
+def _numbers(model: Model, kind: str, things: int | str | Sequence[int | str]) -> list[int]:
+    """Numbers of geoms or bodies, from names or numbers."""
+    several = [things] if isinstance(things, str | int | np.integer) else things
+    return [model.id(kind, x) if isinstance(x, str) else whole_number(f"the number of a {kind}", x) for x in several]
 
 
 def _indices(what: str, ids: Ids, n: int) -> NDArray[np.int64]:

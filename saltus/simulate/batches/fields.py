@@ -20,11 +20,11 @@ STATE, POSITIONS, SMOOTH, FORWARD, BODIES, SENSORS, INVERSE = range(7)
 STATES = (*FIELDS, "qacc_warmstart")  # what can be written, too
 OF_POSITIONS = (
     *("xpos", "xipos", "subtree_com", "xquat", "xmat", "ximat", "xanchor", "xaxis", "geom_xpos", "geom_xmat"),
-    *("site_xpos", "site_xmat", "cinert", "cdof", "ten_length", "ten_J", "actuator_length", "actuator_moment"),
+    *("site_xpos", "site_xmat", "cinert", "cdof", "ten_length", "ten_J", "actuator_moment"),
     "flexvert_xpos",
 )
 OF_CONSTRAINTS = ("qacc", "qfrc_constraint")
-OF_TRANSMISSIONS = ("actuator_length", "actuator_moment")
+
 COMPUTED = frozenset([*SHOWN.split(), "actuator_moment", "sensordata"]) - {*STATES}
 READABLE = frozenset([*STATES, *COMPUTED])
 
@@ -48,9 +48,9 @@ def stage_of(name: str, m: Struct) -> int:
         return BODIES
     if name == "qfrc_inverse":
         return INVERSE
-    gripping = "adhere" in m.layout.features  # moment arms and forces of adhesion are those of contacts
+    gripping = "adhere" in m.layout.features  # moment arms of adhesion are those of contacts
     if name in OF_POSITIONS:
-        return FORWARD if gripping and name in OF_TRANSMISSIONS else POSITIONS
+        return FORWARD if gripping and name == "actuator_moment" else POSITIONS
     return FORWARD if gripping or name in OF_CONSTRAINTS else SMOOTH
 
 
