@@ -376,8 +376,13 @@ def _threads(threads: int | None) -> int:
 
 def _numbers(model: Model, kind: str, things: int | str | Sequence[int | str]) -> list[int]:
     """Numbers of geoms or bodies, from names or numbers."""
-    several = [things] if isinstance(things, str | int | np.integer) else things
-    return [model.id(kind, x) if isinstance(x, str) else whole_number(f"the number of a {kind}", x) for x in several]
+    found = []
+    for thing in [things] if isinstance(things, str | int | np.integer) else several(f"each {kind}", things):
+        k = model.id(kind, thing) if isinstance(thing, str) else whole_number(f"the number of a {kind}", thing)
+        if k >= len(model.names(kind)):
+            raise OptionError(f"no {kind} {k}; the model has {len(model.names(kind))}")
+        found.append(k)
+    return found
 
 
 def _indices(what: str, ids: Ids, n: int) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ class SupportsDLPack(Protocol):
 
 
 #: Where numbers are written to: an array of NumPy, or a tensor or buffer in the memory of the processor.
-WritableArray: TypeAlias = NDArray[Any] | SupportsDLPack | memoryview | bytearray
+WritableArray: TypeAlias = NDArray[np.floating] | SupportsDLPack | memoryview | bytearray
 
 
 def writable(name: str, out: WritableArray, shape: tuple[int, ...]) -> np.ndarray:

@@ -129,7 +129,8 @@ def test_into_arrays(batch, dtype):
 
 
 def test_single_precision(model):
-    batch = moved(saltus.Batch(model, WIDTH + 3, precision="float32", threads=1), 10)
+    batch = saltus.Batch(model, WIDTH + 3, precision="float32", threads=1)
+    batch.qpos = model.qpos0 + np.linspace(0.0, 0.1, batch.n)[:, None]
     found = batch.read("xpos")
     assert found.dtype == np.float32
     assert_array_equal(batch.read("xpos", out=np.zeros(found.shape)), found)
