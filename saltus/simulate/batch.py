@@ -162,7 +162,9 @@ class Batch:
         names = [name] if isinstance(name, str) else several("name", name)
         for each in names:
             check_name(each)
-        outs = [out] if isinstance(name, str) else [None] * len(names) if out is None else several("out", out)
+        outs: list[Any] = [None] * len(names)
+        if out is not None:
+            outs = [out] if isinstance(name, str) else several("out", out)
         if len(outs) != len(names):
             raise OptionError(f"out must hold an array, or None, for each of {len(names)} names, not {len(outs)}")
         self._views.notice()

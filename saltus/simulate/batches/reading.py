@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,6 +43,14 @@ LOOPS = {
 OF_BODIES = frozenset({"sense_body", "sense_subtree"})  # features that forces and momenta of bodies need
 
 
+class Wanted(NamedTuple):
+    """A field that is read: where its numbers lie, and where they go, an array [n, ...]."""
+
+    name: str
+    place: Place
+    array: np.ndarray
+
+
 class Reader:
     """What reads the quantities of the simulations that `lanes` hold."""
 
@@ -51,18 +60,20 @@ class Reader:
 
     def read(self, names: Sequence[str], outs: Sequence[WritableArray | None]) -> list[np.ndarray]:
         """Fields [n, ...] of these names, each written to its `out`, or to a new array where that is None."""
-        places = [self._place(name) for name in names]
-        arrays = [self._target(name, self._shape(name), out) for name, out in zip(names, outs, strict=True)]
+        wanted = [
+            Wanted(name, self._place(name), self._target(name, self._shape(name), out))
+            for name, out in zip(names, outs, strict=True)
+        ]
         for stage, members in passes(names, self.lanes.m):
-            self._read(stage, *([x[k] for k in members] for x in (names, places, arrays)))
-        return arrays
+            self._read(stage, [wanted[k] for k in members])
+        return [each.array for each in wanted]
 
     def sensor(self, name: str, out: WritableArray | None) -> np.ndarray:
         """Readings [n, dim] of a sensor."""
         span = sensor_place(self.model, name)
         rows = self._place("sensordata").rows[span]
         array = self._target(name, rows.shape, out)
-        self._read(SENSORS, ["sensordata"], [Place(rows, rows.shape)], [array])
+        self._read(SENSORS, [Wanted("sensordata", Place(rows, rows.shape), array)])
         return array
 
     def _place(self, name: str) -> Place:
@@ -80,27 +91,29 @@ class Reader:
             return writable(name, out, (self.lanes.n, *shape))
         return np.empty((self.lanes.n, *shape), np.float64 if name == "time" else self.lanes.states.dtype)
 
-    def _read(self, stage: int, names: list[str], places: list[Place], arrays: list[np.ndarray]) -> None:
-        """Compute as much as `stage` says, and write the fields to the arrays."""
-        targets, numbers = [], []
-        for name, place, array in zip(names, places, arrays, strict=True):
-            if name == "time":  # in double precision
-                array[...] = self.lanes.clock.reshape(-1)[: self.lanes.n]
-                continue
-            moments = name == "actuator_moment"
-            targets.append(np.empty((self.lanes.n, *place.shape), array.dtype) if moments else array)
-            numbers.append(place.rows)
-        if not targets:
+    def _read(self, stage: int, wanted: list[Wanted]) -> None:
+        """Compute as much as `stage` says, and write the fields where they go."""
+        lanes, moments, copied = self.lanes, [], []
+        for each in wanted:
+            if each.name == "time":  # in double precision
+                each.array[...] = lanes.clock.reshape(-1)[: lanes.n]
+            elif each.name == "actuator_moment":
+                sparse = np.empty((lanes.n, *each.place.shape), each.array.dtype)
+                moments.append((sparse, each.array))
+                copied.append(each._replace(array=sparse))
+            else:
+                copied.append(each)
+        if not copied:
             return
-        firsts = np.cumsum([0, *(len(rows) for rows in numbers)])
-        table, rows = table_of(targets, firsts[:-1].tolist()), np.concatenate(numbers)
+        rows = np.concatenate([each.place.rows for each in copied])
+        firsts = np.cumsum([0, *(len(each.place.rows) for each in copied[:-1])])
+        table = table_of([each.array for each in copied], firsts.tolist())
         if stage == STATE:
             self._gather(table, rows)
         else:
-            self._compute(stage, {*names}, table, rows)
-        for name, array in zip(names, arrays, strict=True):
-            if name == "actuator_moment":
-                dense_moment(self.lanes.m, targets[[x for x in names if x != "time"].index(name)], array)
+            self._compute(stage, {each.name for each in copied}, table, rows)
+        for sparse, array in moments:
+            dense_moment(lanes.m, sparse, array)
 
     def _gather(self, table: np.ndarray, rows: np.ndarray) -> None:
         lanes = self.lanes
