@@ -82,7 +82,9 @@ class Reader:
         return self._places[name]
 
     def _shape(self, name: str) -> tuple[int, ...]:
-        """MuJoCo's shape of a field of one simulation."""
+        """MuJoCo's shape of a field of one simulation, but for moment arms, which are dense."""
+        if name == "qfrc_constraint":  # without constraints there is no room for their forces
+            return (self.model.nv,)
         return (self.lanes.m.nout, self.model.nv) if name == "actuator_moment" else self._place(name).shape
 
     def _target(self, name: str, shape: tuple[int, ...], out: WritableArray | None) -> np.ndarray:
@@ -101,6 +103,8 @@ class Reader:
                 sparse = np.empty((lanes.n, *each.place.shape), each.array.dtype)
                 moments.append((sparse, each.array))
                 copied.append(each._replace(array=sparse))
+            elif each.array.size and not len(each.place.rows):
+                each.array[...] = 0.0
             else:
                 copied.append(each)
         if not copied:

@@ -68,6 +68,8 @@ class Data(DataFields):
             if name == "flexvert_xpos":
                 view = view[: self._engine.model.nflexvert]  # without nodes
             self._refresh(name)
+            if name == "qfrc_constraint" and not view.size:  # of models without constraints
+                view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
                 view = view[sparse_rows(self._engine.model, self._engine.m)]
             view = view.view()

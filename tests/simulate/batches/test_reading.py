@@ -149,6 +149,15 @@ def test_in_place(batch):
     assert peak < 0.05 * out.nbytes
 
 
+def test_without_constraints():
+    """Forces of constraints have a place for each degree of freedom in models that have none, too."""
+    batch = saltus.Batch("pendulum", 3, threads=1)
+    out = np.ones((3, 1))
+    batch.read("qfrc_constraint", out=out)
+    assert_array_equal(out, 0.0)
+    assert_array_equal(saltus.Simulation("pendulum").data.qfrc_constraint, [0.0])
+
+
 def test_sensor(batch):
     assert_array_equal(batch.sensor("angle"), batch.qpos[:, 1:2])
     assert_array_equal(batch.sensor("tip"), batch.read("sensordata")[:, :3])
