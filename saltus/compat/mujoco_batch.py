@@ -249,22 +249,25 @@ class Batch:
         dictionary of arrays [n, nstep, ...], those of `out` where they are given.
         """
         chosen, nstep = self._ids(ids), whole_number("nstep", nstep)
-        columns, given, found = self._columns(int(control_spec)), out or {}, {}
+        columns, found = self._columns(int(control_spec)), dict(out or {})
         values = None
         if control is not None:
             values = np.broadcast_to(numbers("control", control), (len(chosen), nstep, len(columns)))
-        look = {item: self.bind(item) if isinstance(item, str) else self._columns(int(item)) for item in record}
-        for item, seen in look.items():
-            shape = (len(chosen), nstep, *(seen.shape[1:] if isinstance(item, str) else seen.shape))
-            found[item] = given[item] if item in given else np.zeros(shape)
-            if found[item].shape != shape:
-                raise OptionError(f"out[{item!r}] must have shape {shape}, not {found[item].shape}")
+        fields = {item: self.bind(item) for item in record if isinstance(item, str)}
+        parts = {item: self._columns(int(item)) for item in record if not isinstance(item, str)}
+        shapes = {item: seen.shape[1:] for item, seen in fields.items()} | {k: part.shape for k, part in parts.items()}
+        for item, shape in shapes.items():
+            wanted = (len(chosen), nstep, *shape)
+            if found.setdefault(item, np.zeros(wanted)).shape != wanted:
+                raise OptionError(f"out[{item!r}] must have shape {wanted}, not {found[item].shape}")
         for k in range(nstep):
             if values is not None:
                 self.state[np.ix_(chosen, columns)] = values[:, k]
             self.step(chosen)
-            for item, seen in look.items():
-                found[item][:, k] = seen[chosen] if isinstance(item, str) else self.state[np.ix_(chosen, seen)]
+            for item, seen in fields.items():
+                found[item][:, k] = seen[chosen]
+            for item, part in parts.items():
+                found[item][:, k] = self.state[np.ix_(chosen, part)]
         return found
 
     # ------------------------------------------------------------ one simulation, and points of bodies
