@@ -194,8 +194,7 @@ class Batch:
 
         Simulation i is at [i // width, i % width], width being the number of lanes of a register; places beyond n
         are spare. The view is live: steps change it, and what is written into it counts from the next call on, as
-        with `write`. Its strides are those of the memory, so that `np.from_dlpack`, `torch.from_dlpack` and the like
-        take it as it is.
+        with `write`. Libraries that know strides take it by DLPack as it is, as `torch.from_dlpack` does.
         """
         return self._views.of(name)
 
