@@ -2,20 +2,25 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import numbers, positive, whole_number
-from saltus.errors import DivergenceError, ModelError, OptionError, warn
-from saltus.integrate.adaptive.memory import STUCK
+from saltus.arguments import positive, several, whole_number
+from saltus.errors import DivergenceError, OptionError, warn
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.integrate.status import LARGEST
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.simulate.attributes import ArrayProperty
+from saltus.simulate.batches.arrays import SupportsDLPack, WritableArray
+from saltus.simulate.batches.contacts import BatchContacts, contacts
+from saltus.simulate.batches.fields import check_name
+from saltus.simulate.batches.reading import Reader, contacts_full
+from saltus.simulate.batches.views import Views
+from saltus.simulate.batches.writing import write
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
 from saltus.simulate.engine.lanes import FIELDS, Lanes
@@ -27,15 +32,18 @@ from saltus.simulate.laws.events import Actuation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 from saltus.terminal.display import count, notebook_html
 
+#: Which simulations of a batch: their numbers, or a mask [n]; None: all.
+Ids: TypeAlias = int | Sequence[int] | NDArray[np.integer | np.bool_] | None
+
 
 def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
     """A field of all simulations as an attribute: reading copies out, assigning sets."""
 
     def read(self: "Batch") -> NDArray[np.floating]:
-        return self._read(name)
+        return self.read(name)
 
-    def write(self: "Batch", values: ArrayLike) -> None:
-        self._write(name, values)
+    def write(self: "Batch", values: ArrayLike | SupportsDLPack) -> None:
+        self.write(name, values)
 
     return ArrayProperty(read, write, doc=f"{name} of all simulations {unit}: a copy to read, an array to assign.")
 
@@ -94,6 +102,7 @@ class Batch:
             self.model, self.n, self.threads, precision, self.integrator, self.timestep, laws, len(self._parameters)
         )
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
+        self._reader, self._views = Reader(self.model, self.lanes), Views(self.lanes)
         self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
@@ -129,17 +138,91 @@ class Batch:
 
     # ------------------------------------------------------------ state
 
+    @overload
+    def read(self, name: str, out: WritableArray | None = None) -> NDArray[np.floating]: ...
+    @overload
+    def read(
+        self, name: tuple[str, ...] | list[str], out: Sequence[WritableArray | None] | None = None
+    ) -> tuple[NDArray[np.floating], ...]: ...
     @in_turn
-    def _read(self, field: str) -> NDArray[np.floating]:
-        return self.lanes.read(field)
+    def read(
+        self,
+        name: str | tuple[str, ...] | list[str],
+        out: WritableArray | Sequence[WritableArray | None] | None = None,
+    ) -> NDArray[np.floating] | tuple[NDArray[np.floating], ...]:
+        """A field of all simulations [n, ...], or several at once: what `Simulation.data` shows, and `sensordata`.
+
+        Quantities are those of the present states, in MuJoCo's shapes (`xmat` [n, nbody, 9]); only what a field needs
+        is computed, and once for all fields of a call. With several names the result is a tuple in their order.
+
+        `out`: where to write, one array for each name: float64 or float32, with any strides, of NumPy or of whatever
+        lends its memory by DLPack or the buffer protocol, as a tensor of PyTorch on the CPU. New arrays have the
+        batch's precision; times are always float64.
+        """
+        names = [name] if isinstance(name, str) else several("name", name)
+        for each in names:
+            check_name(each)
+        outs: list[Any] = [None] * len(names)
+        if out is not None:
+            outs = [out] if isinstance(name, str) else several("out", out)
+        if len(outs) != len(names):
+            raise OptionError(f"out must hold an array, or None, for each of {len(names)} names, not {len(outs)}")
+        self._views.notice()
+        found = self._reader.read(names, outs)
+        return found[0] if isinstance(name, str) else tuple(found)
 
     @in_turn
-    def _write(self, field: str, values: ArrayLike, ids: Any = slice(None)) -> None:
-        try:
-            self.lanes.write(field, numbers(field, values), np.arange(self.n)[ids])
-        except ValueError:
-            wanted = (self.n, *self.lanes.shape(field))
-            raise OptionError(f"{field} has shape {wanted}, not {np.shape(values)}") from None
+    def write(self, name: str, values: ArrayLike | SupportsDLPack, ids: Ids = None) -> None:
+        """Set a field of the state or the inputs, of all simulations or of those with the given ids or mask.
+
+        `values`: [n, ...], with ids [len(ids), ...], or one row for all; arrays and tensors on the CPU (DLPack) of
+        float64 or float32 are read as they lie in memory.
+        """
+        self._views.notice()
+        write(self.lanes, name, values, None if ids is None else _indices("write", ids, self.n))
+        self._views.keep()
+
+    @in_turn
+    def sensor(self, name: str, out: WritableArray | None = None) -> NDArray[np.floating]:
+        """Readings [n, dim] of a sensor at the present states; SI units, no noise. `out` as in `read`."""
+        self._views.notice()
+        return self._reader.sensor(name, out)
+
+    @in_turn
+    def view(self, name: str) -> NDArray[np.floating]:
+        """A field of the state or the inputs where it lies in memory, without a copy: [groups, width, ...].
+
+        Simulation i is at [i // width, i % width], width being the number of lanes of a register; places beyond n
+        are spare. The view is live: steps change it, and what is written into it counts from the next call on, as
+        with `write`. Libraries that know strides take it by DLPack as it is, as `torch.from_dlpack` does.
+        """
+        return self._views.of(name)
+
+    @in_turn
+    def contacts(self) -> BatchContacts:
+        """The contacts of all simulations at their present states, with forces: a `BatchContacts`."""
+        self._views.notice()
+        return contacts(self.lanes)
+
+    @in_turn
+    def contact_force(
+        self,
+        on: int | str | Sequence[int | str],
+        by: int | str | Sequence[int | str] | None = None,
+        *,
+        kind: Literal["geom", "body"] = "geom",
+    ) -> NDArray[np.floating]:
+        """The sum of contact forces on a geom, or on all geoms of a body, in each simulation [n, 3] (N, world axes).
+
+        `on`, `by`: names or numbers of geoms, or with kind="body" of bodies, one or several together; forces are those
+        from `by`, or from all that touch. Contacts with deformable bodies are in `contacts` only.
+        """
+        if kind not in ("geom", "body"):
+            raise OptionError.unknown("kind", kind, ("geom", "body"))
+        owner = np.arange(self.model.ngeom) if kind == "geom" else self.model.geom_bodyid
+        geoms = np.isin(owner, _numbers(self.model, kind, on))
+        others = np.ones(len(owner), bool) if by is None else np.isin(owner, _numbers(self.model, kind, by))
+        return self.contacts().force_on(geoms, others)
 
     time = _field("time", "[n] (s)")
     """Times [n] (s)."""
@@ -168,7 +251,7 @@ class Batch:
     @in_turn
     def sensordata(self) -> NDArray[np.floating]:
         """Readings of all sensors of all simulations [n, nsensordata] at their present states; SI units, no noise."""
-        return self.lanes.sensordata(None if self.integrator.adaptive else self.timestep)
+        return self.read("sensordata")
 
     @property
     @in_turn
@@ -177,20 +260,19 @@ class Batch:
         return self.lanes.diverged()
 
     @in_turn
-    def reset(
-        self, ids: int | Sequence[int] | NDArray[np.integer | np.bool_] | None = None, key: int | str | None = None
-    ) -> None:
+    def reset(self, ids: Ids = None, key: int | str | None = None) -> None:
         """Bring all simulations, or those with the given ids or mask, to a keyframe or the model's start."""
-        index = _indices(ids, self.n)
+        index = _indices("reset", ids, self.n)
         if not len(index):
             return
         for field in FIELDS:
-            self._write(field, self._parameters if field == "control_prm" else 0.0, index)
+            write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
         for field, value in start_state(self.model, key, self.timestep).items():
             if field == "act":
                 value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
-            self._write(field, value, index)
+            write(self.lanes, field, value, index)
         self.lanes.flags.reshape(-1)[index] = False
+        self._views.keep()
         if ids is None:
             self.lanes.forget_forces()
             self.lanes.fill_spare_lanes()
@@ -208,7 +290,9 @@ class Batch:
         if self._delays:
             self._check_clock(n)
         before = self.diverged if self.lanes.flags.any() else None
+        self._views.notice()
         status = self.lanes.advance(n, self.timestep)
+        self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:
             self._warn(f"the constraint solver did not reach its tolerance in {self.model.opt.iterations} iterations")
@@ -217,7 +301,7 @@ class Batch:
             failed = 1
         self.unconverged += failed
         if status == CONTACTS_FULL:
-            raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once, which is the limit")
+            raise contacts_full(self.lanes.m)
         if status >= STEP_TOO_SMALL:
             self.lanes.flag_stuck()
         if self.lanes.flags.any():
@@ -268,7 +352,7 @@ class Batch:
         found = given or first_bad({name: getattr(self, name)[i] for name in GIVEN})
         name, k = found or ("", 0)
         what = "; a number is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
-        stuck = self.integrator.adaptive and self._read("memory")[i, STUCK] > 0.5
+        stuck = self.integrator.adaptive and self.lanes.stuck().reshape(-1)[i]
         return None, ("step-size control required too small steps {}" if stuck else "diverged {}") + what
 
 
@@ -291,14 +375,26 @@ def _threads(threads: int | None) -> int:
     return whole_number("threads", threads, 1)
 
 
-def _indices(ids: Any, n: int) -> np.ndarray:
+def _numbers(model: Model, kind: str, things: int | str | Sequence[int | str]) -> list[int]:
+    """Numbers of geoms or bodies, from names or numbers."""
+    found = []
+    for thing in [things] if isinstance(things, str | int | np.integer) else several(f"each {kind}", things):
+        k = model.id(kind, thing) if isinstance(thing, str) else whole_number(f"the number of a {kind}", thing)
+        if k >= len(model.names(kind)):
+            raise OptionError(f"no {kind} {k}; the model has {len(model.names(kind))}")
+        found.append(k)
+    return found
+
+
+def _indices(what: str, ids: Ids, n: int) -> NDArray[np.int64]:
+    """Numbers of simulations, from ids or a mask."""
     if ids is None:
         return np.arange(n)
-    ids = np.atleast_1d(np.asarray(ids))
-    if ids.dtype == bool:
-        if ids.shape != (n,):
-            raise OptionError(f"reset: the mask has shape {ids.shape}, expected ({n},)")
-        return np.flatnonzero(ids)
-    if ids.size and not (np.issubdtype(ids.dtype, np.integer) and ids.min() >= 0 and ids.max() < n):
-        raise OptionError(f"reset: ids must be whole numbers from 0 to {n - 1}")
-    return ids.astype(int)
+    given = np.atleast_1d(np.asarray(ids))
+    if given.dtype == bool:
+        if given.shape != (n,):
+            raise OptionError(f"{what}: the mask has shape {given.shape}, expected ({n},)")
+        return np.flatnonzero(given)
+    if given.size and not (np.issubdtype(given.dtype, np.integer) and given.min() >= 0 and given.max() < n):
+        raise OptionError(f"{what}: ids must be whole numbers from 0 to {n - 1}")
+    return given.astype(np.int64)

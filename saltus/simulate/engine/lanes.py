@@ -2,9 +2,10 @@
 
 import os
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,6 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.sensing import attach_sensing, sense_batch
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
 FIELDS = (
@@ -29,6 +29,7 @@ FIELDS = (
 )
 REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
 FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # fields whose change makes it void
+Result = TypeVar("Result")
 
 
 class Lanes:
@@ -65,6 +66,8 @@ class Lanes:
             workspace.fill("timestep", timestep)
         first = self.workspaces[0]
         self._spans = {f: first.span(f, f) for f in (*FIELDS, *REMEMBERED)}
+        self.remembered = np.concatenate([np.arange(self._spans[f].start, self._spans[f].stop) for f in REMEMBERED])
+        self.everyone = np.arange(n)
         self._rows = first.span("time", "xfrc_applied").stop
         self._unforced_rows = first.span("time", "ctrl").stop
         dtype = np.float64 if precision == "float64" else np.float32
@@ -83,28 +86,9 @@ class Lanes:
         """The shape of a field in one state."""
         return DATA.shape(field, self.workspaces[0].sizes)
 
-    def read(self, field: str) -> NDArray[np.floating]:
-        """A copy of a field of all states [n, ...]."""
-        if field == "time":
-            return self.clock.reshape(-1)[: self.n].copy()
-        rows = self.states[:, self._spans[field]]
-        flat = rows.transpose(0, 2, 1).reshape(self.groups * self.width, -1)[: self.n]
-        return np.ascontiguousarray(flat).reshape(self.n, *self.shape(field))
-
-    def write(self, field: str, values: np.ndarray, index: np.ndarray) -> None:
-        """Set a field of the states with the given numbers to values that broadcast; ValueError: they do not."""
-        exact = np.broadcast_to(values, (len(index), *self.shape(field)))
-        rounded = exact.astype(self.states.dtype)
-        size = rounded[0].size if len(rounded) else 0
-        block = self.states[:, self._spans[field]]
-        block[index // self.width, :, index % self.width] = rounded.reshape(len(index), size)
-        if field == "time":
-            self.clock.reshape(-1)[index] = exact
-        if field in FORGETTING:
-            for kept in REMEMBERED:
-                self.states[index // self.width, self._spans[kept], index % self.width] = 0.0
-        if field in ("qfrc_applied", "xfrc_applied") and np.any(rounded):
-            self.forced = True
+    def span(self, field: str) -> slice:
+        """The rows of a state in which a field of it lies."""
+        return self._spans[field]
 
     def forget_forces(self) -> None:
         """No forces are applied any more, in any state."""
@@ -122,9 +106,13 @@ class Lanes:
         """Which states have diverged [n]: a copy."""
         return self.flags.reshape(-1)[: self.n].copy()
 
+    def stuck(self) -> NDArray[np.bool_]:
+        """Whose step control asked for too small steps [groups, width]."""
+        return self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+
     def flag_stuck(self) -> None:
         """Count those as diverged whose step control asked for too small steps."""
-        self.flags |= self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+        self.flags |= self.stuck()
 
     # ------------------------------------------------------------ motion
 
@@ -132,8 +120,8 @@ class Lanes:
         """n steps of h seconds; returns the worst status."""
 
         def work(worker: int, first: int, last: int, n: int = n) -> int:
-            counts = (first, last, self._present_rows(), self.width, n, h)
-            workspace = self._prepared(worker)
+            counts = (first, last, self.present_rows(), self.width, n, h)
+            workspace = self.prepared(worker)
             arrays = (self.states, self.clock, self.flags)
             return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
 
@@ -148,26 +136,6 @@ class Lanes:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
         return status
 
-    def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
-        """Readings of all sensors of all states [n, nsensordata]."""
-        sensing = self.model.sensing_struct(self.precision, timestep, self.laws)
-        out = np.zeros((self.groups * self.width, self.model.nsensordata), self.states.dtype)
-
-        def work(worker: int, first: int, last: int) -> None:
-            workspace = self._prepared(worker)
-            attach_sensing(self.model, workspace)
-            count = workspace.views["count"]
-            unsolved = int(count[NUNSOLVED])
-            rows = self._present_rows()
-            sense_batch(self.m, sensing, workspace, self.states, out, first, last, rows, self.width)
-            count[NUNSOLVED] = unsolved  # looking is not a step
-
-        workers = 1 if self._pool is None else len(self.workspaces)
-        if workers > 1:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        self._shared_out(work, workers)
-        return out[: self.n]
-
     def take_unsolved(self) -> int:
         """How often constraint solvers did not converge since the last call."""
         failed = 0
@@ -176,16 +144,36 @@ class Lanes:
             workspace.views["count"][NUNSOLVED] = 0
         return failed
 
-    def _prepared(self, worker: int) -> Struct:
+    def prepared(self, worker: int) -> Struct:
+        """The workspace of a thread, which knows whether there are forces from outside."""
         workspace = self.workspaces[worker]
         workspace.ints[DATA.slot["has_xfrc"]] = self.forced
         return workspace
 
-    def _present_rows(self) -> int:
+    @contextmanager
+    def looking(self, workspace: Struct) -> Iterator[None]:
+        """While inside, solves in a workspace that do not converge are not counted: looking is not a step."""
+        count = workspace.views["count"]
+        unsolved = int(count[NUNSOLVED])
+        try:
+            yield
+        finally:
+            count[NUNSOLVED] = unsolved
+
+    def present_rows(self) -> int:
         """How many numbers of a state go into a workspace: none of forces where there are none."""
         return self._rows if self.forced else self._unforced_rows
 
-    def _shared_out(self, work: Callable[[int, int, int], Any], workers: int) -> list[Any]:
+    def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
+        """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
+        workers = len(self.workspaces)
+        if seconds < WORTH_A_THREAD * workers:
+            workers = 1
+        if workers > 1:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        return self._shared_out(work, workers)
+
+    def _shared_out(self, work: Callable[[int, int, int], Result], workers: int) -> list[Result]:
         """What `work(worker, first group, last group)` returns, each worker with its share of the groups."""
         edges = [self.groups * k // workers for k in range(workers + 1)]
         if workers == 1:
