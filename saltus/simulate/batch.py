@@ -13,22 +13,25 @@ from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.integrate.status import LARGEST
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
+from saltus.model.vary.fields import check_names
 from saltus.number.kinds import LANES
 from saltus.simulate.attributes import ArrayProperty
 from saltus.simulate.batches.arrays import SupportsDLPack, WritableArray
 from saltus.simulate.batches.contacts import BatchContacts, contacts
 from saltus.simulate.batches.fields import check_name
+from saltus.simulate.batches.model import BatchModel, NamedFields
 from saltus.simulate.batches.reading import Reader, contacts_full
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
-from saltus.simulate.engine.lanes import FIELDS, Lanes
+from saltus.simulate.engine.lanes import FIELDS, REMEMBERED, Lanes
 from saltus.simulate.engine.turn import Turn, in_turn
 from saltus.simulate.laws.contact import suits_soft
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Actuation
+from saltus.simulate.simulation import Simulation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
 from saltus.terminal.display import count, notebook_html
 
@@ -59,6 +62,10 @@ class Batch:
     may differ from simulation to simulation. `dynamics`: equations of motion in place of the engine's (see
     `saltus.Dynamics`).
 
+    `vary`: names of MuJoCo's fields in which the simulations differ, as "body_mass", "geom_friction",
+    "actuator_gainprm", "opt.gravity" (`saltus.model.vary.fields.MAY_VARY` has all). `model.body_mass` is then an array
+    [n, nbody] to write into, `body("torso").mass` [n] a view of it; what MuJoCo derives from such values follows.
+
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4] and
     `userdata` [n, nuserdata]: reading gives a copy, assigning (an array, or one row for all) sets them.
@@ -78,31 +85,38 @@ class Batch:
         *,
         control: Controller | None = None,
         dynamics: Dynamics | None = None,
+        vary: Sequence[str] = (),
     ):
         self._turn = Turn("Batch")
         check_control(control)
-        self.model: Model = load(model)
+        self._shared: Model = load(model)
+        self.model: Any = self._shared
         self.n = whole_number("a batch needs at least one simulation: n", n, 1)
         if not isinstance(precision, str) or precision not in LANES:
             raise OptionError.unknown("precision", precision, LANES)
         self.precision = precision
         self.threads = _threads(threads)
-        self.integrator = find_integrator(integrator, self.model.opt.integrator)
-        check_sampling(self.model, self.integrator)
-        check_discrete(self.model, self.integrator)
-        if not suits_soft(self.integrator, self.model):
+        self.integrator = find_integrator(integrator, self._shared.opt.integrator)
+        check_sampling(self._shared, self.integrator)
+        check_discrete(self._shared, self.integrator)
+        if not suits_soft(self.integrator, self._shared):
             raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not support")
         if isinstance(control, Actuation):
             raise OptionError("an Actuation has events, which batches do not support; use saltus.Simulation")
-        self.timestep = self.model.opt.timestep if timestep is None else timestep
-        self._made = dict(timestep=self.timestep, control=control, dynamics=dynamics)
-        laws = user_laws(self.model, control, equations_key(dynamics, self.model))
-        self._parameters = np.zeros(0) if control is None else control.parameters(self.model)
+        self.timestep = self._shared.opt.timestep if timestep is None else timestep
+        self._made = dict(timestep=self.timestep, control=control, dynamics=dynamics, vary=tuple(vary))
+        laws = user_laws(self._shared, control, equations_key(dynamics, self._shared))
+        self._parameters = np.zeros(0) if control is None else control.parameters(self._shared)
+        names = check_names(self._shared.mj_model, [vary] if isinstance(vary, str) else several("vary", vary))
+        room = len(self._parameters)
         self.lanes = Lanes(
-            self.model, self.n, self.threads, precision, self.integrator, self.timestep, laws, len(self._parameters)
+            self._shared, self.n, self.threads, precision, self.integrator, self.timestep, laws, room, names
         )
+        self._varied = self.lanes.varied_model
+        if self._varied is not None:
+            self.model = BatchModel(self._shared, self._varied)
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
-        self._reader, self._views = Reader(self.model, self.lanes), Views(self.lanes)
+        self._reader, self._views = Reader(self._shared, self.lanes), Views(self.lanes)
         self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
@@ -111,16 +125,18 @@ class Batch:
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
         """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
-        made = {name: getattr(self, name) for name in ("model", "n", "threads", "precision", "integrator")}
+        made = {name: getattr(self, name) for name in ("n", "threads", "precision", "integrator")}
+        made["model"] = self._shared
         kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
         lanes = {name: getattr(self.lanes, name).copy() for name in ("states", "clock", "flags")}
         lanes["forced"] = self.lanes.forced
+        lanes["fields"] = {} if self._varied is None else {k: v.copy() for k, v in self._varied.fields.items()}
         own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
         return _restored, (type(self), {**made, **self._made}, kept, lanes, own)
 
     def __repr__(self) -> str:
         how = f"{self.precision}, {count(self.threads, 'thread')}, {self.integrator.name}, h = {self.timestep:g} s"
-        return f"Batch({self.model.name!r}, n = {self.n}, {how})"
+        return f"Batch({self._shared.name!r}, n = {self.n}, {how})"
 
     _repr_html_ = notebook_html
 
@@ -135,6 +151,72 @@ class Batch:
     @timestep.setter
     def timestep(self, value: float) -> None:
         self._timestep = positive("timestep", value)
+
+    # ------------------------------------------------------------ the model of each
+
+    def body(self, name: str) -> NamedFields:
+        """The fields of a body that vary, [n, ...] each: `batch.body("torso").mass`."""
+        return self._named("body", name)
+
+    def joint(self, name: str) -> NamedFields:
+        """The fields of a joint and its degrees of freedom that vary: `batch.joint("knee").damping`."""
+        return self._named("joint", name)
+
+    def geom(self, name: str) -> NamedFields:
+        """The fields of a geom that vary: `batch.geom("floor").friction`."""
+        return self._named("geom", name)
+
+    def site(self, name: str) -> NamedFields:
+        """The fields of a site that vary."""
+        return self._named("site", name)
+
+    def tendon(self, name: str) -> NamedFields:
+        """The fields of a tendon that vary."""
+        return self._named("tendon", name)
+
+    def actuator(self, name: str) -> NamedFields:
+        """The fields of an actuator that vary: `batch.actuator("hip").gainprm`."""
+        return self._named("actuator", name)
+
+    def _named(self, kind: str, name: str) -> NamedFields:
+        return NamedFields(self._shared, self._varied, kind, name)
+
+    @in_turn
+    def model_of(self, i: int) -> Model:
+        """The model of simulation i by itself."""
+        i = int(_indices("model_of", i, self.n)[0])
+        return self._shared if self._varied is None else self._varied.changed_model(i)
+
+    @in_turn
+    def simulation(self, i: int) -> Simulation:
+        """Simulation i by itself, from its present state on: it goes on with the bits that it has here.
+
+        Its steps are those of the batch's compiled loop, on one lane of a register; what is looked at between them is
+        computed as in any other Simulation.
+        """
+        self._notice()
+        i = int(_indices("simulation", i, self.n)[0])
+        sim = Simulation(
+            self._shared if self._varied is None else self._varied.changed_model(i),
+            self.integrator,
+            timestep=self.timestep,
+            control=self._made["control"],
+            dynamics=self._made["dynamics"],
+        )
+        engine, lanes = sim.engine, self.lanes.alone(i)
+        for name in (*FIELDS, *REMEMBERED):
+            row = lanes.states[0, lanes.span(name), 0]
+            engine.d.views[name].reshape(-1)[: len(row)] = row
+        engine.d.views["time"][...] = lanes.clock[0, 0]
+        engine.lanes = lanes
+        engine.keep_left()
+        return sim
+
+    def _notice(self) -> None:
+        """Let what was written into views and into the model take effect."""
+        self._views.notice()
+        if self._varied is not None:
+            self._varied.update()
 
     # ------------------------------------------------------------ state
 
@@ -167,7 +249,7 @@ class Batch:
             outs = [out] if isinstance(name, str) else several("out", out)
         if len(outs) != len(names):
             raise OptionError(f"out must hold an array, or None, for each of {len(names)} names, not {len(outs)}")
-        self._views.notice()
+        self._notice()
         found = self._reader.read(names, outs)
         return found[0] if isinstance(name, str) else tuple(found)
 
@@ -185,7 +267,7 @@ class Batch:
     @in_turn
     def sensor(self, name: str, out: WritableArray | None = None) -> NDArray[np.floating]:
         """Readings [n, dim] of a sensor at the present states; SI units, no noise. `out` as in `read`."""
-        self._views.notice()
+        self._notice()
         return self._reader.sensor(name, out)
 
     @in_turn
@@ -201,7 +283,7 @@ class Batch:
     @in_turn
     def contacts(self) -> BatchContacts:
         """The contacts of all simulations at their present states, with forces: a `BatchContacts`."""
-        self._views.notice()
+        self._notice()
         return contacts(self.lanes)
 
     @in_turn
@@ -219,9 +301,9 @@ class Batch:
         """
         if kind not in ("geom", "body"):
             raise OptionError.unknown("kind", kind, ("geom", "body"))
-        owner = np.arange(self.model.ngeom) if kind == "geom" else self.model.geom_bodyid
-        geoms = np.isin(owner, _numbers(self.model, kind, on))
-        others = np.ones(len(owner), bool) if by is None else np.isin(owner, _numbers(self.model, kind, by))
+        owner = np.arange(self._shared.ngeom) if kind == "geom" else self._shared.geom_bodyid
+        geoms = np.isin(owner, _numbers(self._shared, kind, on))
+        others = np.ones(len(owner), bool) if by is None else np.isin(owner, _numbers(self._shared, kind, by))
         return self.contacts().force_on(geoms, others)
 
     time = _field("time", "[n] (s)")
@@ -267,7 +349,7 @@ class Batch:
             return
         for field in FIELDS:
             write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
-        for field, value in start_state(self.model, key, self.timestep).items():
+        for field, value in start_state(self._shared, key, self.timestep).items():
             if field == "act":
                 value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
             write(self.lanes, field, value, index)
@@ -290,12 +372,12 @@ class Batch:
         if self._delays:
             self._check_clock(n)
         before = self.diverged if self.lanes.flags.any() else None
-        self._views.notice()
+        self._notice()
         status = self.lanes.advance(n, self.timestep)
         self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:
-            self._warn(f"the constraint solver did not reach its tolerance in {self.model.opt.iterations} iterations")
+            self._warn(f"the constraint solver did not reach its tolerance in {self._shared.opt.iterations} iterations")
         if status == NOT_CONVERGED:
             self._warn("Newton's method did not converge")
             failed = 1
@@ -334,7 +416,7 @@ class Batch:
             dof, what = self._cause(i)
             raise DivergenceError(
                 float(self.time[i]),
-                dof=None if dof is None else self.model.dof_names()[dof],
+                dof=None if dof is None else self._shared.dof_names()[dof],
                 dof_index=dof,
                 what=what.format(where),
                 timestep=self.timestep,
@@ -363,6 +445,8 @@ def _restored(kind, made, kept, lanes, own) -> Batch:
     for name in ("states", "clock", "flags"):
         getattr(batch.lanes, name)[...] = lanes[name]
     batch.lanes.forced = lanes["forced"]
+    for name, values in lanes["fields"].items():
+        batch.lanes.varied_model.fields[name][...] = values
     for name, value in {**kept, **own}.items():
         setattr(batch, name, value)
     return batch

@@ -13,9 +13,9 @@ from saltus.number.components import lane_get
 from saltus.number.functions import where
 from saltus.number.kernels import entry, kernel
 from saltus.sense.forces import contact_force
-from saltus.simulate.batches.copying import load_group
 from saltus.simulate.batches.reading import contacts_full
 from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.loops import load_group, load_model
 from saltus.solve.acceleration import forward
 from saltus.solve.status import CONTACTS_FULL
 
@@ -76,13 +76,14 @@ class BatchContacts:
 
 
 @entry
-def read_contacts(m, d, d_real, states, first, last, rows, width, n, count, whole, real):
+def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, count, whole, real):
     """Contacts of the groups from first to last, from row `count` of the tables on, while there is room.
 
     Returns the group before which there was no room, or last, the number of rows and the worst status.
     """
     status = 0
     for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
         status = max(status, forward(m, d))
         present = min(width, n - group * width)
@@ -105,8 +106,8 @@ def read_contacts(m, d, d_real, states, first, last, rows, width, n, count, whol
 @kernel(inline=True)
 def is_near(m, d, k, lane):
     """Whether contact k exists in a lane: others may have brought it into the list."""
-    reach = m.law_reach[m.collision_law[d.contact_collision[k]]]
     zero = 0.0 * d.time
+    reach = zero + m.law_reach[m.collision_law[d.contact_collision[k]]]
     return lane_get(where(d.contact_dist[k] <= reach, zero + 1.0, zero), lane) > 0.5
 
 
@@ -156,7 +157,8 @@ def _of_groups(lanes: Lanes, worker: int, first: int, last: int) -> tuple[np.nda
     with lanes.looking(workspace):
         while True:
             counts = (first, last, lanes.present_rows(), lanes.width, lanes.n, count)
-            first, count, status = read_contacts(lanes.m, workspace, lanes.states, *counts, whole, real)
+            arrays = (lanes.states, *lanes.varied())
+            first, count, status = read_contacts(lanes.models[worker], workspace, *arrays, *counts, whole, real)
             if status == CONTACTS_FULL:
                 raise contacts_full(lanes.m)
             if first == last:

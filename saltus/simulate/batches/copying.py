@@ -21,14 +21,6 @@ from saltus.simulate.batches.memory import (
 )
 
 
-@kernel(inline=True)
-def load_group(d_real, states, group, rows, width):
-    """The first numbers of a workspace ← the states [groups, rows, width] of a group."""
-    for k in range(rows):
-        for lane in range(width):
-            d_real[k, lane] = states[group, k, lane]
-
-
 @kernel
 def store_group(source, group, width, n, table, places):
     """Arrays of a table ← the rows `places` of the numbers [rows, width] of a group; lanes beyond n are left out."""

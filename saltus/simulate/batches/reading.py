@@ -135,10 +135,11 @@ class Reader:
             workspace = lanes.prepared(worker)
             if stage == SENSORS:
                 attach_sensing(self.model, workspace)
-            structs = (lanes.m,) if words is None else (lanes.m, with_features(lanes.m, words))
+            m = lanes.models[worker]
+            structs = (m,) if words is None else (m, with_features(m, words))
             counts = (first, last, lanes.present_rows(), lanes.width, lanes.n)
             with lanes.looking(workspace):
-                return loop(*structs, workspace, lanes.states, *counts, table, rows)
+                return loop(*structs, workspace, lanes.states, *lanes.varied(), *counts, table, rows)
 
         status = max(lanes.share(work, lanes.pace * lanes.groups))
         if status == CONTACTS_FULL:

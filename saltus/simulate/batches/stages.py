@@ -16,14 +16,16 @@ from saltus.sense.delay import delayed_readings
 from saltus.sense.forces import body_forces
 from saltus.sense.sensors import sense
 from saltus.sense.subtree import subtree_momenta
-from saltus.simulate.batches.copying import load_group, store_group
+from saltus.simulate.batches.copying import store_group
+from saltus.simulate.engine.loops import load_group, load_model
 from saltus.solve.acceleration import forward
 
 
 @entry
-def read_positions(m, d, d_real, states, first, last, rows, width, n, table, places):
+def read_positions(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
     """What depends on positions alone, but for the inertia matrix."""
     for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
         position_stage(m, d, 1)
         centre_of_mass(m, d)
@@ -33,9 +35,10 @@ def read_positions(m, d, d_real, states, first, last, rows, width, n, table, pla
 
 
 @entry
-def read_smooth(m, d, d_real, states, first, last, rows, width, n, table, places):
+def read_smooth(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
     """All that needs no constraint forces."""
     for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
         free_forward(m, d)
         store_group(d_real, group, width, n, table, places)
@@ -43,10 +46,11 @@ def read_smooth(m, d, d_real, states, first, last, rows, width, n, table, places
 
 
 @entry
-def read_forward(m, d, d_real, states, first, last, rows, width, n, table, places):
+def read_forward(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
     """Constraint forces and accelerations, too."""
     status = 0
     for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
         status = max(status, forward(m, d))
         store_group(d_real, group, width, n, table, places)
@@ -54,10 +58,11 @@ def read_forward(m, d, d_real, states, first, last, rows, width, n, table, place
 
 
 @entry
-def read_inverse(m, d, d_real, states, first, last, rows, width, n, table, places):
+def read_inverse(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
     """Inverse dynamics of the accelerations, too."""
     status = 0
     for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
         status = max(status, forward(m, d))
         position_stage(m, d, 0)
@@ -67,10 +72,11 @@ def read_inverse(m, d, d_real, states, first, last, rows, width, n, table, place
 
 
 @entry(structs=("m", "s", "d"))
-def read_bodies(m, s, d, d_real, states, first, last, rows, width, n, table, places):
+def read_bodies(m, s, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
     """Accelerations, forces and momenta of bodies, too; s: the model with the features that they need."""
     status = 0
     for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
         status = max(status, forward(m, d))
         body_forces(s, d)
@@ -80,13 +86,14 @@ def read_bodies(m, s, d, d_real, states, first, last, rows, width, n, table, pla
 
 
 @entry(structs=("m", "s", "d"))
-def read_sensors(m, s, d, d_real, states, first, last, rows, width, n, table, places):
+def read_sensors(m, s, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, table, places):
     """What sensors read, too; s: the model with the features that they need.
 
     m, without them, is the model of the steps, with which `forward` is shared.
     """
     status = 0
     for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
         load_group(d_real, states, group, rows, width)
         status = max(status, forward(m, d))
         sense(s, d)

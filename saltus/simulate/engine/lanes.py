@@ -2,7 +2,7 @@
 
 import os
 import time as clock
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
@@ -21,6 +21,7 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.engine import loops
+from saltus.simulate.engine.varied_model import VariedModel
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
 FIELDS = (
@@ -51,9 +52,11 @@ class Lanes:
         timestep: float,
         laws: UserLaws,
         parameters: int,
+        vary: Sequence[str] = (),
     ):
         self.model, self.n, self.precision, self.integrator, self.laws = model, n, precision, integrator, laws
-        self.m = model.struct(precision, integrator.law_timestep(timestep), laws)
+        self._timestep = timestep
+        self.m = model.struct(precision, integrator.law_timestep(timestep), laws, frozenset(vary))
         self.width = LANES[precision].width
         self.groups = -(-n // self.width)
         sizes = integrator.data_sizes(model.sizes(), control_states=self.m.ncontrol_state, control_prm=parameters)
@@ -64,6 +67,12 @@ class Lanes:
             if "sensor_delay" in self.m.layout.features:
                 attach_sense(model, workspace)  # steps look, too
             workspace.fill("timestep", timestep)
+        self.models = [self.m] * len(self.workspaces)
+        self.varied_model: VariedModel | None = None
+        if vary:
+            self.models = [self.m.duplicate() for _ in self.workspaces]
+            safe = integrator.law_timestep(timestep)
+            self.varied_model = VariedModel(model, vary, n, self.groups, safe, self.m)
         first = self.workspaces[0]
         self._spans = {f: first.span(f, f) for f in (*FIELDS, *REMEMBERED)}
         self.remembered = np.concatenate([np.arange(self._spans[f].start, self._spans[f].stop) for f in REMEMBERED])
@@ -75,6 +84,7 @@ class Lanes:
         self.clock = np.zeros((self.groups, self.width))
         self.flags = np.zeros((self.groups, self.width), bool)
         self.forced = False
+        self._none_varied = np.zeros((self.groups, 0, self.width), dtype), np.zeros(0, np.int64)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0  # whose threads these are
         self._loop = loops.advance_batch(integrator)
@@ -101,6 +111,8 @@ class Lanes:
         spare = np.arange(self.n, self.groups * self.width)
         self.states[spare // self.width, :, spare % self.width] = self.states[0, :, 0]
         self.clock.reshape(-1)[self.n :] = self.clock[0, 0]
+        if self.varied_model is not None:
+            self.varied_model.fill_spare_lanes()
 
     def diverged(self) -> NDArray[np.bool_]:
         """Which states have diverged [n]: a copy."""
@@ -114,6 +126,19 @@ class Lanes:
         """Count those as diverged whose step control asked for too small steps."""
         self.flags |= self.stuck()
 
+    def alone(self, i: int) -> "Lanes":
+        """State i in lanes of its own, on one thread; it goes on with the bits that it has among the others."""
+        vary = () if self.varied_model is None else self.varied_model.names
+        spans = len(self.workspaces[0].views["control_prm"])
+        own = Lanes(self.model, 1, 1, self.precision, self.integrator, self._timestep, self.laws, spans, vary)
+        group, lane = divmod(i, self.width)
+        own.states[0] = self.states[group, :, lane : lane + 1]
+        own.clock[:] = self.clock[group, lane]
+        own.forced = self.forced
+        if self.varied_model is not None and own.varied_model is not None:
+            own.varied_model.take(self.varied_model, i)
+        return own
+
     # ------------------------------------------------------------ motion
 
     def advance(self, n: int, h: float) -> int:
@@ -122,8 +147,8 @@ class Lanes:
         def work(worker: int, first: int, last: int, n: int = n) -> int:
             counts = (first, last, self.present_rows(), self.width, n, h)
             workspace = self.prepared(worker)
-            arrays = (self.states, self.clock, self.flags)
-            return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
+            arrays = (self.states, self.clock, self.flags, *self.varied())
+            return self._loop(self.models[worker], workspace, *arrays, *counts, *self.integrator.parameters)
 
         workers = len(self.workspaces)
         if self.pace * self.groups * n < WORTH_A_THREAD * workers:
@@ -135,6 +160,12 @@ class Lanes:
         if n:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
         return status
+
+    def varied(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the model by simulation, and their places in its memory, for loops; none where none vary."""
+        if self.varied_model is None:
+            return self._none_varied
+        return self.varied_model.rows, self.varied_model.places
 
     def take_unsolved(self) -> int:
         """How often constraint solvers did not converge since the last call."""

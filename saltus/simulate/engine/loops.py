@@ -22,7 +22,7 @@ from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.components import lane_get
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, maximum, rarely
-from saltus.number.kernels import Entry, entry
+from saltus.number.kernels import Entry, entry, kernel
 from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.sense.point_columns import point_columns
@@ -120,13 +120,30 @@ def _advance(step, label: str, parameters: int) -> Entry:
     return entry(advance, name=f"advance_{label}", parameters=parameters)
 
 
+@kernel(inline=True)
+def load_group(d_real, states, group, rows, width):
+    """The first numbers of a workspace ← the states [groups, rows, width] of a group."""
+    for k in range(rows):
+        for lane in range(width):
+            d_real[k, lane] = states[group, k, lane]
+
+
+@kernel(inline=True)
+def load_model(m, m_real, varied, fields, group, width):
+    """Places of lanes in the model's memory ← the numbers of a group [groups, numbers, width]."""
+    if has(m, "vary"):
+        for k in range(len(fields)):
+            for lane in range(width):
+                m_real[fields[k] + lane] = varied[group, k, lane]
+
+
 def advance_batch(integrator: Integrator) -> Entry:
     """Loop of many simulations in lanes.
 
     (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], varied [groups, numbers,
-    width], places [numbers], first, last, rows, width, n, h, *parameters) -> status. Group by group: the state goes
+    width], fields [numbers], first, last, rows, width, n, h, *parameters) -> status. Group by group: the state goes
     into data, n steps are taken, the state comes back. What of the model differs from simulation to simulation goes
-    into the model's memory first, `varied` to `places` (see `saltus.simulate.engine.varied_model`).
+    into the model's memory first, `varied` to `fields` (see `saltus.simulate.engine.varied_model`).
 
     The clock (s) is in double precision whatever the states are in: time in data is its rounded value, and goes on by h
     where a step has gone all the way.
@@ -137,17 +154,12 @@ def advance_batch(integrator: Integrator) -> Entry:
 @functools.cache
 def _advance_batch(step, label: str, parameters: int) -> Entry:
     def advance_batch(
-        m, d, m_real, d_real, states, clock, flags, varied, places, first, last, rows, width, n, h, parameters
+        m, d, m_real, d_real, states, clock, flags, varied, fields, first, last, rows, width, n, h, parameters
     ):
         status = OK
         for group in range(first, last):
-            if has(m, "vary"):
-                for k in range(len(places)):
-                    for lane in range(width):
-                        m_real[places[k] + lane] = varied[group, k, lane]
-            for k in range(rows):
-                for lane in range(width):
-                    d_real[k, lane] = states[group, k, lane]
+            load_model(m, m_real, varied, fields, group, width)
+            load_group(d_real, states, group, rows, width)
             bad = bad_start(m, d)
             for _ in range(n):
                 for lane in range(width):

@@ -70,6 +70,13 @@ class VariedModel:
         spare = np.arange(self.n, len(self.rows) * width)
         self.rows[spare // width, :, spare % width] = self.rows[0, :, 0]
 
+    def take(self, other: "VariedModel", i: int) -> None:
+        """Let all simulations have the values of simulation i of another one."""
+        width = self.rows.shape[-1]
+        for name, values in self.fields.items():
+            values[:] = self._seen[name][:] = other.fields[name][i]
+        self.rows[:] = other.rows[i // width, :, i % width, None]
+
     def changed_model(self, i: int) -> Model:
         """The model of simulation i by itself."""
         self.update()
