@@ -60,28 +60,28 @@ def needs_constants(names: Collection[str]) -> bool:
     return any(not _WITHOUT_CONSTANTS.match(name) for name in names)
 
 
-def check_values(m: mujoco.MjModel, name: str, values: np.ndarray) -> None:
-    """OptionError where values [n, ...] of a field cannot be, or would not act."""
+def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
+    """OptionError where values [n, ...] of a field cannot be, or would not act, in the simulations `index` [n]."""
     if not np.isfinite(values).all():
-        raise OptionError(f"{name} must be finite{_where(~np.isfinite(values))}")
+        raise OptionError(f"{name} must be finite{_where(~np.isfinite(values), index)}")
     if name in (*POSITIVE, "geom_size") and (values <= 0).any() and name != "geom_size":
         wrong = (values <= 0) & (value_of(m, name) > 0)  # the world has no mass
         if wrong.any():
-            raise OptionError(f"{name} must be positive{_where(wrong)}")
+            raise OptionError(f"{name} must be positive{_where(wrong, index)}")
     if NOT_NEGATIVE.search(name) and (values < 0).any():
-        raise OptionError(f"{name} must not be negative{_where(values < 0)}")
-    _check_zeros(m, name, values)
+        raise OptionError(f"{name} must not be negative{_where(values < 0, index)}")
+    _check_zeros(m, name, values, index)
     if name in ("body_pos", "body_quat") and m.njnt:
         free = (m.body_jntnum > 0) & (m.jnt_type[np.minimum(m.body_jntadr, m.njnt - 1)] == FREE)
-        _check_same(m, "body", name, values, free, "the position of a free body is set by its qpos")
+        _check_same(m, "body", name, values, index, free, "the position of a free body is set by its qpos")
     if name == "geom_size":
         fixed = np.isin(m.geom_type, (MESH, HFIELD, SDF)) | (m.geom_type == PLANE)
-        _check_same(m, "geom", name, values, fixed, "its shape is not made from its size")
+        _check_same(m, "geom", name, values, index, fixed, "its shape is not made from its size")
         if (values[:, ~fixed, 0] <= 0).any():
-            raise OptionError(f"{name} must be positive{_where(values[..., :1] <= 0)}")
+            raise OptionError(f"{name} must be positive{_where(values[..., :1] <= 0, index)}")
 
 
-def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray) -> None:
+def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
     """Things that are not there because their parameter is zero, or there because it is not."""
     absent = {
         "dof_frictionloss": "no dry friction in the model file",
@@ -91,24 +91,24 @@ def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray) -> None:
     if name in absent:
         wrong = (value_of(m, name) == 0) & (values != 0)
         if wrong.any():
-            raise OptionError(f"{name}{_where(wrong)}: there is {absent[name]}, and none can be added here")
+            raise OptionError(f"{name}{_where(wrong, index)}: there is {absent[name]}, and none can be added here")
         wrong = (value_of(m, name) != 0) & (values == 0)
         if wrong.any():
-            raise OptionError(f"{name} must not be zero{_where(wrong)}")
+            raise OptionError(f"{name} must not be zero{_where(wrong, index)}")
 
 
-def _check_same(m, kind: str, name: str, values: np.ndarray, fixed: np.ndarray, why: str) -> None:
+def _check_same(m, kind: str, name: str, values: np.ndarray, index: np.ndarray, fixed: np.ndarray, why: str) -> None:
     """OptionError where values of objects that are fixed differ from the model's."""
     differs = (values != value_of(m, name)).any(axis=-1) & fixed
     if differs.any():
         i, k = (int(x) for x in np.argwhere(differs)[0])
-        raise OptionError(f"{name}[{name_of(m, kind.upper(), k)}] cannot vary (simulation {i}): {why}")
+        raise OptionError(f"{name}[{name_of(m, kind.upper(), k)}] cannot vary (simulation {index[i]}): {why}")
 
 
-def _where(wrong: np.ndarray) -> str:
+def _where(wrong: np.ndarray, index: np.ndarray) -> str:
     """The place of the first wrong number, [n, ...]."""
     found = np.argwhere(wrong)
     if not len(found):
         return ""
     i, *place = (int(x) for x in found[0])
-    return f": simulation {i}" + (f", place {place}" if place else "")
+    return f": simulation {index[i]}" + (f", place {place}" if place else "")

@@ -90,7 +90,7 @@ class VariedModel:
         """The kernels' fields of the simulations with these numbers."""
         arrays: dict[str, Any] = {name: values[index] for name, values in self.fields.items()}
         for name, values in arrays.items():
-            check_values(self.model.mj_model, name, values)
+            check_values(self.model.mj_model, name, values, index)
         if self._with_constants:
             arrays |= constants(self._m, arrays)
         return kernel_values(Stack(self.model.mj_model, arrays), self._struct, self.model.left_out, self._safe)
