@@ -1,30 +1,39 @@
-"""Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads."""
+"""Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads.
+
+Under hard contact, and where events are located, each simulation takes its own time between events; there they move one
+by one on the threads, in the compiled loop of `saltus.Simulation`.
+"""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, positive, whole_number
-from saltus.errors import DivergenceError, ModelError, OptionError, warn
-from saltus.integrate.adaptive.memory import STUCK
+from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, warn
+from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.integrate.status import LARGEST
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.number.kinds import LANES
+from saltus.record.table.events import EventTable
 from saltus.simulate.attributes import ArrayProperty
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
+from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, WHY
+from saltus.simulate.engine.batch_states import BatchStates
+from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
-from saltus.simulate.engine.lanes import FIELDS, Lanes
+from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.one_by_one import OneByOne
 from saltus.simulate.engine.turn import Turn, in_turn
-from saltus.simulate.laws.contact import suits_soft
+from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key
-from saltus.simulate.laws.events import Actuation
-from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED, STEP_TOO_SMALL
+from saltus.simulate.laws.events import Event, UserEvents, start_values
+from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 from saltus.terminal.display import count, notebook_html
 
 
@@ -51,9 +60,15 @@ class Batch:
     may differ from simulation to simulation. `dynamics`: equations of motion in place of the engine's (see
     `saltus.Dynamics`).
 
+    `contact`, `tolerance`, `events` and `actuation_states` as in Simulation, and so is `control` as `saltus.Actuation`.
+    Under hard contact, and with events, each simulation goes from event to event at its own times, with the bits of a
+    single Simulation; `events` is the log of all. Restitution and friction of `saltus.Hard` may be arrays [n], one for
+    each simulation. This is in float64 alone.
+
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
-    `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4] and
-    `userdata` [n, nuserdata]: reading gives a copy, assigning (an array, or one row for all) sets them.
+    `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4],
+    `userdata` [n, nuserdata] and `actuation_state` [n, discrete states]: reading gives a copy, assigning (an array, or
+    one row for all) sets them.
 
     A batch has its own threads and may be used by one thread of the program at a time: while one is in a method, any
     other that calls a method, reads or assigns gets a ConcurrencyError.
@@ -68,8 +83,12 @@ class Batch:
         integrator: IntegratorChoice = None,
         timestep: float | None = None,
         *,
+        contact: ContactChoice = "soft",
+        tolerance: tuple[float, float] | None = None,
         control: Controller | None = None,
         dynamics: Dynamics | None = None,
+        events: Sequence[Event] = (),
+        actuation_states: int | Sequence[float] | None = None,
     ):
         self._turn = Turn("Batch")
         check_control(control)
@@ -79,35 +98,53 @@ class Batch:
             raise OptionError.unknown("precision", precision, LANES)
         self.precision = precision
         self.threads = _threads(threads)
-        self.integrator = find_integrator(integrator, self.model.opt.integrator)
-        check_sampling(self.model, self.integrator)
-        check_discrete(self.model, self.integrator)
-        if not suits_soft(self.integrator, self.model):
-            raise OptionError(f"{self.integrator.name} is for hard contact, which batches do not support")
-        if isinstance(control, Actuation):
-            raise OptionError("an Actuation has events, which batches do not support; use saltus.Simulation")
         self.timestep = self.model.opt.timestep if timestep is None else timestep
-        self._made = dict(timestep=self.timestep, control=control, dynamics=dynamics)
-        laws = user_laws(self.model, control, equations_key(dynamics, self.model))
+        options: dict[str, Any] = dict(tolerance=tolerance, control=control, dynamics=dynamics)
+        options |= dict(events=events, actuation_states=actuation_states)
         self._parameters = np.zeros(0) if control is None else control.parameters(self.model)
-        self.lanes = Lanes(
-            self.model, self.n, self.threads, precision, self.integrator, self.timestep, laws, len(self._parameters)
-        )
+        discrete = bool(UserEvents(events, control).all or start_values(actuation_states, control))
+        self._law = find_contact_law(contact, self.model if discrete else None)
+        self.lanes, self.integrator = self._states(integrator, options)
+        self._made = dict(options, timestep=self.timestep)
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
         self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 
+    def _states(self, choice: IntegratorChoice, options: Mapping[str, Any]) -> tuple[BatchStates, Integrator]:
+        """The states and their integrator: side by side in lanes, or one by one where there are events."""
+        law, tolerance = self._law, options["tolerance"]
+        room = len(self._parameters)
+        if isinstance(law, Hard):
+            made = (self.model, choice, law.of_first(), self.timestep)
+            first = Engine(*made, **options)
+            if first.hard is not None:
+                if self.precision != "float64":
+                    raise OptionError("hard contact and events need precision='float64': they are located in time")
+                engines = [first, *(Engine(*made, **options) for _ in range(min(self.threads, self.n) - 1))]
+                return OneByOne(engines, self.n, law, room), first.integrator
+            integrator = first.integrator
+        else:
+            integrator = find_integrator(choice, self.model.opt.integrator, tolerance)
+            check_sampling(self.model, integrator)
+            check_discrete(self.model, integrator)
+            hard_numbers(self.model, law, integrator, UserEvents((), None), ())
+        control, equations = options["control"], equations_key(options["dynamics"], self.model)
+        laws = user_laws(self.model, control, equations)
+        if isinstance(law, Compliant) and self.model.struct().nconmax:
+            laws = laws._replace(touch=law.feature_key)
+        how = (self.threads, self.precision, integrator, self.timestep, laws, room)
+        return Lanes(self.model, self.n, *how), integrator
+
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
         """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
         made = {name: getattr(self, name) for name in ("model", "n", "threads", "precision", "integrator")}
+        made |= {"contact": self._law, **self._made, "tolerance": None}  # which the integrator has
         kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
-        lanes = {name: getattr(self.lanes, name).copy() for name in ("states", "clock", "flags")}
-        lanes["forced"] = self.lanes.forced
         own = {name: value for name, value in vars(self).items() if name not in self._made_attributes}
-        return _restored, (type(self), {**made, **self._made}, kept, lanes, own)
+        return _restored, (type(self), made, kept, self.lanes.kept(), own)
 
     def __repr__(self) -> str:
         how = f"{self.precision}, {count(self.threads, 'thread')}, {self.integrator.name}, h = {self.timestep:g} s"
@@ -126,6 +163,17 @@ class Batch:
     @timestep.setter
     def timestep(self, value: float) -> None:
         self._timestep = positive("timestep", value)
+
+    @property
+    def law(self) -> Law:
+        """The contact law; assigning a `saltus.Hard` changes restitution and friction from the next step on."""
+        return self._law
+
+    @law.setter
+    @in_turn
+    def law(self, law: Law) -> None:
+        self.lanes.set_law(law)
+        self._law = law
 
     # ------------------------------------------------------------ state
 
@@ -161,6 +209,8 @@ class Batch:
     """Parameters of the controller [n, p], as its law reads them."""
     qfrc_applied = _field("qfrc_applied", "[n, nv] (N m, N)")
     """Forces along the coordinates [n, nv] (N m, N)."""
+    actuation_state = _field("actuation_state", "[n, discrete states] (as events change them)")
+    """Discrete states of actuation [n, discrete states], which events change."""
     xfrc_applied = _field("xfrc_applied", "[n, nbody, 6] (force N, torque N m)")
     """Forces (N) at the centres of mass and torques (N m) [n, nbody, 6], world axes."""
 
@@ -173,8 +223,33 @@ class Batch:
     @property
     @in_turn
     def diverged(self) -> NDArray[np.bool_]:
-        """Which simulations have diverged [n]; `reset` brings them back."""
+        """Which simulations have diverged, or met an event that could not be handled [n]; `reset` brings them back."""
         return self.lanes.diverged()
+
+    @property
+    @in_turn
+    def ended(self) -> NDArray[np.bool_]:
+        """Which simulations a terminal event has ended in the last `step` [n]; the next one goes on from there."""
+        return self.lanes.ended()
+
+    @property
+    @in_turn
+    def events(self) -> EventTable:
+        """The log of events since the last reset, as of `Simulation`, sorted by the field `simulation`.
+
+        It grows with every step; `forget_events` empties it.
+        """
+        return self.lanes.events()
+
+    @in_turn
+    def events_of(self, i: int) -> EventTable:
+        """The log of events of simulation i, as its `Simulation.events` would be."""
+        return self.lanes.events(int(_indices(i, self.n, "events_of")[0]))
+
+    @in_turn
+    def forget_events(self, ids: int | Sequence[int] | NDArray[np.integer | np.bool_] | None = None) -> None:
+        """Empty the log of all simulations, or of those with the given ids or mask; the motion is the same."""
+        self.lanes.forget_events(_indices(ids, self.n, "forget_events"))
 
     @in_turn
     def reset(
@@ -184,16 +259,10 @@ class Batch:
         index = _indices(ids, self.n)
         if not len(index):
             return
-        for field in FIELDS:
-            self._write(field, self._parameters if field == "control_prm" else 0.0, index)
-        for field, value in start_state(self.model, key, self.timestep).items():
-            if field == "act":
-                value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
-            self._write(field, value, index)
-        self.lanes.flags.reshape(-1)[index] = False
-        if ids is None:
-            self.lanes.forget_forces()
-            self.lanes.fill_spare_lanes()
+        values = {"control_prm": self._parameters, **start_state(self.model, key, self.timestep)}
+        if "act" in values:
+            values["act"] = np.concatenate([values["act"], np.zeros(self.lanes.shape("act")[0] - len(values["act"]))])
+        self.lanes.reset(index, {field: np.asarray(value, float) for field, value in values.items()})
 
     # ------------------------------------------------------------ motion
 
@@ -207,21 +276,22 @@ class Batch:
         n = whole_number("step: n", n)
         if self._delays:
             self._check_clock(n)
-        before = self.diverged if self.lanes.flags.any() else None
+        before = self.lanes.diverged()
         status = self.lanes.advance(n, self.timestep)
         failed = self.lanes.take_unsolved()
         if failed:
-            self._warn(f"the constraint solver did not reach its tolerance in {self.model.opt.iterations} iterations")
+            # the hard law's iterations depend on the number of contacts
+            most = "" if isinstance(self._law, Hard) else f" in {self.model.opt.iterations} iterations"
+            self._warn(f"the constraint solver did not reach its tolerance{most}")
         if status == NOT_CONVERGED:
             self._warn("Newton's method did not converge")
             failed = 1
         self.unconverged += failed
         if status == CONTACTS_FULL:
             raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once, which is the limit")
-        if status >= STEP_TOO_SMALL:
-            self.lanes.flag_stuck()
-        if self.lanes.flags.any():
-            self._report(before)
+        new = np.flatnonzero(self.lanes.diverged() & ~before)
+        if new.size:
+            raise self._error(int(new[0]), new.size)
 
     def _check_clock(self, n: int) -> None:
         """OptionError where samples of delayed controls and sensors would be at times that are the same in float32."""
@@ -239,22 +309,22 @@ class Batch:
             text = f"{self.integrator.name}: {what} in some simulations (timestep {self.timestep:g} s)"
             warn(text)
 
-    def _report(self, before: np.ndarray | None) -> None:
-        """Raise for simulations that have diverged since `before`."""
-        self.lanes.flags.reshape(-1)[self.n :] = False
-        new = self.diverged if before is None else self.diverged & ~before
-        bad = np.flatnonzero(new)
-        if bad.size:
-            i = int(bad[0])
-            where = f"in simulation {i} (and {bad.size - 1} more of {self.n})"
-            dof, what = self._cause(i)
-            raise DivergenceError(
-                float(self.time[i]),
-                dof=None if dof is None else self.model.dof_names()[dof],
-                dof_index=dof,
-                what=what.format(where),
-                timestep=self.timestep,
-            )
+    def _error(self, i: int, count: int) -> SaltusError:
+        """The error for simulation i, the first of so many that could not go on."""
+        where = f"in simulation {i} (and {count - 1} more of {self.n})"
+        fault = self.lanes.fault(i)
+        if isinstance(fault, str):
+            return EventError(f"{fault} {where}")
+        if fault in EVENT_STATUSES:
+            return EventError(f"{WHY[fault]} {where}", time=float(self.time[i]))
+        dof, what = self._cause(i)
+        return DivergenceError(
+            float(self.time[i]),
+            dof=None if dof is None else self.model.dof_names()[dof],
+            dof_index=dof,
+            what=what.format(where),
+            timestep=self.timestep,
+        )
 
     def _cause(self, i: int) -> tuple[int | None, str]:
         """The first degree of freedom of simulation i that left the numbers, and what happened, {} being the place.
@@ -268,17 +338,14 @@ class Batch:
         found = given or first_bad({name: getattr(self, name)[i] for name in GIVEN})
         name, k = found or ("", 0)
         what = "; a number is not finite: " + (name if name == "time" else f"{name}[{k}]") if found else ""
-        stuck = self.integrator.adaptive and self._read("memory")[i, STUCK] > 0.5
-        return None, ("step-size control required too small steps {}" if stuck else "diverged {}") + what
+        return None, ("step-size control required too small steps {}" if self.lanes.stuck(i) else "diverged {}") + what
 
 
 def _restored(kind, made, kept, lanes, own) -> Batch:
     """A batch as `__reduce__` has described it."""
     batch = kind.__new__(kind)
     Batch.__init__(batch, **made)
-    for name in ("states", "clock", "flags"):
-        getattr(batch.lanes, name)[...] = lanes[name]
-    batch.lanes.forced = lanes["forced"]
+    batch.lanes.go_to(lanes)
     for name, value in {**kept, **own}.items():
         setattr(batch, name, value)
     return batch
@@ -291,14 +358,14 @@ def _threads(threads: int | None) -> int:
     return whole_number("threads", threads, 1)
 
 
-def _indices(ids: Any, n: int) -> np.ndarray:
+def _indices(ids: Any, n: int, of: str = "reset") -> np.ndarray:
     if ids is None:
         return np.arange(n)
     ids = np.atleast_1d(np.asarray(ids))
     if ids.dtype == bool:
         if ids.shape != (n,):
-            raise OptionError(f"reset: the mask has shape {ids.shape}, expected ({n},)")
+            raise OptionError(f"{of}: the mask has shape {ids.shape}, expected ({n},)")
         return np.flatnonzero(ids)
     if ids.size and not (np.issubdtype(ids.dtype, np.integer) and ids.min() >= 0 and ids.max() < n):
-        raise OptionError(f"reset: ids must be whole numbers from 0 to {n - 1}")
+        raise OptionError(f"{of}: ids must be whole numbers from 0 to {n - 1}")
     return ids.astype(int)

@@ -1,9 +1,7 @@
 """Many states of one mechanism in memory, in the lanes of SIMD registers, and the threads that move them."""
 
-import os
 import time as clock
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,19 +18,16 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.engine import loops
+from saltus.simulate.engine.batch_states import FIELDS, BatchStates
 from saltus.simulate.engine.sensing import attach_sensing, sense_batch
+from saltus.solve.status import STEP_TOO_SMALL
 
-WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
-FIELDS = (
-    *("time", "qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "control_prm", "ctrl"),
-    *("qfrc_applied", "xfrc_applied"),
-)
 REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
 FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # fields whose change makes it void
 
 
-class Lanes:
-    """n states of a model; below `saltus.Batch`.
+class Lanes(BatchStates):
+    """n states of a model that take their steps side by side.
 
     States lie in groups of as many as a register has lanes. Each thread has a workspace, a Data of its own, into which
     it loads one group after the other. `m`: the Model as kernels take it. `states` [groups, rows, width], `clock`
@@ -51,13 +46,15 @@ class Lanes:
         laws: UserLaws,
         parameters: int,
     ):
-        self.model, self.n, self.precision, self.integrator, self.laws = model, n, precision, integrator, laws
+        self.model, self.precision, self.integrator, self.laws = model, precision, integrator, laws
         self.m = model.struct(precision, integrator.law_timestep(timestep), laws)
         self.width = LANES[precision].width
         self.groups = -(-n // self.width)
-        sizes = integrator.data_sizes(model.sizes(), control_states=self.m.ncontrol_state, control_prm=parameters)
+        super().__init__(n, min(threads, self.groups))
+        room = {"control_states": self.m.ncontrol_state, "control_prm": parameters}
+        self.sizes = integrator.data_sizes(model.sizes(), **room)
         kind = "lane64" if precision == "float64" else "lane32"
-        self.workspaces = [Struct(DATA, sizes, kind) for _ in range(min(threads, self.groups))]
+        self.workspaces = [Struct(DATA, self.sizes, kind) for _ in range(self.workers)]
         for workspace in self.workspaces:
             attach(model, workspace)
             if "sensor_delay" in self.m.layout.features:
@@ -72,16 +69,9 @@ class Lanes:
         self.clock = np.zeros((self.groups, self.width))
         self.flags = np.zeros((self.groups, self.width), bool)
         self.forced = False
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_process = 0  # whose threads these are
         self._loop = loops.advance_batch(integrator)
-        self.pace = 1e-6  # s for a step of a group, as last measured
 
     # ------------------------------------------------------------ state
-
-    def shape(self, field: str) -> tuple[int, ...]:
-        """The shape of a field in one state."""
-        return DATA.shape(field, self.workspaces[0].sizes)
 
     def read(self, field: str) -> NDArray[np.floating]:
         """A copy of a field of all states [n, ...]."""
@@ -106,13 +96,22 @@ class Lanes:
         if field in ("qfrc_applied", "xfrc_applied") and np.any(rounded):
             self.forced = True
 
-    def forget_forces(self) -> None:
+    def reset(self, index: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
+        """Set all fields of the states with the given numbers, to zero but for `values`, with no past."""
+        for field in FIELDS:
+            self.write(field, values.get(field, np.zeros(())), index)
+        self.flags.reshape(-1)[index] = False
+        if len(index) == self.n:
+            self._forget_forces()
+            self._fill_spare_lanes()
+
+    def _forget_forces(self) -> None:
         """No forces are applied any more, in any state."""
         self.forced = False
         for workspace in self.workspaces:
             workspace.real[workspace.span("qfrc_applied", "xfrc_applied")] = 0.0
 
-    def fill_spare_lanes(self) -> None:
+    def _fill_spare_lanes(self) -> None:
         """Let lanes beyond n do what the first state does from here on."""
         spare = np.arange(self.n, self.groups * self.width)
         self.states[spare // self.width, :, spare % self.width] = self.states[0, :, 0]
@@ -122,14 +121,27 @@ class Lanes:
         """Which states have diverged [n]: a copy."""
         return self.flags.reshape(-1)[: self.n].copy()
 
-    def flag_stuck(self) -> None:
-        """Count those as diverged whose step control asked for too small steps."""
-        self.flags |= self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+    def stuck(self, i: int) -> bool:
+        """Whether state i could not go on since step control asked for too small steps."""
+        return self.integrator.adaptive and bool(self._stuck()[i // self.width, i % self.width])
+
+    def _stuck(self) -> NDArray[np.bool_]:
+        return self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+
+    def kept(self) -> dict[str, Any]:
+        """All that steps go on from, for `go_to` of states that were made in the same way."""
+        return {name: getattr(self, name).copy() for name in ("states", "clock", "flags")} | {"forced": self.forced}
+
+    def go_to(self, kept: dict[str, Any]) -> None:
+        """Go to what `kept` has described."""
+        for name in ("states", "clock", "flags"):
+            getattr(self, name)[...] = kept[name]
+        self.forced = kept["forced"]
 
     # ------------------------------------------------------------ motion
 
     def advance(self, n: int, h: float) -> int:
-        """n steps of h seconds; returns the worst status."""
+        """n steps of h seconds; returns the worst status of those that have not diverged."""
 
         def work(worker: int, first: int, last: int, n: int = n) -> int:
             counts = (first, last, self._present_rows(), self.width, n, h)
@@ -137,15 +149,16 @@ class Lanes:
             arrays = (self.states, self.clock, self.flags)
             return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
 
-        workers = len(self.workspaces)
-        if self.pace * self.groups * n < WORTH_A_THREAD * workers:
-            workers = 1
+        workers = self._worth(self.groups * n)
         began = clock.perf_counter()
         if workers > 1 and self._pool is None:
             work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
         status = max(self._shared_out(work, workers))
         if n:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
+        if status >= STEP_TOO_SMALL:
+            self.flags |= self._stuck()
+        self.flags.reshape(-1)[self.n :] = False
         return status
 
     def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
@@ -162,7 +175,7 @@ class Lanes:
             sense_batch(self.m, sensing, workspace, self.states, out, first, last, rows, self.width)
             count[NUNSOLVED] = unsolved  # looking is not a step
 
-        workers = 1 if self._pool is None else len(self.workspaces)
+        workers = 1 if self._pool is None else self.workers
         if workers > 1:
             work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
         self._shared_out(work, workers)
@@ -188,16 +201,4 @@ class Lanes:
     def _shared_out(self, work: Callable[[int, int, int], Any], workers: int) -> list[Any]:
         """What `work(worker, first group, last group)` returns, each worker with its share of the groups."""
         edges = [self.groups * k // workers for k in range(workers + 1)]
-        if workers == 1:
-            return [work(0, 0, self.groups)]
-        pool = self._threads()
-        rest = [pool.submit(work, k, edges[k], edges[k + 1]) for k in range(1, workers)]
-        mine = work(0, edges[0], edges[1])
-        return [mine, *(job.result() for job in rest)]
-
-    def _threads(self) -> ThreadPoolExecutor:
-        """The pool; another one in a process that was forked since, which has none of its parent's threads."""
-        if self._pool is None or self._pool_process != os.getpid():
-            self._pool = ThreadPoolExecutor(len(self.workspaces) - 1, thread_name_prefix="saltus")
-            self._pool_process = os.getpid()
-        return self._pool
+        return self._on_threads(lambda k: work(k, edges[k], edges[k + 1]), workers)
