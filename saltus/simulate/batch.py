@@ -295,7 +295,7 @@ class Batch:
 
     def _check_clock(self, n: int) -> None:
         """OptionError where samples of delayed controls and sensors would be at times that are the same in float32."""
-        latest = np.abs(self.lanes.clock).max() + n * self.timestep
+        latest = np.abs(self.lanes.read("time")).max() + n * self.timestep
         # what `saltus.dynamics.history.same_time` counts as the same
         if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
             raise OptionError(
