@@ -13,7 +13,7 @@ _status = caller(types.int64)
 
 @entry(structs=("d",))
 def twice(d, d_real, d_ints, m_real, m_ints, address):
-    """Accelerations of two states, by the entry at an address; the velocity of the second is twice that of the first."""
+    """Accelerations of two states, by the entry at an address; the second has twice the velocity of the first."""
     first = _status(address, (m_real, m_ints, d_real, d_ints))
     qacc = d.qacc[0]
     d.qvel[0] = 2.0 * d.qvel[0]

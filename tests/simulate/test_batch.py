@@ -272,8 +272,7 @@ def test_a_law_of_ones_own():
         sim.qpos[0] = heights[i]
         sim.step(100)
         assert_allclose(np.hstack([batch.qpos[i], batch.qvel[i]]), np.hstack([sim.qpos, sim.qvel]), rtol=0, atol=1e-11)
-    # at rest it would be where the spring carries the weight; it swings about there
-    assert batch.qpos[0, 0] < 0.0
+    assert batch.qpos[0, 0] < 0.0  # on the spring
 
 
 def test_options():

@@ -52,7 +52,8 @@ class Lanes(BatchStates):
         self.groups = -(-n // self.width)
         super().__init__(n, min(threads, self.groups))
         room = {"control_states": self.m.ncontrol_state, "control_prm": parameters}
-        self.sizes = integrator.data_sizes(model.sizes(), **room)
+        without = self.m.sizes | {"nact": self.m.nact - self.m.ncontrol_state}  # the controller
+        self.sizes = integrator.data_sizes(without, **room)
         kind = "lane64" if precision == "float64" else "lane32"
         self.workspaces = [Struct(DATA, self.sizes, kind) for _ in range(self.workers)]
         for workspace in self.workspaces:
