@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from saltus.arguments import numbers, positive, whole_number
-from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, warn
+from saltus.arguments import positive, whole_number
+from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.integrate.status import LARGEST
@@ -20,10 +20,14 @@ from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.record.table.events import EventTable
-from saltus.simulate.attributes import ArrayProperty
+from saltus.simulate.batches.reading import Reader, contacts_full
+from saltus.simulate.batches.singly import SingleReader
+from saltus.simulate.batches.state import BatchState, Ids, indices
+from saltus.simulate.batches.views import Views
+from saltus.simulate.batches.writing import write
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, WHY
-from saltus.simulate.engine.batch_states import BatchStates
+from saltus.simulate.engine.batch_states import FIELDS, BatchStates
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
 from saltus.simulate.engine.lanes import Lanes
@@ -37,19 +41,7 @@ from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 from saltus.terminal.display import count, notebook_html
 
 
-def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
-    """A field of all simulations as an attribute: reading copies out, assigning sets."""
-
-    def read(self: "Batch") -> NDArray[np.floating]:
-        return self._read(name)
-
-    def write(self: "Batch", values: ArrayLike) -> None:
-        self._write(name, values)
-
-    return ArrayProperty(read, write, doc=f"{name} of all simulations {unit}: a copy to read, an array to assign.")
-
-
-class Batch:
+class Batch(BatchState):
     """n independent simulations of a model.
 
     `threads`: how many to use (None: all that this process may). `precision`: "float64" or "float32"; clocks are in
@@ -68,7 +60,9 @@ class Batch:
     `time` [n], `qpos` [n, nq], `qvel` [n, nv], `act` [n, na and the controller's states], `ctrl` [n, nu],
     `qfrc_applied` [n, nv], `xfrc_applied` [n, nbody, 6], `mocap_pos` [n, nmocap, 3], `mocap_quat` [n, nmocap, 4],
     `userdata` [n, nuserdata] and `actuation_state` [n, discrete states]: reading gives a copy, assigning (an array, or
-    one row for all) sets them.
+    one row for all) sets them. `read` gives these and what is computed from them, into arrays of one's own if wanted,
+    `write` sets some simulations, and `view` shows the memory itself; `contacts`, `contact_force` and `sensor` are what
+    they say.
 
     A batch has its own threads and may be used by one thread of the program at a time: while one is in a method, any
     other that calls a method, reads or assigns gets a ConcurrencyError.
@@ -107,6 +101,10 @@ class Batch:
         self.lanes, self.integrator = self._states(integrator, options)
         self._made = dict(options, timestep=self.timestep)
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
+        lanes = self.lanes
+        single = isinstance(lanes, OneByOne)
+        self._reader = SingleReader(self.model, lanes) if single else Reader(self.model, lanes)
+        self._views = Views(self.lanes)
         self._delays = delays and precision == "float32"  # whether times are compared that float32 may round
         self.unconverged = 0  # steps of a group of lanes in which some iteration did not reach its tolerance
         self.reset()
@@ -177,49 +175,6 @@ class Batch:
 
     # ------------------------------------------------------------ state
 
-    @in_turn
-    def _read(self, field: str) -> NDArray[np.floating]:
-        return self.lanes.read(field)
-
-    @in_turn
-    def _write(self, field: str, values: ArrayLike, ids: Any = slice(None)) -> None:
-        try:
-            self.lanes.write(field, numbers(field, values), np.arange(self.n)[ids])
-        except ValueError:
-            wanted = (self.n, *self.lanes.shape(field))
-            raise OptionError(f"{field} has shape {wanted}, not {np.shape(values)}") from None
-
-    time = _field("time", "[n] (s)")
-    """Times [n] (s)."""
-    qpos = _field("qpos", "[n, nq] (rad, m, quaternion parts)")
-    """Positions [n, nq] (rad, m, quaternion parts)."""
-    qvel = _field("qvel", "[n, nv] (rad/s, m/s)")
-    """Velocities [n, nv] (rad/s, m/s; of free and ball joints in body axes)."""
-    act = _field("act", "[n, na and the controller's states]")
-    """States of actuators, then those of the controller [n, na + states]."""
-    ctrl = _field("ctrl", "[n, nu] (actuator's unit)")
-    """Controls [n, nu] (each in its actuator's unit)."""
-    mocap_pos = _field("mocap_pos", "[n, nmocap, 3] (m)")
-    """Places of mocap bodies [n, nmocap, 3] (m)."""
-    mocap_quat = _field("mocap_quat", "[n, nmocap, 4] (quaternions)")
-    """Orientations of mocap bodies [n, nmocap, 4] (quaternions w, x, y, z)."""
-    userdata = _field("userdata", "[n, nuserdata] (whatever they mean to a controller)")
-    """Numbers [n, nuserdata] that mean what a controller reads in them."""
-    control_prm = _field("control_prm", "[n, p] (as the controller reads them)")
-    """Parameters of the controller [n, p], as its law reads them."""
-    qfrc_applied = _field("qfrc_applied", "[n, nv] (N m, N)")
-    """Forces along the coordinates [n, nv] (N m, N)."""
-    actuation_state = _field("actuation_state", "[n, discrete states] (as events change them)")
-    """Discrete states of actuation [n, discrete states], which events change."""
-    xfrc_applied = _field("xfrc_applied", "[n, nbody, 6] (force N, torque N m)")
-    """Forces (N) at the centres of mass and torques (N m) [n, nbody, 6], world axes."""
-
-    @property
-    @in_turn
-    def sensordata(self) -> NDArray[np.floating]:
-        """Readings of all sensors of all simulations [n, nsensordata] at their present states; SI units, no noise."""
-        return self.lanes.sensordata(None if self.integrator.adaptive else self.timestep)
-
     @property
     @in_turn
     def diverged(self) -> NDArray[np.bool_]:
@@ -244,25 +199,27 @@ class Batch:
     @in_turn
     def events_of(self, i: int) -> EventTable:
         """The log of events of simulation i, as its `Simulation.events` would be."""
-        return self.lanes.events(int(_indices(i, self.n, "events_of")[0]))
+        return self.lanes.events(int(indices("events_of", i, self.n)[0]))
 
     @in_turn
-    def forget_events(self, ids: int | Sequence[int] | NDArray[np.integer | np.bool_] | None = None) -> None:
+    def forget_events(self, ids: Ids = None) -> None:
         """Empty the log of all simulations, or of those with the given ids or mask; the motion is the same."""
-        self.lanes.forget_events(_indices(ids, self.n, "forget_events"))
+        self.lanes.forget_events(indices("forget_events", ids, self.n))
 
     @in_turn
-    def reset(
-        self, ids: int | Sequence[int] | NDArray[np.integer | np.bool_] | None = None, key: int | str | None = None
-    ) -> None:
+    def reset(self, ids: Ids = None, key: int | str | None = None) -> None:
         """Bring all simulations, or those with the given ids or mask, to a keyframe or the model's start."""
-        index = _indices(ids, self.n)
+        index = indices("reset", ids, self.n)
         if not len(index):
             return
-        values = {"control_prm": self._parameters, **start_state(self.model, key, self.timestep)}
-        if "act" in values:
-            values["act"] = np.concatenate([values["act"], np.zeros(self.lanes.shape("act")[0] - len(values["act"]))])
-        self.lanes.reset(index, {field: np.asarray(value, float) for field, value in values.items()})
+        for field in FIELDS:
+            write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
+        for field, value in start_state(self.model, key, self.timestep).items():
+            if field == "act":
+                value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
+            write(self.lanes, field, value, index)
+        self.lanes.restart(index)
+        self._views.keep()
 
     # ------------------------------------------------------------ motion
 
@@ -277,7 +234,9 @@ class Batch:
         if self._delays:
             self._check_clock(n)
         before = self.lanes.diverged()
+        self._views.notice()
         status = self.lanes.advance(n, self.timestep)
+        self._views.keep()
         failed = self.lanes.take_unsolved()
         if failed:
             # the hard law's iterations depend on the number of contacts
@@ -288,14 +247,14 @@ class Batch:
             failed = 1
         self.unconverged += failed
         if status == CONTACTS_FULL:
-            raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once, which is the limit")
+            raise contacts_full(self.lanes.m)
         new = np.flatnonzero(self.lanes.diverged() & ~before)
         if new.size:
             raise self._error(int(new[0]), new.size)
 
     def _check_clock(self, n: int) -> None:
         """OptionError where samples of delayed controls and sensors would be at times that are the same in float32."""
-        latest = np.abs(self.lanes.read("time")).max() + n * self.timestep
+        latest = np.abs(self.lanes.clock).max() + n * self.timestep
         # what `saltus.dynamics.history.same_time` counts as the same
         if 4.0 * np.finfo(np.float32).eps * latest > 0.5 * self.timestep:
             raise OptionError(
@@ -356,16 +315,3 @@ def _threads(threads: int | None) -> int:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
     return whole_number("threads", threads, 1)
-
-
-def _indices(ids: Any, n: int, of: str = "reset") -> np.ndarray:
-    if ids is None:
-        return np.arange(n)
-    ids = np.atleast_1d(np.asarray(ids))
-    if ids.dtype == bool:
-        if ids.shape != (n,):
-            raise OptionError(f"{of}: the mask has shape {ids.shape}, expected ({n},)")
-        return np.flatnonzero(ids)
-    if ids.size and not (np.issubdtype(ids.dtype, np.integer) and ids.min() >= 0 and ids.max() < n):
-        raise OptionError(f"{of}: ids must be whole numbers from 0 to {n - 1}")
-    return ids.astype(int)

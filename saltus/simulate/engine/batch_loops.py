@@ -107,20 +107,39 @@ def least_gaps(d, d_real, d_ints, m_real, m_ints, address, simulations, wanted, 
             out[k] = minimum(out[k], d.gap[j])
 
 
-@entry(structs=("d",))
-def sense_each(
-    d, d_real, d_ints, m_real, m_ints, s_real, s_ints, addresses, simulations, unknown, first, last, out
-):  # fmt: skip
-    """What sensors read in the states of many simulations, into out [n, nsensordata].
+@kernel
+def look(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, i):
+    """Load simulation i and compute everything at its state; returns a status.
 
-    addresses [3]: of `loops.settle`, for those with `unknown` [n] modes, `loops.forward`, `sensing.sense`.
+    addresses: of `loops.settle`, for those with `unknown` [n] modes, and of `loops.forward`.
     """
+    load(d_real, d_ints, m_real, m_ints, simulations, i)
+    if unknown[i]:
+        _status(addresses[0], (m_real, m_ints, d_real, d_ints))
+        d.event_count[LOGGED] = 0
+        d.event_count[LOST] = 0
+    return _status(addresses[1], (m_real, m_ints, d_real, d_ints))
+
+
+@entry(structs=("d",))
+def look_at(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, i):
+    """`look`."""
+    return look(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, i)
+
+
+@entry(structs=("d",))
+def look_each(
+    d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, first, last, places, out
+):  # fmt: skip
+    """Numbers at `places` of the Data of many simulations, after all is computed, into out [n, places].
+
+    addresses: those of `look`, then 0 or that of a further entry. Returns the worst status.
+    """
+    status = 0
     for i in range(first, last):
-        load(d_real, d_ints, m_real, m_ints, simulations, i)
-        if unknown[i]:
-            d.event_count[LOGGED] = 0
-            _status(addresses[0], (m_real, m_ints, d_real, d_ints))
-        _status(addresses[1], (m_real, m_ints, d_real, d_ints))
-        _nothing(addresses[2], (s_real, s_ints, d_real, d_ints))
-        for k in range(out.shape[1]):
-            out[i, k] = d.sensordata[k]
+        status = max(status, look(d, d_real, d_ints, m_real, m_ints, addresses, simulations, unknown, i))
+        if addresses[2] != 0:
+            _nothing(addresses[2], (m_real, m_ints, d_real, d_ints))
+        for k in range(len(places)):
+            out[i, k] = d_real[places[k]]
+    return status

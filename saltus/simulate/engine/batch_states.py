@@ -2,13 +2,15 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError
 from saltus.model.layout import DATA
 from saltus.number.structs import Struct
@@ -22,18 +24,35 @@ FIELDS = (
 )
 
 
+FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # fields whose change makes a past void
+Result = TypeVar("Result")
+
+
 class BatchStates(ABC):
     """n states of a model and what moves them, on several threads; below `saltus.Batch`.
 
-    `m`: the Model as kernels take it; `n`: how many states; `workers`: how many threads at most; `pace` (s): what a
-    step of what is handed out by one took when it was last measured.
+    `m`: the Model as kernels take it; `n`: how many states; `workspaces`: a Data for each thread, of which there are
+    `workers`; `pace` (s): what a step of a group took when it was last measured.
+
+    States lie in `groups` of `width`: `states` [groups, rows, width], `clock` [groups, width] (s, in double precision
+    whatever the states are in). `remembered`: rows that are void when a state is changed from outside. `forced`:
+    whether forces are applied from outside at all.
     """
 
     m: Struct
     sizes: dict[str, int]  # of a Data
+    workspaces: Sequence[Struct]
+    precision: str
+    groups: int
+    width: int
+    states: NDArray[np.floating]
+    clock: NDArray[np.float64]
+    remembered: NDArray[np.int64]
 
     def __init__(self, n: int, workers: int):
         self.n, self.workers = n, workers
+        self.everyone = np.arange(n)
+        self.forced = False
         self.pace = 1e-6
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0  # whose threads these are
@@ -45,16 +64,12 @@ class BatchStates(ABC):
         return DATA.shape(field, self.sizes)
 
     @abstractmethod
-    def read(self, field: str) -> NDArray[np.floating]:
-        """A copy of a field of all states [n, ...]."""
+    def span(self, field: str) -> slice:
+        """The rows of a state in which a field of it lies."""
 
     @abstractmethod
-    def write(self, field: str, values: np.ndarray, index: np.ndarray) -> None:
-        """Set a field of the states with the given numbers to values that broadcast; ValueError: they do not."""
-
-    @abstractmethod
-    def reset(self, index: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
-        """Set all fields of the states with the given numbers, to zero but for `values`, with no past."""
+    def restart(self, index: np.ndarray) -> None:
+        """States with the given numbers begin anew, with the fields that have been written."""
 
     @abstractmethod
     def diverged(self) -> NDArray[np.bool_]:
@@ -86,10 +101,6 @@ class BatchStates(ABC):
     def take_unsolved(self) -> int:
         """How often constraint solvers did not converge since the last call."""
 
-    @abstractmethod
-    def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
-        """Readings of all sensors of all states [n, nsensordata]."""
-
     def ended(self) -> NDArray[np.bool_]:
         """Which states a terminal event has ended the last steps of [n]."""
         return np.zeros(self.n, bool)
@@ -110,9 +121,32 @@ class BatchStates(ABC):
 
     # ------------------------------------------------------------ threads
 
-    def _worth(self, steps: int) -> int:
-        """How many threads are worth it for so many steps of what is handed out."""
-        return 1 if self.pace * steps < WORTH_A_THREAD * self.workers else self.workers
+    @abstractmethod
+    def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
+        """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
+
+    @contextmanager
+    def looking(self, workspace: Struct) -> Iterator[None]:
+        """While inside, solves in a workspace that do not converge are not counted: looking is not a step."""
+        count = workspace.views["count"]
+        unsolved = int(count[NUNSOLVED])
+        try:
+            yield
+        finally:
+            count[NUNSOLVED] = unsolved
+
+    def _worth(self, seconds: float) -> int:
+        """How many threads are worth it for work of so many seconds."""
+        return 1 if seconds < WORTH_A_THREAD * self.workers else self.workers
+
+    def _shared_out(
+        self, work: Callable[[int, int, int], Result], workers: int, count: int, pieces: int
+    ) -> list[Result]:
+        """What `work(worker, first, last)` returns for so many pieces of `count`, of which workers take the next."""
+        edges = [count * k // pieces for k in range(pieces + 1)]
+        waiting = iter(range(pieces))
+        done = self._on_threads(lambda worker: [work(worker, edges[k], edges[k + 1]) for k in waiting], workers)
+        return [result for results in done for result in results]
 
     def _on_threads(self, work: Callable[[int], Any], workers: int) -> list[Any]:
         """What `work(worker)` returns for each worker, of which this thread is the first."""

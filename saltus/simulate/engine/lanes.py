@@ -1,7 +1,7 @@
 """Many states of one mechanism in memory, in the lanes of SIMD registers, and the threads that move them."""
 
 import time as clock
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,10 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.batch_states import FIELDS, BatchStates
-from saltus.simulate.engine.sensing import attach_sensing, sense_batch
+from saltus.simulate.engine.batch_states import FIELDS, BatchStates, Result
 from saltus.solve.status import STEP_TOO_SMALL
 
 REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
-FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # fields whose change makes it void
 
 
 class Lanes(BatchStates):
@@ -63,44 +61,23 @@ class Lanes(BatchStates):
             workspace.fill("timestep", timestep)
         first = self.workspaces[0]
         self._spans = {f: first.span(f, f) for f in (*FIELDS, *REMEMBERED)}
+        self.remembered = np.concatenate([np.arange(self._spans[f].start, self._spans[f].stop) for f in REMEMBERED])
         self._rows = first.span("time", "xfrc_applied").stop
         self._unforced_rows = first.span("time", "ctrl").stop
         dtype = np.float64 if precision == "float64" else np.float32
         self.states = aligned_zeros((self.groups, self._rows, self.width), dtype)
         self.clock = np.zeros((self.groups, self.width))
         self.flags = np.zeros((self.groups, self.width), bool)
-        self.forced = False
         self._loop = loops.advance_batch(integrator)
 
     # ------------------------------------------------------------ state
 
-    def read(self, field: str) -> NDArray[np.floating]:
-        """A copy of a field of all states [n, ...]."""
-        if field == "time":
-            return self.clock.reshape(-1)[: self.n].copy()
-        rows = self.states[:, self._spans[field]]
-        flat = rows.transpose(0, 2, 1).reshape(self.groups * self.width, -1)[: self.n]
-        return np.ascontiguousarray(flat).reshape(self.n, *self.shape(field))
+    def span(self, field: str) -> slice:
+        """The rows of a state in which a field of it lies."""
+        return self._spans[field]
 
-    def write(self, field: str, values: np.ndarray, index: np.ndarray) -> None:
-        """Set a field of the states with the given numbers to values that broadcast; ValueError: they do not."""
-        exact = np.broadcast_to(values, (len(index), *self.shape(field)))
-        rounded = exact.astype(self.states.dtype)
-        size = rounded[0].size if len(rounded) else 0
-        block = self.states[:, self._spans[field]]
-        block[index // self.width, :, index % self.width] = rounded.reshape(len(index), size)
-        if field == "time":
-            self.clock.reshape(-1)[index] = exact
-        if field in FORGETTING:
-            for kept in REMEMBERED:
-                self.states[index // self.width, self._spans[kept], index % self.width] = 0.0
-        if field in ("qfrc_applied", "xfrc_applied") and np.any(rounded):
-            self.forced = True
-
-    def reset(self, index: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
-        """Set all fields of the states with the given numbers, to zero but for `values`, with no past."""
-        for field in FIELDS:
-            self.write(field, values.get(field, np.zeros(())), index)
+    def restart(self, index: np.ndarray) -> None:
+        """States with the given numbers begin anew, with the fields that have been written."""
         self.flags.reshape(-1)[index] = False
         if len(index) == self.n:
             self._forget_forces()
@@ -145,42 +122,22 @@ class Lanes(BatchStates):
         """n steps of h seconds; returns the worst status of those that have not diverged."""
 
         def work(worker: int, first: int, last: int, n: int = n) -> int:
-            counts = (first, last, self._present_rows(), self.width, n, h)
-            workspace = self._prepared(worker)
+            counts = (first, last, self.present_rows(), self.width, n, h)
+            workspace = self.prepared(worker)
             arrays = (self.states, self.clock, self.flags)
             return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
 
-        workers = self._worth(self.groups * n)
+        workers = self._worth(self.pace * self.groups * n)
         began = clock.perf_counter()
         if workers > 1 and self._pool is None:
             work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        status = max(self._shared_out(work, workers))
+        status = max(self._shared_out(work, workers, self.groups, workers))
         if n:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
         if status >= STEP_TOO_SMALL:
             self.flags |= self._stuck()
         self.flags.reshape(-1)[self.n :] = False
         return status
-
-    def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
-        """Readings of all sensors of all states [n, nsensordata]."""
-        sensing = self.model.sensing_struct(self.precision, timestep, self.laws)
-        out = np.zeros((self.groups * self.width, self.model.nsensordata), self.states.dtype)
-
-        def work(worker: int, first: int, last: int) -> None:
-            workspace = self._prepared(worker)
-            attach_sensing(self.model, workspace)
-            count = workspace.views["count"]
-            unsolved = int(count[NUNSOLVED])
-            rows = self._present_rows()
-            sense_batch(self.m, sensing, workspace, self.states, out, first, last, rows, self.width)
-            count[NUNSOLVED] = unsolved  # looking is not a step
-
-        workers = 1 if self._pool is None else self.workers
-        if workers > 1:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        self._shared_out(work, workers)
-        return out[: self.n]
 
     def take_unsolved(self) -> int:
         """How often constraint solvers did not converge since the last call."""
@@ -190,16 +147,19 @@ class Lanes(BatchStates):
             workspace.views["count"][NUNSOLVED] = 0
         return failed
 
-    def _prepared(self, worker: int) -> Struct:
+    def prepared(self, worker: int) -> Struct:
+        """The workspace of a thread, which knows whether there are forces from outside."""
         workspace = self.workspaces[worker]
         workspace.ints[DATA.slot["has_xfrc"]] = self.forced
         return workspace
 
-    def _present_rows(self) -> int:
+    def present_rows(self) -> int:
         """How many numbers of a state go into a workspace: none of forces where there are none."""
         return self._rows if self.forced else self._unforced_rows
 
-    def _shared_out(self, work: Callable[[int, int, int], Any], workers: int) -> list[Any]:
-        """What `work(worker, first group, last group)` returns, each worker with its share of the groups."""
-        edges = [self.groups * k // workers for k in range(workers + 1)]
-        return self._on_threads(lambda k: work(k, edges[k], edges[k + 1]), workers)
+    def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
+        """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
+        workers = self._worth(seconds)
+        if workers > 1:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        return self._shared_out(work, workers, self.groups, workers)

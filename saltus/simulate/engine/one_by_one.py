@@ -1,7 +1,7 @@
 """Many states of one mechanism under hard contact or with located events, each moved by itself, on several threads."""
 
 import time as clock
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,11 @@ from saltus.number.structs import aligned_zeros
 from saltus.record.table.events import EventTable, event_table
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.batch_log import COLUMNS, BatchLog
-from saltus.simulate.engine.batch_loops import advance_each, least_gaps, sense_each
-from saltus.simulate.engine.batch_states import FIELDS, BatchStates, numbered
+from saltus.simulate.engine.batch_loops import advance_each, least_gaps, look_at, look_each
+from saltus.simulate.engine.batch_states import FIELDS, BatchStates, Result, numbered
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.event_start import points, start_faults
 from saltus.simulate.engine.located_events import warn_of_lost
-from saltus.simulate.engine.sensing import attach_sensing, sense
 from saltus.simulate.engine.stepped_events import MOST_EVENTS
 from saltus.simulate.laws.contact import Coefficients, Hard, Law
 from saltus.solve.status import CONTACTS_FULL, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
@@ -32,17 +31,23 @@ LOG_ROOM = 16_384  # rows that a thread logs before they are read
 class OneByOne(BatchStates):
     """n states of a model, moved one after the other by the compiled loop of a single simulation.
 
-    Each thread has an Engine, which it loads with one state after the other. `states` [n, rows]: as `Engine.state`.
+    Each thread has an Engine, which it loads with one state after the other. A group is a state, as `Engine.state`.
     `law`: whose restitution and friction may be those of each.
     """
+
+    precision = "float64"
+    width = 1
 
     def __init__(self, engines: Sequence[Engine], n: int, law: Hard, parameters: int):
         super().__init__(n, len(engines))
         self.engines, self.engine = engines, engines[0]
         self.m, self.sizes = self.engine.m, self.engine.d.sizes
+        self.workspaces = [engine.d for engine in engines]
         self._parameters = parameters
-        self._spans = {field: self._span(field) for field in FIELDS}
-        self.states = aligned_zeros((n, self.engine.state.size), np.float64)
+        self._spans = {field: self._span(field) for field in (*FIELDS, "qacc_warmstart")}
+        self.groups, self._rows = n, aligned_zeros((n, self.engine.state.size), np.float64)
+        self.states, self.clock = self._rows[:, :, None], self._rows[:, self._spans["time"]]
+        self.remembered = np.zeros(0, int)  # `advance` looks for changes itself
         self._past = self.engine.rows_of("time", "act")  # what tells whether a state was changed from outside
         self._left = np.zeros((n, self._past.stop - self._past.start))  # as the last steps left it
         self._fresh = np.ones(n, bool)  # without such steps
@@ -64,21 +69,16 @@ class OneByOne(BatchStates):
         own = {"act": self.m.nact, "control_prm": self._parameters}
         return (own[field],) if field in own else super().shape(field)
 
-    def read(self, field: str) -> NDArray[np.floating]:
-        """A copy of a field of all states [n, ...]."""
-        return self.states[:, self._spans[field]].copy().reshape(self.n, *self.shape(field))
+    def span(self, field: str) -> slice:
+        """The rows of a state in which a field of it lies."""
+        return self._spans[field]
 
-    def write(self, field: str, values: np.ndarray, index: np.ndarray) -> None:
-        """Set a field of the states with the given numbers to values that broadcast; ValueError: they do not."""
-        rows = self._spans[field]
-        exact = np.broadcast_to(values, (len(index), *self.shape(field)))
-        self.states[index, rows] = exact.reshape(len(index), rows.stop - rows.start)
-
-    def reset(self, index: np.ndarray, values: Mapping[str, np.ndarray]) -> None:
-        """Set all fields of the states with the given numbers, to zero but for `values`, with no past."""
-        self.states[index] = 0.0
-        for field, value in {"actuation_state": np.array(self.engine.start_values), **values}.items():
-            self.write(field, value, index)
+    def restart(self, index: np.ndarray) -> None:
+        """States with the given numbers begin anew, with the fields that have been written."""
+        given = [np.arange(span.start, span.stop) for span in (self._spans[field] for field in FIELDS)]
+        past = np.setdiff1d(np.arange(self._rows.shape[1]), np.concatenate(given))
+        self._rows[index[:, None], past] = 0.0
+        self._rows[index, self._spans["actuation_state"]] = self.engine.start_values
         self._fresh[index], self._status[index], self._ended[index] = True, OK, False
         for i in index:
             self._starts.pop(int(i), None)
@@ -100,12 +100,12 @@ class OneByOne(BatchStates):
 
     def kept(self) -> dict[str, Any]:
         """All that steps go on from, for `go_to` of states that were made in the same way."""
-        arrays = {name: getattr(self, name).copy() for name in ("states", "_left", "_fresh", "_status", "_ended")}
+        arrays = {name: getattr(self, name).copy() for name in ("_rows", "_left", "_fresh", "_status", "_ended")}
         return arrays | {"starts": dict(self._starts), "log": self._log.rows()}
 
     def go_to(self, kept: dict[str, Any]) -> None:
         """Go to what `kept` has described."""
-        for name in ("states", "_left", "_fresh", "_status", "_ended"):
+        for name in ("_rows", "_left", "_fresh", "_status", "_ended"):
             getattr(self, name)[...] = kept[name]
         self._starts = dict(kept["starts"])
         self._log.add(kept["log"])
@@ -140,9 +140,9 @@ class OneByOne(BatchStates):
 
     def _simulations(self) -> tuple[np.ndarray, ...]:
         """What the compiled loops take of all simulations; see `saltus.simulate.engine.batch_loops`."""
-        forces = self.states[:, self._spans["xfrc_applied"]]
+        forces = self._rows[:, self._spans["xfrc_applied"]]
         forced = (forces.view(np.int64) != 0).any(axis=1)  # as `Engine.note_forces`
-        return self.states, forced.astype(np.int64), *self._own
+        return self._rows, forced.astype(np.int64), *self._own
 
     # ------------------------------------------------------------ motion
 
@@ -158,7 +158,7 @@ class OneByOne(BatchStates):
         going = ~self.diverged()
         status, taken = np.where(going, EVENTS_FULL, OK), np.zeros(self.n, int)
         lost = self._take_steps(status, taken, n, h)
-        self._left[going] = self.states[going, self._past]
+        self._left[going] = self._rows[going, self._past]
         self._fresh[going] = False
         self._ended = status == ENDED
         failed = (status >= STEP_TOO_SMALL) & ~self._ended
@@ -189,16 +189,14 @@ class OneByOne(BatchStates):
                 going = True
 
         began = clock.perf_counter()
-        workers = self._worth(int((status == EVENTS_FULL).sum()) * n)
-        if workers > 1 and self._pool is None:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        lost = sum(self._shared_out(work, workers))
-        self.pace = (clock.perf_counter() - began) * workers / (self.n * n)
+        expected = self.pace * int((status == EVENTS_FULL).sum()) * n
+        lost = sum(self.share(work, expected))
+        self.pace = (clock.perf_counter() - began) * self._worth(expected) / (self.n * n)
         return lost
 
     def _changed(self) -> tuple[np.ndarray, np.ndarray]:
         """Whose positions or velocities, and whose state, are others than the last steps left [n], [n]."""
-        differs = self.states[:, self._past] != self._left
+        differs = self._rows[:, self._past] != self._left
         motion = self.engine.rows_of("qpos", "qvel")
         return self._fresh | differs[:, motion].any(axis=1), self._fresh | differs.any(axis=1)
 
@@ -207,20 +205,20 @@ class OneByOne(BatchStates):
         moved, changed = self._changed()
         engine = self.engine
         if engine.remembers:
-            self.states[changed, engine.rows_of("memory")] = 0.0
+            self._rows[changed, engine.rows_of("memory")] = 0.0
         if engine.steps_over_events:
-            self.states[moved, engine.rows_of("past_known")] = 0.0
+            self._rows[moved, engine.rows_of("past_known")] = 0.0
         if engine.locates_events:
             known = engine.rows_of("modes_known")
-            self.states[moved, known] = 0.0
-            self._check_starts(np.flatnonzero((self.states[:, known.start] < 0.5) & ~self.diverged()))
+            self._rows[moved, known] = 0.0
+            self._check_starts(np.flatnonzero((self._rows[:, known.start] < 0.5) & ~self.diverged()))
 
     def _check_starts(self, index: np.ndarray) -> None:
         """Find those of these that cannot begin where they are, and warn of what is changed in others."""
         warned: list[str] = []
         for i in self._suspects(index):
             engine = self.engine
-            engine.state[:] = self.states[i]
+            engine.state[:] = self._rows[i]
             for fault, refused in start_faults(engine.model, engine.m, engine.d):
                 if refused:
                     self._starts.setdefault(i, fault)
@@ -247,50 +245,48 @@ class OneByOne(BatchStates):
             count[NUNSOLVED] = 0
         return failed
 
-    def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
-        """Readings of all sensors of all states [n, nsensordata]."""
-        engine = self.engine
-        out = np.zeros((self.n, engine.model.nsensordata))
-        if not out.size:
-            return out
-        sensing = engine.model.sensing_struct(timestep=engine.law_timestep, laws=engine.laws)
+    def look_each(self, places: NDArray[np.int64], extra: int = 0) -> tuple[NDArray[np.float64], int]:
+        """Numbers [n, places] of a Data after `Engine.forward`, and the worst status.
+
+        `extra`: the address of a further entry to be called then, 0 for none.
+        """
+        out = np.zeros((self.n, len(places)))
         unknown, simulations = self._unknown_modes(), self._simulations()
-        for each in self.engines:
-            attach_sensing(engine.model, each.d)
-        addresses = (
-            loops.settle.address(engine.step_m, engine.d, result=types.int64) if engine.locates_events else 0,
-            loops.forward.address(engine.m, engine.d, result=types.int64),
-            sense.address(sensing, engine.d, result=types.none),
-        )
+        addresses = (*self._addresses_of_looks(), extra)
 
-        def work(worker: int, first: int, last: int) -> None:
+        def work(worker: int, first: int, last: int) -> int:
             each = self.engines[worker]
-            count = each.d.views["count"]
-            unsolved = int(count[NUNSOLVED])
-            buffers = (each.m.real, each.m.ints, sensing.real, sensing.ints)
-            sense_each(each.d, *buffers, addresses, simulations, unknown, first, last, out)
-            count[NUNSOLVED] = unsolved  # looking is not a step
+            how = (each.m.real, each.m.ints, addresses, simulations, unknown)
+            with self.looking(each.d):
+                return look_each(each.d, *how, first, last, places, out)
 
-        workers = 1 if self._pool is None else self.workers
-        if workers > 1:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        self._shared_out(work, workers)
-        return out
+        return out, max(self.share(work, self.pace * self.n))
+
+    def look_at(self, i: int) -> int:
+        """Compute everything at state i in the Data of the first engine; returns a status."""
+        engine = self.engine
+        how = (engine.m.real, engine.m.ints, self._addresses_of_looks(), self._simulations(), self._unknown_modes())
+        with self.looking(engine.d):
+            return look_at(engine.d, *how, i)
+
+    def _addresses_of_looks(self) -> tuple[int, int]:
+        engine = self.engine
+        settle = loops.settle.address(engine.step_m, engine.d, result=types.int64) if engine.locates_events else 0
+        return settle, loops.forward.address(engine.m, engine.d, result=types.int64)
 
     def _unknown_modes(self) -> np.ndarray:
         """1 for states whose modes are to be found before they are looked at [n]."""
         if not self.engine.locates_events:
             return np.zeros(self.n, np.int64)
-        known = self.states[:, self.engine.rows_of("modes_known").start] > 0.5
+        known = self._rows[:, self.engine.rows_of("modes_known").start] > 0.5
         return (self._changed()[0] | ~known).astype(np.int64)
 
-    def _shared_out(self, work: Any, workers: int) -> list[Any]:
-        """What `work(worker, first, last)` returns; each worker takes the next piece when it is done with one."""
-        count = min(PIECES * workers, self.n) if workers > 1 else 1
-        edges = [self.n * k // count for k in range(count + 1)]
-        pieces = iter(range(count))
-        done = self._on_threads(lambda worker: [work(worker, edges[k], edges[k + 1]) for k in pieces], workers)
-        return [result for results in done for result in results]
+    def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
+        """What `work(worker, first, last)` returns, on all threads if it takes that many seconds or so."""
+        workers = self._worth(seconds)
+        if workers > 1:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        return self._shared_out(work, workers, self.n, min(PIECES * workers, self.n) if workers > 1 else 1)
 
     def ended(self) -> NDArray[np.bool_]:
         """Which states a terminal event has ended the last steps of [n]."""
