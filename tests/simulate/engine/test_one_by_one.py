@@ -211,6 +211,60 @@ def test_sensors_are_those_of_single_runs():
     assert_allclose(batch.sensordata[2, 1:], [0.0, 0.0, G], atol=1e-12)
 
 
+def test_quantities_are_those_of_single_runs():
+    """All that `Simulation.data` shows, in one call and into an array that is given."""
+    heights, restitution = balls(4)
+    heights[2] = 0.0
+    batch = dropped(heights, restitution, threads=2)
+    batch.step(70)
+    names = ["time", "qpos", "xpos", "geom_xmat", "qacc", "qfrc_constraint", "cacc", "cfrc_int", "subtree_linvel", "M"]
+    batch.lanes.pace = 1.0  # however little there is to do, use both threads
+    found = dict(zip(names, batch.read(names), strict=True))
+    found["qfrc_inverse"] = batch.read("qfrc_inverse")
+    for i in range(4):
+        sim = single(heights[i], restitution[i])
+        sim.step(70)
+        for name, values in found.items():
+            assert_array_equal(values[i], getattr(sim.data, name), err_msg=f"simulation {i}: {name}")
+    # the one on the floor is held there with its weight
+    assert_allclose(found["qfrc_constraint"][2], [G], rtol=1e-12)
+    out = np.zeros((4, 1, 2), np.float32)[:, :, 0]
+    assert batch.read("qacc", out) is out
+    assert_array_equal(out, found["qacc"].astype(np.float32))
+
+
+def test_contacts_and_their_forces():
+    """Of the ball that lies on the floor, whose weight it carries, and of no other."""
+    batch = dropped([0.5, 0.0, 1.0], 0.5)
+    contacts = batch.contacts()
+    names = batch.model.names("geom")
+    assert contacts.simulation.tolist() == [1] and contacts.count.tolist() == [0, 1, 0]
+    assert (names[contacts.geom1[0]], names[contacts.geom2[0]]) == ("floor", "ball")
+    assert_allclose(contacts.force, [[G, 0, 0, 0, 0, 0]], rtol=1e-12, atol=1e-12)
+    assert_allclose(batch.contact_force("ball"), [[0, 0, 0], [0, 0, G], [0, 0, 0]], rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_written_into_memory_counts():
+    """A view shows the states where they lie, one in each group; a push is noticed as in single runs."""
+    heights, restitution = balls(3)
+    batch = dropped(heights, restitution)
+    batch.step(120)
+    view = batch.view("qvel")
+    assert view.shape == (3, 1, 1)
+    view[1, 0, 0] += 2.0
+    batch.write("qpos", [[0.4]], ids=[2])
+    batch.step(60)
+    for i in range(3):
+        sim = single(heights[i], restitution[i])
+        sim.step(120)
+        if i == 1:
+            sim.qvel[0] += 2.0
+        if i == 2:
+            sim.qpos[0] = 0.4
+        sim.step(60)
+        assert_same(batch, i, sim)
+
+
 # ------------------------------------------------------------ events of the user's
 
 
