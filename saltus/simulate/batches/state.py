@@ -124,7 +124,7 @@ class BatchState:
         `on`, `by`: names or numbers of geoms, or with kind="body" of bodies, one or several together; forces are those
         from `by`, or from all that touch. Contacts with deformable bodies are in `contacts` only.
         """
-        if kind not in ("geom", "body"):
+        if not isinstance(kind, str) or kind not in ("geom", "body"):
             raise OptionError.unknown("kind", kind, ("geom", "body"))
         owner = np.arange(self.model.ngeom) if kind == "geom" else self.model.geom_bodyid
         geoms = np.isin(owner, _numbers(self.model, kind, on))
