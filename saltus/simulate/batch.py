@@ -94,6 +94,7 @@ class Batch(BatchState):
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
         """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
+        self._notice()
         made = {name: getattr(self, name) for name in ("model", "n", "threads", "precision", "integrator")}
         kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
         lanes = {name: getattr(self.lanes, name).copy() for name in ("states", "clock", "flags")}
@@ -133,6 +134,7 @@ class Batch(BatchState):
         index = indices("reset", ids, self.n)
         if not len(index):
             return
+        self._views.notice()
         for field in FIELDS:
             write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
         for field, value in start_state(self.model, key, self.timestep).items():
@@ -140,10 +142,10 @@ class Batch(BatchState):
                 value = np.concatenate([value, np.zeros(self.lanes.shape("act")[0] - len(value))])
             write(self.lanes, field, value, index)
         self.lanes.flags.reshape(-1)[index] = False
-        self._views.keep()
         if ids is None:
             self.lanes.forget_forces()
             self.lanes.fill_spare_lanes()
+        self._views.keep()
 
     # ------------------------------------------------------------ motion
 
@@ -158,7 +160,7 @@ class Batch(BatchState):
         if self._delays:
             self._check_clock(n)
         before = self.diverged if self.lanes.flags.any() else None
-        self._views.notice()
+        self._notice()
         status = self.lanes.advance(n, self.timestep)
         self._views.keep()
         failed = self.lanes.take_unsolved()
