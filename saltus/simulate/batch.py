@@ -138,6 +138,7 @@ class Batch(BatchState):
     @in_turn
     def __reduce__(self) -> tuple[Any, ...]:
         """How `copy` and `pickle` make it again, as `Simulation.__reduce__` does."""
+        self._notice()
         made = {name: getattr(self, name) for name in ("model", "n", "threads", "precision", "integrator")}
         made |= {"contact": self._law, **self._made, "tolerance": None}  # which the integrator has
         kept = {name: getattr(self, name) for name in ("unconverged", "timestep")}
@@ -212,6 +213,7 @@ class Batch(BatchState):
         index = indices("reset", ids, self.n)
         if not len(index):
             return
+        self._views.notice()
         for field in FIELDS:
             write(self.lanes, field, self._parameters if field == "control_prm" else 0.0, index)
         for field, value in start_state(self.model, key, self.timestep).items():
@@ -234,7 +236,7 @@ class Batch(BatchState):
         if self._delays:
             self._check_clock(n)
         before = self.lanes.diverged()
-        self._views.notice()
+        self._notice()
         status = self.lanes.advance(n, self.timestep)
         self._views.keep()
         failed = self.lanes.take_unsolved()

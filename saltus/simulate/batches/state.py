@@ -41,12 +41,15 @@ def _field(name: str, unit: str) -> ArrayProperty[np.floating]:
 class BatchState:
     """State, inputs and computed quantities of the simulations that `lanes` hold."""
 
-    model: Model
     n: int
     lanes: BatchStates
     _turn: Turn
     _reader: Reader
     _views: Views
+
+    def _notice(self) -> None:
+        """Before anything is computed: let what was written into views take effect."""
+        self._views.notice()
 
     @overload
     def read(self, name: str, out: WritableArray | None = None) -> NDArray[np.floating]: ...
@@ -77,7 +80,7 @@ class BatchState:
             outs = [out] if isinstance(name, str) else several("out", out)
         if len(outs) != len(names):
             raise OptionError(f"out must hold an array, or None, for each of {len(names)} names, not {len(outs)}")
-        self._views.notice()
+        self._notice()
         found = self._reader.read(names, outs)
         return found[0] if isinstance(name, str) else tuple(found)
 
@@ -95,7 +98,7 @@ class BatchState:
     @in_turn
     def sensor(self, name: str, out: WritableArray | None = None) -> NDArray[np.floating]:
         """Readings [n, dim] of a sensor at the present states; SI units, no noise. `out` as in `read`."""
-        self._views.notice()
+        self._notice()
         return self._reader.sensor(name, out)
 
     @in_turn
@@ -111,7 +114,7 @@ class BatchState:
     @in_turn
     def contacts(self) -> BatchContacts:
         """The contacts of all simulations at their present states, with forces: a `BatchContacts`."""
-        self._views.notice()
+        self._notice()
         if isinstance(self.lanes, OneByOne):
             return contacts_singly(self.lanes)
         assert isinstance(self.lanes, Lanes)
@@ -130,11 +133,11 @@ class BatchState:
         `on`, `by`: names or numbers of geoms, or with kind="body" of bodies, one or several together; forces are those
         from `by`, or from all that touch. Contacts with deformable bodies are in `contacts` only.
         """
-        if kind not in ("geom", "body"):
+        if not isinstance(kind, str) or kind not in ("geom", "body"):
             raise OptionError.unknown("kind", kind, ("geom", "body"))
-        owner = np.arange(self.model.ngeom) if kind == "geom" else self.model.geom_bodyid
-        geoms = np.isin(owner, _numbers(self.model, kind, on))
-        others = np.ones(len(owner), bool) if by is None else np.isin(owner, _numbers(self.model, kind, by))
+        owner = np.arange(self.lanes.model.ngeom) if kind == "geom" else self.lanes.model.geom_bodyid
+        geoms = np.isin(owner, _numbers(self.lanes.model, kind, on))
+        others = np.ones(len(owner), bool) if by is None else np.isin(owner, _numbers(self.lanes.model, kind, by))
         return self.contacts().force_on(geoms, others)
 
     time = _field("time", "[n] (s)")

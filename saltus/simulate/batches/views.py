@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.errors import OptionError
-from saltus.simulate.batches.fields import STATES
+from saltus.simulate.batches.fields import check_state
 from saltus.simulate.engine.batch_states import FORGETTING, BatchStates
 
 FORCES = ("qfrc_applied", "xfrc_applied")
@@ -24,8 +23,7 @@ class Views:
 
     def of(self, name: str) -> NDArray[np.floating]:
         """A field as it lies in memory [groups, width, ...]."""
-        if name not in STATES:
-            raise OptionError.unknown("field of the state or the inputs", name, STATES)
+        check_state(name)
         if name not in self._left:
             self._left[name] = self._memory(name).copy()
         if name == "time":

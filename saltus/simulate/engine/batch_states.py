@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError
 from saltus.model.layout import DATA
+from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.laws.contact import Law
@@ -39,6 +40,7 @@ class BatchStates(ABC):
     whether forces are applied from outside at all.
     """
 
+    model: Model
     m: Struct
     sizes: dict[str, int]  # of a Data
     workspaces: Sequence[Struct]

@@ -41,7 +41,7 @@ class OneByOne(BatchStates):
     def __init__(self, engines: Sequence[Engine], n: int, law: Hard, parameters: int):
         super().__init__(n, len(engines))
         self.engines, self.engine = engines, engines[0]
-        self.m, self.sizes = self.engine.m, self.engine.d.sizes
+        self.model, self.m, self.sizes = self.engine.model, self.engine.m, self.engine.d.sizes
         self.workspaces = [engine.d for engine in engines]
         self._parameters = parameters
         self._spans = {field: self._span(field) for field in (*FIELDS, "qacc_warmstart")}

@@ -96,7 +96,7 @@ def test_wrong_values(model):
         batch.write("qpos", np.zeros((2, 1, 1)))
     with pytest.raises(OptionError, match="did you mean 'qpos'"):
         batch.write("qpso", 0.0)
-    with pytest.raises(OptionError, match="unknown field to write 'xpos'"):
+    with pytest.raises(OptionError, match="unknown field of the state or the inputs 'xpos'"):
         batch.write("xpos", 0.0)
     with pytest.raises(OptionError, match="write: ids must be whole numbers from 0 to 2"):
         batch.write("qpos", 0.0, [3])
