@@ -157,4 +157,4 @@ def test_signatures_are_those_of_the_source():
     assert arguments.startswith("(duration: float") and "control: RunControl=None" in arguments
     assert returned == "Trajectory"
     assert "contact: ContactChoice='soft'" in signature(None, "class", "", saltus.Simulation, None, "", None)[0]
-    assert "restitution: float = 0.0" in signature(None, "class", "", saltus.Hard, None, "", None)[0]
+    assert "restitution: Coefficient = 0.0" in signature(None, "class", "", saltus.Hard, None, "", None)[0]

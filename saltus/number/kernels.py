@@ -12,7 +12,7 @@ import types as pytypes
 from collections.abc import Callable
 from typing import Any, overload
 
-from numba import njit
+from numba import njit, typeof
 from numba.core import serialize
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
@@ -176,10 +176,28 @@ class Entry:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call with the structs, then the arguments."""
+        dispatcher, flat = self._flat(arguments)
+        return dispatcher(*flat)
+
+    def address(self, *arguments: Any, result: Any) -> int:
+        """Where the machine code for such a call lies in this process; see `saltus.number.calls`.
+
+        `result`: the type of what it returns, as who calls it there expects it.
+        """
+        dispatcher, flat = self._flat(arguments)
+        signature = tuple(map(typeof, flat))
+        dispatcher.compile(signature)
+        found = dispatcher.overloads[signature]
+        if found.signature.return_type != result:
+            raise TypeError(f"{self.name} returns {found.signature.return_type}, not {result}")
+        return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+
+    def _flat(self, arguments):
+        """The dispatcher for a call's structs, and what it takes: their buffers, then the arguments."""
         count = len(self._short)
         structs = arguments[:count]
         buffers = [buffer for struct in structs for buffer in (struct.real, struct.ints)]
-        return self.compiled(*[s.layout.name for s in structs])(*buffers, *arguments[count:])
+        return self.compiled(*[s.layout.name for s in structs]), (*buffers, *arguments[count:])
 
 
 @overload

@@ -3,6 +3,7 @@
 They are for a class that has an `engine`, and a `_turn` as `in_turn` takes it.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -21,6 +22,10 @@ class ArrayProperty(property, Generic[Number]):
 
     To type checkers a property that a function makes would be anything.
     """
+
+    def __init__(self, fget: Callable[[Any], Any], fset: Callable[[Any, Any], None], doc: str):
+        super().__init__(fget, fset, doc=doc)
+        self.__doc__ = doc  # else help would show that of this class
 
     if TYPE_CHECKING:
 

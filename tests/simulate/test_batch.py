@@ -255,6 +255,26 @@ def test_forces():
     assert_array_equal(ends(batch), plain)
 
 
+def spring(m, d, gap, velocity):
+    return -5e3 * gap - 20.0 * velocity[0], 0.0, 0.0
+
+
+def test_a_law_of_ones_own():
+    """A ball on springs, lane by lane as in single runs."""
+    law = saltus.Compliant(spring)
+    batch = saltus.Batch("bouncing_ball", WIDTH + 1, threads=1, contact=law, integrator="rk4")
+    heights = np.linspace(0.0, 0.02, WIDTH + 1)
+    batch.qpos = heights[:, None]
+    batch.step(100)
+    assert batch.law is law
+    for i in (0, WIDTH):
+        sim = saltus.Simulation("bouncing_ball", "rk4", law)
+        sim.qpos[0] = heights[i]
+        sim.step(100)
+        assert_allclose(np.hstack([batch.qpos[i], batch.qvel[i]]), np.hstack([sim.qpos, sim.qvel]), rtol=0, atol=1e-11)
+    assert batch.qpos[0, 0] < 0.0  # on the spring
+
+
 def test_options():
     with pytest.raises(saltus.OptionError, match="at least one simulation"):
         saltus.Batch("pendulum", 0)

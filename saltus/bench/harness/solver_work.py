@@ -34,6 +34,7 @@ from saltus.number.compile.function_cache import keep_in
 from saltus.number.kernels import Entry
 from saltus.number.kinds import LANES
 from saltus.simulate.batch import Batch
+from saltus.simulate.engine.lanes import Lanes
 
 MOST = 64  # simulations that are looked at
 LOOKS = 10  # at each
@@ -75,13 +76,19 @@ def work(setup: Constrained, n: int, steps: int) -> list[Work]:
     return [Work(who, *(float(x) for x in np.mean(found, axis=0))) for who, found in seen.items()]
 
 
+def _lanes(batch: Batch) -> Lanes:
+    """The lanes of a batch under soft contact."""
+    assert isinstance(batch.lanes, Lanes)
+    return batch.lanes
+
+
 def _counts(state: Any) -> tuple[float, ...]:
     """Contacts, rows, iterations and operations of the last step of a simulation of either or of a batch's group."""
     if isinstance(state, mujoco.MjData):
         # islands are solved one by one; the slowest's iterations
         return state.ncon, state.nefc, float(np.max(state.solver_niter)), float("nan")
     if isinstance(state, Batch):
-        m, d = state.lanes.m, state.lanes.workspaces[0]
+        m, d = _lanes(state).m, _lanes(state).workspaces[0]
     else:
         m, d = state.engine.m, state.engine.d
     count = d.views["count"]
@@ -127,7 +134,7 @@ def peak(precision: str) -> float:
         ]
     )
     loop = Entry("multiply_add", "n", body)
-    m, d = batch.lanes.m, batch.lanes.workspaces[0]
+    m, d = _lanes(batch).m, _lanes(batch).workspaces[0]
     # its source is no part of what kept code is known by
     keep_in(NullCache(), loop.compiled(m.layout.name, d.layout.name))
     n = 1 << 18

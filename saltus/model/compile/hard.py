@@ -7,6 +7,7 @@ of which is open or closed independently of the others.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from saltus.model.contact.collisions import LEAST_FRICTION, most_contacts
 from saltus.model.enums import BOX, CAPSULE, PLANE, pair_kind, pair_types
@@ -86,24 +87,43 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
 
 def _laws(base: Struct, law: HardLaw) -> dict[str, np.ndarray]:
     """Laws of the model, then one for each pair of geoms, then one for each limit."""
-    pair, limit = base.views["collision_law"], base.views["limit_law"]
-    order = np.concatenate([np.arange(base.nlaw), pair, limit]).astype(int)
+    order, first, last = _order(base)
     values = {name: base.views[name][order] for name in base.views if name.startswith("law_")}
-    first, last = base.nlaw, base.nlaw + len(pair)
-    values["law_restitution"][first:last] = law.restitution
-    values["law_restitution"][last:] = law.limit_restitution
-    given = np.flatnonzero(~np.isnan(law.friction))
-    values["law_friction"][first + given, :2] = np.array(law.friction)[given, None]
-    # MuJoCo's mixing keeps a least friction, where a file says none
-    none = values["law_friction"] <= LEAST_FRICTION
-    values["law_friction"][none] = 0.0
+    values |= law_numbers(base, law.restitution, law.friction, law.limit_restitution, law.event)
     values["law_reach"][first:last] += LOOKAHEAD * _smaller(base)
-    values["law_dim"][values["law_friction"][:, 0] == 0.0] = 1
-    if law.event:  # sliding friction alone, the same in all directions
-        values["law_dim"] = np.minimum(values["law_dim"], 3)
-        values["law_friction"][:, 1] = values["law_friction"][:, 0]
     values["collision_law"] = np.arange(first, last)
-    values["limit_law"] = np.arange(last, last + len(limit))
+    values["limit_law"] = np.arange(last, last + len(base.views["limit_law"]))
+    return values
+
+
+def _order(base: Struct) -> tuple[np.ndarray, int, int]:
+    """The model's law that each law here is made from; the first law of a pair of geoms, and that of a limit."""
+    pair, limit = base.views["collision_law"], base.views["limit_law"]
+    return np.concatenate([np.arange(base.nlaw), pair, limit]).astype(int), base.nlaw, base.nlaw + len(pair)
+
+
+def law_numbers(
+    base: Struct, restitution: ArrayLike, friction: ArrayLike, limit_restitution: ArrayLike, event: bool
+) -> dict[str, np.ndarray]:
+    """The fields of laws that restitution and friction decide, which `HardLaw` describes.
+
+    Those of many simulations have one more axis in front, and so have the fields then.
+    """
+    given = np.asarray(friction, float)
+    order, first, last = _order(base)
+    names, many = ("law_restitution", "law_friction", "law_dim"), given.shape[:-1]
+    values = {name: np.broadcast_to(base.views[name][order], many + base.views[name][order].shape) for name in names}
+    values = {name: array.copy() for name, array in values.items()}
+    values["law_restitution"][..., first:last] = restitution
+    values["law_restitution"][..., last:] = limit_restitution
+    sliding = values["law_friction"][..., first:last, :2]
+    sliding[...] = np.where(np.isnan(given)[..., None], sliding, given[..., None])
+    # MuJoCo's mixing keeps a least friction, where a file says none
+    values["law_friction"][values["law_friction"] <= LEAST_FRICTION] = 0.0
+    values["law_dim"][values["law_friction"][..., 0] == 0.0] = 1
+    if event:  # sliding friction alone, the same in all directions
+        values["law_dim"] = np.minimum(values["law_dim"], 3)
+        values["law_friction"][..., 1] = values["law_friction"][..., 0]
     return values
 
 

@@ -14,6 +14,7 @@ from saltus.number.functions import where
 from saltus.number.kernels import entry, kernel
 from saltus.sense.forces import contact_force
 from saltus.simulate.batches.reading import contacts_full
+from saltus.simulate.engine.batch_states import BatchStates
 from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.loops import load_group, load_model
 from saltus.solve.acceleration import forward
@@ -132,7 +133,12 @@ def contacts(lanes: Lanes) -> BatchContacts:
     if m.views["collision_geom1"].size:
         parts = lanes.share(lambda *span: _of_groups(lanes, *span), lanes.pace * lanes.groups)
     whole, real = (np.concatenate(tables) for tables in zip(*parts, strict=True))
-    pair = whole[:, 1]
+    return contacts_of(lanes, whole, real)
+
+
+def contacts_of(lanes: BatchStates, whole: np.ndarray, real: np.ndarray) -> BatchContacts:
+    """The contacts of a table: its whole and its real numbers."""
+    m, pair = lanes.m, whole[:, 1]
     side = {name: m.views[f"collision_{name}"][pair] for name in ("geom1", "geom2", "flex1", "flex2")}
     return BatchContacts(
         n=lanes.n,

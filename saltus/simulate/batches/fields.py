@@ -1,6 +1,6 @@
 """What can be read from a batch and written to it: fields, where their numbers lie, and what must be computed first."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +10,8 @@ from saltus.errors import OptionError
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
+from saltus.simulate.engine.batch_states import FIELDS
 from saltus.simulate.engine.data import CONSTRAINTS, SHOWN, sparse_rows
-from saltus.simulate.engine.lanes import FIELDS
 from saltus.simulate.engine.sensing import BODY_FIELDS
 
 # what must be computed before a field is read; each includes those before it, but for SENSORS, which do without BODIES
@@ -31,10 +31,19 @@ READABLE = frozenset([*STATES, *COMPUTED])
 
 def check_name(name: object) -> str:
     """The name of a field that can be read."""
-    if name in CONSTRAINTS:
+    if isinstance(name, str) and name in CONSTRAINTS:
         raise OptionError(f"{name} differs in size from simulation to simulation; see Batch.contacts for contacts")
-    if not isinstance(name, str) or name not in READABLE:
-        raise OptionError.unknown("field", name, READABLE)
+    return _among("field", name, READABLE)
+
+
+def check_state(name: object) -> str:
+    """The name of a field of the state or the inputs."""
+    return _among("field of the state or the inputs", name, STATES)
+
+
+def _among(what: str, name: object, known: Collection[str]) -> str:
+    if not isinstance(name, str) or name not in known:
+        raise OptionError.unknown(what, name, known)
     return name
 
 

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.model.model import Model
+from saltus.simulate.batches.state import indices
+from saltus.simulate.engine.batch_states import BatchStates
+from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.turn import Turn, in_turn
 from saltus.simulate.engine.varied_model import VariedModel
 
 #: Prefixes of the fields of MuJoCo's model that belong to objects of a kind.
@@ -110,3 +114,63 @@ def _spread(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
         return np.broadcast_to(given, shape)
     except ValueError:
         raise OptionError(f"{name} has shape {shape}, not {given.shape}") from None
+
+
+class ModelsOfEach:
+    """What users see and set of the models of the simulations that `lanes` hold."""
+
+    n: int
+    shared: Model
+    lanes: BatchStates
+    _turn: Turn
+
+    @property
+    def model(self) -> Any:
+        """The Model; where fields vary, a `BatchModel`, which has them by simulation."""
+        varied = self._varied_model
+        return self.shared if varied is None else BatchModel(self.shared, varied)
+
+    @property
+    def _varied_model(self) -> VariedModel | None:
+        return self.lanes.varied_model if isinstance(self.lanes, Lanes) else None
+
+    def body(self, name: str) -> NamedFields:
+        """The fields of a body that vary, [n, ...] each: `batch.body("torso").mass`."""
+        return self._named("body", name)
+
+    def joint(self, name: str) -> NamedFields:
+        """The fields of a joint and its degrees of freedom that vary: `batch.joint("knee").damping`."""
+        return self._named("joint", name)
+
+    def geom(self, name: str) -> NamedFields:
+        """The fields of a geom that vary: `batch.geom("floor").friction`."""
+        return self._named("geom", name)
+
+    def site(self, name: str) -> NamedFields:
+        """The fields of a site that vary."""
+        return self._named("site", name)
+
+    def tendon(self, name: str) -> NamedFields:
+        """The fields of a tendon that vary."""
+        return self._named("tendon", name)
+
+    def actuator(self, name: str) -> NamedFields:
+        """The fields of an actuator that vary: `batch.actuator("hip").gainprm`."""
+        return self._named("actuator", name)
+
+    def _named(self, kind: str, name: str) -> NamedFields:
+        return NamedFields(self.shared, self._varied_model, kind, name)
+
+    @in_turn
+    def model_of(self, i: int) -> Model:
+        """The model of simulation i by itself."""
+        return self._model_of(int(indices("model_of", i, self.n)[0]))
+
+    def _model_of(self, i: int) -> Model:
+        varied = self._varied_model
+        return self.shared if varied is None else varied.changed_model(i)
+
+    def _notice_model(self) -> None:
+        """Let what was written into the model take effect."""
+        if self._varied_model is not None:
+            self._varied_model.update()

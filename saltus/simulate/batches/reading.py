@@ -26,6 +26,7 @@ from saltus.simulate.batches.fields import (
     place_of,
 )
 from saltus.simulate.batches.memory import table_of
+from saltus.simulate.engine.batch_states import BatchStates
 from saltus.simulate.engine.data import dense_moment
 from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.sensing import attach_sensing, sensor_place
@@ -54,7 +55,7 @@ class Wanted(NamedTuple):
 class Reader:
     """What reads the quantities of the simulations that `lanes` hold."""
 
-    def __init__(self, model: Model, lanes: Lanes):
+    def __init__(self, model: Model, lanes: BatchStates):
         self.model, self.lanes = model, lanes
         self._places: dict[str, Place] = {}
 
@@ -115,7 +116,7 @@ class Reader:
         if stage == STATE:
             self._gather(table, rows)
         else:
-            self._compute(stage, {each.name for each in copied}, table, rows)
+            self._compute(stage, copied, table, rows)
         for sparse, array in moments:
             dense_moment(lanes.m, sparse, array)
 
@@ -127,9 +128,10 @@ class Reader:
 
         lanes.share(work, COPIED * lanes.n * len(rows))
 
-    def _compute(self, stage: int, names: set[str], table: np.ndarray, rows: np.ndarray) -> None:
+    def _compute(self, stage: int, wanted: list[Wanted], table: np.ndarray, rows: np.ndarray) -> None:
         lanes, loop = self.lanes, LOOPS[stage]
-        words = self._words(stage, names)
+        assert isinstance(lanes, Lanes)
+        words = self._words(stage, {each.name for each in wanted})
 
         def work(worker: int, first: int, last: int) -> int:
             workspace = lanes.prepared(worker)

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.errors import OptionError
-from saltus.simulate.batches.fields import STATES
-from saltus.simulate.engine.lanes import FORGETTING, Lanes
+from saltus.simulate.batches.fields import check_state
+from saltus.simulate.engine.batch_states import FORGETTING, BatchStates
 
 FORCES = ("qfrc_applied", "xfrc_applied")
 
@@ -18,14 +17,13 @@ class Views:
     by comparing it with what was left.
     """
 
-    def __init__(self, lanes: Lanes):
+    def __init__(self, lanes: BatchStates):
         self.lanes = lanes
         self._left: dict[str, np.ndarray] = {}  # a copy of what each view sees, in the order of the memory
 
     def of(self, name: str) -> NDArray[np.floating]:
         """A field as it lies in memory [groups, width, ...]."""
-        if name not in STATES:
-            raise OptionError.unknown("field of the state or the inputs", name, STATES)
+        check_state(name)
         if name not in self._left:
             self._left[name] = self._memory(name).copy()
         if name == "time":

@@ -6,17 +6,18 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.errors import OptionError
 from saltus.simulate.batches.arrays import SupportsDLPack, given
 from saltus.simulate.batches.copying import scatter
-from saltus.simulate.batches.fields import STATES
+from saltus.simulate.batches.fields import check_state
 from saltus.simulate.batches.memory import table_of
-from saltus.simulate.engine.lanes import FORGETTING, Lanes
+from saltus.simulate.engine.batch_states import FORGETTING, BatchStates
 
 COPIED = 1e-9  # s, about what it takes to copy a number
 
 
-def write(lanes: Lanes, name: str, values: ArrayLike | SupportsDLPack, ids: NDArray[np.int64] | None = None) -> None:
+def write(
+    lanes: BatchStates, name: str, values: ArrayLike | SupportsDLPack, ids: NDArray[np.int64] | None = None
+) -> None:
     """Set a field of the simulations `ids` (None: of all) to values [ids, ...], or to the same for all of them."""
-    if name not in STATES:
-        raise OptionError.unknown("field to write", name, STATES)
+    check_state(name)
     array = given(name, values)
     count = lanes.n if ids is None else len(ids)
     wanted = (count, *lanes.shape(name))

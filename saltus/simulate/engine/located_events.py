@@ -65,9 +65,13 @@ class EventReader:
     def read(self, kept: int) -> NDArray[Any]:
         """The events since the last call, in the order of time; `kept`: how many there were before."""
         count = self._d.views["event_count"]
-        rows = self._d.views["event_log"][: count[LOGGED]]
-        if count[LOST]:
-            warn(f"{count[LOST]} events did not fit into the log")
+        out = self.table(self._d.views["event_log"][: count[LOGGED]])
+        warn_of_lost(int(count[LOST]))
+        count[LOGGED] = count[LOST] = 0
+        return out
+
+    def table(self, rows: NDArray[np.float64]) -> NDArray[Any]:
+        """The events that rows of the log describe."""
         out = np.zeros(len(rows), self.dtype)
         item, kind = rows[:, ITEM].astype(int), rows[:, KIND].astype(int)
         out["time"], out["gap"], out["velocity"] = rows[:, TIME], rows[:, GAP], rows[:, SPEED]
@@ -80,5 +84,10 @@ class EventReader:
         out["impulse"] = np.where(impact[:, None], rows[:, NORMAL : TANGENT2 + 1], np.nan)
         for field, place in (("energy_before", BEFORE), ("energy_after", AFTER)):
             out[field] = np.where(impact | dense, rows[:, place], np.nan)
-        count[LOGGED] = count[LOST] = 0
         return out
+
+
+def warn_of_lost(events: int) -> None:
+    """Warn of so many events that the log had no room for."""
+    if events:
+        warn(f"{events} events did not fit into the log")

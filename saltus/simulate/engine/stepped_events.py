@@ -48,8 +48,12 @@ class StepEventReader:
             time = float(self._d.views["time"])
             warn(f"more than {MOST_EVENTS} events by t = {time:g} s; later ones are only counted")
         self.left_out += missed
-        rows = rows[: max(room, 0)]
+        out = self.table(rows[: max(room, 0)])
         count[LOGGED] = count[LOST] = 0
+        return out
+
+    def table(self, rows: NDArray[np.float64]) -> NDArray[Any]:
+        """The events that rows of the log describe."""
         if not len(rows):
             return np.empty(0, EVENT_DTYPE)
         names = {item: self._names(item) for item in np.unique(rows[:, ITEM]).astype(int).tolist()}

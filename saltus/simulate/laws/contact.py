@@ -1,12 +1,13 @@
 """Contact laws: `Soft`, `Hard` and `Compliant`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from saltus.arguments import mapping, text_of
+from saltus.arguments import mapping, numbers, text_of
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, warn
@@ -21,6 +22,21 @@ if TYPE_CHECKING:
     from saltus.integrate.integrator import Integrator
     from saltus.model.model import Model
     from saltus.simulate.laws.events import UserEvents
+
+
+#: A number, or in a `saltus.Batch` one for each simulation.
+Coefficient: TypeAlias = float | Sequence[float] | NDArray[np.floating]
+
+
+class Coefficients(NamedTuple):
+    """Restitution and friction (nan: the model's) of each pair of geoms that may touch, restitution of each limit.
+
+    Of n simulations: [n, pairs], [n, pairs], [n, limits].
+    """
+
+    restitution: NDArray[np.float64]
+    friction: NDArray[np.float64]
+    limits: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,9 @@ class Hard:
     impacts. With adaptive and other one-step integrators the times of these events are located (event-driven
     simulation); `moreau_jean` steps over them.
 
+    In a `saltus.Batch`, restitution, friction, limits and the numbers in `pairs` may be sequences of n numbers, one for
+    each simulation.
+
     Attributes:
         restitution: normal velocity after an impact over that before, in [0, 1].
         friction: coefficient of Coulomb's friction for all pairs of geoms; None: the model's, for sliding.
@@ -61,10 +80,10 @@ class Hard:
             events, however many) or "stop" (EventError).
     """
 
-    restitution: float = 0.0
-    friction: float | None = None
-    pairs: Mapping[tuple[str, str], float | Mapping[str, float]] = field(default_factory=dict)
-    limits: float = 0.0
+    restitution: Coefficient = 0.0
+    friction: Coefficient | None = None
+    pairs: Mapping[tuple[str, str], Coefficient | Mapping[str, Coefficient]] = field(default_factory=dict)
+    limits: Coefficient = 0.0
     impact: str = "newton"
     treatment: str = "simultaneous"
     gap_tolerance: float = 1e-10
@@ -80,10 +99,10 @@ class Hard:
     _repr_html_ = notebook_html
 
     def __post_init__(self) -> None:
-        _coefficient("restitution", self.restitution, 1.0)
-        _coefficient("limits", self.limits, 1.0)
-        if self.friction is not None:
-            _coefficient("friction", self.friction)
+        for name, most in (("restitution", 1.0), ("limits", 1.0), ("friction", np.inf)):
+            given = getattr(self, name)
+            if given is not None and isinstance(found := _coefficient(name, given, most), tuple):
+                object.__setattr__(self, name, found)  # which nobody can change, and which compares as a whole
         positive = ("gap_tolerance", "speed_tolerance", "bounce_height", "dense_events", "dense_time", "dense_step")
         for name in positive:
             if not (_number(name, getattr(self, name)) > 0):
@@ -96,13 +115,13 @@ class Hard:
             raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
         if self.dense not in DENSE_WAYS:
             raise OptionError.unknown("treatment of dense events", self.dense, list(DENSE_WAYS))
-        for pair, value in mapping("Hard: pairs", self.pairs).items():
-            _pair_values(pair, value)
+        pairs = {pair: _pair_values(pair, value) for pair, value in mapping("Hard: pairs", self.pairs).items()}
+        if any(isinstance(number, tuple) for values in pairs.values() for number in values.values()):
+            object.__setattr__(self, "pairs", pairs)
 
     def numbers(self, model: "Model", *, event: bool) -> HardLaw:
         """The law for a model; OptionError where `pairs` names what it does not have."""
         base = model.struct()
-        first, second = base.views["collision_geom1"], base.views["collision_geom2"]
         if base.layout.features & {"flexcontact", "flexequality"}:
             raise OptionError(
                 f"contact='hard': {model.name!r} has deformable bodies with contacts or edge-length constraints, "
@@ -115,21 +134,11 @@ class Hard:
                     "use time stepping with integrator='moreau_jean'"
                 )
             _say_what_is_left_out(model)
-        restitution = np.full(len(first), float(self.restitution))
-        friction = np.full(len(first), np.nan if self.friction is None else float(self.friction))
-        for pair, value in self.pairs.items():
-            a, b = (_geoms(model, name) for name in pair)
-            chosen = (np.isin(first, a) & np.isin(second, b)) | (np.isin(first, b) & np.isin(second, a))
-            if not chosen.any():
-                raise OptionError(f"Hard: pairs names {pair[0]!r} and {pair[1]!r}, which never touch in {model.name!r}")
-            values = _pair_values(pair, value)
-            restitution[chosen] = values.get("restitution", self.restitution)
-            if "friction" in values:
-                friction[chosen] = values["friction"]
+        own = self.coefficients(model)
         return HardLaw(
-            restitution=tuple(restitution.tolist()),
-            friction=tuple(friction.tolist()),
-            limit_restitution=(float(self.limits),) * base.nlimit,
+            restitution=tuple(own.restitution[0].tolist()),
+            friction=tuple(own.friction[0].tolist()),
+            limit_restitution=tuple(own.limits[0].tolist()),
             gap_tolerance=float(self.gap_tolerance),
             speed_tolerance=float(self.speed_tolerance),
             bounce_height=float(self.bounce_height),
@@ -141,6 +150,41 @@ class Hard:
             dense_time=float(self.dense_time),
             dense_step=float(self.dense_step),
         )
+
+    def coefficients(self, model: "Model", n: int | None = None) -> Coefficients:
+        """Restitution and friction in n simulations of a model, or in the only one there is.
+
+        OptionError where `pairs` names what the model does not have, or something is not one number or n.
+        """
+        base = model.struct()
+        first, second = base.views["collision_geom1"], base.views["collision_geom2"]
+        rows = 1 if n is None else n
+        restitution, friction = np.empty((rows, len(first))), np.empty((rows, len(first)))
+        restitution[...] = _column("restitution", self.restitution, n)
+        friction[...] = np.nan if self.friction is None else _column("friction", self.friction, n)
+        for pair, value in self.pairs.items():
+            a, b = (_geoms(model, name) for name in pair)
+            chosen = (np.isin(first, a) & np.isin(second, b)) | (np.isin(first, b) & np.isin(second, a))
+            if not chosen.any():
+                raise OptionError(f"Hard: pairs names {pair[0]!r} and {pair[1]!r}, which never touch in {model.name!r}")
+            values = _pair_values(pair, value)
+            what = f"in pairs[{pair}]"
+            restitution[:, chosen] = _column(f"restitution {what}", values.get("restitution", self.restitution), n)
+            if "friction" in values:
+                friction[:, chosen] = _column(f"friction {what}", values["friction"], n)
+        limits = np.broadcast_to(_column("limits", self.limits, n), (rows, base.nlimit))
+        return Coefficients(restitution, friction, limits)
+
+    def of_first(self) -> "Hard":
+        """The law of the first of many simulations."""
+        first = {name: _first(getattr(self, name)) for name in ("restitution", "friction", "limits")}
+        pairs = {pair: {name: _first(x) for name, x in _pair_values(pair, v).items()} for pair, v in self.pairs.items()}
+        return replace(self, **first, pairs=pairs)
+
+    def differs(self, other: "Hard") -> str:
+        """The first option that is another in `other`, but for restitution and friction; "" if there is none."""
+        names = [f.name for f in fields(self) if f.name not in ("restitution", "friction", "pairs", "limits")]
+        return next((name for name in names if getattr(self, name) != getattr(other, name)), "")
 
 
 class Compliant:
@@ -189,7 +233,17 @@ def _number(name: str, value: Any) -> float:
         raise OptionError(f"Hard: {name} must be a number, got {value!r}") from None
 
 
-def _coefficient(name: str, value: Any, most: float = np.inf) -> float:
+def _coefficient(name: str, value: Any, most: float = np.inf) -> float | tuple[float, ...]:
+    """A coefficient of one simulation, or those of many."""
+    if np.ndim(value):
+        given = numbers(f"Hard: {name}", value)
+        if given.ndim != 1 or not given.size:
+            raise OptionError(f"Hard: {name} must be a number, or one for each simulation, got shape {given.shape}")
+        return tuple(_one_coefficient(f"{name}[{k}]", x, most) for k, x in enumerate(given.tolist()))
+    return _one_coefficient(name, value, most)
+
+
+def _one_coefficient(name: str, value: Any, most: float) -> float:
     number = _number(name, value)
     if not 0 <= number <= most or not np.isfinite(number):
         span = f"between 0 and {most:g}" if np.isfinite(most) else "finite and not negative"
@@ -197,7 +251,22 @@ def _coefficient(name: str, value: Any, most: float = np.inf) -> float:
     return number
 
 
-def _pair_values(pair: Any, value: Any) -> dict[str, float]:
+def _column(name: str, value: Any, n: int | None) -> np.ndarray:
+    """A coefficient of n simulations [n, 1], or [1, 1]."""
+    if not np.ndim(value):
+        return np.full((1, 1), float(value))
+    if n is None:
+        raise OptionError(f"Hard: {name} holds {len(value)} numbers, one for each simulation of a saltus.Batch")
+    if len(value) != n:
+        raise OptionError(f"Hard: {name} holds {len(value)} numbers for {n} simulations")
+    return np.array(value, float)[:, None]
+
+
+def _first(value: Any) -> Any:
+    return value[0] if np.ndim(value) else value
+
+
+def _pair_values(pair: Any, value: Any) -> dict[str, float | tuple[float, ...]]:
     """restitution and friction of an entry of `pairs`."""
     if not (isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(name, str) for name in pair)):
         raise OptionError(f"Hard: a key of pairs must be two names of geoms or bodies, got {pair!r}")

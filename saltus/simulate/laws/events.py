@@ -30,7 +30,7 @@ class Event:
     in `trajectory.attrs["ended_by"]`, and so does `Simulation.step`. `name`: in the log of events.
 
     Both are plain functions of numbers, loops and branches, which are compiled; what they refer to by name belongs to
-    their code, as of `saltus.controller`. For `saltus.Simulation(..., events=[...])`.
+    their code, as of `saltus.controller`. For `saltus.Simulation(..., events=[...])`, and batches.
     """
 
     kind = USER

@@ -4,6 +4,8 @@ Law: reading a field gives what its view holds, simulation i in place i // width
 views are, bit for bit, those after `write`.
 """
 
+import copy
+
 import numpy as np
 import pytest
 from helpers.batches import scene
@@ -58,6 +60,10 @@ def test_writing_is_noticed(model, name, integrator):
     values = batch.read(name) + 0.01
     view[0, 1], view[1, 0] = values[1], values[WIDTH]
     written.write(name, values[[1, WIDTH]], [1, WIDTH])
+    for batch in (seen, written):  # what else is done to the batch does not hide it
+        batch.reset([2])
+        batch.write("ctrl", 0.1, [0])
+    seen = copy.copy(seen)
     for field in ("qacc", "sensordata"):
         assert_array_equal(seen.read(field), written.read(field))
     for batch in (seen, written):
@@ -96,8 +102,6 @@ def test_other_libraries_see_it(model):
 
 def test_copies_are_apart(model):
     """A batch that was copied has memory of its own."""
-    import copy
-
     batch = saltus.Batch(model, 3, threads=1)
     view = batch.view("qpos")
     other = copy.copy(batch)

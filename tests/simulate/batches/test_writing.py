@@ -30,7 +30,7 @@ def numbers(batch, name, seed=0):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", STATES)
 def test_reads_what_was_written(model, name, threads, monkeypatch):
-    monkeypatch.setattr("saltus.simulate.engine.lanes.WORTH_A_THREAD", 0.0)
+    monkeypatch.setattr("saltus.simulate.engine.batch_states.WORTH_A_THREAD", 0.0)
     batch = saltus.Batch(model, N, threads=threads)
     values = numbers(batch, name)
     before = {other: batch.read(other) for other in STATES}
@@ -96,7 +96,7 @@ def test_wrong_values(model):
         batch.write("qpos", np.zeros((2, 1, 1)))
     with pytest.raises(OptionError, match="did you mean 'qpos'"):
         batch.write("qpso", 0.0)
-    with pytest.raises(OptionError, match="unknown field to write 'xpos'"):
+    with pytest.raises(OptionError, match="unknown field of the state or the inputs 'xpos'"):
         batch.write("xpos", 0.0)
     with pytest.raises(OptionError, match="write: ids must be whole numbers from 0 to 2"):
         batch.write("qpos", 0.0, [3])

@@ -55,6 +55,9 @@ def test_kernels_get_the_numbers_of_each_pair():
         ({"restitution": "much"}, "restitution must be a number"),
         ({"friction": -1}, "friction must be finite and not negative"),
         ({"limits": float("nan")}, "limits must be between 0 and 1"),
+        ({"restitution": [0.5, 1.2]}, r"restitution\[1\] must be between 0 and 1"),
+        ({"restitution": [[0.5]]}, "restitution must be a number, or one for each simulation"),
+        ({"friction": ["much"]}, "friction must be numbers"),
         ({"gap_tolerance": 0}, "gap_tolerance must be positive"),
         ({"impact": "newtons"}, "unknown impact law 'newtons'"),
         ({"treatment": "parallel"}, "unknown treatment of impacts 'parallel'"),
@@ -74,6 +77,28 @@ def test_numbers_that_cannot_be(given, message):
 def test_pairs_that_are_not_there(pair, message):
     with pytest.raises(saltus.OptionError, match=message):
         saltus.Simulation(TWO, contact=saltus.Hard(pairs={pair: 0.5}))
+
+
+def test_numbers_of_each_simulation():
+    """Arrays become tuples, so that laws compare; pairs have their own; a single simulation refuses them."""
+    pairs = {("floor", "ball"): [0.8, 0.9], ("b", "floor"): {"friction": np.array([0.1, 0.2])}}
+    law = saltus.Hard(restitution=np.array([0.5, 0.6]), limits=[0.1, 0.2], pairs=pairs)
+    assert law == saltus.Hard(restitution=(0.5, 0.6), limits=(0.1, 0.2), pairs=pairs) and law.restitution == (0.5, 0.6)
+    model = saltus.load(TWO)
+    found, base, names = law.coefficients(model, 2), model.struct(), model.names("geom")
+    pair = [{names[a], names[b]} for a, b in zip(base.collision_geom1, base.collision_geom2, strict=True)]
+    at = {name: pair.index({"floor", name}) for name in ("ball", "left", "right")}
+    np.testing.assert_array_equal(found.restitution[:, [at["ball"], at["left"]]], [[0.8, 0.5], [0.9, 0.6]])
+    np.testing.assert_array_equal(found.friction[:, [at["left"], at["right"]]], [[0.1, 0.1], [0.2, 0.2]])
+    assert np.isnan(found.friction[:, at["ball"]]).all() and found.limits.shape == (2, 0)
+    first = law.of_first()
+    assert first.restitution == 0.5 and first.limits == 0.1
+    assert first.pairs == {("floor", "ball"): {"restitution": 0.8}, ("b", "floor"): {"friction": 0.1}}
+    assert not law.differs(first) and law.differs(saltus.Hard(dense="stop")) == "dense"
+    with pytest.raises(saltus.OptionError, match="holds 2 numbers, one for each simulation of a"):
+        saltus.Simulation(TWO, contact=law)
+    with pytest.raises(saltus.OptionError, match="friction holds 3 numbers for 2 simulations"):
+        saltus.Hard(friction=[1, 2, 3]).coefficients(model, 2)
 
 
 def test_adhesion_is_refused_where_events_are_located():

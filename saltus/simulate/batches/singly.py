@@ -1,0 +1,68 @@
+"""Quantities and contacts of simulations that take turns: as a single simulation computes them, to the bit."""
+
+import numpy as np
+from numba import types
+
+from saltus.contact.counts import NCON
+from saltus.model.model import Model
+from saltus.number.kernels import Entry
+from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contacts_of
+from saltus.simulate.batches.fields import BODIES, INVERSE, SENSORS, STATES, Place
+from saltus.simulate.batches.reading import Reader, Wanted, contacts_full, with_features
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.one_by_one import OneByOne
+from saltus.simulate.engine.sensing import attach_sensing, bodies, sense
+from saltus.solve.status import CONTACTS_FULL
+
+FURTHER: dict[int, Entry] = {SENSORS: sense, BODIES: bodies, INVERSE: loops.inverse}  # beyond `loops.forward`
+
+
+class SingleReader(Reader):
+    """What reads the quantities of simulations that take turns."""
+
+    def __init__(self, model: Model, turns: OneByOne):
+        super().__init__(model, turns)
+        self._turns = turns
+
+    def _place(self, name: str) -> Place:
+        if name in STATES:  # an engine has more room than a field needs
+            span = self.lanes.span(name)
+            return Place(np.arange(span.start, span.stop), self.lanes.shape(name))
+        return super()._place(name)
+
+    def _compute(self, stage: int, wanted: list[Wanted], table: np.ndarray, rows: np.ndarray) -> None:
+        turns, extra = self._turns, 0
+        words = self._words(stage, {each.name for each in wanted})
+        sensing = turns.m if words is None else with_features(turns.m, words)
+        if stage in FURTHER:
+            for workspace in turns.workspaces:
+                attach_sensing(self.model, workspace)
+            extra = FURTHER[stage].address(sensing, turns.workspaces[0], result=types.none)
+        found, status = turns.look_each(rows, extra)
+        if status == CONTACTS_FULL:
+            raise contacts_full(turns.m)
+        first = 0
+        for each in wanted:
+            last = first + len(each.place.rows)
+            each.array[...] = found[:, first:last].reshape(each.array.shape)
+            first = last
+
+
+def contacts_singly(turns: OneByOne) -> BatchContacts:
+    """All contacts of simulations that take turns, as `contacts` has those in lanes."""
+    m, d = turns.m, turns.workspaces[0].views
+    whole, real = [np.zeros((0, WHOLE), np.int64)], [np.zeros((0, REAL))]
+    for i in range(turns.n if m.views["collision_geom1"].size else 0):
+        if turns.look_at(i) == CONTACTS_FULL:
+            raise contacts_full(m)
+        here = slice(int(d["count"][NCON]))
+        pair, dist, block = d["contact_collision"][here], d["contact_dist"][here], d["contact_block"][here]
+        force = np.zeros((len(pair), 6))
+        for k in np.flatnonzero(block >= 0):
+            row, dim = d["block_row"][block[k]], d["block_dim"][block[k]]
+            force[k, :dim] = d["row_force"][row : row + dim]
+        near = dist <= m.views["law_reach"][m.views["collision_law"][pair]]
+        place = d["contact_pos"][here], d["contact_frame"][here]
+        whole.append(np.column_stack([np.full(len(pair), i), pair])[near])
+        real.append(np.column_stack([dist, *place, force])[near])
+    return contacts_of(turns, np.concatenate(whole), np.concatenate(real))

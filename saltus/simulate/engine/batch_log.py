@@ -1,0 +1,53 @@
+"""The events of many simulations, as compiled code has logged them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.model.event_enums import EVENT_WIDTH
+
+COLUMNS = 1 + EVENT_WIDTH  # the simulation's number, then the columns of `event_log`
+
+
+class BatchLog:
+    """Rows [1 + EVENT_WIDTH] of n simulations: the number of one, then an event of it.
+
+    Blocks of rows may come from several threads, those of one simulation in the order of its time. `most`: how many
+    events of a simulation are kept. What is forgotten is left out when it is read, and leaves memory now and then.
+    """
+
+    def __init__(self, n: int, most: int | None = None):
+        self._blocks: list[NDArray[np.float64]] = []
+        self._since = np.zeros(n, int)  # the first block that counts, of each simulation
+        self._most = most
+        self._kept = 0  # rows after the last look
+
+    def add(self, rows: NDArray[np.float64]) -> None:
+        """Add a block, which is not copied."""
+        if len(rows):
+            self._blocks.append(rows)
+
+    def forget(self, simulations: NDArray[np.integer]) -> None:
+        """Forget the events of some up to here."""
+        self._since[simulations] = len(self._blocks)
+        if sum(map(len, self._blocks)) > 2 * self._kept + 100_000:
+            self.rows()
+
+    def rows(self) -> NDArray[np.float64]:
+        """All that are kept, by simulation, and each in the order of time."""
+        counts = [len(block) for block in self._blocks]
+        rows = np.concatenate([np.empty((0, COLUMNS)), *self._blocks])
+        simulation = rows[:, 0].astype(int)
+        rows = rows[np.repeat(np.arange(len(counts)), counts) >= self._since[simulation]]
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        if self._most is not None:
+            first = np.searchsorted(rows[:, 0], rows[:, 0])
+            rows = rows[np.arange(len(rows)) - first < self._most]
+        self._blocks, self._kept = [rows], len(rows)
+        self._since[:] = 0
+        return rows
+
+    def of(self, simulation: int) -> NDArray[np.float64]:
+        """Those of one."""
+        rows = self.rows()
+        first, last = np.searchsorted(rows[:, 0], [simulation, simulation + 1])
+        return rows[first:last]
