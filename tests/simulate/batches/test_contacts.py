@@ -19,7 +19,7 @@ from saltus.simulate.analysis.current_contacts import touching
 WIDTH = LANES["float64"].width
 GAP = """
 <mujoco><worldbody><geom name="floor" type="plane" size="3 3 .1" margin="0.01" gap="0.04"/>
-  <body pos="0 0 0.12"><freejoint/><geom name="box" type="box" size="0.1 0.1 0.1" mass="2"/></body>
+  <body pos="0 0 0.12"><freejoint/><geom name="heavy" size="0.1" mass="2"/></body>
   <body pos="0.5 0 0.12"><freejoint/><geom name="ball" size="0.1" mass="1" condim="6"/></body>
 </worldbody></mujoco>"""
 
@@ -49,6 +49,7 @@ def assert_same_as_singles(batch):
     return found
 
 
+@pytest.mark.slow
 def test_equals_single_simulations(batch):
     found = assert_same_as_singles(batch)
     assert len(np.unique(found.count)) > 1  # not the same in all lanes
@@ -88,6 +89,7 @@ def test_equals_mujoco():
             assert_allclose(found.dist[row], d.contact.dist[k], rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_room_grows(batch, monkeypatch):
     """However little room there is at first."""
     wanted = batch.contacts()
@@ -97,6 +99,7 @@ def test_room_grows(batch, monkeypatch):
         assert_array_equal(getattr(found, name), getattr(wanted, name))
 
 
+@pytest.mark.slow
 def test_on_threads():
     alone, shared = (moved(saltus.Batch(scene(), 4 * WIDTH + 1, threads=k), 30) for k in (1, 3))
     shared.lanes.pace = 1.0
@@ -105,16 +108,16 @@ def test_on_threads():
 
 
 def test_sums_of_forces():
-    """A ball and a box that rest are carried by the floor."""
+    """Two balls that rest are carried by the floor."""
     batch = saltus.Batch(GAP, 3, threads=1)
     batch.step(2000)
     weight = 9.81 * np.array([0, 0, 1.0])
-    on_ball, on_box = batch.contact_force("ball", "floor"), batch.contact_force("box")
+    on_ball, on_heavy = batch.contact_force("ball", "floor"), batch.contact_force("heavy")
     assert_allclose(on_ball, np.tile(1 * weight, (3, 1)), rtol=0, atol=1e-3)
-    assert_allclose(on_box, np.tile(2 * weight, (3, 1)), rtol=0, atol=1e-3)
-    assert_allclose(batch.contact_force("floor", ["ball", 1]), -on_ball - on_box, rtol=0, atol=1e-12)
+    assert_allclose(on_heavy, np.tile(2 * weight, (3, 1)), rtol=0, atol=1e-3)
+    assert_allclose(batch.contact_force("floor", ["ball", 1]), -on_ball - on_heavy, rtol=0, atol=1e-12)
     assert_array_equal(batch.contact_force(2, kind="body"), on_ball)
-    assert_array_equal(batch.contact_force("ball", "box"), np.zeros((3, 3)))
+    assert_array_equal(batch.contact_force("ball", "heavy"), np.zeros((3, 3)))
 
 
 def test_nothing_can_touch():
@@ -124,7 +127,8 @@ def test_nothing_can_touch():
     assert_array_equal(found.count, [0, 0, 0])
 
 
-def test_wrong_names(batch):
+def test_wrong_names():
+    batch = saltus.Batch(GAP, 3, threads=1)
     with pytest.raises(KeyError, match="no geom 'flor'"):
         batch.contact_force("ball", "flor")
     with pytest.raises(OptionError, match="unknown kind 'site'"):

@@ -41,14 +41,15 @@ def test_sees_the_memory(model, precision):
         assert np.shares_memory(view, batch.lanes.states) or name == "time" or not view.size
 
 
-def test_follows_steps(model):
-    batch = saltus.Batch(model, N, threads=1)
+def test_follows_steps():
+    batch = saltus.Batch("cart_pole", N, threads=1)
     view = batch.view("qpos")
     batch.step(3)
     assert_array_equal(flat(view, N), batch.qpos)
 
 
-@pytest.mark.parametrize("integrator", [None, pytest.param("dopri5", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", [None, "dopri5"])
 @pytest.mark.parametrize("name", ["qpos", "qvel", "act", "time", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos"])
 def test_writing_is_noticed(model, name, integrator):
     """By steps and by what is computed, in the simulations that were changed."""
@@ -72,6 +73,7 @@ def test_writing_is_noticed(model, name, integrator):
     assert_array_equal(seen.time, written.time)
 
 
+@pytest.mark.slow
 def test_a_written_state_is_kept_whole(model):
     """Writing after a view was taken does not make the batch forget what is written next."""
     batch = saltus.Batch(model, N, threads=1)

@@ -61,7 +61,8 @@ def test_some_simulations(model):
     batch.write("ctrl", np.zeros((0, 4)), [])
 
 
-@pytest.mark.parametrize("integrator", [None, pytest.param("dopri5", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", [None, "dopri5"])
 def test_what_integrators_remember_is_forgotten(model, integrator):
     """Of the simulations that are set, and of no others."""
     used, fresh, other = (saltus.Batch(model, 3, threads=1, integrator=integrator) for _ in range(3))
@@ -79,6 +80,7 @@ def test_what_integrators_remember_is_forgotten(model, integrator):
         assert_array_equal(used.qpos[i], wanted.qpos[i])
 
 
+@pytest.mark.slow
 def test_forces_act_once_they_are_written(model):
     batch, other = (saltus.Batch(model, 3, threads=1) for _ in range(2))
     force = np.zeros((3, batch.model.nv))
