@@ -1,13 +1,12 @@
 """Batches: many simulations of one model at once, in the lanes of SIMD registers and on several threads."""
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from saltus.arguments import numbers, positive, whole_number
+from saltus.arguments import numbers, positive, thread_count, whole_number
 from saltus.errors import DivergenceError, ModelError, OptionError, warn
 from saltus.integrate.adaptive.memory import STUCK
 from saltus.integrate.registry import IntegratorChoice, find_integrator
@@ -78,7 +77,7 @@ class Batch:
         if not isinstance(precision, str) or precision not in LANES:
             raise OptionError.unknown("precision", precision, LANES)
         self.precision = precision
-        self.threads = _threads(threads)
+        self.threads = thread_count(threads)
         self.integrator = find_integrator(integrator, self.model.opt.integrator)
         check_sampling(self.model, self.integrator)
         check_discrete(self.model, self.integrator)
@@ -282,13 +281,6 @@ def _restored(kind, made, kept, lanes, own) -> Batch:
     for name, value in {**kept, **own}.items():
         setattr(batch, name, value)
     return batch
-
-
-def _threads(threads: int | None) -> int:
-    if threads is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
-    return whole_number("threads", threads, 1)
 
 
 def _indices(ids: Any, n: int) -> np.ndarray:

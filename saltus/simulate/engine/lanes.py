@@ -132,21 +132,28 @@ class Lanes:
         """n steps of h seconds; returns the worst status."""
 
         def work(worker: int, first: int, last: int, n: int = n) -> int:
-            counts = (first, last, self._present_rows(), self.width, n, h)
-            workspace = self._prepared(worker)
+            counts = (first, last, self.present_rows(), self.width, n, h)
+            workspace = self.prepared(worker)
             arrays = (self.states, self.clock, self.flags)
             return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
 
+        return max(self.share_out(work, n))
+
+    def share_out(self, work: Callable[..., int], n: int) -> list[int]:
+        """What `work(worker, first group, last group)` returns for n steps of all groups, shared by the threads.
+
+        `work(0, 0, 0, 0)` must do nothing but compile.
+        """
         workers = len(self.workspaces)
         if self.pace * self.groups * n < WORTH_A_THREAD * workers:
             workers = 1
         began = clock.perf_counter()
         if workers > 1 and self._pool is None:
             work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        status = max(self._shared_out(work, workers))
+        results = self._shared_out(work, workers)
         if n:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
-        return status
+        return results
 
     def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
         """Readings of all sensors of all states [n, nsensordata]."""
@@ -154,11 +161,11 @@ class Lanes:
         out = np.zeros((self.groups * self.width, self.model.nsensordata), self.states.dtype)
 
         def work(worker: int, first: int, last: int) -> None:
-            workspace = self._prepared(worker)
+            workspace = self.prepared(worker)
             attach_sensing(self.model, workspace)
             count = workspace.views["count"]
             unsolved = int(count[NUNSOLVED])
-            rows = self._present_rows()
+            rows = self.present_rows()
             sense_batch(self.m, sensing, workspace, self.states, out, first, last, rows, self.width)
             count[NUNSOLVED] = unsolved  # looking is not a step
 
@@ -176,12 +183,13 @@ class Lanes:
             workspace.views["count"][NUNSOLVED] = 0
         return failed
 
-    def _prepared(self, worker: int) -> Struct:
+    def prepared(self, worker: int) -> Struct:
+        """The workspace of a thread."""
         workspace = self.workspaces[worker]
         workspace.ints[DATA.slot["has_xfrc"]] = self.forced
         return workspace
 
-    def _present_rows(self) -> int:
+    def present_rows(self) -> int:
         """How many numbers of a state go into a workspace: none of forces where there are none."""
         return self._rows if self.forced else self._unforced_rows
 

@@ -16,12 +16,12 @@ from saltus.integrate import work
 from saltus.integrate.adaptive import dopri5
 from saltus.integrate.event import event_driven, event_functions
 from saltus.integrate.event.event_driven import goes_on, log_is_full
-from saltus.integrate.integrator import Integrator
+from saltus.integrate.integrator import Integrator, Kernel
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.components import lane_get
 from saltus.number.functions import any_lane, maximum, rarely
-from saltus.number.kernels import Entry, entry
+from saltus.number.kernels import Entry, entry, kernel
 from saltus.number.kinds import NTANGENT
 from saltus.sense.delay import sample_sensors
 from saltus.sense.point_columns import point_columns
@@ -133,38 +133,65 @@ def advance_batch(integrator: Integrator) -> Entry:
 
 @functools.cache
 def _advance_batch(step, label: str, parameters: int) -> Entry:
+    take_steps = group_steps(step)
+
     def advance_batch(m, d, d_real, states, clock, flags, first, last, rows, width, n, h, parameters):
         status = OK
         for group in range(first, last):
-            for k in range(rows):
-                for lane in range(width):
-                    d_real[k, lane] = states[group, k, lane]
+            load_group(d_real, states, group, rows, width)
             bad = bad_start(m, d)
-            for _ in range(n):
-                for lane in range(width):
-                    d_real[TIME, lane] = clock[group, lane]
-                hold_control(m, d, h)
-                sample_sensors(m, d)
-                start = d.time
-                result = step(m, d, h, *parameters)
-                record_controls(m, d, start)
-                status = max(status, result)
-                for lane in range(width):
-                    whole = d_real[TIME, lane] == lane_get(start + h, lane)
-                    taken = float64(d_real[TIME, lane]) - float64(lane_get(start, lane))
-                    clock[group, lane] += h if whole else taken
+            status = max(status, take_steps(m, d, d_real, clock, group, width, n, h, parameters))
             bad = maximum(bad, bad_state(m, d))
             if rarely(any_lane(bad > 0.5)):
                 for lane in range(width):
                     flags[group, lane] = lane_get(bad, lane) > 0.5
-            for lane in range(width):
-                d_real[TIME, lane] = clock[group, lane]
-            for k in range(rows):
-                for lane in range(width):
-                    states[group, k, lane] = d_real[k, lane]
+            store_group(d_real, states, clock, group, rows, width)
         return status
 
     return entry(advance_batch, name=f"batch_{label}", parameters=parameters)
+
+
+@kernel(inline=True)
+def load_group(d_real, states, group, rows, width):
+    """The state of a group of lanes from states [groups, rows, width] into data."""
+    for k in range(rows):
+        for lane in range(width):
+            d_real[k, lane] = states[group, k, lane]
+
+
+@kernel(inline=True)
+def store_group(d_real, states, clock, group, rows, width):
+    """The state of a group of lanes from data, with the time of its clock, into states [groups, rows, width]."""
+    for lane in range(width):
+        d_real[TIME, lane] = clock[group, lane]
+    for k in range(rows):
+        for lane in range(width):
+            states[group, k, lane] = d_real[k, lane]
+
+
+@functools.cache
+def group_steps(step) -> Kernel:
+    """Kernel of n steps of the group of lanes in data, whose clock [groups, width] (s) goes on; returns a status."""
+
+    @kernel(inline=True)
+    def take_steps(m, d, d_real, clock, group, width, n, h, parameters):
+        status = OK
+        for _ in range(n):
+            for lane in range(width):
+                d_real[TIME, lane] = clock[group, lane]
+            hold_control(m, d, h)
+            sample_sensors(m, d)
+            start = d.time
+            result = step(m, d, h, *parameters)
+            record_controls(m, d, start)
+            status = max(status, result)
+            for lane in range(width):
+                whole = d_real[TIME, lane] == lane_get(start + h, lane)
+                taken = float64(d_real[TIME, lane]) - float64(lane_get(start, lane))
+                clock[group, lane] += h if whole else taken
+        return status
+
+    return take_steps
 
 
 record = entry(dopri5.record)

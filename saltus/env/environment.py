@@ -1,0 +1,179 @@
+"""`Environment`: a task for an agent, declared as a class."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.arguments import mapping, numbers, whole_number
+from saltus.env.layout import Added
+from saltus.env.observation import Observed, joint_span, sensor_span
+from saltus.env.terms import Term, term
+from saltus.errors import OptionError
+from saltus.integrate.integrator import Kernel
+from saltus.integrate.registry import IntegratorChoice
+from saltus.model.load import ModelSource, load
+from saltus.model.model import KINDS, Model
+from saltus.simulate.laws.control import Controller
+
+#: Attributes that may be changed where an environment is made, beside parameters and options.
+SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep")
+
+
+class Environment:
+    """A task: a model, what an agent sees of it and does to it, what it is rewarded for, how episodes begin and end.
+
+    A subclass declares, all of it but the model optional:
+
+    `model`: what `saltus.load` takes, or a function that gives it. `frame_skip`: steps of the simulation in one of the
+    environment. `max_episode_steps`: after how many steps of the environment an episode is truncated (None: never).
+    `integrator`, `timestep` (s): as in `saltus.Simulation`. `control`: a controller in the time loop.
+
+    `observation`: fields by MuJoCo's names, with places ("qpos[1:]", "xpos[torso, 2]", "sensordata[gyro]"), and terms,
+    in order; `saltus.env.observed` limits, scales and disturbs one. `rewards`: terms by the names under which infos
+    report them; their sum is the reward; those whose names begin with an underscore are not reported. `infos`: more
+    terms that infos report. `reset_infos`: names of those that are reported when an episode begins, too. `terminated`:
+    a term that says whether the episode has ended. `before_step`: a term that turns e.action into d.ctrl, where the
+    action is not the controls themselves, and that may apply forces. `action_range`: (least, largest) of the actions,
+    numbers or one for each; None: the controls' ranges. `reset`: a term that turns the model's start, d.qpos and d.qvel,
+    into the start of an episode. `remember`: a term that sets memory after each step and each reset, when all others
+    have read it.
+
+    `parameters`: numbers or rows of numbers by name, which terms read as `e.NAME` and which may differ from simulation
+    to simulation. `memory`: the same of what terms keep; it begins anew with each episode. `ids`: names for places in
+    the model, ("body", "torso"), which terms read as `e.NAME`: an index; of ("qpos", joint), ("qvel", joint) and
+    ("sensordata", sensor) that of the first number there. `options`: values of attributes that choose between
+    declarations, which then are properties.
+
+    `quantities`: "present": computed quantities are those of the state that a step has reached; "step": those that the
+    integrator left, as Gymnasium's environments read them.
+
+    For what terms are see `saltus.env.term`.
+    """
+
+    model: ClassVar[Any] = None
+    frame_skip: int = 1
+    max_episode_steps: int | None = None
+    integrator: IntegratorChoice = None
+    timestep: float | None = None
+    control: Controller | None = None
+    observation: Sequence[str | Term | Observed] = ("qpos", "qvel")
+    rewards: Mapping[str, Term] = {}
+    infos: Mapping[str, Term] = {}
+    reset_infos: Sequence[str] = ()
+    terminated: Term | None = None
+    before_step: Term | None = None
+    action_range: tuple[ArrayLike, ArrayLike] | None = None
+    reset: Term | None = None
+    remember: Term | None = None
+    parameters: Mapping[str, ArrayLike] = {}
+    memory: Mapping[str, ArrayLike] = {}
+    ids: Mapping[str, tuple[str, str]] = {}
+    options: Mapping[str, Any] = {}
+    quantities: str = "present"
+    camera: Any = None
+
+    def __init__(self, **changes: object):
+        self.values: dict[str, NDArray[np.float64]] = {}
+        cls = type(self)
+        given = dict(mapping(f"{cls.__name__}: parameters", self.declared("parameters")))
+        options = dict(mapping(f"{cls.__name__}: options", cls.options))
+        for name, value in changes.items():
+            if name in given:
+                given[name] = _like(f"parameter {name}", value, given[name])
+            elif name in options:
+                options[name] = value
+            elif name in SETTINGS:
+                setattr(self, name, value)
+            else:
+                raise OptionError.unknown(f"parameter of {cls.__name__}", name, [*given, *options, *SETTINGS])
+        self.option = SimpleNamespace(**options)
+        self.values = {name: numbers(f"parameter {name}", value) for name, value in given.items()}
+        self.frame_skip = whole_number("frame_skip", self.frame_skip, 1)
+        limit = self.max_episode_steps
+        self.max_episode_steps = None if limit is None else whole_number("max_episode_steps", limit, 1)
+
+    def declared(self, name: str) -> Any:
+        """What the class declares under a name: functions as they are, what a property gives."""
+        if name in vars(self):
+            return vars(self)[name]
+        value = inspect.getattr_static(type(self), name)
+        if isinstance(value, property):
+            return getattr(self, name)
+        return value.__func__ if isinstance(value, staticmethod) else value
+
+    def loaded(self) -> Model:
+        """The model."""
+        source: ModelSource | Callable[[], ModelSource] | None = self.declared("model")
+        if source is None:
+            raise OptionError(f"{type(self).__name__} has no model; set the attribute `model`")
+        return load(source() if callable(source) else source)
+
+    def terms(self, name: str) -> dict[str, Kernel]:
+        """The terms of a mapping, made kernels."""
+        where = f"{type(self).__name__}: {name}"
+        return {key: _term(f"{where}[{key!r}]", value) for key, value in mapping(where, self.declared(name)).items()}
+
+    def term(self, name: str) -> Kernel | None:
+        """A term by its name, made a kernel; None where there is none."""
+        value = self.declared(name)
+        return None if value is None else _term(f"{type(self).__name__}: {name}", value)
+
+    def first_memory(self) -> dict[str, NDArray[np.float64]]:
+        """What memory begins with."""
+        given = mapping(f"{type(self).__name__}: memory", self.declared("memory"))
+        return {name: numbers(f"memory {name}", value) for name, value in given.items()}
+
+    def places(self, model: Model) -> dict[str, int]:
+        """The numbers that `ids` stand for."""
+        given = mapping(f"{type(self).__name__}: ids", self.declared("ids"))
+        return {name: _place(name, what, model) for name, what in given.items()}
+
+    def added(self) -> Added:
+        """The fields that it adds to an episode."""
+        sizes = [
+            {name: _size(name, value) for name, value in values.items()}
+            for values in (self.values, self.first_memory())
+        ]
+        return Added(*sizes, tuple(self.declared("ids")))
+
+
+def _term(name: str, value: Any) -> Kernel:
+    try:
+        return term(value)
+    except (OptionError, TypeError) as error:
+        raise OptionError(f"{name}: {error}") from None
+
+
+def _like(name: str, value: Any, example: Any) -> np.ndarray:
+    """Numbers of the shape of an example."""
+    found, shape = numbers(name, value), np.shape(example)
+    try:
+        return np.broadcast_to(found, shape).astype(float)
+    except ValueError:
+        raise OptionError(f"{name} has shape {shape}, not {found.shape}") from None
+
+
+def _size(name: str, value: np.ndarray) -> int:
+    if value.ndim > 1 or value.ndim and not value.size:
+        raise OptionError(f"{name} must be a number or a row of numbers, got shape {value.shape}")
+    return value.size if value.ndim else 0
+
+
+def _place(name: str, what: Any, model: Model) -> int:
+    try:
+        kind, of = what
+    except (TypeError, ValueError):
+        raise OptionError(f"id {name} must be (kind, name), such as ('body', 'torso'), got {what!r}") from None
+    if kind == "qpos":
+        return joint_span(model, of, model.jnt_qposadr, model.nq).start
+    if kind == "qvel":
+        return joint_span(model, of, model.jnt_dofadr, model.nv).start
+    if kind == "sensordata":
+        return sensor_span(model, of).start
+    if kind not in KINDS:
+        raise OptionError.unknown("kind of id", kind, ["qpos", "qvel", "sensordata", *KINDS])
+    return model.id(kind, of)

@@ -1,0 +1,62 @@
+"""Terms: plain Python functions f(m, d, e) of one simulation, which the step compiles for all of them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from numba import types
+from numba.core.errors import NumbaError
+
+from saltus.dynamics.user_laws import user_kernel
+from saltus.errors import OptionError
+from saltus.integrate.integrator import Kernel
+from saltus.number.components import zero_like
+from saltus.number.functions import where
+from saltus.number.kernels import kernel
+from saltus.number.kinds import LaneType, MaskType
+from saltus.number.struct_types import KINDS, StructType
+from saltus.number.structs import Struct
+
+#: f(m, d, e): of the kernels' Model and Data and of the episode.
+Term: TypeAlias = Callable[[Struct, Struct, Struct], object]
+
+
+def term(function: Term) -> Kernel:
+    """Make a term of a plain Python function f(m, d, e), as a decorator or by a call.
+
+    `m` and `d` are the kernels' Model and Data with MuJoCo's names (`d.qpos[i]`, `d.xpos[b, 2]`, `d.ctrl[k]`, ...), `e`
+    the episode: `e.action[k]`, `e.previous_action[k]`, `e.steps` (since the reset), `e.dt` (s, of a step of the
+    environment), `e.terminated` (1 or 0, for rewards), and the parameters, memory and ids of the environment by their
+    names. A term gives a number, or a tuple of numbers; it may set memory, and where it comes before the step controls
+    and applied forces, at a reset the state.
+
+    It is compiled for many simulations at once, so that a number that differs between them never chooses a branch:
+    `where(condition, a, b)` does. What it refers to (numbers, tuples, arrays, other terms) becomes part of its code.
+    """
+    return user_kernel("term", "f(m, d, e)", function, inline=True)
+
+
+def value_count(name: str, function: Kernel, structs: tuple[Struct, Struct, Struct]) -> int:
+    """How many numbers the tuple has that a term gives, 0 where it gives a number. OptionError where it cannot compile."""
+    found = result_type(name, function, structs)
+    if isinstance(found, types.BaseTuple):
+        if len(found) and all(_is_number(x) for x in found):
+            return len(found)
+    elif _is_number(found):
+        return 0
+    raise OptionError(f"{name}: a term must give a number or a tuple of numbers, not {found}")
+
+
+def result_type(name: str, function: Any, structs: tuple[Struct, Struct, Struct]) -> Any:
+    """The type of what a term gives for these structs; OptionError where it cannot be compiled."""
+    kinds = [StructType(s.layout.name, KINDS[s.kind]) for s in structs]
+    try:
+        _, _, arguments, _ = function.get_call_template(tuple(kinds), {})
+        return function.overloads[tuple(arguments)].signature.return_type
+    except NumbaError as error:
+        reason = str(error).strip().splitlines()
+        told = next((line for line in reason if line.strip() and not line.startswith("Failed in")), reason[0])
+        raise OptionError(f"{name} cannot be compiled: {told.strip()}") from error
+
+
+def _is_number(ty: Any) -> bool:
+    return isinstance(ty, LaneType | MaskType | types.Float | types.Integer | types.Boolean)
