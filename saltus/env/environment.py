@@ -174,6 +174,8 @@ def _place(name: str, what: Any, model: Model) -> int:
         return joint_span(model, of, model.jnt_dofadr, model.nv).start
     if kind == "sensordata":
         return sensor_span(model, of).start
+    if isinstance(of, int | np.integer):
+        return int(of)
     if kind not in KINDS:
         raise OptionError.unknown("kind of id", kind, ["qpos", "qvel", "sensordata", *KINDS])
     return model.id(kind, of)

@@ -15,6 +15,16 @@ from saltus.errors import OptionError
 #: Bundled environments: module in `saltus.env.bundled`, and Gymnasium's threshold of the reward.
 BUNDLED: dict[str, tuple[str, float | None]] = {
     "HalfCheetah": ("half_cheetah", 4800.0),
+    "Ant": ("ant", 6000.0),
+    "Humanoid": ("humanoid", None),
+    "HumanoidStandup": ("humanoid", None),
+    "Hopper": ("hopper", 3800.0),
+    "Walker2d": ("hopper", None),
+    "Swimmer": ("swimmer", 360.0),
+    "InvertedPendulum": ("pendulums", 950.0),
+    "InvertedDoublePendulum": ("pendulums", 9100.0),
+    "Reacher": ("arms", -3.75),
+    "Pusher": ("arms", 0.0),
 }
 VERSION = "v5"
 
