@@ -2,13 +2,14 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import mapping, numbers, whole_number
+from saltus.draw.scene.view import Camera
 from saltus.env.layout import Added
 from saltus.env.observation import Observed, joint_span, sensor_span
 from saltus.env.terms import Term, term
@@ -19,6 +20,10 @@ from saltus.model.load import ModelSource, load
 from saltus.model.model import KINDS, Model
 from saltus.simulate.laws.control import Controller
 
+#: A model, or a function that gives one.
+ModelChoice: TypeAlias = ModelSource | Callable[[], ModelSource]
+#: From where pictures are drawn: a camera of the model by name or number, one of its own, or None.
+CameraChoice: TypeAlias = str | int | Camera | None
 #: Attributes that may be changed where an environment is made, beside parameters and options.
 SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep")
 
@@ -38,8 +43,8 @@ class Environment:
     terms that infos report. `reset_infos`: names of those that are reported when an episode begins, too. `terminated`:
     a term that says whether the episode has ended. `before_step`: a term that turns e.action into d.ctrl, where the
     action is not the controls themselves, and that may apply forces. `action_range`: (least, largest) of the actions,
-    numbers or one for each; None: the controls' ranges. `reset`: a term that turns the model's start, d.qpos and d.qvel,
-    into the start of an episode. `remember`: a term that sets memory after each step and each reset, when all others
+    numbers or one for each; None: the controls' ranges. `reset`: a term that turns the start of the model, d.qpos and
+    d.qvel, into that of an episode. `remember`: a term that sets memory after each step and each reset, when all others
     have read it.
 
     `parameters`: numbers or rows of numbers by name, which terms read as `e.NAME` and which may differ from simulation
@@ -54,30 +59,29 @@ class Environment:
     For what terms are see `saltus.env.term`.
     """
 
-    model: ClassVar[Any] = None
+    model: ModelChoice | None = None
     frame_skip: int = 1
     max_episode_steps: int | None = None
     integrator: IntegratorChoice = None
     timestep: float | None = None
     control: Controller | None = None
     observation: Sequence[str | Term | Observed] = ("qpos", "qvel")
-    rewards: Mapping[str, Term] = {}
-    infos: Mapping[str, Term] = {}
+    rewards: Mapping[str, Term] = MappingProxyType({})
+    infos: Mapping[str, Term] = MappingProxyType({})
     reset_infos: Sequence[str] = ()
     terminated: Term | None = None
     before_step: Term | None = None
     action_range: tuple[ArrayLike, ArrayLike] | None = None
     reset: Term | None = None
     remember: Term | None = None
-    parameters: Mapping[str, ArrayLike] = {}
-    memory: Mapping[str, ArrayLike] = {}
-    ids: Mapping[str, tuple[str, str]] = {}
-    options: Mapping[str, Any] = {}
+    parameters: Mapping[str, ArrayLike] = MappingProxyType({})
+    memory: Mapping[str, ArrayLike] = MappingProxyType({})
+    ids: Mapping[str, tuple[str, str | int]] = MappingProxyType({})
+    options: Mapping[str, object] = MappingProxyType({})
     quantities: str = "present"
-    camera: Any = None
+    camera: CameraChoice = None
 
     def __init__(self, **changes: object):
-        self.values: dict[str, NDArray[np.float64]] = {}
         cls = type(self)
         given = dict(mapping(f"{cls.__name__}: parameters", self.declared("parameters")))
         options = dict(mapping(f"{cls.__name__}: options", cls.options))
@@ -91,23 +95,27 @@ class Environment:
             else:
                 raise OptionError.unknown(f"parameter of {cls.__name__}", name, [*given, *options, *SETTINGS])
         self.option = SimpleNamespace(**options)
-        self.values = {name: numbers(f"parameter {name}", value) for name, value in given.items()}
+        self.values: dict[str, NDArray[np.float64]] = {
+            name: numbers(f"parameter {name}", value) for name, value in given.items()
+        }
         self.frame_skip = whole_number("frame_skip", self.frame_skip, 1)
         limit = self.max_episode_steps
         self.max_episode_steps = None if limit is None else whole_number("max_episode_steps", limit, 1)
+        self.declare()
+
+    def declare(self) -> None:
+        """Set attributes that depend on options (`self.option`) or parameters (`self.values`); here nothing."""
 
     def declared(self, name: str) -> Any:
-        """What the class declares under a name: functions as they are, what a property gives."""
+        """What is declared under a name, functions as they are."""
         if name in vars(self):
             return vars(self)[name]
         value = inspect.getattr_static(type(self), name)
-        if isinstance(value, property):
-            return getattr(self, name)
         return value.__func__ if isinstance(value, staticmethod) else value
 
     def loaded(self) -> Model:
         """The model."""
-        source: ModelSource | Callable[[], ModelSource] | None = self.declared("model")
+        source: ModelChoice | None = self.declared("model")
         if source is None:
             raise OptionError(f"{type(self).__name__} has no model; set the attribute `model`")
         return load(source() if callable(source) else source)
@@ -158,7 +166,7 @@ def _like(name: str, value: Any, example: Any) -> np.ndarray:
 
 
 def _size(name: str, value: np.ndarray) -> int:
-    if value.ndim > 1 or value.ndim and not value.size:
+    if value.ndim > 1 or (value.ndim and not value.size):
         raise OptionError(f"{name} must be a number or a row of numbers, got shape {value.shape}")
     return value.size if value.ndim else 0
 

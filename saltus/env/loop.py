@@ -5,7 +5,8 @@ into the arrays of results, and where an episode is to begin anew, its start tak
 """
 
 # pyright: reportCallIssue=false
-# (in kernels, calls of intrinsics leave out the first argument of their definition)
+# pyright: reportArgumentType=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
 
 import functools
 from collections.abc import Sequence

@@ -1,12 +1,13 @@
 """Environments by name or class, as Gymnasium's single and vector environments."""
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from gymnasium.vector import AutoresetMode
 
 from saltus.arguments import thread_count
-from saltus.env.environment import Environment
+from saltus.env.environment import CameraChoice, Environment
 from saltus.env.pictures import Pictures
 from saltus.env.single import SingleEnvironment
 from saltus.env.vector import VectorEnvironment
@@ -44,8 +45,8 @@ def make(
     render_mode: str | None = None,
     width: int = 480,
     height: int = 480,
-    camera: Any = None,
-    **parameters: Any,
+    camera: CameraChoice = None,
+    **parameters: object,
 ) -> SingleEnvironment:
     """One environment as Gymnasium's `Env`: arguments as in `make_vec`."""
     pictures = Pictures(render_mode, width, height, camera)
@@ -63,8 +64,8 @@ def make_vec(
     render_mode: str | None = None,
     width: int = 480,
     height: int = 480,
-    camera: Any = None,
-    **parameters: Any,
+    camera: CameraChoice = None,
+    **parameters: object,
 ) -> VectorEnvironment:
     """n environments at once as Gymnasium's `VectorEnv`, whose whole step is one compiled call.
 
@@ -89,7 +90,7 @@ def make_vec(
     )
 
 
-def found(source: EnvironmentSource, parameters: dict[str, Any]) -> Environment:
+def found(source: EnvironmentSource, parameters: Mapping[str, object]) -> Environment:
     """The environment that a source names, with other parameters."""
     if isinstance(source, Environment):
         if parameters:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import number
+from saltus.arguments import number, several
+from saltus.env.terms import Term
 from saltus.errors import OptionError
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.simulate.engine.data_fields import DataFields
-from saltus.env.terms import Term
 
 FIELDS = (
     *(f for f in DataFields.__annotations__ if f in DATA.fields and DATA.fields[f].kind == "real"),
@@ -53,7 +53,7 @@ def observed(
 def parts(observation: Any) -> list[Observed]:
     """The parts of an observation; a lone one counts as a list."""
     alone = isinstance(observation, str | Observed) or callable(observation)
-    given = [observation] if alone else list(observation)
+    given = [observation] if alone else several("observation", observation)
     for part in given:
         if not isinstance(part, str | Observed) and not callable(part):
             raise OptionError(f"an observation consists of fields, such as 'qpos[2:]', and terms, not of {part!r}")

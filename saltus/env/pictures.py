@@ -1,7 +1,6 @@
 """Pictures of environments, by the package's own renderer."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +9,7 @@ from saltus.arguments import whole_number
 from saltus.draw.renderer import Renderer, make_renderer
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
+from saltus.env.environment import CameraChoice
 from saltus.env.episodes import Episodes
 from saltus.errors import OptionError
 
@@ -23,7 +23,7 @@ class Pictures:
     render_mode: str | None = None
     width: int = 480
     height: int = 480
-    camera: Any = None
+    camera: CameraChoice = None
     _renderer: Renderer | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

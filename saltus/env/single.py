@@ -1,6 +1,7 @@
 """One environment as Gymnasium's `Env`."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import Env
@@ -9,14 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.env.environment import Environment
 from saltus.env.episodes import Episodes, Parameters
-from saltus.env.infos import Infos
+from saltus.env.infos import Infos, SingleInfos
 from saltus.env.loop import DISABLED
 from saltus.env.pictures import RENDER_MODES, Pictures
 from saltus.env.spaces import action_space, check_options, observation_space, seed_keys
 from saltus.errors import OptionError
 
+#: Observation [nobservation], reward, terminated, truncated, infos.
+SingleStep: TypeAlias = tuple[NDArray[np.floating], float, bool, bool, SingleInfos]
 
-class SingleEnvironment(Env[NDArray[Any], NDArray[Any]]):
+
+class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
     """One simulation of an environment; made by `saltus.env.make`.
 
     It runs through the loop of `VectorEnvironment` with n = 1 and gives the same numbers.
@@ -46,8 +50,8 @@ class SingleEnvironment(Env[NDArray[Any], NDArray[Any]]):
         return self._episodes.state(field)[0]
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        self, *, seed: int | None = None, options: Mapping[str, object] | None = None
+    ) -> tuple[NDArray[np.floating], SingleInfos]:
         """Begin an episode: the first observation [nobservation] and infos. `seed`: of its random numbers."""
         super().reset(seed=seed)
         check_options(options, ())
@@ -55,10 +59,10 @@ class SingleEnvironment(Env[NDArray[Any], NDArray[Any]]):
             self._episodes.seed(seed_keys(seed, 1))
         self._episodes.reset()
         self._started = True
-        return self._episodes.observations[0].copy(), self._infos.single(self._infos.at_reset)
+        return self._episodes.results.observations[0].copy(), self._infos.single(self._infos.at_reset)
 
-    def step(self, action: ArrayLike) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
-        """One step with an action [naction]: observation, reward, terminated, truncated, infos."""
+    def step(self, action: ArrayLike) -> SingleStep:
+        """One step with an action [naction]."""
         if not self._started:
             raise ResetNeeded("call reset before the first step")
         given, episodes = np.asarray(action), self._episodes
@@ -66,12 +70,13 @@ class SingleEnvironment(Env[NDArray[Any], NDArray[Any]]):
             raise OptionError(f"an action has shape {self.action_space.shape}, not {given.shape}")
         episodes.step(given[None], DISABLED)
         info = self._infos.single(self._infos.names)
-        if episodes.diverged[0]:
+        results = episodes.results
+        if results.diverged[0]:
             info["diverged"] = True
-        ends = bool(episodes.terminated[0]), bool(episodes.truncated[0])
-        return episodes.observations[0].copy(), float(episodes.rewards[0]), *ends, info
+        ends = bool(results.terminated[0]), bool(results.truncated[0])
+        return results.observations[0].copy(), float(results.rewards[0]), *ends, info
 
-    def render(self) -> Any:
+    def render(self) -> NDArray[np.uint8] | None:
         """A picture [height, width, 3] with render_mode "rgb_array"; else None."""
         pictures = self._pictures.of(self._episodes)
         return None if pictures is None else pictures[0]

@@ -1,7 +1,6 @@
 """Gymnasium's spaces, seeds and options of environments."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -15,12 +14,12 @@ from saltus.errors import OptionError
 def observation_space(episodes: Episodes) -> Box:
     """All real numbers [nobservation], in the precision of the simulations."""
     dtype = np.float64 if episodes.precision == "float64" else np.float32
-    return Box(-np.inf, np.inf, (episodes.nobservation,), dtype)
+    return Box(-np.inf, np.inf, (episodes.declaration.nobservation,), dtype)
 
 
 def action_space(episodes: Episodes) -> Box:
     """The actions [naction], float32 as in Gymnasium's own environments."""
-    low, high = (x.astype(np.float32) for x in (episodes.action_low, episodes.action_high))
+    low, high = (x.astype(np.float32) for x in (episodes.declaration.action_low, episodes.declaration.action_high))
     return Box(low, high, dtype=np.float32)
 
 
@@ -33,14 +32,14 @@ def seed_keys(seed: int | Sequence[int], n: int) -> NDArray[np.uint64]:
     return np.array([whole_number("each seed", x) for x in seed], np.uint64)
 
 
-def check_options(options: Mapping[str, Any] | None, known: Collection[str]) -> None:
+def check_options(options: Mapping[str, object] | None, known: Collection[str]) -> None:
     """OptionError for options of a reset that do nothing."""
     for name in options or {}:
         if name not in known:
             raise OptionError.unknown("option of reset", name, known)
 
 
-def reset_mask(options: Mapping[str, Any] | None, n: int) -> NDArray[np.bool_] | None:
+def reset_mask(options: Mapping[str, object] | None, n: int) -> NDArray[np.bool_] | None:
     """Which simulations an option chooses; None: all."""
     check_options(options, ("reset_mask",))
     if not options:

@@ -1,6 +1,6 @@
 """Terms: plain Python functions f(m, d, e) of one simulation, which the step compiles for all of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from numba import types
@@ -9,9 +9,6 @@ from numba.core.errors import NumbaError
 from saltus.dynamics.user_laws import user_kernel
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
-from saltus.number.components import zero_like
-from saltus.number.functions import where
-from saltus.number.kernels import kernel
 from saltus.number.kinds import LaneType, MaskType
 from saltus.number.struct_types import KINDS, StructType
 from saltus.number.structs import Struct
@@ -36,11 +33,12 @@ def term(function: Term) -> Kernel:
 
 
 def value_count(name: str, function: Kernel, structs: tuple[Struct, Struct, Struct]) -> int:
-    """How many numbers the tuple has that a term gives, 0 where it gives a number. OptionError where it cannot compile."""
+    """How many numbers a term gives in a tuple; 0 if it gives a number. OptionError where it cannot be compiled."""
     found = result_type(name, function, structs)
     if isinstance(found, types.BaseTuple):
-        if len(found) and all(_is_number(x) for x in found):
-            return len(found)
+        kinds = list(found.types)
+        if kinds and all(map(_is_number, kinds)):
+            return len(kinds)
     elif _is_number(found):
         return 0
     raise OptionError(f"{name}: a term must give a number or a tuple of numbers, not {found}")

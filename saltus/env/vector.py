@@ -1,7 +1,7 @@
 """Many environments at once as Gymnasium's `VectorEnv`."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.env.environment import Environment
 from saltus.env.episodes import Episodes, Parameters
-from saltus.env.infos import Infos, final_observations
+from saltus.env.infos import Infos, VectorInfos, final_observations
 from saltus.env.loop import DISABLED, NEXT_STEP, SAME_STEP
 from saltus.env.pictures import RENDER_MODES, Pictures
 from saltus.env.spaces import action_space, observation_space, reset_mask, seed_keys
@@ -24,7 +24,13 @@ MODES = {
 }
 
 
-class VectorEnvironment(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
+#: Observations [n, nobservation], rewards [n], terminated [n], truncated [n], infos.
+VectorStep: TypeAlias = tuple[
+    NDArray[np.floating], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], VectorInfos
+]
+
+
+class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
     """n simulations of an environment, whose whole step is one compiled call; made by `saltus.env.make_vec`.
 
     It behaves as Gymnasium's `SyncVectorEnv` of n single environments, with equal numbers: observations [n,
@@ -73,8 +79,8 @@ class VectorEnvironment(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         return self._episodes.state(field)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, object] | None = None
+    ) -> tuple[NDArray[np.floating], VectorInfos]:
         """Begin an episode in all simulations, or in those of `options["reset_mask"]` [n].
 
         `seed`: of simulation 0, the others have those that follow; or one for each; None: the next random numbers.
@@ -88,30 +94,31 @@ class VectorEnvironment(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         if seed is not None:
             self._seed(seed, chosen)
         episodes.reset(chosen)
-        self._ended = episodes.terminated | episodes.truncated
+        self._ended = episodes.results.ended
         infos = {} if self._infos is None else self._infos.of_reset()
-        return episodes.observations.copy(), infos
+        return episodes.results.observations.copy(), infos
 
-    def step(
-        self, actions: ArrayLike
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """One step of all simulations with actions [n, naction]: observations, rewards, terminated, truncated, infos."""
+    def step(self, actions: ArrayLike) -> VectorStep:
+        """One step of all simulations with actions [n, naction]."""
         episodes = self._episodes
         if self._ended is None:
             raise ResetNeeded("call reset before the first step")
         if self._mode == DISABLED and self._ended.any():
             first = int(np.flatnonzero(self._ended)[0])
-            raise ResetNeeded(f"the episode of simulation {first} has ended; reset it by options={{'reset_mask': mask}}")
+            raise ResetNeeded(
+                f"the episode of simulation {first} has ended; reset it by options={{'reset_mask': mask}}"
+            )
         given = np.asarray(actions)
         if given.shape != self.action_space.shape:
             raise OptionError(f"actions have shape {self.action_space.shape}, not {given.shape}")
         episodes.step(given, self._mode)
-        self._ended = episodes.terminated | episodes.truncated
-        infos = {} if self._infos is None else self._infos.of_step(self._mode, self._ended)
-        if self._infos is None and self._mode == SAME_STEP and self._ended.any():
-            infos = final_observations(episodes, self._ended)
-        ends = episodes.terminated.copy(), episodes.truncated.copy()
-        return episodes.observations.copy(), episodes.rewards.copy(), *ends, infos
+        results, ended = episodes.results, episodes.results.ended
+        self._ended = ended
+        infos = {} if self._infos is None else self._infos.of_step(self._mode, ended)
+        if self._infos is None and self._mode == SAME_STEP and ended.any():
+            infos = final_observations(results, ended)
+        copies = results.observations.copy(), results.rewards.copy()
+        return *copies, results.terminated.copy(), results.truncated.copy(), infos
 
     def _seed(self, seed: int | Sequence[int | None], chosen: NDArray[np.bool_] | None) -> None:
         """New random numbers, of those that have a seed."""
@@ -126,7 +133,7 @@ class VectorEnvironment(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         """A picture [height, width, 3] of each simulation, with render_mode "rgb_array"; else None."""
         return self._pictures.of(self._episodes)
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         """Give back what drawing has taken."""
         self._pictures.close()
 

@@ -6,9 +6,9 @@ and draw alone, so that nothing but the handling of ends and resets is compared,
 
 import numpy as np
 import pytest
-from helpers.swinging import Swinging
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from helpers.swinging import Swinging
 
 import saltus.env
 from saltus.errors import OptionError

@@ -3,8 +3,8 @@
 import gymnasium
 import numpy as np
 import pytest
-from helpers.swinging import Swinging
 from gymnasium.utils.env_checker import check_env
+from helpers.swinging import Swinging
 
 import saltus.env
 

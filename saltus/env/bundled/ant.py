@@ -1,5 +1,7 @@
 """Ant-v5: a body on four legs walks forward."""
 
+from functools import partial
+
 from saltus.env.bundled.common import (
     control_cost,
     distance_from_origin,
@@ -68,6 +70,7 @@ def unhealthy(m, d, e):
 class Ant(Environment):
     """Gymnasium's Ant-v5. The range of contact forces in the observation is that which it is made with."""
 
+    model = partial(gymnasium_model, "ant.xml")
     frame_skip = 5
     max_episode_steps = 1000
     rewards = {
@@ -105,19 +108,10 @@ class Ant(Environment):
     }
     quantities = "step"
 
-    def model():
-        return gymnasium_model("ant.xml")
-
-    @property
-    def ids(self):
-        """The body whose velocity is rewarded."""
-        return {"main_body": ("body", self.option.main_body)}
-
-    @property
-    def observation(self):
-        """Positions, but for the first two, velocities and bounded external wrenches."""
+    def declare(self) -> None:
+        """The rewarded body; the observation: positions, but for the first two, velocities, bounded wrenches."""
+        self.ids = {"main_body": ("body", self.option.main_body)}
         seen = ["qpos[2:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel"]
-        if self.option.include_cfrc_ext_in_observation:
-            low, high = map(float, self.values["contact_force_range"])
-            seen.append(observed("cfrc_ext[1:]", clip=(low, high)))
-        return seen
+        low, high = map(float, self.values["contact_force_range"])
+        wrenches = [observed("cfrc_ext[1:]", clip=(low, high))]
+        self.observation = [*seen, *(wrenches if self.option.include_cfrc_ext_in_observation else [])]

@@ -1,6 +1,7 @@
 """Reacher-v5 and Pusher-v5: arms that reach for a point and push an object to one."""
 
 import math
+from functools import partial
 
 from saltus.env.bundled.common import squared_action
 from saltus.env.bundled.gymnasium_files import gymnasium_model
@@ -71,8 +72,7 @@ class Reacher(Environment):
     ids = {"fingertip": ("body", "fingertip"), "target": ("body", "target")}
     quantities = "step"
 
-    def model():
-        return gymnasium_model("reacher.xml")
+    model = partial(gymnasium_model, "reacher.xml")
 
 
 # ---------------------------------------------------------------- Pusher
@@ -112,6 +112,7 @@ def reset_pusher(m, d, e):
 class Pusher(Environment):
     """Gymnasium's Pusher-v5."""
 
+    model = partial(gymnasium_model, "pusher_v5.xml")
     frame_skip = 5
     max_episode_steps = 100
     observation = ("qpos[:7]", "qvel[:7]", "xpos[tips_arm]", "xpos[object]", "xpos[goal]")
@@ -120,6 +121,3 @@ class Pusher(Environment):
     parameters = {"reward_near_weight": 0.5, "reward_dist_weight": 1.0, "reward_control_weight": 0.1}
     ids = {"tips": ("body", "tips_arm"), "object": ("body", "object"), "goal": ("body", "goal")}
     quantities = "step"
-
-    def model():
-        return gymnasium_model("pusher_v5.xml")

@@ -1,5 +1,7 @@
 """HalfCheetah-v5: a planar cheetah runs forward."""
 
+from functools import partial
+
 from saltus.env.bundled.common import control_cost, forward, remember_position, reset_normal, x_position, x_velocity
 from saltus.env.bundled.gymnasium_files import gymnasium_model
 from saltus.env.environment import Environment
@@ -8,6 +10,7 @@ from saltus.env.environment import Environment
 class HalfCheetah(Environment):
     """Gymnasium's HalfCheetah-v5."""
 
+    model = partial(gymnasium_model, "half_cheetah.xml")
     frame_skip = 5
     max_episode_steps = 1000
     rewards = {"reward_forward": forward, "reward_ctrl": control_cost}
@@ -20,10 +23,6 @@ class HalfCheetah(Environment):
     options = {"exclude_current_positions_from_observation": True}
     quantities = "step"
 
-    def model():
-        return gymnasium_model("half_cheetah.xml")
-
-    @property
-    def observation(self):
+    def declare(self) -> None:
         """Positions, but for the first, and velocities."""
-        return ("qpos[1:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel")
+        self.observation = ("qpos[1:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel")

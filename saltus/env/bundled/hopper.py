@@ -1,5 +1,7 @@
 """Hopper-v5 and Walker2d-v5: planar legs hop and walk forward."""
 
+from functools import partial
+
 from saltus.env.bundled.common import control_cost, forward, remember_position, reset_uniform, x_position, x_velocity
 from saltus.env.bundled.gymnasium_files import gymnasium_model
 from saltus.env.environment import Environment
@@ -62,6 +64,7 @@ def height_gained(m, d, e):
 class Hopper(Environment):
     """Gymnasium's Hopper-v5."""
 
+    model = partial(gymnasium_model, "hopper.xml")
     frame_skip = 4
     max_episode_steps = 1000
     rewards = {"reward_forward": forward, "reward_ctrl": control_cost, "reward_survive": hopper_survives}
@@ -84,19 +87,16 @@ class Hopper(Environment):
     options = {"exclude_current_positions_from_observation": True}
     quantities = "step"
 
-    def model():
-        return gymnasium_model("hopper.xml")
-
-    @property
-    def observation(self):
-        """Positions, but for the first, and bounded velocities."""
+    def declare(self) -> None:
+        """The observation: positions, but for the first, and bounded velocities."""
         first = "qpos[1:]" if self.option.exclude_current_positions_from_observation else "qpos"
-        return (first, observed("qvel", clip=(-10.0, 10.0)))
+        self.observation = (first, observed("qvel", clip=(-10.0, 10.0)))
 
 
 class Walker2d(Hopper):
     """Gymnasium's Walker2d-v5."""
 
+    model = partial(gymnasium_model, "walker2d_v5.xml")
     rewards = {"reward_forward": forward, "reward_ctrl": control_cost, "reward_survive": walker_survives}
     terminated = walker_terminated
     parameters = {
@@ -108,6 +108,3 @@ class Walker2d(Hopper):
         "healthy_angle_range": (-1.0, 1.0),
         "reset_noise_scale": 5e-3,
     }
-
-    def model():
-        return gymnasium_model("walker2d_v5.xml")

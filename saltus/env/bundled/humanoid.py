@@ -1,5 +1,7 @@
 """Humanoid-v5 and HumanoidStandup-v5: a humanoid walks forward, or gets up."""
 
+from functools import partial
+
 from saltus.env.bundled.common import (
     distance_from_origin,
     reset_uniform,
@@ -135,6 +137,7 @@ def unhealthy(m, d, e):
 class Humanoid(Environment):
     """Gymnasium's Humanoid-v5."""
 
+    model = partial(gymnasium_model, "humanoid.xml")
     frame_skip = 5
     max_episode_steps = 1000
     rewards = {
@@ -170,13 +173,9 @@ class Humanoid(Environment):
     options = OPTIONS
     quantities = "step"
 
-    def model():
-        return gymnasium_model("humanoid.xml")
-
-    @property
-    def observation(self):
+    def declare(self) -> None:
         """See `observation_of`."""
-        return observation_of(self.option)
+        self.observation = observation_of(self.option)
 
 
 # ---------------------------------------------------------------- HumanoidStandup
@@ -204,6 +203,7 @@ def one(m, d, e):
 class HumanoidStandup(Environment):
     """Gymnasium's HumanoidStandup-v5."""
 
+    model = partial(gymnasium_model, "humanoidstandup.xml")
     frame_skip = 5
     max_episode_steps = 1000
     rewards = {"reward_linup": gets_up, "reward_quadctrl": control_cost, "reward_impact": impact_cost, "_alive": one}
@@ -226,10 +226,6 @@ class HumanoidStandup(Environment):
     options = OPTIONS
     quantities = "step"
 
-    def model():
-        return gymnasium_model("humanoidstandup.xml")
-
-    @property
-    def observation(self):
+    def declare(self) -> None:
         """See `observation_of`."""
-        return observation_of(self.option)
+        self.observation = observation_of(self.option)

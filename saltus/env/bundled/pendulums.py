@@ -1,5 +1,7 @@
 """InvertedPendulum-v5 and InvertedDoublePendulum-v5: a cart keeps one or two poles upright."""
 
+from functools import partial
+
 from saltus.env.bundled.common import reset_normal, reset_uniform
 from saltus.env.bundled.gymnasium_files import gymnasium_model
 from saltus.env.environment import Environment
@@ -30,8 +32,7 @@ class InvertedPendulum(Environment):
     reset = reset_uniform
     parameters = {"reset_noise_scale": 0.01}
 
-    def model():
-        return gymnasium_model("inverted_pendulum.xml")
+    model = partial(gymnasium_model, "inverted_pendulum.xml")
 
 
 @term
@@ -74,6 +75,7 @@ def velocity_penalty(m, d, e):
 class InvertedDoublePendulum(Environment):
     """Gymnasium's InvertedDoublePendulum-v5."""
 
+    model = partial(gymnasium_model, "inverted_double_pendulum.xml")
     frame_skip = 5
     max_episode_steps = 1000
     observation = (
@@ -88,6 +90,3 @@ class InvertedDoublePendulum(Environment):
     reset = reset_normal
     parameters = {"healthy_reward": 10.0, "reset_noise_scale": 0.1}
     quantities = "step"
-
-    def model():
-        return gymnasium_model("inverted_double_pendulum.xml")

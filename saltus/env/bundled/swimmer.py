@@ -1,5 +1,7 @@
 """Swimmer-v5: three links in a viscous medium swim along x."""
 
+from functools import partial
+
 from saltus.env.bundled.common import (
     control_cost,
     distance_from_origin,
@@ -18,6 +20,7 @@ from saltus.env.environment import Environment
 class Swimmer(Environment):
     """Gymnasium's Swimmer-v5."""
 
+    model = partial(gymnasium_model, "swimmer.xml")
     frame_skip = 4
     max_episode_steps = 1000
     rewards = {"reward_forward": forward, "reward_ctrl": control_cost}
@@ -36,10 +39,6 @@ class Swimmer(Environment):
     options = {"exclude_current_positions_from_observation": True}
     quantities = "step"
 
-    def model():
-        return gymnasium_model("swimmer.xml")
-
-    @property
-    def observation(self):
+    def declare(self) -> None:
         """Positions, but for the first two, and velocities."""
-        return ("qpos[2:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel")
+        self.observation = ("qpos[2:]" if self.option.exclude_current_positions_from_observation else "qpos", "qvel")
