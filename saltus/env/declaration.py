@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from saltus.arguments import numbers
 from saltus.env import loop
-from saltus.env.environment import Environment
+from saltus.env.environment import Environment, declared
 from saltus.env.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program
 from saltus.env.observation import field_name, field_rows, parts
 from saltus.env.quantities import Quantities
-from saltus.env.terms import term, value_count
+from saltus.env.terms import term_kernel, value_count
 from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.number.cache.fingerprint import names_in
@@ -34,17 +34,17 @@ class Declaration:
     def __init__(self, environment: Environment, model: Model):
         self.environment, self.model = environment, model
         self._name = type(environment).__name__
-        self._parts = parts(environment.declared("observation"))
+        self._parts = parts(declared(environment, "observation"))
         self.rewards, self.infos = environment.terms("rewards"), environment.terms("infos")
         before = {name: environment.term(name) for name in ("before_step", "reset")}
         after = {name: environment.term(name) for name in ("terminated", "remember")}
         self.terms = before | after
-        seen = [term(part.source) for part in self._parts if not isinstance(part.source, str)]
+        seen = [term_kernel(part.source) for part in self._parts if not isinstance(part.source, str)]
         fields = {field_name(part.source) for part in self._parts if isinstance(part.source, str)}
         reading = [*after.values(), *self.rewards.values(), *self.infos.values(), *seen]
         late = fields.union(*[names_in(kernel.py_func) for kernel in reading if kernel])
         self.names = late.union(*[names_in(kernel.py_func) for kernel in before.values() if kernel])
-        self.quantities = Quantities(late, environment.declared("quantities"))
+        self.quantities = Quantities(late, declared(environment, "quantities"))
         self.action_low, self.action_high = self._action_range()
         self._check_names()
 
@@ -52,18 +52,17 @@ class Declaration:
         clash = self.rewards.keys() & self.infos.keys()
         if clash:
             raise OptionError(f"{self._name}: {', '.join(sorted(clash))} is both a reward and an info")
-        for name in self.environment.declared("reset_infos"):
+        for name in declared(self.environment, "reset_infos"):
             if name not in self.infos:
                 raise OptionError.unknown("info at a reset", name, self.infos)
 
     def _action_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Least and largest actions."""
-        given, m = self.environment.declared("action_range"), self.model
+        given, m = declared(self.environment, "action_range"), self.model
         if given is None:
             limited = np.asarray(m.actuator_ctrllimited, bool)
-            return tuple(
-                np.where(limited, m.actuator_ctrlrange[:, k], limit) for k, limit in enumerate((-np.inf, np.inf))
-            )
+            low, high = m.actuator_ctrlrange.T
+            return np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
         wrong = OptionError(f"{self._name}: action_range must be (least, largest), got {given!r}")
         try:
             low, high = given
@@ -105,8 +104,8 @@ class Declaration:
                 rows += [(at + k, int(row)) for k, row in enumerate(found)]
                 count = len(found)
             else:
-                size = value_count(f"{self._name}: observation", term(part.source), typed)
-                self._sightings.append((term(part.source), at, size))
+                size = value_count(f"{self._name}: observation", term_kernel(part.source), typed)
+                self._sightings.append((term_kernel(part.source), at, size))
                 count = size or 1
             column = PLAIN.copy()
             column[[LOW, HIGH]] = part.clip or (-np.inf, np.inf)

@@ -12,7 +12,7 @@ from saltus.arguments import mapping, numbers, whole_number
 from saltus.draw.scene.view import Camera
 from saltus.env.layout import Added
 from saltus.env.observation import Observed, joint_span, sensor_span
-from saltus.env.terms import Term, term
+from saltus.env.terms import Term, term_kernel
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
 from saltus.integrate.registry import IntegratorChoice
@@ -83,7 +83,7 @@ class Environment:
 
     def __init__(self, **changes: object):
         cls = type(self)
-        given = dict(mapping(f"{cls.__name__}: parameters", self.declared("parameters")))
+        given = dict(mapping(f"{cls.__name__}: parameters", declared(self, "parameters")))
         options = dict(mapping(f"{cls.__name__}: options", cls.options))
         for name, value in changes.items():
             if name in given:
@@ -106,16 +106,9 @@ class Environment:
     def declare(self) -> None:
         """Set attributes that depend on options (`self.option`) or parameters (`self.values`); here nothing."""
 
-    def declared(self, name: str) -> Any:
-        """What is declared under a name, functions as they are."""
-        if name in vars(self):
-            return vars(self)[name]
-        value = inspect.getattr_static(type(self), name)
-        return value.__func__ if isinstance(value, staticmethod) else value
-
     def loaded(self) -> Model:
         """The model."""
-        source: ModelChoice | None = self.declared("model")
+        source: ModelChoice | None = declared(self, "model")
         if source is None:
             raise OptionError(f"{type(self).__name__} has no model; set the attribute `model`")
         return load(source() if callable(source) else source)
@@ -123,35 +116,44 @@ class Environment:
     def terms(self, name: str) -> dict[str, Kernel]:
         """The terms of a mapping, made kernels."""
         where = f"{type(self).__name__}: {name}"
-        return {key: _term(f"{where}[{key!r}]", value) for key, value in mapping(where, self.declared(name)).items()}
+        return {key: _term(f"{where}[{key!r}]", value) for key, value in mapping(where, declared(self, name)).items()}
 
     def term(self, name: str) -> Kernel | None:
         """A term by its name, made a kernel; None where there is none."""
-        value = self.declared(name)
+        value = declared(self, name)
         return None if value is None else _term(f"{type(self).__name__}: {name}", value)
 
     def first_memory(self) -> dict[str, NDArray[np.float64]]:
         """What memory begins with."""
-        given = mapping(f"{type(self).__name__}: memory", self.declared("memory"))
+        given = mapping(f"{type(self).__name__}: memory", declared(self, "memory"))
         return {name: numbers(f"memory {name}", value) for name, value in given.items()}
 
     def places(self, model: Model) -> dict[str, int]:
         """The numbers that `ids` stand for."""
-        given = mapping(f"{type(self).__name__}: ids", self.declared("ids"))
+        given = mapping(f"{type(self).__name__}: ids", declared(self, "ids"))
         return {name: _place(name, what, model) for name, what in given.items()}
 
     def added(self) -> Added:
         """The fields that it adds to an episode."""
-        sizes = [
-            {name: _size(name, value) for name, value in values.items()}
-            for values in (self.values, self.first_memory())
-        ]
-        return Added(*sizes, tuple(self.declared("ids")))
+        first = self.first_memory()
+        return Added(
+            {name: _size(name, value) for name, value in self.values.items()},
+            {name: _size(name, value) for name, value in first.items()},
+            tuple(declared(self, "ids")),
+        )
+
+
+def declared(environment: Environment, name: str) -> Any:
+    """What an environment declares under a name, functions as they are."""
+    if name in vars(environment):
+        return vars(environment)[name]
+    value = inspect.getattr_static(type(environment), name)
+    return value.__func__ if isinstance(value, staticmethod) else value
 
 
 def _term(name: str, value: Any) -> Kernel:
     try:
-        return term(value)
+        return term_kernel(value)
     except (OptionError, TypeError) as error:
         raise OptionError(f"{name}: {error}") from None
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, positive, whole_number
 from saltus.env.declaration import Declaration
-from saltus.env.environment import Environment
+from saltus.env.environment import Environment, declared
 from saltus.env.layout import episode_layout
 from saltus.env.loop import RESET, environment_loop
 from saltus.env.random import EPISODE, KEY_HIGH, KEY_LOW, NRANDOM
@@ -51,20 +51,20 @@ class Episodes:
 
     def _make_lanes(self, threads: int) -> None:
         """The states of all simulations, and the model of steps with what is computed after them."""
-        declared, model = self.declaration, self.model
-        control: Controller | None = self.environment.declared("control")
+        what, model = self.declaration, self.model
+        control: Controller | None = declared(self.environment, "control")
         check_control(control)
         if isinstance(control, Actuation):
             raise OptionError("an Actuation has events, which environments do not support")
         laws = user_laws(model, control, "")
-        laws = laws._replace(reads=laws.reads | declared.quantities.reads)
+        laws = laws._replace(reads=laws.reads | what.quantities.reads)
         self._control_prm = np.zeros(0) if control is None else control.parameters(model)
         kind = self.precision
         self.lanes = Lanes(model, self.n, threads, kind, self.integrator, self.timestep, laws, self._control_prm.size)
-        self.lanes.forced = bool(declared.names & {"qfrc_applied", "xfrc_applied"})
+        self.lanes.forced = bool(what.names & {"qfrc_applied", "xfrc_applied"})
         self._sensing = self.lanes.m
-        words, timestep = declared.quantities.words, self.integrator.law_timestep(self.timestep)
-        if "sensordata" in declared.quantities.names:
+        words, timestep = what.quantities.words, self.integrator.law_timestep(self.timestep)
+        if "sensordata" in what.quantities.names:
             sensing = model.sensing_struct(kind, timestep, laws)
             words |= sensing.layout.features - self.lanes.m.layout.features
             for workspace in self.lanes.workspaces:
@@ -74,32 +74,32 @@ class Episodes:
 
     def _make_episodes(self) -> None:
         """One `e` for each thread, after one without values, for which terms are compiled."""
-        env, lanes, declared = self.environment, self.lanes, self.declaration
+        env, lanes, what = self.environment, self.lanes, self.declaration
         self._layout = episode_layout(env.added())
-        sizes = {"naction": len(declared.action_low), "width": lanes.width, "nvalue": 0, "nobservation": 0}
+        sizes = {"naction": len(what.action_low), "width": lanes.width, "nvalue": 0, "nobservation": 0}
         sizes |= env.places(self.model)
         kind = lanes.workspaces[0].kind
-        declared.measure((lanes.m, lanes.workspaces[0], Struct(self._layout, sizes, kind)))
-        sizes |= {"nvalue": declared.nvalue, "nobservation": declared.nobservation}
+        what.measure((lanes.m, lanes.workspaces[0], Struct(self._layout, sizes, kind)))
+        sizes |= {"nvalue": what.nvalue, "nobservation": what.nobservation}
         self._structs = [Struct(self._layout, sizes, kind) for _ in lanes.workspaces]
         for struct in self._structs:
             struct.fill("dt", self.timestep * env.frame_skip)
 
     def _make_arrays(self) -> None:
         """The arrays that the loop reads and fills."""
-        lanes, declared, e = self.lanes, self.declaration, self._structs[0]
+        lanes, what, e = self.lanes, self.declaration, self._structs[0]
         total, own_rows = lanes.groups * lanes.width, e.span("terminated", "terminated").start
         dtype = lanes.states.dtype
-        self.results = Results(self.n, total, declared.nobservation, declared.nvalue, dtype)
+        self.results = Results(self.n, total, what.nobservation, what.nvalue, dtype)
         self._own = np.zeros((lanes.groups, own_rows, lanes.width), dtype)
         self._random = np.zeros((total, NRANDOM), np.int64)
-        self._actions = np.zeros((total, len(declared.action_low)))
+        self._actions = np.zeros((total, len(what.action_low)))
         fresh = np.zeros((2, own_rows))
         first = {"steps": 0.0, "action": 0.0, "previous_action": 0.0, **self.environment.first_memory()}
         for name, value in first.items():
             fresh[0, e.span(name, name)] = 1.0
             fresh[1, e.span(name, name)] = value
-        tables = (self._start(), fresh, declared.field_rows, declared.shaping)
+        tables = (self._start(), fresh, what.field_rows, what.shaping)
         at, values_at = (e.span(name, name).start for name in ("observation", "values"))
         places = (lanes.present_rows(), own_rows, at, values_at, lanes.width)
         memory = (lanes.states, lanes.clock, self._own, self._random)
@@ -171,8 +171,8 @@ class Episodes:
         self._call(RESET)
 
     def _call(self, mode: int) -> None:
-        env, lanes, declared = self.environment, self.lanes, self.declaration
-        counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(declared.rewards), declared.shaped)
+        env, lanes, what = self.environment, self.lanes, self.declaration
+        counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped)
 
         def work(worker: int, first: int, last: int, *_: int) -> int:
             structs = (lanes.m, self._sensing, lanes.prepared(worker), self._structs[worker])

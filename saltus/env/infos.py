@@ -6,6 +6,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.env.environment import declared
 from saltus.env.episodes import Episodes
 from saltus.env.loop import SAME_STEP
 from saltus.env.results import Results
@@ -22,7 +23,7 @@ class Infos:
     def __init__(self, episodes: Episodes):
         self._spans, self._results = episodes.declaration.spans, episodes.results
         self.names = [name for name in self._spans if not name.startswith("_")]
-        self.at_reset = tuple(episodes.environment.declared("reset_infos"))
+        self.at_reset = tuple(declared(episodes.environment, "reset_infos"))
 
     def of_reset(self) -> VectorInfos:
         """After a reset."""

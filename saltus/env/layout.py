@@ -28,7 +28,8 @@ def episode_layout(added: Added) -> Layout:
     for name in (*own, *added.ids):
         if name in RESERVED or not name.isidentifier() or name.startswith("_"):
             raise OptionError(f"an environment cannot have a parameter, memory or id with the name {name!r}")
-    if len(own) + len(added.ids) < len(added.parameters) + len(added.memory) + len(set(added.ids)):
+    names = [*added.parameters, *added.memory, *added.ids]
+    if len(set(names)) < len(names):
         raise OptionError("parameters, memory and ids of an environment must have different names")
     fields = reals("steps") | reals("action", "previous_action", shape=("naction",))
     for name, size in own.items():

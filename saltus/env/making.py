@@ -1,8 +1,9 @@
 """Environments by name or class, as Gymnasium's single and vector environments."""
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gymnasium.vector import AutoresetMode
 
@@ -13,24 +14,39 @@ from saltus.env.single import SingleEnvironment
 from saltus.env.vector import VectorEnvironment
 from saltus.errors import OptionError
 
-#: Bundled environments: module in `saltus.env.bundled`, and Gymnasium's threshold of the reward.
-BUNDLED: dict[str, tuple[str, float | None]] = {
-    "HalfCheetah": ("half_cheetah", 4800.0),
-    "Ant": ("ant", 6000.0),
-    "Humanoid": ("humanoid", None),
-    "HumanoidStandup": ("humanoid", None),
-    "Hopper": ("hopper", 3800.0),
-    "Walker2d": ("hopper", None),
-    "Swimmer": ("swimmer", 360.0),
-    "InvertedPendulum": ("pendulums", 950.0),
-    "InvertedDoublePendulum": ("pendulums", 9100.0),
-    "Reacher": ("arms", -3.75),
-    "Pusher": ("arms", 0.0),
+
+class Bundled(NamedTuple):
+    """A bundled environment: its module in `saltus.env.bundled`, its version, the reward from which it counts as solved."""
+
+    module: str
+    version: int
+    threshold: float | None = None
+
+
+BUNDLED = {
+    "HalfCheetah": Bundled("half_cheetah", 5, 4800.0),
+    "Ant": Bundled("ant", 5, 6000.0),
+    "Humanoid": Bundled("humanoid", 5),
+    "HumanoidStandup": Bundled("humanoid", 5),
+    "Hopper": Bundled("hopper", 5, 3800.0),
+    "Walker2d": Bundled("hopper", 5),
+    "Swimmer": Bundled("swimmer", 5, 360.0),
+    "InvertedPendulum": Bundled("pendulums", 5, 950.0),
+    "InvertedDoublePendulum": Bundled("pendulums", 5, 9100.0),
+    "Reacher": Bundled("arms", 5, -3.75),
+    "Pusher": Bundled("arms", 5, 0.0),
+    "CartPoleBalance": Bundled("swing_up", 0),
+    "CartPoleSwingUp": Bundled("swing_up", 0),
+    "PendulumSwingUp": Bundled("swing_up", 0),
 }
-VERSION = "v5"
 
 #: A bundled environment's name ("HalfCheetah"), a class, or an environment with its parameters.
 EnvironmentSource: TypeAlias = str | type[Environment] | Environment
+
+
+def identifier(name: str) -> str:
+    """The name of a bundled environment in Gymnasium's registry."""
+    return f"saltus/{name}-v{BUNDLED[name].version}"
 
 
 def environments() -> list[str]:
@@ -69,12 +85,12 @@ def make_vec(
 ) -> VectorEnvironment:
     """n environments at once as Gymnasium's `VectorEnv`, whose whole step is one compiled call.
 
-    `source`: the name of a bundled environment, a subclass of `saltus.env.Environment`, or an object of one. `threads`:
-    how many to use (None: all that this process may). `precision`: of the simulations and the observations, "float64"
-    or "float32". `autoreset_mode`: when episodes that have ended begin anew, as in Gymnasium. `info`: whether steps
-    report rewards and infos one by one. `render_mode`, `width`, `height` (pixels), `camera`: of pictures. `parameters`:
-    values of the environment's parameters and options, `model`, `frame_skip`, `max_episode_steps`, `integrator`,
-    `timestep` (s).
+    `source`: the name of a bundled environment (`environments()` lists them), a subclass of `saltus.env.Environment`, or
+    an object of one. `threads`: how many to use (None: all that this process may). `precision`: of the simulations and
+    the observations, "float64" or "float32". `autoreset_mode`: when episodes that have ended begin anew, as in
+    Gymnasium. `info`: whether steps report rewards and infos one by one. `render_mode`, `width`, `height` (pixels),
+    `camera`: of pictures. `parameters`: values of the environment's parameters and options, `model`, `frame_skip`,
+    `max_episode_steps`, `integrator`, `timestep` (s).
 
     A simulation's numbers do not depend on n or threads, to the bit.
     """
@@ -97,10 +113,10 @@ def found(source: EnvironmentSource, parameters: Mapping[str, object]) -> Enviro
             raise OptionError(f"give {', '.join(parameters)} where the {type(source).__name__} is made")
         return source
     if isinstance(source, str):
-        name = source.removeprefix("saltus/").removesuffix(f"-{VERSION}")
-        if name not in BUNDLED:
+        name = re.sub(r"-v\d+$", "", source.removeprefix("saltus/"))
+        if name not in BUNDLED or source not in (name, identifier(name), identifier(name).removeprefix("saltus/")):
             raise OptionError.unknown("environment", source, BUNDLED)
-        source = getattr(import_module(f"saltus.env.bundled.{BUNDLED[name][0]}"), name)
+        source = getattr(import_module(f"saltus.env.bundled.{BUNDLED[name].module}"), name)
     if not (isinstance(source, type) and issubclass(source, Environment)):
         raise OptionError(f"expected a name or a subclass of saltus.env.Environment, got {source!r}")
     return source(**parameters)

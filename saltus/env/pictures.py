@@ -9,7 +9,7 @@ from saltus.arguments import whole_number
 from saltus.draw.renderer import Renderer, make_renderer
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
-from saltus.env.environment import CameraChoice
+from saltus.env.environment import CameraChoice, declared
 from saltus.env.episodes import Episodes
 from saltus.errors import OptionError
 
@@ -37,7 +37,7 @@ class Pictures:
         if self.render_mode is None:
             return None
         if self._renderer is None:
-            camera = episodes.environment.declared("camera") if self.camera is None else self.camera
+            camera = declared(episodes.environment, "camera") if self.camera is None else self.camera
             view = View.of(width=self.width, height=self.height, camera=camera)
             self._renderer = make_renderer(episodes.model, view)
         fields = [episodes.state(name) for name in ("qpos", "mocap_pos", "mocap_quat")]

@@ -14,6 +14,7 @@ import numpy as np
 
 from saltus.number.components import lane_count, lane_set
 from saltus.number.kernels import kernel
+from saltus.number.structs import Struct
 
 # places in the rows of `e.random`
 KEY_LOW, KEY_HIGH, EPISODE, DRAW, NRANDOM = range(5)
@@ -51,7 +52,7 @@ def unit(high, low):
 
 
 @kernel
-def uniform(e, low, high):
+def uniform(e: Struct, low: float, high: float) -> float:
     """A random number between low and high, uniformly distributed; one draw."""
     x = 0.0 * e.steps
     for lane in range(lane_count(x)):
@@ -61,7 +62,7 @@ def uniform(e, low, high):
 
 
 @kernel
-def normal(e):
+def normal(e: Struct) -> float:
     """A random number of mean 0 and standard deviation 1, normally distributed; one draw.
 
     By Box and Muller's transform of two uniform numbers, √(-2 ln(1 - u)) cos(2π v).

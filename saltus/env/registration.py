@@ -4,7 +4,7 @@ from typing import Any
 
 import gymnasium
 
-from saltus.env.making import BUNDLED, VERSION, found, make, make_vec
+from saltus.env.making import BUNDLED, found, identifier, make, make_vec
 from saltus.env.single import SingleEnvironment
 from saltus.env.vector import VectorEnvironment
 
@@ -21,14 +21,13 @@ def vector(environment: str, num_envs: int = 1, **given: Any) -> VectorEnvironme
 
 def register() -> None:
     """Register all bundled environments, once."""
-    for name, (_, threshold) in BUNDLED.items():
-        id = f"saltus/{name}-{VERSION}"
-        if id not in gymnasium.registry:
+    for name, bundled in BUNDLED.items():
+        if identifier(name) not in gymnasium.registry:
             gymnasium.register(
-                id,
+                identifier(name),
                 entry_point="saltus.env.registration:single",
                 vector_entry_point="saltus.env.registration:vector",
                 max_episode_steps=found(name, {}).max_episode_steps,
-                reward_threshold=threshold,
+                reward_threshold=bundled.threshold,
                 kwargs={"environment": name},
             )

@@ -1,7 +1,8 @@
 """Terms: plain Python functions f(m, d, e) of one simulation, which the step compiles for all of them."""
 
+import re
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from numba import types
 from numba.core.errors import NumbaError
@@ -15,9 +16,10 @@ from saltus.number.structs import Struct
 
 #: f(m, d, e): of the kernels' Model and Data and of the episode.
 Term: TypeAlias = Callable[[Struct, Struct, Struct], object]
+F = TypeVar("F", bound=Callable[..., object])
 
 
-def term(function: Term) -> Kernel:
+def term(function: F) -> F:
     """Make a term of a plain Python function f(m, d, e), as a decorator or by a call.
 
     `m` and `d` are the kernels' Model and Data with MuJoCo's names (`d.qpos[i]`, `d.xpos[b, 2]`, `d.ctrl[k]`, ...), `e`
@@ -32,11 +34,16 @@ def term(function: Term) -> Kernel:
     return user_kernel("term", "f(m, d, e)", function, inline=True)
 
 
+def term_kernel(function: Term) -> Kernel:
+    """The kernel of a term, or of a function that is none yet."""
+    return user_kernel("term", "f(m, d, e)", function, inline=True)
+
+
 def value_count(name: str, function: Kernel, structs: tuple[Struct, Struct, Struct]) -> int:
     """How many numbers a term gives in a tuple; 0 if it gives a number. OptionError where it cannot be compiled."""
     found = result_type(name, function, structs)
     if isinstance(found, types.BaseTuple):
-        kinds = list(found.types)
+        kinds = [*getattr(found, "types", ())]
         if kinds and all(map(_is_number, kinds)):
             return len(kinds)
     elif _is_number(found):
@@ -51,9 +58,16 @@ def result_type(name: str, function: Any, structs: tuple[Struct, Struct, Struct]
         _, _, arguments, _ = function.get_call_template(tuple(kinds), {})
         return function.overloads[tuple(arguments)].signature.return_type
     except NumbaError as error:
-        reason = str(error).strip().splitlines()
-        told = next((line for line in reason if line.strip() and not line.startswith("Failed in")), reason[0])
-        raise OptionError(f"{name} cannot be compiled: {told.strip()}") from error
+        raise OptionError(f"{name} cannot be compiled: {_reason(str(error))}") from error
+
+
+def _reason(text: str) -> str:
+    """What Numba says of a term, in the words of its author."""
+    missing = re.search(r"Unknown attribute '(\w+)' of type (Model|Data|Episode)", text)
+    if missing:
+        return f"{missing[2].lower()[0]} has no field {missing[1]!r}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith("Failed in")), text)
 
 
 def _is_number(ty: Any) -> bool:

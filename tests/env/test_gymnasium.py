@@ -19,7 +19,9 @@ import saltus.env  # noqa: E402 (needs Gymnasium)
 
 STEPS, TOLERANCE = 200, 1e-9
 QUICK = ("HalfCheetah", "InvertedDoublePendulum")
-NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in saltus.env.environments()]
+THEIRS = [name for name in saltus.env.environments() if f"{name}-v5" in gymnasium.registry]
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in THEIRS]
+pytestmark = pytest.mark.filterwarnings("ignore:.*solver did not reach its tolerance")  # which is 0
 
 
 def pair(name):
@@ -93,7 +95,8 @@ def test_starts_are_distributed_as_gymnasiums(name):
 
 
 def test_parameters_and_limits_are_those_of_gymnasiums_registry():
-    for name in saltus.env.environments():
+    assert len(THEIRS) == 11
+    for name in THEIRS:
         theirs, ours = gymnasium.spec(f"{name}-v5"), gymnasium.spec(f"saltus/{name}-v5")
         assert ours.max_episode_steps == theirs.max_episode_steps
         assert ours.reward_threshold == theirs.reward_threshold
@@ -101,6 +104,7 @@ def test_parameters_and_limits_are_those_of_gymnasiums_registry():
 
 def test_options_shape_the_observation_as_in_gymnasium():
     """Sizes of observations with each option in turn, without a step."""
+    from saltus.env.environment import declared
     from saltus.env.making import found
     from saltus.env.observation import parts
 
@@ -109,4 +113,4 @@ def test_options_shape_the_observation_as_in_gymnasium():
         for option, value in whole.options.items():
             if value is True:
                 other = found(name, {option: False})
-                assert parts(other.declared("observation")) != parts(whole.declared("observation")), option
+                assert parts(declared(other, "observation")) != parts(declared(whole, "observation")), option
