@@ -16,7 +16,7 @@ from saltus.errors import OptionError
 
 
 class Bundled(NamedTuple):
-    """A bundled environment: its module in `saltus.env.bundled`, its version, the reward from which it counts as solved."""
+    """A bundled environment: its module in `saltus.env.bundled`, its version, the reward that counts as solved."""
 
     module: str
     version: int
@@ -85,12 +85,12 @@ def make_vec(
 ) -> VectorEnvironment:
     """n environments at once as Gymnasium's `VectorEnv`, whose whole step is one compiled call.
 
-    `source`: the name of a bundled environment (`environments()` lists them), a subclass of `saltus.env.Environment`, or
-    an object of one. `threads`: how many to use (None: all that this process may). `precision`: of the simulations and
-    the observations, "float64" or "float32". `autoreset_mode`: when episodes that have ended begin anew, as in
-    Gymnasium. `info`: whether steps report rewards and infos one by one. `render_mode`, `width`, `height` (pixels),
-    `camera`: of pictures. `parameters`: values of the environment's parameters and options, `model`, `frame_skip`,
-    `max_episode_steps`, `integrator`, `timestep` (s).
+    `source`: the name of a bundled environment (see `environments`), a subclass of `saltus.env.Environment`, or an
+    object of one. `threads`: how many to use (None: all that this process may). `precision`: of the simulations and the
+    observations, "float64" or "float32". `autoreset_mode`: when episodes that have ended begin anew, as in Gymnasium.
+    `info`: whether steps report rewards and infos one by one. `render_mode` ("rgb_array" or None), `width`, `height`
+    (pixels), `camera`: of pictures. `parameters`: values of the environment's parameters and options, `model`,
+    `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s).
 
     A simulation's numbers do not depend on n or threads, to the bit.
     """
