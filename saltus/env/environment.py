@@ -50,8 +50,8 @@ class Environment:
     `parameters`: numbers or rows of numbers by name, which terms read as `e.NAME` and which may differ from simulation
     to simulation. `memory`: the same of what terms keep; it begins anew with each episode. `ids`: names for places in
     the model, ("body", "torso"), which terms read as `e.NAME`: an index; of ("qpos", joint), ("qvel", joint) and
-    ("sensordata", sensor) that of the first number there. `options`: values of attributes that choose between
-    declarations, which then are properties.
+    ("sensordata", sensor) that of the first number there. `options`: values that
+    choose between declarations; `declare` reads them as `self.option.NAME`.
 
     `quantities`: "present": computed quantities are those of the state that a step has reached; "step": those that the
     integrator left, as Gymnasium's environments read them.
