@@ -9,10 +9,12 @@ Needs Gymnasium: pip install 'saltus[env]'. Importing it registers the bundled e
 "saltus/HalfCheetah-v5" and so on.
 """
 
-from importlib.util import find_spec
+from importlib import import_module
 
-if find_spec("gymnasium") is None:
-    raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'")
+try:
+    import_module("gymnasium")
+except ImportError as error:
+    raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'") from error
 
 from saltus.env.environment import Environment
 from saltus.env.making import environments, make, make_vec

@@ -25,7 +25,7 @@ ModelChoice: TypeAlias = ModelSource | Callable[[], ModelSource]
 #: From where pictures are drawn: a camera of the model by name or number, one of its own, or None.
 CameraChoice: TypeAlias = str | int | Camera | None
 #: Attributes that may be changed where an environment is made, beside parameters and options.
-SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep")
+SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key")
 
 
 class Environment:
@@ -35,7 +35,9 @@ class Environment:
 
     `model`: what `saltus.load` takes, or a function that gives it. `frame_skip`: steps of the simulation in one of the
     environment. `max_episode_steps`: after how many steps of the environment an episode is truncated (None: never).
-    `integrator`, `timestep` (s): as in `saltus.Simulation`. `control`: a controller in the time loop.
+    `integrator`, `timestep` (s): as in `saltus.Simulation`. `control`: a controller in the time loop. `key`: the
+    keyframe that episodes start from, by name or number (None: the model's start). `camera`: as in
+    `Simulation.picture`.
 
     `observation`: fields by MuJoCo's names, with places ("qpos[1:]", "xpos[torso, 2]", "sensordata[gyro]"), and terms,
     in order; `saltus.env.observed` limits, scales and disturbs one. `rewards`: terms by the names under which infos
@@ -65,6 +67,7 @@ class Environment:
     integrator: IntegratorChoice = None
     timestep: float | None = None
     control: Controller | None = None
+    key: int | str | None = None
     observation: Sequence[str | Term | Observed] = ("qpos", "qvel")
     rewards: Mapping[str, Term] = MappingProxyType({})
     infos: Mapping[str, Term] = MappingProxyType({})

@@ -36,6 +36,7 @@ class Episodes:
         if precision not in LANES:
             raise OptionError.unknown("precision", precision, LANES)
         self.environment, self.n, self.precision = environment, whole_number("n", n, 1), precision
+        self.threads = threads
         self.model = environment.loaded()
         self.integrator = _integrator(environment, self.model)
         step = environment.timestep
@@ -112,7 +113,7 @@ class Episodes:
     def _start(self) -> NDArray[np.float64]:
         """The numbers of the model's start, as they lie in Data."""
         out, first = np.zeros(self.lanes.states.shape[1]), self.lanes.workspaces[0]
-        for name, value in start_state(self.model, None, self.timestep).items():
+        for name, value in start_state(self.model, declared(self.environment, "key"), self.timestep).items():
             begin, flat = first.span(name, name).start, np.ravel(value)
             out[begin : begin + flat.size] = flat
         out[first.span("control_prm", "control_prm")] = self._control_prm
@@ -204,13 +205,16 @@ def _integrator(environment: Environment, model: Model) -> Integrator:
 
 
 class Parameters(Mapping[str, NDArray[np.floating]]):
-    """The parameters of an environment's terms by name: reading gives a copy [n, ...], assigning sets them."""
+    """The parameters of an environment's terms by name: reading gives a read-only copy [n, ...], assigning sets
+    them."""
 
     def __init__(self, episodes: Episodes):
         self._episodes = episodes
 
     def __getitem__(self, name: str) -> NDArray[np.floating]:
-        return self._episodes.read(self._known(name))
+        found = self._episodes.read(self._known(name))
+        found.flags.writeable = False  # writing to a copy would do nothing
+        return found
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
         self._episodes.write(self._known(name), value)

@@ -362,7 +362,7 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
                     keep_final(began, observations, values, final_observations, final_values, group, width)
                 show(e_real, at, values_at, began, observations, values, group, width)
             for i in range(group * width, (group + 1) * width):
-                resetting[i] = mode == NEXT_STEP and (terminated[i] or truncated[i])
+                resetting[i] = mode <= NEXT_STEP and (terminated[i] or truncated[i])
         return status
 
     return entry(environment, name=f"environment_{label}", structs=("m", "s", "d", "e"), parameters=parameters)

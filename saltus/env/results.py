@@ -37,10 +37,11 @@ class Results:
         return self.terminated | self.truncated
 
     def begin(self, chosen: NDArray[np.bool_] | None) -> None:
-        """Have the episodes of all begin anew, or of the chosen."""
-        self.arrays[4][:] = True
+        """Have the episodes of all begin anew, or of the chosen [n]; those of the spare lanes do in any case."""
+        rewards, terminated, truncated, diverged, resetting, *_ = self.arrays
+        resetting[:] = True
         if chosen is not None:
             self.resetting[:] = chosen
-        for array in (self.terminated, self.truncated, self.diverged):
-            array[self.resetting] = False
-        self.rewards[self.resetting] = 0.0
+        rewards[resetting] = 0.0
+        for array in (terminated, truncated, diverged):
+            array[resetting] = False

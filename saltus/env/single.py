@@ -40,6 +40,11 @@ class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
         self._infos = Infos(episodes)
         self._started = False
 
+    def __str__(self) -> str:
+        return f"SingleEnvironment({type(self.environment).__name__}, {self._episodes.precision})"
+
+    __repr__ = __str__
+
     @property
     def parameters(self) -> Parameters:
         """The parameters of the environment's terms by name, [1] or [1, ...]: copies to read, to be assigned."""

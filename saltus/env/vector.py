@@ -16,6 +16,7 @@ from saltus.env.loop import DISABLED, NEXT_STEP, SAME_STEP
 from saltus.env.pictures import RENDER_MODES, Pictures
 from saltus.env.spaces import action_space, observation_space, reset_mask, seed_keys
 from saltus.errors import OptionError
+from saltus.terminal.display import count
 
 MODES = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -68,6 +69,11 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, n)
         self._infos = Infos(episodes) if info else None
         self._ended: NDArray[np.bool_] | None = None  # None before the first reset
+
+    def __repr__(self) -> str:
+        episodes = self._episodes
+        how = f"{episodes.precision}, {count(episodes.threads, 'thread')}"
+        return f"VectorEnvironment({type(self.environment).__name__}, n = {self.num_envs}, {how})"
 
     @property
     def parameters(self) -> Parameters:

@@ -5,6 +5,9 @@ to the present state. Both go through one compiled step, so that they agree to r
 smooth motion).
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from helpers.swinging import Swinging, anywhere, far, height
@@ -112,6 +115,8 @@ def test_parameters_may_differ_from_simulation_to_simulation():
     assert list(envs.parameters["upright_weight"]) == [1.0, 0.0, -1.0]
     with pytest.raises(OptionError, match=r"upright_weight has shape \(3,\)"):
         envs.parameters["upright_weight"] = [1.0, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        envs.parameters["upright_weight"][0] = 1.0
     with pytest.raises(OptionError, match=r"upright_wait.*upright_weight"):
         envs.parameters["upright_wait"] = 1.0
 
@@ -134,6 +139,32 @@ def test_a_controller_in_the_time_loop_takes_the_action_as_its_target():
     gravity = 2.0 * 9.81 * 2.0  # m g l of the pendulum: 200 (0.5 - θ) = m g l sin θ
     theta = env.state("qpos")[0]
     assert 200.0 * (0.5 - theta) == pytest.approx(gravity * np.sin(theta), rel=1e-6)
+
+
+def test_episodes_start_from_a_keyframe():
+    class Hanging(Environment):
+        model = "cart_pole"
+
+    env = saltus.env.make(Hanging, key="hanging")
+    seen, _ = env.reset()
+    np.testing.assert_array_equal(seen, [0.0, np.pi, 0.0, 0.0])
+    with pytest.raises(OptionError, match=r"keyframe.*handing.*hanging"):
+        saltus.env.make(Hanging, key="handing")
+
+
+def test_without_gymnasium_saltus_works_and_environments_say_what_they_need():
+    script = """
+import sys
+sys.modules["gymnasium"] = None
+import saltus
+saltus.load("pendulum")
+try:
+    import saltus.env
+except ImportError as error:
+    print(error)
+"""
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "saltus.env needs Gymnasium: pip install 'saltus[env]'"
 
 
 def named(**changes):
