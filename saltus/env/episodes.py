@@ -1,5 +1,6 @@
 """Episodes of an environment in many simulations at once: what both faces of Gymnasium stand on."""
 
+import time as clock
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -30,7 +31,7 @@ WORD = 2**32
 
 
 class Episodes:
-    """n simulations of an environment with their episodes; `results`: what the last call has filled."""
+    """n simulations of an environment with their episodes; `results`: what the last call has filled, in `seconds`."""
 
     def __init__(self, environment: Environment, n: int, threads: int, precision: str):
         if precision not in LANES:
@@ -47,6 +48,7 @@ class Episodes:
         self._loop = environment_loop(self.integrator, self.declaration.program())
         self._make_arrays()
         self._warned = False
+        self.seconds = 0.0  # that the last call took
 
     # ------------------------------------------------------------ what it is made of
 
@@ -175,12 +177,14 @@ class Episodes:
         env, lanes, what = self.environment, self.lanes, self.declaration
         counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped)
 
-        def work(worker: int, first: int, last: int, *_: int) -> int:
+        def work(worker: int, first: int, last: int) -> int:
             structs = (lanes.m, self._sensing, lanes.prepared(worker), self._structs[worker])
             numbers = (first, last, *counts)
             return self._loop(*structs, *self._arguments, numbers, self.timestep, *self.integrator.parameters)
 
-        status = max(lanes.share_out(work, env.frame_skip))
+        began = clock.perf_counter()
+        status = max(lanes.share(work, self.seconds))
+        self.seconds = clock.perf_counter() - began
         if status:
             self._judge(status)
 

@@ -12,13 +12,13 @@ STEPS = 20
 def run(n, threads, precision, seed=0):
     """Observations, rewards, ends and episodes of n simulations with these seeds, and actions that their seeds give."""
     envs = saltus.env.make_vec(Swinging, n, threads=threads, precision=precision, autoreset_mode="SameStep")
-    envs._episodes.lanes.pace = 1.0  # as if each step were worth a thread
+    envs._episodes.seconds = 1.0  # as if each step were worth a thread
     seen = [envs.reset(seed=seed)[0]]
     rngs = [np.random.default_rng(seed + i) for i in range(n)]
     for _ in range(STEPS):
         actions = np.array([rng.uniform(-1.0, 1.0, 1) for rng in rngs])
         observations, rewards, terminated, truncated, _ = envs.step(actions)
-        envs._episodes.lanes.pace = 1.0
+        envs._episodes.seconds = 1.0
         seen.append(np.column_stack([observations, rewards, terminated, truncated]))
     return seen
 

@@ -4,7 +4,7 @@ import os
 import time as clock
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ FIELDS = (
 )
 REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
 FORGETTING = ("qpos", "qvel", "act", "time", "mocap_pos", "mocap_quat")  # fields whose change makes it void
+Result = TypeVar("Result")
 
 
 class Lanes:
@@ -137,23 +138,16 @@ class Lanes:
             arrays = (self.states, self.clock, self.flags)
             return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
 
-        return max(self.share_out(work, n))
-
-    def share_out(self, work: Callable[..., int], n: int) -> list[int]:
-        """What `work(worker, first group, last group)` returns for n steps of all groups, shared by the threads.
-
-        `work(0, 0, 0, 0)` must do nothing but compile.
-        """
         workers = len(self.workspaces)
         if self.pace * self.groups * n < WORTH_A_THREAD * workers:
             workers = 1
         began = clock.perf_counter()
         if workers > 1 and self._pool is None:
             work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        results = self._shared_out(work, workers)
+        status = max(self._shared_out(work, workers))
         if n:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
-        return results
+        return status
 
     def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
         """Readings of all sensors of all states [n, nsensordata]."""
@@ -184,7 +178,7 @@ class Lanes:
         return failed
 
     def prepared(self, worker: int) -> Struct:
-        """The workspace of a thread."""
+        """The workspace of a thread, which knows whether there are forces from outside."""
         workspace = self.workspaces[worker]
         workspace.ints[DATA.slot["has_xfrc"]] = self.forced
         return workspace
@@ -193,7 +187,16 @@ class Lanes:
         """How many numbers of a state go into a workspace: none of forces where there are none."""
         return self._rows if self.forced else self._unforced_rows
 
-    def _shared_out(self, work: Callable[[int, int, int], Any], workers: int) -> list[Any]:
+    def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
+        """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
+        workers = len(self.workspaces)
+        if seconds < WORTH_A_THREAD * workers:
+            workers = 1
+        if workers > 1:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        return self._shared_out(work, workers)
+
+    def _shared_out(self, work: Callable[[int, int, int], Result], workers: int) -> list[Result]:
         """What `work(worker, first group, last group)` returns, each worker with its share of the groups."""
         edges = [self.groups * k // workers for k in range(workers + 1)]
         if workers == 1:

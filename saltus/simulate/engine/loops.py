@@ -4,6 +4,7 @@
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
 import functools
+from typing import Any
 
 from numba import float64
 
@@ -16,7 +17,7 @@ from saltus.integrate import work
 from saltus.integrate.adaptive import dopri5
 from saltus.integrate.event import event_driven, event_functions
 from saltus.integrate.event.event_driven import goes_on, log_is_full
-from saltus.integrate.integrator import Integrator, Kernel
+from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.components import lane_get
@@ -119,6 +120,49 @@ def _advance(step, label: str, parameters: int) -> Entry:
     return entry(advance, name=f"advance_{label}", parameters=parameters)
 
 
+@kernel(inline=True)
+def load_group(d_real, states, group, rows, width):
+    """The first numbers of a workspace ← the states [groups, rows, width] of a group."""
+    for k in range(rows):
+        for lane in range(width):
+            d_real[k, lane] = states[group, k, lane]
+
+
+@kernel(inline=True)
+def store_group(d_real, states, clock, group, rows, width):
+    """The state of a group of lanes from data, with the time of its clock, into states [groups, rows, width]."""
+    for lane in range(width):
+        d_real[TIME, lane] = clock[group, lane]
+    for k in range(rows):
+        for lane in range(width):
+            states[group, k, lane] = d_real[k, lane]
+
+
+@functools.cache
+def group_steps(step) -> Any:
+    """Kernel of n steps of the group of lanes in data, whose clock [groups, width] (s) goes on; returns a status."""
+
+    @kernel(inline=True)
+    def take_steps(m, d, d_real, clock, group, width, n, h, parameters):
+        status = OK
+        for _ in range(n):
+            for lane in range(width):
+                d_real[TIME, lane] = clock[group, lane]
+            hold_control(m, d, h)
+            sample_sensors(m, d)
+            start = d.time
+            result = step(m, d, h, *parameters)
+            record_controls(m, d, start)
+            status = max(status, result)
+            for lane in range(width):
+                whole = d_real[TIME, lane] == lane_get(start + h, lane)
+                taken = float64(d_real[TIME, lane]) - float64(lane_get(start, lane))
+                clock[group, lane] += h if whole else taken
+        return status
+
+    return take_steps
+
+
 def advance_batch(integrator: Integrator) -> Entry:
     """Loop of many simulations in lanes.
 
@@ -149,49 +193,6 @@ def _advance_batch(step, label: str, parameters: int) -> Entry:
         return status
 
     return entry(advance_batch, name=f"batch_{label}", parameters=parameters)
-
-
-@kernel(inline=True)
-def load_group(d_real, states, group, rows, width):
-    """The state of a group of lanes from states [groups, rows, width] into data."""
-    for k in range(rows):
-        for lane in range(width):
-            d_real[k, lane] = states[group, k, lane]
-
-
-@kernel(inline=True)
-def store_group(d_real, states, clock, group, rows, width):
-    """The state of a group of lanes from data, with the time of its clock, into states [groups, rows, width]."""
-    for lane in range(width):
-        d_real[TIME, lane] = clock[group, lane]
-    for k in range(rows):
-        for lane in range(width):
-            states[group, k, lane] = d_real[k, lane]
-
-
-@functools.cache
-def group_steps(step) -> Kernel:
-    """Kernel of n steps of the group of lanes in data, whose clock [groups, width] (s) goes on; returns a status."""
-
-    @kernel(inline=True)
-    def take_steps(m, d, d_real, clock, group, width, n, h, parameters):
-        status = OK
-        for _ in range(n):
-            for lane in range(width):
-                d_real[TIME, lane] = clock[group, lane]
-            hold_control(m, d, h)
-            sample_sensors(m, d)
-            start = d.time
-            result = step(m, d, h, *parameters)
-            record_controls(m, d, start)
-            status = max(status, result)
-            for lane in range(width):
-                whole = d_real[TIME, lane] == lane_get(start + h, lane)
-                taken = float64(d_real[TIME, lane]) - float64(lane_get(start, lane))
-                clock[group, lane] += h if whole else taken
-        return status
-
-    return take_steps
 
 
 record = entry(dopri5.record)
