@@ -9,7 +9,6 @@ into the arrays of results, and where an episode is to begin anew, its start tak
 # (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
 
 import functools
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from numba import types
@@ -79,7 +78,8 @@ def action_is_control(m, d, e):
         d.ctrl[k] = e.action[k]
 
 
-def gathered(terms: Sequence[tuple[Any, int, int]], field: str) -> Any:
+@functools.cache
+def gathered(terms: tuple[tuple[Any, int, int], ...], field: str) -> Any:
     """A kernel f(m, d, e) that puts what terms give into e.values or e.observation: (term, place, count)."""
     made = nothing
     for term, place, count in reversed(terms):

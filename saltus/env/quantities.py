@@ -5,6 +5,7 @@ if something reads more than the state. "step": as the integrator left them, as 
 start of the last substep, under Runge-Kutta methods of its last stage.
 """
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -150,6 +151,7 @@ def _in_turn(kernels: list[Any]) -> Kernel:
     return made
 
 
+@functools.cache
 def _first(one: Callable[..., int], rest: Callable[..., int]) -> Any:
     @kernel(inline=True)
     def both(m, s, d):

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 from numba import types
 from numba.core.errors import NumbaError
 
-from saltus.dynamics.user_laws import user_kernel
+from saltus.dynamics.user_laws import CHANGED, feature_key, user_kernel
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
 from saltus.number.kinds import LaneType, MaskType
@@ -35,8 +35,22 @@ def term(function: F) -> F:
 
 
 def term_kernel(function: Term) -> Kernel:
-    """The kernel of a term, or of a function that is none yet."""
-    return user_kernel("term", "f(m, d, e)", function, inline=True)
+    """The kernel of a term, or of a function that is none yet: for one function always the same.
+
+    OptionError where what it refers to cannot be compiled, or has changed since its first use.
+    """
+    made = _KERNELS.get(id(function), (None, None))[1]
+    if made is None:
+        made = user_kernel("term", "f(m, d, e)", function, inline=True)
+        _KERNELS[id(function)] = function, made
+    word = feature_key(made)
+    if _WORDS.setdefault(id(made), word) != word:
+        raise OptionError(f"{made.py_func.__name__}: {CHANGED}")
+    return made
+
+
+_KERNELS: dict[int, tuple[Any, Any]] = {}  # of functions that are kept, so that their numbers stay theirs
+_WORDS: dict[int, str] = {}  # of their kernels, at the first use
 
 
 def value_count(name: str, function: Kernel, structs: tuple[Struct, Struct, Struct]) -> int:

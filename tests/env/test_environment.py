@@ -152,6 +152,27 @@ def test_episodes_start_from_a_keyframe():
         saltus.env.make(Hanging, key="handing")
 
 
+FACTOR = 2.0
+
+
+@term
+def scaled(m, d, e):
+    return FACTOR * d.qpos[0]
+
+
+def test_what_a_term_refers_to_must_not_change(monkeypatch):
+    kind = named(rewards={"scaled": scaled}, infos={}, reset_infos=())
+    saltus.env.make(kind)
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3.0)
+    with pytest.raises(OptionError, match="scaled: a value that it refers to has changed"):
+        saltus.env.make(kind)
+
+
+def test_environments_of_one_declaration_share_what_is_compiled():
+    one, other = (saltus.env.make(Swinging, half_width=x)._episodes._loop for x in (1.0, 2.0))
+    assert one is other
+
+
 def test_without_gymnasium_saltus_works_and_environments_say_what_they_need():
     script = """
 import sys
@@ -176,6 +197,9 @@ def pair(m, d, e):
     return d.qpos[0], d.qpos[1]
 
 
+OPEN = object()
+
+
 @term
 def misspelt(m, d, e):
     return d.qposs[0]
@@ -196,6 +220,7 @@ WRONG = [
     (named(rewards={"wrong": misspelt}), r"wrong cannot be compiled: d has no field 'qposs'"),
     (named(rewards={"wrong": 3.0}), r"rewards\['wrong'\].*must be a function"),
     (named(rewards={"nothing": anywhere}), "must give a number"),
+    (named(rewards={"wrong": lambda m, d, e: OPEN}), r"rewards\['wrong'\].*refers to"),
     (named(reset_infos=("far",)), "info at a reset.*far"),
     (named(action_range=(1.0, -1.0)), "action_range must be"),
     (named(parameters={"steps": 1.0}), "name 'steps'"),

@@ -1,5 +1,0 @@
-"""What the tests of environments share: without Gymnasium there are none."""
-
-import pytest
-
-pytest.importorskip("gymnasium")
