@@ -25,7 +25,7 @@ ModelChoice: TypeAlias = ModelSource | Callable[[], ModelSource]
 #: From where pictures are drawn: a camera of the model by name or number, one of its own, or None.
 CameraChoice: TypeAlias = str | int | Camera | None
 #: Attributes that may be changed where an environment is made, beside parameters and options.
-SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key")
+SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key", "vary")
 
 
 class Environment:
@@ -55,6 +55,8 @@ class Environment:
     ("sensordata", sensor) that of the first number there. `options`: values that
     choose between declarations; `declare` reads them as `self.option.NAME`.
 
+    `vary`: fields of the model that may differ from simulation to simulation, as in `saltus.Batch`.
+
     `quantities`: "present": computed quantities are those of the state that a step has reached; "step": those that the
     integrator left, as Gymnasium's environments read them.
 
@@ -81,6 +83,7 @@ class Environment:
     memory: Mapping[str, ArrayLike] = MappingProxyType({})
     ids: Mapping[str, tuple[str, str | int]] = MappingProxyType({})
     options: Mapping[str, object] = MappingProxyType({})
+    vary: Sequence[str] = ()
     quantities: str = "present"
     camera: CameraChoice = None
 

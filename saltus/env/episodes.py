@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, positive, whole_number
+from saltus.arguments import words as words_of
 from saltus.env.declaration import Declaration
 from saltus.env.environment import Environment, declared
 from saltus.env.layout import episode_layout
@@ -17,10 +18,13 @@ from saltus.errors import ModelError, OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator
 from saltus.model.model import Model
+from saltus.model.vary.fields import check_names
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct
+from saltus.simulate.batches.model import BatchModel
+from saltus.simulate.batches.reading import Reader, with_features
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
-from saltus.simulate.engine.lanes import FIELDS, Lanes
+from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.sensing import attach_sensing
 from saltus.simulate.laws.contact import suits_soft
 from saltus.simulate.laws.control import Controller, check_control, user_laws
@@ -63,17 +67,20 @@ class Episodes:
         laws = laws._replace(reads=laws.reads | what.quantities.reads)
         self._control_prm = np.zeros(0) if control is None else control.parameters(model)
         kind = self.precision
-        self.lanes = Lanes(model, self.n, threads, kind, self.integrator, self.timestep, laws, self._control_prm.size)
+        vary = declared(self.environment, "vary")
+        names = check_names(model.mj_model, words_of("vary", vary))
+        room = self._control_prm.size
+        self.lanes = Lanes(model, self.n, threads, kind, self.integrator, self.timestep, laws, room, names)
         self.lanes.forced = bool(what.names & {"qfrc_applied", "xfrc_applied"})
-        self._sensing = self.lanes.m
-        words, timestep = what.quantities.words, self.integrator.law_timestep(self.timestep)
+        words = what.quantities.words
         if "sensordata" in what.quantities.names:
-            sensing = model.sensing_struct(kind, timestep, laws)
-            words |= sensing.layout.features - self.lanes.m.layout.features
+            words |= model.sensing_struct(kind).layout.features
             for workspace in self.lanes.workspaces:
                 attach_sensing(model, workspace)
-        if words:
-            self._sensing = model.sensing_struct(kind, timestep, laws, words)
+        self._models = [(m, with_features(m, words) if words else m) for m in self.lanes.models]
+        varied = self.lanes.varied_model
+        self.varied = model if varied is None else BatchModel(model, varied)
+        self._reader = Reader(model, self.lanes)
 
     def _make_episodes(self) -> None:
         """One `e` for each thread, after one without values, for which terms are compiled."""
@@ -105,7 +112,7 @@ class Episodes:
         tables = (self._start(), fresh, what.field_rows, what.shaping)
         at, values_at = (e.span(name, name).start for name in ("observation", "values"))
         places = (lanes.present_rows(), own_rows, at, values_at, lanes.width)
-        memory = (lanes.states, lanes.clock, self._own, self._random)
+        memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied())
         results = self.results
         self._arguments = (memory, self._actions, results.arrays, results.shown, tables, places)
         for name, value in self.environment.values.items():
@@ -128,7 +135,7 @@ class Episodes:
         """The parameters by name, [n] or [n, ...]."""
         return Parameters(self)
 
-    def read(self, name: str) -> NDArray[np.floating]:
+    def read_parameter(self, name: str) -> NDArray[np.floating]:
         """A copy of a parameter, or of memory, of all simulations."""
         e = self._structs[0]
         rows = self._own[:, e.span(name, name)]
@@ -155,11 +162,9 @@ class Episodes:
         self._random[index, KEY_HIGH] = keys // WORD
         self._random[index, EPISODE] = -1
 
-    def state(self, field: str) -> NDArray[np.floating]:
-        """A copy of a field of the state or the inputs of all simulations [n, ...]."""
-        if field not in FIELDS:
-            raise OptionError.unknown("field of the state", field, FIELDS)
-        return self.lanes.read(field)
+    def read(self, field: str) -> NDArray[np.floating]:
+        """A field of all simulations at their present states [n, ...], a new array."""
+        return self._reader.read([field], [None])[0]
 
     # ------------------------------------------------------------ motion
 
@@ -178,10 +183,12 @@ class Episodes:
         counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped)
 
         def work(worker: int, first: int, last: int) -> int:
-            structs = (lanes.m, self._sensing, lanes.prepared(worker), self._structs[worker])
+            structs = (*self._models[worker], lanes.prepared(worker), self._structs[worker])
             numbers = (first, last, *counts)
             return self._loop(*structs, *self._arguments, numbers, self.timestep, *self.integrator.parameters)
 
+        if lanes.varied_model is not None:
+            lanes.varied_model.update()
         began = clock.perf_counter()
         status = max(lanes.share(work, self.seconds))
         self.seconds = clock.perf_counter() - began
@@ -216,7 +223,7 @@ class Parameters(Mapping[str, NDArray[np.floating]]):
         self._episodes = episodes
 
     def __getitem__(self, name: str) -> NDArray[np.floating]:
-        found = self._episodes.read(self._known(name))
+        found = self._episodes.read_parameter(self._known(name))
         found.flags.writeable = False  # writing to a copy would do nothing
         return found
 

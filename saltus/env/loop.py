@@ -21,7 +21,7 @@ from saltus.number.components import lane_get
 from saltus.number.functions import clip, maximum
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.number.kinds import MaskType
-from saltus.simulate.engine.loops import TIME, group_steps, load_group, store_group
+from saltus.simulate.engine.loops import TIME, group_steps, load_group, load_model, store_group
 from saltus.solve.status import OK
 
 # what a call does: resets alone; steps, and resets of those whose episode had ended, or has just ended, or none
@@ -320,8 +320,10 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
     before_step, after_step, ends, gather, terms, remember, reset, after_reset = program
     observe = observing(terms)
 
-    def environment(m, s, d, e, d_real, e_real, memory, actions, results, shown, tables, places, counts, h, parameters):
-        states, clock, own, random = memory
+    def environment(
+        m, s, d, e, m_real, d_real, e_real, memory, actions, results, shown, tables, places, counts, h, parameters
+    ):
+        states, clock, own, random, varied, fields = memory
         start, fresh, field_rows, shaping = tables
         observations, values, final_observations, final_values = shown
         _, terminated, truncated, _, resetting, chosen, began = results
@@ -329,6 +331,7 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
         first, last, mode, n, limit, nreward, shaped = counts
         status = OK
         for group in range(first, last):
+            load_model(m, m_real, varied, fields, group, width)
             if mode != RESET:
                 load_group(d_real, states, group, rows, width)
                 load_episode(e, e_real, own, random, group, own_rows, width)

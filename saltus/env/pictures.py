@@ -40,7 +40,7 @@ class Pictures:
             camera = declared(episodes.environment, "camera") if self.camera is None else self.camera
             view = View.of(width=self.width, height=self.height, camera=camera)
             self._renderer = make_renderer(episodes.model, view)
-        fields = [episodes.state(name) for name in ("qpos", "mocap_pos", "mocap_quat")]
+        fields = [episodes.read(name) for name in ("qpos", "mocap_pos", "mocap_quat")]
         return tuple(self._renderer.draw(Still(*(x[i] for x in fields))) for i in range(episodes.n))
 
     def close(self) -> None:

@@ -15,6 +15,8 @@ from saltus.env.loop import DISABLED
 from saltus.env.pictures import RENDER_MODES, Pictures
 from saltus.env.spaces import action_space, check_options, observation_space, seed_keys
 from saltus.errors import OptionError
+from saltus.model.model import Model
+from saltus.simulate.batches.model import BatchModel
 
 #: Observation [nobservation], reward, terminated, truncated, infos.
 SingleStep: TypeAlias = tuple[NDArray[np.floating], float, bool, bool, SingleInfos]
@@ -50,9 +52,14 @@ class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
         """The parameters of the environment's terms by name, [1] or [1, ...]: copies to read, to be assigned."""
         return self._episodes.parameters
 
-    def state(self, field: str) -> NDArray[np.floating]:
-        """A copy of the state or input `field`: "time" [], "qpos" [nq], "qvel" [nv], "act", "ctrl"."""
-        return self._episodes.state(field)[0]
+    @property
+    def model(self) -> Model | BatchModel:
+        """The model; where `vary` names fields, [1, ...] each, they may be written to, as those of a `saltus.Batch`."""
+        return self._episodes.varied
+
+    def read(self, field: str) -> NDArray[np.floating]:
+        """A field of the simulation, as in `Batch.read`: "qpos" [nq], "xpos" [nbody, 3], "sensordata", ..."""
+        return self._episodes.read(field)[0]
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, object] | None = None

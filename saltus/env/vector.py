@@ -16,6 +16,8 @@ from saltus.env.loop import DISABLED, NEXT_STEP, SAME_STEP
 from saltus.env.pictures import RENDER_MODES, Pictures
 from saltus.env.spaces import action_space, observation_space, reset_mask, seed_keys
 from saltus.errors import OptionError
+from saltus.model.model import Model
+from saltus.simulate.batches.model import BatchModel
 from saltus.terminal.display import count
 
 MODES = {
@@ -80,9 +82,14 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         """The parameters of the environment's terms by name, [n] or [n, ...]: copies to read, to be assigned."""
         return self._episodes.parameters
 
-    def state(self, field: str) -> NDArray[np.floating]:
-        """A copy of the state or input `field` of all simulations [n, ...]: "time", "qpos", "qvel", "act", "ctrl"."""
-        return self._episodes.state(field)
+    @property
+    def model(self) -> Model | BatchModel:
+        """The model; where `vary` names fields, [n, ...] each, they may be written to, as those of a `saltus.Batch`."""
+        return self._episodes.varied
+
+    def read(self, field: str) -> NDArray[np.floating]:
+        """A field of all simulations [n, ...], as in `Batch.read`: "qpos", "xpos", "sensordata", ..."""
+        return self._episodes.read(field)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, object] | None = None

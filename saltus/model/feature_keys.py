@@ -62,6 +62,8 @@ FEATURES = {
     # hard contact
     "event": Feature("events located in time", ("contact", *ALL_STEPS)),
     "stepping": Feature("time stepping over events", ("integrate", "solve")),
+    # batches
+    "vary": Feature("fields of the model that differ from simulation to simulation", ()),
     # sensors
     "sense_limit": Feature("sensors of joint and tendon limits", ("sense",)),
     "sense_frame": Feature("sensors of frames", ("sense",)),

@@ -44,6 +44,21 @@ _COMPUTED = (
 DATA = Layout("Data", {name: field for fields in (*_STATE, *_COMPUTED) for name, field in fields.items()})
 
 
+VARIED = frozenset(name for part in PARTS for name in getattr(part, "VARIES", ()))
+# features whose kernels branch on numbers of these fields
+KEEP_SHARED = {
+    "dcmotor": {"actuator_dynprm", "actuator_gainprm", "actuator_biasprm"},
+    "servo": {"actuator_dynprm", "actuator_gainprm", "actuator_biasprm"},
+}
+
+
+def varied_fields(features: frozenset[str]) -> frozenset[str]:
+    """Fields that differ from simulation to simulation in batches with the feature "vary"."""
+    if "vary" not in features:
+        return frozenset()
+    return VARIED - set().union(*[KEEP_SHARED[word] for word in features & KEEP_SHARED.keys()])
+
+
 @functools.cache
 def model_layout(features: frozenset[str]) -> Layout:
     """The layout of a Model with a set of features (see `saltus.model.feature_keys`)."""
@@ -52,10 +67,13 @@ def model_layout(features: frozenset[str]) -> Layout:
     if not features:
         return MODEL
     of_fields = features & {"hill"}  # features that add fields
-    fields = MODEL.fields | (actuator.HILL if of_fields else {})
+    varied = varied_fields(features)
+    if varied:
+        of_fields |= features & {"vary", *KEEP_SHARED}
+    fields = MODEL.fields | (actuator.HILL if "hill" in features else {})
     narrowed = functools.partial(_with_features, of_fields)
     name = "_".join(["Model", *sorted(features)])
-    return Layout(name, fields, frozen=True, features=features, narrowed=narrowed)
+    return Layout(name, fields, frozen=True, features=features, narrowed=narrowed, varied=varied)
 
 
 def _with_features(of_fields: frozenset[str], others: frozenset[str]) -> Layout:

@@ -9,6 +9,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from mujoco import MjModel
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import text_of
@@ -92,7 +93,7 @@ class Model(ModelFields):
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
         self.changes = MappingProxyType(dict(changes or {}))
-        self._structs: dict[tuple[str, float], Struct] = {}
+        self._structs: dict[tuple[str, float, frozenset[str]], Struct] = {}
         self._sensing: dict[Any, Struct] = {}
         self._copies = Copies(mj_model)
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
@@ -174,7 +175,10 @@ class Model(ModelFields):
             ModelError: with these values the model has an unsupported feature, or a value is too large.
         """
         m = changed(self.mj_model, values, self._labels())
-        new = {key: np.asarray(value, float).tolist() for key, value in values.items()}
+        return self.with_values_of(m, {key: np.asarray(value, float).tolist() for key, value in values.items()})
+
+    def with_values_of(self, m: MjModel, changes: Mapping[str, Any]) -> "Model":
+        """This model with the values of another MjModel of the same structure, known by `changes`."""
         return type(self)(
             m,
             name=self.name,
@@ -182,7 +186,7 @@ class Model(ModelFields):
             ignored=features.check(m, self.left_out),
             initial_key=self.initial_key,
             muscles=self.muscles,
-            changes={**self.changes, **new},
+            changes={**self.changes, **changes},
         )
 
     def value(self, key: str) -> float | NDArray[np.float64]:
@@ -233,17 +237,24 @@ class Model(ModelFields):
         """Sizes that shapes of fields refer to. Unlike MuJoCo's, nC counts all ancestors, also of simple bodies."""
         return dict(self.struct().sizes)
 
-    def struct(self, kind: str = "float64", timestep: float | None = None, laws: UserLaws = NO_LAWS) -> Struct:
+    def struct(
+        self,
+        kind: str = "float64",
+        timestep: float | None = None,
+        laws: UserLaws = NO_LAWS,
+        vary: frozenset[str] = frozenset(),
+    ) -> Struct:
         """The model in the form that kernels read, with numbers of a kind: "float64" or "float32".
 
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
-        `laws`: kernels provided by the user, such as a controller in the time loop.
+        `laws`: kernels provided by the user, such as a controller in the time loop. `vary`: fields that will differ
+        from lane to lane (see `saltus.model.vary`).
         """
         if laws != NO_LAWS:
-            return with_laws(self.struct(kind, timestep), laws)
-        key = kind, float(self.opt.timestep if timestep is None else timestep)
+            return with_laws(self.struct(kind, timestep, vary=vary), laws)
+        key = kind, float(self.opt.timestep if timestep is None else timestep), vary
         if key not in self._structs:
-            self._structs[key] = kernel_model(self.mj_model, key[1], self.left_out, self._muscles, kind)
+            self._structs[key] = kernel_model(self.mj_model, key[1], self.left_out, self._muscles, kind, vary)
         return self._structs[key]
 
     def sensing_struct(

@@ -151,15 +151,20 @@ def _lower_multiply_add(context, builder, sig, args):
 
 
 def power(x, y):
-    """x to the constant power y, for x > 0."""
+    """x to the power y, for x > 0; y has no tangents."""
     return x**y
 
 
 @infer_global(power)
 class _Power(AbstractTemplate):
     def generic(self, args, kws):
-        if len(args) == 2 and isinstance(args[0], (types.Float, LaneType, DualType)) and is_real(args[1]):
-            x = args[0]
+        if len(args) != 2 or not isinstance(args[0], (types.Float, LaneType, DualType)):
+            return None
+        x = args[0]
+        if isinstance(args[1], LaneType):
+            lane = lane_of(args)
+            return signature(lane, lane, lane) if lane is not None else None
+        if is_real(args[1]):
             return signature(x, x, x.scalar if isinstance(x, LaneType) else types.float64)
 
 
@@ -171,6 +176,11 @@ def _power_float(context, builder, sig, args):
 @lower_builtin(power, LaneType, types.Float)
 def _power_lane(context, builder, sig, args):
     return _llvm_call(builder, "pow", args[0], splat(builder, args[1], sig.args[0].ir_type))
+
+
+@lower_builtin(power, LaneType, LaneType)
+def _power_lanes(context, builder, sig, args):
+    return _llvm_call(builder, "pow", *args)
 
 
 @lower_builtin(power, DualType, types.Float)

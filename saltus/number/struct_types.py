@@ -21,6 +21,7 @@ from saltus.number.kinds import LaneType, dual, lane32, lane64
 from saltus.number.structs import LAYOUTS
 
 INT64 = ir.IntType(64)
+LANES_OF = {types.float64: lane64, types.float32: lane32}
 KINDS = {"float64": types.float64, "float32": types.float32, "lane64": lane64, "lane32": lane32, "dual": dual}
 
 
@@ -48,10 +49,18 @@ class StructType(types.Type):
         field = self.layout.fields.get(name)
         if field is None:
             return None
-        element = self.real if field.kind == "real" else types.int64
+        element = self.element(name) if field.kind == "real" else types.int64
         if not field.shape:
             return element
-        return FieldType(element, field.shape[1:], f"{self.layout_name}.{name}", self.layout.frozen)
+        return FieldType(element, field.shape[1:], f"{self.layout_name}.{name}", self.constant(name))
+
+    def element(self, name):
+        """The type of the numbers of a field of real ones."""
+        return LANES_OF[self.real] if name in self.layout.varied else self.real
+
+    def constant(self, name):
+        """Whether a field never changes while compiled code runs."""
+        return self.layout.frozen and name not in self.layout.varied
 
 
 class FieldType(types.Type):
@@ -114,8 +123,8 @@ def _field_pointer(context, builder, ty, value, attr):
     struct = cgutils.create_struct_proxy(ty)(context, builder, value=value)
     offset = _head(context, builder, struct, ty.layout.slot[attr], ty.layout_name)
     if ty.layout.fields[attr].kind == "real":
-        element = context.get_data_type(ty.real).as_pointer()
-        return builder.gep(builder.bitcast(struct.real, element), [offset])
+        place = builder.gep(builder.bitcast(struct.real, context.get_data_type(ty.real).as_pointer()), [offset])
+        return builder.bitcast(place, context.get_data_type(ty.element(attr)).as_pointer())
     return builder.gep(struct.ints, [offset])
 
 
@@ -128,17 +137,17 @@ def _lower_attribute(context, builder, ty, value, attr):
     pointer = _field_pointer(context, builder, ty, value, attr)
     if field.shape:
         return pointer
-    return _load(context, builder, ty.real, pointer, f"{ty.layout_name}.{attr}", ty.layout.frozen)
+    return _load(context, builder, ty.element(attr), pointer, f"{ty.layout_name}.{attr}", ty.constant(attr))
 
 
 @lower_setattr_generic(StructType)
 def _lower_set_attribute(context, builder, sig, args, attr):
     ty, value_type = sig.args
-    if ty.layout.fields[attr].shape or ty.layout.fields[attr].kind == "int" or ty.layout.frozen:
+    if ty.layout.fields[attr].shape or ty.layout.fields[attr].kind == "int" or ty.constant(attr):
         raise TypeError(f"{attr} cannot be assigned")
     pointer = _field_pointer(context, builder, ty, args[0], attr)
-    value = context.cast(builder, args[1], value_type, ty.real)
-    _store(context, builder, ty.real, value, pointer, f"{ty.layout_name}.{attr}")
+    value = context.cast(builder, args[1], value_type, ty.element(attr))
+    _store(context, builder, ty.element(attr), value, pointer, f"{ty.layout_name}.{attr}")
 
 
 def _load(context, builder, element, pointer, alias, frozen):

@@ -35,19 +35,24 @@ def reals(*names, shape=()):
     return {name: Field("real", shape) for name in names}
 
 
+LANE_KIND = {"float64": "lane64", "float32": "lane32"}  # lanes of numbers of a kind
+
+
 class Layout:
     """Named fields in order: `fields` maps a name to `Field`.
 
-    `frozen`: kernels never write it. `features`: words by which kernels leave out, when they are compiled, what a
+    `frozen`: kernels never write it. `varied`: fields of real numbers that differ from lane to lane although the others
+    are the same in all lanes. `features`: words by which kernels leave out, when they are compiled, what a
     struct of this layout does not need (see `saltus.number.conditions.has`); `narrowed`: a function that gives the
     layout of the same fields with some of the features only, by which, where it can be imported, a layout is pickled.
     """
 
-    def __init__(self, name, fields, frozen=False, features=frozenset(), narrowed=None):
+    def __init__(self, name, fields, frozen=False, features=frozenset(), narrowed=None, varied=frozenset()):
         self._narrowed = narrowed
         self.name, self.fields, self.frozen, self.features = name, fields, frozen, frozenset(features)
+        self.varied = frozenset(varied)
         self.slot = {f: i for i, f in enumerate(fields)}  # place of each field's offset (or value) in the head
-        self.digest = hashlib.sha256(repr((fields, frozen, sorted(features))).encode()).hexdigest()[:8]
+        self.digest = hashlib.sha256(repr((fields, frozen, sorted(features), *sorted(varied))).encode()).hexdigest()[:8]
         if LAYOUTS.get(name, self).digest != self.digest:
             raise ValueError(f"there is another layout with the name {name!r}")
         LAYOUTS[name] = self
@@ -81,26 +86,31 @@ class Struct:
         self.layout, self.sizes, self.kind = layout, dict(sizes), kind
         dtype, element = _ELEMENT_SHAPE[kind]
         nreal, nint, place = 0, len(layout.fields), {}
-        for name, field in layout.fields.items():
+        # what differs from lane to lane comes first, where every register of lanes is aligned
+        for name, field in sorted(layout.fields.items(), key=lambda item: item[0] not in layout.varied):
             shape = layout.shape(name, sizes)
             if field.kind == "int" and not shape:
                 continue
             place[name] = nreal if field.kind == "real" else nint
             if field.kind == "real":
-                nreal += math.prod(shape)
+                nreal += math.prod(shape + self._lanes(name))
             else:
                 nint += math.prod(shape)
         self.real = aligned_zeros((nreal, *element), dtype)
         self.ints = np.zeros(nint, np.int64)
         self.views = {}
         for name, at in place.items():
-            shape = layout.shape(name, sizes)
+            shape = layout.shape(name, sizes) + self._lanes(name)
             buffer = self.real if layout.fields[name].kind == "real" else self.ints
             self.ints[layout.slot[name]] = at
             self.views[name] = buffer[at : at + math.prod(shape)].reshape(shape + buffer.shape[1:])
         for name in layout.fields:
             if name not in place:
                 self.ints[layout.slot[name]] = sizes.get(name, 0)
+
+    def _lanes(self, name: str) -> tuple[int, ...]:
+        """The extent of a field by lanes, where it differs from lane to lane and the other fields do not."""
+        return _ELEMENT_SHAPE[LANE_KIND[self.kind]][1] if name in self.layout.varied else ()
 
     def __getattr__(self, name: str) -> Any:
         views = self.__dict__.get("views", {})
@@ -110,6 +120,12 @@ class Struct:
         if layout is not None and name in layout.slot:
             return int(self.ints[layout.slot[name]])
         raise AttributeError(name)
+
+    def duplicate(self):
+        """Another Struct with the same values in memory of its own."""
+        other = Struct(self.layout, self.sizes, self.kind)
+        other.real[...], other.ints[...] = self.real, self.ints
+        return other
 
     def __copy__(self):
         """Another Struct that sees the same memory."""
@@ -135,7 +151,7 @@ class Struct:
         if self.kind == "dual" and self.layout.fields[name].kind == "real":
             view[...] = 0.0
             view[..., 0, 0] = values
-        elif self.layout.fields[name].kind == "real" and self.kind.startswith("lane"):
+        elif self.layout.fields[name].kind == "real" and (self.kind.startswith("lane") or name in self.layout.varied):
             view[...] = np.asarray(values)[..., None]
         else:
             view[...] = values

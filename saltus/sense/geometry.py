@@ -22,7 +22,7 @@ from saltus.model.sensor_enums import (
     REPORTED,
     SITE,
 )
-from saltus.number.functions import MINVAL, absolute, clip, where
+from saltus.number.functions import MINVAL, absolute, any_lane, clip, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.camera import camera_axes, camera_position, pixel_ray, projection
 from saltus.sense.objects import object_position
@@ -119,7 +119,7 @@ def ray_data(m, d, s, at, x, point, direction, normal, depth):
 @kernel
 def object_middle(m, d, kind, i):
     """Position (m) of object i of a type; for a massless body, the centre of mass of its subtree."""
-    if kind == INERTIA and i > 0 and m.body_mass[i] < MINVAL and m.body_inv_subtreemass[i] > 0.0:
+    if kind == INERTIA and i > 0 and any_lane(m.body_mass[i] < MINVAL) and any_lane(m.body_inv_subtreemass[i] > 0.0):
         return d.subtree_com[i]
     return object_position(m, d, kind, i)
 

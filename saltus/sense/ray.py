@@ -8,7 +8,7 @@ within their rendered size.
 
 from saltus.contact.mujoco.rays import foreign_ray
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE
-from saltus.number.functions import MINVAL, absolute, sqrt, where
+from saltus.number.functions import MINVAL, absolute, any_lane, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
     add_scaled3,
@@ -104,9 +104,9 @@ def ray_plane(size, p, v):
     faces = v[2] <= -MINVAL
     x = -p[2] / where(faces, v[2], -one)
     hit = faces & (x >= 0.0)
-    if size[0] > 0.0:
+    if any_lane(size[0] > 0.0):
         hit = hit & (absolute(p[0] + x * v[0]) <= size[0])
-    if size[1] > 0.0:
+    if any_lane(size[1] > 0.0):
         hit = hit & (absolute(p[1] + x * v[1]) <= size[1])
     return where(hit, x, -one), (zero, zero, one)
 

@@ -58,7 +58,7 @@ def test_observed_fields_are_those_of_a_simulation_at_the_present_state():
     env = saltus.env.make(Measured)
     seen, _ = env.reset(seed=1)
     sim = saltus.Simulation(MEASURED)
-    sim.qpos, sim.qvel = env.state("qpos"), env.state("qvel")
+    sim.qpos, sim.qvel = env.read("qpos"), env.read("qvel")
     touched = False
     for k in range(20):
         data = sim.data
@@ -84,9 +84,9 @@ def test_rewards_are_summed_and_reported_with_the_terms_of_infos():
     for _ in range(5):
         _, reward, terminated, _, info = env.step(np.ones(1))
         assert reward == info["upright"] + info["effort"]
-        assert info["upright"] == info["height"] == pytest.approx(np.cos(env.state("qpos")[1]))
-        np.testing.assert_allclose(info["angle"], [np.sin(env.state("qpos")[1]), np.cos(env.state("qpos")[1])])
-        assert terminated == (abs(env.state("qpos")[0]) > 0.15)
+        assert info["upright"] == info["height"] == pytest.approx(np.cos(env.read("qpos")[1]))
+        np.testing.assert_allclose(info["angle"], [np.sin(env.read("qpos")[1]), np.cos(env.read("qpos")[1])])
+        assert terminated == (abs(env.read("qpos")[0]) > 0.15)
     assert set(info) == {"upright", "effort", "height", "angle"}
 
 
@@ -97,8 +97,8 @@ def test_observations_are_limited_scaled_and_noisy():
     noise = []
     for _ in range(200):
         seen, *_ = env.step(np.ones(1))
-        noise.append(seen[3:5] - 0.2 * np.clip(env.state("qvel"), -5.0, 5.0))
-        assert seen[0] == env.state("qpos")[0]
+        noise.append(seen[3:5] - 0.2 * np.clip(env.read("qvel"), -5.0, 5.0))
+        assert seen[0] == env.read("qpos")[0]
     noise = np.array(noise).ravel()
     assert abs(noise.std() / 0.01 - 1.0) < 5.0 / np.sqrt(2.0 * noise.size)
     assert abs(noise.mean()) < 5.0 * 0.01 / np.sqrt(noise.size)
@@ -121,6 +121,37 @@ def test_parameters_may_differ_from_simulation_to_simulation():
         envs.parameters["upright_wait"] = 1.0
 
 
+def test_fields_of_the_model_may_differ_from_simulation_to_simulation():
+    """Reference: single environments of changed models, with the same seeds; equal but for rounding."""
+    factors = [1.0, 1.7, 0.4]
+    envs = saltus.env.make_vec(Swinging, 3, threads=1, vary=("body_mass", "body_inertia"), half_width=1e9)
+    whole = saltus.load("cart_pole")
+    pole = whole.id("body", "pole")
+    envs.model.body_mass[:, pole] = whole.body_mass[pole] * np.array(factors)
+    envs.model.body_inertia[:, pole] = whole.body_inertia[pole] * np.array(factors)[:, None]
+    seen, _ = envs.reset(seed=4)
+    alone = []
+    for i, factor in enumerate(factors):
+        changes = {"body_mass[pole]": factor * 0.1, "body_inertia[pole]": factor * whole.body_inertia[pole]}
+        alone.append(saltus.env.make(Swinging, model=whole.changed(changes), half_width=1e9))
+        np.testing.assert_array_equal(alone[i].reset(seed=4 + i)[0], seen[i])
+    for _ in range(10):
+        seen, *_ = envs.step(np.ones((3, 1)))
+        wanted = [env.step(np.ones(1))[0] for env in alone]
+        np.testing.assert_allclose(seen, wanted, rtol=1e-12, atol=1e-12)
+    assert abs(seen[0, 0] - seen[1, 0]) > 1e-3, "the masses were to matter"
+    with pytest.raises(OptionError, match=r"field that may vary.*body_mess"):
+        saltus.env.make_vec(Swinging, 3, vary=("body_mess",))
+
+
+def test_any_field_can_be_read():
+    envs = saltus.env.make_vec(Swinging, 2, threads=1)
+    envs.reset(seed=0)
+    tip = envs.read("site_xpos")[:, 0, 2]
+    np.testing.assert_allclose(tip, np.cos(envs.read("qpos")[:, 1]), rtol=0.0, atol=1e-15)
+    assert saltus.env.make(Swinging).read("xpos").shape == (3, 3)
+
+
 def test_a_controller_in_the_time_loop_takes_the_action_as_its_target():
     @term
     def target(m, d, e):
@@ -137,7 +168,7 @@ def test_a_controller_in_the_time_loop_takes_the_action_as_its_target():
     for _ in range(200):
         env.step(np.array([0.5]))
     gravity = 2.0 * 9.81 * 2.0  # m g l of the pendulum: 200 (0.5 - θ) = m g l sin θ
-    theta = env.state("qpos")[0]
+    theta = env.read("qpos")[0]
     assert 200.0 * (0.5 - theta) == pytest.approx(gravity * np.sin(theta), rel=1e-6)
 
 

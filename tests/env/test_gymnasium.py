@@ -45,7 +45,7 @@ def close(one, other, what):
 def begin_together(theirs, ours, seed=None):
     seen, info = ours.reset(seed=seed)
     theirs.reset(seed=0)
-    theirs.set_state(ours.state("qpos").copy(), ours.state("qvel").copy())
+    theirs.set_state(ours.read("qpos").copy(), ours.read("qvel").copy())
     close(theirs._get_obs(), seen, "first observation")
     wanted = theirs._get_reset_info()
     assert set(info) == set(wanted)
@@ -72,7 +72,7 @@ def test_observations_rewards_infos_and_ends_are_gymnasiums(name):
             close(wanted[4][key], found[4][key], f"{key} of step {k}")
         if wanted[2]:
             begin_together(theirs, ours)
-        theirs.data.qpos[:], theirs.data.qvel[:] = ours.state("qpos"), ours.state("qvel")
+        theirs.data.qpos[:], theirs.data.qvel[:] = ours.read("qpos"), ours.read("qvel")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,7 +87,7 @@ def test_starts_are_distributed_as_gymnasiums(name):
     for _ in range(200):
         ours.reset()
         theirs.reset()
-        own = np.concatenate([ours.state("qpos"), ours.state("qvel")])
+        own = np.concatenate([ours.read("qpos"), ours.read("qvel")])
         starts.append((own, np.concatenate([theirs.data.qpos, theirs.data.qvel])))
     own, their = np.array(starts).transpose(1, 0, 2)
     for k in range(own.shape[1]):

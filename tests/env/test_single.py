@@ -23,7 +23,7 @@ def test_gymnasium_makes_vectors_of_it():
     assert isinstance(envs, saltus.env.VectorEnvironment) and envs.num_envs == 3
     envs.reset(seed=0)
     assert list(envs.parameters["reset_noise_scale"]) == [0.1] * 3
-    assert abs(envs.state("qpos")).max() > 0.01
+    assert abs(envs.read("qpos")).max() > 0.01
     short = gymnasium.make_vec(ID, 2, max_episode_steps=3)
     short.reset(seed=0)
     ends = [short.step(np.zeros((2, 1), np.float32))[3].all() for _ in range(3)]

@@ -214,7 +214,7 @@ def largest_step(solref: Any, solimp: Any, integrator: Integrator) -> tuple[floa
     from saltus.simulate.diagnosis.linear_stability import stable_timestep
 
     d = max(solimp[:2])
-    stiffness, damping = reference(solref, solimp[1], 0.0)
+    stiffness, damping = map(float, reference(solref, solimp[1], 0.0))
     k, b = d * d * stiffness, d * damping
     omega = math.sqrt(max(k, 0.0))
     if k <= 0 and b <= 0:

@@ -217,7 +217,8 @@ def foreign(m, d, n, c, reach):
                 copy_quat(m, d, g2, i)
             which = TYPES * m.geom_type[g1] + m.geom_type[g2]
             buffer = d.foreign_contacts + 8 * NUMBERS * ROOM * i
-            count = call_collision(d.foreign_functions, which, d.foreign_model, d.foreign_data, buffer, g1, g2, reach)
+            own = lane_get(value_of(reach), i)
+            count = call_collision(d.foreign_functions, which, d.foreign_model, d.foreign_data, buffer, g1, g2, own)
         d.foreign_count[i] = count
         most = max(most, count)
     # contact k of the list holds the k-th contact of each lane

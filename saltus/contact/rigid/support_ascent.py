@@ -95,7 +95,7 @@ def climb(shape, n, enough, running):
         left = where(dot3(step, step) > small, one, stopped)
         running = running & (left > 0.5) & (s <= enough)
         k += 1
-    if disc[0] > 0.0 and disc[2] == 0.0:
+    if any_lane(disc[0] > 0.0) and any_lane(disc[2] == 0.0):
         # rounding can stop the ascent just beside a pole: try the pole itself
         pole = (zero, zero, where(n[2] < 0.0, -one, one))
         reached = separation(shape, pole)
@@ -141,7 +141,7 @@ def newton_step(shape, n, sign):
     bend = a11 + a22  # curvature of the ellipsoid alone: a disc's is unbounded near its poles
     a11, a22 = a11 + e * (dot3(t1, d1) - dn1 * dn1) + s, a22 + e * (dot3(t2, d2) - dn2 * dn2) + s
     a12 = a12 + e * (dot3(t1, d2) - dn1 * dn2)
-    if disc[0] > 0.0 and disc[2] == 0.0:
+    if any_lane(disc[0] > 0.0) and any_lane(disc[2] == 0.0):
         # cylinder's pole: a cone of slope radius; step along the gradient if it is steeper, otherwise not at all
         square = g1 * g1 + g2 * g2
         off = flat & (square > disc[0])
@@ -250,7 +250,7 @@ def way_to_ridge(half, x, sign, step):
 @kernel(inline=True)
 def stop_at_pole(disc, n, trial, sign, stopped):
     """The pole of a cylinder in place of a direction beyond it."""
-    if not (disc[0] > 0.0 and disc[2] == 0.0):
+    if not (any_lane(disc[0] > 0.0) and any_lane(disc[2] == 0.0)):
         return trial, sign, stopped
     zero = 0.0 * n[0]
     one = zero + 1.0

@@ -3,7 +3,7 @@
 from saltus.contact.rows.blocks import UNILATERAL, add_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.model.enums import BALL
-from saltus.number.functions import any_lane, sqrt, where
+from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4
 from saltus.spatial.quaternions import quat_log, quat_normalize
@@ -54,7 +54,7 @@ def ball_limit(m, d, k, i, a):
     """The row of the limit on a ball joint's rotation angle."""
     turn = quat_log(quat_normalize(load4(d.qpos, a)))
     angle = sqrt(dot3(turn, turn) + TINY)
-    dist = max(m.limit_range[k, 0], m.limit_range[k, 1]) - angle
+    dist = maximum(m.limit_range[k, 0], m.limit_range[k, 1]) - angle
     if any_lane(dist < m.limit_margin[k]):
         # d(angle)/dt = axis · ω
         axis = (turn[0] / angle, turn[1] / angle, turn[2] / angle)

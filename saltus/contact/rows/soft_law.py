@@ -11,7 +11,7 @@ documentation, Computation: Constraint model; Todorov, Convex and analytically-i
 constraints (2014)).
 """
 
-from saltus.number.functions import MINVAL, absolute, maximum, minimum, power, where
+from saltus.number.functions import MINVAL, absolute, any_lane, maximum, minimum, power, where
 from saltus.number.kernels import kernel
 
 TINY = 1e-30
@@ -21,24 +21,32 @@ TINY = 1e-30
 def impedance(curve, r):
     """d(r): sigmoid from curve[0] at r = 0 to curve[1] at |r| = curve[2] by a power law, symmetric in r.
 
-    curve: (impedance at r = 0, impedance at full width, width, midpoint, power), the same in all lanes.
+    curve: (impedance at r = 0, impedance at full width, width, midpoint, power).
     """
     first, full, width, midpoint, exponent = curve
     zero = 0.0 * r
-    if first == full or width <= MINVAL:
-        return zero + 0.5 * (first + full)
+    constant = zero + 0.5 * (first + full)
+    rise = where(width > MINVAL, full - first, 0.0 * width)
+    if not any_lane(rise != 0.0):
+        return constant
     # power sigmoid of |r| / width
-    x = minimum(absolute(r) / width, zero + 1.0)
-    if exponent == 1.0:
-        y = x
-    elif exponent == 2.0:
-        y = where(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
-    else:
+    x = minimum(absolute(r) / maximum(width, MINVAL), zero + 1.0)
+    y = x
+    if any_lane(exponent == 2.0):
+        square = where(x <= midpoint, x * x / midpoint, 1.0 - (1.0 - x) * (1.0 - x) / (1.0 - midpoint))
+        y = where(exponent == 2.0, square, y)
+    if any_lane(other_power(exponent) > 0.0):
         # bases kept above zero: the tangent of a power divides by its base
-        below = power(maximum(x, zero + TINY), exponent) / midpoint ** (exponent - 1.0)
-        above = 1.0 - power(maximum(1.0 - x, zero + TINY), exponent) / (1.0 - midpoint) ** (exponent - 1.0)
-        y = where(x <= midpoint, below, above)
-    return first + y * (full - first)
+        below = power(maximum(x, zero + TINY), exponent) / power(midpoint, exponent - 1.0)
+        above = 1.0 - power(maximum(1.0 - x, zero + TINY), exponent) / power(1.0 - midpoint, exponent - 1.0)
+        y = where(other_power(exponent) > 0.0, where(x <= midpoint, below, above), y)
+    return where(rise != 0.0, first + y * (full - first), constant)
+
+
+@kernel(inline=True)
+def other_power(exponent):
+    """1 where a power is neither 1 nor 2, whose formulas are shorter."""
+    return where(exponent == 1.0, 0.0 * exponent, where(exponent == 2.0, 0.0 * exponent, 0.0 * exponent + 1.0))
 
 
 @kernel(inline=True)

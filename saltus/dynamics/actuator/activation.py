@@ -17,7 +17,7 @@ from saltus.model.actuator_enums import (
     DYN_PID,
     GAIN_SO3,
 )
-from saltus.number.functions import MINVAL, clip, exp
+from saltus.number.functions import MINVAL, clip, exp, maximum
 from saltus.number.kernels import kernel, only_with
 
 
@@ -42,7 +42,7 @@ def activation_rates(m, d):
                 error = d.input[c] - d.act[a]
                 if m.actuator_period[k] > 0.0:
                     error = nearest(error, 0.0 * error, m.actuator_period[k])
-                d.act_dot[a] = error / max(MINVAL, m.actuator_dynprm[k, 0])
+                d.act_dot[a] = error / maximum(m.actuator_dynprm[k, 0], MINVAL)
             elif kind == DYN_MUSCLE:
                 # muscles, servos and motors: state equations of their own
                 d.act_dot[a] = activation_rate(m, k, d.input[c], d.act[a])
@@ -66,7 +66,7 @@ def next_activation(m, d, k, a, h):
     if kind == DYN_DCMOTOR:
         return next_motor_state(m, d, k, a, rate, h)
     if kind == DYN_FILTEREXACT:
-        tau = max(MINVAL, m.actuator_dynprm[k, 0])
+        tau = maximum(m.actuator_dynprm[k, 0], MINVAL)
         act = d.act[a] + rate * tau * (1.0 - exp(-h / tau + 0.0 * rate))
     else:
         act = d.act[a] + h * rate

@@ -70,7 +70,7 @@ def controller_voltage(m, d, k, length, velocity):
 def bristle_decay(m, k, velocity):
     """Rate (1/s, negative) at which the bristles' deflection decays."""
     prm = m.actuator_biasprm[k]
-    ratio = velocity / max(MINVAL, prm[5])
+    ratio = velocity / maximum(prm[5], MINVAL)
     friction = prm[3] + (prm[4] - prm[3]) * exp(-ratio * ratio)
     return -m.actuator_dynprm[k, 5] * absolute(velocity) / maximum(friction, 0.0 * friction + MINVAL)
 

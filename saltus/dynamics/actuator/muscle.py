@@ -6,7 +6,7 @@ documentation, Modeling, "Muscle actuators"; activation after Millard, Uchida, S
 actuator_acc0, the joint-space acceleration of a unit force), scale, lmin, lmax, vmax, fpmax, fvmax.
 """
 
-from saltus.number.functions import MINVAL, clip, where
+from saltus.number.functions import MINVAL, any_lane, clip, maximum, where
 from saltus.number.kernels import kernel, only_with
 
 
@@ -28,10 +28,10 @@ def first_order_activation(m, k, u, act):
     excess = u - act
     # time constants, scaled by the activation
     rising, falling = prm[0] * share, prm[1] / share
-    if prm[2] < MINVAL:
-        tau = where(excess > 0.0, rising, falling)
-    else:
-        tau = falling + (rising - falling) * smooth_step(excess / prm[2] + 0.5)
+    tau = where(excess > 0.0, rising, falling)
+    if any_lane(prm[2] >= MINVAL):
+        smooth = falling + (rising - falling) * smooth_step(excess / maximum(prm[2], MINVAL) + 0.5)
+        tau = where(prm[2] >= MINVAL, smooth, tau)
     return excess / where(tau > MINVAL, tau, zero + MINVAL)
 
 
@@ -47,8 +47,8 @@ def smooth_step(x):
 def scaled(m, o, prm, length):
     """Peak force (N), optimal length, and the length in units of the optimal length."""
     bounds = m.actuator_lengthrange[o]
-    force = prm[2] if prm[2] >= 0.0 else prm[3] / max(MINVAL, m.actuator_acc0[o])
-    optimal = max(MINVAL, (bounds[1] - bounds[0]) / max(MINVAL, prm[1] - prm[0]))
+    force = where(prm[2] >= 0.0, prm[2], prm[3] / maximum(m.actuator_acc0[o], MINVAL))
+    optimal = maximum((bounds[1] - bounds[0]) / maximum(prm[1] - prm[0], MINVAL), MINVAL)
     return force, optimal, prm[0] + (length - bounds[0]) / optimal
 
 
@@ -57,10 +57,10 @@ def length_gain(x, low, high):
     """Active force-length curve: quadratic pieces, 1 at 1, 0 at `low` and `high`."""
     zero = 0.0 * x
     a, b = 0.5 * (low + 1.0), 0.5 * (1.0 + high)
-    rising = (x - low) / max(MINVAL, a - low)
-    under = (1.0 - x) / max(MINVAL, 1.0 - a)
-    over = (x - 1.0) / max(MINVAL, b - 1.0)
-    falling = (high - x) / max(MINVAL, high - b)
+    rising = (x - low) / maximum(a - low, MINVAL)
+    under = (1.0 - x) / maximum(1.0 - a, MINVAL)
+    over = (x - 1.0) / maximum(b - 1.0, MINVAL)
+    falling = (high - x) / maximum(high - b, MINVAL)
     gain = where(x <= b, 1.0 - 0.5 * over * over, 0.5 * falling * falling)
     gain = where(x <= 1.0, 1.0 - 0.5 * under * under, gain)
     gain = where(x <= a, 0.5 * rising * rising, gain)
@@ -74,10 +74,10 @@ def muscle_gain(m, k, o, length, velocity):
     prm = m.actuator_gainprm[k]
     force, optimal, x = scaled(m, o, prm, length)
     # force-velocity curve, in quadratic pieces
-    v = velocity / max(MINVAL, optimal * prm[6])
+    v = velocity / maximum(optimal * prm[6], MINVAL)
     y = prm[8] - 1.0
     zero = 0.0 * v
-    speed_gain = where(v <= y, prm[8] - (y - v) * (y - v) / max(MINVAL, y), zero + prm[8])
+    speed_gain = where(v <= y, prm[8] - (y - v) * (y - v) / maximum(y, MINVAL), zero + prm[8])
     speed_gain = where(v <= 0.0, (v + 1.0) * (v + 1.0), speed_gain)
     speed_gain = where(v <= -1.0, zero, speed_gain)
     return -force * length_gain(x, prm[4], prm[5]) * speed_gain
@@ -89,11 +89,11 @@ def muscle_gain_slope(m, k, o, length, velocity):
     """Derivative of `muscle_gain` in the velocity (N s/m)."""
     prm = m.actuator_gainprm[k]
     force, optimal, x = scaled(m, o, prm, length)
-    fastest = max(MINVAL, optimal * prm[6])
+    fastest = maximum(optimal * prm[6], MINVAL)
     v = velocity / fastest
     y = prm[8] - 1.0
     zero = 0.0 * v
-    slope = where(v <= y, 2.0 * (y - v) / max(MINVAL, y), zero)
+    slope = where(v <= y, 2.0 * (y - v) / maximum(y, MINVAL), zero)
     slope = where(v <= 0.0, 2.0 * v + 2.0, slope)
     slope = where(v <= -1.0, zero, slope)
     return -force * length_gain(x, prm[4], prm[5]) * slope / fastest
@@ -106,8 +106,8 @@ def muscle_bias(m, k, o, length):
     prm = m.actuator_biasprm[k]
     force, _, x = scaled(m, o, prm, length)
     b = 0.5 * (1.0 + prm[5])
-    over = (x - 1.0) / max(MINVAL, b - 1.0)
-    beyond = (x - b) / max(MINVAL, b - 1.0)
+    over = (x - 1.0) / maximum(b - 1.0, MINVAL)
+    beyond = (x - b) / maximum(b - 1.0, MINVAL)
     zero = 0.0 * x
     share = where(x <= b, 0.5 * over * over, 0.5 + beyond)
     return -force * prm[7] * where(x <= 1.0, zero, share)

@@ -19,7 +19,7 @@ from saltus.model.actuator_enums import (
     SLIDER_CRANK,
     TENDON,
 )
-from saltus.number.functions import sqrt, where
+from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.fields import load4, store3
 from saltus.spatial.quaternions import quat_conjugate, quat_log, quat_multiply, quat_normalize, quat_rotate
@@ -203,7 +203,7 @@ def site_reference(m, d, o):
     force = matrix_times_vector(mat, linear)
     # rotational part
     torque = none
-    if angular[0] != 0.0 or angular[1] != 0.0 or angular[2] != 0.0:
+    if any_lane(angular[0] != 0.0) or any_lane(angular[1] != 0.0) or any_lane(angular[2] != 0.0):
         length = length + dot3(relative_turn(m, d, s, reference), angular)
         torque = matrix_times_vector(mat, angular)
     d.actuator_length[o] = length

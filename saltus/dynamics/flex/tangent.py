@@ -17,7 +17,7 @@ from saltus.dynamics.flex.cells import add_cells_tangent, cell_blocks, has_cell_
 from saltus.dynamics.flex.elements import add_tetrahedron, add_to_block, add_triangle
 from saltus.dynamics.flex.forces import on_body
 from saltus.dynamics.flex.rods import add_rods_tangent, rod_blocks
-from saltus.number.functions import maximum
+from saltus.number.functions import maximum, minimum, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import dot6, velocity_at
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
@@ -93,12 +93,12 @@ def add_hold(m, d, k, tension):
 @kernel
 def lighter_mass(m, k):
     """Mass (kg) of the lighter movable body that edge k joins; 0 if neither moves."""
-    least = 0.0
-    for end in range(2):
-        b = m.flexvert_bodyid[m.flexedge_vert[k, end]]
-        if m.body_lastdof[b] >= 0 and (least == 0.0 or m.body_mass[b] < least):
-            least = m.body_mass[b]
-    return least
+    one, other = m.flexvert_bodyid[m.flexedge_vert[k, 0]], m.flexvert_bodyid[m.flexedge_vert[k, 1]]
+    if m.body_lastdof[one] < 0:
+        return where(m.body_lastdof[other] >= 0, m.body_mass[other], 0.0 * m.body_mass[other])
+    if m.body_lastdof[other] < 0:
+        return m.body_mass[one]
+    return minimum(m.body_mass[one], m.body_mass[other])
 
 
 @only_with("flex", otherwise="False")

@@ -1,6 +1,7 @@
 """Centres of mass, and spatial inertias and joint axes about each tree's centre of mass."""
 
 from saltus.model.enums import BALL, FREE, SLIDE
+from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, rotate_diagonal, rotate_symmetric, scale3, sub3
 
@@ -19,7 +20,7 @@ def centre_of_mass(m, d):
         d.subtree_com[parent] = add3(d.subtree_com[parent], d.subtree_com[b])
     # divide by the mass; subtrees without mass use the body's own xipos
     for b in range(m.nbody):
-        if m.body_inv_subtreemass[b] > 0.0:
+        if any_lane(m.body_inv_subtreemass[b] > 0.0):
             d.subtree_com[b] = scale3(m.body_inv_subtreemass[b], d.subtree_com[b])
         else:
             d.subtree_com[b] = d.xipos[b]
@@ -39,7 +40,7 @@ def tree_centre_of_mass(m, d):
         for b in range(root, end):
             moment = add_scaled3(moment, m.body_mass[b], d.xipos[b])
         # a tree without mass uses the root body's xipos
-        if m.body_inv_subtreemass[root] > 0.0:
+        if any_lane(m.body_inv_subtreemass[root] > 0.0):
             d.subtree_com[root] = scale3(m.body_inv_subtreemass[root], moment)
         else:
             d.subtree_com[root] = d.xipos[root]

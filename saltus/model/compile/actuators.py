@@ -92,19 +92,15 @@ def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None
     plain = "dyntype ctrladr ctrlnum ctrlspec actadr actnum outadr outnum actearly actlimited forcelimited"
     values = {
         **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in plain.split()},
-        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("gaintype", "biastype", "dynprm", "delay")},
-        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("forcerange", "actrange", "historyadr")},
-        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("gear", "acc0", "lengthrange")},
+        **{f"actuator_{f}": getattr(m, f"actuator_{f}") for f in ("gaintype", "biastype", "delay", "historyadr")},
+        **actuator_values(m),
         "actuator_cranklength": np.repeat(m.actuator_cranklength, m.actuator_outnum),
-        "actuator_gainprm": _affine(m.actuator_gaintype == GAIN_FIXED, m.actuator_gainprm, 1),
-        "actuator_biasprm": _affine(m.actuator_biastype == BIAS_NONE, m.actuator_biasprm, 0),
         "actuator_enabled": ~np.array(off, bool) & acting & np.array(simulated, bool),
         "actuator_slot": [_slots(m, k) for k in range(m.nactuator)],
-        "actuator_period": [_period(m, k) for k in range(m.nactuator)],
+        "actuator_period": setpoint_periods(m),
         "actuator_nsample": m.actuator_history[:, 0],
         "actuator_interp": m.actuator_history[:, 1],
         "actuator_ctrllimited": m.actuator_ctrllimited * clamp,
-        "actuator_ctrlrange": m.actuator_ctrlrange,
         "out_kind": kinds,
         "out_obj1": objects[:, 0],
         "out_obj2": objects[:, 1],
@@ -134,10 +130,20 @@ def actuators(m: mujoco.MjModel, muscles: Mapping[int, HillMuscle] | None = None
     return Actuators(values, sizes | {"has_actuation": int(acting)}, features)
 
 
+def actuator_values(m: Any) -> dict[str, np.ndarray]:
+    """Parameters and limits, with an axis of simulations first where the fields of `m` have one."""
+    names = "dynprm forcerange actrange ctrlrange gear acc0 lengthrange"
+    return {
+        **{f"actuator_{name}": getattr(m, f"actuator_{name}") for name in names.split()},
+        "actuator_gainprm": _affine(m.actuator_gaintype == GAIN_FIXED, m.actuator_gainprm, 1),
+        "actuator_biasprm": _affine(m.actuator_biastype == BIAS_NONE, m.actuator_biasprm, 0),
+    }
+
+
 def _affine(constant, prm, keep):
     """Parameters of an affine law, with those that a constant one does not read as zeros."""
     prm = prm.copy()
-    prm[constant, keep:] = 0.0
+    prm[..., constant, keep:] = 0.0
     return prm
 
 
@@ -194,19 +200,30 @@ def _slots(m, k) -> list[int]:
     return slots
 
 
-def _period(m, k) -> float:
-    """Period (rad times gear) of the setpoint of a servo on an angle without ends, 0 for others; as in MuJoCo."""
-    one, other = m.actuator_trnid[k]
-    fixed = m.actuator_gaintype[k] == GAIN_FIXED and m.actuator_biastype[k] == BIAS_AFFINE
-    servo = fixed and m.actuator_gainprm[k, 0] == -m.actuator_biasprm[k, 1]
-    servo = servo and m.actuator_dyntype[k] in (DYN_NONE, DYN_INTEGRATOR, DYN_FILTER, DYN_FILTEREXACT)
-    if not servo and m.actuator_gaintype[k] != GAIN_PID:
-        return 0.0
-    gear = m.actuator_gear[m.actuator_outadr[k]]
-    kind = m.actuator_trntype[k]
-    if kind == TRN_SITE and other >= 0 and not gear[:3].any():
-        return 2.0 * np.pi * float(np.linalg.norm(gear[3:]))
-    joint = kind in (TRN_JOINT, TRN_JOINTINPARENT)
-    if joint and m.jnt_type[one] == enums.BALL:
-        return 2.0 * np.pi * float(np.linalg.norm(gear[:3]))
-    return 0.0
+def setpoint_periods(m: Any) -> np.ndarray:
+    """Periods (rad times gear) [..., nactuator] of setpoints of servos on angles without ends, 0 for others.
+
+    As in MuJoCo.
+    """
+    gear = m.actuator_gear[..., m.actuator_outadr, :]
+    turned = np.where(_turns_about_site(m, gear), np.linalg.norm(gear[..., 3:], axis=-1), 0.0)
+    of_ball = [
+        m.actuator_trntype[k] in (TRN_JOINT, TRN_JOINTINPARENT) and m.jnt_type[m.actuator_trnid[k, 0]] == enums.BALL
+        for k in range(m.nactuator)
+    ]
+    turned = np.where(np.array(of_ball, bool), np.linalg.norm(gear[..., :3], axis=-1), turned)
+    return 2.0 * np.pi * turned * _has_setpoint(m)
+
+
+def _has_setpoint(m) -> np.ndarray:
+    """Whether actuators are position servos [..., nactuator]."""
+    fixed = (m.actuator_gaintype == GAIN_FIXED) & (m.actuator_biastype == BIAS_AFFINE)
+    plain = np.isin(m.actuator_dyntype, (DYN_NONE, DYN_INTEGRATOR, DYN_FILTER, DYN_FILTEREXACT))
+    opposite = m.actuator_gainprm[..., 0] == -m.actuator_biasprm[..., 1]
+    return (fixed & plain & opposite) | (m.actuator_gaintype == GAIN_PID)
+
+
+def _turns_about_site(m, gear) -> np.ndarray:
+    """Whether actuators turn a site with a reference without moving it [..., nactuator]."""
+    referred = (m.actuator_trntype == TRN_SITE) & (m.actuator_trnid[:, 1] >= 0)
+    return referred & ~gear[..., :3].any(axis=-1)

@@ -1,21 +1,22 @@
 """Constraints in the kernels' Model: limits, dry friction, equalities, contacts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from saltus.model.compile.solver import solver_features, solver_sizes, solver_values
+from saltus.model.compile.leading_axes import joined
+from saltus.model.compile.solver import inertia_scale, solver_features, solver_sizes, solver_values
 from saltus.model.contact import collisions
-from saltus.model.contact.contact_parameters import LawTable, soft_law
+from saltus.model.contact.contact_parameters import LawTable, soft_laws
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
 from saltus.model.flex.flexes import edge_address
 from saltus.model.tree.chains import ChainTable
 from saltus.model.tree.particles import particles
-from saltus.number.functions import MINVAL
 
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
 CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
@@ -30,14 +31,17 @@ class Constraints:
     features: set[str] = field(default_factory=set)
 
 
-def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float) -> Constraints:
-    """What constrains the model, but for the kinds left out; `timestep` (s) is that of the simulation."""
+def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *, own_laws: bool = False) -> Constraints:
+    """What constrains the model, but for the kinds left out; `timestep` (s) is that of the simulation.
+
+    `own_laws`: every constraint has a law of its own, also where several are the same.
+    """
     off = lambda bit: bool(m.opt.disableflags & bit.value)  # noqa: E731
     flags = mujoco.mjtDisableBit
     nothing = off(flags.mjDSBL_CONSTRAINT)
     have = lambda kind, bit: not (nothing or kind in left_out or off(bit))  # noqa: E731
-    safe = 0.0 if off(flags.mjDSBL_REFSAFE) else 2.0 * timestep
-    laws, chains, out = LawTable(), ChainTable(m), Constraints()
+    safe = safe_timestep(m, timestep)
+    laws, chains, out = LawTable(own_laws), ChainTable(m), Constraints()
     rows = 0
     if have("equality", flags.mjDSBL_EQUALITY):
         rows += _equalities(m, laws, chains, safe, out.values)
@@ -52,7 +56,7 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float) ->
     out.values |= laws.values() | chains.values() | _options(m) | solver_values(m, chains, left_out)
     longest = max((len(e[1]) for e in chains.entries), default=0)
     longest = max(longest, out.sizes.pop("longest", 0))
-    dims = max([law.dim for law in laws.place], default=1)
+    dims = max([law.dim for law in laws.laws], default=1)
     if rows or contacts:
         out.features |= {"constraint", *solver_features(m, left_out)}
     out.sizes = {
@@ -69,6 +73,11 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float) ->
         **solver_sizes(m, left_out, out.values, rows, contacts, dims),
     }
     return out
+
+
+def safe_timestep(m: mujoco.MjModel, timestep: float) -> float:
+    """The smallest time constant (s) that soft constraints have, with steps of `timestep` (s)."""
+    return 0.0 if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE.value else 2.0 * timestep
 
 
 OWN = {2: "", 3: "", 22: "", 23: "", 33: ""} | {4: "cylinder", 5: "cylinder", 25: "cylinder"}
@@ -98,7 +107,7 @@ def _options(m) -> dict[str, float]:
         "opt_tolerance": m.opt.tolerance,
         "opt_ls_tolerance": m.opt.ls_tolerance,
         "opt_impratio": m.opt.impratio,
-        "opt_scale": 1.0 / (max(m.stat.meaninertia, MINVAL) * max(1, m.nv)),
+        "opt_scale": inertia_scale(m),
         # see `hard`
         **dict.fromkeys(("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"), 0.0),
         **dict.fromkeys(("opt_dense_events", "opt_dense_time", "opt_dense_step"), 0.0),
@@ -109,8 +118,8 @@ def _limits(m, laws, chains, safe, values) -> int:
     """Ranges of joints and tendons; returns how many rows they have at most."""
     joints = [int(j) for j in np.flatnonzero(m.jnt_limited)]
     tendons = [int(t) for t in np.flatnonzero(m.tendon_limited) if _tendon_dofs(m, t)]
-    law = [laws.index(soft_law(m.jnt_solref[j], m.jnt_solimp[j], safe)) for j in joints]
-    law += [laws.index(soft_law(m.tendon_solref_lim[t], m.tendon_solimp_lim[t], safe)) for t in tendons]
+    law = laws.indices(soft_laws(m.jnt_solref[joints], m.jnt_solimp[joints], safe))
+    law += laws.indices(soft_laws(m.tendon_solref_lim[tendons], m.tendon_solimp_lim[tendons], safe))
     dofs = [int(m.jnt_dofadr[j]) for j in joints]
     ball = [m.jnt_type[j] == BALL for j in joints]
     chain = [chains.of_dofs(range(i, i + (3 if b else 1))) for i, b in zip(dofs, ball, strict=True)]
@@ -118,29 +127,44 @@ def _limits(m, laws, chains, safe, values) -> int:
         "limit_obj": joints + tendons,
         "limit_law": law,
         "limit_chain": chain + [chains.of_dofs(_tendon_dofs(m, t)) for t in tendons],
-        "limit_range": np.concatenate([m.jnt_range[joints], m.tendon_range[tendons]]),
-        "limit_margin": np.concatenate([m.jnt_margin[joints], m.tendon_margin[tendons]]),
-        "limit_invweight": np.concatenate([m.dof_invweight0[dofs], m.tendon_invweight0[tendons]]),
         "njntlimit": len(joints),
+        **limit_values(m, joints, tendons),
     }
     return 2 * len(joints + tendons)
+
+
+def limit_values(m: Any, joints: Sequence[int], tendons: Sequence[int]) -> dict[str, np.ndarray]:
+    """Ranges, margins and inverse inertias of the limits of joints, then of tendons."""
+    dofs = m.jnt_dofadr[joints]
+    return {
+        "limit_range": joined(m.jnt_range[..., joints, :], m.tendon_range[..., tendons, :], axis=-2),
+        "limit_margin": joined(m.jnt_margin[..., joints], m.tendon_margin[..., tendons]),
+        "limit_invweight": joined(m.dof_invweight0[..., dofs], m.tendon_invweight0[..., tendons]),
+    }
 
 
 def _friction(m, laws, chains, safe, values) -> int:
     """Dry friction in joints and tendons."""
     dofs = [int(i) for i in np.flatnonzero(m.dof_frictionloss)]
     tendons = [int(t) for t in np.flatnonzero(m.tendon_frictionloss > 0) if _tendon_dofs(m, t)]
-    law = [laws.index(soft_law(m.dof_solref[i], m.dof_solimp[i], safe)) for i in dofs]
-    law += [laws.index(soft_law(m.tendon_solref_fri[t], m.tendon_solimp_fri[t], safe)) for t in tendons]
+    law = laws.indices(soft_laws(m.dof_solref[dofs], m.dof_solimp[dofs], safe))
+    law += laws.indices(soft_laws(m.tendon_solref_fri[tendons], m.tendon_solimp_fri[tendons], safe))
     values |= {
         "friction_obj": dofs + tendons,
         "friction_law": law,
         "friction_chain": [chains.of_dofs([i]) for i in dofs] + [chains.of_dofs(_tendon_dofs(m, t)) for t in tendons],
-        "friction_loss": np.concatenate([m.dof_frictionloss[dofs], m.tendon_frictionloss[tendons]]),
-        "friction_invweight": np.concatenate([m.dof_invweight0[dofs], m.tendon_invweight0[tendons]]),
         "ndoffriction": len(dofs),
+        **friction_values(m, dofs, tendons),
     }
     return len(dofs + tendons)
+
+
+def friction_values(m: Any, dofs: Sequence[int], tendons: Sequence[int]) -> dict[str, np.ndarray]:
+    """Bounds and inverse inertias of dry friction in degrees of freedom, then in tendons."""
+    return {
+        "friction_loss": joined(m.dof_frictionloss[..., dofs], m.tendon_frictionloss[..., tendons]),
+        "friction_invweight": joined(m.dof_invweight0[..., dofs], m.tendon_invweight0[..., tendons]),
+    }
 
 
 def _tendon_dofs(m, t) -> list[int]:
@@ -173,17 +197,15 @@ def _can_move(m, i) -> bool:
 def _equalities(m, laws, chains, safe, values) -> int:
     """Equality constraints that are active from the start."""
     active = simulated_equalities(m)
-    found = [_equality(m, i, chains) for i in active]
     values |= {
         "eq_id": active,
         "eq_type": m.eq_type[active],
         "eq_obj1": m.eq_obj1id[active],
         "eq_obj2": m.eq_obj2id[active],
         "eq_site": m.eq_objtype[active] == mujoco.mjtObj.mjOBJ_SITE.value,
-        "eq_data": m.eq_data[active][:, :11],
-        "eq_law": [laws.index(soft_law(m.eq_solref[i], m.eq_solimp[i], safe)) for i in active],
-        "eq_chain": [chain for chain, _ in found],
-        "eq_invweight": np.array([weight for _, weight in found]).reshape(-1, 2),
+        "eq_law": laws.indices(soft_laws(m.eq_solref[active], m.eq_solimp[active], safe)),
+        "eq_chain": [_equality_chain(m, i, chains) for i in active],
+        **equality_values(m, active),
     }
     return sum(EQUALITY_ROWS[int(m.eq_type[i])] for i in active)
 
@@ -219,23 +241,42 @@ def _edge_dofs(m, dofs: list[list[int]]) -> dict[str, Any]:
     return {"edgerows_alike": alike, "edgerow_dof": pairs, "edgerow_J": np.cumsum(count) - count}
 
 
-def _equality(m, i, chains) -> tuple[int, list[float]]:
-    """Chain and inverse inertias of an equality constraint."""
+def _equality_chain(m, i, chains) -> int:
+    """The chain of an equality constraint."""
     first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
     if m.eq_type[i] == JOINT:
-        dofs = sorted(int(m.jnt_dofadr[j]) for j in (first, second) if j >= 0)
-        return chains.of_dofs(dofs), [float(m.dof_invweight0[dofs].sum()), 0.0]
+        return chains.of_dofs(sorted(int(m.jnt_dofadr[j]) for j in (first, second) if j >= 0))
     if m.eq_type[i] == FLEX:
-        return chains.of_dofs([]), [0.0, 0.0]
+        return chains.of_dofs([])
     if m.eq_type[i] == TENDON:
-        tendons = [t for t in (first, second) if t >= 0]
-        dofs = sorted({i for t in tendons for i in _tendon_dofs(m, t)})
-        return chains.of_dofs(dofs), [float(m.tendon_invweight0[tendons].sum()), 0.0]
-    if m.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE.value:
-        first, second = int(m.site_bodyid[first]), int(m.site_bodyid[second])
-    weight = m.body_invweight0[first] + m.body_invweight0[second]
+        return chains.of_dofs(sorted({i for t in (first, second) if t >= 0 for i in _tendon_dofs(m, t)}))
     # MuJoCo subtracts the second body from the first
-    return chains.of_bodies(second, first, skip_common=False), [float(w) for w in weight]
+    one, other = _joined_bodies(m, i)
+    return chains.of_bodies(other, one, skip_common=False)
+
+
+def _joined_bodies(m, i) -> tuple[int, int]:
+    """The bodies that a connect or weld constraint joins."""
+    first, second = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
+    if m.eq_objtype[i] == mujoco.mjtObj.mjOBJ_SITE.value:
+        return int(m.site_bodyid[first]), int(m.site_bodyid[second])
+    return first, second
+
+
+def equality_values(m: Any, active: Sequence[int]) -> dict[str, np.ndarray]:
+    """Parameters, and inverse inertias of translation and rotation, of equality constraints."""
+    before = m.body_invweight0.shape[:-2]
+    weight = np.zeros((*before, len(active), 2))
+    for k, i in enumerate(active):
+        objects = [o for o in (int(m.eq_obj1id[i]), int(m.eq_obj2id[i])) if o >= 0]
+        if m.eq_type[i] == JOINT:
+            weight[..., k, 0] = m.dof_invweight0[..., sorted(m.jnt_dofadr[objects])].sum(axis=-1)
+        elif m.eq_type[i] == TENDON:
+            weight[..., k, 0] = m.tendon_invweight0[..., objects].sum(axis=-1)
+        elif m.eq_type[i] != FLEX:
+            one, other = _joined_bodies(m, i)
+            weight[..., k, :] = m.body_invweight0[..., one, :] + m.body_invweight0[..., other, :]
+    return {"eq_data": m.eq_data[..., active, :11], "eq_invweight": weight}
 
 
 @dataclass(frozen=True)
@@ -290,16 +331,19 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
 
 def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
     """Pairs of geoms that may touch and that anything moves."""
-    found = []
+    moved: list[tuple[collisions.Pair, int]] = []
     for pair in collisions.pairs(m):
-        b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
-        chain = chains.of_bodies(b1, b2, skip_common=True)
+        chain = chains.of_bodies(*[int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2)], skip_common=True)
         if chains.dofs(chain):
-            kind = pair_kind.py_func(int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2]))
-            law = laws.index(collisions.law_of(m, pair, safe))
-            order = min(b1, b2), max(b1, b2)
-            most, foreign = collisions.most_contacts(kind), _feature(kind) == "foreign"
-            found.append(_Collision(order, law, most, pair.geom1, pair.geom2, kind=kind, chain=chain, foreign=foreign))
+            moved.append((pair, chain))
+    found = []
+    of_pairs = laws.indices(collisions.laws_of(m, [pair for pair, _ in moved], safe))
+    for (pair, chain), law in zip(moved, of_pairs, strict=True):
+        b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
+        kind = pair_kind.py_func(int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2]))
+        order = min(b1, b2), max(b1, b2)
+        most, foreign = collisions.most_contacts(kind), _feature(kind) == "foreign"
+        found.append(_Collision(order, law, most, pair.geom1, pair.geom2, kind=kind, chain=chain, foreign=foreign))
     return found
 
 

@@ -1,5 +1,7 @@
 """The constraint solver: its fields and sizes in the kernels' Model and Data, and which solver is compiled."""
 
+from typing import Any
+
 import mujoco
 import numpy as np
 
@@ -7,6 +9,7 @@ from saltus.model.compile.tendons import inertia_parents
 from saltus.model.enums import FLEX, SOLVER_CG, SOLVER_NEWTON, SOLVER_PGS
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.tree.chains import ChainTable
+from saltus.number.functions import MINVAL
 
 MOST = 3000  # degrees of freedom for a Hessian in the place of conjugate gradients
 
@@ -70,6 +73,11 @@ def solver_sizes(
         "opt_noslip_iterations": _noslip(m, left_out),
         "opt_islands": int(_islands(m)),
     }
+
+
+def inertia_scale(m: Any) -> Any:
+    """1/(mean inertia nv), the scale of the solver's tolerances."""
+    return 1.0 / (np.maximum(m.stat.meaninertia, MINVAL) * max(1, m.nv))
 
 
 def _dual(m, left_out) -> bool:

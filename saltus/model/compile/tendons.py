@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from saltus.model.actuator_enums import TRN_TENDON
+from saltus.model.compile.leading_axes import widened
 from saltus.model.enums import WRAP_CYLINDER, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE
 from saltus.model.tree.chains import ChainTable
 from saltus.number.functions import MINVAL
@@ -62,13 +63,20 @@ _ELEMENT = ("path_type", "path_obj1", "path_obj2", "path_geom", "path_side", "pa
 def parameters(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> dict[str, np.ndarray]:
     """Springs, dampers and inertia, with what actuators add through their gear; what flags switch off is zero."""
     names = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature")
-    values = {f"tendon_{name}": getattr(m, f"tendon_{name}").copy() for name in names}
+    values = {f"tendon_{name}": getattr(m, f"tendon_{name}") for name in names}
     if "tendon" in left_out:
         return {name: 0.0 * value for name, value in values.items()}
-    for k in np.flatnonzero(m.actuator_trntype == TRN_TENDON):
-        square = m.actuator_gear[m.actuator_outadr[k], 0] ** 2
-        for name in names[2:]:
-            values[f"tendon_{name}"][m.actuator_trnid[k, 0]] += square * getattr(m, f"actuator_{name}")[k]
+    square = m.actuator_gear[..., m.actuator_outadr, 0] ** 2
+    for name in names:
+        own, axes = values[f"tendon_{name}"], 2 if name.endswith("poly") else 1
+        if name.startswith("stiffness"):
+            values[f"tendon_{name}"] = own.copy()
+            continue
+        added = getattr(m, f"actuator_{name}") * (square[..., None] if axes == 2 else square)
+        out = values[f"tendon_{name}"] = widened(own, axes, added, axes)
+        for k in np.flatnonzero(m.actuator_trntype == TRN_TENDON):
+            inner = (slice(None),) * (axes - 1)
+            out[(..., m.actuator_trnid[k, 0], *inner)] += added[(..., k, *inner)]
     flags = mujoco.mjtDisableBit
     for bit, kind in ((flags.mjDSBL_SPRING, "stiffness"), (flags.mjDSBL_DAMPER, "damping")):
         if m.opt.disableflags & bit.value:

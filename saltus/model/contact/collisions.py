@@ -3,14 +3,14 @@
 See its documentation, Computation: Collision. All of this is computed once, when a model is loaded.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
-from saltus.model.contact.contact_parameters import Law, soft_law
+from saltus.model.contact.contact_parameters import Law, one_law, soft_laws
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SDF, SPHERE, pair_types
 from saltus.number.functions import MINVAL
 
@@ -104,93 +104,121 @@ def most_contacts(kind: int) -> int:
 
 def law_of(m: mujoco.MjModel, pair: Pair, safe_timestep: float) -> Law:
     """The law of contact of a pair of geoms."""
-    return law(m, parameters(m, pair), safe_timestep)
+    return _only(laws_of(m, [pair], safe_timestep))
+
+
+def laws_of(m: Any, pairs: Sequence[Pair], safe_timestep: float) -> dict[str, np.ndarray]:
+    """The parameters of the laws of contact of pairs of geoms, by the names of `Law`, the pairs on the last axis.
+
+    Fields of `m` may have an axis of simulations before their own, and so has what follows from these.
+    """
+    return laws(m, parameters_of(m, pairs), safe_timestep)
 
 
 def law(m: mujoco.MjModel, values: dict, safe_timestep: float) -> Law:
     """The law of contact with given dim, solref, solimp, friction, solreffriction, margin, gap."""
-    margin, gap = float(values["margin"]), float(values["gap"])
+    return one_law(laws(m, values, safe_timestep))
+
+
+def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
+    """The parameters of laws of contact [...] with dim, solref, solimp, friction, solreffriction, margin, gap [...]."""
     friction = np.maximum(values["friction"], LEAST_FRICTION)
-    return soft_law(
-        values["solref"],
-        values["solimp"],
-        safe_timestep,
-        solreffriction=values["solreffriction"],
-        dim=values["dim"],
-        margin=margin,
-        reach=margin + gap,
-        friction=tuple(float(f) for f in friction),
-        mu=float(friction[0] * np.sqrt(1.0 / max(MINVAL, m.opt.impratio))),
-    )
+    regular = np.sqrt(1.0 / np.maximum(MINVAL, m.opt.impratio))
+    regular = regular[..., None] if np.ndim(regular) else regular  # of simulations, whose pairs come after them
+    return {
+        **soft_laws(values["solref"], values["solimp"], safe_timestep, solreffriction=values["solreffriction"]),
+        "dim": np.asarray(values["dim"]),
+        "margin": np.asarray(values["margin"]),
+        "reach": values["margin"] + values["gap"],
+        "friction": friction,
+        "mu": friction[..., 0] * regular,
+    }
+
+
+def _only(values: dict[str, np.ndarray]) -> Law:
+    """The law where there is one."""
+    return one_law({name: value[0] for name, value in values.items()})
 
 
 def parameters(m: mujoco.MjModel, pair: Pair) -> dict:
     """dim, solref, solimp, friction, solreffriction, margin, gap of a pair as the file says: its own, or mixed."""
-    k = pair.explicit
-    if k < 0:
-        return overridden(m, mixed(surface(m, "geom", pair.geom1), surface(m, "geom", pair.geom2)))
-    values = dict(
-        dim=int(m.pair_dim[k]),
-        solref=m.pair_solref[k],
-        solimp=m.pair_solimp[k],
-        friction=m.pair_friction[k],
-        solreffriction=m.pair_solreffriction[k],
-        margin=m.pair_margin[k],
-        gap=m.pair_gap[k],
-    )
+    return {name: value[0] for name, value in parameters_of(m, [pair]).items()}
+
+
+def parameters_of(m: Any, pairs: Sequence[Pair]) -> dict[str, np.ndarray]:
+    """The same for pairs [n], which are on the axis before the numbers of each."""
+    first, second = (surface(m, "geom", [getattr(pair, name) for pair in pairs]) for name in ("geom1", "geom2"))
+    values = mixed(first, second)
+    explicit = np.array([pair.explicit for pair in pairs], int)
+    if (explicit >= 0).any():
+        for name, mixture in values.items():
+            own = _take(getattr(m, f"pair_{name}"), np.maximum(explicit, 0), name in VECTORS)
+            values[name] = np.where(explicit[:, None] >= 0 if name in VECTORS else explicit >= 0, own, mixture)
     return overridden(m, values)
 
 
-def overridden(m: mujoco.MjModel, values: dict) -> dict:
+def overridden(m: Any, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Parameters of contact, with those that the file's options put in the place of all."""
     if m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE.value:
-        values |= dict(solref=m.opt.o_solref, solimp=m.opt.o_solimp, friction=m.opt.o_friction, margin=m.opt.o_margin)
-        values["solreffriction"] = m.opt.o_solref
+        new = dict(solref=m.opt.o_solref, solimp=m.opt.o_solimp, friction=m.opt.o_friction, margin=m.opt.o_margin)
+        new["solreffriction"] = m.opt.o_solref
+        values |= {name: np.broadcast_to(value, np.shape(values[name])) for name, value in new.items()}
     return values
 
 
-class Surface(NamedTuple):
-    """What a geom or a deformable body brings to the law of its contacts."""
+VECTORS = ("solref", "solimp", "friction", "solreffriction")  # parameters of several numbers
 
-    condim: int
-    priority: int
-    solmix: float
+
+class Surface(NamedTuple):
+    """What geoms or deformable bodies bring to the laws of their contacts: arrays [...] and [..., numbers]."""
+
+    condim: np.ndarray
+    priority: np.ndarray
+    solmix: np.ndarray
     solref: np.ndarray
     solimp: np.ndarray
     friction: np.ndarray  # sliding, torsional (m), rolling (m)
-    margin: float  # m
-    gap: float  # m
+    margin: np.ndarray  # m
+    gap: np.ndarray  # m
 
 
-def surface(m: mujoco.MjModel, kind: str, k: int) -> Surface:
-    """The surface of geom or flex k."""
-    return Surface(*[getattr(m, f"{kind}_{name}")[k] for name in Surface._fields])
+def surface(m: Any, kind: str, k: int | list[int]) -> Surface:
+    """The surfaces of geoms or flexes k."""
+    return Surface(*[_take(getattr(m, f"{kind}_{name}"), k, name in VECTORS) for name in Surface._fields])
 
 
-def mixed(a: Surface, b: Surface) -> dict:
+def _take(values: np.ndarray, k: Any, vector: bool) -> np.ndarray:
+    return values[..., k, :] if vector else values[..., k]
+
+
+def mixed(a: Surface, b: Surface) -> dict[str, np.ndarray]:
     """Parameters of two surfaces mixed: those of the higher priority, else averages weighted by solmix and maxima."""
-    both = dict(margin=a.margin + b.margin, gap=a.gap + b.gap, solreffriction=np.zeros(2))
-    if a.priority != b.priority:
-        own = a if a.priority > b.priority else b
-        return both | dict(dim=int(own.condim), solref=own.solref, solimp=own.solimp, friction=_five(*own.friction))
-    share = _share(a.solmix, b.solmix)
-    standard = a.solref[0] > 0 and b.solref[0] > 0
-    return both | dict(
-        dim=int(max(a.condim, b.condim)),
-        solref=share * a.solref + (1 - share) * b.solref if standard else np.minimum(a.solref, b.solref),
-        solimp=share * a.solimp + (1 - share) * b.solimp,
-        friction=_five(*np.maximum(a.friction, b.friction)),
-    )
+    share = _share(a.solmix, b.solmix)[..., None]
+    standard = (a.solref[..., :1] > 0) & (b.solref[..., :1] > 0)
+    solref = np.where(standard, share * a.solref + (1 - share) * b.solref, np.minimum(a.solref, b.solref))
+    solimp = share * a.solimp + (1 - share) * b.solimp
+    return {
+        "dim": _ruling(a, b, "condim", np.maximum(a.condim, b.condim)),
+        "solref": _ruling(a, b, "solref", solref),
+        "solimp": _ruling(a, b, "solimp", solimp),
+        # sliding twice, torsional, rolling twice
+        "friction": _ruling(a, b, "friction", np.maximum(a.friction, b.friction))[..., [0, 0, 1, 2, 2]],
+        "solreffriction": np.zeros_like(solref),
+        "margin": a.margin + b.margin,
+        "gap": a.gap + b.gap,
+    }
 
 
-def _five(sliding, torsional, rolling) -> np.ndarray:
-    return np.array([sliding, sliding, torsional, rolling, rolling])
+def _ruling(a: Surface, b: Surface, name: str, mixture: np.ndarray) -> np.ndarray:
+    """What the surface of the higher priority says; the mixture where both have the same."""
+    first, second = a.priority > b.priority, b.priority > a.priority
+    if name in VECTORS:
+        first, second = first[..., None], second[..., None]
+    return np.where(first, getattr(a, name), np.where(second, getattr(b, name), mixture))
 
 
-def _share(mix1: float, mix2: float) -> float:
-    """Weight of the first geom."""
-    if mix1 >= MINVAL and mix2 >= MINVAL:
-        return mix1 / (mix1 + mix2)
-    if mix1 < MINVAL and mix2 < MINVAL:
-        return 0.5
-    return 0.0 if mix1 < MINVAL else 1.0
+def _share(mix1: np.ndarray, mix2: np.ndarray) -> np.ndarray:
+    """Weight of the first surface."""
+    some1, some2 = mix1 >= MINVAL, mix2 >= MINVAL
+    total = np.where(some1 & some2, mix1 + mix2, 1.0)
+    return np.where(some1 & some2, mix1 / total, np.where(some1, 1.0, np.where(some2, 0.0, 0.5)))

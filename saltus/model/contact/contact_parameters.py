@@ -7,9 +7,12 @@ T the time constant, z the damping ratio and w = solimp[1], the reference accele
     K = -solref[0] / w²,  B = -solref[1] / w    for solref = (-stiffness, -damping).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from saltus.number.functions import MINVAL
 
@@ -36,56 +39,87 @@ class Law:
 
 @dataclass
 class LawTable:
-    """Laws in order of their first use."""
+    """Laws in order of their first use; with `distinct` each use has a law of its own."""
 
-    place: dict[Law, int] = field(default_factory=dict)
+    distinct: bool = False
+    laws: list[Law] = field(default_factory=list)
+    _place: dict[Law, int] = field(default_factory=dict)
 
     def index(self, law: Law) -> int:
-        return self.place.setdefault(law, len(self.place))
+        if self.distinct or law not in self._place:
+            self._place[law] = len(self.laws)
+            self.laws.append(law)
+        return self._place[law]
+
+    def indices(self, values: Mapping[str, np.ndarray]) -> list[int]:
+        """Of laws by the arrays of their parameters, each with an axis of laws first."""
+        columns = [value.tolist() for value in values.values()]
+        rows = [dict(zip(values, map(_plain, row), strict=True)) for row in zip(*columns, strict=True)]
+        return [self.index(Law(**row)) for row in rows]
 
     def values(self) -> dict[str, list]:
         """The Model's fields."""
         fields = (
             "stiffness damping damping_tangent impedance dim margin reach friction mu restitution direct".split()  # noqa: SIM905
         )
-        return {f"law_{name}": [getattr(law, name) for law in self.place] for name in fields}
+        return {f"law_{name}": [getattr(law, name) for law in self.laws] for name in fields}
 
 
-def reference(solref, width_impedance: float, safe_timestep: float) -> tuple[float, float]:
-    """(K in 1/s², B in 1/s) of the reference acceleration.
+def reference(solref: ArrayLike, width_impedance: ArrayLike, safe_timestep: float) -> tuple[np.ndarray, np.ndarray]:
+    """(K in 1/s², B in 1/s) [...] of the reference acceleration, for solref [..., 2].
 
     Parameters of mixed sign are replaced by the default, time constants under `safe_timestep` (two steps, or 0 where
     the flag `refsafe` is off) by that, both as MuJoCo does.
     """
-    first, second = (float(x) for x in solref)
-    if (first > 0) != (second > 0):
-        first, second = DEFAULT_SOLREF
-    if first > 0:
-        first = max(first, safe_timestep)
-        # products, which may overflow to infinity, where a power would raise
-        stiffness = 1.0 / max(MINVAL, width_impedance * width_impedance * first * first * second * second)
-        return stiffness, 2.0 / max(MINVAL, width_impedance * first)
-    return -first / max(MINVAL, width_impedance**2), -second / max(MINVAL, width_impedance)
+    first, second = np.moveaxis(np.asarray(solref, float), -1, 0)
+    w = np.asarray(width_impedance, float)
+    mixed = (first > 0) != (second > 0)
+    first, second = (np.where(mixed, x, y) for x, y in zip(DEFAULT_SOLREF, (first, second), strict=True))
+    time = np.maximum(first, safe_timestep)
+    with np.errstate(over="ignore"):
+        standard = 1.0 / np.maximum(MINVAL, w * w * time * time * second * second), 2.0 / np.maximum(MINVAL, w * time)
+        direct = -first / np.maximum(MINVAL, w * w), -second / np.maximum(MINVAL, w)
+    stiffness, damping = (np.where(first > 0, x, y) for x, y in zip(standard, direct, strict=True))
+    return stiffness[()], damping[()]  # numbers for one law
 
 
-def impedance_parameters(solimp) -> tuple[float, ...]:
-    """solimp within its limits."""
+def impedance_parameters(solimp: ArrayLike) -> np.ndarray:
+    """solimp [..., 5] within its limits."""
     low, high = IMPEDANCE_RANGE
-    first, full, width, midpoint, power = (float(x) for x in solimp)
-    clip = lambda x: min(high, max(low, x))  # noqa: E731
-    return clip(first), clip(full), max(0.0, width), clip(midpoint), max(1.0, power)
+    return np.clip(np.asarray(solimp, float), [low, low, 0.0, low, 1.0], [high, high, np.inf, high, np.inf])
 
 
-def soft_law(solref, solimp, safe_timestep: float, **contact) -> Law:
-    """The law of a file's parameters."""
+def soft_laws(
+    solref: ArrayLike, solimp: ArrayLike, safe_timestep: float, *, solreffriction: ArrayLike = (0.0, 0.0)
+) -> dict[str, np.ndarray]:
+    """Stiffness, damping, tangential damping, impedance and format of the laws of a file's parameters [..., 2 and 5].
+
+    `solreffriction`: of the damping across the normal; zeros and mixed signs mean the normal's.
+    """
+    solref, tangent = np.asarray(solref, float), np.asarray(solreffriction, float)
     impedance = impedance_parameters(solimp)
-    stiffness, damping = reference(solref, impedance[1], safe_timestep)
-    tangent = contact.pop("solreffriction", None)
-    damping_tangent = damping
-    if tangent is not None and np.any(tangent):
-        # mixed signs mean none
-        tangent = np.asarray(tangent) if (tangent[0] > 0) == (tangent[1] > 0) else np.zeros(2)
-        if np.any(tangent):
-            damping_tangent = reference(tangent, impedance[1], safe_timestep)[1]
-    direct = solref[0] <= 0 and solref[1] <= 0
-    return Law(stiffness, damping, impedance, damping_tangent, **contact, direct=bool(direct))
+    stiffness, damping = reference(solref, impedance[..., 1], safe_timestep)
+    own = tangent.any(axis=-1) & ((tangent[..., 0] > 0) == (tangent[..., 1] > 0))
+    across = reference(tangent, impedance[..., 1], safe_timestep)[1]
+    return {
+        "stiffness": stiffness,
+        "damping": damping,
+        "damping_tangent": np.where(own, across, damping),
+        "impedance": impedance,
+        "direct": (solref <= 0).all(axis=-1),
+    }
+
+
+def soft_law(solref: ArrayLike, solimp: ArrayLike, safe_timestep: float, **contact: Any) -> Law:
+    """The law of a file's parameters."""
+    tangent = contact.pop("solreffriction", (0.0, 0.0))
+    return one_law(soft_laws(solref, solimp, safe_timestep, solreffriction=tangent) | contact)
+
+
+def one_law(values: Mapping[str, Any]) -> Law:
+    """A law of its parameters, which are arrays of one law or plain numbers."""
+    return Law(**{name: _plain(np.asarray(value).tolist()) for name, value in values.items()})
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

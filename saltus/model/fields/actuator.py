@@ -61,6 +61,23 @@ HILL = {  # of the Model, with Hill-type muscles with an elastic tendon
     **reals("hill_segment", shape=("nhillsegment", 12)),
 }
 
+#: Fields of MODEL that may differ from simulation to simulation of a batch.
+VARIES = (
+    *(
+        "actuator_dynprm",
+        "actuator_gainprm",
+        "actuator_biasprm",
+        "actuator_forcerange",
+        "actuator_actrange",
+    ),
+    *(
+        "actuator_ctrlrange",
+        "actuator_gear",
+        "actuator_acc0",
+        "actuator_lengthrange",
+    ),
+)
+
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense"),

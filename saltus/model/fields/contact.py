@@ -55,6 +55,24 @@ POSITION = {  # of this position
     **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)
 }
 
+#: Fields of MODEL that may differ from simulation to simulation of a batch.
+VARIES = (
+    *(
+        "law_stiffness",
+        "law_damping",
+        "law_damping_tangent",
+        "law_impedance",
+        "law_margin",
+        "law_reach",
+        "law_mu",
+    ),
+    *(
+        "law_friction",
+        "chain_translation",
+        "chain_rotation",
+    ),
+)
+
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "integrate", "sense", "solve"),

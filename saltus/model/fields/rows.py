@@ -37,6 +37,19 @@ VELOCITY = {  # of this velocity and these inputs
     **reals("block_weight", shape=("nblock_weight",)),  # [6, 6] of the current block
 }
 
+#: Fields of MODEL that may differ from simulation to simulation of a batch.
+VARIES = (
+    *(
+        "limit_range",
+        "limit_margin",
+        "limit_invweight",
+        "friction_loss",
+        "friction_invweight",
+        "eq_data",
+    ),
+    *("eq_invweight",),
+)
+
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "sense", "solve"),

@@ -35,6 +35,9 @@ VELOCITY = {  # of this velocity and these inputs
     **reals("subtree_linvel", "subtree_angmom", shape=("nbody_sense", 3)),
 }
 
+#: Fields of MODEL that may differ from simulation to simulation of a batch.
+VARIES = ("cam_pos0", "cam_poscom0", "cam_mat0")
+
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "sense"),

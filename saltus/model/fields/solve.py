@@ -62,6 +62,14 @@ SCRATCH = {  # scratch
     **ints("tree_island", shape=("ntree",)),
 }
 
+#: Fields of MODEL that may differ from simulation to simulation of a batch.
+VARIES = (
+    *(
+        "opt_impratio",
+        "opt_scale",
+    ),
+)
+
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "integrate", "solve"),

@@ -28,6 +28,21 @@ POSITION = {  # of this position
     **reals("ten_J", shape=("ntenJ",)),
 }
 
+#: Fields of MODEL that may differ from simulation to simulation of a batch.
+VARIES = (
+    *(
+        "tendon_length0",
+        "tendon_stiffness",
+        "tendon_damping",
+        "tendon_stiffnesspoly",
+        "tendon_dampingpoly",
+    ),
+    *(
+        "tendon_lengthspring",
+        "tendon_actfrcrange",
+    ),
+)
+
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense"),

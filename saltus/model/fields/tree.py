@@ -124,6 +124,45 @@ SCRATCH = {  # scratch
     **reals("artic_invdiag", "artic_residual", shape=("nv",)),
 }
 
+#: Fields of MODEL that may differ from simulation to simulation of a batch.
+VARIES = (
+    *(
+        "body_invweight0",
+        "body_pos",
+        "body_ipos",
+        "body_quat",
+        "body_iquat",
+        "body_inertia6",
+        "body_mass",
+    ),
+    *(
+        "body_inv_subtreemass",
+        "jnt_pos",
+        "jnt_axis",
+        "jnt_stiffness",
+        "jnt_stiffnesspoly",
+        "jnt_actfrcrange",
+    ),
+    *(
+        "qpos_spring",
+        "dof_armature",
+        "dof_damping",
+        "dof_dampingpoly",
+        "geom_pos",
+        "geom_quat",
+        "geom_mat",
+    ),
+    *(
+        "geom_size",
+        "geom_rbound",
+        "site_pos",
+        "site_quat",
+        "site_mat",
+        "opt_gravity",
+        "opt_magnetic",
+    ),
+)
+
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),

@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -58,7 +59,6 @@ class ChainTable:
         parents = uncoupled(m, m.dof_parentid)
         bodies = np.array([e[0] for e in self.entries], int).reshape(-1, 2)
         count = np.array([len(e[1]) for e in self.entries], int)
-        inverse = m.body_invweight0[bodies[:, 0]] + m.body_invweight0[bodies[:, 1]]
         return {
             "chain_adr": np.cumsum(count) - count,
             "chain_num": count,
@@ -67,9 +67,14 @@ class ChainTable:
             "chain_fill": [not _on_one_way(parents, e[1]) for e in self.entries],
             "chain_dof": [i for e in self.entries for i in e[1]],
             "chain_sign": [s for e in self.entries for s in e[2]],
-            "chain_translation": inverse[:, 0],
-            "chain_rotation": inverse[:, 1],
+            **chain_values(m, bodies),
         }
+
+
+def chain_values(m: Any, bodies: np.ndarray) -> dict[str, np.ndarray]:
+    """Inverse inertias of the relative motion of pairs of bodies [nchain, 2]."""
+    inverse = m.body_invweight0[..., bodies[:, 0], :] + m.body_invweight0[..., bodies[:, 1], :]
+    return {"chain_translation": inverse[..., 0], "chain_rotation": inverse[..., 1]}
 
 
 def _on_one_way(parents, dofs) -> bool:

@@ -9,6 +9,8 @@ from saltus.contact.counts import NITER
 from saltus.errors import OptionError
 from saltus.model.actuator_enums import SCALAR
 from saltus.model.layout import DATA
+from saltus.model.model import Model
+from saltus.number.structs import Struct
 from saltus.simulate.engine import constraint_rows
 from saltus.simulate.engine.data_fields import DataFields
 from saltus.simulate.engine.engine import Engine
@@ -66,8 +68,10 @@ class Data(DataFields):
             if name == "flexvert_xpos":
                 view = view[: self._engine.model.nflexvert]  # without nodes
             self._refresh(name)
+            if name == "qfrc_constraint" and not view.size:  # of models without constraints
+                view = np.zeros(self._engine.model.nv)
             if name in ("M", "qLD") and not np.array_equal(self._engine.model.M_colind, self._engine.m.M_colind):
-                view = view[self._sparse_rows()]
+                view = view[sparse_rows(self._engine.model, self._engine.m)]
             view = view.view()
             view.flags.writeable = False
             return view
@@ -79,13 +83,9 @@ class Data(DataFields):
     def _actuator_moment(self) -> np.ndarray:
         """Moment arms of all outputs of actuators [nout, nv]."""
         self._refresh("moment")
-        m = self._engine.m
-        moment = np.zeros((m.nout, self._engine.model.nv))
-        for o in range(m.nout):
-            row = slice(m.moment_adr[o], m.moment_adr[o] + m.moment_num[o])
-            scalar = m.out_kind[o] == SCALAR
-            moment[o, m.moment_dof[row]] = m.actuator_gear[o, 0] if scalar else self._engine.d.views["moment"][row]
-        return moment
+        engine = self._engine
+        moment = np.zeros((engine.m.nout, engine.model.nv))
+        return dense_moment(engine.m, engine.d.views["moment"], moment)
 
     @in_turn
     def _constraint(self, name: str) -> Any:
@@ -102,15 +102,25 @@ class Data(DataFields):
             self._rows = computed, constraint_rows.rows(self._engine.model, self._engine.m, self._engine.d)
         return self._rows[1][name]
 
-    def _sparse_rows(self) -> np.ndarray:
-        """Places of MuJoCo's entries among ours.
 
-        There simple bodies have only their diagonals, and tendons with inertia couple no branches.
-        """
-        ours, theirs = self._engine.m, self._engine.model
-        places = []
-        for i in range(theirs.nv):
-            columns = ours.M_colind[ours.M_rowadr[i] : ours.M_rowadr[i] + ours.M_rownnz[i]]
-            wanted = theirs.M_colind[theirs.M_rowadr[i] : theirs.M_rowadr[i] + theirs.M_rownnz[i]]
-            places.extend(ours.M_rowadr[i] + np.searchsorted(columns, wanted))
-        return np.array(places, int)
+def dense_moment(m: Struct, moment: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Moment arms of all outputs of actuators [..., nout, nv], from those that are not zero, [..., nmoment]."""
+    out[...] = 0.0
+    for o in range(m.nout):
+        row = slice(m.moment_adr[o], m.moment_adr[o] + m.moment_num[o])
+        scalar = m.out_kind[o] == SCALAR
+        out[..., o, m.moment_dof[row]] = m.actuator_gear[o, 0] if scalar else moment[..., row]
+    return out
+
+
+def sparse_rows(model: Model, m: Struct) -> np.ndarray:
+    """Places of MuJoCo's entries of the inertia matrix among ours.
+
+    There simple bodies have only their diagonals, and tendons with inertia couple no branches.
+    """
+    places = []
+    for i in range(model.nv):
+        columns = m.M_colind[m.M_rowadr[i] : m.M_rowadr[i] + m.M_rownnz[i]]
+        wanted = model.M_colind[model.M_rowadr[i] : model.M_rowadr[i] + model.M_rownnz[i]]
+        places.extend(m.M_rowadr[i] + np.searchsorted(columns, wanted))
+    return np.array(places, int)

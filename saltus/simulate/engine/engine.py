@@ -26,6 +26,7 @@ from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine import constraint_rows, loops
 from saltus.simulate.engine.event_start import check_start
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
+from saltus.simulate.engine.lanes import FIELDS, REMEMBERED, Lanes
 from saltus.simulate.engine.located_events import EventReader
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.stepped_events import StepEventReader
@@ -33,7 +34,7 @@ from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbe
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
 from saltus.simulate.laws.events import Actuation, Event, UserEvents, start_values
-from saltus.solve.status import EVENTS_FULL
+from saltus.solve.status import DIVERGED, EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
 
@@ -88,6 +89,7 @@ class Engine:
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
         self.memo: dict[str, Any] = {}
+        self.lanes: Lanes | None = None  # which take the steps in the place of the loop of one simulation
         self.set_control(control)
         self.reset(None)
 
@@ -214,9 +216,27 @@ class Engine:
         self.computed = None
         if not self.integrator.adaptive:
             self.d.views["timestep"][...] = h
+        if self.lanes is not None:
+            return self._advance_in_lanes(self.lanes, n, h)
         if self.event_reader is not None:
             return self._advance_logging(n, h)
         return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
+
+    def _advance_in_lanes(self, lanes: Lanes, n: int, h: float) -> tuple[int, int]:
+        """The same by the compiled loop of batches: a state in lanes of its own, with a batch's bits."""
+        lanes.forced = bool(self.d.ints[_HAS_XFRC])
+        # fields that have more room here, for other controllers, begin alike
+        fields = [(lanes.states[0, lanes.span(x)], self.d.views[x].reshape(-1)) for x in (*FIELDS, *REMEMBERED)]
+        for row, own in fields:
+            row[:] = own[: len(row), None]
+        lanes.clock[:] = self.time
+        lanes.flags[:] = False
+        status = lanes.advance(n, h)
+        for row, own in fields:
+            own[: len(row)] = row[:, 0]
+        self.d.views["time"][...] = lanes.clock[0, 0]
+        self.d.views["count"][NUNSOLVED] += lanes.take_unsolved()
+        return n, DIVERGED if lanes.flags[0, 0] else status
 
     def _advance_logging(self, n: int, h: float) -> tuple[int, int]:
         """The same with a log of events, which is read in between."""

@@ -2,8 +2,9 @@
 
 import os
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.sensing import attach_sensing, sense_batch
+from saltus.simulate.engine.varied_model import VariedModel
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
 FIELDS = (
@@ -51,9 +52,11 @@ class Lanes:
         timestep: float,
         laws: UserLaws,
         parameters: int,
+        vary: Sequence[str] = (),
     ):
         self.model, self.n, self.precision, self.integrator, self.laws = model, n, precision, integrator, laws
-        self.m = model.struct(precision, integrator.law_timestep(timestep), laws)
+        self._timestep = timestep
+        self.m = model.struct(precision, integrator.law_timestep(timestep), laws, frozenset(vary))
         self.width = LANES[precision].width
         self.groups = -(-n // self.width)
         sizes = integrator.data_sizes(model.sizes(), control_states=self.m.ncontrol_state, control_prm=parameters)
@@ -64,8 +67,16 @@ class Lanes:
             if "sensor_delay" in self.m.layout.features:
                 attach_sense(model, workspace)  # steps look, too
             workspace.fill("timestep", timestep)
+        self.models = [self.m] * len(self.workspaces)
+        self.varied_model: VariedModel | None = None
+        if vary:
+            self.models = [self.m.duplicate() for _ in self.workspaces]
+            safe = integrator.law_timestep(timestep)
+            self.varied_model = VariedModel(model, vary, n, self.groups, safe, self.m)
         first = self.workspaces[0]
         self._spans = {f: first.span(f, f) for f in (*FIELDS, *REMEMBERED)}
+        self.remembered = np.concatenate([np.arange(self._spans[f].start, self._spans[f].stop) for f in REMEMBERED])
+        self.everyone = np.arange(n)
         self._rows = first.span("time", "xfrc_applied").stop
         self._unforced_rows = first.span("time", "ctrl").stop
         dtype = np.float64 if precision == "float64" else np.float32
@@ -73,6 +84,7 @@ class Lanes:
         self.clock = np.zeros((self.groups, self.width))
         self.flags = np.zeros((self.groups, self.width), bool)
         self.forced = False
+        self._none_varied = np.zeros((self.groups, 0, self.width), dtype), np.zeros(0, np.int64)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0  # whose threads these are
         self._loop = loops.advance_batch(integrator)
@@ -84,28 +96,9 @@ class Lanes:
         """The shape of a field in one state."""
         return DATA.shape(field, self.workspaces[0].sizes)
 
-    def read(self, field: str) -> NDArray[np.floating]:
-        """A copy of a field of all states [n, ...]."""
-        if field == "time":
-            return self.clock.reshape(-1)[: self.n].copy()
-        rows = self.states[:, self._spans[field]]
-        flat = rows.transpose(0, 2, 1).reshape(self.groups * self.width, -1)[: self.n]
-        return np.ascontiguousarray(flat).reshape(self.n, *self.shape(field))
-
-    def write(self, field: str, values: np.ndarray, index: np.ndarray) -> None:
-        """Set a field of the states with the given numbers to values that broadcast; ValueError: they do not."""
-        exact = np.broadcast_to(values, (len(index), *self.shape(field)))
-        rounded = exact.astype(self.states.dtype)
-        size = rounded[0].size if len(rounded) else 0
-        block = self.states[:, self._spans[field]]
-        block[index // self.width, :, index % self.width] = rounded.reshape(len(index), size)
-        if field == "time":
-            self.clock.reshape(-1)[index] = exact
-        if field in FORGETTING:
-            for kept in REMEMBERED:
-                self.states[index // self.width, self._spans[kept], index % self.width] = 0.0
-        if field in ("qfrc_applied", "xfrc_applied") and np.any(rounded):
-            self.forced = True
+    def span(self, field: str) -> slice:
+        """The rows of a state in which a field of it lies."""
+        return self._spans[field]
 
     def forget_forces(self) -> None:
         """No forces are applied any more, in any state."""
@@ -118,14 +111,33 @@ class Lanes:
         spare = np.arange(self.n, self.groups * self.width)
         self.states[spare // self.width, :, spare % self.width] = self.states[0, :, 0]
         self.clock.reshape(-1)[self.n :] = self.clock[0, 0]
+        if self.varied_model is not None:
+            self.varied_model.fill_spare_lanes()
 
     def diverged(self) -> NDArray[np.bool_]:
         """Which states have diverged [n]: a copy."""
         return self.flags.reshape(-1)[: self.n].copy()
 
+    def stuck(self) -> NDArray[np.bool_]:
+        """Whose step control asked for too small steps [groups, width]."""
+        return self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+
     def flag_stuck(self) -> None:
         """Count those as diverged whose step control asked for too small steps."""
-        self.flags |= self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+        self.flags |= self.stuck()
+
+    def alone(self, i: int) -> "Lanes":
+        """State i in lanes of its own, on one thread; it goes on with the bits that it has among the others."""
+        vary = () if self.varied_model is None else self.varied_model.names
+        spans = len(self.workspaces[0].views["control_prm"])
+        own = Lanes(self.model, 1, 1, self.precision, self.integrator, self._timestep, self.laws, spans, vary)
+        group, lane = divmod(i, self.width)
+        own.states[0] = self.states[group, :, lane : lane + 1]
+        own.clock[:] = self.clock[group, lane]
+        own.forced = self.forced
+        if self.varied_model is not None and own.varied_model is not None:
+            own.varied_model.take(self.varied_model, i)
+        return own
 
     # ------------------------------------------------------------ motion
 
@@ -135,8 +147,8 @@ class Lanes:
         def work(worker: int, first: int, last: int, n: int = n) -> int:
             counts = (first, last, self.present_rows(), self.width, n, h)
             workspace = self.prepared(worker)
-            arrays = (self.states, self.clock, self.flags)
-            return self._loop(self.m, workspace, *arrays, *counts, *self.integrator.parameters)
+            arrays = (self.states, self.clock, self.flags, *self.varied())
+            return self._loop(self.models[worker], workspace, *arrays, *counts, *self.integrator.parameters)
 
         workers = len(self.workspaces)
         if self.pace * self.groups * n < WORTH_A_THREAD * workers:
@@ -149,25 +161,11 @@ class Lanes:
             self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
         return status
 
-    def sensordata(self, timestep: float | None) -> NDArray[np.floating]:
-        """Readings of all sensors of all states [n, nsensordata]."""
-        sensing = self.model.sensing_struct(self.precision, timestep, self.laws)
-        out = np.zeros((self.groups * self.width, self.model.nsensordata), self.states.dtype)
-
-        def work(worker: int, first: int, last: int) -> None:
-            workspace = self.prepared(worker)
-            attach_sensing(self.model, workspace)
-            count = workspace.views["count"]
-            unsolved = int(count[NUNSOLVED])
-            rows = self.present_rows()
-            sense_batch(self.m, sensing, workspace, self.states, out, first, last, rows, self.width)
-            count[NUNSOLVED] = unsolved  # looking is not a step
-
-        workers = 1 if self._pool is None else len(self.workspaces)
-        if workers > 1:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
-        self._shared_out(work, workers)
-        return out[: self.n]
+    def varied(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the model by simulation, and their places in its memory, for loops; none where none vary."""
+        if self.varied_model is None:
+            return self._none_varied
+        return self.varied_model.rows, self.varied_model.places
 
     def take_unsolved(self) -> int:
         """How often constraint solvers did not converge since the last call."""
@@ -182,6 +180,16 @@ class Lanes:
         workspace = self.workspaces[worker]
         workspace.ints[DATA.slot["has_xfrc"]] = self.forced
         return workspace
+
+    @contextmanager
+    def looking(self, workspace: Struct) -> Iterator[None]:
+        """While inside, solves in a workspace that do not converge are not counted: looking is not a step."""
+        count = workspace.views["count"]
+        unsolved = int(count[NUNSOLVED])
+        try:
+            yield
+        finally:
+            count[NUNSOLVED] = unsolved
 
     def present_rows(self) -> int:
         """How many numbers of a state go into a workspace: none of forces where there are none."""

@@ -21,6 +21,7 @@ from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.integrate.tangents import seed_state, store_tangents
 from saltus.number.components import lane_get
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane, maximum, rarely
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.number.kinds import NTANGENT
@@ -163,11 +164,22 @@ def group_steps(step) -> Any:
     return take_steps
 
 
+@kernel(inline=True)
+def load_model(m, m_real, varied, fields, group, width):
+    """Places of lanes in the model's memory ← the numbers of a group [groups, numbers, width]."""
+    if has(m, "vary"):
+        for k in range(len(fields)):
+            for lane in range(width):
+                m_real[fields[k] + lane] = varied[group, k, lane]
+
+
 def advance_batch(integrator: Integrator) -> Entry:
     """Loop of many simulations in lanes.
 
-    (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], first, last, rows, width,
-    n, h, *parameters) -> status. Group by group: the state goes into data, n steps are taken, the state comes back.
+    (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], varied [groups, numbers,
+    width], fields [numbers], first, last, rows, width, n, h, *parameters) -> status. Group by group: the state goes
+    into data, n steps are taken, the state comes back. What of the model differs from simulation to simulation goes
+    into the model's memory first, `varied` to `fields` (see `saltus.simulate.engine.varied_model`).
 
     The clock (s) is in double precision whatever the states are in: time in data is its rounded value, and goes on by h
     where a step has gone all the way.
@@ -179,9 +191,12 @@ def advance_batch(integrator: Integrator) -> Entry:
 def _advance_batch(step, label: str, parameters: int) -> Entry:
     take_steps = group_steps(step)
 
-    def advance_batch(m, d, d_real, states, clock, flags, first, last, rows, width, n, h, parameters):
+    def advance_batch(
+        m, d, m_real, d_real, states, clock, flags, varied, fields, first, last, rows, width, n, h, parameters
+    ):
         status = OK
         for group in range(first, last):
+            load_model(m, m_real, varied, fields, group, width)
             load_group(d_real, states, group, rows, width)
             bad = bad_start(m, d)
             status = max(status, take_steps(m, d, d_real, clock, group, width, n, h, parameters))

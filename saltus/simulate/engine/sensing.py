@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.number.components import lane_get
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.sense.delay import delayed_readings
 from saltus.sense.forces import body_forces
 from saltus.sense.sensors import sense as read_sensors
 from saltus.sense.subtree import subtree_momenta
-from saltus.solve.acceleration import forward
 
 if TYPE_CHECKING:
     from saltus.model.compile.kernel_model import UserLaws
@@ -37,26 +35,6 @@ def bodies(m, d):
     """Accelerations, forces and momenta of bodies, after `forward`."""
     body_forces(m, d)
     subtree_momenta(m, d)
-
-
-@entry(structs=("m", "s", "d"))
-def sense_batch(m, s, d, d_real, states, out, first, last, rows, width):
-    """What sensors read in states of many simulations [groups, rows, width], into out [simulations, nsensordata].
-
-    m: the model of the steps, which share its kernels; s: the same with what sensors need. Returns the worst status.
-    """
-    status = 0
-    for group in range(first, last):
-        for k in range(rows):
-            for lane in range(width):
-                d_real[k, lane] = states[group, k, lane]
-        status = max(status, forward(m, d))
-        read_sensors(s, d)
-        delayed_readings(s, d)
-        for k in range(m.nsensordata):
-            for lane in range(width):
-                out[group * width + lane, k] = lane_get(d.sensordata[k], lane)
-    return status
 
 
 def attach_sensing(model: "Model", struct: Struct) -> None:

@@ -51,14 +51,14 @@ class SoftContact:
     @property
     def used_solimp(self) -> tuple[float, ...]:
         """solimp as it acts, within its limits."""
-        return impedance_parameters(self.solimp)
+        return tuple(impedance_parameters(self.solimp).tolist())
 
     @cached_property
     def _constants(self) -> tuple[float, float]:
         """(K, B) of a_ref = -B v - K d r (1/s², 1/s)."""
         safe = 2 * self.timestep if self.refsafe else 0.0
         K, B = reference(self.solref, self.used_solimp[1], safe)
-        return abs(K), abs(B)  # -0 is no number to show
+        return abs(float(K)), abs(float(B))  # -0 is no number to show
 
     def impedance(self, r: ArrayLike) -> NDArray[np.float64]:
         """d(r): the share of the reference acceleration in the motion, for violations r (m)."""

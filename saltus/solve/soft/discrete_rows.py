@@ -15,7 +15,7 @@ Computation, "Numerical integration" and "Constraint model"; the bounds are thos
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID, chained_dof, times_block
 from saltus.contact.rows.soft_law import impedance
-from saltus.number.functions import maximum, minimum, sqrt, where
+from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 
 LARGEST = 0.9999  # impedance
@@ -68,19 +68,21 @@ def fold_others(m, d, h, b, imp):
     zero = 0.0 * d.time
     stiffness, damping = zero + m.law_stiffness[law], zero + m.law_damping[law]
     most = room(imp)
+    fast = faster_than_step(m, law, h) > 0.5
     # stiffness K and damping B
     if kind == FRICTION:
         stiffness = zero
-    elif faster_than_step(m, law, h):
+    elif any_lane(fast):
         # stiffest row without rebound: h² K I = 1, B = 2 ζ √K
         ratio = 0.5 * m.law_damping[law] / sqrt(m.law_stiffness[law])
-        stiffness = 1.0 / (h * h * imp)
-        damping = 2.0 * ratio * sqrt(stiffness)
-        damping = where(h * damping + 1.0 > most, maximum((most - 1.0) / h, zero), damping)
+        stiffest = 1.0 / (h * h * imp)
+        damper = 2.0 * ratio * sqrt(stiffest)
+        damper = where(h * damper + 1.0 > most, maximum((most - 1.0) / h, zero), damper)
+        stiffness, damping = where(fast, stiffest, stiffness), where(fast, damper, damping)
     # β = h B + h² K I, D ← D (1 + β) within the largest impedance
     spring = stiffness * imp
     beta = h * damping + h * h * spring
-    slope = m.law_friction[law, 0] if kind == PYRAMID and d.block_dim[b] > 1 else 0.0
+    slope = m.law_friction[law, 0] if kind == PYRAMID and d.block_dim[b] > 1 else 0.0 * m.law_friction[law, 0]
     gain = minimum(1.0 + beta, 1.0 + most) / softening(m, d, b, 0, slope)
     # reference acceleration at the end of the step
     for r in range(d.block_dim[b]):
@@ -95,10 +97,12 @@ def fold_others(m, d, h, b, imp):
 
 @kernel
 def faster_than_step(m, law, h):
-    """Whether the time constant of a law times its damping ratio is below h seconds."""
+    """1 where the time constant of a law times its damping ratio is below h seconds, else 0."""
+    stiffness = m.law_stiffness[law]
+    zero = 0.0 * stiffness
     if not m.opt_refsafe or m.law_direct[law]:
-        return False
-    return 1.0 < h * m.law_impedance[law, 1] * sqrt(m.law_stiffness[law])
+        return zero
+    return where(1.0 < h * m.law_impedance[law, 1] * sqrt(stiffness), zero + 1.0, zero)
 
 
 @kernel

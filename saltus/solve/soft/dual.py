@@ -180,12 +180,12 @@ def unknowns(d, b):
 
 
 @kernel
-def combination(m, d, b, e):
+def combination(m, d, b, e, lane):
     """(r, s, w): unknown e of block b acts along row r plus w times row s of the block."""
     if d.block_kind[b] == PYRAMID:
-        mu = m.law_friction[d.block_law[b], e // 2]
+        mu = lane_get(m.law_friction[d.block_law[b], e // 2], lane)
         return 0, e // 2 + 1, mu * (1.0 - 2.0 * (e % 2))
-    return e, e, 0.0 * m.law_friction[d.block_law[b], 0]
+    return e, e, 0.0 * lane_get(m.law_friction[d.block_law[b], 0], lane)
 
 
 @kernel
@@ -204,7 +204,7 @@ def residual(m, d, b, r, s, w, lane):
 @kernel
 def push(m, d, b, e, change, lane):
     """Update dual_y for a change of the force of unknown e of block b."""
-    r, s, w = combination(m, d, b, e)
+    r, s, w = combination(m, d, b, e, lane)
     place, dim = d.dual_place[b], d.block_dim[b]
     first = m.support_adr[d.block_chain[b]]
     for c in range(m.support_num[d.block_chain[b]]):
@@ -246,7 +246,7 @@ def island_scale(m, d, island, lane):
     """Scale of an island's cost for comparison with a tolerance: 1/(trace of its M), as in MuJoCo 4.0."""
     total = 0.0 * lane_get(d.time, lane)
     if not m.opt_islands:
-        return total + m.opt_scale
+        return total + lane_get(m.opt_scale, lane)
     for i in range(m.nv):
         if d.tree_island[m.dof_treeid[i]] == island:
             total = total + get(d.M, m.M_rowadr[i] + m.M_rownnz[i] - 1, lane)

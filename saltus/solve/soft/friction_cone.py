@@ -28,7 +28,7 @@ def sliding_friction(m, d, b, normal, regularised, lane):
     row, law, n = d.block_row[b], d.block_law[b], d.block_dim[b] - 1
     # coordinates v_k/μ_k, in which the bound is a ball
     for j in range(n):
-        mu = m.law_friction[law, j]
+        mu = lane_get(m.law_friction[law, j], lane)
         put(d.cone_b, j, lane, mu * get(d.cone_b, j, lane))
         for k in range(j + 1):
             entry = lane_get(d.dual_A[row + 1 + j, 1 + k], lane)
@@ -38,7 +38,8 @@ def sliding_friction(m, d, b, normal, regularised, lane):
                     if regularised
                     else maximum(entry, 0.0 * entry + 1e-10)
                 )
-            d.cone_A[j, k] = lane_set(d.cone_A[j, k], lane, mu * m.law_friction[law, k] * entry)
+            other = lane_get(m.law_friction[law, k], lane)
+            d.cone_A[j, k] = lane_set(d.cone_A[j, k], lane, mu * other * entry)
     # Newton on 1/|v| - 1/N for the shift λ
     shift = 0.0 * normal
     length = shift
@@ -53,7 +54,7 @@ def sliding_friction(m, d, b, normal, regularised, lane):
     if shift > 0.0:
         scale = normal / length
     for j in range(n):
-        put(d.cone_v, j, lane, scale * m.law_friction[law, j] * get(d.cone_v, j, lane))
+        put(d.cone_v, j, lane, scale * lane_get(m.law_friction[law, j], lane) * get(d.cone_v, j, lane))
 
 
 @kernel

@@ -98,7 +98,7 @@ def update_pair(m, d, b, e, lane):
     With edges 'middle ± y' the slope of the cost in y is 2 μ u, u the tangent's residual, and its curvature (2 μ)² A.
     """
     row, k = d.block_row[b], e // 2 + 1
-    mu = m.law_friction[d.block_law[b], k - 1]
+    mu = lane_get(m.law_friction[d.block_law[b], k - 1], lane)
     upper, lower = get(d.dual_force, 2 * row + e, lane), get(d.dual_force, 2 * row + e + 1, lane)
     middle, y = 0.5 * (upper + lower), 0.5 * (upper - lower)
     slope = 2.0 * mu * residual(m, d, b, k, k, 0.0, lane)

@@ -74,7 +74,7 @@ def start(m, d, lane):
     for b in range(d.count[NBLOCK]):
         if acts(d, b, lane):
             for e in range(unknowns(d, b)):
-                r, s, w = combination(m, d, b, e)
+                r, s, w = combination(m, d, b, e, lane)
                 row = d.block_row[b]
                 f = get(d.dual_force, 2 * row + e, lane)
                 own = get(d.row_residual, row + r, lane) + w * get(d.row_residual, row + s, lane)
@@ -175,7 +175,7 @@ def bounded(d, b, force, lane):
 def update_force(m, d, b, e, lane):
     """Move one force to the minimum within its bounds; returns the decrease of cost."""
     row = d.block_row[b]
-    r, s, w = combination(m, d, b, e)
+    r, s, w = combination(m, d, b, e, lane)
     softness = 1.0 / get(d.row_D, row + r, lane)
     old = get(d.dual_force, 2 * row + e, lane)
     gap = residual(m, d, b, r, s, w, lane) + softness * old

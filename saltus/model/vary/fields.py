@@ -1,0 +1,114 @@
+"""Which of MuJoCo's fields may differ from simulation to simulation of a batch, and what they may be."""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.errors import OptionError
+from saltus.model.enums import FREE, HFIELD, MESH, PLANE, SDF
+from saltus.model.features import name_of
+from saltus.model.field_overrides import NOT_NEGATIVE, POSITIVE
+
+# by the kind of object: the fields, without the prefix
+_OWN = {
+    "body": "mass inertia pos quat ipos iquat",
+    "jnt": "pos axis stiffness stiffnesspoly range margin solref solimp actfrcrange",
+    "dof": "damping dampingpoly armature frictionloss solref solimp",
+    "qpos": "spring",
+    "geom": "size pos quat friction solmix solref solimp margin gap",
+    "pair": "friction solref solimp solreffriction margin gap",
+    "site": "pos quat",
+    "tendon": "stiffness stiffnesspoly damping dampingpoly frictionloss lengthspring range margin actfrcrange"
+    " solref_lim solimp_lim solref_fri solimp_fri",
+    "actuator": "gear gainprm biasprm dynprm ctrlrange forcerange actrange damping dampingpoly armature lengthrange",
+    "eq": "data solref solimp",
+}
+OPTIONS = ("opt.gravity", "opt.magnetic", "opt.impratio")
+MAY_VARY = (*(f"{kind}_{name}" for kind, names in _OWN.items() for name in names.split()), *OPTIONS)
+
+# fields from which MuJoCo derives nothing when constants are set (mj_setConst)
+_WITHOUT_CONSTANTS = re.compile(
+    r"\w+_(friction|sol\w+|margin|gap|stiffness|stiffnesspoly|damping|dampingpoly|frictionloss|range|actfrcrange|"
+    r"gainprm|biasprm|dynprm|ctrlrange|forcerange|actrange|lengthrange|lengthspring|spring)$|opt\."
+)
+#: What mj_setConst derives and kernels read.
+CONSTANTS = ("body_subtreemass", "body_invweight0", "dof_invweight0", "tendon_length0", "tendon_invweight0")
+CONSTANTS += ("actuator_acc0", "eq_data", "body_sameframe", "geom_sameframe", "site_sameframe")
+CONSTANTS += ("cam_pos0", "cam_poscom0", "cam_mat0")
+
+
+def check_names(m: mujoco.MjModel, names: Collection[str]) -> tuple[str, ...]:
+    """The fields that are to vary, in one order; OptionError for one that does not exist, cannot vary or is empty."""
+    for name in names:
+        if name not in MAY_VARY:
+            raise OptionError.unknown("field that may vary", name, MAY_VARY)
+        if not np.size(value_of(m, name)):
+            raise OptionError(f"vary: the model has no {name}")
+    return tuple(name for name in MAY_VARY if name in names)
+
+
+def value_of(m: Any, name: str) -> Any:
+    """A field of a model, or of its options."""
+    return getattr(m.opt, name.removeprefix("opt.")) if name.startswith("opt.") else getattr(m, name)
+
+
+def needs_constants(names: Collection[str]) -> bool:
+    """Whether MuJoCo derives constants from any of these fields."""
+    return any(not _WITHOUT_CONSTANTS.match(name) for name in names)
+
+
+def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
+    """OptionError where values [n, ...] of a field cannot be, or would not act, in the simulations `index` [n]."""
+    if not np.isfinite(values).all():
+        raise OptionError(f"{name} must be finite{_where(~np.isfinite(values), index)}")
+    if name in (*POSITIVE, "geom_size") and (values <= 0).any() and name != "geom_size":
+        wrong = (values <= 0) & (value_of(m, name) > 0)  # the world has no mass
+        if wrong.any():
+            raise OptionError(f"{name} must be positive{_where(wrong, index)}")
+    if NOT_NEGATIVE.search(name) and (values < 0).any():
+        raise OptionError(f"{name} must not be negative{_where(values < 0, index)}")
+    _check_zeros(m, name, values, index)
+    if name in ("body_pos", "body_quat") and m.njnt:
+        free = (m.body_jntnum > 0) & (m.jnt_type[np.minimum(m.body_jntadr, m.njnt - 1)] == FREE)
+        _check_same(m, "body", name, values, index, free, "the position of a free body is set by its qpos")
+    if name == "geom_size":
+        fixed = np.isin(m.geom_type, (MESH, HFIELD, SDF)) | (m.geom_type == PLANE)
+        _check_same(m, "geom", name, values, index, fixed, "its shape is not made from its size")
+        if (values[:, ~fixed, 0] <= 0).any():
+            raise OptionError(f"{name} must be positive{_where(values[..., :1] <= 0, index)}")
+
+
+def _check_zeros(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.ndarray) -> None:
+    """Things that are not there because their parameter is zero, or there because it is not."""
+    absent = {
+        "dof_frictionloss": "no dry friction in the model file",
+        "tendon_frictionloss": "no dry friction in the model file",
+        "body_mass": "no mass in the model file",
+    }
+    if name in absent:
+        wrong = (value_of(m, name) == 0) & (values != 0)
+        if wrong.any():
+            raise OptionError(f"{name}{_where(wrong, index)}: there is {absent[name]}, and none can be added here")
+        wrong = (value_of(m, name) != 0) & (values == 0)
+        if wrong.any():
+            raise OptionError(f"{name} must not be zero{_where(wrong, index)}")
+
+
+def _check_same(m, kind: str, name: str, values: np.ndarray, index: np.ndarray, fixed: np.ndarray, why: str) -> None:
+    """OptionError where values of objects that are fixed differ from the model's."""
+    differs = (values != value_of(m, name)).any(axis=-1) & fixed
+    if differs.any():
+        i, k = (int(x) for x in np.argwhere(differs)[0])
+        raise OptionError(f"{name}[{name_of(m, kind.upper(), k)}] cannot vary (simulation {index[i]}): {why}")
+
+
+def _where(wrong: np.ndarray, index: np.ndarray) -> str:
+    """The place of the first wrong number, [n, ...]."""
+    found = np.argwhere(wrong)
+    if not len(found):
+        return ""
+    i, *place = (int(x) for x in found[0])
+    return f": simulation {index[i]}" + (f", place {place}" if place else "")

@@ -1,0 +1,131 @@
+"""The kernels' Model of many simulations: the values that follow from fields that vary."""
+
+from typing import Any
+
+import numpy as np
+
+from saltus.errors import OptionError
+from saltus.model.compile.actuators import actuator_values, setpoint_periods
+from saltus.model.compile.constraints import equality_values, friction_values, limit_values
+from saltus.model.compile.solver import inertia_scale
+from saltus.model.compile.tendons import parameters
+from saltus.model.compile.tree import FLAGS, attached_poses, off, tree_values
+from saltus.model.contact.collisions import Pair, laws_of
+from saltus.model.contact.contact_parameters import soft_laws
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from saltus.model.features import name_of
+from saltus.model.tree.chains import chain_values
+from saltus.model.vary.stack import Stack
+from saltus.number.structs import Struct
+
+_COPIED = ("body_invweight0", "body_pos", "body_quat", "body_mass", "jnt_pos", "jnt_axis", "jnt_actfrcrange")
+_COPIED += ("qpos_spring", "geom_size", "tendon_length0", "tendon_lengthspring", "tendon_actfrcrange")
+_COPIED += ("cam_pos0", "cam_poscom0", "cam_mat0")
+
+
+def kernel_values(s: Stack, struct: Struct, left_out: frozenset[str], safe_timestep: float) -> dict[str, np.ndarray]:
+    """Fields of the kernels' Model that differ from simulation to simulation [n, ...].
+
+    `struct`: the Model of one of them, in which every constraint has a law of its own; `safe_timestep` (s) bounds the
+    time constants of soft constraints.
+    """
+    poses = attached_poses(s)
+    views = struct.views
+    values = {name: getattr(s, name) for name in _COPIED}
+    values |= tree_values(s, poses) | actuator_values(s) | parameters(s, left_out)
+    values["geom_rbound"] = _bounding_radii(s)
+    if not off(s, FLAGS.mjDSBL_GRAVITY):
+        values["opt_gravity"] = s.opt.gravity[..., None, :]
+    values["opt_magnetic"] = s.opt.magnetic[..., None, :]
+    values["opt_impratio"] = np.asarray(s.opt.impratio)
+    values["opt_scale"] = np.asarray(inertia_scale(s))
+    joints, dofs = struct.njntlimit, struct.ndoffriction
+    limited, rubbed = views["limit_obj"], views["friction_obj"]
+    values |= limit_values(s, limited[:joints], limited[joints:])
+    values |= friction_values(s, rubbed[:dofs], rubbed[dofs:])
+    values |= equality_values(s, views["eq_id"])
+    values |= chain_values(s, np.stack([views["chain_body1"], views["chain_body2"]], axis=1))
+    values |= _laws(s, struct, safe_timestep)
+    _check_periods(s, struct)
+    own = {name: len(shape) for name, shape in _shapes(struct).items()}
+    return {name: value for name, value in values.items() if name in own and np.ndim(value) > own[name]}
+
+
+def _shapes(struct: Struct) -> dict[str, tuple[int, ...]]:
+    """Shapes, for one simulation, of the fields that may vary."""
+    return {name: struct.layout.shape(name, struct.sizes) for name in struct.layout.varied}
+
+
+def _bounding_radii(s: Stack) -> np.ndarray:
+    """Radii of spheres about geoms (m); MuJoCo's own where sizes do not vary."""
+    if s.geom_size.ndim == 2:
+        return s.geom_rbound
+    x, y, z = np.moveaxis(s.geom_size, -1, 0)
+    radius = np.broadcast_to(s.geom_rbound, x.shape).copy()
+    of_shape = {
+        SPHERE: x,
+        CAPSULE: x + y,
+        CYLINDER: np.sqrt(x * x + y * y),
+        ELLIPSOID: np.maximum(np.maximum(x, y), z),
+        BOX: np.sqrt(x * x + y * y + z * z),
+    }
+    for shape, values in of_shape.items():
+        chosen = s.geom_type == shape
+        radius[..., chosen] = values[..., chosen]
+    return radius
+
+
+def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
+    """Parameters of the laws of all constraints, each at its place among the Model's laws."""
+    views = struct.views
+    joints, dofs = struct.njntlimit, struct.ndoffriction
+    limited, rubbed, equal = views["limit_obj"], views["friction_obj"], views["eq_id"]
+    found = [
+        (views["limit_law"][:joints], _soft(s, "jnt_sol{}", limited[:joints], safe)),
+        (views["limit_law"][joints:], _soft(s, "tendon_sol{}_lim", limited[joints:], safe)),
+        (views["friction_law"][:dofs], _soft(s, "dof_sol{}", rubbed[:dofs], safe)),
+        (views["friction_law"][dofs:], _soft(s, "tendon_sol{}_fri", rubbed[dofs:], safe)),
+        (views["eq_law"], _soft(s, "eq_sol{}", equal, safe)),
+    ]
+    of_geoms = np.flatnonzero((views["collision_geom1"] >= 0) & (views["collision_geom2"] >= 0))
+    pairs = _pairs(s, views["collision_geom1"][of_geoms], views["collision_geom2"][of_geoms])
+    if pairs:
+        found.append((views["collision_law"][of_geoms], laws_of(s, pairs, safe)))
+    out: dict[str, np.ndarray] = {}
+    for places, laws in found:
+        if (laws["direct"] != views["law_direct"][places]).any():
+            raise OptionError("vary: solref must be stiffness and damping, or time constant and ratio, in all alike")
+        for name, value in laws.items():
+            field = f"law_{name}"
+            inner = struct.layout.shape(field, struct.sizes)[1:] if field in struct.layout.varied else None
+            if inner is None or not len(places) or value.ndim == 1 + len(inner):
+                continue
+            if field not in out:
+                own = views[field][..., 0]  # the same in all lanes
+                out[field] = np.broadcast_to(own, (len(value), *own.shape)).copy()
+            out[field][:, places] = value
+    return out
+
+
+def _soft(s: Stack, names: str, k: np.ndarray, safe: float) -> dict[str, np.ndarray]:
+    return soft_laws(*[getattr(s, names.format(x))[..., k, :] for x in ("ref", "imp")], safe)
+
+
+def _pairs(s: Stack, geoms1: np.ndarray, geoms2: np.ndarray) -> list[Pair]:
+    explicit = {frozenset((int(a), int(b))): k for k, (a, b) in enumerate(zip(s.pair_geom1, s.pair_geom2, strict=True))}
+    pairs = [(int(a), int(b)) for a, b in zip(geoms1, geoms2, strict=True)]
+    return [Pair(a, b, explicit.get(frozenset((a, b)), -1)) for a, b in pairs]
+
+
+def _check_periods(s: Any, struct: Struct) -> None:
+    """OptionError where a servo of an angle would begin or cease to be periodic: MuJoCo tells it by its numbers."""
+    if not s.nactuator or all(getattr(s, f"actuator_{x}").ndim == 2 for x in ("gainprm", "biasprm", "gear")):
+        return
+    wrong = setpoint_periods(s) != struct.views["actuator_period"]
+    if wrong.any():
+        i, k = (int(x) for x in np.argwhere(np.atleast_2d(wrong))[0])
+        name = name_of(s._m, "ACTUATOR", k)  # noqa: SLF001
+        raise OptionError(
+            f"actuator_gainprm, actuator_biasprm and actuator_gear of {name} (simulation {i}): a position servo on an "
+            "angle takes its error to the nearest turn where gainprm[0] = -biasprm[1]; vary both together, and no gear"
+        )

@@ -1,0 +1,167 @@
+"""Contacts of all simulations of a batch at their present states, in one table."""
+
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.contact.counts import NCON
+from saltus.number.components import lane_get
+from saltus.number.functions import where
+from saltus.number.kernels import entry, kernel
+from saltus.sense.forces import contact_force
+from saltus.simulate.batches.reading import contacts_full
+from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.loops import load_group, load_model
+from saltus.solve.acceleration import forward
+from saltus.solve.status import CONTACTS_FULL
+
+WHOLE, REAL = 2, 19  # numbers of a contact: simulation and pair; distance, position, frame, force and torque
+ROOM = 256  # contacts that a thread has room for at first
+
+
+@dataclass(frozen=True)
+class BatchContacts:
+    """Contacts of all simulations of a batch: arrays with a row for each contact, in the order of the simulations.
+
+    Those in the gap between margin and margin + gap are among them, without force, as in MuJoCo.
+
+    Attributes:
+        n: number of simulations.
+        simulation: [k] in which simulation.
+        geom1: [k] the geom of the lower type; -1 for a deformable body.
+        geom2: [k] the other one.
+        flex: [k, 2] deformable bodies, -1 for geoms.
+        dist: [k] distance (m), negative where they overlap.
+        pos: [k, 3] the point between them (m), world axes.
+        frame: [k, 3, 3] normal from geom1 to geom2 and two tangents, world axes, a row each.
+        force: [k, 6] force (N) and torque (N m) on geom2 along the rows of `frame`, as mj_contactForce gives them.
+    """
+
+    n: int
+    simulation: NDArray[np.int64]
+    geom1: NDArray[np.int64]
+    geom2: NDArray[np.int64]
+    flex: NDArray[np.int64]
+    dist: NDArray[np.floating]
+    pos: NDArray[np.floating]
+    frame: NDArray[np.floating]
+    force: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.simulation)
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """How many contacts each simulation has [n]."""
+        return np.bincount(self.simulation, minlength=self.n)
+
+    @property
+    def world_force(self) -> NDArray[np.floating]:
+        """Forces on geom2 [k, 3] (N), world axes; geom1 feels the opposite."""
+        return np.einsum("ki,kij->kj", self.force[:, :3], self.frame)
+
+    def force_on(self, geoms: NDArray[np.bool_], others: NDArray[np.bool_]) -> NDArray[np.floating]:
+        """Sum of the forces [n, 3] (N, world axes) on geoms from others, both masks with a place for each geom."""
+        world = self.world_force
+        total = np.zeros((self.n, 3), world.dtype)
+        for on, by, sign in ((self.geom2, self.geom1, 1), (self.geom1, self.geom2, -1)):
+            # where there is a deformable body on the other side, it is none of the others
+            there = (on >= 0) & geoms[on] & (by >= 0) & others[by]
+            np.add.at(total, self.simulation[there], sign * world[there])
+        return total
+
+
+@entry
+def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, rows, width, n, count, whole, real):
+    """Contacts of the groups from first to last, from row `count` of the tables on, while there is room.
+
+    Returns the group before which there was no room, or last, the number of rows and the worst status.
+    """
+    status = 0
+    for group in range(first, last):
+        load_model(m, m_real, varied, fields, group, width)
+        load_group(d_real, states, group, rows, width)
+        status = max(status, forward(m, d))
+        present = min(width, n - group * width)
+        wanted = 0
+        for k in range(d.count[NCON]):
+            for lane in range(present):
+                wanted += is_near(m, d, k, lane)
+        if count + wanted > len(whole):
+            return group, count, status
+        for lane in range(present):
+            for k in range(d.count[NCON]):
+                if is_near(m, d, k, lane):
+                    whole[count, 0] = group * width + lane
+                    whole[count, 1] = d.contact_collision[k]
+                    store_contact(m, d, k, lane, real, count)
+                    count += 1
+    return last, count, status
+
+
+@kernel(inline=True)
+def is_near(m, d, k, lane):
+    """Whether contact k exists in a lane: others may have brought it into the list."""
+    zero = 0.0 * d.time
+    reach = zero + m.law_reach[m.collision_law[d.contact_collision[k]]]
+    return lane_get(where(d.contact_dist[k] <= reach, zero + 1.0, zero), lane) > 0.5
+
+
+@kernel
+def store_contact(m, d, k, lane, real, row):
+    """Row of the table ← distance, position, frame, force and torque of contact k in a lane."""
+    force, torque = contact_force(m, d, k)
+    pos, frame = d.contact_pos[k], d.contact_frame[k]
+    real[row, 0] = lane_get(d.contact_dist[k], lane)
+    for i in range(3):
+        real[row, 1 + i] = lane_get(pos[i], lane)
+        real[row, 13 + i] = lane_get(force[i], lane)
+        real[row, 16 + i] = lane_get(torque[i], lane)
+    for i in range(9):
+        real[row, 4 + i] = lane_get(frame[i], lane)
+
+
+def contacts(lanes: Lanes) -> BatchContacts:
+    """All contacts of the simulations that `lanes` hold."""
+    m = lanes.m
+    parts = [_none(lanes)]
+    if m.views["collision_geom1"].size:
+        parts = lanes.share(lambda *span: _of_groups(lanes, *span), lanes.pace * lanes.groups)
+    whole, real = (np.concatenate(tables) for tables in zip(*parts, strict=True))
+    pair = whole[:, 1]
+    side = {name: m.views[f"collision_{name}"][pair] for name in ("geom1", "geom2", "flex1", "flex2")}
+    return BatchContacts(
+        n=lanes.n,
+        simulation=whole[:, 0].copy(),
+        geom1=side["geom1"],
+        geom2=side["geom2"],
+        flex=np.stack([side["flex1"], side["flex2"]], axis=1),
+        dist=real[:, 0].copy(),
+        pos=real[:, 1:4].copy(),
+        frame=real[:, 4:13].reshape(-1, 3, 3),
+        force=real[:, 13:].copy(),
+    )
+
+
+def _none(lanes: Lanes, rows: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((rows, WHOLE), np.int64), np.zeros((rows, REAL), lanes.states.dtype)
+
+
+def _of_groups(lanes: Lanes, worker: int, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """The table of a thread's groups, which grows where there is no more room."""
+    workspace, (whole, real), count = lanes.prepared(worker), _none(lanes, ROOM), 0
+    with lanes.looking(workspace):
+        while True:
+            counts = (first, last, lanes.present_rows(), lanes.width, lanes.n, count)
+            arrays = (lanes.states, *lanes.varied())
+            first, count, status = read_contacts(lanes.models[worker], workspace, *arrays, *counts, whole, real)
+            if status == CONTACTS_FULL:
+                raise contacts_full(lanes.m)
+            if first == last:
+                return whole[:count], real[:count]
+            more = _none(lanes, len(whole) + lanes.width * lanes.m.nconmax)
+            whole, real = np.concatenate([whole, more[0]]), np.concatenate([real, more[1]])

@@ -1,0 +1,95 @@
+"""What can be read from a batch and written to it: fields, where their numbers lie, and what must be computed first."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import OptionError
+from saltus.model.layout import DATA
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.simulate.engine.data import CONSTRAINTS, SHOWN, sparse_rows
+from saltus.simulate.engine.lanes import FIELDS
+from saltus.simulate.engine.sensing import BODY_FIELDS
+
+# what must be computed before a field is read; each includes those before it, but for SENSORS, which do without BODIES
+STATE, POSITIONS, SMOOTH, FORWARD, BODIES, SENSORS, INVERSE = range(7)
+
+STATES = (*FIELDS, "qacc_warmstart")  # what can be written, too
+OF_POSITIONS = (
+    *("xpos", "xipos", "subtree_com", "xquat", "xmat", "ximat", "xanchor", "xaxis", "geom_xpos", "geom_xmat"),
+    *("site_xpos", "site_xmat", "cinert", "cdof", "ten_length", "ten_J", "actuator_moment"),
+    "flexvert_xpos",
+)
+OF_CONSTRAINTS = ("qacc", "qfrc_constraint")
+
+COMPUTED = frozenset([*SHOWN.split(), "actuator_moment", "sensordata"]) - {*STATES}
+READABLE = frozenset([*STATES, *COMPUTED])
+
+
+def check_name(name: object) -> str:
+    """The name of a field that can be read."""
+    if name in CONSTRAINTS:
+        raise OptionError(f"{name} differs in size from simulation to simulation; see Batch.contacts for contacts")
+    if not isinstance(name, str) or name not in READABLE:
+        raise OptionError.unknown("field", name, READABLE)
+    return name
+
+
+def stage_of(name: str, m: Struct) -> int:
+    """What must be computed before a field is read."""
+    if name in STATES:
+        return STATE
+    if name == "sensordata":
+        return SENSORS
+    if name in BODY_FIELDS:
+        return BODIES
+    if name == "qfrc_inverse":
+        return INVERSE
+    gripping = "adhere" in m.layout.features  # moment arms of adhesion are those of contacts
+    if name in OF_POSITIONS:
+        return FORWARD if gripping and name == "actuator_moment" else POSITIONS
+    return FORWARD if gripping or name in OF_CONSTRAINTS else SMOOTH
+
+
+class Place(NamedTuple):
+    """Where a field's numbers lie: rows of the state, or of a workspace, and the shape of one simulation's."""
+
+    rows: NDArray[np.int64]
+    shape: tuple[int, ...]
+
+
+def place_of(name: str, model: Model, m: Struct, workspace: Struct) -> Place:
+    """Where a field lies among the rows of a workspace, which begin with those of the state; MuJoCo's shape."""
+    if name == "actuator_moment":
+        name = "moment"  # its entries; see `dense_moment`
+    span = workspace.span(name, name)
+    rows, shape = np.arange(span.start, span.stop), DATA.shape(name, workspace.sizes)
+    if name == "act_dot":
+        rows, shape = rows[: m.nact], (m.nact,)
+    if name == "flexvert_xpos":  # without nodes
+        rows, shape = rows[: 3 * model.nflexvert], (model.nflexvert, 3)
+    if name in ("M", "qLD") and not np.array_equal(model.M_colind, m.M_colind):
+        rows = rows[sparse_rows(model, m)]
+        shape = rows.shape
+    return Place(rows, shape)
+
+
+def passes(names: Sequence[str], m: Struct) -> list[tuple[int, list[int]]]:
+    """Which names, by number, are read together, and after which stage.
+
+    Inverse dynamics and forces of bodies write over quantities of forward dynamics, and come on their own.
+    """
+    stages = [stage_of(name, m) for name in names]
+    last = max(stages, default=STATE)
+    alone: dict[int, list[int]] = {}
+    together = []
+    for k, (name, stage) in enumerate(zip(names, stages, strict=True)):
+        if stage == INVERSE or (name == "cfrc_body" and last >= BODIES):
+            alone.setdefault(stage, []).append(k)
+        else:
+            together.append(k)
+    common = max((stages[k] for k in together), default=STATE)
+    return [(common, together)] * bool(together) + list(alone.items())

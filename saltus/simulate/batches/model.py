@@ -1,0 +1,112 @@
+"""The model of a batch whose simulations differ in it, as the batch shows it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.arguments import numbers
+from saltus.errors import OptionError
+from saltus.model.model import Model
+from saltus.simulate.engine.varied_model import VariedModel
+
+#: Prefixes of the fields of MuJoCo's model that belong to objects of a kind.
+PREFIXES = {
+    "body": ("body",),
+    "joint": ("jnt", "dof", "qpos"),
+    "geom": ("geom",),
+    "site": ("site",),
+    "tendon": ("tendon",),
+    "actuator": ("actuator",),
+    "equality": ("eq",),
+    "pair": ("pair",),
+}
+
+
+class BatchModel:
+    """MuJoCo's fields by their names: [n, ...] where they vary, those of the common model where they do not.
+
+    What is written into an array takes effect with the next call of the batch, together with what MuJoCo derives from
+    it (`mj_setConst`). `opt` has the options in the same way. `shared`: the common Model.
+    """
+
+    def __init__(self, shared: Model, varied: VariedModel):
+        self.__dict__.update(shared=shared, _varied=varied, opt=_Options(shared, varied))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._varied.fields[name] if name in self._varied.fields else getattr(self.shared, name)
+
+    def __setattr__(self, name: str, values: Any) -> None:
+        _assign(self._varied, name, values)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(self.shared), "shared"})
+
+    def __repr__(self) -> str:
+        return f"BatchModel({self.shared.name!r}, n = {self._varied.n}, vary = {', '.join(self._varied.names)})"
+
+
+class _Options:
+    """The options of the model of a batch."""
+
+    def __init__(self, shared: Model, varied: VariedModel):
+        self.__dict__.update(_shared=shared, _varied=varied)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        key = f"opt.{name}"
+        return self._varied.fields[key] if key in self._varied.fields else getattr(self._shared.opt, name)
+
+    def __setattr__(self, name: str, values: Any) -> None:
+        _assign(self._varied, f"opt.{name}", values)
+
+
+class NamedFields:
+    """The fields of one object in all simulations: `mass` of a body is body_mass [n] of it, as a view."""
+
+    def __init__(self, model: Model, varied: VariedModel | None, kind: str, name: str):
+        number = model.id(kind, name)
+        self.__dict__.update(_varied=varied, _kind=kind, _name=name, _number=number, _model=model)
+
+    def __getattr__(self, name: str) -> NDArray[np.float64]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._view(name)
+
+    def __setattr__(self, name: str, values: Any) -> None:
+        view = self._view(name)
+        view[...] = _spread(f"{self._kind} {self._name}: {name}", values, view.shape)
+
+    def _view(self, name: str) -> NDArray[np.float64]:
+        fields = {} if self._varied is None else self._varied.fields
+        for prefix in PREFIXES[self._kind]:
+            field = f"{prefix}_{name}"
+            if field in fields:
+                return fields[field][:, self._places(prefix)]
+        names = ", ".join(self._varied.names) if self._varied is not None else "nothing"
+        raise OptionError(f"{self._kind} {self._name!r}: {name} does not vary in this batch; vary has {names}")
+
+    def _places(self, prefix: str) -> int | slice:
+        if prefix not in ("dof", "qpos"):
+            return self._number
+        labels = self._model.dof_names() if prefix == "dof" else self._model.qpos_names()
+        own = [i for i, label in enumerate(labels) if self._name in (label, label.rpartition(".")[0])]
+        return own[0] if len(own) == 1 else slice(own[0], own[-1] + 1)
+
+
+def _assign(varied: VariedModel, name: str, values: Any) -> None:
+    if name not in varied.fields:
+        raise OptionError(f"{name} does not vary in this batch; vary has {', '.join(varied.names)}")
+    field = varied.fields[name]
+    field[...] = _spread(name, values, field.shape)
+
+
+def _spread(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    given = numbers(name, values)
+    try:
+        return np.broadcast_to(given, shape)
+    except ValueError:
+        raise OptionError(f"{name} has shape {shape}, not {given.shape}") from None

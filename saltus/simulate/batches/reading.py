@@ -1,0 +1,167 @@
+"""Quantities of all simulations of a batch at their present states, written where they are wanted."""
+
+import copy
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from saltus.errors import ModelError
+from saltus.model.layout import model_layout
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.simulate.batches import stages
+from saltus.simulate.batches.arrays import WritableArray, writable
+from saltus.simulate.batches.copying import gather
+from saltus.simulate.batches.fields import (
+    BODIES,
+    FORWARD,
+    INVERSE,
+    POSITIONS,
+    SENSORS,
+    SMOOTH,
+    STATE,
+    Place,
+    passes,
+    place_of,
+)
+from saltus.simulate.batches.memory import table_of
+from saltus.simulate.engine.data import dense_moment
+from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.sensing import attach_sensing, sensor_place
+from saltus.solve.status import CONTACTS_FULL
+
+COPIED = 1e-9  # s, about what it takes to copy a number
+LOOPS = {
+    POSITIONS: stages.read_positions,
+    SMOOTH: stages.read_smooth,
+    FORWARD: stages.read_forward,
+    INVERSE: stages.read_inverse,
+    BODIES: stages.read_bodies,
+    SENSORS: stages.read_sensors,
+}
+OF_BODIES = frozenset({"sense_body", "sense_subtree"})  # features that forces and momenta of bodies need
+
+
+class Wanted(NamedTuple):
+    """A field that is read: where its numbers lie, and where they go, an array [n, ...]."""
+
+    name: str
+    place: Place
+    array: np.ndarray
+
+
+class Reader:
+    """What reads the quantities of the simulations that `lanes` hold."""
+
+    def __init__(self, model: Model, lanes: Lanes):
+        self.model, self.lanes = model, lanes
+        self._places: dict[str, Place] = {}
+
+    def read(self, names: Sequence[str], outs: Sequence[WritableArray | None]) -> list[np.ndarray]:
+        """Fields [n, ...] of these names, each written to its `out`, or to a new array where that is None."""
+        wanted = [
+            Wanted(name, self._place(name), self._target(name, self._shape(name), out))
+            for name, out in zip(names, outs, strict=True)
+        ]
+        for stage, members in passes(names, self.lanes.m):
+            self._read(stage, [wanted[k] for k in members])
+        return [each.array for each in wanted]
+
+    def sensor(self, name: str, out: WritableArray | None) -> np.ndarray:
+        """Readings [n, dim] of a sensor."""
+        span = sensor_place(self.model, name)
+        rows = self._place("sensordata").rows[span]
+        array = self._target(name, rows.shape, out)
+        self._read(SENSORS, [Wanted("sensordata", Place(rows, rows.shape), array)])
+        return array
+
+    def _place(self, name: str) -> Place:
+        if name not in self._places:
+            self._places[name] = place_of(name, self.model, self.lanes.m, self.lanes.workspaces[0])
+        return self._places[name]
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        """MuJoCo's shape of a field of one simulation, but for moment arms, which are dense."""
+        if name == "qfrc_constraint":  # without constraints there is no room for their forces
+            return (self.model.nv,)
+        return (self.lanes.m.nout, self.model.nv) if name == "actuator_moment" else self._place(name).shape
+
+    def _target(self, name: str, shape: tuple[int, ...], out: WritableArray | None) -> np.ndarray:
+        """Where a field goes."""
+        if out is not None:
+            return writable(name, out, (self.lanes.n, *shape))
+        return np.empty((self.lanes.n, *shape), np.float64 if name == "time" else self.lanes.states.dtype)
+
+    def _read(self, stage: int, wanted: list[Wanted]) -> None:
+        """Compute as much as `stage` says, and write the fields where they go."""
+        lanes, moments, copied = self.lanes, [], []
+        for each in wanted:
+            if each.name == "time":  # in double precision
+                each.array[...] = lanes.clock.reshape(-1)[: lanes.n]
+            elif each.name == "actuator_moment":
+                sparse = np.empty((lanes.n, *each.place.shape), each.array.dtype)
+                moments.append((sparse, each.array))
+                copied.append(each._replace(array=sparse))
+            elif each.array.size and not len(each.place.rows):
+                each.array[...] = 0.0
+            else:
+                copied.append(each)
+        if not copied:
+            return
+        rows = np.concatenate([each.place.rows for each in copied])
+        firsts = np.cumsum([0, *(len(each.place.rows) for each in copied[:-1])])
+        table = table_of([each.array for each in copied], firsts.tolist())
+        if stage == STATE:
+            self._gather(table, rows)
+        else:
+            self._compute(stage, {each.name for each in copied}, table, rows)
+        for sparse, array in moments:
+            dense_moment(lanes.m, sparse, array)
+
+    def _gather(self, table: np.ndarray, rows: np.ndarray) -> None:
+        lanes = self.lanes
+
+        def work(worker: int, first: int, last: int) -> None:
+            gather(lanes.states, first, last, lanes.width, lanes.n, table, rows)
+
+        lanes.share(work, COPIED * lanes.n * len(rows))
+
+    def _compute(self, stage: int, names: set[str], table: np.ndarray, rows: np.ndarray) -> None:
+        lanes, loop = self.lanes, LOOPS[stage]
+        words = self._words(stage, names)
+
+        def work(worker: int, first: int, last: int) -> int:
+            workspace = lanes.prepared(worker)
+            if stage == SENSORS:
+                attach_sensing(self.model, workspace)
+            m = lanes.models[worker]
+            structs = (m,) if words is None else (m, with_features(m, words))
+            counts = (first, last, lanes.present_rows(), lanes.width, lanes.n)
+            with lanes.looking(workspace):
+                return loop(*structs, workspace, lanes.states, *lanes.varied(), *counts, table, rows)
+
+        status = max(lanes.share(work, lanes.pace * lanes.groups))
+        if status == CONTACTS_FULL:
+            raise contacts_full(lanes.m)
+
+    def _words(self, stage: int, names: set[str]) -> frozenset[str] | None:
+        """Features that a second Model must have for what is read; None: there is none."""
+        if stage not in (BODIES, SENSORS):
+            return None
+        words: frozenset[str] = frozenset()
+        if stage == SENSORS:
+            words = self.model.sensing_struct(self.lanes.precision).layout.features
+        return words if names <= {"sensordata"} else words | OF_BODIES
+
+
+def with_features(m: Struct, words: frozenset[str]) -> Struct:
+    """The same Model with further features."""
+    again = copy.copy(m)
+    again.layout = model_layout(m.layout.features | words)
+    return again
+
+
+def contacts_full(m: Struct) -> ModelError:
+    """The error for more contacts than there is room for."""
+    return ModelError(f"more than {m.nconmax} contacts at once, which is the limit")

@@ -1,0 +1,42 @@
+"""States and inputs of simulations of a batch, set from arrays as they lie in memory."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.errors import OptionError
+from saltus.simulate.batches.arrays import SupportsDLPack, given
+from saltus.simulate.batches.copying import scatter
+from saltus.simulate.batches.fields import STATES
+from saltus.simulate.batches.memory import table_of
+from saltus.simulate.engine.lanes import FORGETTING, Lanes
+
+COPIED = 1e-9  # s, about what it takes to copy a number
+
+
+def write(lanes: Lanes, name: str, values: ArrayLike | SupportsDLPack, ids: NDArray[np.int64] | None = None) -> None:
+    """Set a field of the simulations `ids` (None: of all) to values [ids, ...], or to the same for all of them."""
+    if name not in STATES:
+        raise OptionError.unknown("field to write", name, STATES)
+    array = given(name, values)
+    count = lanes.n if ids is None else len(ids)
+    wanted = (count, *lanes.shape(name))
+    try:
+        array = np.broadcast_to(array, wanted)
+    except ValueError:
+        raise OptionError(f"{name} has shape {wanted}, not {array.shape}") from None
+    simulations = lanes.everyone if ids is None else ids
+    if name == "time":
+        lanes.clock.reshape(-1)[simulations] = array  # in double precision
+    span = lanes.span(name)
+    rows = np.arange(span.start, span.stop)
+    forgotten = lanes.remembered if name in FORGETTING else lanes.remembered[:0]
+    table = table_of([array], [0])
+
+    def work(worker: int, first: int, last: int) -> bool:
+        places = (first * lanes.width, min(last * lanes.width, lanes.n)) if ids is None else (0, count)
+        return scatter(lanes.states, simulations, *places, lanes.width, table, rows, forgotten)
+
+    # simulations of one group must not be written by two threads, whose order would matter where one is named twice
+    anything = lanes.share(work, 0.0 if ids is not None else COPIED * count * len(rows))
+    if name in ("qfrc_applied", "xfrc_applied") and any(anything):
+        lanes.forced = True

@@ -1,0 +1,101 @@
+"""A model whose fields differ from simulation to simulation of a batch: the values, and what kernels make of them."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import OptionError
+from saltus.model.compile.constraints import safe_timestep
+from saltus.model.model import Model
+from saltus.model.vary.fields import check_names, check_values, needs_constants, value_of
+from saltus.model.vary.stack import Stack, constants, put
+from saltus.model.vary.values import kernel_values
+from saltus.number.structs import Struct
+
+
+class VariedModel:
+    """Values of fields of MuJoCo's model for n simulations: `fields`, by name, [n, ...], which may be written to.
+
+    `rows` [groups, rows, width]: the kernels' fields that follow from them, each number by the lanes of its group.
+    `places` [rows]: where each begins in the memory of the kernels' Model. What has been written takes effect with
+    `update`.
+    """
+
+    def __init__(self, model: Model, names: Sequence[str], n: int, groups: int, timestep: float, struct: Struct):
+        self.model, self.n, self._struct = model, n, struct
+        self._m = copy.copy(model.mj_model)  # to be written to
+        if model.muscles:
+            raise OptionError("vary: laws of muscles that replace those of actuators cannot vary")
+        self.names = check_names(self._m, names)
+        self._with_constants = needs_constants(self.names)
+        self._safe = safe_timestep(self._m, timestep)
+        self.fields: dict[str, NDArray[np.float64]] = {}
+        for name in self.names:
+            value = np.asarray(value_of(self._m, name), float)
+            self.fields[name] = np.broadcast_to(value, (n, *value.shape)).copy()
+        self._seen = {name: values.copy() for name, values in self.fields.items()}
+        self._own = {name: value_of(self._m, name).copy() for name in self.names if not name.startswith("opt.")}
+        for name in self.names:
+            alone = Stack(model.mj_model, {name: self.fields[name][:1]})
+            if not (needs_constants([name]) or kernel_values(alone, struct, model.left_out, self._safe)):
+                raise OptionError(f"vary: nothing in the model reads {name}")
+        first = self._derived(np.zeros(1, int))
+        self._kernel_names = tuple(first)
+        starts = {name: int(struct.ints[struct.layout.slot[name]]) for name in first}
+        width = struct.views[next(iter(first))].shape[-1]
+        self.places = np.concatenate([starts[name] + width * np.arange(value[0].size) for name, value in first.items()])
+        self.rows = np.zeros((groups, len(self.places), width), struct.real.dtype)
+        self._write(np.arange(groups * width), {name: value[[0]] for name, value in first.items()})
+
+    def update(self) -> None:
+        """Let what was written into `fields` take effect; OptionError for values that cannot be."""
+        changed = np.zeros(self.n, bool)
+        for name, values in self.fields.items():
+            differs = values != self._seen[name]
+            changed |= differs.reshape(self.n, -1).any(axis=1)
+        index = np.flatnonzero(changed)
+        if not len(index):
+            return
+        self._write(index, self._derived(index))
+        for name, values in self.fields.items():
+            self._seen[name][index] = values[index]
+
+    def fill_spare_lanes(self) -> None:
+        """Let lanes beyond n have the values of the first simulation."""
+        width = self.rows.shape[-1]
+        spare = np.arange(self.n, len(self.rows) * width)
+        self.rows[spare // width, :, spare % width] = self.rows[0, :, 0]
+
+    def take(self, other: "VariedModel", i: int) -> None:
+        """Let all simulations have the values of simulation i of another one."""
+        width = self.rows.shape[-1]
+        for name, values in self.fields.items():
+            values[:] = self._seen[name][:] = other.fields[name][i]
+        self.rows[:] = other.rows[i // width, :, i % width, None]
+
+    def changed_model(self, i: int) -> Model:
+        """The model of simulation i by itself."""
+        self.update()
+        m = copy.copy(self.model.mj_model)
+        put(m, self.fields, i)
+        if self._with_constants:
+            mujoco.mj_setConst(m, mujoco.MjData(m))
+        return self.model.with_values_of(m, {})
+
+    def _derived(self, index: np.ndarray) -> dict[str, np.ndarray]:
+        """The kernels' fields of the simulations with these numbers."""
+        arrays: dict[str, Any] = {name: values[index] for name, values in self.fields.items()}
+        for name, values in arrays.items():
+            check_values(self.model.mj_model, name, values, index)
+        if self._with_constants:
+            arrays |= constants(self._m, arrays)
+        return kernel_values(Stack(self.model.mj_model, arrays), self._struct, self.model.left_out, self._safe)
+
+    def _write(self, index: np.ndarray, values: dict[str, np.ndarray]) -> None:
+        width = self.rows.shape[-1]
+        flat = np.concatenate([values[name].reshape(len(values[name]), -1) for name in self._kernel_names], axis=1)
+        self.rows[index // width, :, index % width] = flat
