@@ -31,36 +31,39 @@ SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep"
 class Environment:
     """A task: a model, what an agent sees of it and does to it, what it is rewarded for, how episodes begin and end.
 
-    A subclass declares, all of it but the model optional:
+    A subclass declares it by attributes, of which only the model is needed. Those that are terms are functions of one
+    simulation, see `saltus.env.term`.
 
-    `model`: what `saltus.load` takes, or a function that gives it. `frame_skip`: steps of the simulation in one of the
-    environment. `max_episode_steps`: after how many steps of the environment an episode is truncated (None: never).
-    `integrator`, `timestep` (s): as in `saltus.Simulation`. `control`: a controller in the time loop. `key`: the
-    keyframe that episodes start from, by name or number (None: the model's start). `camera`: as in
-    `Simulation.picture`.
-
-    `observation`: fields by MuJoCo's names, with places ("qpos[1:]", "xpos[torso, 2]", "sensordata[gyro]"), and terms,
-    in order; `saltus.env.observed` limits, scales and disturbs one. `rewards`: terms by the names under which infos
-    report them; their sum is the reward; those whose names begin with an underscore are not reported. `infos`: more
-    terms that infos report. `reset_infos`: names of those that are reported when an episode begins, too. `terminated`:
-    a term that says whether the episode has ended. `before_step`: a term that turns e.action into d.ctrl, where the
-    action is not the controls themselves, and that may apply forces. `action_range`: (least, largest) of the actions,
-    numbers or one for each; None: the controls' ranges. `reset`: a term that turns the start of the model, d.qpos and
-    d.qvel, into that of an episode. `remember`: a term that sets memory after each step and each reset, when all others
-    have read it.
-
-    `parameters`: numbers or rows of numbers by name, which terms read as `e.NAME` and which may differ from simulation
-    to simulation. `memory`: the same of what terms keep; it begins anew with each episode. `ids`: names for places in
-    the model, ("body", "torso"), which terms read as `e.NAME`: an index; of ("qpos", joint), ("qvel", joint) and
-    ("sensordata", sensor) that of the first number there. `options`: values that
-    choose between declarations; `declare` reads them as `self.option.NAME`.
-
-    `vary`: fields of the model that may differ from simulation to simulation, as in `saltus.Batch`.
-
-    `quantities`: "present": computed quantities are those of the state that a step has reached; "step": those that the
-    integrator left, as Gymnasium's environments read them.
-
-    For what terms are see `saltus.env.term`.
+    Attributes:
+        model: what `saltus.load` takes, or a function that gives it.
+        key: the keyframe that episodes start from, by name or number; None: the model's start.
+        vary: fields of the model that may differ from simulation to simulation, as in `saltus.Batch`.
+        integrator, timestep: as in `saltus.Simulation` (s).
+        control: a controller in the time loop, such as `saltus.PID`.
+        frame_skip: steps of the simulation in one step of the environment.
+        max_episode_steps: after how many of these an episode is truncated; None: never.
+        observation: fields by MuJoCo's names, with places ("qpos[1:]", "xpos[torso, 2]", "sensordata[gyro]"), and
+            terms, in their order. `saltus.env.observed` limits, scales or disturbs one.
+        rewards: terms by the names under which infos report them, but for those that begin with an underscore. The
+            reward is their sum.
+        infos: further terms that infos report.
+        reset_infos: names of those that are reported when an episode begins, too.
+        terminated: a term that says whether the episode ends.
+        before_step: a term that sets the controls d.ctrl from e.action; it may apply forces. None: the action is the
+            controls.
+        action_range: (least, largest) of actions, numbers or rows with one for each; None: the ranges of the controls.
+        reset: a term that turns the start of the model, in d.qpos and d.qvel, into that of an episode.
+        remember: a term that sets memory after each step and each reset, when all others have read it.
+        parameters: numbers, or rows of numbers, that terms read as e.NAME. They may differ from simulation to
+            simulation and change at any time.
+        memory: numbers, or rows of numbers, that terms read and set as e.NAME, with what they are when an episode
+            begins.
+        ids: places in the model that terms read as e.NAME, such as ("body", "torso"): the number of the object; of
+            ("qpos", joint), ("qvel", joint) and ("sensordata", sensor) the place of the first number.
+        options: values that choose between declarations; `declare` reads them as self.option.NAME.
+        quantities: "present": terms and observations read computed quantities of the state that a step has reached;
+            "step": those that the integrator left, as Gymnasium's environments do.
+        camera: from where pictures are drawn, as in `Simulation.picture`.
     """
 
     model: ModelChoice | None = None
