@@ -74,7 +74,12 @@ class SingleEnvironment(Env[NDArray[Any], ArrayLike]):
         return self._episodes.results.observations[0].copy(), self._infos.single(self._infos.at_reset)
 
     def step(self, action: ArrayLike) -> SingleStep:
-        """One step with an action [naction]."""
+        """One step with an action [naction].
+
+        Returns:
+            The observation [nobservation], the reward, whether the episode has terminated, whether it has been
+            truncated, infos.
+        """
         if not self._started:
             raise ResetNeeded("call reset before the first step")
         given, episodes = np.asarray(action), self._episodes

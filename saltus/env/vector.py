@@ -112,7 +112,12 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         return episodes.results.observations.copy(), infos
 
     def step(self, actions: ArrayLike) -> VectorStep:
-        """One step of all simulations with actions [n, naction]."""
+        """One step of all simulations with actions [n, naction].
+
+        Returns:
+            Observations [n, nobservation], rewards [n], whether episodes have terminated [n], whether they have been
+            truncated [n], infos.
+        """
         episodes = self._episodes
         if self._ended is None:
             raise ResetNeeded("call reset before the first step")
