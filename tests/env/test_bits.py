@@ -28,7 +28,7 @@ def equal(one, other):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.parametrize("precision", ["float64", pytest.param("float32", marks=pytest.mark.slow)])
 def test_equal_bits_for_any_number_of_simulations_and_threads(precision):
     whole = run(19, 2, precision)
     equal(whole, run(19, 1, precision))

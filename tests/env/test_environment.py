@@ -54,6 +54,7 @@ class Measured(Environment):
     ids = {"elbow": ("qvel", "elbow")}
 
 
+@pytest.mark.slow
 def test_observed_fields_are_those_of_a_simulation_at_the_present_state():
     env = saltus.env.make(Measured)
     seen, _ = env.reset(seed=1)
@@ -121,6 +122,7 @@ def test_parameters_may_differ_from_simulation_to_simulation():
         envs.parameters["upright_wait"] = 1.0
 
 
+@pytest.mark.slow
 def test_fields_of_the_model_may_differ_from_simulation_to_simulation():
     """Reference: single environments of changed models, with the same seeds; equal but for rounding."""
     factors = [1.0, 1.7, 0.4]
