@@ -65,6 +65,14 @@ def positive(name: str, value: Any) -> float:
     return number
 
 
+def thread_count(value: Any) -> int:
+    """A number of threads; None: as many as this process may use."""
+    if value is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    return whole_number("threads", value, 1)
+
+
 def path_of(name: str, value: Any) -> str | os.PathLike[str]:
     """A path, text or os.PathLike."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):

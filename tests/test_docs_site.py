@@ -16,7 +16,7 @@ import saltus
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 DIRECTIVE = re.compile(r"^\.\. (?:auto\w+|py:data):: ([\w.]+)", re.M)
-PUBLIC = ("saltus", "saltus.lab", "saltus.symbolic")
+PUBLIC = ("saltus", "saltus.env", "saltus.lab", "saltus.symbolic")
 SAME = {"saltus.symbolic.derive": "saltus.derive", "saltus.symbolic.Equations": "saltus.Equations"}
 
 

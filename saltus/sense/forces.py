@@ -35,7 +35,19 @@ def body_forces(m, d):
     """
     # accelerations and inertial forces of bodies
     newton_euler_forward(m, d, d, 1, 1)
-    # external wrenches
+    external_wrenches(m, d)
+    # inertial minus external, summed from the leaves to the root
+    for b in range(m.nbody):
+        d.cfrc_int[b] = sub6(d.cfrc_body[b], d.cfrc_ext[b])
+    for b in range(m.nbody - 1, 0, -1):
+        parent = m.body_parentid[b]
+        d.cfrc_int[parent] = add6(d.cfrc_int[parent], d.cfrc_int[b])
+
+
+@only_with("sense_body")
+@kernel
+def external_wrenches(m, d):
+    """Torques and forces from outside on bodies, cfrc_ext [nbody, 6] (N m, N); reads row_force."""
     zero = 0.0 * d.time
     for b in range(m.nbody):
         d.cfrc_ext[b] = (zero, zero, zero, zero, zero, zero)
@@ -46,12 +58,6 @@ def body_forces(m, d):
     add_contact_forces(m, d)
     add_equality_forces(m, d)
     add_tendon_tensions(m, d)
-    # inertial minus external, summed from the leaves to the root
-    for b in range(m.nbody):
-        d.cfrc_int[b] = sub6(d.cfrc_body[b], d.cfrc_ext[b])
-    for b in range(m.nbody - 1, 0, -1):
-        parent = m.body_parentid[b]
-        d.cfrc_int[parent] = add6(d.cfrc_int[parent], d.cfrc_int[b])
 
 
 @kernel

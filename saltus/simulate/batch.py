@@ -4,14 +4,13 @@ Under hard contact, and where events are located, each simulation takes its own 
 by one on the threads, in the compiled loop of `saltus.Simulation`.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import positive, whole_number, words
+from saltus.arguments import positive, thread_count, whole_number, words
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
@@ -99,7 +98,7 @@ class Batch(BatchState, ModelsOfEach):
         if not isinstance(precision, str) or precision not in LANES:
             raise OptionError.unknown("precision", precision, LANES)
         self.precision = precision
-        self.threads = _threads(threads)
+        self.threads = thread_count(threads)
         self.timestep = self.shared.opt.timestep if timestep is None else timestep
         options: dict[str, Any] = dict(tolerance=tolerance, control=control, dynamics=dynamics)
         options |= dict(events=events, actuation_states=actuation_states)
@@ -351,10 +350,3 @@ def _restored(kind, made, kept, lanes, own) -> Batch:
     for name, value in {**kept, **own}.items():
         setattr(batch, name, value)
     return batch
-
-
-def _threads(threads: int | None) -> int:
-    if threads is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
-    return whole_number("threads", threads, 1)

@@ -4,6 +4,7 @@
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
 import functools
+from typing import Any
 
 from numba import float64
 
@@ -129,6 +130,41 @@ def load_group(d_real, states, group, rows, width):
 
 
 @kernel(inline=True)
+def store_group(d_real, states, clock, group, rows, width):
+    """The state of a group of lanes from data, with the time of its clock, into states [groups, rows, width]."""
+    for lane in range(width):
+        d_real[TIME, lane] = clock[group, lane]
+    for k in range(rows):
+        for lane in range(width):
+            states[group, k, lane] = d_real[k, lane]
+
+
+@functools.cache
+def group_steps(step) -> Any:
+    """Kernel of n steps of the group of lanes in data, whose clock [groups, width] (s) goes on; returns a status."""
+
+    @kernel(inline=True)
+    def take_steps(m, d, d_real, clock, group, width, n, h, parameters):
+        status = OK
+        for _ in range(n):
+            for lane in range(width):
+                d_real[TIME, lane] = clock[group, lane]
+            hold_control(m, d, h)
+            sample_sensors(m, d)
+            start = d.time
+            result = step(m, d, h, *parameters)
+            record_controls(m, d, start)
+            status = max(status, result)
+            for lane in range(width):
+                whole = d_real[TIME, lane] == lane_get(start + h, lane)
+                taken = float64(d_real[TIME, lane]) - float64(lane_get(start, lane))
+                clock[group, lane] += h if whole else taken
+        return status
+
+    return take_steps
+
+
+@kernel(inline=True)
 def load_model(m, m_real, varied, fields, group, width):
     """Places of lanes in the model's memory ← the numbers of a group [groups, numbers, width]."""
     if has(m, "vary"):
@@ -153,6 +189,8 @@ def advance_batch(integrator: Integrator) -> Entry:
 
 @functools.cache
 def _advance_batch(step, label: str, parameters: int) -> Entry:
+    take_steps = group_steps(step)
+
     def advance_batch(
         m, d, m_real, d_real, states, clock, flags, varied, fields, first, last, rows, width, n, h, parameters
     ):
@@ -161,28 +199,12 @@ def _advance_batch(step, label: str, parameters: int) -> Entry:
             load_model(m, m_real, varied, fields, group, width)
             load_group(d_real, states, group, rows, width)
             bad = bad_start(m, d)
-            for _ in range(n):
-                for lane in range(width):
-                    d_real[TIME, lane] = clock[group, lane]
-                hold_control(m, d, h)
-                sample_sensors(m, d)
-                start = d.time
-                result = step(m, d, h, *parameters)
-                record_controls(m, d, start)
-                status = max(status, result)
-                for lane in range(width):
-                    whole = d_real[TIME, lane] == lane_get(start + h, lane)
-                    taken = float64(d_real[TIME, lane]) - float64(lane_get(start, lane))
-                    clock[group, lane] += h if whole else taken
+            status = max(status, take_steps(m, d, d_real, clock, group, width, n, h, parameters))
             bad = maximum(bad, bad_state(m, d))
             if rarely(any_lane(bad > 0.5)):
                 for lane in range(width):
                     flags[group, lane] = lane_get(bad, lane) > 0.5
-            for lane in range(width):
-                d_real[TIME, lane] = clock[group, lane]
-            for k in range(rows):
-                for lane in range(width):
-                    states[group, k, lane] = d_real[k, lane]
+            store_group(d_real, states, clock, group, rows, width)
         return status
 
     return entry(advance_batch, name=f"batch_{label}", parameters=parameters)

@@ -1,0 +1,41 @@
+"""Reinforcement learning: environments whose whole step is one compiled call over many simulations.
+
+    import saltus.env
+    envs = saltus.env.make_vec("HalfCheetah", 1024)
+    observations, infos = envs.reset(seed=0)
+    observations, rewards, terminated, truncated, infos = envs.step(actions)
+
+Needs Gymnasium: pip install 'saltus[env]'. Importing it registers the bundled environments with Gymnasium, as
+"saltus/HalfCheetah-v5" and so on.
+"""
+
+from importlib import import_module
+
+try:
+    import_module("gymnasium")
+except ImportError as error:
+    raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'") from error
+
+from saltus.env.environment import Environment
+from saltus.env.making import environments, make, make_vec
+from saltus.env.observation import observed
+from saltus.env.random import normal, uniform
+from saltus.env.registration import register
+from saltus.env.single import SingleEnvironment
+from saltus.env.terms import term
+from saltus.env.vector import VectorEnvironment
+
+__all__ = [
+    "Environment",
+    "SingleEnvironment",
+    "VectorEnvironment",
+    "environments",
+    "make",
+    "make_vec",
+    "normal",
+    "observed",
+    "term",
+    "uniform",
+]
+
+register()

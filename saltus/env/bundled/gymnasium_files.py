@@ -1,0 +1,20 @@
+"""The model files of Gymnasium's MuJoCo environments, read from the installed package."""
+
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+from saltus.errors import OptionError
+from saltus.model.load import load
+from saltus.model.model import Model
+
+
+def gymnasium_model(name: str) -> Model:
+    """A model that comes with Gymnasium."""
+    spec = find_spec("gymnasium")
+    folders = spec.submodule_search_locations if spec else None
+    if not folders:
+        raise OptionError(f"{name} comes with Gymnasium, which is not installed: pip install 'saltus[env]'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on attributes of files that users do not write
+        return load(Path(folders[0]) / "envs" / "mujoco" / "assets" / name)

@@ -1,0 +1,133 @@
+"""An environment's declaration, resolved for its model: terms as kernels, what they read, and how much they give."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.arguments import numbers
+from saltus.env import loop
+from saltus.env.environment import Environment, declared
+from saltus.env.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program
+from saltus.env.observation import field_name, field_rows, parts
+from saltus.env.quantities import Quantities
+from saltus.env.terms import term_kernel, value_count
+from saltus.errors import OptionError
+from saltus.model.model import Model
+from saltus.number.cache.fingerprint import names_in
+from saltus.number.structs import Struct
+
+# what becomes of observations that are only shown
+PLAIN = np.zeros(NSHAPING)
+PLAIN[[LOW, HIGH, SCALE, NOISE]] = -np.inf, np.inf, 1.0, 0.0
+
+
+class Declaration:
+    """What an environment declares.
+
+    `names`: all names that its terms and observation read. `quantities`: what is computed after a step for them.
+    `action_low`, `action_high` [naction]. After `measure`: `spans`, the places of rewards and infos among values;
+    `nvalue`, `nobservation`; `field_rows` [fields, 2], places in the observation and in Data; `shaping` [NSHAPING,
+    nobservation]; `shaped`, whether that changes anything.
+    """
+
+    def __init__(self, environment: Environment, model: Model):
+        self.environment, self.model = environment, model
+        self._name = type(environment).__name__
+        self._parts = parts(declared(environment, "observation"))
+        self.rewards, self.infos = environment.terms("rewards"), environment.terms("infos")
+        before = {name: environment.term(name) for name in ("before_step", "reset")}
+        after = {name: environment.term(name) for name in ("terminated", "remember")}
+        self.terms = before | after
+        seen = [term_kernel(part.source) for part in self._parts if not isinstance(part.source, str)]
+        fields = {field_name(part.source) for part in self._parts if isinstance(part.source, str)}
+        reading = [*after.values(), *self.rewards.values(), *self.infos.values(), *seen]
+        late = fields.union(*[names_in(kernel.py_func) for kernel in reading if kernel])
+        self.names = late.union(*[names_in(kernel.py_func) for kernel in before.values() if kernel])
+        self.quantities = Quantities(late, declared(environment, "quantities"))
+        self.action_low, self.action_high = self._action_range()
+        self._check_names()
+
+    def _check_names(self) -> None:
+        clash = self.rewards.keys() & self.infos.keys()
+        if clash:
+            raise OptionError(f"{self._name}: {', '.join(sorted(clash))} is both a reward and an info")
+        for name in declared(self.environment, "reset_infos"):
+            if name not in self.infos:
+                raise OptionError.unknown("info at a reset", name, self.infos)
+
+    def _action_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Least and largest actions."""
+        given, m = declared(self.environment, "action_range"), self.model
+        if given is None:
+            limited = np.asarray(m.actuator_ctrllimited, bool)
+            low, high = m.actuator_ctrlrange.T
+            return np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
+        wrong = OptionError(f"{self._name}: action_range must be (least, largest), got {given!r}")
+        try:
+            low, high = given
+            low, high = np.broadcast_arrays(numbers("action_range", low), numbers("action_range", high))
+        except (TypeError, ValueError):
+            raise wrong from None
+        if low.ndim > 1 or not np.all(low <= high):
+            raise wrong
+        size = low.shape or (m.nu,)
+        return np.broadcast_to(low, size).astype(float), np.broadcast_to(high, size).astype(float)
+
+    # ------------------------------------------------------------ how much there is
+
+    def measure(self, typed: tuple[Struct, Struct, Struct]) -> None:
+        """Find how many numbers terms give, by compiling them for structs of these types: Model, Data, episode."""
+        self._measure_values(typed)
+        self._measure_observation(typed)
+
+    def _measure_values(self, typed: tuple[Struct, Struct, Struct]) -> None:
+        self.spans: dict[str, slice | int] = {}
+        self._values: list[tuple[Any, int, int]] = []
+        self.nvalue = 0
+        for name, function in {**self.rewards, **self.infos}.items():
+            size = value_count(f"{self._name}: {name}", function, typed)
+            if name in self.rewards and size:
+                raise OptionError(f"{self._name}: reward {name} must be one number, not {size}")
+            self._values.append((function, self.nvalue, size))
+            self.spans[name] = slice(self.nvalue, self.nvalue + size) if size else self.nvalue
+            self.nvalue += size or 1
+
+    def _measure_observation(self, typed: tuple[Struct, Struct, Struct]) -> None:
+        rows: list[tuple[int, int]] = []
+        shaping: list[NDArray[np.float64]] = []
+        self._sightings: list[tuple[Any, int, int]] = []
+        at = 0
+        for part in self._parts:
+            if isinstance(part.source, str):
+                found = field_rows(part.source, self.model, typed[1])
+                rows += [(at + k, int(row)) for k, row in enumerate(found)]
+                count = len(found)
+            else:
+                size = value_count(f"{self._name}: observation", term_kernel(part.source), typed)
+                self._sightings.append((term_kernel(part.source), at, size))
+                count = size or 1
+            column = PLAIN.copy()
+            column[[LOW, HIGH]] = part.clip or (-np.inf, np.inf)
+            column[[SCALE, NOISE]] = part.scale, part.noise
+            shaping += [column] * count
+            at += count
+        if not at:
+            raise OptionError(f"{self._name}: the observation is empty")
+        self.nobservation = at
+        self.field_rows = np.array(rows, np.int64).reshape(-1, 2)
+        self.shaping = np.ascontiguousarray(np.array(shaping).T)
+        self.shaped = bool((self.shaping != PLAIN[:, None]).any())
+
+    def program(self) -> Program:
+        """The kernels that the loop is compiled with."""
+        return Program(
+            before_step=self.terms["before_step"] or loop.action_is_control,
+            after_step=self.quantities.after_step(),
+            terminated=self.terms["terminated"] or loop.never,
+            values=loop.gathered(tuple(self._values), "values"),
+            observation=loop.gathered(tuple(self._sightings), "observation"),
+            remember=self.terms["remember"] or loop.nothing,
+            reset=self.terms["reset"] or loop.nothing,
+            after_reset=self.quantities.after_reset(),
+        )

@@ -1,0 +1,245 @@
+"""Episodes of an environment in many simulations at once: what both faces of Gymnasium stand on."""
+
+import time as clock
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.arguments import numbers, positive, whole_number
+from saltus.arguments import words as words_of
+from saltus.env.declaration import Declaration
+from saltus.env.environment import Environment, declared
+from saltus.env.layout import episode_layout
+from saltus.env.loop import RESET, environment_loop
+from saltus.env.random import EPISODE, KEY_HIGH, KEY_LOW, NRANDOM
+from saltus.env.results import Results
+from saltus.errors import ModelError, OptionError, warn
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.registry import find_integrator
+from saltus.model.model import Model
+from saltus.model.vary.fields import check_names
+from saltus.number.kinds import LANES
+from saltus.number.structs import Struct
+from saltus.simulate.batches.model import BatchModel
+from saltus.simulate.batches.reading import Reader, with_features
+from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
+from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.sensing import attach_sensing
+from saltus.simulate.laws.contact import suits_soft
+from saltus.simulate.laws.control import Controller, check_control, user_laws
+from saltus.simulate.laws.events import Actuation
+from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
+
+WORD = 2**32
+
+
+class Episodes:
+    """n simulations of an environment with their episodes; `results`: what the last call has filled, in `seconds`."""
+
+    def __init__(self, environment: Environment, n: int, threads: int, precision: str):
+        if precision not in LANES:
+            raise OptionError.unknown("precision", precision, LANES)
+        self.environment, self.n, self.precision = environment, whole_number("n", n, 1), precision
+        self.threads = threads
+        self.model = environment.loaded()
+        self.integrator = _integrator(environment, self.model)
+        step = environment.timestep
+        self.timestep = self.model.opt.timestep if step is None else positive("timestep", step)
+        self.declaration = Declaration(environment, self.model)
+        self._make_lanes(threads)
+        self._make_episodes()
+        self._loop = environment_loop(self.integrator, self.declaration.program())
+        self._make_arrays()
+        self._warned = False
+        self.seconds = 0.0  # that the last call took
+
+    # ------------------------------------------------------------ what it is made of
+
+    def _make_lanes(self, threads: int) -> None:
+        """The states of all simulations, and the model of steps with what is computed after them."""
+        what, model = self.declaration, self.model
+        control: Controller | None = declared(self.environment, "control")
+        check_control(control)
+        if isinstance(control, Actuation):
+            raise OptionError("an Actuation has events, which environments do not support")
+        laws = user_laws(model, control, "")
+        laws = laws._replace(reads=laws.reads | what.quantities.reads)
+        self._control_prm = np.zeros(0) if control is None else control.parameters(model)
+        kind = self.precision
+        vary = declared(self.environment, "vary")
+        names = check_names(model.mj_model, words_of("vary", vary))
+        room = self._control_prm.size
+        self.lanes = Lanes(model, self.n, threads, kind, self.integrator, self.timestep, laws, room, names)
+        self.lanes.forced = bool(what.names & {"qfrc_applied", "xfrc_applied"})
+        words = what.quantities.words
+        if "sensordata" in what.quantities.names:
+            words |= model.sensing_struct(kind).layout.features
+            for workspace in self.lanes.workspaces:
+                attach_sensing(model, workspace)
+        self._models = [(m, with_features(m, words) if words else m) for m in self.lanes.models]
+        varied = self.lanes.varied_model
+        self.varied = model if varied is None else BatchModel(model, varied)
+        self._reader = Reader(model, self.lanes)
+
+    def _make_episodes(self) -> None:
+        """One `e` for each thread, after one without values, for which terms are compiled."""
+        env, lanes, what = self.environment, self.lanes, self.declaration
+        self._layout = episode_layout(env.added())
+        sizes = {"naction": len(what.action_low), "width": lanes.width, "nvalue": 0, "nobservation": 0}
+        sizes |= env.places(self.model)
+        kind = lanes.workspaces[0].kind
+        what.measure((lanes.m, lanes.workspaces[0], Struct(self._layout, sizes, kind)))
+        sizes |= {"nvalue": what.nvalue, "nobservation": what.nobservation}
+        self._structs = [Struct(self._layout, sizes, kind) for _ in lanes.workspaces]
+        for struct in self._structs:
+            struct.fill("dt", self.timestep * env.frame_skip)
+
+    def _make_arrays(self) -> None:
+        """The arrays that the loop reads and fills."""
+        lanes, what, e = self.lanes, self.declaration, self._structs[0]
+        total, own_rows = lanes.groups * lanes.width, e.span("terminated", "terminated").start
+        dtype = lanes.states.dtype
+        self.results = Results(self.n, total, what.nobservation, what.nvalue, dtype)
+        self._own = np.zeros((lanes.groups, own_rows, lanes.width), dtype)
+        self._random = np.zeros((total, NRANDOM), np.int64)
+        self._actions = np.zeros((total, len(what.action_low)))
+        fresh = np.zeros((2, own_rows))
+        first = {"steps": 0.0, "action": 0.0, "previous_action": 0.0, **self.environment.first_memory()}
+        for name, value in first.items():
+            fresh[0, e.span(name, name)] = 1.0
+            fresh[1, e.span(name, name)] = value
+        tables = (self._start(), fresh, what.field_rows, what.shaping)
+        at, values_at = (e.span(name, name).start for name in ("observation", "values"))
+        places = (lanes.present_rows(), own_rows, at, values_at, lanes.width)
+        memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied())
+        results = self.results
+        self._arguments = (memory, self._actions, results.arrays, results.shown, tables, places)
+        for name, value in self.environment.values.items():
+            self.write(name, value)
+        self.seed(np.random.SeedSequence().generate_state(self.n, np.uint64))
+
+    def _start(self) -> NDArray[np.float64]:
+        """The numbers of the model's start, as they lie in Data."""
+        out, first = np.zeros(self.lanes.states.shape[1]), self.lanes.workspaces[0]
+        for name, value in start_state(self.model, declared(self.environment, "key"), self.timestep).items():
+            begin, flat = first.span(name, name).start, np.ravel(value)
+            out[begin : begin + flat.size] = flat
+        out[first.span("control_prm", "control_prm")] = self._control_prm
+        return out
+
+    # ------------------------------------------------------------ what users set
+
+    @property
+    def parameters(self) -> "Parameters":
+        """The parameters by name, [n] or [n, ...]."""
+        return Parameters(self)
+
+    def read_parameter(self, name: str) -> NDArray[np.floating]:
+        """A copy of a parameter, or of memory, of all simulations."""
+        e = self._structs[0]
+        rows = self._own[:, e.span(name, name)]
+        flat = rows.transpose(0, 2, 1).reshape(self.lanes.groups * self.lanes.width, -1)[: self.n]
+        return flat.reshape(self.n, *self._layout.shape(name, e.sizes)).copy()
+
+    def write(self, name: str, value: ArrayLike) -> None:
+        """Set a parameter of all simulations: one for all, or a row for each."""
+        e = self._structs[0]
+        shape = self._layout.shape(name, e.sizes)
+        try:
+            exact = np.broadcast_to(numbers(f"parameter {name}", value), (self.n, *shape)).reshape(self.n, -1)
+        except ValueError:
+            raise OptionError(f"parameter {name} has shape {(self.n, *shape)}, not {np.shape(value)}") from None
+        total = self.lanes.groups * self.lanes.width
+        every = np.concatenate([exact, np.repeat(exact[:1], total - self.n, axis=0)])
+        self._own[:, e.span(name, name)] = every.reshape(self.lanes.groups, self.lanes.width, -1).transpose(0, 2, 1)
+
+    def seed(self, seeds: ArrayLike, chosen: NDArray[np.bool_] | None = None) -> None:
+        """Begin the random numbers anew, of all simulations or of those that are chosen, from seeds [n] ≥ 0."""
+        index = np.arange(self.n) if chosen is None else np.flatnonzero(chosen)
+        keys = np.asarray(seeds, np.uint64)[index]
+        self._random[index, KEY_LOW] = keys % WORD
+        self._random[index, KEY_HIGH] = keys // WORD
+        self._random[index, EPISODE] = -1
+
+    def read(self, field: str) -> NDArray[np.floating]:
+        """A field of all simulations at their present states [n, ...], a new array."""
+        return self._reader.read([field], [None])[0]
+
+    # ------------------------------------------------------------ motion
+
+    def step(self, actions: ArrayLike, mode: int) -> None:
+        """One step of the environment with actions [n, naction], and the resets that the mode asks for."""
+        self._actions[: self.n] = actions
+        self._call(mode)
+
+    def reset(self, chosen: NDArray[np.bool_] | None = None) -> None:
+        """Begin an episode in all simulations or in those that are chosen [n]."""
+        self.results.begin(chosen)
+        self._call(RESET)
+
+    def _call(self, mode: int) -> None:
+        env, lanes, what = self.environment, self.lanes, self.declaration
+        counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped)
+
+        def work(worker: int, first: int, last: int) -> int:
+            structs = (*self._models[worker], lanes.prepared(worker), self._structs[worker])
+            numbers = (first, last, *counts)
+            return self._loop(*structs, *self._arguments, numbers, self.timestep, *self.integrator.parameters)
+
+        if lanes.varied_model is not None:
+            lanes.varied_model.update()
+        began = clock.perf_counter()
+        status = max(lanes.share(work, self.seconds))
+        self.seconds = clock.perf_counter() - began
+        if status:
+            self._judge(status)
+
+    def _judge(self, status: int) -> None:
+        """Errors and warnings of statuses."""
+        if status == CONTACTS_FULL:
+            raise ModelError(f"more than {self.lanes.m.nconmax} contacts at once, which is the limit")
+        failed = self.lanes.take_unsolved()
+        if (failed or status == NOT_CONVERGED) and not self._warned:
+            self._warned = True
+            warn(f"{self.integrator.name}: the constraint solver did not reach its tolerance in some simulations")
+
+
+def _integrator(environment: Environment, model: Model) -> Integrator:
+    """The integrator of an environment."""
+    found = find_integrator(environment.integrator, model.opt.integrator)
+    if found.adaptive or not suits_soft(found, model):
+        raise OptionError(f"environments take steps of equal length with soft contact, which {found.name} does not")
+    check_sampling(model, found)
+    check_discrete(model, found)
+    return found
+
+
+class Parameters(Mapping[str, NDArray[np.floating]]):
+    """The parameters of an environment's terms by name: reading gives a read-only copy [n, ...], assigning sets
+    them."""
+
+    def __init__(self, episodes: Episodes):
+        self._episodes = episodes
+
+    def __getitem__(self, name: str) -> NDArray[np.floating]:
+        found = self._episodes.read_parameter(self._known(name))
+        found.flags.writeable = False  # writing to a copy would do nothing
+        return found
+
+    def __setitem__(self, name: str, value: ArrayLike) -> None:
+        self._episodes.write(self._known(name), value)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._episodes.environment.values)
+
+    def __len__(self) -> int:
+        return len(self._episodes.environment.values)
+
+    def __repr__(self) -> str:
+        return f"Parameters({', '.join(self)})"
+
+    def _known(self, name: str) -> str:
+        if name not in self._episodes.environment.values:
+            raise OptionError.unknown("parameter", name, self._episodes.environment.values)
+        return name

@@ -1,0 +1,371 @@
+"""The compiled step of environments: actions to controls, substeps, terms, observations, ends and resets, in one call.
+
+Group by group of lanes: state and episode go into the workspaces of a thread, the step is taken, what is asked for goes
+into the arrays of results, and where an episode is to begin anew, its start takes the place of the state.
+"""
+
+# pyright: reportCallIssue=false
+# pyright: reportArgumentType=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
+
+import functools
+from typing import Any, NamedTuple
+
+from numba import types
+from numba.extending import intrinsic
+
+from saltus.env.random import DRAW, EPISODE, NRANDOM, normal
+from saltus.integrate.integrator import Integrator
+from saltus.integrate.status import bad_start, bad_state
+from saltus.number.components import lane_get
+from saltus.number.functions import clip, maximum
+from saltus.number.kernels import Entry, entry, kernel
+from saltus.number.kinds import MaskType
+from saltus.simulate.engine.loops import TIME, group_steps, load_group, load_model, store_group
+from saltus.solve.status import OK
+
+# what a call does: resets alone; steps, and resets of those whose episode had ended, or has just ended, or none
+RESET, NEXT_STEP, SAME_STEP, DISABLED = range(4)
+LOW, HIGH, SCALE, NOISE, NSHAPING = range(5)  # places in the table of what becomes of observations
+
+
+class Program(NamedTuple):
+    """The kernels of an environment, which its loop is compiled with."""
+
+    before_step: Any  # f(m, d, e)
+    after_step: Any  # f(m, s, d)
+    terminated: Any  # f(m, d, e), a truth
+    values: Any  # f(m, d, e): rewards and infos into e.values
+    observation: Any  # f(m, d, e): terms into e.observation
+    remember: Any  # f(m, d, e)
+    reset: Any  # f(m, d, e)
+    after_reset: Any  # f(m, s, d)
+
+
+# ---------------------------------------------------------------- terms together
+
+
+@intrinsic
+def as_number(typingctx, x, like):
+    """A number of like's kind: 1 and 0 for a truth, else x."""
+
+    def codegen(context, builder, sig, args):
+        if isinstance(sig.args[0], MaskType):
+            return builder.uitofp(args[0], context.get_value_type(sig.return_type))
+        if isinstance(sig.args[0], types.Boolean):
+            scalar = builder.uitofp(args[0], context.get_value_type(types.float64))
+            return context.cast(builder, scalar, types.float64, sig.return_type)
+        return context.cast(builder, args[0], sig.args[0], sig.return_type)
+
+    return like(x, like), codegen
+
+
+@kernel
+def nothing(m, d, e):
+    """A term that does nothing."""
+
+
+@kernel
+def never(m, d, e):
+    """A term that holds nowhere."""
+    return 0.0 * e.steps
+
+
+@kernel
+def action_is_control(m, d, e):
+    """The controls are the action."""
+    for k in range(m.nu):
+        d.ctrl[k] = e.action[k]
+
+
+@functools.cache
+def gathered(terms: tuple[tuple[Any, int, int], ...], field: str) -> Any:
+    """A kernel f(m, d, e) that puts what terms give into e.values or e.observation: (term, place, count)."""
+    made = nothing
+    for term, place, count in reversed(terms):
+        if count == 0:  # one number, no tuple
+            store = _store_value if field == "values" else _store_observation
+            made = store(term, place, made)
+        else:
+            made = _store_tuple(term, _elements(place, count, field), made)
+    return made
+
+
+def _store_value(term, place, rest):
+    @kernel(inline=True)
+    def store(m, d, e):
+        e.values[place] = as_number(term(m, d, e), e.steps)
+        rest(m, d, e)
+
+    return store
+
+
+def _store_observation(term, place, rest):
+    @kernel(inline=True)
+    def store(m, d, e):
+        e.observation[place] = as_number(term(m, d, e), e.steps)
+        rest(m, d, e)
+
+    return store
+
+
+def _store_tuple(term, elements, rest):
+    @kernel(inline=True)
+    def store(m, d, e):
+        elements(term(m, d, e), e)
+        rest(m, d, e)
+
+    return store
+
+
+@kernel
+def _no_element(result, e):
+    pass
+
+
+def _elements(place, count, field):
+    """A kernel that stores the elements of a tuple."""
+    made = _no_element
+    for k in reversed(range(count)):
+        made = (_value_element if field == "values" else _observation_element)(k, place + k, made)
+    return made
+
+
+def _value_element(k, place, rest):
+    @kernel(inline=True)
+    def store(result, e):
+        e.values[place] = as_number(result[k], e.steps)
+        rest(result, e)
+
+    return store
+
+
+def _observation_element(k, place, rest):
+    @kernel(inline=True)
+    def store(result, e):
+        e.observation[place] = as_number(result[k], e.steps)
+        rest(result, e)
+
+    return store
+
+
+# ---------------------------------------------------------------- parts of the loop
+
+
+@kernel(inline=True)
+def load_episode(e, e_real, own, random, group, own_rows, width):
+    """What a group of lanes keeps of its episode, into e."""
+    for k in range(own_rows):
+        for lane in range(width):
+            e_real[k, lane] = own[group, k, lane]
+    for lane in range(width):
+        for k in range(NRANDOM):
+            e.random[lane, k] = random[group * width + lane, k]
+
+
+@kernel(inline=True)
+def store_episode(e, e_real, own, random, chosen, group, own_rows, width):
+    """The same from e, for the chosen lanes."""
+    for lane in range(width):
+        i = group * width + lane
+        if chosen[i]:
+            for k in range(own_rows):
+                own[group, k, lane] = e_real[k, lane]
+            for k in range(NRANDOM):
+                random[i, k] = e.random[lane, k]
+
+
+@kernel(inline=True)
+def take_action(e, actions, group, width):
+    """The action before becomes the previous one, and those of a table [simulations, naction] the action."""
+    for k in range(actions.shape[1]):
+        e.previous_action[k] = e.action[k]
+        x = e.action[k]
+        for lane in range(width):
+            x = _with_lane(x, lane, actions[group * width + lane, k])
+        e.action[k] = x
+
+
+@intrinsic
+def _with_lane(typingctx, x, lane, value):
+    """x with a lane replaced by a number, rounded to x's precision."""
+
+    def codegen(context, builder, sig, args):
+        scalar = context.cast(builder, args[2], sig.args[2], sig.return_type.scalar)
+        return builder.insert_element(args[0], scalar, args[1])
+
+    return x(x, types.int64, value), codegen
+
+
+@functools.cache
+def observing(terms) -> Any:
+    """Kernel that puts fields of Data and terms into e.observation, limited, scaled and with noise.
+
+    e.observation begins at number `at` of e; `field_rows` [fields, 2]: places there and in Data.
+    """
+
+    @kernel(inline=True)
+    def observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at):
+        for k in range(field_rows.shape[0]):
+            for lane in range(d_real.shape[1]):
+                e_real[at + field_rows[k, 0], lane] = d_real[field_rows[k, 1], lane]
+        terms(m, d, e)
+        if shaped:
+            for k in range(shaping.shape[1]):
+                x = clip(e.observation[k], shaping[LOW, k], shaping[HIGH, k]) * shaping[SCALE, k]
+                if shaping[NOISE, k] > 0.0:
+                    x = x + shaping[NOISE, k] * normal(e)
+                e.observation[k] = x
+
+    return observe
+
+
+@kernel(inline=True)
+def show(e_real, at, values_at, chosen, observations, values, group, width):
+    """Observations [simulations, nobservation] and values [nvalue, simulations] of the chosen lanes, from e."""
+    for lane in range(width):
+        i = group * width + lane
+        if chosen[i]:
+            for k in range(observations.shape[1]):
+                observations[i, k] = e_real[at + k, lane]
+            for k in range(values.shape[0]):
+                values[k, i] = e_real[values_at + k, lane]
+
+
+@kernel(inline=True)
+def judge(e, e_real, bad, values_at, nreward, limit, mode, results, group, width):
+    """Rewards, ends and who has diverged, of a group of lanes.
+
+    `results`: rewards, terminated, truncated, diverged, resetting, chosen, began [simulations each]. Chosen are those
+    that have taken a step and whose numbers are finite.
+    """
+    rewards, terminated, truncated, diverged, resetting, chosen, _ = results
+    for lane in range(width):
+        i = group * width + lane
+        skipped = mode == NEXT_STEP and resetting[i]
+        lost = lane_get(bad, lane) > 0.5
+        total = 0.0
+        for k in range(nreward):
+            total += e_real[values_at + k, lane]
+        rewards[i] = 0.0 if skipped or lost else total
+        terminated[i] = not skipped and (lost or lane_get(e.terminated, lane) > 0.5)
+        truncated[i] = not skipped and limit > 0 and lane_get(e.steps, lane) >= limit
+        diverged[i] = not skipped and lost
+        chosen[i] = not skipped and not lost
+        if mode == SAME_STEP:
+            resetting[i] = terminated[i] or truncated[i]
+
+
+@kernel(inline=True)
+def begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows, width):
+    """The start of the model and of an episode in all lanes, with fresh random numbers.
+
+    `start` [rows]; `fresh` [2, own_rows]: what of the episode begins anew (1 or 0), and with which number.
+    """
+    for k in range(rows):
+        for lane in range(width):
+            d_real[k, lane] = start[k]
+    for k in range(own_rows):
+        if fresh[0, k] > 0.5:
+            for lane in range(width):
+                e_real[k, lane] = fresh[1, k]
+    for lane in range(width):
+        e.random[lane, EPISODE] = random[group * width + lane, EPISODE] + 1
+        e.random[lane, DRAW] = 0
+
+
+@kernel(inline=True)
+def store_start(d_real, states, clock, chosen, group, rows, width):
+    """The state in data as that of the chosen lanes."""
+    for lane in range(width):
+        if chosen[group * width + lane]:
+            clock[group, lane] = d_real[TIME, lane]
+            for k in range(rows):
+                states[group, k, lane] = d_real[k, lane]
+
+
+@kernel(inline=True)
+def begins(resetting, began, group, width):
+    """Whether an episode is to begin in any lane; `began`: in which."""
+    found = False
+    for i in range(group * width, (group + 1) * width):
+        began[i] = resetting[i]
+        found = found or resetting[i]
+    return found
+
+
+@kernel(inline=True)
+def keep_final(chosen, observations, values, final_observations, final_values, group, width):
+    """Copy what the chosen lanes show, before the start of their next episode takes its place."""
+    for i in range(group * width, (group + 1) * width):
+        if chosen[i]:
+            for k in range(observations.shape[1]):
+                final_observations[i, k] = observations[i, k]
+            for k in range(values.shape[0]):
+                final_values[k, i] = values[k, i]
+
+
+# ---------------------------------------------------------------- the loop
+
+
+def environment_loop(integrator: Integrator, program: Program) -> Entry:
+    """The loop of an environment's program, compiled when it is first called; returns the worst status."""
+    label = integrator.step.py_func.__module__.rsplit(".", 1)[-1]
+    return _environment_loop(integrator.step, program, label, len(integrator.parameters))
+
+
+@functools.cache
+def _environment_loop(step, program: Program, label: str, parameters: int) -> Entry:
+    take_steps = group_steps(step)
+    before_step, after_step, ends, gather, terms, remember, reset, after_reset = program
+    observe = observing(terms)
+
+    def environment(
+        m, s, d, e, m_real, d_real, e_real, memory, actions, results, shown, tables, places, counts, h, parameters
+    ):
+        states, clock, own, random, varied, fields = memory
+        start, fresh, field_rows, shaping = tables
+        observations, values, final_observations, final_values = shown
+        _, terminated, truncated, _, resetting, chosen, began = results
+        rows, own_rows, at, values_at, width = places
+        first, last, mode, n, limit, nreward, shaped = counts
+        status = OK
+        for group in range(first, last):
+            load_model(m, m_real, varied, fields, group, width)
+            if mode != RESET:
+                load_group(d_real, states, group, rows, width)
+                load_episode(e, e_real, own, random, group, own_rows, width)
+                take_action(e, actions, group, width)
+                before_step(m, d, e)
+                bad = bad_start(m, d)
+                status = max(status, take_steps(m, d, d_real, clock, group, width, n, h, parameters))
+                bad = maximum(bad, bad_state(m, d))
+                store_group(d_real, states, clock, group, rows, width)
+                e.steps = e.steps + 1.0
+                status = max(status, after_step(m, s, d))
+                e.terminated = as_number(ends(m, d, e), e.steps)
+                gather(m, d, e)
+                observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
+                remember(m, d, e)
+                judge(e, e_real, bad, values_at, nreward, limit, mode, results, group, width)
+                store_episode(e, e_real, own, random, chosen, group, own_rows, width)
+                show(e_real, at, values_at, chosen, observations, values, group, width)
+            if begins(resetting, began, group, width):
+                load_episode(e, e_real, own, random, group, own_rows, width)
+                begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows, width)
+                reset(m, d, e)
+                store_start(d_real, states, clock, began, group, rows, width)
+                status = max(status, after_reset(m, s, d))
+                e.terminated = 0.0 * e.steps
+                gather(m, d, e)
+                observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
+                remember(m, d, e)
+                store_episode(e, e_real, own, random, began, group, own_rows, width)
+                if mode == SAME_STEP:
+                    keep_final(began, observations, values, final_observations, final_values, group, width)
+                show(e_real, at, values_at, began, observations, values, group, width)
+            for i in range(group * width, (group + 1) * width):
+                resetting[i] = mode <= NEXT_STEP and (terminated[i] or truncated[i])
+        return status
+
+    return entry(environment, name=f"environment_{label}", structs=("m", "s", "d", "e"), parameters=parameters)

@@ -1,0 +1,131 @@
+"""What an agent sees: fields of Data by MuJoCo's names, and terms, one after the other."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.arguments import number, several
+from saltus.env.terms import Term
+from saltus.errors import OptionError
+from saltus.model.layout import DATA
+from saltus.model.model import Model
+from saltus.number.structs import Struct
+from saltus.simulate.engine.data_fields import DataFields
+
+FIELDS = (
+    *(f for f in DataFields.__annotations__ if f in DATA.fields and DATA.fields[f].kind == "real"),
+    "sensordata",
+)
+#: Kinds of objects that the first extent of a field counts.
+OBJECTS = {"nbody": "body", "nbody_sense": "body", "njnt": "joint", "ngeom": "geom", "nsite": "site"}
+OBJECTS |= {"nu": "actuator", "nout": "actuator", "ntendon": "tendon"}
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A part of an observation with what becomes of it; made by `observed`."""
+
+    source: str | Term
+    clip: tuple[float, float] | None = None
+    scale: float = 1.0
+    noise: float = 0.0
+
+
+def observed(
+    source: str | Term, *, clip: tuple[float, float] | None = None, scale: float = 1.0, noise: float = 0.0
+) -> Observed:
+    """A part of an observation that is limited, scaled or noisy.
+
+    `source`: a field ("qvel[3:]") or a term. `clip`: the least and the largest value, in the field's unit. `scale`:
+    what it is then multiplied by. `noise`: the standard deviation of what is added at last.
+    """
+    if clip is not None and (len(clip) != 2 or not clip[0] <= clip[1]):
+        raise OptionError(f"observed: clip must be (least, largest), got {clip!r}")
+    if not number("observed: noise", noise) >= 0.0:
+        raise OptionError(f"observed: noise must not be negative, got {noise!r}")
+    return Observed(source, clip, number("observed: scale", scale), noise)
+
+
+def parts(observation: Any) -> list[Observed]:
+    """The parts of an observation; a lone one counts as a list."""
+    alone = isinstance(observation, str | Observed) or callable(observation)
+    given = [observation] if alone else several("observation", observation)
+    for part in given:
+        if not isinstance(part, str | Observed) and not callable(part):
+            raise OptionError(f"an observation consists of fields, such as 'qpos[2:]', and terms, not of {part!r}")
+    return [part if isinstance(part, Observed) else Observed(part) for part in given]
+
+
+def field_name(source: str) -> str:
+    """The field that a source names."""
+    return _split(source)[0]
+
+
+def field_rows(source: str, model: Model, workspace: Struct) -> NDArray[np.int64]:
+    """Places among Data's numbers of what a source names, such as "qpos[2:]", "xpos[torso, 2]" or "sensordata[gyro]".
+
+    Places are whole numbers, slices or names: of joints in qpos and qvel, of sensors in sensordata, else of what the
+    field counts.
+    """
+    name, index = _split(source)
+    shape = DATA.shape(name, workspace.sizes)
+    first = workspace.span(name, name).start
+    places = first + np.arange(int(np.prod(shape))).reshape(shape)
+    if name == "act":
+        places = places[: model.na]
+    try:
+        found = places[tuple(_place(part, name, model) if k == 0 else _number(part) for k, part in enumerate(index))]
+    except (IndexError, ValueError):
+        raise OptionError(f"observation {source!r}: {name} has shape {places.shape}") from None
+    return np.atleast_1d(found).reshape(-1)
+
+
+def _split(source: str) -> tuple[str, list[str]]:
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\[(.+)\])?\s*", source)
+    if match is None:
+        raise OptionError(f"observation {source!r}: expected a field, or one with places, such as 'qpos[2:]'")
+    name, index = match[1], match[2]
+    if name not in FIELDS:
+        raise OptionError.unknown("field of an observation", name, FIELDS)
+    return name, [] if index is None else [part.strip() for part in index.split(",")]
+
+
+def _number(text: str) -> int | slice:
+    """A whole number or a slice; ValueError for anything else."""
+    if ":" in text:
+        return slice(*(int(x) if x.strip() else None for x in text.split(":")))
+    return int(text)
+
+
+def _place(text: str, name: str, model: Model) -> int | slice:
+    """What a first index stands for."""
+    try:
+        return _number(text)
+    except ValueError:
+        pass
+    if name == "sensordata":
+        return sensor_span(model, text)
+    if name == "qpos":
+        return joint_span(model, text, model.jnt_qposadr, model.nq)
+    kind = DATA.fields[name].shape[0] if DATA.fields[name].shape else ""
+    if kind in ("nv", "nv_constraint"):
+        return joint_span(model, text, model.jnt_dofadr, model.nv)
+    if kind not in OBJECTS:
+        raise OptionError(f"places in {name} have no names; got {text!r}")
+    return model.id(OBJECTS[kind], text)
+
+
+def joint_span(model: Model, name: str, addresses: Sequence[int] | np.ndarray, size: int) -> slice:
+    """Where a joint's numbers are among the coordinates."""
+    j = model.id("joint", name)
+    return slice(int(addresses[j]), int(addresses[j + 1]) if j + 1 < model.njnt else size)
+
+
+def sensor_span(model: Model, name: str) -> slice:
+    """Where a sensor's readings are."""
+    s = model.id("sensor", name)
+    return slice(int(model.sensor_adr[s]), int(model.sensor_adr[s] + model.sensor_dim[s]))

@@ -1,0 +1,50 @@
+"""Pictures of environments, by the package's own renderer."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.arguments import whole_number
+from saltus.draw.renderer import Renderer, make_renderer
+from saltus.draw.scene.snapshot import Still
+from saltus.draw.scene.view import View
+from saltus.env.environment import CameraChoice, declared
+from saltus.env.episodes import Episodes
+from saltus.errors import OptionError
+
+RENDER_MODES = ("rgb_array",)
+
+
+@dataclass
+class Pictures:
+    """How simulations are drawn: `render_mode` ("rgb_array" or None), size in pixels and camera, as in `View`."""
+
+    render_mode: str | None = None
+    width: int = 480
+    height: int = 480
+    camera: CameraChoice = None
+    _renderer: Renderer | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.render_mode not in (None, *RENDER_MODES):
+            raise OptionError.unknown("render_mode", self.render_mode, RENDER_MODES)
+        whole_number("width", self.width, 1)
+        whole_number("height", self.height, 1)
+
+    def of(self, episodes: Episodes) -> tuple[NDArray[np.uint8], ...] | None:
+        """A picture [height, width, 3] of each simulation; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        if self._renderer is None:
+            camera = declared(episodes.environment, "camera") if self.camera is None else self.camera
+            view = View.of(width=self.width, height=self.height, camera=camera)
+            self._renderer = make_renderer(episodes.model, view)
+        fields = [episodes.read(name) for name in ("qpos", "mocap_pos", "mocap_quat")]
+        return tuple(self._renderer.draw(Still(*(x[i] for x in fields))) for i in range(episodes.n))
+
+    def close(self) -> None:
+        """Give back what the renderer holds."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None

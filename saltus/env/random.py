@@ -1,0 +1,75 @@
+"""Random numbers in terms: counter-based, so that they depend on nothing but seed, episode and draw.
+
+The generator is Philox4x32-10 (Salmon, Moraes, Dror & Shaw, Parallel random numbers: as easy as 1, 2, 3, SC 2011). Its
+key is the 64-bit seed of a simulation, its counter the number of the draw, 64 bits, and that of the episode, 64 bits.
+Each draw takes one block of four words of 32 bits, whether it is used or not.
+"""
+
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
+import math
+
+import numpy as np
+
+from saltus.number.components import lane_count, lane_set
+from saltus.number.kernels import kernel
+from saltus.number.structs import Struct
+
+# places in the rows of `e.random`
+KEY_LOW, KEY_HIGH, EPISODE, DRAW, NRANDOM = range(5)
+
+ROUNDS = 10
+MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)  # what is added to the key after each round
+WORD, WORD_MASK = np.uint64(32), np.uint64(0xFFFFFFFF)
+UNIT = 2.0**-53
+
+
+@kernel
+def philox(c0, c1, c2, c3, k0, k1):
+    """The block of a counter (c0, c1, c2, c3) under a key (k0, k1): four words of 32 bits, all in uint64."""
+    for _ in range(ROUNDS):
+        p, q = MULTIPLIER_0 * c0, MULTIPLIER_1 * c2
+        c0, c1, c2, c3 = (q >> WORD) ^ c1 ^ k0, q & WORD_MASK, (p >> WORD) ^ c3 ^ k1, p & WORD_MASK
+        k0, k1 = (k0 + WEYL_0) & WORD_MASK, (k1 + WEYL_1) & WORD_MASK
+    return c0, c1, c2, c3
+
+
+@kernel
+def next_block(e, lane):
+    """The next block of the simulation in a lane."""
+    draw, episode = np.uint64(e.random[lane, DRAW]), np.uint64(e.random[lane, EPISODE])
+    low, high = np.uint64(e.random[lane, KEY_LOW]), np.uint64(e.random[lane, KEY_HIGH])
+    e.random[lane, DRAW] = e.random[lane, DRAW] + 1
+    return philox(draw & WORD_MASK, draw >> WORD, episode & WORD_MASK, episode >> WORD, low, high)
+
+
+@kernel
+def unit(high, low):
+    """A multiple of 2⁻⁵³ in [0, 1) from two words."""
+    return np.float64(((high << WORD) | low) >> np.uint64(11)) * UNIT
+
+
+@kernel
+def uniform(e: Struct, low: float, high: float) -> float:
+    """A random number between low and high, uniformly distributed; one draw."""
+    x = 0.0 * e.steps
+    for lane in range(lane_count(x)):
+        a, b, _, _ = next_block(e, lane)
+        x = lane_set(x, lane, unit(a, b))
+    return low + (high - low) * x
+
+
+@kernel
+def normal(e: Struct) -> float:
+    """A random number of mean 0 and standard deviation 1, normally distributed; one draw.
+
+    By Box and Muller's transform of two uniform numbers, √(-2 ln(1 - u)) cos(2π v).
+    """
+    x = 0.0 * e.steps
+    for lane in range(lane_count(x)):
+        a, b, c, d = next_block(e, lane)
+        radius = math.sqrt(-2.0 * math.log(1.0 - unit(a, b)))
+        x = lane_set(x, lane, radius * math.cos(2.0 * math.pi * unit(c, d)))
+    return x

@@ -1,0 +1,163 @@
+"""Many environments at once as Gymnasium's `VectorEnv`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.env.environment import Environment
+from saltus.env.episodes import Episodes, Parameters
+from saltus.env.infos import Infos, VectorInfos, final_observations
+from saltus.env.loop import DISABLED, NEXT_STEP, SAME_STEP
+from saltus.env.pictures import RENDER_MODES, Pictures
+from saltus.env.spaces import action_space, observation_space, reset_mask, seed_keys
+from saltus.errors import OptionError
+from saltus.model.model import Model
+from saltus.simulate.batches.model import BatchModel
+from saltus.terminal.display import count
+
+MODES = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+
+
+#: Observations [n, nobservation], rewards [n], terminated [n], truncated [n], infos.
+VectorStep: TypeAlias = tuple[
+    NDArray[np.floating], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], VectorInfos
+]
+
+
+class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
+    """n simulations of an environment, whose whole step is one compiled call; made by `saltus.env.make_vec`.
+
+    It behaves as Gymnasium's `SyncVectorEnv` of n single environments, with equal numbers: observations [n,
+    nobservation], rewards [n], terminations and truncations [n], and infos as arrays with masks. All arrays are new.
+
+    A simulation that diverges, whose numbers are not finite any more, is terminated with reward 0 and the observation
+    of the step before, and infos report it as `diverged`.
+
+    `parameters`: those of the environment's terms, [n] each: `envs.parameters["forward_reward_weight"] = 2.0`.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        n: int,
+        *,
+        threads: int,
+        precision: str = "float64",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        info: bool = True,
+        pictures: Pictures | None = None,
+    ):
+        self.environment = environment
+        self._episodes = episodes = Episodes(environment, n, threads, precision)
+        self.num_envs = episodes.n
+        mode = _mode(autoreset_mode)
+        self._mode = MODES[mode]
+        self._pictures = pictures or Pictures()
+        self.render_mode = self._pictures.render_mode
+        fps = round(1.0 / (episodes.timestep * environment.frame_skip))
+        self.metadata = {"render_modes": list(RENDER_MODES), "render_fps": fps, "autoreset_mode": mode}
+        self.single_observation_space = observation_space(episodes)
+        self.single_action_space = action_space(episodes)
+        self.observation_space = batch_space(self.single_observation_space, n)
+        self.action_space = batch_space(self.single_action_space, n)
+        self._infos = Infos(episodes) if info else None
+        self._ended: NDArray[np.bool_] | None = None  # None before the first reset
+
+    def __repr__(self) -> str:
+        episodes = self._episodes
+        how = f"{episodes.precision}, {count(episodes.threads, 'thread')}"
+        return f"VectorEnvironment({type(self.environment).__name__}, n = {self.num_envs}, {how})"
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters of the environment's terms by name, [n] or [n, ...]: copies to read, to be assigned."""
+        return self._episodes.parameters
+
+    @property
+    def model(self) -> Model | BatchModel:
+        """The model; where `vary` names fields, [n, ...] each, they may be written to, as those of a `saltus.Batch`."""
+        return self._episodes.varied
+
+    def read(self, field: str) -> NDArray[np.floating]:
+        """A field of all simulations [n, ...], as in `Batch.read`: "qpos", "xpos", "sensordata", ..."""
+        return self._episodes.read(field)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: Mapping[str, object] | None = None
+    ) -> tuple[NDArray[np.floating], VectorInfos]:
+        """Begin an episode in all simulations, or in those of `options["reset_mask"]` [n].
+
+        `seed`: of simulation 0, the others have those that follow; or one for each; None: the next random numbers.
+        """
+        episodes = self._episodes
+        if seed is None or isinstance(seed, int | np.integer):
+            super().reset(seed=None if seed is None else int(seed))
+        chosen = reset_mask(options, self.num_envs)
+        if chosen is not None and self._ended is None:
+            raise ResetNeeded("the first reset must be of all simulations, without a mask")
+        if seed is not None:
+            self._seed(seed, chosen)
+        episodes.reset(chosen)
+        self._ended = episodes.results.ended
+        infos = {} if self._infos is None else self._infos.of_reset()
+        return episodes.results.observations.copy(), infos
+
+    def step(self, actions: ArrayLike) -> VectorStep:
+        """One step of all simulations with actions [n, naction].
+
+        Returns:
+            Observations [n, nobservation], rewards [n], whether episodes have terminated [n], whether they have been
+            truncated [n], infos.
+        """
+        episodes = self._episodes
+        if self._ended is None:
+            raise ResetNeeded("call reset before the first step")
+        if self._mode == DISABLED and self._ended.any():
+            first = int(np.flatnonzero(self._ended)[0])
+            raise ResetNeeded(
+                f"the episode of simulation {first} has ended; reset it by options={{'reset_mask': mask}}"
+            )
+        given = np.asarray(actions)
+        if given.shape != self.action_space.shape:
+            raise OptionError(f"actions have shape {self.action_space.shape}, not {given.shape}")
+        episodes.step(given, self._mode)
+        results, ended = episodes.results, episodes.results.ended
+        self._ended = ended
+        infos = {} if self._infos is None else self._infos.of_step(self._mode, ended)
+        if self._infos is None and self._mode == SAME_STEP and ended.any():
+            infos = final_observations(results, ended)
+        copies = results.observations.copy(), results.rewards.copy()
+        return *copies, results.terminated.copy(), results.truncated.copy(), infos
+
+    def _seed(self, seed: int | Sequence[int | None], chosen: NDArray[np.bool_] | None) -> None:
+        """New random numbers, of those that have a seed."""
+        if isinstance(seed, int | np.integer):
+            self._episodes.seed(seed_keys(seed, self.num_envs), chosen)
+            return
+        given = np.array([one is not None for one in seed], bool)
+        keys = seed_keys([0 if one is None else one for one in seed], self.num_envs)
+        self._episodes.seed(keys, given if chosen is None else given & chosen)
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """A picture [height, width, 3] of each simulation, with render_mode "rgb_array"; else None."""
+        return self._pictures.of(self._episodes)
+
+    def close_extras(self, **kwargs: object) -> None:
+        """Give back what drawing has taken."""
+        self._pictures.close()
+
+
+def _mode(given: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(given)
+    except ValueError:
+        raise OptionError.unknown("autoreset_mode", given, [mode.value for mode in AutoresetMode]) from None
