@@ -60,7 +60,7 @@ def tendons(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> Tendon
 _ELEMENT = ("path_type", "path_obj1", "path_obj2", "path_geom", "path_side", "path_factor")
 
 
-def parameters(m: mujoco.MjModel, left_out: frozenset[str] = frozenset()) -> dict[str, np.ndarray]:
+def parameters(m: Any, left_out: frozenset[str] = frozenset()) -> dict[str, np.ndarray]:
     """Springs, dampers and inertia, with what actuators add through their gear; what flags switch off is zero."""
     names = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "armature")
     values = {f"tendon_{name}": getattr(m, f"tendon_{name}") for name in names}

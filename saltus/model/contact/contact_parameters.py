@@ -106,7 +106,7 @@ def soft_laws(
         "damping": damping,
         "damping_tangent": np.where(own, across, damping),
         "impedance": impedance,
-        "direct": (solref <= 0).all(axis=-1),
+        "direct": np.asarray((solref <= 0).all(axis=-1)),
     }
 
 

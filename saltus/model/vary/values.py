@@ -108,7 +108,8 @@ def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
 
 
 def _soft(s: Stack, names: str, k: np.ndarray, safe: float) -> dict[str, np.ndarray]:
-    return soft_laws(*[getattr(s, names.format(x))[..., k, :] for x in ("ref", "imp")], safe)
+    solref, solimp = (getattr(s, names.format(x))[..., k, :] for x in ("ref", "imp"))
+    return soft_laws(solref, solimp, safe)
 
 
 def _pairs(s: Stack, geoms1: np.ndarray, geoms2: np.ndarray) -> list[Pair]:

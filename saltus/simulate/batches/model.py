@@ -71,6 +71,12 @@ class _Options:
 class NamedFields:
     """The fields of one object in all simulations: `mass` of a body is body_mass [n] of it, as a view."""
 
+    _model: Model
+    _varied: VariedModel | None
+    _kind: str
+    _name: str
+    _number: int
+
     def __init__(self, model: Model, varied: VariedModel | None, kind: str, name: str):
         number = model.id(kind, name)
         self.__dict__.update(_varied=varied, _kind=kind, _name=name, _number=number, _model=model)

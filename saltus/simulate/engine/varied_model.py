@@ -25,14 +25,15 @@ class VariedModel:
     `update`.
     """
 
-    def __init__(self, model: Model, names: Sequence[str], n: int, groups: int, timestep: float, struct: Struct):
+    def __init__(self, model: Model, names: Sequence[str], n: int, groups: int, timestep: float | None, struct: Struct):
         self.model, self.n, self._struct = model, n, struct
         self._m = copy.copy(model.mj_model)  # to be written to
         if model.muscles:
             raise OptionError("vary: laws of muscles that replace those of actuators cannot vary")
         self.names = check_names(self._m, names)
         self._with_constants = needs_constants(self.names)
-        self._safe = safe_timestep(self._m, timestep)
+        # steps of adaptive integrators are not what time constants are measured against
+        self._safe = safe_timestep(self._m, float(model.opt.timestep if timestep is None else timestep))
         self.fields: dict[str, NDArray[np.float64]] = {}
         for name in self.names:
             value = np.asarray(value_of(self._m, name), float)
