@@ -211,12 +211,12 @@ PAIRS = [(name, parameter) for name in CALLS for parameter in parameters_of(name
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Files of odd names go where they do no harm; pages, which take seconds to compile, are not."""
+    """Files of odd names go where they do no harm, and nobody waits until a page is compiled, which takes seconds."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("saltus.lab.standalone.page.program", good_enough)
+    monkeypatch.setattr("saltus.lab.standalone.page.program", instead_of_compiling)
 
 
-def good_enough(*_):
+def instead_of_compiling(*_):
     raise SaltusError("these arguments would be compiled")
 
 
@@ -266,4 +266,7 @@ def test_each_good_call_is_one():
     """Else the walk would end at the first argument that is missing."""
     for name in ("load", "n_link", "Simulation", "Batch", "sweep", "simulate", "Simulation.run", "friction_contact"):
         called(name, GOOD[name])
+    for name in ("page", "Model.page", "Simulation.page"):
+        with pytest.raises(SaltusError, match="would be compiled"):
+            called(name, GOOD[name])
     assert os.listdir() == []
