@@ -121,6 +121,9 @@ GOOD = {  # what a call needs to be one, by name
     "ContactLaw.unclipped_force": dict(r=-1e-3),
     "ContactLaw.impedance": dict(r=-1e-3),
     "ContactLaw.shortest_time_at": dict(d=0.9),
+    "page": dict(what="pendulum", path="page.html", integrators=["euler"]),
+    "Model.page": dict(path="page.html", integrators=["euler"]),
+    "Simulation.page": dict(path="page.html", integrators=["euler"]),
     "Equations.acceleration": dict(q=[0.1], v=[0.0]),
     "Equations.multipliers": dict(q=[0.1], v=[0.0]),
     "Equations.from_joint": dict(qpos=[0.1], qvel=[0.0]),
@@ -212,8 +215,13 @@ PAIRS = [(name, parameter) for name in CALLS for parameter in parameters_of(name
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """Files of odd names go where they do no harm."""
+    """Files of odd names go where they do no harm, and nobody waits until a page is compiled, which takes seconds."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("saltus.lab.standalone.page.program", instead_of_compiling)
+
+
+def instead_of_compiling(*_):
+    raise SaltusError("these arguments would be compiled")
 
 
 def ends_well(do):
@@ -262,4 +270,7 @@ def test_each_good_call_is_one():
     """Else the walk would end at the first argument that is missing."""
     for name in ("load", "n_link", "Simulation", "Batch", "sweep", "simulate", "Simulation.run", "friction_contact"):
         called(name, GOOD[name])
+    for name in ("page", "Model.page", "Simulation.page"):
+        with pytest.raises(SaltusError, match="would be compiled"):
+            called(name, GOOD[name])
     assert os.listdir() == []

@@ -158,7 +158,7 @@ def _steps(sim: Simulation) -> int:
         try:
             sim.step(steps)
         except DivergenceError:
-            steps //= 4
+            steps = max(1, steps // 4)
             break
         spent = time.perf_counter() - started
     sim.engine.go_to(begin)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from saltus.arguments import words
 from saltus.errors import OptionError
 from saltus.lab.messages.ear import Ear
 from saltus.lab.view.drawings import Drawing, arrow, line, sphere, text
@@ -208,7 +209,7 @@ def open(
 
     warned: list[str] = []
     with Ear(warned.append):
-        scene = find_scene(what, options, list(ignore))
+        scene = find_scene(what, options, words("ignore", ignore))
     lab = Lab(scene, options, port)
     for warning in warned:
         lab.warn(warning)

@@ -1,6 +1,6 @@
 """`saltus bench page`: rows, sizes, the refusal of what cannot be a page, and motions that end early.
 
-Reference: the page's own file, and a pendulum that diverges under explicit Euler's sibling at large steps.
+Reference: the page's own file, and a double pendulum, which diverges under explicit Euler with steps of 0.2 s.
 """
 
 import json
@@ -8,6 +8,7 @@ import json
 import pytest
 
 from saltus.bench.page import _native, _steps, bench_page, measure
+from saltus.errors import DivergenceError
 from saltus.lab.scene.choose import find_scene
 
 
@@ -30,3 +31,5 @@ def test_a_motion_that_diverges_is_timed_before():
     steps = _steps(sim)
     sim.step(steps)
     assert 0 < steps and sim.time > 0
+    with pytest.raises(DivergenceError):
+        sim.step(4 * steps)

@@ -391,7 +391,9 @@ def test_a_drag_names_the_point_in_the_body_and_the_target_in_the_world(browser)
         assert first["body"] == last["body"] == 1 and first["point"] == pytest.approx(last["point"], abs=1e-6)
         x, y, z = first["point"]
         grabbed = centre + [-y, x, z]
-        assert np.linalg.norm(grabbed - centre) == pytest.approx(0.2, rel=0.01)  # on the sphere, drawn by triangles
+        # on the sphere, drawn without a graphics processor by 16 times 10 faces, whose middles lie inside
+        deepest = np.cos(np.pi / 16) * np.cos(np.pi / 20)
+        assert deepest * 0.2 <= np.linalg.norm(grabbed - centre) <= 0.2 * (1 + 1e-5)
         assert pixel_by_hand(grabbed, box) == pytest.approx(tuple(start), abs=0.1)
         assert first["target"] == pytest.approx(grabbed, abs=1e-5)
         assert pixel_by_hand(last["target"], box) == pytest.approx(tuple(start + [40, -30]), abs=0.1)

@@ -21,6 +21,7 @@ import saltus
 from saltus.contact.mujoco.collision import attach
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
+from saltus.number.kinds import lane64
 from saltus.number.structs import Struct
 from saltus.sense.contact_sensor import contact_sensor
 from saltus.simulate.engine import loops
@@ -124,13 +125,13 @@ def test_sensors(pair):
 @pytest.mark.slow
 def test_lanes(pair):
     m, model = pair
-    found = states(m, 8)
+    found = states(m, lane64.width)
     d = lanes(model, found)
     attach(model, d)
     sense(model, d)
     for k, state in enumerate(found):
         compare(m, d.sensordata[:, k], reference(m, state))
-    alone = lanes(model, [found[3]] * 8)
+    alone = lanes(model, [found[1]] * lane64.width)
     attach(model, alone)
     sense(model, alone)
-    assert same_bits(alone.sensordata[:, 3], d.sensordata[:, 3])
+    assert same_bits(alone.sensordata[:, 1], d.sensordata[:, 1])

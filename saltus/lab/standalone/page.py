@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from saltus.arguments import flag, path_of, positive, words
 from saltus.errors import OptionError, warn
 from saltus.lab.data.recording import Downloads
 from saltus.lab.scene.choose import find_scene
@@ -75,13 +76,17 @@ def page(
             an integrator or law is unknown.
         RecordError: the file cannot be written.
     """
-    check_writable(path, what="page")
+    check_writable(path_of("path", path), what="page")
+    integrators, contacts = (
+        None if chosen is None else words(name, chosen)
+        for name, chosen in (("integrators", integrators), ("contacts", contacts))
+    )
     given = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
     given |= {"restitution": restitution, "friction": friction}
     options: dict[str, object] = {name: value for name, value in given.items() if value is not None}
-    options |= {"speed": speed} if speed != 1.0 else {}
-    options |= {} if playing else {"playing": False}
-    scene = find_scene(what, dict(options), list(ignore))
+    options |= {"speed": pace} if (pace := positive("speed", speed)) != 1.0 else {}
+    options |= {} if flag("playing", playing) else {"playing": False}
+    scene = find_scene(what, dict(options), words("ignore", ignore))
     write_whole(path, page_html(scene, options, integrators, contacts, progress).encode(), what="page")
     return Path(path)
 
