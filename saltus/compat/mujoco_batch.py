@@ -6,9 +6,10 @@ A program that uses `mujoco.batch` runs on Saltus's engine with one import chang
 
 State fields that `bind` gives are views of `state`, whose rows are MuJoCo's state vectors (mjSTATE_INTEGRATION): what
 is written there counts at the next call. Derived fields are refreshed by every call, and as in MuJoCo describe the
-state before the last substep. `qacc_warmstart` is where Saltus's solver begins. Not there: per-simulation fields of the
-model (`expand`, `set_const`, `set_models`) and `ray`. A simulation that diverges is an error, where MuJoCo resets it
-and counts a warning.
+state before the last substep. `qacc_warmstart` is where Saltus's solver begins. `expand` gives a real field of the
+model values of its own in each simulation; what mj_setConst derives from them always follows, so that `set_const` only
+makes it follow at once. Not there: `ray`. A simulation that diverges is an error, where MuJoCo resets it and counts a
+warning.
 """
 
 import copy
@@ -35,6 +36,7 @@ from saltus.compat.mujoco_fields import (
     STATE_FIELDS,
     VELOCITIES,
 )
+from saltus.compat.mujoco_models import differences, expandable, put_into
 from saltus.compat.mujoco_named import NamedView
 from saltus.errors import DivergenceError, OptionError, SaltusError
 
@@ -60,9 +62,10 @@ class Batch:
     """
 
     def __init__(self, model: mujoco.MjModel, nsim: int, nthread: int = 0, persistent: bool = False):
-        threads = whole_number("nthread", nthread) or None
-        self._batch = import_module("saltus.simulate.batch").Batch(model, nsim, threads)  # a layer above
         self.model, self._persistent = model, bool(persistent)
+        self._expanded: dict[str, NDArray[np.float64]] = {}
+        self._models: mujoco.MjModel | tuple[mujoco.MjModel, ...] | None = None
+        self._make_batch(nsim, whole_number("nthread", nthread) or None)
         self._data = mujoco.MjData(model)  # for shapes, and states at the start
         sizes = {name: mujoco.mj_stateSize(model, bit) for name, bit in STATE_FIELDS.items()}
         ends = np.cumsum([*sizes.values()]).tolist()
@@ -238,15 +241,15 @@ class Batch:
     # ------------------------------------------------------------ one simulation, and points of bodies
 
     def get_model(self, sim: int, model: mujoco.MjModel | None = None) -> mujoco.MjModel:
-        """The model of a simulation: a copy of the batch's."""
+        """The model of a simulation: a copy of the batch's, with the values of its own."""
         if model is not None:
             raise OptionError("get_model cannot write into a model; leave the argument out and use what is returned")
-        return copy.copy(self.model)
+        return put_into(copy.copy(self.model), self._expanded, self._sim(sim))
 
     def get_data(self, sim: int, data: mujoco.MjData | None = None) -> mujoco.MjData:
         """The state of a simulation in an MjData; run mujoco.mj_forward for derived fields."""
         data = mujoco.MjData(self.model) if data is None else data
-        mujoco.mj_setState(self.model, data, self.state[sim], int(mujoco.mjtState.mjSTATE_INTEGRATION))
+        mujoco.mj_setState(self.model, data, self.state[self._sim(sim)], int(mujoco.mjtState.mjSTATE_INTEGRATION))
         return data
 
     def jac(
@@ -264,29 +267,84 @@ class Batch:
         translation = acts * (moving + np.cross(turning, arm[:, None]))
         return translation.transpose(0, 2, 1), (acts * turning).transpose(0, 2, 1)
 
+    # ------------------------------------------------------------ models of their own
+
+    def expand(self, name: str) -> NDArray[np.float64]:
+        """The live array [nsim, ...] of a field of the model, such as "body_mass" or "opt.gravity", one for each.
+
+        What is written there, and what mj_setConst derives from it, counts at the next call.
+        """
+        if self._models is not None:
+            raise OptionError("expand: the simulations have models of the caller (set_models)")
+        if name not in self._expanded:
+            values = expandable(self.model, name)
+            self._expanded[name] = np.broadcast_to(values, (self.nsim, *values.shape)).copy()
+            self._make_batch(self.nsim, self.nthread)
+        return self._expanded[name]
+
+    def expanded(self, name: str) -> NDArray[np.float64] | None:
+        """The values [nsim, ...] of a field of the model, read-only, or None where they are the same in all."""
+        if name not in self._expanded:
+            expandable(self.model, name)
+            return None
+        out = self._expanded[name].view()
+        out.flags.writeable = False
+        return out
+
+    def set_const(self, ids: ArrayLike | None = None) -> None:
+        """Let what was written into fields of the model take effect at once, with what mj_setConst derives from it."""
+        if self._models is not None:
+            raise OptionError("set_const: the simulations have models of the caller (set_models)")
+        self._ids(ids)
+        self._push_models()
+
+    def set_models(self, models: Sequence[mujoco.MjModel] | mujoco.MjModel | None) -> None:
+        """Let simulation i have the values of models[i], or all those of one; None: of the batch's model.
+
+        They may differ from the batch's model in what `expand` takes, and in what steps do not read.
+        """
+        if self._models is None and self._expanded:
+            raise OptionError(f"set_models: {', '.join(self._expanded)} have been expanded")
+        each = [self.model if models is None else models] * self.nsim
+        if models is not None and not isinstance(models, mujoco.MjModel):
+            models = each = tuple(models)
+            if len(each) != self.nsim:
+                raise OptionError(f"set_models: {self.nsim} models are needed, not {len(each)}")
+        self._expanded = differences(self.model, each)
+        self._models = models
+        self._make_batch(self.nsim, self.nthread)
+        self._push_models()
+
+    @property
+    def models(self) -> mujoco.MjModel | tuple[mujoco.MjModel, ...] | None:
+        """What `set_models` was given; None: all have the batch's model."""
+        return self._models
+
     # ------------------------------------------------------------ what is not there
-
-    def expand(self, name: str) -> Never:
-        """Not there: fields of the model are the same in all simulations."""
-        raise _missing("expand")
-
-    def expanded(self, name: str) -> None:
-        """None: no field of the model differs between simulations."""
-        return None
-
-    def set_const(self, ids: ArrayLike | None = None) -> Never:
-        """Not there: fields of the model are the same in all simulations."""
-        raise _missing("set_const")
-
-    def set_models(self, models: Sequence[mujoco.MjModel] | mujoco.MjModel | None) -> Never:
-        """Not there: all simulations have the batch's model."""
-        raise _missing("set_models")
 
     def ray(self, pnt: ArrayLike, vec: ArrayLike) -> Never:
         """Not there: use mujoco.mj_ray with `get_data`."""
         raise OptionError("ray is not available here; call mujoco.mj_ray with get_model(i) and get_data(i)")
 
     # ------------------------------------------------------------ within
+
+    def _make_batch(self, nsim: int, threads: int | None) -> None:
+        """The engine, in which the fields that have been expanded vary; its states come with the next call."""
+        make = import_module("saltus.simulate.batch").Batch  # a layer above
+        self._batch = make(self.model, nsim, threads, vary=tuple(self._expanded))
+
+    def _push_models(self) -> None:
+        """The engine's models ← the fields that have been expanded."""
+        for name, values in self._expanded.items():
+            part, _, field = name.rpartition(".")
+            setattr(self._batch.model.opt if part else self._batch.model, field, values)
+        if self._expanded:
+            self._batch.model_of(0)  # lets it take effect
+
+    def _sim(self, sim: int) -> int:
+        if not 0 <= sim < self.nsim:
+            raise OptionError(f"sim must be from 0 to {self.nsim - 1}, got {sim}")
+        return int(sim)
 
     def _ids(self, ids: ArrayLike | None) -> NDArray[np.int64]:
         """Numbers of simulations from ascending numbers or a mask."""
@@ -317,7 +375,8 @@ class Batch:
         return row
 
     def _push(self) -> None:
-        """The engine's states ← the rows."""
+        """The engine's states and models ← the rows, and the fields that have been expanded."""
+        self._push_models()
         self._batch.reset(self._batch.diverged)
         for name, values in self._fixed.items():
             if np.any(self.state[:, self._spans[name]] != values):
@@ -376,10 +435,3 @@ def _moves(m: mujoco.MjModel, body: int) -> NDArray[np.bool_]:
         moves[first : first + m.body_dofnum[body]] = m.body_dofnum[body] > 0
         body = m.body_parentid[body]
     return moves
-
-
-def _missing(name: str) -> OptionError:
-    return OptionError(
-        f"{name} is not available here: per-simulation fields of the model are not supported by "
-        "saltus.compat.mujoco_batch; all simulations of a batch have the same model"
-    )

@@ -1,6 +1,8 @@
-"""MuJoCo's fields of a state, and the stages of mj_forward that compute the others."""
+"""MuJoCo's fields of a state, the stages of mj_forward that compute the others, and fields of the model."""
 
 import mujoco
+
+from saltus.model.vary.fields import MAY_VARY
 
 #: Components of a row of `state`, in their order: mjtState's names for fields of MjData.
 STATE_FIELDS = {
@@ -47,7 +49,7 @@ DERIVED = OF_POSITIONS | OF_VELOCITIES | OF_ACCELERATIONS | MIXED
 
 #: Fields of MjData that `bind` accepts, and fields of MjModel that `expand` accepts.
 DATA_FIELDS: frozenset[str] = DERIVED | {*STATE_FIELDS}
-MODEL_FIELDS: frozenset[str] = frozenset()
+MODEL_FIELDS: frozenset[str] = frozenset(MAY_VARY)
 
 NONE, POSITIONS, VELOCITIES, ACCELERATIONS = (
     int(getattr(mujoco.mjtStage, f"mjSTAGE_{stage}")) for stage in ("NONE", "POS", "VEL", "ACC")

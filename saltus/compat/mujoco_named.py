@@ -1,12 +1,14 @@
 """One object's parts of the fields of a batch, by MuJoCo's attributes: `batch.joint("hinge").qpos`."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from saltus.compat.mujoco_fields import MODEL_FIELDS
 from saltus.errors import OptionError, UnknownName
+from saltus.model.vary.fields import PREFIXES
 
 
 class HasFields(Protocol):
@@ -20,11 +22,15 @@ class HasFields(Protocol):
 
     def bind(self, name: str) -> NDArray[np.float64]: ...
 
+    def expand(self, name: str) -> NDArray[np.float64]: ...
+
+    def expanded(self, name: str) -> NDArray[np.float64] | None: ...
+
 
 class NamedView:
     """The parts [nsim, ...] of fields that belong to one object, as MjData's and MjModel's named views give them.
 
-    Those of the state can be assigned. Those of the model are the same in all simulations, and read-only.
+    Those of the state can be assigned, and those of the model that may differ between simulations, which expands them.
     """
 
     id: int
@@ -44,18 +50,44 @@ class NamedView:
         part = self._part(name)
         if part is not None:
             return part
-        own = getattr(getattr(self._batch.model, self._kind)(self.id), name, None)
-        if name.startswith("_") or not isinstance(own, np.ndarray):
+        own = None if name.startswith("_") else getattr(self._in_model(), name, None)
+        if not isinstance(own, np.ndarray):
             raise AttributeError(f"a {self._kind} has no field {name!r} here")
-        return np.broadcast_to(own, (self._batch.nsim, *own.shape))
+        field = self._model_field(name)
+        values = None if field is None else self._batch.expanded(field)
+        if values is None:
+            return np.broadcast_to(own, (self._batch.nsim, *own.shape))
+        return self._slice(values, own, getattr(self._batch.model, field))
 
     def __setattr__(self, name: str, value: ArrayLike) -> None:
         part = self._part(name)
         if part is None:
-            raise OptionError(f"{name} of a {self._kind} cannot be set: the model is the same in all simulations")
+            field = self._model_field(name)
+            if field is None:
+                raise OptionError(f"{name} of a {self._kind} cannot differ between simulations")
+            own, whole = getattr(self._in_model(), name), getattr(self._batch.model, field)
+            part = self._slice(self._batch.expand(field), own, whole)
         if not part.flags.writeable:
             raise OptionError(f"{name} of a {self._kind} is computed and cannot be set")
         part[...] = value
+
+    def _in_model(self) -> Any:
+        return getattr(self._batch.model, self._kind)(self.id)
+
+    def _model_field(self, name: str) -> str | None:
+        """The field of MjModel in which the object's attribute lies and which may differ between simulations."""
+        for prefix in PREFIXES.get(self._kind, ()):
+            if f"{prefix}_{name}" in MODEL_FIELDS:
+                own, whole = getattr(self._in_model(), name, None), getattr(self._batch.model, f"{prefix}_{name}")
+                if isinstance(own, np.ndarray) and own.size and np.may_share_memory(own, whole):
+                    return f"{prefix}_{name}"
+        return None
+
+    def _slice(self, rows: NDArray[np.float64], own: np.ndarray, whole: np.ndarray) -> NDArray[np.float64]:
+        """The columns of rows [nsim, ...] at which an object's part lies in the whole of a field."""
+        first = (own.ctypes.data - whole.ctypes.data) // whole.itemsize
+        flat = rows.reshape(self._batch.nsim, -1)
+        return flat[:, first : first + own.size].reshape(self._batch.nsim, *own.shape)
 
     def _part(self, name: str) -> NDArray[np.float64] | None:
         """A view of the field of MjData in which the object's attribute lies; None for no such field."""
@@ -66,9 +98,7 @@ class NamedView:
         for field in _candidates(self._kind, name):
             whole = getattr(data, field, None)
             if isinstance(whole, np.ndarray) and own.size and np.may_share_memory(own, whole):
-                first = (own.ctypes.data - whole.ctypes.data) // whole.itemsize
-                rows = self._batch.bind(field).reshape(self._batch.nsim, -1)
-                return rows[:, first : first + own.size].reshape(self._batch.nsim, *own.shape)
+                return self._slice(self._batch.bind(field), own, whole)
         return None
 
 

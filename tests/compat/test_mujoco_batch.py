@@ -150,8 +150,8 @@ def test_named_views_set_states(both):
     assert_same(both)
     with pytest.raises(OptionError, match="xpos of a body is computed"):
         both[1].body("pole").xpos = 0.0
-    with pytest.raises(OptionError, match="mass of a body cannot be set"):
-        both[1].body("pole").mass = 1.0
+    with pytest.raises(OptionError, match="parentid of a body cannot differ"):
+        both[1].body("pole").parentid = 1
     with pytest.raises(KeyError, match="pola"):
         both[1].body("pola")
     with pytest.raises(AttributeError, match="'nope'"):
@@ -208,18 +208,66 @@ def test_names():
     """Fields that are bound are MuJoCo's, and all that Saltus computes."""
     ours = mujoco_batch.DATA_FIELDS
     assert ours <= mujoco.batch.DATA_FIELDS
-    assert fields.READABLE - ours == {"control_prm", "cfrc_body", "actuator_moment"}  # moment: dense here, sparse there
+    own = {"control_prm", "actuation_state", "cfrc_body", "actuator_moment"}  # moment: dense here, sparse there
+    assert fields.READABLE - ours == own
     public = {name for name in dir(mujoco.batch.Batch) if not name.startswith("_")}
     there = {name for name in dir(mujoco_batch.Batch) if not name.startswith("_")}
-    assert public - there == {"camera", "equality", "keyframe", "light", "material", "models", "numeric", "pair"}
+    assert public - there == {"camera", "equality", "keyframe", "light", "material", "numeric", "pair"}
+    assert mujoco.batch.MODEL_FIELDS >= mujoco_batch.MODEL_FIELDS
+
+
+def test_fields_of_the_model(both):
+    """Expanded before and between steps, by name and by object, with what mj_setConst derives."""
+    for batch in both:
+        rng = np.random.default_rng(5)
+        assert batch.expanded("body_mass") is None
+        batch.expand("dof_damping")[:, 0] *= rng.uniform(0.5, 2.0, N)
+        batch.body("pole").mass = 0.2 * rng.uniform(0.5, 2.0, (N, 1))
+        batch.set_const()
+        batch.step(nstep=20)
+        batch.expand("opt.gravity")[:, 2] += rng.normal(size=N)
+        batch.actuator("push").gear = [[4, 0, 0, 0, 0, 0]]
+        batch.ctrl = rng.uniform(-1, 1, (N, 2))
+        batch.set_const([1, 2])
+        batch.set_const()
+        batch.step(nstep=30)
+    assert_same(both, ("state", "xpos"))
+    for name in ("body_mass", "dof_damping"):
+        assert_array_equal(both[1].expanded(name), both[0].expanded(name))
+    assert np.ptp(both[1].body("pole").mass) > 0.05
+    theirs, ours = (batch.get_model(3) for batch in both)
+    for name in ("body_mass", "dof_damping", "body_subtreemass", "dof_invweight0"):
+        assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-15)
+    with pytest.raises(ValueError, match="read-only"):
+        both[1].expanded("body_mass")[0] = 1.0
+
+
+def test_models_of_the_caller(both):
+    """A model for each simulation, then one for all, then the batch's."""
+    models = [mujoco.MjModel.from_xml_string(XML.replace('mass="0.2"', f'mass="{0.1 + 0.1 * i}"')) for i in range(N)]
+    for given in (models, models[3], None):
+        for batch in both:
+            batch.set_models(given)
+            batch.step(nstep=20)
+        assert_same(both)
+    assert both[1].models is None
+    both[1].set_models(models)
+    assert both[1].models == tuple(models)
+    with pytest.raises(OptionError, match=r"set_models"):
+        both[1].expand("body_mass")
+    other = mujoco.MjModel.from_xml_string(XML.replace('dyntype="filter"', 'dyntype="filterexact"'))
+    with pytest.raises(OptionError, match="actuator_dyntype of model 0 is not the batch's, and it cannot vary"):
+        both[1].set_models([other] * N)
+    with pytest.raises(OptionError, match="5 models are needed, not 2"):
+        both[1].set_models(models[:2])
 
 
 def test_what_is_not_there(both):
     ours = both[1]
-    for call in (lambda: ours.expand("body_mass"), ours.set_const, lambda: ours.set_models(None)):
-        with pytest.raises(OptionError, match="per-simulation fields of the model"):
-            call()
-    assert ours.expanded("body_mass") is None
+    with pytest.raises(OptionError, match="geom_type"):
+        ours.expand("geom_type")
+    with pytest.raises(OptionError, match="body_invweight0 cannot be set here: it follows"):
+        ours.expand("body_invweight0")
     with pytest.raises(OptionError, match="mj_ray"):
         ours.ray([0, 0, 1], [0, 0, -1])
     with pytest.raises(OptionError, match="did you mean 'xpos'"):

@@ -26,7 +26,19 @@ _OWN = {
     "actuator": "gear gainprm biasprm dynprm ctrlrange forcerange actrange damping dampingpoly armature lengthrange",
     "eq": "data solref solimp",
 }
+#: Prefixes of the fields of MuJoCo's model that belong to objects of a kind.
+PREFIXES = {
+    "body": ("body",),
+    "joint": ("jnt", "dof", "qpos"),
+    "geom": ("geom",),
+    "site": ("site",),
+    "tendon": ("tendon",),
+    "actuator": ("actuator",),
+    "equality": ("eq",),
+    "pair": ("pair",),
+}
 OPTIONS = ("opt.gravity", "opt.magnetic", "opt.impratio")
+UNIT_TOLERANCE = 1e-9  # of lengths of axes and quaternions
 MAY_VARY = (*(f"{kind}_{name}" for kind, names in _OWN.items() for name in names.split()), *OPTIONS)
 
 # fields from which MuJoCo derives nothing when constants are set (mj_setConst)
@@ -70,6 +82,10 @@ def check_values(m: mujoco.MjModel, name: str, values: np.ndarray, index: np.nda
             raise OptionError(f"{name} must be positive{_where(wrong, index)}")
     if NOT_NEGATIVE.search(name) and (values < 0).any():
         raise OptionError(f"{name} must not be negative{_where(values < 0, index)}")
+    if name.endswith(("quat", "axis")):
+        wrong = abs(np.linalg.norm(values, axis=-1) - 1.0) > UNIT_TOLERANCE
+        if wrong.any():
+            raise OptionError(f"{name} must have length 1{_where(wrong, index)}")
     _check_zeros(m, name, values, index)
     if name in ("body_pos", "body_quat") and m.njnt:
         free = (m.body_jntnum > 0) & (m.jnt_type[np.minimum(m.body_jntadr, m.njnt - 1)] == FREE)

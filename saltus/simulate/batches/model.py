@@ -8,23 +8,12 @@ from numpy.typing import NDArray
 from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.model.model import Model
+from saltus.model.vary.fields import PREFIXES
 from saltus.simulate.batches.state import indices
 from saltus.simulate.engine.batch_states import BatchStates
 from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.turn import Turn, in_turn
 from saltus.simulate.engine.varied_model import VariedModel
-
-#: Prefixes of the fields of MuJoCo's model that belong to objects of a kind.
-PREFIXES = {
-    "body": ("body",),
-    "joint": ("jnt", "dof", "qpos"),
-    "geom": ("geom",),
-    "site": ("site",),
-    "tendon": ("tendon",),
-    "actuator": ("actuator",),
-    "equality": ("eq",),
-    "pair": ("pair",),
-}
 
 
 class BatchModel:

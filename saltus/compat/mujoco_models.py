@@ -1,0 +1,66 @@
+"""Fields of the model that differ from simulation to simulation, as mujoco.batch keeps them."""
+
+from collections.abc import Mapping, Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import OptionError
+from saltus.model.vary.fields import CONSTANTS, MAY_VARY, value_of
+
+#: What follows from other fields by mj_setConst or by the compiler of models, and needs no values of its own.
+FOLLOWS = {*CONSTANTS, "geom_rbound", "geom_aabb", "bvh_aabb", "dof_M0", "dof_length", "actuator_length0"}
+FOLLOWS |= {"efm0_L", "body_simple", "dof_simplenum", "light_pos0", "light_poscom0", "light_dir0", "D_diag"}
+#: What steps do not read.
+LOOKS = ("key_", "mat_", "light_", "tex_", "skin_", "name", "cam_", "paths")
+
+
+def expandable(m: mujoco.MjModel, name: str) -> NDArray[np.float64]:
+    """The values of a field that may differ between simulations; OptionError for any other."""
+    if name not in MAY_VARY:
+        if name in FOLLOWS:
+            raise OptionError(f"{name} cannot be set here: it follows by itself from the fields it is derived from")
+        raise OptionError.unknown("field of the model that may differ between simulations", name, MAY_VARY)
+    values = np.asarray(value_of(m, name), float)
+    if not values.size:
+        raise OptionError(f"the model has no {name}")
+    return values
+
+
+def differences(m: mujoco.MjModel, models: Sequence[mujoco.MjModel]) -> dict[str, NDArray[np.float64]]:
+    """The fields [n, ...] in which any of `models` differs from `m`; OptionError where one may not differ."""
+    found: dict[str, NDArray[np.float64]] = {}
+    for name in [*_arrays(m), *_options(m)]:
+        own = np.asarray(value_of(m, name))
+        theirs = [np.asarray(value_of(other, name)) for other in models]
+        sizes = next((i for i, values in enumerate(theirs) if values.shape != own.shape), None)
+        if sizes is not None:
+            raise OptionError(f"set_models: {name} of model {sizes} has shape {theirs[sizes].shape}, not {own.shape}")
+        changed = [i for i, values in enumerate(theirs) if not np.array_equal(values, own)]
+        if not changed or name in FOLLOWS or name.startswith(LOOKS) or name.endswith(("_rgba", "_user", "_group")):
+            continue
+        if name not in MAY_VARY:
+            raise OptionError(f"set_models: {name} of model {changed[0]} is not the batch's, and it cannot vary")
+        found[name] = np.array(theirs, float)
+    return found
+
+
+def put_into(m: mujoco.MjModel, values: Mapping[str, NDArray[np.float64]], sim: int) -> mujoco.MjModel:
+    """The model with the values of one simulation, and what mj_setConst derives from them."""
+    for name, each in values.items():
+        value_of(m, name)[...] = each[sim]
+    mujoco.mj_setConst(m, mujoco.MjData(m))
+    return m
+
+
+def _arrays(m: mujoco.MjModel) -> list[str]:
+    """Names of a model's fields that are arrays of numbers."""
+    names = [name for name in dir(m) if not name.startswith("_")]
+    return [name for name in names if isinstance(getattr(m, name), np.ndarray)]
+
+
+def _options(m: mujoco.MjModel) -> list[str]:
+    """Names of a model's options."""
+    names = [name for name in dir(m.opt) if not name.startswith("_")]
+    return [f"opt.{name}" for name in names if isinstance(getattr(m.opt, name), int | float | np.ndarray)]
