@@ -114,9 +114,9 @@ def bench_env(
     for text in warned:
         screen.say(f"warning: {text}")
     about = machine.description(count)
-    _print(rows, costs, effort)
+    _print(rows, costs)
     print(
-        f"{about['cpu']}, {screen.count(about['cores'], 'core')}, {about['simd_bits']}-bit SIMD; load before {load:.1f}; "
+        f"{about['cpu']}, {screen.count(about['cores'], 'core')}, {about['simd_bits']}-bit SIMD, load {load:.1f}; "
         f"medians of {effort.repeats} repeats, in turn; Python {about['python']}, MuJoCo {about['mujoco']}"
     )
     if json_path is not None:
@@ -239,7 +239,7 @@ def _cost(task: str, precision: str, timed: Timed, varied: float = math.nan) -> 
     return CostRow(task, precision, timed.num_envs, median(timed.shares), varied)
 
 
-def _print(rows: list[EnvRow], costs: list[CostRow], effort: Effort) -> None:
+def _print(rows: list[EnvRow], costs: list[CostRow]) -> None:
     from saltus.bench.environments.sides import missing
     from saltus.bench.harness.report import print_table
 

@@ -135,7 +135,7 @@ def unhealthy(m, d, e):
 
 
 class Humanoid(Environment):
-    """Gymnasium's Humanoid-v5."""
+    """Gymnasium's Humanoid-v5: a humanoid walks forward."""
 
     model = partial(gymnasium_model, "humanoid.xml")
     frame_skip = 5
@@ -201,7 +201,7 @@ def one(m, d, e):
 
 
 class HumanoidStandup(Environment):
-    """Gymnasium's HumanoidStandup-v5."""
+    """Gymnasium's HumanoidStandup-v5: a humanoid that lies gets up."""
 
     model = partial(gymnasium_model, "humanoidstandup.xml")
     frame_skip = 5
