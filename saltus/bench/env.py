@@ -1,7 +1,8 @@
 """`saltus bench env`: steps of environments a second against Gymnasium, EnvPool and `mujoco.batch`, in turn.
 
 All take random actions and go on from repeat to repeat, so that episodes begin and end at any time. Saltus and
-`mujoco.batch` also take one step from the same starts with the same actions, whose results are compared.
+`mujoco.batch` also take one step from the same starts with the same actions, with solvers at their minimum, and the
+results are compared.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 TASKS = ("HalfCheetah", "Ant", "Humanoid")
 QUICK_TASKS = ("InvertedPendulum",)
 PRECISIONS = ("float64", "float32")
+COMPARED = 8  # simulations whose numbers are compared
 PEERS = ("gymnasium sync", "gymnasium async", "envpool", "mujoco.batch")
 
 
@@ -146,7 +148,6 @@ def measure_task(name: str, effort: Effort, threads: int) -> Found:
     space = envs.single_action_space
     peer = BY_MUJOCO[name](envs.environment.loaded().mujoco, effort.n, threads)
     actions = sides.random_actions(space.low, space.high, effort.n)
-    difference = one_step_difference(envs, peer, actions[0])
     missing = sides.missing()
     makers: dict[str, Callable[[], Side]] = {
         "gymnasium sync": lambda: sides.gymnasium_task(name, "sync", threads),
@@ -161,9 +162,22 @@ def measure_task(name: str, effort: Effort, threads: int) -> Found:
         for side in entered:
             side.close()
     rows = [_row(name, side, threads, timings) for side in entered]
-    rows[-1] = EnvRow(**{**vars(rows[-1]), "difference": difference})
+    rows[-1] = replace(rows[-1], difference=task_difference(name))
     rows += [_row(name, side, threads, timings) for side, _ in own.values()]
     return rows, [_cost(name, p, timed) for p, (_, timed) in own.items()]
+
+
+def task_difference(name: str) -> float:
+    """Between Saltus and `mujoco.batch`, see `one_step_difference`."""
+    from saltus.bench.environments import sides
+    from saltus.bench.environments.mujoco_tasks import TASKS as BY_MUJOCO
+
+    model = sides.solved_tightly(sides.found(name, {}).loaded().mujoco)
+    envs = sides.Timed(sides.found(name, {"model": model}), COMPARED, threads=1)
+    envs.reset(seed=0)
+    space = envs.single_action_space
+    actions = sides.random_actions(space.low, space.high, COMPARED)
+    return one_step_difference(envs, BY_MUJOCO[name](model, COMPARED, 1), actions[0])
 
 
 def one_step_difference(envs: Any, peer: Any, actions: Any) -> float:
@@ -205,16 +219,33 @@ def measure_robot(source: str, effort: Effort) -> Found:
             envs.reset(seed=0)
             who = f"saltus {precision}{'' if own else ', shared'}"
             entered.append(sides.Side(who, n, envs.timed_step, actions))
-    difference = one_step_difference(timed["float64", True], peer, actions[0])
     timings = _timed(entered, effort)
     name = Path(source).stem
     rows = [_row(name, side, 1, timings) for side in entered if "shared" not in side.name]
-    rows[0] = EnvRow(**{**vars(rows[0]), "difference": difference})
+    rows[0] = replace(rows[0], difference=robot_difference(source))
     costs = []
     for precision in PRECISIONS:
         shared, own = timings[f"saltus {precision}, shared"], timings[f"saltus {precision}"]
         costs.append(_cost(name, precision, timed[precision, True], shared.ratio_to(own)))
     return rows, costs
+
+
+def robot_difference(source: str) -> float:
+    """Between Saltus and `mujoco.batch`, each simulation with values of its own."""
+    import numpy as np
+
+    from saltus.bench.environments import robot, sides
+
+    tight = sides.solved_tightly(robot.made(source)[0].mujoco)
+    model, environment, changes = robot.made(tight)
+    rng = np.random.default_rng(0)
+    values, actions = robot.own_values(model, COMPARED, rng), robot.controls(model, COMPARED, rng)
+    envs = sides.Timed(environment(**changes, vary=robot.varied(model)), COMPARED, threads=1)
+    peer = robot.MujocoRobot(model.mujoco, COMPARED, 1)
+    for side in (envs, peer):
+        robot.give_values(side, values)
+    envs.reset(seed=0)
+    return one_step_difference(envs, peer, actions)
 
 
 # ---------------------------------------------------------------- times and tables
@@ -247,7 +278,8 @@ def _print(rows: list[EnvRow], costs: list[CostRow]) -> None:
     headers = ("task", "who", "n", "threads", "steps/s", "a step", "float64", "float32", "difference")
     print_table(headers, [_cells(r) for r in rows], left=("task", "who"))
     print("a step: of one simulation; float64, float32: how many times faster Saltus is in that precision")
-    print("difference: of observation and reward in float64 after one step from one start, relative to 1 or their size")
+    print("difference: of observation and reward after one step from the same start in float64, solvers at their")
+    print("  minimum, relative to 1 or their size")
     print("Gymnasium's and EnvPool's environments are version 5; gymnasium async: one process an environment")
     print("mujoco.batch: rewards, ends and starts by NumPy; no external wrenches, which it does not compute")
     for who, why in missing().items():
