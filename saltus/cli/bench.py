@@ -105,11 +105,11 @@ def flex(
 
 
 @bench_app.command()
-def hybrid(quick: Quick = False, json: Json = None) -> None:
-    """Hard contact with impacts, sticking and slipping, against an implementation in SciPy, in the same process."""
+def hybrid(quick: Quick = False, threads: Threads = None, json: Json = None) -> None:
+    """Hard contact with impacts, sticking and slipping, against an implementation in SciPy; batches against a loop."""
     from saltus.bench.hybrid import bench_hybrid
 
-    bench_hybrid(quick=quick, json_path=json)
+    bench_hybrid(quick=quick, threads=threads, json_path=json)
 
 
 @bench_app.command()
