@@ -145,9 +145,8 @@ def measure_task(name: str, effort: Effort, threads: int) -> Found:
 
     own = {p: sides.saltus_task(name, effort.n, threads, p) for p in PRECISIONS}
     envs = own["float64"][1]
-    space = envs.single_action_space
     peer = BY_MUJOCO[name](envs.environment.loaded().mujoco, effort.n, threads)
-    actions = sides.random_actions(space.low, space.high, effort.n)
+    actions = envs.some_actions()
     missing = sides.missing()
     makers: dict[str, Callable[[], Side]] = {
         "gymnasium sync": lambda: sides.gymnasium_task(name, "sync", threads),
@@ -175,9 +174,7 @@ def task_difference(name: str) -> float:
     model = sides.solved_tightly(sides.found(name, {}).loaded().mujoco)
     envs = sides.Timed(sides.found(name, {"model": model}), COMPARED, threads=1)
     envs.reset(seed=0)
-    space = envs.single_action_space
-    actions = sides.random_actions(space.low, space.high, COMPARED)
-    return one_step_difference(envs, BY_MUJOCO[name](model, COMPARED, 1), actions[0])
+    return one_step_difference(envs, BY_MUJOCO[name](model, COMPARED, 1), envs.some_actions()[0])
 
 
 def one_step_difference(envs: Any, peer: Any, actions: Any) -> float:

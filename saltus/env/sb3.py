@@ -71,9 +71,10 @@ class SB3VecEnv(VecEnv):
         for info, cut in zip(infos, (truncated & ~terminated).tolist(), strict=True):
             info["TimeLimit.truncated"] = cut
         if ended.any():
+            last: Any = found["final_obs"]
             begun = rows_of(columns(found, self._at_reset), self.num_envs)
             for i in np.flatnonzero(ended):
-                infos[i]["terminal_observation"] = found["final_obs"][i].astype(np.float32)
+                infos[i]["terminal_observation"] = last[i].astype(np.float32)
                 self.reset_infos[i] = begun[i]
         return observations.astype(np.float32), rewards.astype(np.float32), ended, infos
 
@@ -84,8 +85,8 @@ class SB3VecEnv(VecEnv):
         for name, last in columns(final, names(final)).items():
             table[name] = np.where(ended.reshape(-1, *[1] * (last.ndim - 1)), last, table.get(name, last))
         rows = rows_of(table, self.num_envs)
-        for source in (found, final):
-            for i in np.flatnonzero(source.get("diverged", False)):
+        for diverged in (found.get("diverged", False), final.get("diverged", False)):
+            for i in np.flatnonzero(np.asarray(diverged)):
                 rows[i]["diverged"] = True
         return rows
 

@@ -149,7 +149,8 @@ class Humanoid(MujocoTask):
         return qpos, qvel
 
     def before(self) -> Reals:
-        return self.xipos[:, :, 0] @ self.model.body_mass / self.model.body_mass.sum()
+        mass = np.asarray(self.model.body_mass, np.float64)
+        return np.asarray(self.xipos[:, :, 0] @ mass / mass.sum(), np.float64)
 
     def healthy(self) -> NDArray[np.bool_]:
         """Whose torso is in the range of heights."""
@@ -176,7 +177,7 @@ class InvertedPendulum(MujocoTask):
         return qpos, qvel
 
     def reward(self, before: None, actions: Reals) -> Reals:
-        return 1.0 - self.terminated()
+        return 1.0 - self.terminated().astype(np.float64)
 
     def terminated(self) -> NDArray[np.bool_]:
         return np.abs(self.qpos[:, 1]) > 0.2

@@ -34,6 +34,11 @@ class Timed(VectorEnvironment):
         super().__init__(environment, n, **options)
         self.shares: list[float] = []
 
+    def some_actions(self) -> list[Any]:
+        """Random actions for all."""
+        space: Any = self.single_action_space
+        return random_actions(space.low, space.high, self.num_envs)
+
     def timed_step(self, actions: Any) -> None:
         began = time.perf_counter()
         self.step(actions)
@@ -77,8 +82,7 @@ def saltus_task(name: str, n: int, threads: int, precision: str) -> tuple[Side, 
     """Bundled environments, with infos, as the others have them."""
     envs = Timed(found(name, {}), n, threads=threads, precision=precision)
     envs.reset(seed=0)
-    space = envs.single_action_space
-    return Side(f"saltus {precision}", n, envs.timed_step, random_actions(space.low, space.high, n)), envs
+    return Side(f"saltus {precision}", n, envs.timed_step, envs.some_actions()), envs
 
 
 def mujoco_task(task: MujocoTask, actions: list[Any]) -> Side:
@@ -100,7 +104,7 @@ def gymnasium_task(name: str, kind: str, threads: int) -> Side:
     import gymnasium
 
     n = SYNC if kind == "sync" else PROCESSES * threads
-    options = {} if kind == "sync" else {"vector_kwargs": {"context": "spawn"}}
+    options: dict[str, Any] = {} if kind == "sync" else {"vector_kwargs": {"context": "spawn"}}
     with silence():  # warnings about model files that nobody here writes, in other processes, too
         envs = gymnasium.make_vec(f"{name}-v5", n, vectorization_mode=kind, **options)
         envs.reset(seed=0)
