@@ -2,4 +2,5 @@
 
 from saltus.cli import main
 
-main()
+if __name__ == "__main__":  # processes that a command starts import this, too
+    main()

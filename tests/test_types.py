@@ -54,7 +54,11 @@ def namespace(module):
     for statement in syntax(module).body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
             imports = [part for part in statement.body if isinstance(part, ast.ImportFrom | ast.Import)]
-            exec(compile(ast.Module(imports, []), module, "exec"), names)
+            for part in imports:
+                try:
+                    exec(compile(ast.Module([part], []), module, "exec"), names)
+                except ModuleNotFoundError:  # of an extra that is not installed
+                    names |= {alias.asname or alias.name: object for alias in part.names}
     return names
 
 

@@ -11,9 +11,12 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from saltus.errors import SaltusError
+
+if TYPE_CHECKING:
+    from saltus.bench.hybrid_batch import BatchRow
 
 HEIGHT, RESTITUTION = 1.0, 0.8  # of the ball
 COMPARED = 20  # of its impacts, before either may find that they accumulate
@@ -50,8 +53,9 @@ class Row:
     time_difference: float
 
 
-def bench_hybrid(*, quick: bool, json_path: Path | None) -> None:
-    """Compare, time, print a table, write it as JSON."""
+def bench_hybrid(*, quick: bool, threads: int | None = None, json_path: Path | None) -> None:
+    """Compare, time, print two tables, write them as JSON."""
+    from saltus.arguments import thread_count
     from saltus.bench.harness import machine
     from saltus.bench.harness.report import print_table
     from saltus.record.files.atomic_write import check_writable, write_whole
@@ -61,23 +65,43 @@ def bench_hybrid(*, quick: bool, json_path: Path | None) -> None:
         check_writable(json_path, what="benchmark")
     cases = {"bouncing ball": _ball} | ({} if quick else {"walker, 10 contacts": _walker})
     rows = []
+    count = thread_count(threads)
     with screen.Activity() as activity:
         for name, case in cases.items():
             what = f"measuring {name}"
             activity.progress(what)(0.0)
             rows.append(_measure(name, *case()))
             activity.end(what)
-    about = machine.description(1)
+        together = _batches(quick, count)
+    about = machine.description(count)
     print("hard contact, Dormand and Prince's method between events, relative tolerance 1e-8, absolute 1e-10")
     headers = ("model", "duration", "impacts", "SciPy", "Saltus", "faster", "difference", "of times")
     print_table(headers, [_cells(r) for r in rows], left=("model",))
     print("impacts: instants; difference: of positions at the end; of times: of impacts, the largest")
     print("SciPy: scipy.integrate.solve_ivp with events, equations of motion in NumPy; both record nothing but events")
-    print(f"{about['cpu']}, 1 core; medians of {REPEATS} repeats, in turn; Python {about['python']}")
+    print("batches: a step of one simulation, in saltus.Batch and in a loop in Python over saltus.Simulation")
+    headers = ("model", "n", "threads", "impacts", "loop", "batch", "faster")
+    print_table(headers, [_batch_cells(r) for r in together], left=("model",))
+    print(f"{about['cpu']}, 1 core but for batches; medians of {REPEATS} repeats, in turn; Python {about['python']}")
     if json_path is not None:
         content = {"machine": about, "repeats": REPEATS, "rows": [asdict(r) for r in rows]}
+        content["batches"] = [asdict(r) for r in together]
         write_whole(json_path, (json.dumps(content, indent=2) + "\n").encode(), what="benchmark")
         print(f"wrote {json_path}")
+
+
+def _batches(quick: bool, threads: int) -> list[BatchRow]:
+    """The same walker many times at once."""
+    from saltus.bench.hybrid_batch import measure_batch
+    from saltus.bench.hybrid_systems import WALKER
+
+    n, steps = (8, 20) if quick else (256, 100)
+    return [measure_batch("walker, 10 contacts", WALKER, "falling", n, steps, threads, REPEATS)]
+
+
+def _batch_cells(row: BatchRow) -> tuple[str, ...]:
+    seconds = (f"{1e6 * row.loop:.3g} µs", f"{1e6 * row.batch:.3g} µs", f"{row.ratio:.2f} x")
+    return row.model, str(row.n), str(row.threads), str(row.impacts), *seconds
 
 
 Run = Callable[[], Answer]

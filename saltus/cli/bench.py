@@ -46,6 +46,36 @@ def contact(
 
 
 @bench_app.command()
+def env(
+    quick: Quick = False,
+    threads: Threads = None,
+    json: Json = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option("--task", metavar="NAME", help="Measure this environment instead of all; repeatable."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Measure this robot instead, with values of its own in each simulation, on one thread; repeatable.",
+        ),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", metavar="N", help="Number of simulations (default: 1024; robots: 4096).", min=1),
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(metavar="N", help="Number of repeats (default: 7).", min=1)] = None,
+) -> None:
+    """Environments for reinforcement learning: steps a second, against Gymnasium, EnvPool and MuJoCo's batches."""
+    from saltus.bench.env import bench_env
+
+    options = {"tasks": task or [], "models": model or [], "n": n, "repeats": repeats}
+    bench_env(quick=quick, threads=threads, json_path=json, **options)
+
+
+@bench_app.command()
 def film(
     quick: Quick = False,
     json: Json = None,
@@ -75,11 +105,11 @@ def flex(
 
 
 @bench_app.command()
-def hybrid(quick: Quick = False, json: Json = None) -> None:
-    """Hard contact with impacts, sticking and slipping, against an implementation in SciPy, in the same process."""
+def hybrid(quick: Quick = False, threads: Threads = None, json: Json = None) -> None:
+    """Hard contact with impacts, sticking and slipping, against an implementation in SciPy; batches against a loop."""
     from saltus.bench.hybrid import bench_hybrid
 
-    bench_hybrid(quick=quick, json_path=json)
+    bench_hybrid(quick=quick, threads=threads, json_path=json)
 
 
 @bench_app.command()

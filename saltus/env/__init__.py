@@ -17,7 +17,7 @@ except ImportError as error:
     raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'") from error
 
 from saltus.env.environment import Environment
-from saltus.env.making import environments, make, make_vec
+from saltus.env.making import environments, make, make_sb3, make_vec
 from saltus.env.observation import observed
 from saltus.env.random import normal, uniform
 from saltus.env.registration import register
@@ -31,6 +31,7 @@ __all__ = [
     "VectorEnvironment",
     "environments",
     "make",
+    "make_sb3",
     "make_vec",
     "normal",
     "observed",

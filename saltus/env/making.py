@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from importlib import import_module
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from gymnasium.vector import AutoresetMode
 
@@ -13,6 +13,9 @@ from saltus.env.pictures import Pictures
 from saltus.env.single import SingleEnvironment
 from saltus.env.vector import VectorEnvironment
 from saltus.errors import OptionError
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.vec_env import VecEnv  # pyright: ignore[reportMissingImports]
 
 
 class Bundled(NamedTuple):
@@ -104,6 +107,28 @@ def make_vec(
         info=info,
         pictures=pictures,
     )
+
+
+def make_sb3(
+    source: EnvironmentSource, n: int = 1, *, seed: int | None = None, monitor: bool = True, **options: object
+) -> "VecEnv":
+    """n environments at once as Stable-Baselines3's `VecEnv`, with float32 observations.
+
+    It behaves as SB3's `DummyVecEnv` of n single environments, in one compiled call a step. `seed`: of simulation 0,
+    the others have those that follow. `monitor`: whether SB3's `VecMonitor` reports the return and the length of each
+    episode. `options`: as in `make_vec`, but for `autoreset_mode`, which is SB3's. `get_attr` and `set_attr` read and
+    set the parameters of the environment's terms, for each simulation.
+
+    Needs Stable-Baselines3: pip install 'saltus[sb3]'.
+    """
+    module = import_module("saltus.env.sb3")  # which imports PyTorch
+    if "autoreset_mode" in options:
+        raise OptionError("Stable-Baselines3 has an autoreset_mode of its own, which cannot be chosen")
+    keywords: dict[str, Any] = {**options, "autoreset_mode": AutoresetMode.SAME_STEP}
+    envs = module.SB3VecEnv(make_vec(source, n, **keywords))
+    if seed is not None:
+        envs.seed(seed)
+    return module.VecMonitor(envs) if monitor else envs
 
 
 def found(source: EnvironmentSource, parameters: Mapping[str, object]) -> Environment:

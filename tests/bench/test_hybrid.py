@@ -20,6 +20,7 @@ from numpy.testing import assert_allclose
 
 import saltus
 from saltus.bench import hybrid
+from saltus.bench.hybrid_batch import measure_batch
 from saltus.bench.hybrid_scipy import Hybrid, bounce, consistent
 from saltus.bench.hybrid_systems import FRICTION, WALKER, PlanarTree
 
@@ -111,6 +112,7 @@ def test_the_table_names_the_ratio_and_the_differences(monkeypatch, tmp_path, ca
         return hybrid.Answer(found.q, found.times("impact"))
 
     monkeypatch.setattr(hybrid, "_ball", lambda: (run, lambda: None, run, 10))
+    monkeypatch.setattr(hybrid, "_batches", lambda quick, threads: [])
     path = tmp_path / "b.json"
     hybrid.bench_hybrid(quick=True, json_path=path)
     (row,) = json.loads(path.read_text())["rows"]
@@ -118,3 +120,11 @@ def test_the_table_names_the_ratio_and_the_differences(monkeypatch, tmp_path, ca
     assert 0.5 < row["ratio"] < 2.0 and row["scipy"] > 0.0
     out = capsys.readouterr().out
     assert "bouncing ball" in out and "faster" in out and "SciPy" in out
+
+
+@pytest.mark.slow
+def test_a_batch_moves_as_its_simulations():
+    """Or nothing is timed; the same bits, and impacts, without which the figure would say nothing."""
+    row = measure_batch("walker", WALKER, "falling", n=3, steps=20, threads=2, repeats=1)
+    assert row.impacts > 0 and row.loop > 0.0 and row.batch > 0.0
+    assert (row.n, row.threads) == (3, 2)

@@ -94,6 +94,30 @@ def test_starts_are_distributed_as_gymnasiums(name):
         assert ks_2samp(own[:, k], their[:, k]).pvalue > 1e-6 / own.shape[1], k
 
 
+@pytest.mark.slow
+def test_newtons_method_is_nearer_to_the_minimum_than_the_files_solver():
+    """Humanoid's file asks for PGS; the reference is Gymnasium's environment with PGS at its minimum."""
+    tight, _ = pair("Humanoid")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = gymnasium.make("Humanoid-v5").unwrapped
+    ours = saltus.env.make("Humanoid", max_episode_steps=None)
+    assert theirs.model.opt.solver == tight.model.opt.solver != ours.model.opt.solver
+    rng = np.random.default_rng(1)
+    own, their = [], []
+    ours.reset(seed=3)
+    for side in (tight, theirs):
+        side.reset(seed=0)
+    for _ in range(40):
+        for side in (tight, theirs):
+            side.set_state(ours.read("qpos").copy(), ours.read("qvel").copy())
+        action = rng.uniform(theirs.action_space.low, theirs.action_space.high)
+        wanted, given, found = (side.step(action)[0][:45] for side in (tight, theirs, ours))
+        own.append(abs(found - wanted).max())
+        their.append(abs(given - wanted).max())
+    assert np.max(own) < 0.1 * np.max(their)
+
+
 def test_parameters_and_limits_are_those_of_gymnasiums_registry():
     assert len(THEIRS) == 11
     for name in THEIRS:

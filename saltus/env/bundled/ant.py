@@ -68,7 +68,10 @@ def unhealthy(m, d, e):
 
 
 class Ant(Environment):
-    """Gymnasium's Ant-v5. The range of contact forces in the observation is that which it is made with."""
+    """Gymnasium's Ant-v5: a body on four legs walks forward.
+
+    The range of contact forces in the observation is that which it is made with.
+    """
 
     model = partial(gymnasium_model, "ant.xml")
     frame_skip = 5

@@ -61,7 +61,7 @@ def reset_reacher(m, d, e):
 
 
 class Reacher(Environment):
-    """Gymnasium's Reacher-v5."""
+    """Gymnasium's Reacher-v5: an arm of two links reaches for a target."""
 
     frame_skip = 2
     max_episode_steps = 50
@@ -110,7 +110,7 @@ def reset_pusher(m, d, e):
 
 
 class Pusher(Environment):
-    """Gymnasium's Pusher-v5."""
+    """Gymnasium's Pusher-v5: an arm pushes a cylinder to a target."""
 
     model = partial(gymnasium_model, "pusher_v5.xml")
     frame_skip = 5

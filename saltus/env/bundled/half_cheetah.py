@@ -8,7 +8,7 @@ from saltus.env.environment import Environment
 
 
 class HalfCheetah(Environment):
-    """Gymnasium's HalfCheetah-v5."""
+    """Gymnasium's HalfCheetah-v5: a planar cheetah runs forward."""
 
     model = partial(gymnasium_model, "half_cheetah.xml")
     frame_skip = 5

@@ -62,7 +62,7 @@ def height_gained(m, d, e):
 
 
 class Hopper(Environment):
-    """Gymnasium's Hopper-v5."""
+    """Gymnasium's Hopper-v5: a planar leg hops forward."""
 
     model = partial(gymnasium_model, "hopper.xml")
     frame_skip = 4
@@ -94,7 +94,7 @@ class Hopper(Environment):
 
 
 class Walker2d(Hopper):
-    """Gymnasium's Walker2d-v5."""
+    """Gymnasium's Walker2d-v5: a planar pair of legs walks forward."""
 
     model = partial(gymnasium_model, "walker2d_v5.xml")
     rewards = {"reward_forward": forward, "reward_ctrl": control_cost, "reward_survive": walker_survives}

@@ -135,9 +135,9 @@ def unhealthy(m, d, e):
 
 
 class Humanoid(Environment):
-    """Gymnasium's Humanoid-v5."""
+    """Gymnasium's Humanoid-v5: a humanoid walks forward."""
 
-    model = partial(gymnasium_model, "humanoid.xml")
+    model = partial(gymnasium_model, "humanoid.xml", newton=True)
     frame_skip = 5
     max_episode_steps = 1000
     rewards = {
@@ -201,9 +201,9 @@ def one(m, d, e):
 
 
 class HumanoidStandup(Environment):
-    """Gymnasium's HumanoidStandup-v5."""
+    """Gymnasium's HumanoidStandup-v5: a humanoid that lies gets up."""
 
-    model = partial(gymnasium_model, "humanoidstandup.xml")
+    model = partial(gymnasium_model, "humanoidstandup.xml", newton=True)
     frame_skip = 5
     max_episode_steps = 1000
     rewards = {"reward_linup": gets_up, "reward_quadctrl": control_cost, "reward_impact": impact_cost, "_alive": one}

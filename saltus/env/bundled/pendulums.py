@@ -23,7 +23,7 @@ def stands(m, d, e):
 
 
 class InvertedPendulum(Environment):
-    """Gymnasium's InvertedPendulum-v5."""
+    """Gymnasium's InvertedPendulum-v5: a cart keeps a pole upright."""
 
     frame_skip = 2
     max_episode_steps = 1000
@@ -73,7 +73,7 @@ def velocity_penalty(m, d, e):
 
 
 class InvertedDoublePendulum(Environment):
-    """Gymnasium's InvertedDoublePendulum-v5."""
+    """Gymnasium's InvertedDoublePendulum-v5: a cart keeps two poles upright."""
 
     model = partial(gymnasium_model, "inverted_double_pendulum.xml")
     frame_skip = 5

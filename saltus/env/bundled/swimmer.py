@@ -18,7 +18,7 @@ from saltus.env.environment import Environment
 
 
 class Swimmer(Environment):
-    """Gymnasium's Swimmer-v5."""
+    """Gymnasium's Swimmer-v5: three links in a viscous medium swim forward."""
 
     model = partial(gymnasium_model, "swimmer.xml")
     frame_skip = 4
