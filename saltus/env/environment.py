@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import mapping, numbers, whole_number
 from saltus.draw.scene.view import Camera
+from saltus.env.disturb.randomize import Randomize
 from saltus.env.layout import Added
 from saltus.env.observation import Observed, joint_span, sensor_span
 from saltus.env.terms import Term, term_kernel
@@ -25,7 +26,7 @@ ModelChoice: TypeAlias = ModelSource | Callable[[], ModelSource]
 #: From where pictures are drawn: a camera of the model by name or number, one of its own, or None.
 CameraChoice: TypeAlias = str | int | Camera | None
 #: Attributes that may be changed where an environment is made, beside parameters and options.
-SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key", "vary")
+SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key", "vary", "randomize")
 
 
 class Environment:
@@ -38,6 +39,8 @@ class Environment:
         model: what `saltus.load` takes, or a function that gives it.
         key: the keyframe that episodes start from, by name or number; None: the model's start.
         vary: fields of the model that may differ from simulation to simulation, as in `saltus.Batch`.
+        randomize: values of the model's fields and of parameters that are drawn for each episode, see
+            `saltus.env.Randomize`.
         integrator, timestep: as in `saltus.Simulation` (s).
         control: a controller in the time loop, such as `saltus.PID`.
         frame_skip: steps of the simulation in one step of the environment.
@@ -87,6 +90,7 @@ class Environment:
     ids: Mapping[str, tuple[str, str | int]] = MappingProxyType({})
     options: Mapping[str, object] = MappingProxyType({})
     vary: Sequence[str] = ()
+    randomize: Sequence[Randomize] = ()
     quantities: str = "present"
     camera: CameraChoice = None
 

@@ -18,6 +18,7 @@ from saltus.env.random import DRAW, EPISODE, NRANDOM, normal
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.number.components import lane_get
+from saltus.number.conditions import has
 from saltus.number.functions import clip, maximum
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.number.kinds import MaskType
@@ -305,6 +306,22 @@ def keep_final(chosen, observations, values, final_observations, final_values, g
                 final_values[k, i] = values[k, i]
 
 
+@kernel(inline=True)
+def take_next(m, coming, varied, own, began, group, width):
+    """What the lanes in `began` take over for their next episode: numbers of the model, and parameters.
+
+    `coming`: those numbers [groups, numbers, width]; those parameters in the same way, and their places in `own`.
+    """
+    numbers, parameters, places = coming
+    for lane in range(width):
+        if began[group * width + lane]:
+            if has(m, "vary"):
+                for k in range(varied.shape[1]):
+                    varied[group, k, lane] = numbers[group, k, lane]
+            for k in range(len(places)):
+                own[group, places[k], lane] = parameters[group, k, lane]
+
+
 # ---------------------------------------------------------------- the loop
 
 
@@ -323,12 +340,12 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
     def environment(
         m, s, d, e, m_real, d_real, e_real, memory, actions, results, shown, tables, places, counts, h, parameters
     ):
-        states, clock, own, random, varied, fields = memory
+        states, clock, own, random, varied, fields, coming = memory
         start, fresh, field_rows, shaping = tables
         observations, values, final_observations, final_values = shown
         _, terminated, truncated, _, resetting, chosen, began = results
         rows, own_rows, at, values_at, width = places
-        first, last, mode, n, limit, nreward, shaped = counts
+        first, last, mode, n, limit, nreward, shaped, randomized = counts
         status = OK
         for group in range(first, last):
             load_model(m, m_real, varied, fields, group, width)
@@ -351,6 +368,9 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
                 store_episode(e, e_real, own, random, chosen, group, own_rows, width)
                 show(e_real, at, values_at, chosen, observations, values, group, width)
             if begins(resetting, began, group, width):
+                if randomized:
+                    take_next(m, coming, varied, own, began, group, width)
+                    load_model(m, m_real, varied, fields, group, width)
                 load_episode(e, e_real, own, random, group, own_rows, width)
                 begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows, width)
                 reset(m, d, e)

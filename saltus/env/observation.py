@@ -78,7 +78,9 @@ def field_rows(source: str, model: Model, workspace: Struct) -> NDArray[np.int64
     if name == "act":
         places = places[: model.na]
     try:
-        found = places[tuple(_place(part, name, model) if k == 0 else _number(part) for k, part in enumerate(index))]
+        found = places[
+            tuple(_place(part, name, model) if k == 0 else place_number(part) for k, part in enumerate(index))
+        ]
     except (IndexError, ValueError):
         raise OptionError(f"observation {source!r}: {name} has shape {places.shape}") from None
     return np.atleast_1d(found).reshape(-1)
@@ -94,7 +96,7 @@ def _split(source: str) -> tuple[str, list[str]]:
     return name, [] if index is None else [part.strip() for part in index.split(",")]
 
 
-def _number(text: str) -> int | slice:
+def place_number(text: str) -> int | slice:
     """A whole number or a slice; ValueError for anything else."""
     if ":" in text:
         return slice(*(int(x) if x.strip() else None for x in text.split(":")))
@@ -104,7 +106,7 @@ def _number(text: str) -> int | slice:
 def _place(text: str, name: str, model: Model) -> int | slice:
     """What a first index stands for."""
     try:
-        return _number(text)
+        return place_number(text)
     except ValueError:
         pass
     if name == "sensordata":
