@@ -17,6 +17,7 @@ except ImportError as error:
     raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'") from error
 
 from saltus.env.distributions import Distribution, choice, log_uniform
+from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
 from saltus.env.environment import Environment
 from saltus.env.making import environments, make, make_vec
@@ -30,6 +31,7 @@ from saltus.env.vector import VectorEnvironment
 __all__ = [
     "Distribution",
     "Environment",
+    "Push",
     "Randomize",
     "SingleEnvironment",
     "VectorEnvironment",

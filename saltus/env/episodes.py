@@ -48,7 +48,8 @@ class Episodes:
         self.integrator = _integrator(environment, self.model)
         step = environment.timestep
         self.timestep = self.model.opt.timestep if step is None else positive("timestep", step)
-        self.declaration = Declaration(environment, self.model)
+        dt, nmemory = self.timestep * environment.frame_skip, self.integrator.memory(self.model.nv)
+        self.declaration = Declaration(environment, self.model, dt, nmemory)
         self._make_lanes(threads)
         self._make_episodes()
         self._loop = environment_loop(self.integrator, self.declaration.program())
@@ -74,7 +75,7 @@ class Episodes:
         names = check_names(model.mj_model, [*words_of("vary", declared(self.environment, "vary")), *drawn])
         room = self._control_prm.size
         self.lanes = Lanes(model, self.n, threads, kind, self.integrator, self.timestep, laws, room, names)
-        self.lanes.forced = bool(what.names & {"qfrc_applied", "xfrc_applied"})
+        self.lanes.forced = what.disturbances.forces or bool(what.names & {"qfrc_applied", "xfrc_applied"})
         words = what.quantities.words
         if "sensordata" in what.quantities.names:
             words |= model.sensing_struct(kind).layout.features
@@ -88,12 +89,12 @@ class Episodes:
     def _make_episodes(self) -> None:
         """One `e` for each thread, after one without values, for which terms are compiled."""
         env, lanes, what = self.environment, self.lanes, self.declaration
-        self._layout = episode_layout(env.added())
+        self._layout = episode_layout(env.added(what.disturbances.fields()))
         sizes = {"naction": len(what.action_low), "width": lanes.width, "nvalue": 0, "nobservation": 0}
-        sizes |= env.places(self.model)
+        sizes |= env.places(self.model) | what.disturbances.sizes
         kind = lanes.workspaces[0].kind
         what.measure((lanes.m, lanes.workspaces[0], Struct(self._layout, sizes, kind)))
-        sizes |= {"nvalue": what.nvalue, "nobservation": what.nobservation}
+        sizes |= {"nvalue": what.nvalue, "nobservation": what.nobservation} | what.disturbances.sizes
         self._structs = [Struct(self._layout, sizes, kind) for _ in lanes.workspaces]
         for struct in self._structs:
             struct.fill("dt", self.timestep * env.frame_skip)
@@ -115,12 +116,14 @@ class Episodes:
         tables = (self._start(), fresh, what.field_rows, what.shaping)
         at, values_at = (e.span(name, name).start for name in ("observation", "values"))
         places = (lanes.present_rows(), own_rows, at, values_at, lanes.width)
+        starts = {name: e.span(name, name).start for name in self.environment.values}
+        late = what.disturbances.tables(self.environment.values, starts, what.spans)
         self._next = coming = self._next_episodes()
-        coming.lay_out({name: e.span(name, name).start for name in self.environment.values})
+        coming.lay_out(starts)
         prepared = (coming.rows, coming.own, coming.places)
         memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied(), prepared)
         results = self.results
-        self._arguments = (memory, self._actions, results.arrays, results.shown, tables, places)
+        self._arguments = (memory, self._actions, results.arrays, results.shown, tables, late, places)
         for name, value in self.environment.values.items():
             self.write(name, value)
         self.seed(np.random.SeedSequence().generate_state(self.n, np.uint64))
