@@ -123,7 +123,7 @@ class Episodes:
         late = what.disturbances.tables(self.environment.values, starts, what.spans)
         self._next = coming = self._next_episodes()
         coming.lay_out(starts)
-        prepared = (coming.rows, coming.own, coming.places) if coming.active else ()
+        prepared = (coming.rows, coming.own, coming.places, coming.slots) if coming.active else ()
         memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied(), prepared)
         results = self.results
         self._arguments = (memory, self._actions, results.arrays, results.shown, tables, late, places)

@@ -19,7 +19,6 @@ from saltus.env.random import DRAW, EPISODE, NRANDOM, normal
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.number.components import lane_get
-from saltus.number.conditions import has
 from saltus.number.functions import clip, maximum
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.number.kinds import MaskType
@@ -331,16 +330,17 @@ def keep_final(flags, shown, group, width):
 def take_next(m, m_real, coming, varied, fields, own, flags, group, width):
     """What lanes that begin take over for their next episode: numbers of the model, and parameters.
 
-    `coming`: those numbers [groups, numbers, width]; those parameters in the same way, and their places in `own`.
+    `coming`: those numbers for several episodes [episodes, groups, numbers, width]; those parameters in the same way,
+    and their places in `own`; which episode is the next one [simulations].
     """
-    numbers, parameters, places = coming
+    numbers, parameters, places, slots = coming
     for lane in range(width):
-        if flags[BEGAN, group * width + lane]:
-            if has(m, "vary"):
-                for k in range(varied.shape[1]):
-                    varied[group, k, lane] = numbers[group, k, lane]
+        i = group * width + lane
+        if flags[BEGAN, i]:
+            for k in range(numbers.shape[2]):
+                varied[group, k, lane] = numbers[slots[i], group, k, lane]
             for k in range(len(places)):
-                own[group, places[k], lane] = parameters[group, k, lane]
+                own[group, places[k], lane] = parameters[slots[i], group, k, lane]
     load_model(m, m_real, varied, fields, group, width)
 
 

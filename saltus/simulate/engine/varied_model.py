@@ -51,7 +51,7 @@ class VariedModel:
         width = struct.views[next(iter(first))].shape[-1]
         self.places = np.concatenate([starts[name] + width * np.arange(value[0].size) for name, value in first.items()])
         self.rows = np.zeros((groups, len(self.places), width), struct.real.dtype)
-        self._write(self.rows, np.arange(groups * width), {})
+        self._write(np.arange(groups * width), {})
 
     def update(self) -> np.ndarray:
         """Let what was written into `fields` take effect; returns the numbers of the simulations where it was.
@@ -63,19 +63,19 @@ class VariedModel:
         index = np.flatnonzero(np.any([x.reshape(self.n, -1).any(axis=1) for x in written.values()], axis=0))
         if not len(index):
             return index
-        self._write(self.rows, index, self._derived(index, self._of(index)))
+        self._write(index, self._derived(index, self._of(index)))
         for name, values in self.fields.items():
             self._seen[name][index] = values[index]
             if name in self.nominal:
                 self.nominal[name][written[name]] = values[written[name]]
         return index
 
-    def prepare(self, rows: np.ndarray, index: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
-        """Write the kernels' fields of the simulations with these numbers into rows like those of `rows`.
+    def numbers_for(self, index: np.ndarray, others: Mapping[str, np.ndarray]) -> np.ndarray:
+        """What `rows` of the simulations with these numbers would hold [simulations, rows].
 
         Fields have the values [simulations, ...] in `others`, or else the present ones.
         """
-        self._write(rows, index, self._derived(index, self._of(index) | dict(others)))
+        return self._flat(index, self._derived(index, self._of(index) | dict(others)))
 
     def replace(self, index: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
         """Have other values of fields in simulations whose `rows` follow from them already."""
@@ -128,12 +128,16 @@ class VariedModel:
         """Whether values of a field of MuJoCo's model [n, ...] differ anywhere from the model's own."""
         return name.startswith("stat.") or bool((values != value_of(self.model.mj_model, name)).any())
 
-    def _write(self, rows: np.ndarray, index: np.ndarray, values: dict[str, np.ndarray]) -> None:
-        width = rows.shape[-1]
+    def _write(self, index: np.ndarray, values: dict[str, np.ndarray]) -> None:
+        width = self.rows.shape[-1]
+        self.rows[index // width, :, index % width] = self._flat(index, values)
+
+    def _flat(self, index: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
+        """Numbers of as many simulations [simulations, rows], with those of the model where there are no values."""
         flat = np.empty((len(index), len(self.places)))
         at = 0
         for name, own in self._first.items():
             given = values.get(name, own)
             flat[:, at : at + own.size] = given.reshape(len(given), own.size)
             at += own.size
-        rows[index // width, :, index % width] = flat
+        return flat
