@@ -53,7 +53,7 @@ class VariedModel:
         self.rows = np.zeros((groups, len(self.places), width), struct.real.dtype)
         self._write(np.arange(groups * width), {})
 
-    def update(self) -> np.ndarray:
+    def update(self) -> NDArray[np.int64]:
         """Let what was written into `fields` take effect; returns the numbers of the simulations where it was.
 
         Where something was written, it is also the nominal value of fields that have one. OptionError for values that
@@ -70,14 +70,14 @@ class VariedModel:
                 self.nominal[name][written[name]] = values[written[name]]
         return index
 
-    def numbers_for(self, index: np.ndarray, others: Mapping[str, np.ndarray]) -> np.ndarray:
+    def numbers_for(self, index: NDArray[np.int64], others: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64]:
         """What `rows` of the simulations with these numbers would hold [simulations, rows].
 
         Fields have the values [simulations, ...] in `others`, or else the present ones.
         """
         return self._flat(index, self._derived(index, self._of(index) | dict(others)))
 
-    def replace(self, index: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+    def replace(self, index: NDArray[np.int64], others: Mapping[str, NDArray[np.float64]]) -> None:
         """Have other values of fields in simulations whose `rows` follow from them already."""
         for name, values in others.items():
             self.fields[name][index] = self._seen[name][index] = values
