@@ -93,6 +93,8 @@ def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
         found.append((views["collision_law"][of_geoms], laws_of(s, pairs, safe)))
     out: dict[str, np.ndarray] = {}
     for places, laws in found:
+        if laws is None:
+            continue
         if (laws["direct"] != views["law_direct"][places]).any():
             raise OptionError("vary: solref must be stiffness and damping, or time constant and ratio, in all alike")
         for name, value in laws.items():
@@ -107,9 +109,10 @@ def _laws(s: Stack, struct: Struct, safe: float) -> dict[str, np.ndarray]:
     return out
 
 
-def _soft(s: Stack, names: str, k: np.ndarray, safe: float) -> dict[str, np.ndarray]:
-    solref, solimp = (getattr(s, names.format(x))[..., k, :] for x in ("ref", "imp"))
-    return soft_laws(solref, solimp, safe)
+def _soft(s: Stack, names: str, k: np.ndarray, safe: float) -> dict[str, np.ndarray] | None:
+    """Laws of constraints; None where they are the model's own."""
+    solref, solimp = (getattr(s, names.format(x)) for x in ("ref", "imp"))
+    return soft_laws(solref[..., k, :], solimp[..., k, :], safe) if solref.ndim > 2 or solimp.ndim > 2 else None
 
 
 def _pairs(s: Stack, geoms1: np.ndarray, geoms2: np.ndarray) -> list[Pair]:
