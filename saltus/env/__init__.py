@@ -17,6 +17,7 @@ except ImportError as error:
     raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'") from error
 
 from saltus.env.environment import Environment
+from saltus.env.live.opening import play
 from saltus.env.making import environments, make, make_vec
 from saltus.env.observation import observed
 from saltus.env.policy import Policy
@@ -36,6 +37,7 @@ __all__ = [
     "make_vec",
     "normal",
     "observed",
+    "play",
     "term",
     "uniform",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import PlainValue, flag, number, numbers, path_of, several
 from saltus.env.making import BUNDLED, identifier
-from saltus.errors import OptionError, RecordError
+from saltus.errors import OptionError, RecordError, warn
 from saltus.record.files.atomic_write import reason_of, write_whole
 
 FORMAT, VERSION = "saltus policy", 1
@@ -82,22 +82,24 @@ class Policy:
 
         Weights and biases are kept in float32 if all of them are, else in float64. `environment`: one that
         `saltus.env.make` or `make_vec` has made, which gives its name, its changed parameters, and low and high where
-        they are None; or only a name.
+        they are None; or only a name. `parameters` are text and numbers; of an environment's, what is not is left out
+        with a warning.
         """
         if activation not in ACTIVATIONS:
             raise OptionError.unknown("activation", activation, ACTIVATIONS)
         self.activation, self.squash = activation, flag("squash", squash)
         self.weights, self.biases = _layers(several("weights", weights), several("biases", biases))
         self.nobservation, self.naction = self.weights[0].shape[1], len(self.biases[-1])
+        changes: Mapping[str, object] = parameters or {}
         if environment is None or isinstance(environment, str):
             self.environment = environment
         else:
             about = _about(environment)
-            self._compare(about)
+            check_sizes(self, about.name, about.nobservation, about.naction)
             self.environment = about.name
             low, high = about.low if low is None else low, about.high if high is None else high
-            parameters = about.parameters if parameters is None else parameters
-        self.parameters: dict[str, PlainValue] = json.loads(_json(parameters or {}))
+            changes = _kept(about) if parameters is None else parameters
+        self.parameters: dict[str, PlainValue] = json.loads(_json(changes))
         self.mean = _row("mean", 0.0 if mean is None else mean, self.nobservation)
         self.scale = _row("scale", 1.0 if scale is None else scale, self.nobservation)
         self.clip = np.inf if clip is None else number("clip", clip)
@@ -141,13 +143,8 @@ class Policy:
 
     def check(self, environment: Task) -> None:
         """OptionError where observations or actions of an environment have other sizes than those of the policy."""
-        self._compare(_about(environment))
-
-    def _compare(self, about: "About") -> None:
-        sizes = {"observations": (about.nobservation, self.nobservation), "actions": (about.naction, self.naction)}
-        for what, (its, mine) in sizes.items():
-            if its != mine:
-                raise OptionError(f"{about.name} has {what} of {its} numbers, the policy of {mine}")
+        about = _about(environment)
+        check_sizes(self, about.name, about.nobservation, about.naction)
 
     @classmethod
     def from_torch(
@@ -216,7 +213,8 @@ class Policy:
                 [given[f"weight_{k}"] for k in layers],
                 [given[f"bias_{k}"] for k in layers],
                 str(given["activation"]),
-                **{name: given[name] for name in ("mean", "scale", "clip", "low", "high")},
+                **{name: given[name] for name in ("mean", "scale", "low", "high")},
+                clip=float(given["clip"]),
                 squash=bool(given["squash"]),
                 environment=str(given["environment"]) or None,
                 parameters=json.loads(str(given["parameters"])),
@@ -256,18 +254,50 @@ def _row(name: str, value: ArrayLike, size: int) -> NDArray[np.float64]:
     return np.broadcast_to(found, (size,)).copy()
 
 
+def _plain(value: object) -> object:
+    """A value as JSON has it, as far as that is known here."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _is_plain(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _json(parameters: Mapping[str, object]) -> str:
     """Changed parameters as text; OptionError for one that files cannot hold."""
-    plain = {name: x.tolist() if isinstance(x, np.ndarray | np.generic) else x for name, x in parameters.items()}
+    plain = {name: _plain(value) for name, value in parameters.items()}
     for name, value in plain.items():
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError):
-            raise OptionError(
-                f"a policy cannot keep the parameter {name} = {value!r} of its environment; give the environment by "
-                "its name, and `parameters` of text and numbers"
-            ) from None
+        if not _is_plain(value):
+            raise OptionError(f"a policy can keep text and numbers of its environment, not {name} = {value!r}")
     return json.dumps(plain, sort_keys=True)
+
+
+def _kept(about: "About") -> dict[str, object]:
+    """What was changed of an environment, without what files cannot hold, of which a warning tells."""
+    found = {name: _plain(value) for name, value in about.parameters.items()}
+    for name in [name for name, value in found.items() if not _is_plain(value)]:
+        warn(f"the policy does not keep {name} = {found.pop(name)!r} of {about.name}, which is no text or number")
+    return found
+
+
+def check_sizes(policy: Policy, name: str, nobservation: int, naction: int) -> None:
+    """OptionError where an environment's observations or actions have other sizes than those of a policy."""
+    sizes = {"observations": (nobservation, policy.nobservation), "actions": (naction, policy.naction)}
+    for what, (its, mine) in sizes.items():
+        if its != mine:
+            raise OptionError(f"{name} has {what} of {its} numbers, the policy of {mine}")
+
+
+def environment_name(kind: type) -> str:
+    """What an environment of a class is called in files: its name in Gymnasium's registry, or "module:Class"."""
+    bundled = kind.__module__.startswith("saltus.env.bundled.") and kind.__name__ in BUNDLED
+    return identifier(kind.__name__) if bundled else f"{kind.__module__}:{kind.__qualname__}"
 
 
 class About(NamedTuple):
@@ -288,11 +318,8 @@ def _about(made: Task) -> About:
         raise OptionError(f"expected an environment of saltus.env.make or make_vec, got {made!r}")
     seen = getattr(env, "single_observation_space", env.observation_space)
     acts = getattr(env, "single_action_space", env.action_space)
-    kind = type(task)
-    bundled = kind.__module__.startswith("saltus.env.bundled.") and kind.__name__ in BUNDLED
-    name = identifier(kind.__name__) if bundled else f"{kind.__module__}:{kind.__qualname__}"
     changes = {key: value for key, value in task.changes.items() if value is not None}
-    return About(name, changes, seen.shape[0], acts.shape[0], acts.low, acts.high)
+    return About(environment_name(type(task)), changes, seen.shape[0], acts.shape[0], acts.low, acts.high)
 
 
 # ---------------------------------------------------------------- torch

@@ -14,7 +14,7 @@ from helpers.swinging import Swinging
 
 import saltus.env
 from saltus.env import Policy
-from saltus.errors import OptionError, RecordError
+from saltus.errors import OptionError, RecordError, SaltusWarning
 
 ACTIVATIONS = ["tanh", "elu", "relu", "silu"]
 
@@ -158,10 +158,16 @@ def test_it_knows_its_environment(tmp_path):
         Policy(*layers(6, 1), environment=np)
 
 
-def test_parameters_that_no_file_can_hold():
-    made = saltus.env.make("PendulumSwingUp", model=saltus.load("pendulum"))
-    with pytest.raises(OptionError, match="cannot keep the parameter model"):
-        Policy(*layers(3, 1), environment=made)
+def test_parameters_that_no_file_can_hold(tmp_path):
+    path = tmp_path / "pendulum.xml"
+    path.write_text(saltus.load("pendulum").xml)
+    made = saltus.env.make("PendulumSwingUp", model=path)
+    assert Policy(*layers(3, 1), environment=made).parameters == {"model": str(path)}
+    made = saltus.env.make("PendulumSwingUp", model=saltus.load("pendulum"), frame_skip=2)
+    with pytest.warns(SaltusWarning, match="does not keep model = "):
+        assert Policy(*layers(3, 1), environment=made).parameters == {"frame_skip": 2}
+    with pytest.raises(OptionError, match="text and numbers of its environment, not wind = nan"):
+        small(parameters={"wind": np.nan})
 
 
 @pytest.mark.parametrize(
