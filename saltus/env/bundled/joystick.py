@@ -1,0 +1,180 @@
+"""QuadrupedJoystick and HumanoidJoystick: robots with legs walk by a command."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.arguments import number
+from saltus.env.bundled import legged
+from saltus.env.bundled.robot_files import playground_model
+from saltus.env.environment import Environment
+from saltus.env.observation import observed
+from saltus.errors import OptionError
+from saltus.model.enums import BOX, CAPSULE, FREE, HINGE, SPHERE
+from saltus.model.model import Model
+from saltus.simulate.engine.initial_state import start_state
+
+PARAMETERS = {
+    # commands: velocities (m/s), yaw rate (rad/s), every how many seconds, how often to stand
+    "forward_range": (-1.0, 1.0),
+    "lateral_range": (-0.4, 0.4),
+    "yaw_range": (-1.0, 1.0),
+    "command_seconds": 5.0,
+    "standing_share": 0.1,
+    # actions (rad), starts (rad; m/s and rad/s), ends (rad, m)
+    "action_scale": 0.5,
+    "reset_joint_range": 0.1,
+    "reset_velocity_range": 0.2,
+    "tilt_limit": 1.0,
+    "height_limit": 0.0,
+    # what rewards compare with: (m/s)² and (rad/s)²; share of joints' ranges; s; m; m²
+    "tracking_sigma": 0.25,
+    "limit_share": 0.95,
+    "air_time_range": (0.1, 0.4),
+    "swing_height": 0.08,
+    # weights of rewards
+    "track_velocity_weight": 1.5,
+    "track_yaw_weight": 0.75,
+    "alive_weight": 0.2,
+    "fall_weight": 1.0,
+    "vertical_velocity_weight": 0.5,
+    "roll_pitch_rate_weight": 0.05,
+    "tilt_weight": 2.0,
+    "torques_weight": 2e-4,
+    "energy_weight": 1e-3,
+    "action_rate_weight": 0.01,
+    "joint_limits_weight": 1.0,
+    "pose_weight": 0.1,
+    "stand_still_weight": 0.2,
+    "landing_weight": 0.2,
+    "slip_weight": 0.1,
+    "clearance_weight": 0.0,
+}
+REWARDS = {
+    "track_velocity": legged.track_velocity,
+    "track_yaw": legged.track_yaw,
+    "alive": legged.alive,
+    "fall": legged.fall,
+    "vertical_velocity": legged.vertical_velocity,
+    "roll_pitch_rate": legged.roll_pitch_rate,
+    "tilt": legged.tilt,
+    "torques": legged.torques,
+    "energy": legged.energy,
+    "action_rate": legged.action_rate,
+    "joint_limits": legged.joint_limits,
+    "pose": legged.pose,
+    "stand_still": legged.stand_still,
+}
+STATE = [observed(legged.base_velocity, scale=2.0), observed(legged.base_turning, scale=0.25), legged.down]
+
+
+class Joystick(Environment):
+    """What both have in common; a subclass names the model, the feet and the weights."""
+
+    key = "home"
+    max_episode_steps = 1000
+    action_range = (-1.0, 1.0)
+    before_step = legged.joint_targets
+    terminated = legged.fallen
+    reset = legged.near_standing
+    quantities = "step"
+    camera = "track"
+
+    def declare(self) -> None:
+        """The feet, and what they are rewarded for."""
+        feet = self.option.feet
+        self.ids = {f"foot_{k}": ("geom", name) for k, name in enumerate(feet)}
+        terms = legged.terms_of_feet(len(feet))
+        self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "clearance": terms.clearance}
+        self.remember = terms.remember
+        self.memory = {"command": [0.0] * 3, **legged.remembered(len(feet))}
+
+    def loaded(self) -> Model:
+        """The model; what the declaration takes from it: rows of parameters and of the observation, the frame skip."""
+        model = super().loaded()
+        _check(model, self.option.feet)
+        pose, nu = start_state(model, self.key, model.opt.timestep)["qpos"][7:], model.nu
+        low, high = model.jnt_range[1:].T
+        limited = np.asarray(model.jnt_limited[1:], bool)
+        self.values |= {
+            "stand": np.array(pose, float),
+            "joint_low": np.where(limited, low, -1e3),
+            "joint_high": np.where(limited, high, 1e3),
+            "pose_weights": _weights(model, self.option.pose_weights),
+        }
+        joints = legged.each(legged.joint_offset, nu), observed("qvel[6:]", scale=0.05)
+        self.observation = (*STATE, legged.command, *joints, legged.each(legged.last_action, nu))
+        self.action_range = (-np.ones(nu), np.ones(nu))
+        if self.frame_skip == 1:
+            step = model.opt.timestep if self.timestep is None else number("timestep", self.timestep)
+            self.frame_skip = max(1, round(1.0 / (number("control_rate", self.option.control_rate) * step)))
+        return model
+
+
+def _check(model: Model, feet: tuple[str, ...]) -> None:
+    """OptionError for a model whose joints, servos or feet are not what terms take them to be."""
+    kinds = list(model.jnt_type)
+    driven = list(model.actuator_trnid[:, 0])
+    if kinds != [FREE] + [HINGE] * model.nu or driven != list(range(1, model.nu + 1)):
+        raise OptionError(
+            f"{model.name}: a robot needs a free joint, then hinges, and one servo for each of these in their order"
+        )
+    for name in feet:
+        if model.geom_type[model.id("geom", name)] not in (SPHERE, CAPSULE, BOX):
+            raise OptionError(f"{model.name}: foot {name} must be a sphere, a capsule or a box")
+
+
+def _weights(model: Model, parts: Mapping[str, float]) -> NDArray[np.float64]:
+    """A weight for each joint: that of the first part of a name that is in its own; 1 for all others."""
+    found = [next((w for part, w in parts.items() if part in name), 1.0) for name in model.names("joint")[1:]]
+    return np.array(found, float)
+
+
+class QuadrupedJoystick(Joystick):
+    """A robot on four legs, such as Unitree's Go1, walks by a command.
+
+    Observation: velocity (times 2) and angular velocity (times 1/4) of the base and the direction of gravity, all in
+    the base's axes; the command; joints from the standing pose, their velocities (times 1/20), the last action.
+    """
+
+    model = partial(playground_model, "go1", "unitree_go1")
+    parameters = PARAMETERS | {"height_limit": 0.15, "pose_weight": 0.1}
+    options = {
+        "feet": ("FR", "FL", "RR", "RL"),
+        "control_rate": 50.0,
+        "pose_weights": {"calf": 0.1},
+    }
+
+
+class HumanoidJoystick(Joystick):
+    """A robot on two legs, such as Unitree's G1, walks by a command."""
+
+    model = partial(playground_model, "g1", "unitree_g1")
+    parameters = PARAMETERS | {
+        "height_limit": 0.5,
+        "gait_frequency": 1.4,
+        "gait": (0.0, 1.0),
+        "rhythm_weight": 1.0,
+        "rhythm_sigma": 0.005,
+    }
+    options = {
+        "feet": ("left_foot", "right_foot"),
+        "control_rate": 50.0,
+        "pose_weights": {"hip_pitch": 0.01, "knee": 0.01, "ankle": 0.01, "hip": 1.0},
+    }
+    reset = legged.near_standing_in_phase
+
+    def declare(self) -> None:
+        """The gait, too."""
+        super().declare()
+        terms = legged.terms_of_feet(len(self.option.feet))
+        self.rewards = {**self.rewards, "rhythm": terms.rhythm}
+        self.memory = {**self.memory, "phase": 0.0}
+
+    def loaded(self) -> Model:
+        """With the gait's phase in the observation."""
+        model = super().loaded()
+        self.observation = (*self.observation, legged.terms_of_feet(len(self.option.feet)).phase)
+        return model
