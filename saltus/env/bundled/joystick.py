@@ -24,7 +24,7 @@ PARAMETERS = {
     "command_seconds": 5.0,
     "standing_share": 0.1,
     # actions (rad), starts (rad; m/s and rad/s), ends (rad, m)
-    "action_scale": 0.5,
+    "action_scale": 0.3,
     "reset_joint_range": 0.1,
     "reset_velocity_range": 0.2,
     "tilt_limit": 1.0,
@@ -33,24 +33,25 @@ PARAMETERS = {
     "tracking_sigma": 0.25,
     "limit_share": 0.95,
     "air_time_range": (0.1, 0.4),
-    "swing_height": 0.08,
+    "swing_height": 0.05,
+    "rhythm_sigma": 0.003,
     # weights of rewards
-    "track_velocity_weight": 1.5,
-    "track_yaw_weight": 0.75,
-    "alive_weight": 0.2,
+    "track_velocity_weight": 2.0,
+    "track_yaw_weight": 1.0,
+    "alive_weight": 0.5,
     "fall_weight": 1.0,
     "vertical_velocity_weight": 0.5,
-    "roll_pitch_rate_weight": 0.05,
-    "tilt_weight": 2.0,
-    "torques_weight": 2e-4,
-    "energy_weight": 1e-3,
+    "roll_pitch_rate_weight": 0.02,
+    "tilt_weight": 1.0,
+    "torques_weight": 0.0001,
+    "energy_weight": 0.0002,
     "action_rate_weight": 0.01,
     "joint_limits_weight": 1.0,
     "pose_weight": 0.1,
     "stand_still_weight": 0.2,
-    "landing_weight": 0.2,
-    "slip_weight": 0.1,
-    "clearance_weight": 0.0,
+    "landing_weight": 0.1,
+    "slip_weight": 0.05,
+    "rhythm_weight": 1.0,
 }
 REWARDS = {
     "track_velocity": legged.track_velocity,
@@ -76,9 +77,8 @@ class Joystick(Environment):
     key = "home"
     max_episode_steps = 1000
     action_range = (-1.0, 1.0)
-    before_step = legged.joint_targets
     terminated = legged.fallen
-    reset = legged.near_standing
+    reset = legged.near_standing_in_phase
     quantities = "step"
     camera = "track"
 
@@ -87,9 +87,9 @@ class Joystick(Environment):
         feet = self.option.feet
         self.ids = {f"foot_{k}": ("geom", name) for k, name in enumerate(feet)}
         terms = legged.terms_of_feet(len(feet))
-        self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "clearance": terms.clearance}
-        self.remember = terms.remember
-        self.memory = {"command": [0.0] * 3, **legged.remembered(len(feet))}
+        self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "rhythm": terms.rhythm}
+        self.before_step, self.remember = terms.joint_targets, terms.remember
+        self.memory = {"command": [0.0] * 3, "phase": 0.0, **legged.remembered(len(feet))}
 
     def loaded(self) -> Model:
         """The model; what the declaration takes from it: rows of parameters and of the observation, the frame skip."""
@@ -103,9 +103,11 @@ class Joystick(Environment):
             "joint_low": np.where(limited, low, -1e3),
             "joint_high": np.where(limited, high, 1e3),
             "pose_weights": _weights(model, self.option.pose_weights),
+            "lifts": _lifts(model, self.option.feet, self.option.lifts),
         }
         joints = legged.each(legged.joint_offset, nu), observed("qvel[6:]", scale=0.05)
-        self.observation = (*STATE, legged.command, *joints, legged.each(legged.last_action, nu))
+        phase = legged.terms_of_feet(len(self.option.feet)).phase
+        self.observation = (*STATE, legged.command, phase, *joints, legged.each(legged.last_action, nu))
         self.action_range = (-np.ones(nu), np.ones(nu))
         if self.frame_skip == 1:
             step = model.opt.timestep if self.timestep is None else number("timestep", self.timestep)
@@ -132,6 +134,19 @@ def _weights(model: Model, parts: Mapping[str, float]) -> NDArray[np.float64]:
     return np.array(found, float)
 
 
+def _lifts(model: Model, feet: tuple[str, ...], parts: Mapping[str, float]) -> NDArray[np.float64]:
+    """What lifts each foot, joint by joint (rad): the numbers of the parts of names, for the joints of its own leg."""
+    rows = []
+    for name in feet:
+        bodies, b = set(), int(model.geom_bodyid[model.id("geom", name)])
+        while b:
+            bodies.add(b)
+            b = int(model.body_parentid[b])
+        amounts = [next((x for part, x in parts.items() if part in joint), 0.0) for joint in model.names("joint")[1:]]
+        rows.append(np.where(np.isin(model.jnt_bodyid[1:], list(bodies)), amounts, 0.0))
+    return np.concatenate(rows)
+
+
 class QuadrupedJoystick(Joystick):
     """A robot on four legs, such as Unitree's Go1, walks by a command.
 
@@ -140,11 +155,12 @@ class QuadrupedJoystick(Joystick):
     """
 
     model = partial(playground_model, "go1", "unitree_go1")
-    parameters = PARAMETERS | {"height_limit": 0.15, "pose_weight": 0.1}
+    parameters = PARAMETERS | {"height_limit": 0.15, "gait_frequency": 2.0, "gait": (0.0, 1.0, 1.0, 0.0)}
     options = {
         "feet": ("FR", "FL", "RR", "RL"),
         "control_rate": 50.0,
         "pose_weights": {"calf": 0.1},
+        "lifts": {"thigh": 0.2, "calf": -0.4},
     }
 
 
@@ -156,25 +172,10 @@ class HumanoidJoystick(Joystick):
         "height_limit": 0.5,
         "gait_frequency": 1.4,
         "gait": (0.0, 1.0),
-        "rhythm_weight": 1.0,
-        "rhythm_sigma": 0.005,
     }
     options = {
         "feet": ("left_foot", "right_foot"),
         "control_rate": 50.0,
         "pose_weights": {"hip_pitch": 0.01, "knee": 0.01, "ankle": 0.01, "hip": 1.0},
+        "lifts": {"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3},
     }
-    reset = legged.near_standing_in_phase
-
-    def declare(self) -> None:
-        """The gait, too."""
-        super().declare()
-        terms = legged.terms_of_feet(len(self.option.feet))
-        self.rewards = {**self.rewards, "rhythm": terms.rhythm}
-        self.memory = {**self.memory, "phase": 0.0}
-
-    def loaded(self) -> Model:
-        """With the gait's phase in the observation."""
-        model = super().loaded()
-        self.observation = (*self.observation, legged.terms_of_feet(len(self.option.feet)).phase)
-        return model

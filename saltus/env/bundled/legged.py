@@ -143,13 +143,6 @@ def command(m, d, e):
 
 
 @term
-def joint_targets(m, d, e):
-    """Servos go to the standing pose plus action_scale (rad) times the action."""
-    for k in range(m.nu):
-        d.ctrl[k] = e.stand[k] + e.action_scale * e.action[k]
-
-
-@term
 def near_standing(m, d, e):
     """The standing pose, its joints and the velocity of the base disturbed, heading anywhere."""
     s, c = sincos(0.5 * uniform(e, -math.pi, math.pi))
@@ -320,10 +313,31 @@ def cycle(e, k):
     return sincos(2.0 * math.pi * (turns - floor(turns)))
 
 
+@kernel(inline=True)
+def swing(e, k):
+    """How high a foot is to be: 0 in stance, 1 in the middle of its swing."""
+    s, _ = cycle(e, k)
+    s = maximum(s, 0.0 * s)
+    return s * s
+
+
 @functools.cache
 def terms_of_feet(count):
     """Terms that concern feet, of two or four."""
     feet = {2: two_feet, 4: four_feet}[count]
+
+    @term
+    def joint_targets(m, d, e):
+        """Servos go to the standing pose plus action_scale (rad) times the action, with the feet lifted in the swing.
+
+        lifts[k nu + j] (rad): what lifts foot k adds to joint j, in the middle of its swing.
+        """
+        for j in range(m.nu):
+            d.ctrl[j] = e.stand[j] + e.action_scale * e.action[j]
+        for k in range(count):
+            s = moving(e, swing(e, k), 0.0 * e.steps)
+            for j in range(m.nu):
+                d.ctrl[j] = d.ctrl[j] + s * e.lifts[k * m.nu + j]
 
     @term
     def phase(m, d, e):
@@ -337,8 +351,7 @@ def terms_of_feet(count):
         total = 0.0 * e.steps
         for k in range(count):
             _, low = sole(m, d, feet(e)[k])
-            s = maximum(cycle(e, k)[0], 0.0 * low)
-            missing = low - moving(e, e.swing_height * s * s, 0.0 * low)
+            missing = low - moving(e, e.swing_height * swing(e, k), 0.0 * low)
             total = total + missing * missing
         return e.dt * e.rhythm_weight * exp(-total / e.rhythm_sigma)
 
@@ -369,17 +382,6 @@ def terms_of_feet(count):
         return -e.dt * e.slip_weight * total
 
     @term
-    def clearance(m, d, e):
-        """Cost of feet that swing at another height than swing_height, by their horizontal speed."""
-        total = 0.0 * e.steps
-        for k in range(count):
-            at, low = sole(m, d, feet(e)[k])
-            x, y = (at[0] - e.foot_x[k]) / e.dt, (at[1] - e.foot_y[k]) / e.dt
-            missing = low - e.swing_height
-            total = total + missing * missing * sqrt(sqrt(x * x + y * y))
-        return -e.dt * e.clearance_weight * total
-
-    @term
     def remember(m, d, e):
         """Keep what feet do."""
         began = e.steps < 0.5
@@ -391,5 +393,5 @@ def terms_of_feet(count):
             e.foot_x[k], e.foot_y[k] = at[0], at[1]
 
     return SimpleNamespace(
-        landing=landing, slip=slip, clearance=clearance, remember=remember, phase=phase, rhythm=rhythm
+        joint_targets=joint_targets, phase=phase, rhythm=rhythm, landing=landing, slip=slip, remember=remember
     )
