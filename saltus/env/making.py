@@ -92,7 +92,8 @@ def make_vec(
     observations, "float64" or "float32". `autoreset_mode`: when episodes that have ended begin anew, as in Gymnasium.
     `info`: whether steps report rewards and infos one by one. `render_mode` ("rgb_array" or None), `width`, `height`
     (pixels), `camera`: of pictures. `parameters`: values of the environment's parameters and options, `model`,
-    `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s), `key`, `vary`.
+    `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s), `key`, `vary`, `randomize`,
+    `action_noise`, `action_delay`, `pushes`.
 
     A simulation's numbers do not depend on n or threads, to the bit.
     """
