@@ -21,6 +21,7 @@ QUADRUPED, HUMANOID = "QuadrupedJoystick", "HumanoidJoystick"
 SMALL = {
     QUADRUPED: dict(height_limit=0.1),
     HUMANOID: dict(
+        key="home",
         height_limit=0.4,
         lifts={"hip_pitch": -0.3, "knee": 0.6, "ankle_pitch": -0.3},
     ),

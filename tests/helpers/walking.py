@@ -56,7 +56,7 @@ def quadruped(shape='size="0.02"', iterations=100):
         kp=40,
         most=30,
         foot=FOOT.format(shape=shape),
-        height=0.27,
+        height=0.31,
         trunk="0.2 0.05 0.05",
         legs="".join(legs),
         servos=_servos(joints),

@@ -24,7 +24,7 @@ PARAMETERS = {
     "command_seconds": 5.0,
     "standing_share": 0.1,
     # actions (rad), starts (rad; m/s and rad/s), ends (rad, m)
-    "action_scale": 0.3,
+    "action_scale": 0.4,
     "reset_joint_range": 0.1,
     "reset_velocity_range": 0.2,
     "tilt_limit": 1.0,
@@ -168,10 +168,17 @@ class HumanoidJoystick(Joystick):
     """A robot on two legs, such as Unitree's G1, walks by a command."""
 
     model = partial(playground_model, "g1", "unitree_g1")
+    key = "knees_bent"
     parameters = PARAMETERS | {
+        "forward_range": (-0.5, 0.8),
+        "lateral_range": (-0.3, 0.3),
+        "yaw_range": (-0.7, 0.7),
         "height_limit": 0.5,
         "gait_frequency": 1.4,
         "gait": (0.0, 1.0),
+        "swing_height": 0.08,
+        "rhythm_sigma": 0.005,
+        "pose_weight": 0.3,
     }
     options = {
         "feet": ("left_foot", "right_foot"),
