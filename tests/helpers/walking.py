@@ -46,9 +46,7 @@ def _servos(joints):
 
 def quadruped(shape='size="0.02"', iterations=100):
     """A robot with twelve servos on four feet of a shape."""
-    legs = [
-        LEG.format(n=n, x=0.2 if n[0] == "F" else -0.2, y=0.05 * side, out=0.08 * side) for n, side in LEGS
-    ]
+    legs = [LEG.format(n=n, x=0.2 if n[0] == "F" else -0.2, y=0.05 * side, out=0.08 * side) for n, side in LEGS]
     joints = [f"{n}_{part}" for n, _ in LEGS for part in ("hip", "thigh", "calf")]
     return SCENE.format(
         name="quadruped",

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from saltus.env.random import uniform
 from saltus.env.terms import term
 from saltus.model.enums import BOX, CAPSULE
-from saltus.number.functions import absolute, clip, exp, floor, maximum, minimum, sincos, sqrt, where
+from saltus.number.functions import absolute, exp, floor, maximum, minimum, sincos, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.quaternions import quat_conjugate, quat_rotate
 from saltus.spatial.vectors import add3, matrix_times_vector

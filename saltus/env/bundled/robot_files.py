@@ -21,8 +21,8 @@ def playground_model(robot: str, menagerie: str) -> Model:
     scene = root and root / "_src" / "locomotion" / robot / "xmls" / SCENE
     if root is None or scene is None or not scene.exists():
         raise OptionError(
-            f"the robot's model is not part of Saltus: give model=PATH, an MJCF file with the robot on a floor, such as "
-            f"{menagerie}/scene.xml of MuJoCo Menagerie, or install MuJoCo Playground (pip install playground)"
+            f"the robot's model is not part of Saltus: give model=PATH of an MJCF file with the robot on a floor, such "
+            f"as {menagerie}/scene.xml of MuJoCo Menagerie, or install MuJoCo Playground (pip install playground)"
         )
     meshes = root / "external_deps" / "mujoco_menagerie" / menagerie
     files = [*scene.parent.rglob("*"), *meshes.rglob("*")]
