@@ -19,6 +19,7 @@ except ImportError as error:
 from saltus.env.environment import Environment
 from saltus.env.making import environments, make, make_vec
 from saltus.env.observation import observed
+from saltus.env.policy import Policy
 from saltus.env.random import normal, uniform
 from saltus.env.registration import register
 from saltus.env.single import SingleEnvironment
@@ -27,6 +28,7 @@ from saltus.env.vector import VectorEnvironment
 
 __all__ = [
     "Environment",
+    "Policy",
     "SingleEnvironment",
     "VectorEnvironment",
     "environments",
