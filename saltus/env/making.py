@@ -38,6 +38,7 @@ BUNDLED = {
     "CartPoleBalance": Bundled("swing_up", 0),
     "CartPoleSwingUp": Bundled("swing_up", 0),
     "PendulumSwingUp": Bundled("swing_up", 0),
+    "PendularmSwingUp": Bundled("swing_up", 0),
 }
 
 #: A bundled environment's name ("HalfCheetah"), a class, or an environment with its parameters.
