@@ -7,7 +7,7 @@
 
 It needs PyTorch and Gymnasium: pip install 'saltus[train]'. The folder of --out then holds
 
-- policy.npz: the policy, see `save_policy`; NumPy alone can read and play it;
+- policy.npz: the policy, for `saltus.env.Policy.load`; NumPy alone can read and play it, too;
 - curve.csv, curve.png: the return of the deterministic policy against steps and minutes, and where the time went;
 - film.mp4: an episode of the policy;
 - checkpoint.pt: everything that --resume needs. Whenever the policy is evaluated, a checkpoint is written and all
@@ -20,11 +20,13 @@ estimation (2016), arXiv:1506.02438.
 """
 
 import argparse
+import copy
 import csv
 import math
 import os
 import time
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # PyTorch's threads sleep while the simulations have the cores
@@ -39,25 +41,27 @@ import saltus.env
 DEFAULTS = dict(
     n=128,  # environments
     horizon=64,  # steps of each in a rollout
-    epochs=4,  # times that the rollout is learned from
-    minibatches=4,  # an epoch
-    gamma=0.99,  # discount a step
+    epochs=5,  # times that a rollout is learned from
+    minibatches=8,  # in an epoch
+    gamma=0.99,  # discount of a step
     lambda_=0.95,  # of generalised advantage estimation
     clip=0.2,  # of the ratio of probabilities
-    kl=0.015,  # the change of the policy an update that the learning rate aims at (Kullback-Leibler divergence)
+    kl=0.01,  # the Kullback-Leibler divergence of an update that the learning rate is adapted to
     rate=1e-3,  # learning rate of the first update
     entropy=0.0,  # weight of its bonus
-    deviation=0.6,  # of the first actions about their mean, where the range of actions is -1 to 1
+    deviation=0.5,  # of actions about their mean in the first rollout; their range is -1 to 1
     hidden=(64, 64),  # widths of layers, of the policy as of the value
     every=20,  # updates from an evaluation to the next
-    steps=10_000_000,
-    camera=None,  # of the film
+    steps=2_000_000,
 )
-SETTINGS = {  # what differs from these, by environment
+SETTINGS = {  # what differs, by environment
+    "CartPoleBalance": dict(n=64, horizon=50, steps=200_000, every=10),
     "PendulumSwingUp": dict(n=64, horizon=50, steps=500_000, every=10),
-    "HalfCheetah": dict(camera="track"),
+    "HalfCheetah": dict(gamma=0.98, lambda_=0.92, deviation=0.3),
 }
+CAMERAS = {"HalfCheetah": "track"}  # of films
 PARTS = ("physics", "policy", "learning", "evaluation")
+REMEMBERED = ("rate", "updates", "steps", "seconds", "spent", "curve")  # of a trainer, in checkpoints
 
 
 # ---------------------------------------------------------------- environments
@@ -67,7 +71,7 @@ def make(arguments, n):
     """n environments whose episodes begin anew within the step that ends them."""
     if arguments.backend == "saltus":
         options = dict(threads=arguments.threads, precision=arguments.precision, info=False)
-        return saltus.env.make_vec(arguments.environment, n, autoreset_mode="SameStep", **options)
+        return saltus.env.make_vec(arguments.environment, n, autoreset_mode="SameStep", **options, **arguments.changes)
     name, mode = f"{arguments.environment}-v5", arguments.backend.removeprefix("gymnasium-")
     options = dict(autoreset_mode=gymnasium.vector.AutoresetMode.SAME_STEP)
     return gymnasium.make_vec(name, n, "async" if mode == "async" else "sync", vector_kwargs=options)
@@ -79,13 +83,12 @@ def make(arguments, n):
 def layers(widths, last_gain):
     """A network with tanh between its layers, whose weights begin orthogonal."""
     found = []
-    for k, (inputs, outputs) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
-        last = k == len(widths) - 2
-        layer = nn.Linear(inputs, outputs)
-        nn.init.orthogonal_(layer.weight, last_gain if last else math.sqrt(2.0))
-        nn.init.zeros_(layer.bias)
-        found += [layer] if last else [layer, nn.Tanh()]
-    return nn.Sequential(*found)
+    for inputs, outputs in pairwise(widths):
+        found += [nn.Linear(inputs, outputs), nn.Tanh()]
+        nn.init.orthogonal_(found[-2].weight, math.sqrt(2.0))
+        nn.init.zeros_(found[-2].bias)
+    nn.init.orthogonal_(found[-2].weight, last_gain)
+    return nn.Sequential(*found[:-1])
 
 
 class Moments(nn.Module):
@@ -140,24 +143,14 @@ def action_range(space):
     return torch.as_tensor(0.5 * (low + high)).float(), torch.as_tensor(0.5 * (high - low)).float()
 
 
-def save_policy(path, agent, space, environment):
-    """The deterministic policy, as arrays that NumPy alone can read:
-
-        x = np.clip((observation - mean) * scale, -clip, clip)
-        x = np.tanh(weight_k @ x + bias_k)              for k = 0 ... layers - 2
-        action = np.clip(weight_k @ x + bias_k, low, high)    for k = layers - 1
-    """
+def as_policy(agent, space, environment):
+    """The deterministic policy without PyTorch; actions are in the environment's own units."""
     middle, half = action_range(space)
-    linear = [layer for layer in agent.policy if isinstance(layer, nn.Linear)]
-    arrays = {}
-    for k, layer in enumerate(linear):
-        arrays[f"weight_{k}"], arrays[f"bias_{k}"] = layer.weight.detach(), layer.bias.detach()
-    k = len(linear) - 1  # the last layer gives actions in their own units
-    arrays[f"weight_{k}"], arrays[f"bias_{k}"] = arrays[f"weight_{k}"] * half[:, None], arrays[f"bias_{k}"] * half + middle
-    arrays = {name: array.numpy() for name, array in arrays.items()}
-    arrays |= {"mean": agent.seen.mean.float().numpy(), "scale": agent.seen.scale().float().numpy(), "clip": 10.0}
-    arrays |= {"low": space.low, "high": space.high, "layers": len(linear), "activation": "tanh"}
-    np.savez(path, environment=environment, **arrays)
+    network = copy.deepcopy(agent.policy)
+    network[-1].weight.data *= half[:, None]
+    network[-1].bias.data = network[-1].bias * half + middle
+    seen = dict(mean=agent.seen.mean, scale=1.0 / agent.seen.scale(), clip=10.0)
+    return saltus.env.Policy.from_torch(network, **seen, low=space.low, high=space.high, environment=environment)
 
 
 # ---------------------------------------------------------------- PPO
@@ -170,6 +163,10 @@ class Trainer:
         self.arguments = arguments
         torch.manual_seed(arguments.seed)
         self.envs, self.judges = make(arguments, arguments.n), make(arguments, arguments.episodes)
+        for envs in (self.envs, self.judges):  # compile what they need
+            envs.reset(seed=0)
+            envs.step(np.zeros(envs.action_space.shape, np.float32))
+        self.name = self.envs if arguments.backend == "saltus" else f"saltus/{arguments.environment}-v5"
         self.space = self.envs.single_action_space
         self.middle, self.half = action_range(self.space)
         (observations,), (actions,) = self.envs.single_observation_space.shape, self.space.shape
@@ -258,11 +255,13 @@ class Trainer:
             advantages, targets = self.advantages(x, cut)
             advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
             before = agent.log_probability(self.actions, agent.policy(x))
-            rows = [y.flatten(0, 1) for y in (x, self.actions, before, advantages, targets)]
+            rows = torch.cat([x, self.actions, torch.stack([before, advantages, targets], -1)], -1).flatten(0, 1)
+            sizes = (x.shape[-1], self.actions.shape[-1], 3)
         for _ in range(a.epochs):
             change = 0.0
-            for chosen in torch.randperm(len(rows[0])).chunk(a.minibatches):
-                x, actions, before, advantages, targets = (y[chosen] for y in rows)
+            for chosen in torch.randperm(len(rows)).chunk(a.minibatches):
+                x, actions, rest = rows.index_select(0, chosen).split(sizes, dim=-1)
+                before, advantages, targets = rest.unbind(-1)
                 log_ratio = agent.log_probability(actions, agent.policy(x)) - before
                 ratio = log_ratio.exp()
                 gain = torch.minimum(ratio * advantages, ratio.clamp(1.0 - a.clip, 1.0 + a.clip) * advantages).mean()
@@ -318,41 +317,39 @@ class Trainer:
 
     def report(self, returned, length):
         """A row of the learning curve, on the screen too."""
-        done = np.array(self.finished).mean(axis=0) if self.finished else (math.nan, math.nan)
-        row = dict(steps=self.steps, minutes=self.seconds / 60.0, evaluated=returned, evaluated_length=length)
+        done = np.mean(self.finished, axis=0) if self.finished else (math.nan, math.nan)
+        row = dict(steps=self.steps, minutes=self.seconds / 60.0, evaluated=returned, length=length)
         row |= dict(training=done[0], training_length=done[1], rate=self.rate)
         row |= dict(deviation=torch.exp(self.agent.log_deviation).mean().item()) | self.spent
         last = self.curve[-1] if self.curve else dict.fromkeys(row, 0.0)
         self.curve.append({name: float(value) for name, value in row.items()})
-        passed = 60.0 * (row["minutes"] - last["minutes"])
-        split = ", ".join(f"{p} {row[p] - last[p]:.1f} s {100 * (row[p] - last[p]) / passed:.0f}%" for p in PARTS)
-        print(
-            f"{self.steps:>10,} steps {row['minutes']:6.2f} min  return {returned:8.1f} (length {length:.0f}), training "
-            f"{done[0]:8.1f} ({done[1]:.0f})  {(self.steps - last['steps']) / passed:7,.0f} steps/s: {split}",
-            flush=True,
-        )
+        passed = {name: row[name] - last[name] for name in ("steps", "minutes", *PARTS)}
+        seconds = 60.0 * passed["minutes"]
+        line = f"{self.steps:10,} {row['minutes']:8.2f} {returned:9.1f} {length:7.0f} {done[0]:9.1f}"
+        line += f"{passed['steps'] / seconds:9,.0f}"
+        print(line, *(f"{passed[part]:6.2f} s {passed[part] / seconds:4.0%}" for part in PARTS), flush=True)
 
     def checkpoint(self):
         """Write what --resume continues from, the policy and the curve."""
         out = self.arguments.out
         state = dict(agent=self.agent.state_dict(), optimizer=self.optimizer.state_dict(), random=torch.get_rng_state())
-        state |= {name: getattr(self, name) for name in ("rate", "updates", "steps", "seconds", "spent", "curve")}
+        state["settings"] = {name: getattr(self.arguments, name) for name in ("environment", "seed", *DEFAULTS)}
+        state |= {name: getattr(self, name) for name in REMEMBERED}
         torch.save(state, out / "checkpoint.new")
         os.replace(out / "checkpoint.new", out / "checkpoint.pt")
-        save_policy(out / "policy.npz", self.agent, self.space, self.arguments.environment)
+        as_policy(self.agent, self.space, self.name).save(out / "policy.npz")
         with open(out / "curve.csv", "w", newline="") as file:
             table = csv.DictWriter(file, self.curve[0])
             table.writeheader()
             table.writerows(self.curve)
 
-    def resume(self):
-        """Continue from the checkpoint in the folder."""
-        state = torch.load(self.arguments.out / "checkpoint.pt")
-        self.agent.load_state_dict(state.pop("agent"))
-        self.optimizer.load_state_dict(state.pop("optimizer"))
-        torch.set_rng_state(state.pop("random"))
-        for name, value in state.items():
-            setattr(self, name, value)
+    def resume(self, state):
+        """Continue from a checkpoint."""
+        self.agent.load_state_dict(state["agent"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        torch.set_rng_state(state["random"])
+        for name in REMEMBERED:
+            setattr(self, name, state[name])
 
 
 def draw_curve(curve, path, title):
@@ -363,7 +360,9 @@ def draw_curve(curve, path, title):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
-    for axis, name, factor, label in zip(axes, ("steps", "minutes"), (1e-6, 1.0), ("million steps", "min"), strict=True):
+    for axis, name, factor, label in zip(
+        axes, ("steps", "minutes"), (1e-6, 1.0), ("million steps", "min"), strict=True
+    ):
         x = [factor * row[name] for row in curve]
         axis.plot(x, [row["training"] for row in curve], color="0.7", label="while training")
         axis.plot(x, [row["evaluated"] for row in curve], ".-", label="deterministic policy")
@@ -373,69 +372,77 @@ def draw_curve(curve, path, title):
     figure.savefig(path, dpi=120)
 
 
-def film(arguments, trainer, path):
-    """An episode of the deterministic policy as a film."""
+def film(arguments, path):
+    """An episode of the policy that was saved, 20 s of it at most; it plays without PyTorch."""
     import av
 
-    env = saltus.env.make(
-        arguments.environment, precision=arguments.precision, render_mode="rgb_array", camera=arguments.camera
-    )
+    policy = saltus.env.Policy.load(arguments.out / "policy.npz")
+    view = dict(render_mode="rgb_array", width=640, height=400, camera=CAMERAS.get(arguments.environment))
+    env = saltus.env.make(arguments.environment, precision=arguments.precision, **view, **arguments.changes)
     now, _ = env.reset(seed=arguments.seed)
-    rate = env.metadata["render_fps"]
-    skip, ended = max(1, round(rate / 50)), False
-    with av.open(str(path), "w") as container, torch.no_grad():
-        stream = container.add_stream("libx264", rate=round(rate / skip))
-        stream.width, stream.height, stream.pix_fmt = 480, 480, "yuv420p"
-        for step in range(20 * rate):  # 20 s at most
+    fps = env.metadata["render_fps"]
+    skip = math.ceil(fps / 50)
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=round(fps / skip))
+        stream.width, stream.height, stream.pix_fmt = 640, 400, "yuv420p"
+        for step in range(20 * fps):
             if step % skip == 0:
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(env.render(), format="rgb24")))
-            mean = trainer.agent.policy(trainer.agent.normalised(torch.as_tensor(now).float()))
-            now, _, terminated, truncated, _ = env.step(trainer.to_range(mean))
+            now, _, terminated, truncated, _ = env.step(policy(now))
             if terminated or truncated:
                 break
         container.mux(stream.encode())
 
 
 def parsed():
-    """The command line, with the defaults of the environment."""
+    """The command line and the checkpoint to resume from, or None.
+
+    A setting is that of the command line, else of the checkpoint, else of the environment, else the default.
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("environment", help=", ".join(saltus.env.environments()))
+    parser.add_argument("--model", help="the model file of an environment that comes without one")
     parser.add_argument("--out", type=Path, help="folder for the results (default: the environment's name)")
     parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many, even before --steps")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--resume", action="store_true", help="continue from the checkpoint in the folder")
     parser.add_argument("--backend", choices=("saltus", "gymnasium", "gymnasium-async"), default="saltus")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--precision", choices=("float32", "float64"), default="float32", help="of the simulations")
     parser.add_argument("--episodes", type=int, default=16, help="in an evaluation")
     parser.add_argument("--no-film", action="store_true")
+    parser.add_argument("--seed", type=int)
     for name, value in DEFAULTS.items():
-        kind = str if value is None else int if isinstance(value, tuple) else type(value)
+        kind = int if isinstance(value, tuple) else type(value)
         parser.add_argument(f"--{name.strip('_')}", dest=name, type=kind, nargs="+" if name == "hidden" else None)
     arguments = parser.parse_args()
-    for name, value in (DEFAULTS | SETTINGS.get(arguments.environment, {})).items():
+    arguments.out = arguments.out or Path(arguments.environment)
+    arguments.changes = {"model": arguments.model} if arguments.model else {}
+    settings, state = {"seed": 0} | DEFAULTS | SETTINGS.get(arguments.environment, {}), None
+    if arguments.resume:
+        state = torch.load(arguments.out / "checkpoint.pt")
+        if state["settings"]["environment"] != arguments.environment:
+            parser.error(f"the checkpoint in {arguments.out} is of {state['settings']['environment']}")
+        settings |= {name: value for name, value in state["settings"].items() if name != "steps"}
+    for name, value in settings.items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
-    arguments.out = arguments.out or Path(arguments.environment)
-    return arguments
+    return arguments, state
 
 
 def main():
-    arguments = parsed()
+    arguments, state = parsed()
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(arguments.threads)
     began = time.perf_counter()
     trainer = Trainer(arguments)
-    trainer.begin()
-    with torch.no_grad():
-        trainer.evaluate()
+    if state is not None:
+        trainer.resume(state)
     print(f"{arguments.environment}: built in {time.perf_counter() - began:.1f} s")
-    if arguments.resume:
-        trainer.resume()
+    print("     steps  minutes    return  length  training  steps/s", *(f"{part:>13}" for part in PARTS))
     trainer.train()
     draw_curve(trainer.curve, arguments.out / "curve.png", arguments.environment)
-    if arguments.backend == "saltus" and not arguments.no_film:
-        film(arguments, trainer, arguments.out / "film.mp4")
+    if not arguments.no_film:
+        film(arguments, arguments.out / "film.mp4")
     print(f"wrote {arguments.out}")
 
 
