@@ -51,12 +51,13 @@ DEFAULTS = dict(
     entropy=0.0,  # weight of its bonus
     deviation=0.5,  # of actions about their mean in the first rollout; their range is -1 to 1
     hidden=(64, 64),  # widths of layers, of the policy as of the value
-    every=20,  # updates from an evaluation to the next
+    every=20,  # updates from an evaluation to the next; longer than an episode
     steps=2_000_000,
 )
 SETTINGS = {  # what differs, by environment
     "CartPoleBalance": dict(n=64, horizon=50, steps=200_000, every=10),
     "PendulumSwingUp": dict(n=64, horizon=50, steps=500_000, every=10),
+    "PendularmSwingUp": dict(deviation=0.8, entropy=0.003, epochs=4, minibatches=4),
     "HalfCheetah": dict(gamma=0.98, lambda_=0.92, deviation=0.3),
 }
 CAMERAS = {"HalfCheetah": "track"}  # of films
