@@ -22,6 +22,7 @@ from saltus.env.disturb.randomize import Randomize
 from saltus.env.environment import Environment
 from saltus.env.making import environments, make, make_vec
 from saltus.env.observation import observed
+from saltus.env.policy import Policy
 from saltus.env.random import normal, uniform
 from saltus.env.registration import register
 from saltus.env.single import SingleEnvironment
@@ -31,6 +32,7 @@ from saltus.env.vector import VectorEnvironment
 __all__ = [
     "Distribution",
     "Environment",
+    "Policy",
     "Push",
     "Randomize",
     "SingleEnvironment",

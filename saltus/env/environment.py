@@ -107,6 +107,8 @@ class Environment:
 
     def __init__(self, **changes: object):
         cls = type(self)
+        #: What differs from the class, by name.
+        self.changes = dict(changes)
         given = dict(mapping(f"{cls.__name__}: parameters", declared(self, "parameters")))
         options = dict(mapping(f"{cls.__name__}: options", cls.options))
         for name, value in changes.items():
