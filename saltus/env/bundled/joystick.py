@@ -93,7 +93,9 @@ class Joystick(Environment):
 
     def declare(self) -> None:
         """The feet, what they do and what they are rewarded for."""
-        feet = self.option.feet
+        feet, count = self.option.feet, len(type(self).options["feet"])
+        if len(feet) != count:
+            raise OptionError(f"{type(self).__name__}: feet must name {count} geoms, got {feet!r}")
         self.ids = {f"foot_{k}": ("geom", name) for k, name in enumerate(feet)}
         self._feet = terms = legged.terms_of_feet(len(feet))
         self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "rhythm": terms.rhythm}
