@@ -48,7 +48,7 @@ def each(item, count, first=0):
             )
 
     else:
-        size = 4 if count > 4 else 1
+        size = 4 * max(1, count // 8) if count > 4 else 1  # near half
         begin, rest = each(item, size, first), each(item, count - size, first + size)
 
         @term
