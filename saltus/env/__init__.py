@@ -16,6 +16,9 @@ try:
 except ImportError as error:
     raise ImportError("saltus.env needs Gymnasium: pip install 'saltus[env]'") from error
 
+from saltus.env.distributions import Distribution, choice, log_uniform
+from saltus.env.disturb.pushes import Push
+from saltus.env.disturb.randomize import Randomize
 from saltus.env.environment import Environment
 from saltus.env.live.opening import play
 from saltus.env.making import environments, make, make_vec
@@ -28,11 +31,16 @@ from saltus.env.terms import term
 from saltus.env.vector import VectorEnvironment
 
 __all__ = [
+    "Distribution",
     "Environment",
     "Policy",
+    "Push",
+    "Randomize",
     "SingleEnvironment",
     "VectorEnvironment",
+    "choice",
     "environments",
+    "log_uniform",
     "make",
     "make_vec",
     "normal",

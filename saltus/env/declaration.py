@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from saltus.arguments import numbers
 from saltus.env import loop
+from saltus.env.disturb.disturbances import Disturbances
+from saltus.env.disturb.pushes import pushes_of
 from saltus.env.environment import Environment, declared
 from saltus.env.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program
 from saltus.env.observation import field_name, field_rows, parts
@@ -25,13 +27,15 @@ PLAIN[[LOW, HIGH, SCALE, NOISE]] = -np.inf, np.inf, 1.0, 0.0
 class Declaration:
     """What an environment declares.
 
+    `dt`: the length of a step (s); `nmemory`: how many numbers the integrator keeps between substeps.
+
     `names`: all names that its terms and observation read. `quantities`: what is computed after a step for them.
     `action_low`, `action_high` [naction]. After `measure`: `spans`, the places of rewards and infos among values;
     `nvalue`, `nobservation`; `field_rows` [fields, 2], places in the observation and in Data; `shaping` [NSHAPING,
     nobservation]; `shaped`, whether that changes anything.
     """
 
-    def __init__(self, environment: Environment, model: Model):
+    def __init__(self, environment: Environment, model: Model, dt: float, nmemory: int):
         self.environment, self.model = environment, model
         self._name = type(environment).__name__
         self._parts = parts(declared(environment, "observation"))
@@ -46,15 +50,26 @@ class Declaration:
         self.names = late.union(*[names_in(kernel.py_func) for kernel in before.values() if kernel])
         self.quantities = Quantities(late, declared(environment, "quantities"))
         self.action_low, self.action_high = self._action_range()
+        self.disturbances = self._disturbances(dt, nmemory)
         self._check_names()
+
+    def _disturbances(self, dt: float, nmemory: int) -> Disturbances:
+        env, late = self.environment, any(part.delay[1] for part in self._parts)
+        noise, delay, pushes = (declared(env, name) for name in ("action_noise", "action_delay", "pushes"))
+        count = len(self.action_low)
+        return Disturbances(noise, delay, late, pushes_of(pushes), count, self.model, dt, nmemory)
 
     def _check_names(self) -> None:
         clash = self.rewards.keys() & self.infos.keys()
         if clash:
             raise OptionError(f"{self._name}: {', '.join(sorted(clash))} is both a reward and an info")
+        pushed = self.disturbances.infos
+        taken = pushed.keys() & (self.rewards.keys() | self.infos.keys())
+        if taken:
+            raise OptionError(f"{self._name}: {', '.join(sorted(taken))} is both a push and a reward or info")
         for name in declared(self.environment, "reset_infos"):
-            if name not in self.infos:
-                raise OptionError.unknown("info at a reset", name, self.infos)
+            if name not in self.infos and name not in pushed:
+                raise OptionError.unknown("info at a reset", name, [*self.infos, *pushed])
 
     def _action_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Least and largest actions."""
@@ -92,11 +107,15 @@ class Declaration:
             self._values.append((function, self.nvalue, size))
             self.spans[name] = slice(self.nvalue, self.nvalue + size) if size else self.nvalue
             self.nvalue += size or 1
+        for name, size in self.disturbances.infos.items():
+            self.spans[name] = slice(self.nvalue, self.nvalue + size)
+            self.nvalue += size
 
     def _measure_observation(self, typed: tuple[Struct, Struct, Struct]) -> None:
         rows: list[tuple[int, int]] = []
         shaping: list[NDArray[np.float64]] = []
         self._sightings: list[tuple[Any, int, int]] = []
+        delays: list[tuple[int, int]] = []
         at = 0
         for part in self._parts:
             if isinstance(part.source, str):
@@ -111,10 +130,12 @@ class Declaration:
             column[[LOW, HIGH]] = part.clip or (-np.inf, np.inf)
             column[[SCALE, NOISE]] = part.scale, part.noise
             shaping += [column] * count
+            delays += [part.delay] * count
             at += count
         if not at:
             raise OptionError(f"{self._name}: the observation is empty")
         self.nobservation = at
+        self.disturbances.see(delays)
         self.field_rows = np.array(rows, np.int64).reshape(-1, 2)
         self.shaping = np.ascontiguousarray(np.array(shaping).T)
         self.shaped = bool((self.shaping != PLAIN[:, None]).any())
@@ -130,4 +151,5 @@ class Declaration:
             remember=self.terms["remember"] or loop.nothing,
             reset=self.terms["reset"] or loop.nothing,
             after_reset=self.quantities.after_reset(),
+            disturbances=self.disturbances.kernels(),
         )

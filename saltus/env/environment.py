@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import mapping, numbers, whole_number
 from saltus.draw.scene.view import Camera
+from saltus.env.disturb.pushes import Push
+from saltus.env.disturb.randomize import Randomize
 from saltus.env.inputs import Input, InputRange, inputs
 from saltus.env.layout import Added
-from saltus.env.observation import Observed, joint_span, sensor_span
+from saltus.env.observation import Delay, Observed, joint_span, sensor_span
 from saltus.env.terms import Term, term_kernel
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Kernel
@@ -26,7 +28,8 @@ ModelChoice: TypeAlias = ModelSource | Callable[[], ModelSource]
 #: From where pictures are drawn: a camera of the model by name or number, one of its own, or None.
 CameraChoice: TypeAlias = str | int | Camera | None
 #: Attributes that may be changed where an environment is made, beside parameters and options.
-SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key", "vary")
+SETTINGS = ("model", "frame_skip", "max_episode_steps", "integrator", "timestep", "key", "vary", "randomize")
+SETTINGS += ("action_noise", "action_delay", "pushes")
 
 
 class Environment:
@@ -39,6 +42,8 @@ class Environment:
         model: what `saltus.load` takes, or a function that gives it.
         key: the keyframe that episodes start from, by name or number; None: the model's start.
         vary: fields of the model that may differ from simulation to simulation, as in `saltus.Batch`.
+        randomize: values of the model's fields and of parameters that are drawn for each episode, see
+            `saltus.env.Randomize`.
         integrator, timestep: as in `saltus.Simulation` (s).
         control: a controller in the time loop, such as `saltus.PID`.
         frame_skip: steps of the simulation in one step of the environment.
@@ -53,6 +58,12 @@ class Environment:
         before_step: a term that sets the controls d.ctrl from e.action; it may apply forces. None: the action is the
             controls.
         action_range: (least, largest) of actions, numbers or rows with one for each; None: the ranges of the controls.
+        action_noise: standard deviations of normally distributed noise on actions, in their own unit: one number, or
+            one for each.
+        action_delay: how many steps late actions act, or (least, largest) of what is drawn for each episode; before
+            the first one arrives, zeros act. The term before_step reads the late and noisy action, all others the one
+            that was given.
+        pushes: changes of velocities and forces at random times, see `saltus.env.Push`.
         reset: a term that turns the start of the model, in d.qpos and d.qvel, into that of an episode.
         remember: a term that sets memory after each step and each reset, when all others have read it.
         parameters: numbers, or rows of numbers, that terms read as e.NAME. They may differ from simulation to
@@ -83,6 +94,9 @@ class Environment:
     terminated: Term | None = None
     before_step: Term | None = None
     action_range: tuple[ArrayLike, ArrayLike] | None = None
+    action_noise: ArrayLike = 0.0
+    action_delay: Delay = 0
+    pushes: Sequence[Push] = ()
     reset: Term | None = None
     remember: Term | None = None
     parameters: Mapping[str, ArrayLike] = MappingProxyType({})
@@ -91,6 +105,7 @@ class Environment:
     inputs: Mapping[str, InputRange | Sequence[InputRange]] = MappingProxyType({})
     options: Mapping[str, object] = MappingProxyType({})
     vary: Sequence[str] = ()
+    randomize: Sequence[Randomize] = ()
     quantities: str = "present"
     camera: CameraChoice = None
 
@@ -146,7 +161,7 @@ class Environment:
 
     def played_inputs(self) -> tuple[Input, ...]:
         """What a person sets where it is played, as `inputs` declares it."""
-        added = self.added()
+        added = self.added({})
         return inputs(type(self).__name__, declared(self, "inputs"), {**added.parameters, **added.memory})
 
     def places(self, model: Model) -> dict[str, int]:
@@ -154,13 +169,14 @@ class Environment:
         given = mapping(f"{type(self).__name__}: ids", declared(self, "ids"))
         return {name: _place(name, what, model) for name, what in given.items()}
 
-    def added(self) -> Added:
-        """The fields that it adds to an episode."""
+    def added(self, disturbances: Mapping[str, tuple[int | str, ...]]) -> Added:
+        """The fields that it adds to an episode, with those of its disturbances."""
         first = self.first_memory()
         return Added(
             {name: _size(name, value) for name, value in self.values.items()},
             {name: _size(name, value) for name, value in first.items()},
             tuple(declared(self, "ids")),
+            disturbances,
         )
 
 

@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import numbers, positive, whole_number
 from saltus.arguments import words as words_of
 from saltus.env.declaration import Declaration
+from saltus.env.disturb.next_episodes import NextEpisodes
+from saltus.env.disturb.randomize import fields_of, randomizations
 from saltus.env.environment import Environment, declared
 from saltus.env.layout import episode_layout
-from saltus.env.loop import RESET, environment_loop
+from saltus.env.loop import RESET, SAME_STEP, environment_loop
 from saltus.env.random import EPISODE, KEY_HIGH, KEY_LOW, NRANDOM
 from saltus.env.results import Results
 from saltus.errors import ModelError, OptionError, warn
@@ -46,7 +48,8 @@ class Episodes:
         self.integrator = _integrator(environment, self.model)
         step = environment.timestep
         self.timestep = self.model.opt.timestep if step is None else positive("timestep", step)
-        self.declaration = Declaration(environment, self.model)
+        dt, nmemory = self.timestep * environment.frame_skip, self.integrator.memory(self.model.nv)
+        self.declaration = Declaration(environment, self.model, dt, nmemory)
         self._make_lanes(threads)
         self._make_episodes()
         self._loop = environment_loop(self.integrator, self.declaration.program())
@@ -67,11 +70,12 @@ class Episodes:
         laws = laws._replace(reads=laws.reads | what.quantities.reads)
         self._control_prm = np.zeros(0) if control is None else control.parameters(model)
         kind = self.precision
-        vary = declared(self.environment, "vary")
-        names = check_names(model.mj_model, words_of("vary", vary))
+        self._randomize = randomizations(declared(self.environment, "randomize"))
+        drawn = fields_of(self._randomize, self.environment.values)
+        names = check_names(model.mj_model, [*words_of("vary", declared(self.environment, "vary")), *drawn])
         room = self._control_prm.size
         self.lanes = Lanes(model, self.n, threads, kind, self.integrator, self.timestep, laws, room, names)
-        self.lanes.forced = bool(what.names & {"qfrc_applied", "xfrc_applied"})
+        self.lanes.forced = what.disturbances.forces or bool(what.names & {"qfrc_applied", "xfrc_applied"})
         words = what.quantities.words
         if "sensordata" in what.quantities.names:
             words |= model.sensing_struct(kind).layout.features
@@ -85,12 +89,12 @@ class Episodes:
     def _make_episodes(self) -> None:
         """One `e` for each thread, after one without values, for which terms are compiled."""
         env, lanes, what = self.environment, self.lanes, self.declaration
-        self._layout = episode_layout(env.added())
+        self._layout = episode_layout(env.added(what.disturbances.fields()))
         sizes = {"naction": len(what.action_low), "width": lanes.width, "nvalue": 0, "nobservation": 0}
-        sizes |= env.places(self.model)
+        sizes |= env.places(self.model) | what.disturbances.sizes
         kind = lanes.workspaces[0].kind
         what.measure((lanes.m, lanes.workspaces[0], Struct(self._layout, sizes, kind)))
-        sizes |= {"nvalue": what.nvalue, "nobservation": what.nobservation}
+        sizes |= {"nvalue": what.nvalue, "nobservation": what.nobservation} | what.disturbances.sizes
         self._structs = [Struct(self._layout, sizes, kind) for _ in lanes.workspaces]
         for struct in self._structs:
             struct.fill("dt", self.timestep * env.frame_skip)
@@ -112,12 +116,22 @@ class Episodes:
         tables = (self._start(), fresh, what.field_rows, what.shaping)
         at, values_at = (e.span(name, name).start for name in ("observation", "values"))
         places = (lanes.present_rows(), own_rows, at, values_at, lanes.width)
-        memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied())
+        starts = {name: e.span(name, name).start for name in self.environment.values}
+        late = what.disturbances.tables(self.environment.values, starts, what.spans)
+        self._next = coming = self._next_episodes()
+        coming.lay_out(starts)
+        prepared = (coming.rows, coming.own, coming.places)
+        memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied(), prepared)
         results = self.results
-        self._arguments = (memory, self._actions, results.arrays, results.shown, tables, places)
+        self._arguments = (memory, self._actions, results.arrays, results.shown, tables, late, places)
         for name, value in self.environment.values.items():
             self.write(name, value)
         self.seed(np.random.SeedSequence().generate_state(self.n, np.uint64))
+
+    def _next_episodes(self) -> NextEpisodes:
+        """What is drawn for each episode before it begins."""
+        lanes, values = self.lanes, self.environment.values
+        return NextEpisodes(self._randomize, self.model, lanes.varied_model, values, self.n, lanes.varied()[0])
 
     def _start(self) -> NDArray[np.float64]:
         """The numbers of the model's start, as they lie in Data."""
@@ -150,6 +164,7 @@ class Episodes:
             exact = np.broadcast_to(numbers(f"parameter {name}", value), (self.n, *shape)).reshape(self.n, -1)
         except ValueError:
             raise OptionError(f"parameter {name} has shape {(self.n, *shape)}, not {np.shape(value)}") from None
+        self._next.assigned(name, exact)
         total = self.lanes.groups * self.lanes.width
         every = np.concatenate([exact, np.repeat(exact[:1], total - self.n, axis=0)])
         self._own[:, e.span(name, name)] = every.reshape(self.lanes.groups, self.lanes.width, -1).transpose(0, 2, 1)
@@ -161,6 +176,7 @@ class Episodes:
         self._random[index, KEY_LOW] = keys % WORD
         self._random[index, KEY_HIGH] = keys // WORD
         self._random[index, EPISODE] = -1
+        self._next.seeded(index)
 
     def read(self, field: str) -> NDArray[np.floating]:
         """A field of all simulations at their present states [n, ...], a new array."""
@@ -180,7 +196,8 @@ class Episodes:
 
     def _call(self, mode: int) -> None:
         env, lanes, what = self.environment, self.lanes, self.declaration
-        counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped)
+        limit, drawn = env.max_episode_steps or 0, self._next.active
+        counts = (mode, env.frame_skip, limit, len(what.rewards), what.shaped, drawn)
 
         def work(worker: int, first: int, last: int) -> int:
             structs = (*self._models[worker], lanes.prepared(worker), self._structs[worker])
@@ -188,10 +205,14 @@ class Episodes:
             return self._loop(*structs, *self._arguments, numbers, self.timestep, *self.integrator.parameters)
 
         if lanes.varied_model is not None:
-            lanes.varied_model.update()
+            self._next.written(lanes.varied_model.update())
+        if drawn:
+            self._next.prepare(None if mode == SAME_STEP else self.results.resetting, self._random[: self.n])
         began = clock.perf_counter()
         status = max(lanes.share(work, self.seconds))
         self.seconds = clock.perf_counter() - began
+        if drawn:
+            self._next.begun(self.results.began)
         if status:
             self._judge(status)
 

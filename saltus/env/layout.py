@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from saltus.env.random import NRANDOM
@@ -20,13 +21,14 @@ class Added(NamedTuple):
     parameters: Mapping[str, int]
     memory: Mapping[str, int]
     ids: tuple[str, ...]
+    disturbances: Mapping[str, tuple[int | str, ...]] = MappingProxyType({})  # shapes of what these keep
 
 
 def episode_layout(added: Added) -> Layout:
     """The layout of `e` with an environment's own fields; equal fields have one layout."""
     own = {**added.parameters, **added.memory}
     for name in (*own, *added.ids):
-        if name in RESERVED or not name.isidentifier() or name.startswith("_"):
+        if name in RESERVED or name in added.disturbances or not name.isidentifier() or name.startswith("_"):
             raise OptionError(f"an environment cannot have a parameter, memory or id with the name {name!r}")
     names = [*added.parameters, *added.memory, *added.ids]
     if len(set(names)) < len(names):
@@ -34,6 +36,8 @@ def episode_layout(added: Added) -> Layout:
     fields = reals("steps") | reals("action", "previous_action", shape=("naction",))
     for name, size in own.items():
         fields |= reals(name, shape=(size,) if size else ())
+    for name, shape in added.disturbances.items():
+        fields |= reals(name, shape=shape)
     fields |= reals("terminated", "dt") | reals("values", shape=("nvalue",))
     fields |= reals("observation", shape=("nobservation",))
     fields |= ints("random", shape=("width", NRANDOM)) | ints(*added.ids)

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 from numba import types
 from numba.extending import intrinsic
 
+from saltus.env.disturb.disturbances import Kernels
 from saltus.env.random import DRAW, EPISODE, NRANDOM, normal
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.status import bad_start, bad_state
 from saltus.number.components import lane_get
+from saltus.number.conditions import has
 from saltus.number.functions import clip, maximum
 from saltus.number.kernels import Entry, entry, kernel
 from saltus.number.kinds import MaskType
@@ -40,6 +42,7 @@ class Program(NamedTuple):
     remember: Any  # f(m, d, e)
     reset: Any  # f(m, d, e)
     after_reset: Any  # f(m, s, d)
+    disturbances: Kernels
 
 
 # ---------------------------------------------------------------- terms together
@@ -81,70 +84,78 @@ def action_is_control(m, d, e):
 @functools.cache
 def gathered(terms: tuple[tuple[Any, int, int], ...], field: str) -> Any:
     """A kernel f(m, d, e) that puts what terms give into e.values or e.observation: (term, place, count)."""
-    made = nothing
-    for term, place, count in reversed(terms):
+    made = []
+    for term, place, count in terms:
         if count == 0:  # one number, no tuple
-            store = _store_value if field == "values" else _store_observation
-            made = store(term, place, made)
+            made.append((_store_value if field == "values" else _store_observation)(term, place))
         else:
-            made = _store_tuple(term, _elements(place, count, field), made)
-    return made
+            element = _value_element if field == "values" else _observation_element
+            made.append(_store_tuple(term, _in_turn([element(k, place + k) for k in range(count)], _both_elements)))
+    return _in_turn(made, _both) if made else nothing
 
 
-def _store_value(term, place, rest):
+def _in_turn(kernels, both):
+    """A kernel that calls all of them, as a tree: the compiler's recursion is as deep as calls are nested."""
+    if len(kernels) == 1:
+        return kernels[0]
+    middle = len(kernels) // 2
+    return both(_in_turn(kernels[:middle], both), _in_turn(kernels[middle:], both))
+
+
+def _both(one, other):
+    @kernel(inline=True)
+    def store(m, d, e):
+        one(m, d, e)
+        other(m, d, e)
+
+    return store
+
+
+def _both_elements(one, other):
+    @kernel(inline=True)
+    def store(result, e):
+        one(result, e)
+        other(result, e)
+
+    return store
+
+
+def _store_value(term, place):
     @kernel(inline=True)
     def store(m, d, e):
         e.values[place] = as_number(term(m, d, e), e.steps)
-        rest(m, d, e)
 
     return store
 
 
-def _store_observation(term, place, rest):
+def _store_observation(term, place):
     @kernel(inline=True)
     def store(m, d, e):
         e.observation[place] = as_number(term(m, d, e), e.steps)
-        rest(m, d, e)
 
     return store
 
 
-def _store_tuple(term, elements, rest):
+def _store_tuple(term, elements):
     @kernel(inline=True)
     def store(m, d, e):
         elements(term(m, d, e), e)
-        rest(m, d, e)
 
     return store
 
 
-@kernel
-def _no_element(result, e):
-    pass
-
-
-def _elements(place, count, field):
-    """A kernel that stores the elements of a tuple."""
-    made = _no_element
-    for k in reversed(range(count)):
-        made = (_value_element if field == "values" else _observation_element)(k, place + k, made)
-    return made
-
-
-def _value_element(k, place, rest):
+def _value_element(k, place):
     @kernel(inline=True)
     def store(result, e):
         e.values[place] = as_number(result[k], e.steps)
-        rest(result, e)
 
     return store
 
 
-def _observation_element(k, place, rest):
+def _observation_element(k, place):
     @kernel(inline=True)
     def store(result, e):
         e.observation[place] = as_number(result[k], e.steps)
-        rest(result, e)
 
     return store
 
@@ -305,6 +316,22 @@ def keep_final(chosen, observations, values, final_observations, final_values, g
                 final_values[k, i] = values[k, i]
 
 
+@kernel(inline=True)
+def take_next(m, coming, varied, own, began, group, width):
+    """What the lanes in `began` take over for their next episode: numbers of the model, and parameters.
+
+    `coming`: those numbers [groups, numbers, width]; those parameters in the same way, and their places in `own`.
+    """
+    numbers, parameters, places = coming
+    for lane in range(width):
+        if began[group * width + lane]:
+            if has(m, "vary"):
+                for k in range(varied.shape[1]):
+                    varied[group, k, lane] = numbers[group, k, lane]
+            for k in range(len(places)):
+                own[group, places[k], lane] = parameters[group, k, lane]
+
+
 # ---------------------------------------------------------------- the loop
 
 
@@ -317,18 +344,19 @@ def environment_loop(integrator: Integrator, program: Program) -> Entry:
 @functools.cache
 def _environment_loop(step, program: Program, label: str, parameters: int) -> Entry:
     take_steps = group_steps(step)
-    before_step, after_step, ends, gather, terms, remember, reset, after_reset = program
+    before_step, after_step, ends, gather, terms, remember, reset, after_reset, disturbances = program
+    begin, act, push, release, report, first_seen, seen_late = disturbances
     observe = observing(terms)
 
     def environment(
-        m, s, d, e, m_real, d_real, e_real, memory, actions, results, shown, tables, places, counts, h, parameters
+        m, s, d, e, m_real, d_real, e_real, memory, actions, results, shown, tables, late, places, counts, h, parameters
     ):
-        states, clock, own, random, varied, fields = memory
+        states, clock, own, random, varied, fields, coming = memory
         start, fresh, field_rows, shaping = tables
         observations, values, final_observations, final_values = shown
         _, terminated, truncated, _, resetting, chosen, began = results
         rows, own_rows, at, values_at, width = places
-        first, last, mode, n, limit, nreward, shaped = counts
+        first, last, mode, n, limit, nreward, shaped, randomized = counts
         status = OK
         for group in range(first, last):
             load_model(m, m_real, varied, fields, group, width)
@@ -336,29 +364,40 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
                 load_group(d_real, states, group, rows, width)
                 load_episode(e, e_real, own, random, group, own_rows, width)
                 take_action(e, actions, group, width)
+                act(d, e, e_real, late)
                 before_step(m, d, e)
+                push(d, e, e_real, late)
                 bad = bad_start(m, d)
                 status = max(status, take_steps(m, d, d_real, clock, group, width, n, h, parameters))
                 bad = maximum(bad, bad_state(m, d))
+                release(d, e, e_real, late)
                 store_group(d_real, states, clock, group, rows, width)
                 e.steps = e.steps + 1.0
                 status = max(status, after_step(m, s, d))
                 e.terminated = as_number(ends(m, d, e), e.steps)
                 gather(m, d, e)
+                report(d, e, e_real, late)
                 observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
+                seen_late(d, e, e_real, late)
                 remember(m, d, e)
                 judge(e, e_real, bad, values_at, nreward, limit, mode, results, group, width)
                 store_episode(e, e_real, own, random, chosen, group, own_rows, width)
                 show(e_real, at, values_at, chosen, observations, values, group, width)
             if begins(resetting, began, group, width):
+                if randomized:
+                    take_next(m, coming, varied, own, began, group, width)
+                    load_model(m, m_real, varied, fields, group, width)
                 load_episode(e, e_real, own, random, group, own_rows, width)
                 begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows, width)
+                begin(d, e, e_real, late)
                 reset(m, d, e)
                 store_start(d_real, states, clock, began, group, rows, width)
                 status = max(status, after_reset(m, s, d))
                 e.terminated = 0.0 * e.steps
                 gather(m, d, e)
+                report(d, e, e_real, late)
                 observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
+                first_seen(d, e, e_real, late)
                 remember(m, d, e)
                 store_episode(e, e_real, own, random, began, group, own_rows, width)
                 if mode == SAME_STEP:

@@ -38,6 +38,9 @@ BUNDLED = {
     "CartPoleBalance": Bundled("swing_up", 0),
     "CartPoleSwingUp": Bundled("swing_up", 0),
     "PendulumSwingUp": Bundled("swing_up", 0),
+    "PendularmSwingUp": Bundled("swing_up", 0),
+    "QuadrupedJoystick": Bundled("joystick", 0),
+    "HumanoidJoystick": Bundled("joystick", 0),
 }
 
 #: A bundled environment's name ("HalfCheetah"), a class, or an environment with its parameters.
@@ -90,7 +93,8 @@ def make_vec(
     observations, "float64" or "float32". `autoreset_mode`: when episodes that have ended begin anew, as in Gymnasium.
     `info`: whether steps report rewards and infos one by one. `render_mode` ("rgb_array" or None), `width`, `height`
     (pixels), `camera`: of pictures. `parameters`: values of the environment's parameters and options, `model`,
-    `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s), `key`, `vary`.
+    `frame_skip`, `max_episode_steps`, `integrator`, `timestep` (s), `key`, `vary`, `randomize`,
+    `action_noise`, `action_delay`, `pushes`.
 
     A simulation's numbers do not depend on n or threads, to the bit.
     """

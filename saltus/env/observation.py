@@ -3,12 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import number, several
+from saltus.arguments import number, several, whole_number
 from saltus.env.terms import Term
 from saltus.errors import OptionError
 from saltus.model.layout import DATA
@@ -23,6 +23,8 @@ FIELDS = (
 #: Kinds of objects that the first extent of a field counts.
 OBJECTS = {"nbody": "body", "nbody_sense": "body", "njnt": "joint", "ngeom": "geom", "nsite": "site"}
 OBJECTS |= {"nu": "actuator", "nout": "actuator", "ntendon": "tendon"}
+#: Steps of the environment: a whole number, or the least and the largest of those that are drawn for each episode.
+Delay: TypeAlias = int | tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -33,21 +35,42 @@ class Observed:
     clip: tuple[float, float] | None = None
     scale: float = 1.0
     noise: float = 0.0
+    delay: tuple[int, int] = (0, 0)
 
 
 def observed(
-    source: str | Term, *, clip: tuple[float, float] | None = None, scale: float = 1.0, noise: float = 0.0
+    source: str | Term,
+    *,
+    clip: tuple[float, float] | None = None,
+    scale: float = 1.0,
+    noise: float = 0.0,
+    delay: Delay = 0,
 ) -> Observed:
-    """A part of an observation that is limited, scaled or noisy.
+    """A part of an observation that is limited, scaled, noisy or late.
 
     `source`: a field ("qvel[3:]") or a term. `clip`: the least and the largest value, in the field's unit. `scale`:
-    what it is then multiplied by. `noise`: the standard deviation of what is added at last.
+    what it is then multiplied by. `noise`: the standard deviation of what is added then. `delay`: how many steps of the
+    environment late it is seen, or (least, largest) of what is drawn for each episode, once for all parts with the same
+    two; until the first value arrives, it is that of the start.
     """
     if clip is not None and (len(clip) != 2 or not clip[0] <= clip[1]):
         raise OptionError(f"observed: clip must be (least, largest), got {clip!r}")
     if not number("observed: noise", noise) >= 0.0:
         raise OptionError(f"observed: noise must not be negative, got {noise!r}")
-    return Observed(source, clip, number("observed: scale", scale), noise)
+    return Observed(source, clip, number("observed: scale", scale), noise, delay_range("observed: delay", delay))
+
+
+def delay_range(name: str, given: Any) -> tuple[int, int]:
+    """The least and the largest delay; OptionError for what is none."""
+    if not isinstance(given, Sequence | np.ndarray):
+        steps = whole_number(name, given)
+        return steps, steps
+    if isinstance(given, str) or len(given) != 2:
+        raise OptionError(f"{name} must be a whole number of steps or (least, largest), got {given!r}")
+    low, high = whole_number(f"{name}[0]", given[0]), whole_number(f"{name}[1]", given[1])
+    if low > high:
+        raise OptionError(f"{name} must be (least, largest), got {given!r}")
+    return low, high
 
 
 def parts(observation: Any) -> list[Observed]:
@@ -78,7 +101,9 @@ def field_rows(source: str, model: Model, workspace: Struct) -> NDArray[np.int64
     if name == "act":
         places = places[: model.na]
     try:
-        found = places[tuple(_place(part, name, model) if k == 0 else _number(part) for k, part in enumerate(index))]
+        found = places[
+            tuple(_place(part, name, model) if k == 0 else place_number(part) for k, part in enumerate(index))
+        ]
     except (IndexError, ValueError):
         raise OptionError(f"observation {source!r}: {name} has shape {places.shape}") from None
     return np.atleast_1d(found).reshape(-1)
@@ -94,7 +119,7 @@ def _split(source: str) -> tuple[str, list[str]]:
     return name, [] if index is None else [part.strip() for part in index.split(",")]
 
 
-def _number(text: str) -> int | slice:
+def place_number(text: str) -> int | slice:
     """A whole number or a slice; ValueError for anything else."""
     if ":" in text:
         return slice(*(int(x) if x.strip() else None for x in text.split(":")))
@@ -104,7 +129,7 @@ def _number(text: str) -> int | slice:
 def _place(text: str, name: str, model: Model) -> int | slice:
     """What a first index stands for."""
     try:
-        return _number(text)
+        return place_number(text)
     except ValueError:
         pass
     if name == "sensordata":

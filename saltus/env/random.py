@@ -6,12 +6,17 @@ Each draw takes one block of four words of 32 bits, whether it is used or not.
 """
 
 # pyright: reportCallIssue=false
+# pyright: reportIncompatibleMethodOverride=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+from numba.core.registry import CPUDispatcher
+from numpy.typing import NDArray
 
+from saltus.env.distributions import Distribution, normal_about, uniform_between
 from saltus.number.components import lane_count, lane_set
 from saltus.number.kernels import kernel
 from saltus.number.structs import Struct
@@ -24,6 +29,8 @@ MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)  # what is added to the key after each round
 WORD, WORD_MASK = np.uint64(32), np.uint64(0xFFFFFFFF)
 UNIT = 2.0**-53
+# in the second word of the counter, of draws that no term makes: terms have counted no 2⁶³ of them
+APART = np.uint64(1 << 31)
 
 
 @kernel
@@ -53,7 +60,11 @@ def unit(high, low):
 
 @kernel
 def uniform(e: Struct, low: float, high: float) -> float:
-    """A random number between low and high, uniformly distributed; one draw."""
+    """In terms a random number between low and high, uniformly distributed; one draw.
+
+    In Python, `uniform(low, high)` is the distribution, for `Randomize` and `Push`. There, low and high may be names of
+    the environment's parameters.
+    """
     x = 0.0 * e.steps
     for lane in range(lane_count(x)):
         a, b, _, _ = next_block(e, lane)
@@ -63,9 +74,10 @@ def uniform(e: Struct, low: float, high: float) -> float:
 
 @kernel
 def normal(e: Struct) -> float:
-    """A random number of mean 0 and standard deviation 1, normally distributed; one draw.
+    """In terms a random number of mean 0 and standard deviation 1, normally distributed; one draw.
 
-    By Box and Muller's transform of two uniform numbers, √(-2 ln(1 - u)) cos(2π v).
+    By Box and Muller's transform of two uniform numbers, √(-2 ln(1 - u)) cos(2π v). In Python, `normal(mean, deviation,
+    low=..., high=...)` is the distribution, cut off at the limits, for `Randomize` and `Push`.
     """
     x = 0.0 * e.steps
     for lane in range(lane_count(x)):
@@ -73,3 +85,38 @@ def normal(e: Struct) -> float:
         radius = math.sqrt(-2.0 * math.log(1.0 - unit(a, b)))
         x = lane_set(x, lane, radius * math.cos(2.0 * math.pi * unit(c, d)))
     return x
+
+
+def probabilities(keys: NDArray[np.int64], stream: int, episodes: NDArray[np.int64], count: int) -> NDArray[np.float64]:
+    """Numbers [n, count] in (0, 1), uniformly distributed, of simulations with rows of `e.random` [n, NRANDOM].
+
+    They depend on the key, the number of the stream, that of the episode [n], and their place in the row.
+    """
+    low, high, episode = (x.astype(np.uint64)[:, None] for x in (keys[:, KEY_LOW], keys[:, KEY_HIGH], episodes))
+    draw, apart = np.arange(count, dtype=np.uint64)[None], APART + np.uint64(stream)
+    shape = np.broadcast_shapes(low.shape, draw.shape)
+    counter = [np.broadcast_to(x, shape) for x in (draw, apart, episode & WORD_MASK, episode >> WORD, low, high)]
+    a, b, _, _ = philox.py_func(*counter)
+    return (((a << WORD) | b) >> np.uint64(12)).astype(np.float64) * (2.0 * UNIT) + UNIT
+
+
+class _Drawing(CPUDispatcher):
+    """A kernel that draws a number in terms, and whose call from Python gives the distribution."""
+
+    distribution: Callable[..., Distribution]
+
+    def __call__(self, *args: object, **given: object) -> Distribution:
+        return self.distribution(*args, **given)
+
+    def __repr__(self) -> str:
+        return f"{CPUDispatcher.__name__}({self.py_func})"  # as that of any kernel: the name of its type holds it
+
+
+def _also_distribution(drawing: CPUDispatcher, distribution: Callable[..., Distribution]) -> None:
+    """Let a kernel's call from Python give a distribution."""
+    vars(drawing)["distribution"] = distribution
+    drawing.__class__ = _Drawing
+
+
+_also_distribution(uniform, uniform_between)
+_also_distribution(normal, normal_about)

@@ -7,6 +7,7 @@
 import functools
 
 from saltus.env.loop import (
+    BEGAN,
     DISABLED,
     Program,
     as_number,
@@ -24,7 +25,7 @@ from saltus.number.kernels import Entry, entry, kernel
 from saltus.simulate.engine.loops import group_steps, load_group, load_model
 from saltus.solve.status import OK
 
-# what a call does: begin an episode; look at the state that a step has reached, or only once more at the present one;
+# what a call does: begin an episode; look at the state that a step has reached, or once more at that of the start;
 # apply an action
 BEGIN, SEE, SEE_AGAIN, ACT = range(4)
 
@@ -66,30 +67,15 @@ def _looking(step, program: Program, left: bool, label: str, parameters: int) ->
     observe = observing(program.observation)
     before_step, after_reset = program.before_step, program.after_reset
     ends, gather, remember, reset = program.terminated, program.values, program.remember, program.reset
+    begin, late_action, push, release, report, first_seen, seen_late = program.disturbances
 
     def look(
-        m,
-        s,
-        d,
-        e,
-        m_real,
-        d_real,
-        e_real,
-        earlier,
-        memory,
-        actions,
-        results,
-        shown,
-        tables,
-        places,
-        counts,
-        h,
-        parameters,
-    ):
-        states, clock, own, random, varied, fields = memory
+        m, s, d, e, m_real, d_real, e_real, earlier, memory, actions, results, shown, tables, late, places, counts, h,
+        parameters
+    ):  # fmt: skip
+        states, clock, own, random, varied, fields, _ = memory
         start, fresh, field_rows, shaping = tables
-        observations, values, _, _ = shown
-        _, _, _, _, _, _, began = results
+        rewards, flags = results
         rows, own_rows, at, values_at, width = places
         mode, limit, nreward, shaped = counts
         status = OK
@@ -99,15 +85,21 @@ def _looking(step, program: Program, left: bool, label: str, parameters: int) ->
             status = repeat(m, d, d_real, earlier, clock, rows, width, h, parameters)
         load_group(d_real, states, 0, rows, width)
         if mode == ACT:
+            release(d, e, e_real, late)
             take_action(e, actions, 0, width)
+            late_action(d, e, e_real, late)
             before_step(m, d, e)
-            store_start(d_real, states, clock, began, 0, rows, width)
-            store_episode(e, e_real, own, random, began, 0, own_rows, width)
+            push(d, e, e_real, late)
+            store_start(d_real, states, clock, flags, 0, rows, width)
+            store_episode(e, e_real, own, random, flags, BEGAN, 0, own_rows, width)
             return status
         if mode == BEGIN:
             begin_episode(d_real, e, e_real, start, fresh, random, 0, rows, own_rows, width)
+            begin(d, e, e_real, late)
             reset(m, d, e)
-            store_start(d_real, states, clock, began, 0, rows, width)
+            store_start(d_real, states, clock, flags, 0, rows, width)
+        if mode == SEE:
+            release(d, e, e_real, late)
         if not left or mode != SEE:
             status = max(status, after_reset(m, s, d))
         else:
@@ -118,13 +110,17 @@ def _looking(step, program: Program, left: bool, label: str, parameters: int) ->
         else:
             e.terminated = 0.0 * e.steps
         gather(m, d, e)
+        report(d, e, e_real, late)
         observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
+        if mode == SEE:
+            seen_late(d, e, e_real, late)
+            judge(e, e_real, 0.0 * e.steps, values_at, nreward, limit, DISABLED, rewards, flags, 0, width)
+        else:
+            first_seen(d, e, e_real, late)
         if mode != SEE_AGAIN:
             remember(m, d, e)
-        if mode == SEE:
-            judge(e, e_real, 0.0 * e.steps, values_at, nreward, limit, DISABLED, results, 0, width)
-        store_episode(e, e_real, own, random, began, 0, own_rows, width)
-        show(e_real, at, values_at, began, observations, values, 0, width)
+        store_episode(e, e_real, own, random, flags, BEGAN, 0, own_rows, width)
+        show(e_real, at, values_at, flags, BEGAN, shown, 0, width)
         return status
 
     return entry(look, name=f"look_{label}", structs=("m", "s", "d", "e"), parameters=parameters)

@@ -12,6 +12,7 @@ from saltus.env.environment import Environment
 from saltus.env.episodes import Episodes
 from saltus.env.inputs import Input
 from saltus.env.live.looking import ACT, BEGIN, SEE, SEE_AGAIN, looking
+from saltus.env.loop import BEGAN
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -25,14 +26,15 @@ STATE += ("control_prm",)  # for which a simulation may have more room
 class LiveTask(Episodes):
     """An environment's episode on a `saltus.Simulation` of the same model, in double precision.
 
-    `before`: the state before the last step, for environments whose terms read what that left of quantities.
-    `wrench` [nbody, 6]: what terms apply to bodies.
+    The model is the simulation's: what `randomize` draws is left out. `wrench` [nbody, 6]: what terms and pushes apply
+    to bodies. `inputs`: what people set.
     """
 
     def __init__(self, environment: Environment):
-        super().__init__(environment, 1, 1, "float64")
+        super().__init__(copy.copy(environment), 1, 1, "float64")
+        self._declared = environment
         what = self.declaration
-        self._look = looking(self.integrator, what.program(), what.quantities.left)
+        self._look = looking(self.integrator, what.program(False), what.quantities.left)
         self._earlier = self.lanes.states[0].copy()[None]
         self.wrench = np.zeros((self.model.nbody, 6))
         self.inputs = environment.played_inputs()
@@ -43,7 +45,7 @@ class LiveTask(Episodes):
 
     def of_model(self, model: Model) -> LiveTask:
         """The same episode with another model of the same mechanism."""
-        environment = copy.copy(self.environment)
+        environment = copy.copy(self._declared)
         environment.model = model
         made = LiveTask(environment)
         made._own[:], made._random[:] = self._own, self._random
@@ -121,7 +123,7 @@ class LiveTask(Episodes):
 
     def _run(self, mode: int) -> None:
         results, lanes, what = self.results, self.lanes, self.declaration
-        results.arrays[-1][:] = True  # all lanes do the same
+        results.arrays[1][BEGAN] = True  # all lanes do the same
         if lanes.varied_model is not None:
             lanes.varied_model.update()
         counts = (mode, self.environment.max_episode_steps or 0, len(what.rewards), what.shaped)

@@ -1,7 +1,7 @@
 """A model whose fields differ from simulation to simulation of a batch: the values, and what kernels make of them."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -22,7 +22,7 @@ class VariedModel:
 
     `rows` [groups, rows, width]: the kernels' fields that follow from them, each number by the lanes of its group.
     `places` [rows]: where each begins in the memory of the kernels' Model. What has been written takes effect with
-    `update`.
+    `update`. `nominal`: values of fields that `fields` hold changed copies of, for whoever keeps them here.
     """
 
     def __init__(self, model: Model, names: Sequence[str], n: int, groups: int, timestep: float | None, struct: Struct):
@@ -38,32 +38,49 @@ class VariedModel:
         for name in self.names:
             value = np.asarray(value_of(self._m, name), float)
             self.fields[name] = np.broadcast_to(value, (n, *value.shape)).copy()
+        self.nominal: dict[str, NDArray[np.float64]] = {}
         self._seen = {name: values.copy() for name, values in self.fields.items()}
         self._own = {name: value_of(self._m, name).copy() for name in self.names if not name.startswith("opt.")}
         for name in self.names:
             alone = Stack(model.mj_model, {name: self.fields[name][:1]})
             if not (needs_constants([name]) or kernel_values(alone, struct, model.left_out, self._safe)):
                 raise OptionError(f"vary: nothing in the model reads {name}")
-        first = self._derived(np.zeros(1, int))
+        first = self._derived(np.zeros(1, int), self._of(np.zeros(1, int)))
         self._kernel_names = tuple(first)
         starts = {name: int(struct.ints[struct.layout.slot[name]]) for name in first}
         width = struct.views[next(iter(first))].shape[-1]
         self.places = np.concatenate([starts[name] + width * np.arange(value[0].size) for name, value in first.items()])
         self.rows = np.zeros((groups, len(self.places), width), struct.real.dtype)
-        self._write(np.arange(groups * width), {name: value[[0]] for name, value in first.items()})
+        self._write(self.rows, np.arange(groups * width), {name: value[[0]] for name, value in first.items()})
 
-    def update(self) -> None:
-        """Let what was written into `fields` take effect; OptionError for values that cannot be."""
-        changed = np.zeros(self.n, bool)
-        for name, values in self.fields.items():
-            differs = values != self._seen[name]
-            changed |= differs.reshape(self.n, -1).any(axis=1)
-        index = np.flatnonzero(changed)
+    def update(self) -> np.ndarray:
+        """Let what was written into `fields` take effect; returns the numbers of the simulations where it was.
+
+        Where something was written, it is also the nominal value of fields that have one. OptionError for values that
+        cannot be.
+        """
+        written = {name: values != self._seen[name] for name, values in self.fields.items()}
+        index = np.flatnonzero(np.any([x.reshape(self.n, -1).any(axis=1) for x in written.values()], axis=0))
         if not len(index):
-            return
-        self._write(index, self._derived(index))
+            return index
+        self._write(self.rows, index, self._derived(index, self._of(index)))
         for name, values in self.fields.items():
             self._seen[name][index] = values[index]
+            if name in self.nominal:
+                self.nominal[name][written[name]] = values[written[name]]
+        return index
+
+    def prepare(self, rows: np.ndarray, index: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+        """Write the kernels' fields of the simulations with these numbers into rows like those of `rows`.
+
+        Fields have the values [simulations, ...] in `others`, or else the present ones.
+        """
+        self._write(rows, index, self._derived(index, self._of(index) | dict(others)))
+
+    def replace(self, index: np.ndarray, others: Mapping[str, np.ndarray]) -> None:
+        """Have other values of fields in simulations whose `rows` follow from them already."""
+        for name, values in others.items():
+            self.fields[name][index] = self._seen[name][index] = values
 
     def fill_spare_lanes(self) -> None:
         """Let lanes beyond n have the values of the first simulation."""
@@ -87,16 +104,20 @@ class VariedModel:
             mujoco.mj_setConst(m, mujoco.MjData(m))
         return self.model.with_values_of(m, {})
 
-    def _derived(self, index: np.ndarray) -> dict[str, np.ndarray]:
-        """The kernels' fields of the simulations with these numbers."""
-        arrays: dict[str, Any] = {name: values[index] for name, values in self.fields.items()}
-        for name, values in arrays.items():
-            check_values(self.model.mj_model, name, values, index)
+    def _of(self, index: np.ndarray) -> dict[str, np.ndarray]:
+        """The values of the simulations with these numbers."""
+        return {name: values[index] for name, values in self.fields.items()}
+
+    def _derived(self, index: np.ndarray, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The kernels' fields of the simulations with these numbers, for values of the fields."""
+        arrays: dict[str, Any] = dict(values)
+        for name, given in values.items():
+            check_values(self.model.mj_model, name, given, index)
         if self._with_constants:
             arrays |= constants(self._m, arrays)
         return kernel_values(Stack(self.model.mj_model, arrays), self._struct, self.model.left_out, self._safe)
 
-    def _write(self, index: np.ndarray, values: dict[str, np.ndarray]) -> None:
-        width = self.rows.shape[-1]
+    def _write(self, rows: np.ndarray, index: np.ndarray, values: dict[str, np.ndarray]) -> None:
+        width = rows.shape[-1]
         flat = np.concatenate([values[name].reshape(len(values[name]), -1) for name in self._kernel_names], axis=1)
-        self.rows[index // width, :, index % width] = flat
+        rows[index // width, :, index % width] = flat
