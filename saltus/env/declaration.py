@@ -140,8 +140,8 @@ class Declaration:
         self.shaping = np.ascontiguousarray(np.array(shaping).T)
         self.shaped = bool((self.shaping != PLAIN[:, None]).any())
 
-    def program(self) -> Program:
-        """The kernels that the loop is compiled with."""
+    def program(self, drawn: bool) -> Program:
+        """The kernels that the loop is compiled with; `drawn`: whether anything is drawn for new episodes."""
         return Program(
             before_step=self.terms["before_step"] or loop.action_is_control,
             after_step=self.quantities.after_step(),
@@ -151,5 +151,6 @@ class Declaration:
             remember=self.terms["remember"] or loop.nothing,
             reset=self.terms["reset"] or loop.nothing,
             after_reset=self.quantities.after_reset(),
+            take=loop.take_next if drawn else loop.take_nothing,
             disturbances=self.disturbances.kernels(),
         )

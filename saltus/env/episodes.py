@@ -52,8 +52,11 @@ class Episodes:
         self.declaration = Declaration(environment, self.model, dt, nmemory)
         self._make_lanes(threads)
         self._make_episodes()
-        self._loop = environment_loop(self.integrator, self.declaration.program())
         self._make_arrays()
+        self._loop = environment_loop(self.integrator, self.declaration.program(bool(self._randomize)))
+        structs = zip(self._models, self.lanes.workspaces, self._structs, strict=True)
+        self._loops = [self._loop.bound(*models, workspace, e) for models, workspace, e in structs]
+        self._rest = (self.timestep, *self.integrator.parameters)
         self._warned = False
         self.seconds = 0.0  # that the last call took
 
@@ -120,7 +123,7 @@ class Episodes:
         late = what.disturbances.tables(self.environment.values, starts, what.spans)
         self._next = coming = self._next_episodes()
         coming.lay_out(starts)
-        prepared = (coming.rows, coming.own, coming.places)
+        prepared = (coming.rows, coming.own, coming.places) if coming.active else ()
         memory = (lanes.states, lanes.clock, self._own, self._random, *lanes.varied(), prepared)
         results = self.results
         self._arguments = (memory, self._actions, results.arrays, results.shown, tables, late, places)
@@ -196,22 +199,22 @@ class Episodes:
 
     def _call(self, mode: int) -> None:
         env, lanes, what = self.environment, self.lanes, self.declaration
-        limit, drawn = env.max_episode_steps or 0, self._next.active
-        counts = (mode, env.frame_skip, limit, len(what.rewards), what.shaped, drawn)
+        drawn = self._next.active
+        counts = (mode, env.frame_skip, env.max_episode_steps or 0, len(what.rewards), what.shaped)
 
         def work(worker: int, first: int, last: int) -> int:
-            structs = (*self._models[worker], lanes.prepared(worker), self._structs[worker])
-            numbers = (first, last, *counts)
-            return self._loop(*structs, *self._arguments, numbers, self.timestep, *self.integrator.parameters)
+            lanes.prepared(worker)
+            return self._loops[worker](*self._arguments, (first, last, *counts), *self._rest)
 
         if lanes.varied_model is not None:
             self._next.written(lanes.varied_model.update())
         if drawn:
             self._next.prepare(None if mode == SAME_STEP else self.results.resetting, self._random[: self.n])
         began = clock.perf_counter()
-        status = max(lanes.share(work, self.seconds))
+        found = lanes.share(work, self.seconds)
         self.seconds = clock.perf_counter() - began
-        if drawn:
+        status = self.results.said(found)
+        if drawn and self.results.some_began:
             self._next.begun(self.results.began)
         if status:
             self._judge(status)

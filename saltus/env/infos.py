@@ -23,6 +23,8 @@ class Infos:
     def __init__(self, episodes: Episodes):
         self._spans, self._results = episodes.declaration.spans, episodes.results
         self.names = [name for name in self._spans if not name.startswith("_")]
+        self._places = {name: (span, f"_{name}") for name, span in self._spans.items()}  # and names of masks
+        self._everyone = np.ones(episodes.n, bool)
         self.at_reset = tuple(declared(episodes.environment, "reset_infos"))
 
     def of_reset(self) -> VectorInfos:
@@ -32,10 +34,10 @@ class Infos:
     def of_step(self, mode: int, ended: NDArray[np.bool_]) -> VectorInfos:
         """After a step, which may have begun episodes anew."""
         results = self._results
-        began = results.began
-        if not began.any():
+        if not (results.some_began and results.began.any()):
             found = self._arrays(results.values, self.names, None)
             return found | self._diverged()
+        began = results.began
         found = self._arrays(results.values, self.names, ~began)
         for name in self.at_reset:  # of all, since those of a start are there, too
             found |= self._arrays(results.values, [name], None)
@@ -54,23 +56,27 @@ class Infos:
         return found
 
     def _arrays(self, values: NDArray[np.float64], names: Iterable[str], mask: NDArray[np.bool_] | None) -> VectorInfos:
-        """Values by names with their masks, zero where the mask is not; nothing where it is nowhere."""
+        """Values by names with their masks, zero where the mask is not; nothing where it is nowhere.
+
+        All masks are one new array, and rows of numbers parts of another.
+        """
         found: VectorInfos = {}
         if mask is not None and not mask.any():
             return found
+        copied, shown = values.copy(), (self._everyone if mask is None else mask).copy()
+        if mask is not None:
+            copied[:, ~mask] = 0.0
         for name in names:
-            rows = values[self._spans[name]]
-            array = np.ascontiguousarray(rows.T) if rows.ndim > 1 else rows.copy()
-            if mask is None:
-                found[name], found[f"_{name}"] = array, np.ones(len(array), bool)
-            else:
-                array[~mask] = 0.0
-                found[name], found[f"_{name}"] = array, mask.copy()
+            span, masked = self._places[name]
+            found[name] = np.ascontiguousarray(copied[span].T) if isinstance(span, slice) else copied[span]
+            found[masked] = shown
         return found
 
     def _diverged(self) -> VectorInfos:
         diverged = self._results.diverged
-        return {"diverged": diverged.copy(), "_diverged": diverged.copy()} if diverged.any() else {}
+        if not (self._results.some_diverged and diverged.any()):
+            return {}
+        return {"diverged": diverged.copy(), "_diverged": diverged.copy()}
 
 
 def final_observations(results: Results, ended: NDArray[np.bool_]) -> VectorInfos:

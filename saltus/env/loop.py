@@ -28,6 +28,10 @@ from saltus.solve.status import OK
 
 # what a call does: resets alone; steps, and resets of those whose episode had ended, or has just ended, or none
 RESET, NEXT_STEP, SAME_STEP, DISABLED = range(4)
+# rows of truths about simulations
+TERMINATED, TRUNCATED, DIVERGED, ENDED, RESETTING, CHOSEN, BEGAN, NFLAG = range(8)
+# what a call returns: the worst status, and whether an episode began, and a simulation diverged, anywhere
+STATUS, SOME_BEGAN, SOME_DIVERGED = 255, 256, 512
 LOW, HIGH, SCALE, NOISE, NSHAPING = range(5)  # places in the table of what becomes of observations
 
 
@@ -42,6 +46,7 @@ class Program(NamedTuple):
     remember: Any  # f(m, d, e)
     reset: Any  # f(m, d, e)
     after_reset: Any  # f(m, s, d)
+    take: Any  # what a new episode takes over: `take_next`, or `take_nothing`
     disturbances: Kernels
 
 
@@ -175,11 +180,11 @@ def load_episode(e, e_real, own, random, group, own_rows, width):
 
 
 @kernel(inline=True)
-def store_episode(e, e_real, own, random, chosen, group, own_rows, width):
-    """The same from e, for the chosen lanes."""
+def store_episode(e, e_real, own, random, flags, which, group, own_rows, width):
+    """The same from e, for the lanes that a row of flags chooses."""
     for lane in range(width):
         i = group * width + lane
-        if chosen[i]:
+        if flags[which, i]:
             for k in range(own_rows):
                 own[group, k, lane] = e_real[k, lane]
             for k in range(NRANDOM):
@@ -232,39 +237,42 @@ def observing(terms) -> Any:
 
 
 @kernel(inline=True)
-def show(e_real, at, values_at, chosen, observations, values, group, width):
-    """Observations [simulations, nobservation] and values [nvalue, simulations] of the chosen lanes, from e."""
+def show(e_real, at, values_at, flags, which, shown, group, width):
+    """Observations and values of the lanes that a row of flags chooses, from e.
+
+    `shown`: observations [2, simulations, nobservation] and values [2, nvalue, simulations], the present ones first.
+    """
+    observations, values = shown
     for lane in range(width):
         i = group * width + lane
-        if chosen[i]:
-            for k in range(observations.shape[1]):
-                observations[i, k] = e_real[at + k, lane]
-            for k in range(values.shape[0]):
-                values[k, i] = e_real[values_at + k, lane]
+        if flags[which, i]:
+            for k in range(observations.shape[2]):
+                observations[0, i, k] = e_real[at + k, lane]
+            for k in range(values.shape[1]):
+                values[0, k, i] = e_real[values_at + k, lane]
 
 
 @kernel(inline=True)
-def judge(e, e_real, bad, values_at, nreward, limit, mode, results, group, width):
-    """Rewards, ends and who has diverged, of a group of lanes.
+def judge(e, e_real, bad, values_at, nreward, limit, mode, rewards, flags, group, width):
+    """Rewards [simulations], ends and who has diverged, of a group of lanes.
 
-    `results`: rewards, terminated, truncated, diverged, resetting, chosen, began [simulations each]. Chosen are those
-    that have taken a step and whose numbers are finite.
+    Chosen are those that have taken a step and whose numbers are finite.
     """
-    rewards, terminated, truncated, diverged, resetting, chosen, _ = results
     for lane in range(width):
         i = group * width + lane
-        skipped = mode == NEXT_STEP and resetting[i]
+        skipped = mode == NEXT_STEP and flags[RESETTING, i]
         lost = lane_get(bad, lane) > 0.5
         total = 0.0
         for k in range(nreward):
             total += e_real[values_at + k, lane]
         rewards[i] = 0.0 if skipped or lost else total
-        terminated[i] = not skipped and (lost or lane_get(e.terminated, lane) > 0.5)
-        truncated[i] = not skipped and limit > 0 and lane_get(e.steps, lane) >= limit
-        diverged[i] = not skipped and lost
-        chosen[i] = not skipped and not lost
+        flags[TERMINATED, i] = not skipped and (lost or lane_get(e.terminated, lane) > 0.5)
+        flags[TRUNCATED, i] = not skipped and limit > 0 and lane_get(e.steps, lane) >= limit
+        flags[DIVERGED, i] = not skipped and lost
+        flags[ENDED, i] = flags[TERMINATED, i] or flags[TRUNCATED, i]
+        flags[CHOSEN, i] = not skipped and not lost
         if mode == SAME_STEP:
-            resetting[i] = terminated[i] or truncated[i]
+            flags[RESETTING, i] = flags[ENDED, i]
 
 
 @kernel(inline=True)
@@ -286,57 +294,74 @@ def begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows
 
 
 @kernel(inline=True)
-def store_start(d_real, states, clock, chosen, group, rows, width):
-    """The state in data as that of the chosen lanes."""
+def store_start(d_real, states, clock, flags, group, rows, width):
+    """The state in data as that of the lanes that begin."""
     for lane in range(width):
-        if chosen[group * width + lane]:
+        if flags[BEGAN, group * width + lane]:
             clock[group, lane] = d_real[TIME, lane]
             for k in range(rows):
                 states[group, k, lane] = d_real[k, lane]
 
 
 @kernel(inline=True)
-def begins(resetting, began, group, width):
-    """Whether an episode is to begin in any lane; `began`: in which."""
+def begins(flags, group, width):
+    """Whether an episode is to begin in any lane, and in which."""
     found = False
     for i in range(group * width, (group + 1) * width):
-        began[i] = resetting[i]
-        found = found or resetting[i]
+        flags[BEGAN, i] = flags[RESETTING, i]
+        found = found or flags[RESETTING, i]
     return found
 
 
 @kernel(inline=True)
-def keep_final(chosen, observations, values, final_observations, final_values, group, width):
-    """Copy what the chosen lanes show, before the start of their next episode takes its place."""
+def end_call(flags, mode, group, width):
+    """Which episodes are to begin in the next call; whether an episode began, and a simulation diverged."""
+    found = 0
     for i in range(group * width, (group + 1) * width):
-        if chosen[i]:
-            for k in range(observations.shape[1]):
-                final_observations[i, k] = observations[i, k]
-            for k in range(values.shape[0]):
-                final_values[k, i] = values[k, i]
+        flags[RESETTING, i] = mode <= NEXT_STEP and flags[ENDED, i]
+        found |= SOME_BEGAN * flags[BEGAN, i] | SOME_DIVERGED * flags[DIVERGED, i]
+    return found
 
 
 @kernel(inline=True)
-def take_next(m, coming, varied, own, began, group, width):
-    """What the lanes in `began` take over for their next episode: numbers of the model, and parameters.
+def keep_final(flags, shown, group, width):
+    """Copy what is shown of lanes that begin, before the start of their next episode takes its place."""
+    observations, values = shown
+    for i in range(group * width, (group + 1) * width):
+        if flags[BEGAN, i]:
+            for k in range(observations.shape[2]):
+                observations[1, i, k] = observations[0, i, k]
+            for k in range(values.shape[1]):
+                values[1, k, i] = values[0, k, i]
+
+
+@kernel(inline=True)
+def take_next(m, m_real, coming, varied, fields, own, flags, group, width):
+    """What lanes that begin take over for their next episode: numbers of the model, and parameters.
 
     `coming`: those numbers [groups, numbers, width]; those parameters in the same way, and their places in `own`.
     """
     numbers, parameters, places = coming
     for lane in range(width):
-        if began[group * width + lane]:
+        if flags[BEGAN, group * width + lane]:
             if has(m, "vary"):
                 for k in range(varied.shape[1]):
                     varied[group, k, lane] = numbers[group, k, lane]
             for k in range(len(places)):
                 own[group, places[k], lane] = parameters[group, k, lane]
+    load_model(m, m_real, varied, fields, group, width)
+
+
+@kernel
+def take_nothing(m, m_real, coming, varied, fields, own, flags, group, width):
+    """Nothing is drawn for new episodes."""
 
 
 # ---------------------------------------------------------------- the loop
 
 
 def environment_loop(integrator: Integrator, program: Program) -> Entry:
-    """The loop of an environment's program, compiled when it is first called; returns the worst status."""
+    """The loop of an environment's program, compiled when it is first called; returns what it says of all."""
     label = integrator.step.py_func.__module__.rsplit(".", 1)[-1]
     return _environment_loop(integrator.step, program, label, len(integrator.parameters))
 
@@ -344,7 +369,7 @@ def environment_loop(integrator: Integrator, program: Program) -> Entry:
 @functools.cache
 def _environment_loop(step, program: Program, label: str, parameters: int) -> Entry:
     take_steps = group_steps(step)
-    before_step, after_step, ends, gather, terms, remember, reset, after_reset, disturbances = program
+    before_step, after_step, ends, gather, terms, remember, reset, after_reset, take, disturbances = program
     begin, act, push, release, report, first_seen, seen_late = disturbances
     observe = observing(terms)
 
@@ -353,11 +378,10 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
     ):
         states, clock, own, random, varied, fields, coming = memory
         start, fresh, field_rows, shaping = tables
-        observations, values, final_observations, final_values = shown
-        _, terminated, truncated, _, resetting, chosen, began = results
+        rewards, flags = results
         rows, own_rows, at, values_at, width = places
-        first, last, mode, n, limit, nreward, shaped, randomized = counts
-        status = OK
+        first, last, mode, n, limit, nreward, shaped = counts
+        status, found = OK, 0
         for group in range(first, last):
             load_model(m, m_real, varied, fields, group, width)
             if mode != RESET:
@@ -380,18 +404,16 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
                 observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
                 seen_late(d, e, e_real, late)
                 remember(m, d, e)
-                judge(e, e_real, bad, values_at, nreward, limit, mode, results, group, width)
-                store_episode(e, e_real, own, random, chosen, group, own_rows, width)
-                show(e_real, at, values_at, chosen, observations, values, group, width)
-            if begins(resetting, began, group, width):
-                if randomized:
-                    take_next(m, coming, varied, own, began, group, width)
-                    load_model(m, m_real, varied, fields, group, width)
+                judge(e, e_real, bad, values_at, nreward, limit, mode, rewards, flags, group, width)
+                store_episode(e, e_real, own, random, flags, CHOSEN, group, own_rows, width)
+                show(e_real, at, values_at, flags, CHOSEN, shown, group, width)
+            if begins(flags, group, width):
+                take(m, m_real, coming, varied, fields, own, flags, group, width)
                 load_episode(e, e_real, own, random, group, own_rows, width)
                 begin_episode(d_real, e, e_real, start, fresh, random, group, rows, own_rows, width)
                 begin(d, e, e_real, late)
                 reset(m, d, e)
-                store_start(d_real, states, clock, began, group, rows, width)
+                store_start(d_real, states, clock, flags, group, rows, width)
                 status = max(status, after_reset(m, s, d))
                 e.terminated = 0.0 * e.steps
                 gather(m, d, e)
@@ -399,12 +421,11 @@ def _environment_loop(step, program: Program, label: str, parameters: int) -> En
                 observe(m, d, e, d_real, e_real, field_rows, shaping, shaped, at)
                 first_seen(d, e, e_real, late)
                 remember(m, d, e)
-                store_episode(e, e_real, own, random, began, group, own_rows, width)
+                store_episode(e, e_real, own, random, flags, BEGAN, group, own_rows, width)
                 if mode == SAME_STEP:
-                    keep_final(began, observations, values, final_observations, final_values, group, width)
-                show(e_real, at, values_at, began, observations, values, group, width)
-            for i in range(group * width, (group + 1) * width):
-                resetting[i] = mode <= NEXT_STEP and (terminated[i] or truncated[i])
-        return status
+                    keep_final(flags, shown, group, width)
+                show(e_real, at, values_at, flags, BEGAN, shown, group, width)
+            found |= end_call(flags, mode, group, width)
+        return status | found
 
     return entry(environment, name=f"environment_{label}", structs=("m", "s", "d", "e"), parameters=parameters)

@@ -69,6 +69,7 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         self.single_action_space = action_space(episodes)
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
+        self._action_shape = (episodes.n, *(self.single_action_space.shape or ()))
         self._infos = Infos(episodes) if info else None
         self._ended: NDArray[np.bool_] | None = None  # None before the first reset
 
@@ -107,7 +108,7 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         if seed is not None:
             self._seed(seed, chosen)
         episodes.reset(chosen)
-        self._ended = episodes.results.ended
+        self._ended = episodes.results.ended.copy()
         infos = {} if self._infos is None else self._infos.of_reset()
         return episodes.results.observations.copy(), infos
 
@@ -127,16 +128,16 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
                 f"the episode of simulation {first} has ended; reset it by options={{'reset_mask': mask}}"
             )
         given = np.asarray(actions)
-        if given.shape != self.action_space.shape:
-            raise OptionError(f"actions have shape {self.action_space.shape}, not {given.shape}")
+        if given.shape != self._action_shape:
+            raise OptionError(f"actions have shape {self._action_shape}, not {given.shape}")
         episodes.step(given, self._mode)
-        results, ended = episodes.results, episodes.results.ended
+        results = episodes.results
+        terminated, truncated, ended = results.ends()
         self._ended = ended
         infos = {} if self._infos is None else self._infos.of_step(self._mode, ended)
         if self._infos is None and self._mode == SAME_STEP and ended.any():
             infos = final_observations(results, ended)
-        copies = results.observations.copy(), results.rewards.copy()
-        return *copies, results.terminated.copy(), results.truncated.copy(), infos
+        return results.observations.copy(), results.rewards.copy(), terminated, truncated, infos
 
     def _seed(self, seed: int | Sequence[int | None], chosen: NDArray[np.bool_] | None) -> None:
         """New random numbers, of those that have a seed."""

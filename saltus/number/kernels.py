@@ -179,6 +179,11 @@ class Entry:
         dispatcher, flat = self._flat(arguments)
         return dispatcher(*flat)
 
+    def bound(self, *structs: Any) -> Callable[..., Any]:
+        """A function of the arguments that calls with these structs, which costs less than a call with all."""
+        dispatcher, flat = self._flat(structs)
+        return functools.partial(dispatcher, *flat)
+
     def address(self, *arguments: Any, result: Any) -> int:
         """Where the machine code for such a call lies in this process; see `saltus.number.calls`.
 

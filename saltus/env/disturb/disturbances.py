@@ -92,6 +92,8 @@ class Disturbances:
 
         `starts`: where parameters lie among the numbers of an episode; `spans`: where infos lie among its values.
         """
+        if not (self._acts or self._late or self._given):
+            return ()
         rows, laws, directions, nmemory = self._pushes
         pushes.set_laws(laws, self._given, parameters, starts)
         shown = [np.zeros((0, 2), np.int64)]

@@ -64,15 +64,17 @@ def constants(m: mujoco.MjModel, arrays: Mapping[str, np.ndarray]) -> dict[str, 
     derived = [name for name in CONSTANTS if np.size(getattr(m, name))]
     out = {name: np.zeros((n, *getattr(m, name).shape), getattr(m, name).dtype) for name in derived}
     out["stat.meaninertia"] = np.zeros(n)
-    fields = {name: value_of(m, name) for name in arrays if not name.startswith("opt.")}
+    # views of the model's memory, looked up once
+    fields = [(value_of(m, name), values) for name, values in arrays.items() if not name.startswith("opt.")]
+    results = [(out[name], getattr(m, name)) for name in derived]
     for i in range(n):
-        for name, field in fields.items():
-            field[:] = arrays[name][i]
+        for field, values in fields:
+            field[:] = values[i]
         try:
             mujoco.mj_setConst(m, data)
         except mujoco.FatalError as error:
             raise OptionError(f"the values of simulation {i} of those changed: {error}") from None
-        for name in derived:
-            out[name][i] = getattr(m, name)
+        for values, field in results:
+            values[i] = field
         out["stat.meaninertia"][i] = m.stat.meaninertia
     return out

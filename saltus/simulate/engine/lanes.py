@@ -196,6 +196,7 @@ class Lanes(BatchStates):
     def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
         """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
         workers = self._worth(seconds)
-        if workers > 1:
-            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        if workers == 1:
+            return [work(0, 0, self.groups)]
+        work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
         return self._shared_out(work, workers, self.groups, workers)

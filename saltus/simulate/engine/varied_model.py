@@ -45,13 +45,13 @@ class VariedModel:
             alone = Stack(model.mj_model, {name: self.fields[name][:1]})
             if not (needs_constants([name]) or kernel_values(alone, struct, model.left_out, self._safe)):
                 raise OptionError(f"vary: nothing in the model reads {name}")
-        first = self._derived(np.zeros(1, int), self._of(np.zeros(1, int)))
-        self._kernel_names = tuple(first)
+        one = np.zeros(1, int)
+        self._first = first = self._derived(one, self._of(one), whole=True)
         starts = {name: int(struct.ints[struct.layout.slot[name]]) for name in first}
         width = struct.views[next(iter(first))].shape[-1]
         self.places = np.concatenate([starts[name] + width * np.arange(value[0].size) for name, value in first.items()])
         self.rows = np.zeros((groups, len(self.places), width), struct.real.dtype)
-        self._write(self.rows, np.arange(groups * width), {name: value[[0]] for name, value in first.items()})
+        self._write(self.rows, np.arange(groups * width), {})
 
     def update(self) -> np.ndarray:
         """Let what was written into `fields` take effect; returns the numbers of the simulations where it was.
@@ -108,16 +108,32 @@ class VariedModel:
         """The values of the simulations with these numbers."""
         return {name: values[index] for name, values in self.fields.items()}
 
-    def _derived(self, index: np.ndarray, values: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """The kernels' fields of the simulations with these numbers, for values of the fields."""
+    def _derived(
+        self, index: np.ndarray, values: Mapping[str, np.ndarray], whole: bool = False
+    ) -> dict[str, np.ndarray]:
+        """The kernels' fields of the simulations with these numbers, for values of the fields.
+
+        Without those, unless `whole`, that are in all of them what they are for the model itself.
+        """
         arrays: dict[str, Any] = dict(values)
         for name, given in values.items():
             check_values(self.model.mj_model, name, given, index)
         if self._with_constants:
             arrays |= constants(self._m, arrays)
+        if not whole:
+            arrays = {name: given for name, given in arrays.items() if self._differs(name, given)}
         return kernel_values(Stack(self.model.mj_model, arrays), self._struct, self.model.left_out, self._safe)
+
+    def _differs(self, name: str, values: np.ndarray) -> bool:
+        """Whether values of a field of MuJoCo's model [n, ...] differ anywhere from the model's own."""
+        return name.startswith("stat.") or bool((values != value_of(self.model.mj_model, name)).any())
 
     def _write(self, rows: np.ndarray, index: np.ndarray, values: dict[str, np.ndarray]) -> None:
         width = rows.shape[-1]
-        flat = np.concatenate([values[name].reshape(len(values[name]), -1) for name in self._kernel_names], axis=1)
+        flat = np.empty((len(index), len(self.places)))
+        at = 0
+        for name, own in self._first.items():
+            given = values.get(name, own)
+            flat[:, at : at + own.size] = given.reshape(len(given), own.size)
+            at += own.size
         rows[index // width, :, index % width] = flat
