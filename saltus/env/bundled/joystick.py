@@ -7,12 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import number
+from saltus.arguments import number, numbers
 from saltus.env.bundled import legged
 from saltus.env.bundled.robot_files import playground_model
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
 from saltus.env.environment import Environment
+from saltus.env.inputs import InputRange
 from saltus.env.observation import Observed, observed
 from saltus.env.random import uniform
 from saltus.env.terms import Term
@@ -81,6 +82,13 @@ REWARDS = {
 }
 
 
+def _inputs(parameters: Mapping[str, object]) -> dict[str, list[InputRange]]:
+    """What people set: the command, within its ranges."""
+    units = {"forward": "m/s", "lateral": "m/s", "yaw": "rad/s"}
+    ranges = {name: numbers(name, parameters[f"{name}_range"]) for name in units}
+    return {"command": [(name, float(ranges[name][0]), float(ranges[name][1]), unit) for name, unit in units.items()]}
+
+
 class Joystick(Environment):
     """What both have in common; a subclass names the model, the feet and the weights."""
 
@@ -90,6 +98,7 @@ class Joystick(Environment):
     terminated = legged.fallen
     reset = legged.near_standing_in_phase
     quantities = "step"
+    inputs = _inputs(PARAMETERS)
 
     def declare(self) -> None:
         """The feet, what they do and what they are rewarded for."""
@@ -225,6 +234,7 @@ class HumanoidJoystick(Joystick):
         "rhythm_sigma": 0.005,
         "pose_weight": 0.3,
     }
+    inputs = _inputs(parameters)
     options = {
         "feet": ("left_foot", "right_foot"),
         "floor": "floor",

@@ -95,9 +95,7 @@ class LiveTask(Episodes):
 
     def set_input(self, one: Input, value: float) -> None:
         """Set an input."""
-        values = self.read_parameter(one.field)
-        values.reshape(-1)[one.index] = value
-        self.write(one.field, values)
+        self._own[:, self._structs[0].span(one.field, one.field).start + one.index] = value
 
     # ------------------------------------------------------------ between simulation and lanes
 
