@@ -41,7 +41,7 @@ def play(
 
     The simulation is one of the lab: it can be pushed with the mouse, slowed down, recorded, and changed while it runs.
     Its observations are those of the environment, and actions are held for `frame_skip` steps. Inputs that the
-    environment declares (`Environment.inputs`) have sliders, and keys.
+    environment declares (`Environment.inputs`) have sliders, and keys. What `randomize` draws is left out.
 
     Args:
         source: as for `make_vec`, or an environment that was made; "module:Class" for one of yours. None: what the
