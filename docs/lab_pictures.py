@@ -1,6 +1,7 @@
 """Takes the pictures of the lab for the documentation: docs/img/lab-*.png. Needs Chromium and the test extra."""
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ sys.path[:0] = [str(DOCS.parent), str(DOCS.parent / "tests")]
 
 from helpers.browser import LabPage, launched  # noqa: E402
 
+import saltus.env  # noqa: E402
 from saltus import lab  # noqa: E402
 
 SIZE = (1120, 700)
@@ -22,10 +24,10 @@ LARGEST = 200_000  # bytes of a picture
 
 @dataclass(frozen=True)
 class Picture:
-    """A scene, and what is done before the picture is taken of the paused page."""
+    """A scene by name, or what opens one, and what is done before the picture is taken of the paused page."""
 
     name: str
-    scene: str
+    scene: str | Callable[[], lab.Lab]
     act: Callable[[LabPage], None]
     dark: bool = False
 
@@ -107,18 +109,40 @@ def turn(page, right, down):
     page.tab.keyboard.up("Control")
 
 
+def open_follow():
+    """The environment and the policy of howto/policies.md, made by its first cells."""
+    text = (DOCS / "howto" / "policies.md").read_text(encoding="utf-8")
+    made = {"__name__": "__main__"}
+    for cell in re.findall(r"```\{code-cell\} ipython3\n(.*?)```", text, re.DOTALL)[:2]:
+        exec(cell, made)
+    return saltus.env.play(made["Follow"], made["policy"], seed=0, browser=False, playing=False)
+
+
+def follow(page):
+    """The cart is sent to another place, and its plots are seen."""
+    run_to(page, 2.0)
+    page.slide("place[0]", 1.0)
+    page.until("lab.status.sliders['place[0]'] === 1")
+    run_to(page, 3.2)
+    page.slide("place[0]", -0.5)
+    run_to(page, 7.0)
+    page.tab.evaluate("document.getElementById('signals-section').scrollIntoView()")
+
+
 PICTURES = (
     Picture("pendularm", "pendularm", pendularm),
     Picture("ghosts", "pendulum_ghosts", ghosts),
     Picture("double-pendulum", "double_pendulum_ghosts", double_pendulum, dark=True),
     Picture("humanoid", "humanoid", humanoid),
+    Picture("policy", open_follow, follow),
 )
 
 
 def take(browser, picture):
     """One picture, as bytes of a PNG."""
     scheme = "dark" if picture.dark else "light"
-    with lab.open(picture.scene, browser=False, playing=False) as opened:
+    scene = picture.scene
+    with lab.open(scene, browser=False, playing=False) if isinstance(scene, str) else scene() as opened:
         page = LabPage(browser, opened.url, *SIZE, color_scheme=scheme).opened()
         page.until("!lab.status.building", 900)
         picture.act(page)

@@ -1,5 +1,7 @@
 """The examples run as they stand, and what they print is true. They are processes of their own, as for a user."""
 
+import csv
+import importlib.util
 import re
 import subprocess
 import sys
@@ -10,6 +12,10 @@ import av
 import numpy as np
 import pytest
 from helpers.lab import page
+from helpers.walking import quadruped
+
+pytest.importorskip("gymnasium")
+import saltus.env
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -24,6 +30,7 @@ def output(name, *arguments, folder):
 def test_every_example_is_tested():
     known = {"pendulum_energy.py", "batch_rollouts.py", "accuracy.py", "bouncing.py", "hill_muscle.py", "servo.py"}
     known |= {"film.py", "lagrange.py", "hard_contact.py", "sit_to_stand.py", "lab_extras.py", "plane.py"}
+    known |= {"train_ppo.py", "joystick.py"}
     assert {p.name for p in EXAMPLES.glob("*.py")} == known
 
 
@@ -218,3 +225,73 @@ def test_sit_to_stand(tmp_path):
     assert float(re.search(r"moves by at most ([\d.]+) mm", out).group(1)) < 5
     with av.open(str(tmp_path / "s.mp4")) as film:
         assert sum(1 for _ in film.decode(video=0)) == 150
+
+
+def train(folder, out, *arguments):
+    """Run the example of training on a small task, on one thread, so that sums have one order."""
+    sizes = ["--n", "32", "--horizon", "64", "--hidden", "32", "32", "--every", "4", "--threads", "1"]
+    return output("train_ppo.py", "CartPoleBalance", "--out", out, *sizes, *arguments, folder=folder)
+
+
+def learning_curve(folder):
+    with open(folder / "curve.csv", newline="") as file:
+        return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+
+
+@pytest.mark.slow
+def test_train_ppo(tmp_path):
+    """A run that was stopped and resumed ends in the same bits, and the pole that fell stands at the end.
+
+    An episode has 500 steps of reward 1, less the cost of the force. The policy's file gives the network's actions, up
+    to the rounding of float32.
+    """
+    torch = pytest.importorskip("torch", reason="the example trains by PyTorch")
+    each = 32 * 64  # steps of an update
+    whole = train(tmp_path, "whole", "--steps", str(24 * each))
+    assert "physics" in whole and "steps/s" in whole
+    train(tmp_path, "parts", "--steps", str(12 * each), "--no-film")
+    train(tmp_path, "parts", "--steps", str(24 * each), "--no-film", "--resume")
+    one, two = tmp_path / "whole", tmp_path / "parts"
+    with np.load(one / "policy.npz") as first, np.load(two / "policy.npz") as second:
+        assert first.files == second.files and "weight_2" in first.files
+        for name in first.files:
+            np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    curve, other = learning_curve(one), learning_curve(two)
+    for name in ("steps", "evaluated", "length", "training", "rate", "deviation"):
+        np.testing.assert_array_equal([row[name] for row in curve], [row[name] for row in other], err_msg=name)
+    assert [row["steps"] for row in curve] == [4 * each * k for k in range(1, 7)]
+    assert curve[0]["training"] < 100 and curve[-1]["evaluated"] > 450, "the pole stands"
+
+    spec = importlib.util.spec_from_file_location("train_ppo", EXAMPLES / "train_ppo.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    agent = example.Agent(5, 1, (32, 32), 1.0)
+    agent.load_state_dict(torch.load(one / "checkpoint.pt")["agent"])
+    seen = np.random.default_rng(0).normal(size=(100, 5))
+    with torch.no_grad():
+        wanted = agent.policy(agent.normalised(torch.as_tensor(seen).float())).clamp(-1.0, 1.0)
+    policy = saltus.env.Policy.load(one / "policy.npz")
+    np.testing.assert_allclose(policy(seen), wanted.numpy(), rtol=1e-5, atol=1e-5)
+    assert policy.environment == "saltus/CartPoleBalance-v0"
+
+    assert (one / "curve.png").read_bytes().startswith(b"\x89PNG")
+    with av.open(str(one / "film.mp4")) as film:
+        assert sum(1 for _ in film.decode(video=0)) > 100
+    assert not (two / "film.mp4").exists()
+
+
+@pytest.mark.slow
+def test_joystick(tmp_path):
+    """With actions of zero, the robot trots in place: it misses commands by what they are, on average by a half and a
+    fifth of a metre a second, with standard deviations of the mean of 16 of 0.07 and 0.03 m/s."""
+    policy = saltus.env.Policy([np.zeros((12, 50))], [np.zeros(12)], environment="saltus/QuadrupedJoystick-v0")
+    policy.save(tmp_path / "policy.npz")
+    (tmp_path / "robot.xml").write_text(quadruped())
+    sizes = "--n", "16", "--seconds", "3", "--precision", "float64"
+    out = output("joystick.py", "policy.npz", "--model", "robot.xml", *sizes, "--film", "walk.mp4", folder=tmp_path)
+    assert out.startswith("0.0 % of 16 fell")
+    errors = dict(re.findall(r"^(\w+) +mean error ([\d.]+)", out, re.M))
+    assert float(errors["forward"]) == pytest.approx(0.5, abs=0.2)
+    assert float(errors["lateral"]) == pytest.approx(0.2, abs=0.1)
+    with av.open(str(tmp_path / "walk.mp4")) as container:
+        assert sum(1 for _ in container.decode(video=0)) == 500

@@ -6,12 +6,17 @@ import contextlib
 import os
 import sys
 import threading
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from saltus.cli.options import Friction, Ignore, Restitution, Timestep, complete_scenes, hard_numbers
+from saltus.errors import OptionError
 from saltus.terminal import screen
+
+if TYPE_CHECKING:
+    from saltus.lab import Lab
 
 CLOSING = 5.0  # s at most, for telling the pages and ending all threads
 
@@ -38,6 +43,12 @@ def lab(
         list[str] | None,
         typer.Option(metavar="KEY=LOW:HIGH", help='Add a slider, e.g. "body_mass[bob]=0.1:10"; repeatable.'),
     ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help='Play a policy; MODEL is then its environment: a name, or "module:Class" of yours.'
+        ),
+    ] = None,
     speed: Annotated[float, typer.Option(metavar="X", help="Simulated seconds per second.")] = 1.0,
     paused: Annotated[bool, typer.Option("--paused", help="Start paused.")] = False,
     port: Annotated[int, typer.Option(metavar="P", help="Port on 127.0.0.1; 0: any free port.")] = 0,
@@ -52,17 +63,44 @@ def lab(
         list_scenes()
         return
     options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
+    page = {"speed": speed, "playing": not paused, "port": port, "browser": browser}
+    if policy is not None:
+        others = {"contact": contact, "restitution": restitution, "friction": friction, "ignore": ignore}
+        given = [f"--{name}" for name, value in (others | {"parameter": parameter}).items() if value is not None]
+        if given:
+            raise OptionError(f"environments have no {', '.join(given)}")
+        own = {name: value for name, value in options.items() if value is not None}
+        play_and_wait(model, policy, **own, **page)
+        return
     options |= hard_numbers(contact, restitution, friction)  # the rest of the law is the scene's
-    options |= {"ignore": ignore or [], "parameters": parameter or [], "speed": speed, "playing": not paused}
-    open_and_wait(model or "pendularm", port=port, browser=browser, **options)
+    options |= {"ignore": ignore or [], "parameters": parameter or []}
+    open_and_wait(model or "pendularm", **options, **page)
 
 
 def open_and_wait(what: Any, **options: Any) -> None:
     """Open the lab, print its address, and wait until Ctrl-C."""
     from saltus import lab
 
+    _wait(lambda: lab.open(what, **options))
+
+
+def play_and_wait(environment: Any, policy: Any, **options: Any) -> None:
+    """Open the lab with an environment under a policy (see `saltus.env.play`), and wait until Ctrl-C.
+
+    A module of the user's is also looked for in the present folder.
+    """
+    try:
+        from saltus.env import play
+    except ImportError as error:
+        raise OptionError(str(error)) from error
+    if isinstance(environment, str) and ":" in environment:
+        sys.path.insert(0, os.getcwd())
+    _wait(lambda: play(environment, policy, **options))
+
+
+def _wait(open_lab: Callable[[], Lab]) -> None:
     with screen.collected_warnings() as warned:
-        opened = lab.open(what, **options)
+        opened = open_lab()
     for warning in warned:
         screen.say(f"warning: {warning}")
     with opened:

@@ -20,8 +20,10 @@ from saltus.env.distributions import Distribution, choice, log_uniform
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
 from saltus.env.environment import Environment
+from saltus.env.live.opening import play
 from saltus.env.making import environments, make, make_sb3, make_vec
 from saltus.env.observation import observed
+from saltus.env.policy import Policy
 from saltus.env.random import normal, uniform
 from saltus.env.registration import register
 from saltus.env.single import SingleEnvironment
@@ -31,6 +33,7 @@ from saltus.env.vector import VectorEnvironment
 __all__ = [
     "Distribution",
     "Environment",
+    "Policy",
     "Push",
     "Randomize",
     "SingleEnvironment",
@@ -43,6 +46,7 @@ __all__ = [
     "make_vec",
     "normal",
     "observed",
+    "play",
     "term",
     "uniform",
 ]

@@ -12,6 +12,7 @@ from saltus.arguments import mapping, numbers, whole_number
 from saltus.draw.scene.view import Camera
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
+from saltus.env.inputs import Input, InputRange, inputs
 from saltus.env.layout import Added
 from saltus.env.observation import Delay, Observed, joint_span, sensor_span
 from saltus.env.terms import Term, term_kernel
@@ -71,6 +72,8 @@ class Environment:
             begins.
         ids: places in the model that terms read as e.NAME, such as ("body", "torso"): the number of the object; of
             ("qpos", joint), ("qvel", joint) and ("sensordata", sensor) the place of the first number.
+        inputs: parameters and memory that a person sets where the environment is played, see `saltus.env.play`: for one
+            number (name, least, largest), with a unit behind them or not, for a row of numbers as many of these.
         options: values that choose between declarations; `declare` reads them as self.option.NAME.
         quantities: "present": terms and observations read computed quantities of the state that a step has reached;
             "step": those that the integrator left, as Gymnasium's environments do.
@@ -99,6 +102,7 @@ class Environment:
     parameters: Mapping[str, ArrayLike] = MappingProxyType({})
     memory: Mapping[str, ArrayLike] = MappingProxyType({})
     ids: Mapping[str, tuple[str, str | int]] = MappingProxyType({})
+    inputs: Mapping[str, InputRange | Sequence[InputRange]] = MappingProxyType({})
     options: Mapping[str, object] = MappingProxyType({})
     vary: Sequence[str] = ()
     randomize: Sequence[Randomize] = ()
@@ -107,6 +111,8 @@ class Environment:
 
     def __init__(self, **changes: object):
         cls = type(self)
+        #: What differs from the class, by name.
+        self.changes = dict(changes)
         given = dict(mapping(f"{cls.__name__}: parameters", declared(self, "parameters")))
         options = dict(mapping(f"{cls.__name__}: options", cls.options))
         for name, value in changes.items():
@@ -126,6 +132,7 @@ class Environment:
         limit = self.max_episode_steps
         self.max_episode_steps = None if limit is None else whole_number("max_episode_steps", limit, 1)
         self.declare()
+        self.played_inputs()
 
     def declare(self) -> None:
         """Set attributes that depend on options (`self.option`) or parameters (`self.values`); here nothing."""
@@ -151,6 +158,11 @@ class Environment:
         """What memory begins with."""
         given = mapping(f"{type(self).__name__}: memory", declared(self, "memory"))
         return {name: numbers(f"memory {name}", value) for name, value in given.items()}
+
+    def played_inputs(self) -> tuple[Input, ...]:
+        """What a person sets where it is played, as `inputs` declares it."""
+        added = self.added({})
+        return inputs(type(self).__name__, declared(self, "inputs"), {**added.parameters, **added.memory})
 
     def places(self, model: Model) -> dict[str, int]:
         """The numbers that `ids` stand for."""

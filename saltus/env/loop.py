@@ -88,70 +88,78 @@ def action_is_control(m, d, e):
 @functools.cache
 def gathered(terms: tuple[tuple[Any, int, int], ...], field: str) -> Any:
     """A kernel f(m, d, e) that puts what terms give into e.values or e.observation: (term, place, count)."""
-    made = nothing
-    for term, place, count in reversed(terms):
+    made = []
+    for term, place, count in terms:
         if count == 0:  # one number, no tuple
-            store = _store_value if field == "values" else _store_observation
-            made = store(term, place, made)
+            made.append((_store_value if field == "values" else _store_observation)(term, place))
         else:
-            made = _store_tuple(term, _elements(place, count, field), made)
-    return made
+            element = _value_element if field == "values" else _observation_element
+            made.append(_store_tuple(term, _in_turn([element(k, place + k) for k in range(count)], _both_elements)))
+    return _in_turn(made, _both) if made else nothing
 
 
-def _store_value(term, place, rest):
+def _in_turn(kernels, both):
+    """A kernel that calls all of them, as a tree: the compiler's recursion is as deep as calls are nested."""
+    if len(kernels) == 1:
+        return kernels[0]
+    middle = len(kernels) // 2
+    return both(_in_turn(kernels[:middle], both), _in_turn(kernels[middle:], both))
+
+
+def _both(one, other):
+    @kernel(inline=True)
+    def store(m, d, e):
+        one(m, d, e)
+        other(m, d, e)
+
+    return store
+
+
+def _both_elements(one, other):
+    @kernel(inline=True)
+    def store(result, e):
+        one(result, e)
+        other(result, e)
+
+    return store
+
+
+def _store_value(term, place):
     @kernel(inline=True)
     def store(m, d, e):
         e.values[place] = as_number(term(m, d, e), e.steps)
-        rest(m, d, e)
 
     return store
 
 
-def _store_observation(term, place, rest):
+def _store_observation(term, place):
     @kernel(inline=True)
     def store(m, d, e):
         e.observation[place] = as_number(term(m, d, e), e.steps)
-        rest(m, d, e)
 
     return store
 
 
-def _store_tuple(term, elements, rest):
+def _store_tuple(term, elements):
     @kernel(inline=True)
     def store(m, d, e):
         elements(term(m, d, e), e)
-        rest(m, d, e)
 
     return store
 
 
-@kernel
-def _no_element(result, e):
-    pass
-
-
-def _elements(place, count, field):
-    """A kernel that stores the elements of a tuple."""
-    made = _no_element
-    for k in reversed(range(count)):
-        made = (_value_element if field == "values" else _observation_element)(k, place + k, made)
-    return made
-
-
-def _value_element(k, place, rest):
+def _value_element(k, place):
     @kernel(inline=True)
     def store(result, e):
         e.values[place] = as_number(result[k], e.steps)
-        rest(result, e)
 
     return store
 
 
-def _observation_element(k, place, rest):
+def _observation_element(k, place):
     @kernel(inline=True)
     def store(result, e):
         e.observation[place] = as_number(result[k], e.steps)
-        rest(result, e)
 
     return store
 

@@ -41,6 +41,9 @@ BUNDLED = {
     "CartPoleBalance": Bundled("swing_up", 0),
     "CartPoleSwingUp": Bundled("swing_up", 0),
     "PendulumSwingUp": Bundled("swing_up", 0),
+    "PendularmSwingUp": Bundled("swing_up", 0),
+    "QuadrupedJoystick": Bundled("joystick", 0),
+    "HumanoidJoystick": Bundled("joystick", 0),
 }
 
 #: A bundled environment's name ("HalfCheetah"), a class, or an environment with its parameters.

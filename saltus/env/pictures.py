@@ -27,6 +27,10 @@ class Pictures:
     _renderer: Renderer | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.render_mode == "human":
+            raise OptionError(
+                'render_mode "human" is not supported; saltus.env.play shows an environment in the browser'
+            )
         if self.render_mode not in (None, *RENDER_MODES):
             raise OptionError.unknown("render_mode", self.render_mode, RENDER_MODES)
         whole_number("width", self.width, 1)

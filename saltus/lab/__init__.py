@@ -89,6 +89,10 @@ class Lab:
         """The address of the page, with the token without which the lab answers nobody."""
         return self._server.url
 
+    def open_page(self) -> None:
+        """Show the page in the browser."""
+        threading.Thread(target=webbrowser.open, args=(self.url,), daemon=True).start()
+
     # ------------------------------------------------------------ additions of the user
 
     @property
@@ -202,7 +206,7 @@ def open(
     given = {"integrator": integrator, "contact": contact, "timestep": timestep, "key": key}
     given |= {"restitution": restitution, "friction": friction}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    options |= {} if speed == 1.0 else {"speed": _speed(speed)}
+    options |= {} if speed == 1.0 else {"speed": speed_of(speed)}
     options |= {} if playing else {"playing": False}
     options |= {"parameters": tuple(parameters)} if parameters else {}
     from saltus.lab.scene.choose import find_scene
@@ -214,11 +218,12 @@ def open(
     for warning in warned:
         lab.warn(warning)
     if browser:
-        threading.Thread(target=webbrowser.open, args=(lab.url,), daemon=True).start()
+        lab.open_page()
     return lab
 
 
-def _speed(speed: float) -> float:
+def speed_of(speed: float) -> float:
+    """Simulated seconds a second; OptionError where the lab cannot go so slow or fast."""
     if not 0.01 <= speed <= 100:
         raise OptionError(f"speed must be between 0.01 and 100, got {speed}")
     return float(speed)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from saltus.errors import DivergenceError, EventError, OptionError
 from saltus.lab.controls.drag import Drag, grabbed, move_mocap, point_mass
@@ -30,11 +31,30 @@ CHUNK = 0.004  # s after which the clock is looked at
 GLIDE = 0.1  # s within which the time shown comes to the end of a step when the motion is paused
 
 
+class Pilot(Protocol):
+    """Who acts on a simulation at times of its own.
+
+    wrench [nbody, 6]: what it applies to bodies, to which dragging is added. ended: no step is to be taken any more.
+    """
+
+    ended: bool
+
+    @property
+    def wrench(self) -> NDArray[np.float64]: ...
+
+    def act(self, sim: Simulation) -> None:
+        """Called before steps are taken."""
+
+    def steps_left(self, sim: Simulation) -> int:
+        """How many steps may be taken before it is called again."""
+        ...
+
+
 class Motion:
     """A simulation and its ghosts, and the time that is shown.
 
     `warn`: called with (level, text). `drag`: what pulls, `recorder`: what records, `signals`: what is plotted,
-    `before_step`: a function to be called before every step; None: nothing.
+    `before_step`: a function to be called before every step, `pilot`: who acts at times of its own; None: nothing.
     """
 
     def __init__(self, sim: Simulation, warn: Callable[[str, str], None]):
@@ -44,6 +64,7 @@ class Motion:
         self.recorder: Recorder | None = None
         self.signals: Signals | None = None
         self.before_step: Callable[[Simulation], None] | None = None
+        self.pilot: Pilot | None = None
         self._cost = 1e-4  # s a step, as measured
         self.sim = sim
         self.snap()
@@ -149,6 +170,10 @@ class Motion:
         taken = 0
         try:
             while taken < n and (taken == 0 or clock - began < BUDGET):
+                if self.pilot is not None:
+                    self.pilot.act(self.sim)
+                    if self.pilot.ended:
+                        break
                 k = self._chunk(n - taken)
                 self._take(k)
                 taken += k
@@ -169,6 +194,8 @@ class Motion:
             most = min(most, self.recorder.steps_left)
         if self.signals is not None:
             most = min(most, self.signals.steps_left)
+        if self.pilot is not None:
+            most = min(most, self.pilot.steps_left(self.sim))
         if self.before_step is not None:
             most = 1
         return 1 if n == 1 else min(n - 1, most)
@@ -177,6 +204,8 @@ class Motion:
         sim = self.sim
         if self.drag is not None:
             self.drag.apply(sim)
+        if self.pilot is not None:
+            sim.xfrc_applied[:] = self.pilot.wrench + (0.0 if self.drag is None else sim.xfrc_applied)
         if self.before_step is not None:
             self.before_step(sim)
         np.copyto(self.before, sim.qpos)

@@ -305,12 +305,16 @@ class LiveSession(Session):
 
     def do_reset(self, key: str | None) -> None:
         self._end_recording("Recording stopped at the reset.")
-        self.setup.reset(self.sim, self.setup.key if key is None else key)
+        self.reset_simulation(key)
         self._steps, self._changed = 0, True
         self.signals.history.clear()
         if self.extras is not None and self.ready:
             self.extras.call_all_sliders(self.sim, self.notify)
         self.after_jump()
+
+    def reset_simulation(self, key: str | None) -> None:
+        """Put the simulation into its first state, or that of a keyframe."""
+        self.setup.reset(self.sim, self.setup.key if key is None else key)
 
     def after_jump(self, smooth: bool = False) -> None:
         """The state is another, with nothing between it and the one before; `smooth`: but for the curves of plots."""

@@ -7,12 +7,14 @@ import sys
 import time
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from helpers.lab import page
 
 import saltus
 from saltus.cli import main
+from saltus.env import Policy
 from saltus.lab.scene.scenes import scenes
 
 
@@ -92,6 +94,8 @@ def seconds_of(pid):
         (["pendulum", "--parameter", "body_mass"], "expected KEY=LOW:HIGH"),
         (["pendulum", "--key", "realease"], "did you mean 'release'"),
         (["--speed", "1000"], "speed must be"),
+        (["PendulumSwingUp", "--policy", "no_such.npz"], "cannot read policy 'no_such.npz': no such file"),
+        (["PendulumSwingUp", "--policy", "p.npz", "--contact", "hard"], "environments have no --contact"),
     ],
 )
 def test_wrong_wishes(arguments, message, capsys):
@@ -107,6 +111,18 @@ def test_the_list_of_scenes(capsys):
     assert exit.value.code == 0
     for name, scene in scenes().items():
         assert name in out and scene.title.split()[0] in out
+
+
+@pytest.mark.slow
+def test_a_policy_of_an_environment_of_ones_own(tmp_path, monkeypatch):
+    source = "from saltus.env.bundled.swing_up import PendulumSwingUp\n\n\nclass Mine(PendulumSwingUp):\n    pass\n"
+    (tmp_path / "my_tasks.py").write_text(source)
+    Policy([[[0.0, 0.0, 1.0]]], [[0.0]]).save(tmp_path / "mine.npz")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(saltus.__file__).parents[1]), *sys.path]))
+    monkeypatch.chdir(tmp_path)
+    with started("my_tasks:Mine", "--policy", "mine.npz") as (_, line), page(Address(line.split()[1])) as client:
+        client.until(lambda: client.frame is not None and client.frame["time"] > 0.2, 300.0)
+        assert client.scene["name"] == "Mine" and client.status["servo"] is True
 
 
 @pytest.mark.slow

@@ -291,6 +291,8 @@ def test_wrong_arguments_say_what_is_wrong():
     with pytest.raises(OptionError, match=r"autoreset_mode.*NextStep"):
         saltus.env.make_vec(Swinging, 2, autoreset_mode="Next")
     with pytest.raises(OptionError, match=r"render_mode.*rgb_array"):
+        saltus.env.make(Swinging, render_mode="ansi")
+    with pytest.raises(OptionError, match=r"saltus\.env\.play shows"):
         saltus.env.make(Swinging, render_mode="human")
     with pytest.raises(OptionError, match="clip must be"):
         observed("qvel", clip=(1.0, -1.0))

@@ -54,3 +54,33 @@ def test_pendulum():
         assert reward == pytest.approx(0.5 * (1.0 - np.cos(theta)) - 0.01 * action[0] ** 2)
         assert not ended and truncated == (k == 199)
     assert abs(theta) > np.pi, "a torque along the velocity swings it up and over"
+
+
+def test_pendularm():
+    """Heights and static torques written out from masses and lengths."""
+    env = saltus.env.make("PendularmSwingUp")
+    env.reset(seed=3)
+    sim = saltus.Simulation("double_pendulum", "rk4")
+    sim.qpos, sim.qvel = env.read("qpos"), env.read("qvel")
+    assert (np.abs(sim.qpos) < 0.1).all() and (np.abs(sim.qvel) < 0.05).all()
+    mass, length = 2.0, 2.0
+    weight = mass * 9.81 * length * np.array([3.0, 1.0])  # torques that hold both links out level (N m)
+    limits = env.parameters["largest_torque"][0]
+    np.testing.assert_allclose(limits / weight, 0.5, atol=0.01)
+    highest = 0.0
+    for k in range(400):
+        action = np.sign(sim.qvel)
+        seen, reward, ended, truncated, info = env.step(action)
+        sim.ctrl = limits * action
+        sim.step()
+        one, two = sim.qpos
+        tip = -length * (np.cos(one) + np.cos(one + two))
+        close = dict(rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(seen, [np.sin(one), np.cos(one), np.sin(two), np.cos(two), *sim.qvel], **close)
+        np.testing.assert_allclose(info["height"], (tip + 2.0 * length) / (4.0 * length), **close)
+        rates = sim.qvel[0], sim.qvel.sum()  # of the links, against the world
+        costs = 0.01 * (action**2).sum() + 0.005 * np.square(rates).sum()
+        np.testing.assert_allclose(reward, info["height"] - costs, **close)
+        assert not ended and truncated == (k == 399)
+        highest = max(highest, info["height"])
+    assert highest > 0.9, "torques along the velocities swing it up"

@@ -1,4 +1,4 @@
-"""Environments for teaching, on bundled models: a pendulum and a pole on a cart."""
+"""Environments for teaching, on bundled models: pendulums with one link and with two, and a pole on a cart."""
 
 import math
 
@@ -137,3 +137,68 @@ class PendulumSwingUp(Environment):
     action_range = (-1.0, 1.0)
     reset = anywhere
     parameters = {"largest_torque": 10.0, "torque_cost_weight": 0.01}
+
+
+@term
+def torques(m, d, e):
+    """The actions, times the largest torques."""
+    for k in range(m.nu):
+        d.ctrl[k] = e.largest_torque[k] * e.action[k]
+
+
+@term
+def joint_angles(m, d, e):
+    """Sines and cosines of both joints' angles."""
+    s1, c1 = sincos(d.qpos[0])
+    s2, c2 = sincos(d.qpos[1])
+    return s1, c1, s2, c2
+
+
+@term
+def tip_height(m, d, e):
+    """From 0 where both links hang to 1 where both stand; they are equally long."""
+    _, c1 = sincos(d.qpos[0])
+    _, c2 = sincos(d.qpos[0] + d.qpos[1])
+    return 0.5 - 0.25 * (c1 + c2)
+
+
+@term
+def torques_cost(m, d, e):
+    """Cost of both torques, not positive."""
+    return -e.torque_cost_weight * (e.action[0] * e.action[0] + e.action[1] * e.action[1])
+
+
+@term
+def spin_cost(m, d, e):
+    """Cost of both links' angular velocities, not positive: it makes whirling around worse than standing."""
+    first, second = d.qvel[0], d.qvel[0] + d.qvel[1]
+    return -e.spin_cost_weight * (first * first + second * second)
+
+
+@term
+def both_hanging(m, d, e):
+    """Both links nearly hanging, nearly at rest."""
+    for k in range(m.nq):
+        d.qpos[k] = uniform(e, -0.1, 0.1)
+    for k in range(m.nv):
+        d.qvel[k] = uniform(e, -0.05, 0.05)
+
+
+class PendularmSwingUp(Environment):
+    """Swing both links of the double pendulum up and keep them there, by motors that cannot hold them at the side.
+
+    `largest_torque` (N m), of the two joints, is half of what holds both links out level. Observation: sine and cosine
+    of each joint's angle (the second is measured from the first link), the angular velocities (rad/s). Reward: 1 a step
+    while both stand, 0 while both hang, less the costs of the torques and of the links' angular velocities. An episode
+    starts hanging.
+    """
+
+    model = "double_pendulum"
+    integrator = "rk4"
+    max_episode_steps = 400
+    observation = (joint_angles, "qvel")
+    rewards = {"height": tip_height, "torque": torques_cost, "spin": spin_cost}
+    before_step = torques
+    action_range = ((-1.0, -1.0), (1.0, 1.0))
+    reset = both_hanging
+    parameters = {"largest_torque": (60.0, 20.0), "torque_cost_weight": 0.01, "spin_cost_weight": 0.005}

@@ -29,7 +29,7 @@ STEPS = 1000  # places on a slider
 
 @dataclass(frozen=True)
 class Slider:
-    """As the page knows it: group is "control", "joint", "parameter" or "servo"."""
+    """As the page knows it: group is "control", "input", "joint", "parameter" or "servo"."""
 
     id: str
     label: str

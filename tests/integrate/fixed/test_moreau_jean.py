@@ -471,7 +471,7 @@ def test_a_full_log_is_read_and_bounded(monkeypatch):
 def test_it_wants_hard_contact_and_sensible_parameters():
     with pytest.raises(OptionError, match="hard"):
         saltus.Simulation(model(floor() + ball((0, 0, 1))), integrator="moreau_jean")
-    with pytest.raises(OptionError, match="batches"):
+    with pytest.raises(OptionError, match="hard"):
         saltus.Batch(model(floor() + ball((0, 0, 1))), 2, integrator="moreau_jean")
     with pytest.raises(OptionError, match="derivatives"):
         simulate(model(floor() + ball((0, 0, 1))), 1e-3).linearize()

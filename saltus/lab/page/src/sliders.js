@@ -2,9 +2,9 @@
 
 import { byId, element, numberIn, short, show } from './dom.js';
 
-const TITLES = { control: 'Controls', joint: 'Joints', parameter: 'Parameters', servo: 'Servo' };
+const TITLES = { control: 'Controls', input: 'Inputs', joint: 'Joints', parameter: 'Parameters', servo: 'Servo' };
 const SETTLE = 600;  // ms
-const OPEN = ['control', 'servo'];
+const OPEN = ['control', 'input', 'servo'];
 
 export class Sliders {
   /** @param {(id, value) => void} send called once a picture at most for each slider */

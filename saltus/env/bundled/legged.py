@@ -1,0 +1,397 @@
+"""Terms of legged robots that walk by a command: what they see, what they are rewarded for, when they have fallen.
+
+The robot's free joint comes first, and after it a hinge for each actuator in the actuators' order, so that joint k of a
+robot has the coordinate qpos[7 + k], the velocity qvel[6 + k] and the control ctrl[k]; its base is the body with the
+free joint. The floor is the plane z = 0.
+
+Rewards are rates: they count times the step's duration. What happens once, a landing and a fall, counts as it is.
+
+References: Rudin, Hoeller, Reist & Hutter, Learning to walk in minutes using massively parallel deep reinforcement
+learning, CoRL 2021; Zakka et al., MuJoCo Playground, 2025.
+"""
+
+import functools
+import math
+from types import SimpleNamespace
+
+from saltus.env.random import uniform
+from saltus.env.terms import term
+from saltus.model.enums import BOX, CAPSULE
+from saltus.number.functions import absolute, exp, floor, maximum, minimum, sincos, sqrt, where
+from saltus.number.kernels import kernel
+from saltus.spatial.quaternions import quat_conjugate, quat_rotate
+from saltus.spatial.vectors import add3, matrix_times_vector
+
+SIGNIFICANT = 0.1  # a command below this (m/s, rad/s) is one to stand
+
+# ---------------------------------------------------------------- several numbers
+
+
+@functools.cache
+def each(item, count, first=0):
+    """A term that gives a tuple of `count` numbers item(m, d, e, k), k = first, first + 1, ..."""
+    if count == 1:
+
+        @term
+        def found(m, d, e):
+            return (item(m, d, e, first),)
+
+    elif count == 4:
+
+        @term
+        def found(m, d, e):
+            return (
+                item(m, d, e, first),
+                item(m, d, e, first + 1),
+                item(m, d, e, first + 2),
+                item(m, d, e, first + 3),
+            )
+
+    else:
+        size = 4 * max(1, count // 8) if count > 4 else 1  # near half
+        begin, rest = each(item, size, first), each(item, count - size, first + size)
+
+        @term
+        def found(m, d, e):
+            return begin(m, d, e) + rest(m, d, e)
+
+    return found
+
+
+@kernel(inline=True)
+def joint_offset(m, d, e, k):
+    """Coordinate of a joint from that of the standing pose (rad)."""
+    return d.qpos[7 + k] - e.stand[k]
+
+
+@kernel(inline=True)
+def last_action(m, d, e, k):
+    """A number of the last action."""
+    return e.action[k]
+
+
+# ---------------------------------------------------------------- the base
+
+
+@kernel(inline=True)
+def to_base(d, a):
+    """A vector in world axes, turned to those of the base."""
+    return quat_rotate(quat_conjugate((d.qpos[3], d.qpos[4], d.qpos[5], d.qpos[6])), a)
+
+
+@term
+def base_velocity(m, d, e):
+    """Velocity of the base in its own axes (m/s)."""
+    return to_base(d, (d.qvel[0], d.qvel[1], d.qvel[2]))
+
+
+@term
+def base_turning(m, d, e):
+    """Angular velocity of the base in its own axes (rad/s)."""
+    return d.qvel[3], d.qvel[4], d.qvel[5]
+
+
+@term
+def down(m, d, e):
+    """The direction of gravity in the axes of the base."""
+    zero = 0.0 * d.qpos[2]
+    return to_base(d, (zero, zero, zero - 1.0))
+
+
+@term
+def fallen(m, d, e):
+    """Whether the base leans by more than tilt_limit, or is lower than height_limit."""
+    _, c = sincos(e.tilt_limit)
+    return (-down(m, d, e)[2] < c) | (d.qpos[2] < e.height_limit)
+
+
+# ---------------------------------------------------------------- commands
+
+
+@kernel(inline=True)
+def command_size(e):
+    """Magnitude of the command, its three numbers taken as one vector."""
+    return sqrt(e.command[0] * e.command[0] + e.command[1] * e.command[1] + e.command[2] * e.command[2])
+
+
+@kernel(inline=True)
+def moving(e, moves, stands):
+    """The first where the command is to move, the second where it is to stand."""
+    return where(command_size(e) > SIGNIFICANT, moves, stands)
+
+
+@term
+def command(m, d, e):
+    """Forward velocity, velocity to the left (m/s) and yaw rate (rad/s) that are asked for from the next step on.
+
+    They are drawn when an episode begins, and again every command_seconds.
+    """
+    every = floor(e.command_seconds / e.dt + 0.5)
+    due = floor((e.steps + 0.5) / every) > floor((e.steps - 0.5) / every)
+    moves = where(uniform(e, 0.0, 1.0) < e.standing_share, 0.0 * e.steps, 1.0 + 0.0 * e.steps)
+    drawn = (
+        moves * uniform(e, e.forward_range[0], e.forward_range[1]),
+        moves * uniform(e, e.lateral_range[0], e.lateral_range[1]),
+        moves * uniform(e, e.yaw_range[0], e.yaw_range[1]),
+    )
+    for k in range(3):
+        e.command[k] = where(due, drawn[k], e.command[k])
+    return e.command[0], e.command[1], e.command[2]
+
+
+# ---------------------------------------------------------------- actions and starts
+
+
+@term
+def near_standing(m, d, e):
+    """The standing pose, its joints and the velocity of the base disturbed, heading anywhere."""
+    s, c = sincos(0.5 * uniform(e, -math.pi, math.pi))
+    d.qpos[3], d.qpos[4], d.qpos[5], d.qpos[6] = c, 0.0 * s, 0.0 * s, s
+    for k in range(m.nu):
+        d.qpos[7 + k] = e.stand[k] + uniform(e, -e.reset_joint_range, e.reset_joint_range)
+    for k in range(6):
+        d.qvel[k] = uniform(e, -e.reset_velocity_range, e.reset_velocity_range)
+
+
+@term
+def near_standing_in_phase(m, d, e):
+    """The same, somewhere in the cycle of the gait."""
+    near_standing(m, d, e)
+    e.phase = uniform(e, 0.0, 1.0)
+
+
+# ---------------------------------------------------------------- rewards that any legged robot has
+
+
+@term
+def track_velocity(m, d, e):
+    """Reward of the velocity in the plane that is asked for."""
+    v = base_velocity(m, d, e)
+    x, y = v[0] - e.command[0], v[1] - e.command[1]
+    return e.dt * e.track_velocity_weight * exp(-(x * x + y * y) / e.tracking_sigma)
+
+
+@term
+def track_yaw(m, d, e):
+    """Reward of the yaw rate that is asked for."""
+    z = d.qvel[5] - e.command[2]
+    return e.dt * e.track_yaw_weight * exp(-z * z / e.tracking_sigma)
+
+
+@term
+def alive(m, d, e):
+    """Reward of every step."""
+    return e.dt * e.alive_weight * (1.0 - e.terminated)
+
+
+@term
+def fall(m, d, e):
+    """Cost of the end by a fall, once."""
+    return -e.fall_weight * e.terminated
+
+
+@term
+def vertical_velocity(m, d, e):
+    """Cost of the base's velocity along its own z axis."""
+    z = base_velocity(m, d, e)[2]
+    return -e.dt * e.vertical_velocity_weight * z * z
+
+
+@term
+def roll_pitch_rate(m, d, e):
+    """Cost of rolling and pitching."""
+    return -e.dt * e.roll_pitch_rate_weight * (d.qvel[3] * d.qvel[3] + d.qvel[4] * d.qvel[4])
+
+
+@term
+def tilt(m, d, e):
+    """Cost of a base that is not level."""
+    x, y, _ = down(m, d, e)
+    return -e.dt * e.tilt_weight * (x * x + y * y)
+
+
+@term
+def torques(m, d, e):
+    """Cost of the servos' torques."""
+    total = 0.0 * e.steps
+    for k in range(m.nu):
+        total = total + d.actuator_force[k] * d.actuator_force[k]
+    return -e.dt * e.torques_weight * total
+
+
+@term
+def energy(m, d, e):
+    """Cost of the servos' power, positive or negative."""
+    total = 0.0 * e.steps
+    for k in range(m.nu):
+        total = total + absolute(d.actuator_force[k] * d.qvel[6 + k])
+    return -e.dt * e.energy_weight * total
+
+
+@term
+def action_rate(m, d, e):
+    """Cost of changes of the action."""
+    total = 0.0 * e.steps
+    for k in range(m.nu):
+        change = e.action[k] - e.previous_action[k]
+        total = total + change * change
+    return -e.dt * e.action_rate_weight * total
+
+
+@term
+def joint_limits(m, d, e):
+    """Cost of joints beyond a share, limit_share, of their ranges (rad)."""
+    total = 0.0 * e.steps
+    for k in range(m.nu):
+        middle, half = 0.5 * (e.joint_low[k] + e.joint_high[k]), 0.5 * (e.joint_high[k] - e.joint_low[k])
+        total = total + maximum(absolute(d.qpos[7 + k] - middle) - e.limit_share * half, 0.0 * half)
+    return -e.dt * e.joint_limits_weight * total
+
+
+@term
+def pose(m, d, e):
+    """Cost of joints away from the standing pose, weighted joint by joint."""
+    total = 0.0 * e.steps
+    for k in range(m.nu):
+        x = joint_offset(m, d, e, k)
+        total = total + e.pose_weights[k] * x * x
+    return -e.dt * e.pose_weight * total
+
+
+@term
+def stand_still(m, d, e):
+    """Cost of joints away from the standing pose where the command is to stand."""
+    total = 0.0 * e.steps
+    for k in range(m.nu):
+        total = total + absolute(joint_offset(m, d, e, k))
+    return -e.dt * e.stand_still_weight * moving(e, 0.0 * total, total)
+
+
+# ---------------------------------------------------------------- feet
+
+
+@kernel(inline=True)
+def sole(m, d, g):
+    """The centre of a foot (m), and the height of its lowest point: a sphere, a capsule or a box."""
+    b = m.geom_bodyid[g]
+    turn = d.xmat[b]
+    at = add3(d.xpos[b], matrix_times_vector(turn, m.geom_pos[g]))
+    size, own = m.geom_size[g], m.geom_mat[g]
+    low = at[2]
+    if m.geom_type[g] == BOX:
+        for k in range(3):
+            low = low - size[k] * absolute(turn[6] * own[k] + turn[7] * own[3 + k] + turn[8] * own[6 + k])
+    else:
+        low = low - size[0]
+        if m.geom_type[g] == CAPSULE:
+            low = low - size[1] * absolute(turn[6] * own[2] + turn[7] * own[5] + turn[8] * own[8])
+    return at, low
+
+
+@kernel(inline=True)
+def two_feet(e):
+    """Their geoms."""
+    return e.foot_0, e.foot_1
+
+
+@kernel(inline=True)
+def four_feet(e):
+    """Their geoms."""
+    return e.foot_0, e.foot_1, e.foot_2, e.foot_3
+
+
+def remembered(count):
+    """What is kept of so many feet from step to step: whether they touch the floor, how long they have been in the air
+    (s), where they are (m)."""
+    return {"touching": [0.0] * count, "air_time": [0.0] * count, "foot_x": [0.0] * count, "foot_y": [0.0] * count}
+
+
+@kernel(inline=True)
+def cycle(e, k):
+    """Sine and cosine of a foot's place in its cycle: it is to swing where the sine is positive."""
+    turns = e.phase + e.gait_frequency * e.dt * e.steps + 0.5 * e.gait[k]
+    return sincos(2.0 * math.pi * (turns - floor(turns)))
+
+
+@kernel(inline=True)
+def swing(e, k):
+    """How high a foot is to be: 0 in stance, 1 in the middle of its swing."""
+    s, _ = cycle(e, k)
+    s = maximum(s, 0.0 * s)
+    return s * s
+
+
+@functools.cache
+def terms_of_feet(count):
+    """Terms that concern feet, of two or four."""
+    feet = {2: two_feet, 4: four_feet}[count]
+
+    @term
+    def joint_targets(m, d, e):
+        """Servos go to the standing pose plus action_scale (rad) times the action, with the feet lifted in the swing.
+
+        lifts[k nu + j] (rad): what lifts foot k adds to joint j, in the middle of its swing.
+        """
+        for j in range(m.nu):
+            d.ctrl[j] = e.stand[j] + e.action_scale * e.action[j]
+        for k in range(count):
+            s = moving(e, swing(e, k), 0.0 * e.steps)
+            for j in range(m.nu):
+                d.ctrl[j] = d.ctrl[j] + s * e.lifts[k * m.nu + j]
+
+    @term
+    def phase(m, d, e):
+        """Sine and cosine of the first foot's place in its cycle."""
+        return cycle(e, 0)
+
+    @term
+    def rhythm(m, d, e):
+        """Reward of feet whose heights are those of the gait: swing_height times the squared sine of the cycle in the
+        swing, zero in stance and where the command is to stand."""
+        total = 0.0 * e.steps
+        for k in range(count):
+            _, low = sole(m, d, feet(e)[k])
+            missing = low - moving(e, e.swing_height * swing(e, k), 0.0 * low)
+            total = total + missing * missing
+        return e.dt * e.rhythm_weight * exp(-total / e.rhythm_sigma)
+
+    @kernel(inline=True)
+    def rests(m, d, e, k, g):
+        """1 where a foot touches the floor or did a step ago, else 0."""
+        _, low = sole(m, d, g)
+        return where(low < 0.0, 1.0 + 0.0 * low, e.touching[k])
+
+    @term
+    def landing(m, d, e):
+        """Reward of the time that a landing foot was in the air, beyond the least and up to the largest, once."""
+        total = 0.0 * e.steps
+        for k in range(count):
+            lands = where(e.air_time[k] > 0.0, rests(m, d, e, k, feet(e)[k]), 0.0)
+            time = minimum(e.air_time[k], 0.0 * total + e.air_time_range[1]) - e.air_time_range[0]
+            total = total + lands * time
+        return e.landing_weight * moving(e, total, 0.0 * total)
+
+    @term
+    def slip(m, d, e):
+        """Cost of the mean horizontal velocity over the step of feet that touch the floor."""
+        total = 0.0 * e.steps
+        for k in range(count):
+            at, _ = sole(m, d, feet(e)[k])
+            x, y = (at[0] - e.foot_x[k]) / e.dt, (at[1] - e.foot_y[k]) / e.dt
+            total = total + rests(m, d, e, k, feet(e)[k]) * (x * x + y * y)
+        return -e.dt * e.slip_weight * total
+
+    @term
+    def remember(m, d, e):
+        """Keep what feet do."""
+        began = e.steps < 0.5
+        for k in range(count):
+            at, low = sole(m, d, feet(e)[k])
+            rested = rests(m, d, e, k, feet(e)[k]) > 0.5
+            e.air_time[k] = where(rested | began, 0.0 * low, e.air_time[k] + e.dt)
+            e.touching[k] = where(low < 0.0, 1.0 + 0.0 * low, 0.0 * low)
+            e.foot_x[k], e.foot_y[k] = at[0], at[1]
+
+    return SimpleNamespace(
+        joint_targets=joint_targets, phase=phase, rhythm=rhythm, landing=landing, slip=slip, remember=remember
+    )

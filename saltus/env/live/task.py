@@ -1,0 +1,135 @@
+"""`LiveTask`: the episode of one simulation that others move, with the terms of an environment on its states."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltus.env.environment import Environment
+from saltus.env.episodes import Episodes
+from saltus.env.inputs import Input
+from saltus.env.live.looking import ACT, BEGIN, SEE, SEE_AGAIN, looking
+from saltus.env.loop import BEGAN
+
+if TYPE_CHECKING:
+    from saltus.model.model import Model
+    from saltus.simulate.simulation import Simulation
+
+#: What goes from a simulation to its terms and, where they have changed it, back.
+STATE = ("qpos", "qvel", "act", "history", "mocap_pos", "mocap_quat", "userdata", "ctrl", "qfrc_applied")
+STATE += ("control_prm",)  # for which a simulation may have more room
+
+
+class LiveTask(Episodes):
+    """An environment's episode on a `saltus.Simulation` of the same model, in double precision.
+
+    The model is the simulation's: what `randomize` draws is left out. `wrench` [nbody, 6]: what terms and pushes apply
+    to bodies. `inputs`: what people set.
+    """
+
+    def __init__(self, environment: Environment):
+        super().__init__(copy.copy(environment), 1, 1, "float64")
+        self._declared = environment
+        what = self.declaration
+        self._look = looking(self.integrator, what.program(False), what.quantities.left)
+        self._earlier = self.lanes.states[0].copy()[None]
+        self.wrench = np.zeros((self.model.nbody, 6))
+        self.inputs = environment.played_inputs()
+
+    def _make_lanes(self, threads: int) -> None:
+        super()._make_lanes(threads)
+        self.lanes.forced = True
+
+    def of_model(self, model: Model) -> LiveTask:
+        """The same episode with another model of the same mechanism."""
+        environment = copy.copy(self._declared)
+        environment.model = model
+        made = LiveTask(environment)
+        made._own[:], made._random[:] = self._own, self._random
+        for mine, its in ((self.results.arrays, made.results.arrays), (self.results.shown, made.results.shown)):
+            for one, other in zip(mine, its, strict=True):
+                other[...] = one
+        made.wrench[:] = self.wrench
+        return made
+
+    # ------------------------------------------------------------ what is called in turn
+
+    def begin(self, sim: Simulation) -> None:
+        """Begin an episode, and put the simulation into its first state."""
+        self._run(BEGIN)
+        self._give(sim)
+
+    def see(self, sim: Simulation) -> None:
+        """A step of the environment has come to its end in the present state: fill `results`."""
+        self._take(sim)
+        self._run(SEE)
+
+    def see_again(self, sim: Simulation) -> None:
+        """Look at the present state, in the same step of the episode: fill `results`."""
+        self._take(sim)
+        self._run(SEE_AGAIN)
+
+    def act(self, sim: Simulation, action: ArrayLike) -> None:
+        """Apply an action, as the environment's step begins with it; `wrench` is left to the caller."""
+        self._actions[:] = action
+        self._take(sim)
+        self._rows("xfrc_applied")[:] = self.wrench.reshape(-1, 1)
+        self._run(ACT)
+        self._give(sim)
+
+    def remember(self, sim: Simulation) -> None:
+        """The next step of the simulation is the last before `see`."""
+        if self.declaration.quantities.left:
+            self._take(sim)
+            self._earlier[:] = self.lanes.states
+
+    # ------------------------------------------------------------ inputs
+
+    def first_value(self, one: Input) -> float:
+        """What an input is where the environment begins."""
+        values = {**self.environment.values, **self.environment.first_memory()}
+        return float(values[one.field].reshape(-1)[one.index])
+
+    def set_input(self, one: Input, value: float) -> None:
+        """Set an input."""
+        self._own[:, self._structs[0].span(one.field, one.field).start + one.index] = value
+
+    # ------------------------------------------------------------ between simulation and lanes
+
+    def _rows(self, name: str) -> NDArray[np.floating]:
+        """Where a field of the state is in the lanes: [numbers, width]."""
+        return self.lanes.states[0, self.lanes.span(name)]
+
+    def _take(self, sim: Simulation) -> None:
+        """The lanes ← the state of the simulation."""
+        for name in (*STATE, "xfrc_applied"):
+            rows = self._rows(name)
+            rows[:] = sim.engine.d.views[name].reshape(-1)[: len(rows), None]
+        self._rows("time")[:] = sim.time
+        self.lanes.clock[:] = sim.time
+
+    def _give(self, sim: Simulation) -> None:
+        """The simulation ← the state in the first lane, bit for bit; forces on bodies only into `wrench`."""
+        for name in STATE:
+            rows = self._rows(name)
+            sim.engine.d.views[name].reshape(-1)[: len(rows)] = rows[:, 0]
+        sim.time = float(self.lanes.clock[0, 0])
+        self.wrench[:] = self._rows("xfrc_applied")[:, 0].reshape(self.wrench.shape)
+
+    def _run(self, mode: int) -> None:
+        results, lanes, what = self.results, self.lanes, self.declaration
+        results.arrays[1][BEGAN] = True  # all lanes do the same
+        if lanes.varied_model is not None:
+            lanes.varied_model.update()
+        counts = (mode, self.environment.max_episode_steps or 0, len(what.rewards), what.shaped)
+        structs = (*self._models[0], lanes.prepared(0), self._structs[0])
+        status = self._look(
+            *structs, self._earlier, *self._arguments, counts, self.timestep, *self.integrator.parameters
+        )
+        if mode == BEGIN:
+            results.begin(None)
+        if status:
+            self._judge(status)
