@@ -2,7 +2,7 @@
 
     python examples/train_ppo.py PendulumSwingUp                   # a minute
     python examples/train_ppo.py HalfCheetah --out cheetah         # some minutes
-    python examples/train_ppo.py HalfCheetah --out cheetah --resume --minutes 30
+    python examples/train_ppo.py HalfCheetah --out cheetah --resume --steps 10_000_000
     python examples/train_ppo.py HalfCheetah --backend gymnasium   # Gymnasium's SyncVectorEnv in Saltus's place
 
 It needs PyTorch and Gymnasium: pip install 'saltus[train]'. The folder of --out then holds
@@ -106,8 +106,7 @@ class Moments(nn.Module):
         rows = rows.reshape(-1, len(self.mean)).double()
         total = self.count + len(rows)
         delta, share = rows.mean(0) - self.mean, len(rows) / total
-        spread = rows.var(0, correction=0) * share + self.variance * (1.0 - share)
-        self.variance = spread + delta**2 * share * (1.0 - share) if self.count else rows.var(0, correction=0)
+        self.variance = rows.var(0, correction=0) * share + (self.variance + delta**2 * share) * (1.0 - share)
         self.mean, self.count = self.mean + delta * share, total
 
     def scale(self):
@@ -163,8 +162,8 @@ class Trainer:
     def __init__(self, arguments):
         self.arguments = arguments
         torch.manual_seed(arguments.seed)
-        self.envs, self.judges = make(arguments, arguments.n), make(arguments, arguments.episodes)
-        for envs in (self.envs, self.judges):  # compile what they need
+        self.envs, self.eval_envs = make(arguments, arguments.n), make(arguments, arguments.episodes)
+        for envs in (self.envs, self.eval_envs):  # compile what they need
             envs.reset(seed=0)
             envs.step(np.zeros(envs.action_space.shape, np.float32))
         self.name = self.envs if arguments.backend == "saltus" else f"saltus/{arguments.environment}-v5"
@@ -180,7 +179,6 @@ class Trainer:
         shape = (arguments.horizon, arguments.n)
         self.observations, self.actions = torch.zeros(*shape, observations), torch.zeros(*shape, actions)
         self.rewards, self.ends = torch.zeros(shape), torch.zeros(shape, dtype=torch.bool)
-        self.terminated = torch.zeros(shape, dtype=torch.bool)
 
     @contextmanager
     def timed(self, part):
@@ -192,8 +190,8 @@ class Trainer:
         """Begin all episodes anew, with random numbers that depend on the seed and the number of updates alone."""
         seed = int(np.random.SeedSequence((self.arguments.seed, self.updates)).generate_state(1)[0])
         with self.timed("physics"):
-            self.now = self.envs.reset(seed=seed)[0]
-        self.discounted = torch.zeros(self.arguments.n)  # sum of rewards until now, earlier ones discounted
+            self.current = self.envs.reset(seed=seed)[0]
+        self.discounted = torch.zeros(self.arguments.n)
         self.score, self.length = np.zeros(self.arguments.n), np.zeros(self.arguments.n, int)
         self.finished = []
 
@@ -207,16 +205,16 @@ class Trainer:
         deviation = torch.exp(self.agent.log_deviation)
         for t in range(self.arguments.horizon):
             with self.timed("policy"):
-                self.observations[t] = torch.as_tensor(self.now)
+                self.observations[t] = torch.as_tensor(self.current)
                 mean = self.agent.policy(self.agent.normalised(self.observations[t]))
                 self.actions[t] = mean + deviation * torch.randn(mean.shape)
                 actions = self.to_range(self.actions[t])
             with self.timed("physics"):
-                self.now, rewards, terminated, truncated, infos = self.envs.step(actions)
+                self.current, rewards, terminated, truncated, infos = self.envs.step(actions)
             with self.timed("policy"):
                 self.rewards[t] = torch.as_tensor(rewards)
                 ended = terminated | truncated
-                self.ends[t], self.terminated[t] = torch.as_tensor(ended), torch.as_tensor(terminated)
+                self.ends[t] = torch.as_tensor(ended)
                 self.score += rewards
                 self.length += 1
                 if ended.any():
@@ -229,12 +227,16 @@ class Trainer:
     def advantages(self, x, cut):
         """Generalised advantage estimates, and what values are to become [horizon, n]."""
         a, agent = self.arguments, self.agent
-        for t in range(a.horizon):  # the scale of returns
-            self.discounted = self.rewards[t] + a.gamma * self.discounted
-            agent.returned.update(self.discounted[:, None])
-            self.discounted[self.ends[t]] = 0.0
+        sums = torch.empty_like(self.rewards)  # of rewards until each step, earlier ones discounted
+        for t in range(a.horizon):
+            sums[t] = self.discounted = self.rewards[t] + a.gamma * self.discounted
+            self.discounted = self.discounted * ~self.ends[t]
+        agent.returned.update(sums[..., None])
         rewards = self.rewards * agent.returned.scale().float()
-        values, last = agent.value(x)[..., 0], agent.value(agent.normalised(torch.as_tensor(self.now).float()))[:, 0]
+        values, last = (
+            agent.value(x)[..., 0],
+            agent.value(agent.normalised(torch.as_tensor(self.current).float()))[:, 0],
+        )
         following = torch.cat([values[1:], last[None]]) * ~self.ends
         if cut:  # an episode that was cut short goes on in its value
             times, places, final = zip(*cut, strict=True)
@@ -282,13 +284,13 @@ class Trainer:
             agent.seen.update(self.observations)
 
     def evaluate(self):
-        """Mean return and length of episodes of the deterministic policy, one in each of the judging environments."""
-        envs, n = self.judges, self.arguments.episodes
-        now, _ = envs.reset(seed=self.arguments.seed + 1_000_000)
+        """Mean return and length of episodes of the deterministic policy, one in each of its environments."""
+        envs, n = self.eval_envs, self.arguments.episodes
+        current, _ = envs.reset(seed=self.arguments.seed + 1_000_000)
         total, length, alive = np.zeros(n), np.zeros(n), np.ones(n, bool)
         while alive.any():
-            mean = self.agent.policy(self.agent.normalised(torch.as_tensor(now).float()))
-            now, rewards, terminated, truncated, _ = envs.step(self.to_range(mean))
+            mean = self.agent.policy(self.agent.normalised(torch.as_tensor(current).float()))
+            current, rewards, terminated, truncated, _ = envs.step(self.to_range(mean))
             total, length = total + rewards * alive, length + alive
             alive &= ~(terminated | truncated)
         return total.mean(), length.mean()
@@ -424,6 +426,8 @@ def parsed():
         if state["settings"]["environment"] != arguments.environment:
             parser.error(f"the checkpoint in {arguments.out} is of {state['settings']['environment']}")
         settings |= {name: value for name, value in state["settings"].items() if name != "steps"}
+        if state["steps"] >= (arguments.steps or settings["steps"]):
+            parser.error(f"the checkpoint in {arguments.out} has {state['steps']} steps; give --steps for more")
     for name, value in settings.items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
