@@ -363,10 +363,8 @@ def draw_curve(curve, path, title):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
-    for axis, name, factor, label in zip(
-        axes, ("steps", "minutes"), (1e-6, 1.0), ("million steps", "min"), strict=True
-    ):
-        x = [factor * row[name] for row in curve]
+    steps, minutes = [1e-6 * row["steps"] for row in curve], [row["minutes"] for row in curve]
+    for axis, x, label in zip(axes, (steps, minutes), ("million steps", "minutes"), strict=True):
         axis.plot(x, [row["training"] for row in curve], color="0.7", label="while training")
         axis.plot(x, [row["evaluated"] for row in curve], ".-", label="deterministic policy")
         axis.set(xlabel=label)
@@ -382,7 +380,7 @@ def film(arguments, path):
     policy = saltus.env.Policy.load(arguments.out / "policy.npz")
     view = dict(render_mode="rgb_array", width=640, height=400, camera=CAMERAS.get(arguments.environment))
     env = saltus.env.make(arguments.environment, precision=arguments.precision, **view, **arguments.changes)
-    now, _ = env.reset(seed=arguments.seed)
+    current, _ = env.reset(seed=arguments.seed)
     fps = env.metadata["render_fps"]
     skip = math.ceil(fps / 50)
     with av.open(str(path), "w") as container:
@@ -391,7 +389,7 @@ def film(arguments, path):
         for step in range(20 * fps):
             if step % skip == 0:
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(env.render(), format="rgb24")))
-            now, _, terminated, truncated, _ = env.step(policy(now))
+            current, _, terminated, truncated, _ = env.step(policy(current))
             if terminated or truncated:
                 break
         container.mux(stream.encode())
@@ -406,15 +404,17 @@ def parsed():
     parser.add_argument("environment", help=", ".join(saltus.env.environments()))
     parser.add_argument("--model", help="the model file of an environment that comes without one")
     parser.add_argument("--out", type=Path, help="folder for the results (default: the environment's name)")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many, even before --steps")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="stop when so many have passed, even before --steps"
+    )
     parser.add_argument("--resume", action="store_true", help="continue from the checkpoint in the folder")
     parser.add_argument("--backend", choices=("saltus", "gymnasium", "gymnasium-async"), default="saltus")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--precision", choices=("float32", "float64"), default="float32", help="of the simulations")
     parser.add_argument("--episodes", type=int, default=16, help="in an evaluation")
     parser.add_argument("--no-film", action="store_true")
     parser.add_argument("--seed", type=int)
-    for name, value in DEFAULTS.items():
+    for name, value in DEFAULTS.items():  # what they mean stands there
         kind = int if isinstance(value, tuple) else type(value)
         parser.add_argument(f"--{name.strip('_')}", dest=name, type=kind, nargs="+" if name == "hidden" else None)
     arguments = parser.parse_args()
