@@ -2,7 +2,7 @@
 
     python examples/train_ppo.py PendulumSwingUp                   # a minute
     python examples/train_ppo.py HalfCheetah --out cheetah         # some minutes
-    python examples/train_ppo.py HalfCheetah --out cheetah --resume --minutes 30
+    python examples/train_ppo.py HalfCheetah --out cheetah --resume --steps 10_000_000
     python examples/train_ppo.py HalfCheetah --backend gymnasium   # Gymnasium's SyncVectorEnv in Saltus's place
 
 It needs PyTorch and Gymnasium: pip install 'saltus[train]'. The folder of --out then holds
@@ -112,8 +112,7 @@ class Moments(nn.Module):
         rows = rows.reshape(-1, len(self.mean)).double()
         total = self.count + len(rows)
         delta, share = rows.mean(0) - self.mean, len(rows) / total
-        spread = rows.var(0, correction=0) * share + self.variance * (1.0 - share)
-        self.variance = spread + delta**2 * share * (1.0 - share) if self.count else rows.var(0, correction=0)
+        self.variance = rows.var(0, correction=0) * share + (self.variance + delta**2 * share) * (1.0 - share)
         self.mean, self.count = self.mean + delta * share, total
 
     def scale(self):
@@ -169,8 +168,8 @@ class Trainer:
     def __init__(self, arguments):
         self.arguments = arguments
         torch.manual_seed(arguments.seed)
-        self.envs, self.judges = make(arguments, arguments.n), make(arguments, arguments.episodes)
-        for envs in (self.envs, self.judges):  # compile what they need
+        self.envs, self.eval_envs = make(arguments, arguments.n), make(arguments, arguments.episodes)
+        for envs in (self.envs, self.eval_envs):  # compile what they need
             envs.reset(seed=0)
             envs.step(np.zeros(envs.action_space.shape, np.float32))
         self.name = self.envs if arguments.backend == "saltus" else f"saltus/{arguments.environment}-v5"
@@ -186,7 +185,6 @@ class Trainer:
         shape = (arguments.horizon, arguments.n)
         self.observations, self.actions = torch.zeros(*shape, observations), torch.zeros(*shape, actions)
         self.rewards, self.ends = torch.zeros(shape), torch.zeros(shape, dtype=torch.bool)
-        self.terminated = torch.zeros(shape, dtype=torch.bool)
 
     @contextmanager
     def timed(self, part):
@@ -198,8 +196,8 @@ class Trainer:
         """Begin all episodes anew, with random numbers that depend on the seed and the number of updates alone."""
         seed = int(np.random.SeedSequence((self.arguments.seed, self.updates)).generate_state(1)[0])
         with self.timed("physics"):
-            self.now = self.envs.reset(seed=seed)[0]
-        self.discounted = torch.zeros(self.arguments.n)  # sum of rewards until now, earlier ones discounted
+            self.current = self.envs.reset(seed=seed)[0]
+        self.discounted = torch.zeros(self.arguments.n)
         self.score, self.length = np.zeros(self.arguments.n), np.zeros(self.arguments.n, int)
         self.finished = []
 
@@ -213,16 +211,16 @@ class Trainer:
         deviation = torch.exp(self.agent.log_deviation)
         for t in range(self.arguments.horizon):
             with self.timed("policy"):
-                self.observations[t] = torch.as_tensor(self.now)
+                self.observations[t] = torch.as_tensor(self.current)
                 mean = self.agent.policy(self.agent.normalised(self.observations[t]))
                 self.actions[t] = mean + deviation * torch.randn(mean.shape)
                 actions = self.to_range(self.actions[t])
             with self.timed("physics"):
-                self.now, rewards, terminated, truncated, infos = self.envs.step(actions)
+                self.current, rewards, terminated, truncated, infos = self.envs.step(actions)
             with self.timed("policy"):
                 self.rewards[t] = torch.as_tensor(rewards)
                 ended = terminated | truncated
-                self.ends[t], self.terminated[t] = torch.as_tensor(ended), torch.as_tensor(terminated)
+                self.ends[t] = torch.as_tensor(ended)
                 self.score += rewards
                 self.length += 1
                 if ended.any():
@@ -235,12 +233,16 @@ class Trainer:
     def advantages(self, x, cut):
         """Generalised advantage estimates, and what values are to become [horizon, n]."""
         a, agent = self.arguments, self.agent
-        for t in range(a.horizon):  # the scale of returns
-            self.discounted = self.rewards[t] + a.gamma * self.discounted
-            agent.returned.update(self.discounted[:, None])
-            self.discounted[self.ends[t]] = 0.0
+        sums = torch.empty_like(self.rewards)  # of rewards until each step, earlier ones discounted
+        for t in range(a.horizon):
+            sums[t] = self.discounted = self.rewards[t] + a.gamma * self.discounted
+            self.discounted = self.discounted * ~self.ends[t]
+        agent.returned.update(sums[..., None])
         rewards = self.rewards * agent.returned.scale().float()
-        values, last = agent.value(x)[..., 0], agent.value(agent.normalised(torch.as_tensor(self.now).float()))[:, 0]
+        values, last = (
+            agent.value(x)[..., 0],
+            agent.value(agent.normalised(torch.as_tensor(self.current).float()))[:, 0],
+        )
         following = torch.cat([values[1:], last[None]]) * ~self.ends
         if cut:  # an episode that was cut short goes on in its value
             times, places, final = zip(*cut, strict=True)
@@ -288,13 +290,13 @@ class Trainer:
             agent.seen.update(self.observations)
 
     def evaluate(self):
-        """Mean return and length of episodes of the deterministic policy, one in each of the judging environments."""
-        envs, n = self.judges, self.arguments.episodes
-        now, _ = envs.reset(seed=self.arguments.seed + 1_000_000)
+        """Mean return and length of episodes of the deterministic policy, one in each of its environments."""
+        envs, n = self.eval_envs, self.arguments.episodes
+        current, _ = envs.reset(seed=self.arguments.seed + 1_000_000)
         total, length, alive = np.zeros(n), np.zeros(n), np.ones(n, bool)
         while alive.any():
-            mean = self.agent.policy(self.agent.normalised(torch.as_tensor(now).float()))
-            now, rewards, terminated, truncated, _ = envs.step(self.to_range(mean))
+            mean = self.agent.policy(self.agent.normalised(torch.as_tensor(current).float()))
+            current, rewards, terminated, truncated, _ = envs.step(self.to_range(mean))
             total, length = total + rewards * alive, length + alive
             alive &= ~(terminated | truncated)
         return total.mean(), length.mean()
@@ -367,10 +369,8 @@ def draw_curve(curve, path, title):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True, layout="constrained")
-    for axis, name, factor, label in zip(
-        axes, ("steps", "minutes"), (1e-6, 1.0), ("million steps", "min"), strict=True
-    ):
-        x = [factor * row[name] for row in curve]
+    steps, minutes = [1e-6 * row["steps"] for row in curve], [row["minutes"] for row in curve]
+    for axis, x, label in zip(axes, (steps, minutes), ("million steps", "minutes"), strict=True):
         axis.plot(x, [row["training"] for row in curve], color="0.7", label="while training")
         axis.plot(x, [row["evaluated"] for row in curve], ".-", label="deterministic policy")
         axis.set(xlabel=label)
@@ -386,7 +386,7 @@ def film(arguments, path):
     policy = saltus.env.Policy.load(arguments.out / "policy.npz")
     view = dict(render_mode="rgb_array", width=640, height=400, camera=CAMERAS.get(arguments.environment))
     env = saltus.env.make(arguments.environment, precision=arguments.precision, **view, **arguments.changes)
-    now, _ = env.reset(seed=arguments.seed)
+    current, _ = env.reset(seed=arguments.seed)
     fps = env.metadata["render_fps"]
     skip = math.ceil(fps / 50)
     with av.open(str(path), "w") as container:
@@ -395,7 +395,7 @@ def film(arguments, path):
         for step in range(20 * fps):
             if step % skip == 0:
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(env.render(), format="rgb24")))
-            now, _, terminated, truncated, _ = env.step(policy(now))
+            current, _, terminated, truncated, _ = env.step(policy(current))
             if terminated or truncated:
                 break
         container.mux(stream.encode())
@@ -410,15 +410,17 @@ def parsed():
     parser.add_argument("environment", help=", ".join(saltus.env.environments()))
     parser.add_argument("--model", help="the model file of an environment that comes without one")
     parser.add_argument("--out", type=Path, help="folder for the results (default: the environment's name)")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after so many, even before --steps")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="stop when so many have passed, even before --steps"
+    )
     parser.add_argument("--resume", action="store_true", help="continue from the checkpoint in the folder")
     parser.add_argument("--backend", choices=("saltus", "gymnasium", "gymnasium-async"), default="saltus")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--precision", choices=("float32", "float64"), default="float32", help="of the simulations")
     parser.add_argument("--episodes", type=int, default=16, help="in an evaluation")
     parser.add_argument("--no-film", action="store_true")
     parser.add_argument("--seed", type=int)
-    for name, value in DEFAULTS.items():
+    for name, value in DEFAULTS.items():  # what they mean stands there
         kind = int if isinstance(value, tuple) else type(value)
         parser.add_argument(f"--{name.strip('_')}", dest=name, type=kind, nargs="+" if name == "hidden" else None)
     arguments = parser.parse_args()
@@ -430,6 +432,8 @@ def parsed():
         if state["settings"]["environment"] != arguments.environment:
             parser.error(f"the checkpoint in {arguments.out} is of {state['settings']['environment']}")
         settings |= {name: value for name, value in state["settings"].items() if name != "steps"}
+        if state["steps"] >= (arguments.steps or settings["steps"]):
+            parser.error(f"the checkpoint in {arguments.out} has {state['steps']} steps; give --steps for more")
     for name, value in settings.items():
         if getattr(arguments, name) is None:
             setattr(arguments, name, value)
