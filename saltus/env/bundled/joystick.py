@@ -58,7 +58,7 @@ PARAMETERS = {
     "energy_weight": 0.0002,
     "action_rate_weight": 0.01,
     "joint_limits_weight": 1.0,
-    "pose_weight": 0.1,
+    "pose_weight": 0.5,
     "stand_still_weight": 0.2,
     "landing_weight": 0.1,
     "slip_weight": 0.05,
@@ -204,7 +204,7 @@ class QuadrupedJoystick(Joystick):
         "floor": "floor",
         "control_rate": 50.0,
         "randomized": False,
-        "pose_weights": {"calf": 0.1},
+        "pose_weights": {"calf": 0.1, "thigh": 0.3},
         "lifts": {"thigh": 0.2, "calf": -0.4},
     }
 
@@ -224,6 +224,9 @@ class HumanoidJoystick(Joystick):
         "swing_height": 0.08,
         "rhythm_sigma": 0.005,
         "pose_weight": 0.3,
+        "alive_weight": 1.0,
+        "torques_weight": 2e-5,
+        "energy_weight": 1e-4,
     }
     options = {
         "feet": ("left_foot", "right_foot"),
