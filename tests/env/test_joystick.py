@@ -99,8 +99,14 @@ def test_the_humanoid_is_what_its_description_says(shape):
 @pytest.mark.slow
 @pytest.mark.parametrize("name, robot", [(QUADRUPED, "go1_flat"), (HUMANOID, "g1_feetonly_flat")])
 def test_robots_that_are_built(name, robot):
-    """Unitree's Go1 and G1, whose models end the solver's iterations early."""
-    rewards = compare(name, str(shared(f"robots/{robot}")), 200)
+    """Unitree's Go1 and G1.
+
+    Their models end the solver's iterations early, where the answer depends on the first guess, which an assigned state
+    takes from a simulation: here the iterations go on.
+    """
+    spec = mujoco.MjSpec.from_file(str(shared(f"robots/{robot}")))
+    spec.option.iterations, spec.option.ls_iterations = 100, 50
+    rewards = compare(name, spec, 200)
     assert np.abs(rewards["slip"]).max() > 0.0 and rewards["rhythm"].max() > 0.0
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.arguments import number, numbers
+from saltus.arguments import number, numbers, words
 from saltus.env.bundled import legged
 from saltus.env.bundled.robot_files import playground_model
 from saltus.env.disturb.pushes import Push
@@ -59,7 +59,7 @@ PARAMETERS = {
     "energy_weight": 0.0002,
     "action_rate_weight": 0.01,
     "joint_limits_weight": 1.0,
-    "pose_weight": 0.1,
+    "pose_weight": 0.5,
     "stand_still_weight": 0.2,
     "landing_weight": 0.1,
     "slip_weight": 0.05,
@@ -102,9 +102,10 @@ class Joystick(Environment):
 
     def declare(self) -> None:
         """The feet, what they do and what they are rewarded for."""
-        feet, count = self.option.feet, len(type(self).options["feet"])
+        name, count = type(self).__name__, self.values["gait"].size
+        feet = self._names = tuple(words(f"{name}: feet", self.option.feet))
         if len(feet) != count:
-            raise OptionError(f"{type(self).__name__}: feet must name {count} geoms, got {feet!r}")
+            raise OptionError(f"{name}: feet must name {count} geoms, got {', '.join(feet)}")
         self.ids = {f"foot_{k}": ("geom", name) for k, name in enumerate(feet)}
         self._feet = terms = legged.terms_of_feet(len(feet))
         self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "rhythm": terms.rhythm}
@@ -114,8 +115,8 @@ class Joystick(Environment):
     def loaded(self) -> Model:
         """The model; what the declaration takes from it: rows of parameters and of the observation, the frame skip."""
         model, option = super().loaded(), self.option
-        _check(model, option.feet)
-        self.values |= _rows(model, self.key, option)
+        _check(model, self._names)
+        self.values |= _rows(model, self.key, self._names, option)
         self.observation = self._observed(model.nu)
         self.action_range = (-np.ones(model.nu), np.ones(model.nu))
         if self.frame_skip == 1:
@@ -123,7 +124,7 @@ class Joystick(Environment):
             self.frame_skip = max(1, round(1.0 / (number("control_rate", option.control_rate) * step)))
         if option.randomized:
             base = model.names("body")[int(model.jnt_bodyid[0])]
-            self.randomize = (*self.randomize, *_randomized(base, (option.floor, *option.feet)))
+            self.randomize = (*self.randomize, *_randomized(base, (option.floor, *self._names)))
             self.pushes = (*self.pushes, Push(base, uniform(0.0, "push_speed"), every=uniform(4.0, 8.0)))
         if self.camera is None and "track" in model.names("camera"):
             self.camera = "track"
@@ -186,7 +187,9 @@ def _lifts(model: Model, feet: tuple[str, ...], parts: Mapping[str, float]) -> N
     return np.concatenate(rows)
 
 
-def _rows(model: Model, key: int | str | None, option: SimpleNamespace) -> dict[str, NDArray[np.float64]]:
+def _rows(
+    model: Model, key: int | str | None, feet: tuple[str, ...], option: SimpleNamespace
+) -> dict[str, NDArray[np.float64]]:
     """Parameters that the model gives: standing pose (rad), ranges of joints, weights of the pose, lifts of feet."""
     limited = np.asarray(model.jnt_limited[1:], bool)
     low, high = model.jnt_range[1:].T
@@ -195,7 +198,7 @@ def _rows(model: Model, key: int | str | None, option: SimpleNamespace) -> dict[
         "joint_low": np.where(limited, low, -UNLIMITED),
         "joint_high": np.where(limited, high, UNLIMITED),
         "pose_weights": _by_name(model, option.pose_weights, 1.0),
-        "lifts": _lifts(model, option.feet, option.lifts),
+        "lifts": _lifts(model, feet, option.lifts),
     }
 
 
@@ -213,7 +216,7 @@ class QuadrupedJoystick(Joystick):
         "floor": "floor",
         "control_rate": 50.0,
         "randomized": False,
-        "pose_weights": {"calf": 0.1},
+        "pose_weights": {"calf": 0.1, "thigh": 0.3},
         "lifts": {"thigh": 0.2, "calf": -0.4},
     }
 
@@ -233,6 +236,9 @@ class HumanoidJoystick(Joystick):
         "swing_height": 0.08,
         "rhythm_sigma": 0.005,
         "pose_weight": 0.3,
+        "alive_weight": 1.0,
+        "torques_weight": 2e-5,
+        "energy_weight": 1e-4,
     }
     inputs = _inputs(parameters)
     options = {

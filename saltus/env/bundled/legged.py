@@ -31,29 +31,33 @@ SIGNIFICANT = 0.1  # a command below this (m/s, rad/s) is one to stand
 def each(item, count, first=0):
     """A term that gives a tuple of `count` numbers item(m, d, e, k), k = first, first + 1, ..."""
     if count == 1:
+        return _one(item, first)
+    if count == 4:
+        return _four(item, first)
+    size = 4 * max(1, count // 8) if count > 4 else 1  # near half
+    return _after(each(item, size, first), each(item, count - size, first + size))
 
-        @term
-        def found(m, d, e):
-            return (item(m, d, e, first),)
 
-    elif count == 4:
+def _one(item, k):
+    @term
+    def found(m, d, e):
+        return (item(m, d, e, k),)
 
-        @term
-        def found(m, d, e):
-            return (
-                item(m, d, e, first),
-                item(m, d, e, first + 1),
-                item(m, d, e, first + 2),
-                item(m, d, e, first + 3),
-            )
+    return found
 
-    else:
-        size = 4 * max(1, count // 8) if count > 4 else 1  # near half
-        begin, rest = each(item, size, first), each(item, count - size, first + size)
 
-        @term
-        def found(m, d, e):
-            return begin(m, d, e) + rest(m, d, e)
+def _four(item, k):
+    @term
+    def found(m, d, e):
+        return item(m, d, e, k), item(m, d, e, k + 1), item(m, d, e, k + 2), item(m, d, e, k + 3)
+
+    return found
+
+
+def _after(begin, rest):
+    @term
+    def found(m, d, e):
+        return begin(m, d, e) + rest(m, d, e)
 
     return found
 

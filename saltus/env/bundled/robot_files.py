@@ -30,6 +30,6 @@ def playground_model(robot: str, menagerie: str) -> Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # on attributes of files that users do not write
         try:
-            return load(mujoco.MjModel.from_xml_string(scene.read_text(), assets))
+            return load(mujoco.MjSpec.from_file(str(scene), assets=assets))
         except ValueError as error:
             raise OptionError(f"{scene}: {error}") from None
