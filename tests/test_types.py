@@ -22,7 +22,7 @@ MODULES = ("saltus", "saltus.env", "saltus.lab", "saltus.symbolic")
 OTHERS = {"saltus.simulate.function": "simulate", "saltus.study.studies": "study"}
 #: Where the walk ends: kernels, which are compiled for several kinds of number and carry no types, the engine below
 #: simulations, and what the lab's page and server say to each other.
-NOT_WALKED = ("number", "dynamics", "contact", "solve", "integrate", "sense", "simulate.engine.engine", "lab.messages")
+NOT_WALKED = ("number", "dynamics", "contact", "solve", "integrate", "sense", "simulate.engine", "lab.messages")
 SPECIAL = ("__init__", "__call__", "__getitem__", "__setitem__", "__len__", "__iter__", "__enter__", "__exit__")
 NUMPYS_OWN = typing.get_args(ArrayLike)  # in which NumPy has Any
 

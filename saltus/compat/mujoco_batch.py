@@ -305,8 +305,9 @@ class Batch:
         """
         if self._models is None and self._expanded:
             raise OptionError(f"set_models: {', '.join(self._expanded)} have been expanded")
-        each = [self.model if models is None else models] * self.nsim
-        if models is not None and not isinstance(models, mujoco.MjModel):
+        if models is None or isinstance(models, mujoco.MjModel):
+            each = (models or self.model,) * self.nsim
+        else:
             models = each = tuple(models)
             if len(each) != self.nsim:
                 raise OptionError(f"set_models: {self.nsim} models are needed, not {len(each)}")

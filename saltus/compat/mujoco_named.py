@@ -55,7 +55,7 @@ class NamedView:
             raise AttributeError(f"a {self._kind} has no field {name!r} here")
         field = self._model_field(name)
         values = None if field is None else self._batch.expanded(field)
-        if values is None:
+        if field is None or values is None:
             return np.broadcast_to(own, (self._batch.nsim, *own.shape))
         return self._slice(values, own, getattr(self._batch.model, field))
 

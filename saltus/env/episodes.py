@@ -257,6 +257,9 @@ class Parameters(Mapping[str, NDArray[np.floating]]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._episodes.environment.values)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._episodes.environment.values
+
     def __len__(self) -> int:
         return len(self._episodes.environment.values)
 

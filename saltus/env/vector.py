@@ -61,6 +61,7 @@ class VectorEnvironment(VectorEnv[NDArray[Any], ArrayLike, NDArray[Any]]):
         self.num_envs = episodes.n
         mode = _mode(autoreset_mode)
         self._mode = MODES[mode]
+        self.autoreset_mode = mode
         self._pictures = pictures or Pictures()
         self.render_mode = self._pictures.render_mode
         fps = round(1.0 / (episodes.timestep * environment.frame_skip))

@@ -120,7 +120,7 @@ class ModelsOfEach:
     _turn: Turn
 
     @property
-    def model(self) -> Any:
+    def model(self) -> "Model | BatchModel":
         """The Model; where fields vary, a `BatchModel`, which has them by simulation."""
         varied = self._varied_model
         return self.shared if varied is None else BatchModel(self.shared, varied)

@@ -40,7 +40,6 @@ class VariedModel:
             self.fields[name] = np.broadcast_to(value, (n, *value.shape)).copy()
         self.nominal: dict[str, NDArray[np.float64]] = {}
         self._seen = {name: values.copy() for name, values in self.fields.items()}
-        self._own = {name: value_of(self._m, name).copy() for name in self.names if not name.startswith("opt.")}
         for name in self.names:
             alone = Stack(model.mj_model, {name: self.fields[name][:1]})
             if not (needs_constants([name]) or kernel_values(alone, struct, model.left_out, self._safe)):
