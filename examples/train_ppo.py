@@ -54,17 +54,14 @@ DEFAULTS = dict(
     every=20,  # updates from an evaluation to the next; longer than an episode
     steps=2_000_000,
 )
+WALKING = dict(n=1024, horizon=16, epochs=3, minibatches=4, kl=0.02, entropy=0.01, every=100)
 SETTINGS = {  # what differs, by environment
     "CartPoleBalance": dict(n=64, horizon=50, steps=200_000, every=10),
     "PendulumSwingUp": dict(n=64, horizon=50, steps=500_000, every=10),
     "PendularmSwingUp": dict(deviation=0.8, entropy=0.003, epochs=4, minibatches=4),
     "HalfCheetah": dict(gamma=0.98, lambda_=0.92, deviation=0.3),
-    "QuadrupedJoystick": dict(
-        n=1024, horizon=16, epochs=3, minibatches=4, kl=0.015, deviation=0.4, every=60, steps=8_000_000
-    ),
-    "HumanoidJoystick": dict(
-        n=1024, horizon=16, epochs=3, minibatches=4, kl=0.015, deviation=0.4, every=60, steps=30_000_000
-    ),
+    "QuadrupedJoystick": WALKING | dict(steps=10_000_000),
+    "HumanoidJoystick": WALKING | dict(steps=50_000_000),
 }
 CAMERAS = {"HalfCheetah": "track"}  # of films
 PARTS = ("physics", "policy", "learning", "evaluation")

@@ -70,7 +70,7 @@ def compare(name, model, steps, **changes):
         commands.append(reference.command)
         began, ends = ended, ends + ended
     assert ends, "it was to fall"
-    assert len(np.unique(commands, axis=0)) > steps / 50
+    assert len(np.unique(commands, axis=0)) > 3
     return {key: np.array([one[key] for one in sums]) for key in sums[0]}
 
 
@@ -87,13 +87,13 @@ def all_matter(rewards):
 
 
 def test_the_quadruped_is_what_its_description_says():
-    all_matter(compare(QUADRUPED, quadruped(), 300, action_scale=0.9, standing_share=0.3, **SMALL[QUADRUPED]))
+    all_matter(compare(QUADRUPED, quadruped(), 300, action_scale=1.5, standing_share=0.5, **SMALL[QUADRUPED]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ['type="box" size="0.09 0.04 0.01"', 'type="capsule" size="0.03 0.05"'])
 def test_the_humanoid_is_what_its_description_says(shape):
-    all_matter(compare(HUMANOID, biped(shape), 300, action_scale=0.5, standing_share=0.3, **SMALL[HUMANOID]))
+    all_matter(compare(HUMANOID, biped(shape), 300, action_scale=0.5, standing_share=0.5, **SMALL[HUMANOID]))
 
 
 @pytest.mark.slow

@@ -19,10 +19,11 @@ LEG = """
 FOOT = '<default class="foot"><geom {shape} mass="0.05" contype="0" conaffinity="1"/></default>'
 SCENE = """
 <mujoco model="{name}">
+  <compiler angle="radian"/>
   <option timestep="0.005" iterations="{iterations}"/>
   <default>
     <joint armature="0.01" damping="0.5"/><geom type="sphere" contype="0" conaffinity="0"/>
-    <position kp="{kp}" kv="1" inheritrange="1" forcerange="-{most} {most}"/>
+    <position kp="{kp}" kv="2" inheritrange="1" forcerange="-{most} {most}"/>
     {foot}
   </default>
   <worldbody>
@@ -51,8 +52,8 @@ def quadruped(shape='size="0.02"', iterations=100):
     return SCENE.format(
         name="quadruped",
         iterations=iterations,
-        kp=40,
-        most=30,
+        kp=80,
+        most=40,
         foot=FOOT.format(shape=shape),
         height=0.31,
         trunk="0.2 0.05 0.05",
@@ -70,9 +71,9 @@ SIDE = """
   <body name="{n}_shin" pos="0 0 -0.3">
     <joint name="{n}_knee" axis="0 1 0" range="0 2"/>
     <geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.3" mass="1"/>
-    <body name="{n}_sole" pos="0 0 -0.3" euler="0 5 0">
+    <body name="{n}_sole" pos="0 0 -0.3" euler="0 0.09 0">
       <joint name="{n}_ankle_pitch" axis="0 1 0" range="-0.8 0.6"/>
-      <geom name="{n}_foot" class="foot" pos="0.03 0 -0.03" euler="10 0 0"/>
+      <geom name="{n}_foot" class="foot" pos="0.03 0 -0.03" euler="0.17 0 0"/>
     </body>
   </body>
 </body>"""
