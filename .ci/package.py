@@ -104,7 +104,7 @@ def use(wheel: Path, folder: Path) -> None:
         sys.exit(f"not the wheel's: version {version} at {file}")
     for words in COMMANDS:
         run(str(scripts / "saltus"), *words)
-    (sample,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    sample, _ = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
     run(python, "-W", "error", "-c", sample)
     if {path.name for path in place.iterdir()} != WRITTEN:
         sys.exit(f"written: {sorted(path.name for path in place.iterdir())}, expected {sorted(WRITTEN)}")

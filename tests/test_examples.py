@@ -104,7 +104,7 @@ README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 @pytest.mark.slow
 def test_the_readme_sample_runs(tmp_path):
     """Without a warning; fitted orders are the declared ones, and the humanoid stands after its push."""
-    (sample,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    sample, _ = re.findall(r"```python\n(.*?)```", README, re.S)
     check = "\nassert abs(held.qpos[-1, 0] + 1.2566) < 0.05 and abs(batch.time[0] - 50) < 1e-6\n"
     command = [sys.executable, "-W", "error", "-c", sample + check]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
@@ -116,6 +116,15 @@ def test_the_readme_sample_runs(tmp_path):
     assert stands is not None and float(stands[1]) == pytest.approx(1.47, abs=0.03)
     made = {"pendulum.png", "pendulum.nc", "pendulum.mp4", "double_pendulum.html"}
     assert {p.name for p in tmp_path.iterdir()} == made
+
+
+@pytest.mark.slow
+def test_the_readme_sample_of_environments_runs(tmp_path):
+    """Poles that hang give nearly nothing, less up to 0.01 for the force."""
+    _, sample = re.findall(r"```python\n(.*?)```", README, re.S)
+    check = "\nassert rewards.shape == (256,) and -0.01 <= rewards.min() < 0.0 <= rewards.max() < 0.1\n"
+    result = subprocess.run([sys.executable, "-W", "error", "-c", sample + check], cwd=tmp_path, capture_output=True)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.slow
