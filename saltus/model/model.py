@@ -177,7 +177,7 @@ class Model(ModelFields):
         m = changed(self.mj_model, values, self._labels())
         return self.with_values_of(m, {key: np.asarray(value, float).tolist() for key, value in values.items()})
 
-    def with_values_of(self, m: MjModel, changes: Mapping[str, object]) -> "Model":
+    def with_values_of(self, m: MjModel, changes: Mapping[str, ArrayLike]) -> "Model":
         """This model with the values of another MjModel of the same structure, known by `changes`."""
         return type(self)(
             m,

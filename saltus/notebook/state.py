@@ -97,7 +97,7 @@ def batch_html(batch: Batch) -> Html:
     low, high = number(time.min(), 6), number(time.max(), 6)
     known = {
         "size": f"{count(batch.n, 'simulation')}, {batch.precision}, {count(batch.threads, 'thread')}",
-        "model": f"{batch.model.name}: {sizes(batch.model)}",
+        "model": f"{batch.shared.name}: {sizes(batch.shared)}",
         "integrator": f"{integrator.name}, order {integrator.order}, timestep {number(batch.timestep)} s",
         "time": f"{low} s" if low == high else f"{low} to {high} s",
         "diverged": _diverged(diverged),
