@@ -157,6 +157,7 @@ EXEMPT = {
     **dict.fromkeys(("Equations.latex", "Equations.c"), "formulas of the pendulum as text, seconds"),
 }
 INSIDES = ("parameters", "states_of", "settled", "check", "numbers", "law_timestep", "memory", "data_sizes")
+INSIDES += ("coefficients", "differs", "with_values_of")
 
 
 def public(kind):

@@ -76,16 +76,22 @@ def _list() -> None:
     from saltus.bench.harness.report import print_table
     from saltus.env.making import BUNDLED, found, identifier
 
-    rows = []
+    rows, missing = [], []
     with screen.Activity() as activity:
         for k, name in enumerate(BUNDLED):
             activity.progress("reading the models")(k / len(BUNDLED))
             environment = found(name, {})
-            what = _episodes(environment).declaration
-            sizes = str(what.nobservation), str(len(what.action_low))
+            try:
+                what = _episodes(environment).declaration
+                sizes = str(what.nobservation), str(len(what.action_low))
+            except OptionError as error:  # the model is none of Saltus's own
+                sizes = "-", "-"
+                missing.append(f"{name}: {error}")
             rows.append((name, identifier(name), *sizes, _first_line(type(environment))))
         activity.end("reading the models")
     print_table(("name", "in Gymnasium", "observation", "action", ""), rows, left=("name", "in Gymnasium", ""))
+    for line in missing:
+        print(line)
 
 
 def _first_line(thing: Any) -> str:

@@ -22,7 +22,7 @@ from saltus.record.table.events import EventTable
 from saltus.simulate.batches.model import ModelsOfEach
 from saltus.simulate.batches.reading import Reader, contacts_full
 from saltus.simulate.batches.singly import SingleReader
-from saltus.simulate.batches.state import BatchState, Ids, indices
+from saltus.simulate.batches.state import BatchState, Ids, indices, simulation_index
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
@@ -214,7 +214,7 @@ class Batch(BatchState, ModelsOfEach):
     @in_turn
     def events_of(self, i: int) -> EventTable:
         """The log of events of simulation i, as its `Simulation.events` would be."""
-        return self.lanes.events(int(indices("events_of", i, self.n)[0]))
+        return self.lanes.events(simulation_index("events_of", i, self.n))
 
     @in_turn
     def forget_events(self, ids: Ids = None) -> None:
@@ -249,7 +249,7 @@ class Batch(BatchState, ModelsOfEach):
         computed as in any other Simulation.
         """
         self._notice()
-        i = int(indices("simulation", i, self.n)[0])
+        i = simulation_index("simulation", i, self.n)
         options = {name: value for name, value in self._made.items() if name not in ("vary", "tolerance")}
         if not isinstance(self.lanes, Lanes):
             raise OptionError("simulation: under hard contact, and with events, a Simulation has a batch's bits anyway")

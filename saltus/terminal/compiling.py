@@ -38,6 +38,7 @@ OTHERS = {
     "read_sensors": "sensors of batches",
     "read_contacts": "contacts of batches",
     **dict.fromkeys(("read_positions", "read_smooth", "read_forward", "read_inverse"), "quantities of batches"),
+    **dict.fromkeys(("look_at", "look_each", "least_gaps"), "states of batches with events"),
     "read_bodies": "accelerations and forces of bodies in batches",
     **dict.fromkeys(("gather", "scatter"), "states of batches"),
     "bodies": "accelerations and forces of bodies",

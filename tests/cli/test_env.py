@@ -21,10 +21,13 @@ def test_the_list_has_all_environments_with_their_sizes(saltus_command):
     assert code == 0 and not error_lines(err)
     head, *lines = out.splitlines()
     assert head.split()[0] == "name"
-    assert [line.split()[0] for line in lines] == saltus.env.environments()
-    for line in lines:
+    count = len(saltus.env.environments())
+    assert [line.split()[0] for line in lines[:count]] == saltus.env.environments()
+    assert all(line.split(":")[0].endswith("Joystick") and "give model=PATH" in line for line in lines[count:])
+    for line in lines[:count]:
         name, identifier, observation, action, *about = line.split()
         assert identifier.startswith(f"saltus/{name}-v") and about
+        assert (observation == "-") == any(line.startswith(f"{name}:") for line in lines[count:])
         if name in SIZES:
             assert (int(observation), int(action)) == SIZES[name]
 

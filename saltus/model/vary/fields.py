@@ -39,6 +39,7 @@ PREFIXES = {
 }
 OPTIONS = ("opt.gravity", "opt.magnetic", "opt.impratio")
 UNIT_TOLERANCE = 1e-9  # of lengths of axes and quaternions
+#: The fields that may differ between the simulations of a batch, by MuJoCo's names.
 MAY_VARY = (*(f"{kind}_{name}" for kind, names in _OWN.items() for name in names.split()), *OPTIONS)
 
 # fields from which MuJoCo derives nothing when constants are set (mj_setConst)

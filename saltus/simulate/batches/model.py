@@ -9,7 +9,7 @@ from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.model.vary.fields import PREFIXES
-from saltus.simulate.batches.state import indices
+from saltus.simulate.batches.state import simulation_index
 from saltus.simulate.engine.batch_states import BatchStates
 from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.turn import Turn, in_turn
@@ -159,7 +159,7 @@ class ModelsOfEach:
     @in_turn
     def model_of(self, i: int) -> Model:
         """The model of simulation i by itself."""
-        return self._model_of(int(indices("model_of", i, self.n)[0]))
+        return self._model_of(simulation_index("model_of", i, self.n))
 
     def _model_of(self, i: int) -> Model:
         varied = self._varied_model

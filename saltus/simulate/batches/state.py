@@ -183,6 +183,14 @@ def _numbers(model: Model, kind: str, things: int | str | Sequence[int | str]) -
     return found
 
 
+def simulation_index(what: str, i: Any, n: int) -> int:
+    """The number of one simulation."""
+    i = whole_number(f"{what}: the number of a simulation", i)
+    if i >= n:
+        raise OptionError(f"{what}: there is no simulation {i}; the batch has {n}, from 0")
+    return i
+
+
 def indices(what: str, ids: Ids, n: int) -> NDArray[np.int64]:
     """Numbers of simulations, from ids or a mask."""
     if ids is None:
