@@ -12,7 +12,7 @@ from saltus.terminal import screen
 
 if TYPE_CHECKING:
     from saltus.env.environment import Environment
-    from saltus.env.episodes import Episodes
+    from saltus.env.run.episodes import Episodes
 
 ACTIONS = ("random", "zero")
 
@@ -63,7 +63,7 @@ def _bundled() -> dict[str, Any]:
 
 
 def _episodes(environment: Environment) -> Episodes:
-    from saltus.env.episodes import Episodes
+    from saltus.env.run.episodes import Episodes
 
     return Episodes(environment, 1, 1, "float64")
 

@@ -20,15 +20,15 @@ from saltus.env.distributions import Distribution, choice, log_uniform
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
 from saltus.env.environment import Environment
+from saltus.env.interfaces.single import SingleEnvironment
+from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.env.live.opening import play
 from saltus.env.making import environments, make, make_sb3, make_vec
 from saltus.env.observation import observed
 from saltus.env.policy import Policy
 from saltus.env.random import normal, uniform
 from saltus.env.registration import register
-from saltus.env.single import SingleEnvironment
 from saltus.env.terms import term
-from saltus.env.vector import VectorEnvironment
 
 __all__ = [
     "Distribution",

@@ -9,9 +9,9 @@ from gymnasium.vector import AutoresetMode
 
 from saltus.arguments import thread_count
 from saltus.env.environment import CameraChoice, Environment
-from saltus.env.pictures import Pictures
-from saltus.env.single import SingleEnvironment
-from saltus.env.vector import VectorEnvironment
+from saltus.env.interfaces.pictures import Pictures
+from saltus.env.interfaces.single import SingleEnvironment
+from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.errors import OptionError
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def make_sb3(
 
     Needs Stable-Baselines3: pip install 'saltus[sb3]'.
     """
-    module = import_module("saltus.env.sb3")  # which imports PyTorch
+    module = import_module("saltus.env.interfaces.sb3")  # which imports PyTorch
     if "autoreset_mode" in options:
         raise OptionError("Stable-Baselines3 has an autoreset_mode of its own, which cannot be chosen")
     keywords: dict[str, Any] = {**options, "autoreset_mode": AutoresetMode.SAME_STEP}

@@ -4,9 +4,9 @@ from typing import Any
 
 import gymnasium
 
+from saltus.env.interfaces.single import SingleEnvironment
+from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.env.making import BUNDLED, found, identifier, make, make_vec
-from saltus.env.single import SingleEnvironment
-from saltus.env.vector import VectorEnvironment
 
 
 def single(environment: str, **given: Any) -> SingleEnvironment:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from saltus.bench.environments.mujoco_tasks import MujocoTask, Reals
 from saltus.env.environment import Environment
+from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.env.random import uniform
 from saltus.env.terms import term
-from saltus.env.vector import VectorEnvironment
 from saltus.model.load import load
 from saltus.model.model import Model
 

@@ -18,8 +18,8 @@ import numpy as np
 from saltus.bench.environments.mujoco_tasks import MujocoTask
 from saltus.bench.harness.timing import Contender
 from saltus.env.environment import Environment
+from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.env.making import found
-from saltus.env.vector import VectorEnvironment
 
 ACTIONS = 16  # different ones, in turn
 SYNC = 32  # environments of Gymnasium's SyncVectorEnv: each is stepped alone, more of them are not faster

@@ -6,7 +6,7 @@
 
 import functools
 
-from saltus.env.loop import (
+from saltus.env.run.loop import (
     BEGAN,
     DISABLED,
     Program,

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.env.environment import Environment
-from saltus.env.episodes import Episodes
 from saltus.env.inputs import Input
 from saltus.env.live.looking import ACT, BEGIN, SEE, SEE_AGAIN, looking
-from saltus.env.loop import BEGAN
+from saltus.env.run.episodes import Episodes
+from saltus.env.run.loop import BEGAN
 
 if TYPE_CHECKING:
     from saltus.model.model import Model

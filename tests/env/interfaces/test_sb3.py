@@ -16,7 +16,7 @@ from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecMonitor  # noqa: E402
 
 import saltus.env  # noqa: E402
-from saltus.env.sb3 import SB3VecEnv  # noqa: E402
+from saltus.env.interfaces.sb3 import SB3VecEnv  # noqa: E402
 from saltus.errors import OptionError  # noqa: E402
 
 N = 5

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import numbers, positive, whole_number
 from saltus.arguments import words as words_of
-from saltus.env.declaration import Declaration
 from saltus.env.disturb.next_episodes import NextEpisodes
 from saltus.env.disturb.randomize import fields_of, randomizations
 from saltus.env.environment import Environment, declared
 from saltus.env.layout import episode_layout
-from saltus.env.loop import RESET, SAME_STEP, environment_loop
 from saltus.env.random import EPISODE, KEY_HIGH, KEY_LOW, NRANDOM
-from saltus.env.results import Results
+from saltus.env.run.declaration import Declaration
+from saltus.env.run.loop import RESET, SAME_STEP, environment_loop
+from saltus.env.run.results import Results
 from saltus.errors import ModelError, OptionError, warn
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import find_integrator

@@ -10,11 +10,11 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from saltus.env.environment import Environment
-from saltus.env.episodes import Episodes, Parameters
-from saltus.env.infos import Infos, VectorInfos, final_observations
-from saltus.env.loop import DISABLED, NEXT_STEP, SAME_STEP
-from saltus.env.pictures import RENDER_MODES, Pictures
-from saltus.env.spaces import action_space, observation_space, reset_mask, seed_keys
+from saltus.env.interfaces.infos import Infos, VectorInfos, final_observations
+from saltus.env.interfaces.pictures import RENDER_MODES, Pictures
+from saltus.env.interfaces.spaces import action_space, observation_space, reset_mask, seed_keys
+from saltus.env.run.episodes import Episodes, Parameters
+from saltus.env.run.loop import DISABLED, NEXT_STEP, SAME_STEP
 from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.simulate.batches.model import BatchModel

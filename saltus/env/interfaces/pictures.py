@@ -10,7 +10,7 @@ from saltus.draw.renderer import Renderer, make_renderer
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import View
 from saltus.env.environment import CameraChoice, declared
-from saltus.env.episodes import Episodes
+from saltus.env.run.episodes import Episodes
 from saltus.errors import OptionError
 
 RENDER_MODES = ("rgb_array",)

@@ -7,7 +7,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from saltus.arguments import whole_number
-from saltus.env.episodes import Episodes
+from saltus.env.run.episodes import Episodes
 from saltus.errors import OptionError
 
 

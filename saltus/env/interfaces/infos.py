@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.env.environment import declared
-from saltus.env.episodes import Episodes
-from saltus.env.loop import SAME_STEP
-from saltus.env.results import Results
+from saltus.env.run.episodes import Episodes
+from saltus.env.run.loop import SAME_STEP
+from saltus.env.run.results import Results
 
 #: Arrays by name, [n] or [n, ...], each with its mask [n] under the name with an underscore; final ones in their own.
 VectorInfos: TypeAlias = dict[str, "NDArray[np.generic] | VectorInfos"]

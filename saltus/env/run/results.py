@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.env.loop import ENDED, NFLAG, RESETTING, SOME_BEGAN, SOME_DIVERGED, STATUS, TERMINATED, TRUNCATED
+from saltus.env.run.loop import ENDED, NFLAG, RESETTING, SOME_BEGAN, SOME_DIVERGED, STATUS, TERMINATED, TRUNCATED
 
 
 class Results:

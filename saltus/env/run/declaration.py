@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.arguments import numbers
-from saltus.env import loop
 from saltus.env.disturb.disturbances import Disturbances
 from saltus.env.disturb.pushes import pushes_of
 from saltus.env.environment import Environment, declared
-from saltus.env.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program
 from saltus.env.observation import field_name, field_rows, parts
-from saltus.env.quantities import Quantities
+from saltus.env.run import loop
+from saltus.env.run.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program
+from saltus.env.run.quantities import Quantities
 from saltus.env.terms import term_kernel, value_count
 from saltus.errors import OptionError
 from saltus.model.model import Model

@@ -9,9 +9,9 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from saltus.env.environment import declared
-from saltus.env.infos import SingleInfos, VectorInfos
-from saltus.env.spaces import check_options
-from saltus.env.vector import VectorEnvironment
+from saltus.env.interfaces.infos import SingleInfos, VectorInfos
+from saltus.env.interfaces.spaces import check_options
+from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.errors import OptionError
 
 try:
