@@ -16,6 +16,7 @@ from helpers.walking import Walking, biped, quadruped
 import saltus
 import saltus.env
 from saltus.env.bundled import robot_files
+from saltus.env.bundled.joystick import QuadrupedJoystick
 from saltus.errors import OptionError
 
 QUADRUPED, HUMANOID = "QuadrupedJoystick", "HumanoidJoystick"
@@ -174,6 +175,14 @@ def test_episodes_differ_where_it_is_randomized():
     stiffness = envs.model.actuator_gainprm[:, :, 0]
     np.testing.assert_allclose(stiffness, -envs.model.actuator_biasprm[:, :, 1])
     assert np.isfinite(envs.step(np.zeros((n, 12)))[0]).all()
+
+
+def test_an_environment_that_is_used_twice_is_disturbed_once():
+    environment = QuadrupedJoystick(model=quadruped(), randomized=True, **SMALL[QUADRUPED])
+    environment.loaded()
+    once = environment.randomize
+    environment.loaded()
+    assert once and environment.randomize == once and len(environment.pushes) == 1
 
 
 def test_what_cannot_be_a_robot_is_an_error_that_says_why(monkeypatch):

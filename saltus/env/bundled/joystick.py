@@ -107,6 +107,7 @@ class Joystick(Environment):
         if len(feet) != count:
             raise OptionError(f"{name}: feet must name {count} geoms, got {', '.join(feet)}")
         self.ids = {f"foot_{k}": ("geom", name) for k, name in enumerate(feet)}
+        self._disturbed = False  # its own disturbances are added once, when the model is known
         self._feet = terms = legged.terms_of_feet(len(feet))
         self.rewards = REWARDS | {"landing": terms.landing, "slip": terms.slip, "rhythm": terms.rhythm}
         self.before_step, self.remember = terms.joint_targets, terms.remember
@@ -122,7 +123,8 @@ class Joystick(Environment):
         if self.frame_skip == 1:
             step = model.opt.timestep if self.timestep is None else number("timestep", self.timestep)
             self.frame_skip = max(1, round(1.0 / (number("control_rate", option.control_rate) * step)))
-        if option.randomized:
+        if option.randomized and not self._disturbed:
+            self._disturbed = True
             base = model.names("body")[int(model.jnt_bodyid[0])]
             self.randomize = (*self.randomize, *_randomized(base, (option.floor, *self._names)))
             self.pushes = (*self.pushes, Push(base, uniform(0.0, "push_speed"), every=uniform(4.0, 8.0)))
