@@ -25,7 +25,7 @@ from saltus.model.source.number_checks import check_numbers
 
 # what can be changed: values that no structure, collision shape or inertial frame was made from
 FIELDS = {
-    "body": "mass inertia pos quat gravcomp",
+    "body": "mass inertia pos quat ipos iquat gravcomp",
     "joint": "stiffness stiffnesspoly range margin solref solimp actfrcrange",
     "dof": "damping dampingpoly armature frictionloss solref solimp",
     "qpos": "spring",
@@ -71,6 +71,25 @@ def changed(original: mujoco.MjModel, values: Mapping[str, Any], labels: Labels)
 def value_of(m: mujoco.MjModel, key: str, labels: Labels) -> Any:
     """The present value of what a key means: a float, or an array for several numbers."""
     return _place(m, key, labels)[1].copy()[()]
+
+
+def field_of(key: str) -> str:
+    """MuJoCo's field that a key names. OptionError: the key names none."""
+    return _parts(key)[0]
+
+
+def flat_place(model: Any, key: str) -> tuple[str, slice]:
+    """The field that a key names, and where its numbers lie in that field as one row.
+
+    `model`: a Model. OptionError: there is no such field or element.
+    """
+    m = model.mj_model
+    field, view = _place(m, key, {"dof": model.dof_names(), "qpos": model.qpos_names()})
+    if not isinstance(view, np.ndarray):
+        return field, slice(0, 1)
+    whole = getattr(m.opt, field.removeprefix("opt.")) if field.startswith("opt.") else getattr(m, field)
+    first = (view.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // whole.itemsize
+    return field, slice(first, first + view.size)
 
 
 def _assign(m: mujoco.MjModel, key: str, value: Any, labels: Labels) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
+from saltus.record.table.certificate import energy_drift
 
 if TYPE_CHECKING:
     from saltus.model.model import Model
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 NAME = re.compile(r"(?P<what>\w+)(?P<places>(\[[^\[\]]*\])*)(\.(?P<how>\w+))?$")
 NEAR = 0.01  # of a quantity's range, beside what it moves from sample to sample: so near to its least value it is low
 BOUNCE = 0.02  # of a quantity's range: what rises by less after a low point has not bounced
-Read = Callable[["Simulation"], float]  # of the present state
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,18 @@ class Measure:
 class Quantity:
     """Something that a run has at every sample.
 
-    `prepare(model, places)` returns how to read it, or raises OptionError; with `recorded` it gives the values [T] of a
-    trajectory, else the value at a simulation's present state. `unit` may depend on the element.
+    `prepare(model, places)` returns how to read it, or raises OptionError; with `recorded` it gives the values [..., T]
+    of a recording's columns [..., T, n], else the value at a state. `unit` may depend on the element.
+
+    `fields`: the columns, or the fields of `Simulation.data` and `sensordata`, that are read. Those of a state may be
+    of many simulations, [n, ...], and the model's too; the value is then [n]. Without `fields` what is read is a
+    Simulation.
     """
 
     about: str
     prepare: Callable[[Model, tuple[str, ...], str], tuple[Callable[[Any], Any], str]]
     recorded: bool = False
+    fields: tuple[str, ...] = ()
 
 
 def parse(name: Any) -> Measure:
@@ -90,16 +96,88 @@ def measured(measures: Iterable[Measure], sim: Simulation, trajectory: Trajector
     return found
 
 
+def fields_read(measures: Iterable[Measure]) -> tuple[str, ...] | None:
+    """What measures need of every sample; None where one of them needs a Simulation."""
+    found: list[str] = []
+    for m in measures:
+        if m.what in NUMBERS:
+            found += NUMBERS[m.what].fields
+        elif not QUANTITIES[m.what].fields:
+            return None
+        else:
+            found += QUANTITIES[m.what].fields
+    return tuple(dict.fromkeys(found))
+
+
+def measured_together(
+    measures: Iterable[Measure], model: Any, samples: Any, seconds: float, good: NDArray[np.bool_]
+) -> list[dict[str, float]]:
+    """The measures of many runs, by name; none of those that are not good [n].
+
+    `model`: its fields may be [n, ...], as a batch has them. `samples`: fields as attributes, [n, T, ...]. `seconds`:
+    what one run took.
+    """
+    found: list[dict[str, float]] = [{} for _ in good]
+    chosen = np.flatnonzero(good)
+    for m in measures:
+        if m.what in NUMBERS:
+            number = NUMBERS[m.what]
+            for i in chosen:
+                own = _Columns(samples, int(i), number.fields)
+                found[i][m.name] = float(number.of(own, seconds))
+            continue
+        quantity = QUANTITIES[m.what]
+        function, _ = quantity.prepare(model, m.places, m.name)
+        if quantity.recorded:
+            curves = np.asarray(function(samples), float)
+        else:
+            count = getattr(samples, quantity.fields[0]).shape[1]
+            states = ({f: getattr(samples, f)[:, k] for f in quantity.fields} for k in range(count))
+            curves = np.stack([function(SimpleNamespace(**state)) for state in states], axis=1)
+        reduce = REDUCTIONS[m.how].of
+        for i in chosen:
+            found[i][m.name] = float(reduce(np.ascontiguousarray(curves[i])))
+    return found
+
+
+class _Columns:
+    """What numbers of a whole run are made from, of one of many runs."""
+
+    def __init__(self, samples: Any, i: int, fields: Iterable[str]):
+        self.events = ()
+        for name in fields:
+            setattr(self, name, getattr(samples, name)[i])
+
+    @property
+    def energy_drift(self) -> float:
+        return energy_drift(self.energy)
+
+
+class _Present:
+    """The present state of a simulation: fields of its data, and `sensordata`."""
+
+    def __init__(self, sim: Simulation):
+        self._sim = sim
+
+    def __getattr__(self, name: str) -> Any:
+        return self._sim.sensordata if name == "sensordata" else getattr(self._sim.data, name)
+
+
 def _curves(measures: list[Measure], sim: Simulation, trajectory: Trajectory) -> dict[Any, NDArray[np.float64]]:
     """Quantities over time, by what and places."""
     recorded, read = {}, {}
+    present = _Present(sim)
     for m in measures:
         quantity = QUANTITIES[m.what]
         function, _ = quantity.prepare(sim.model, m.places, m.name)
-        (recorded if quantity.recorded else read)[m.what, m.places] = function
+        if quantity.recorded:
+            recorded[m.what, m.places] = function
+        else:
+            read[m.what, m.places] = function, present if quantity.fields else sim
     curves = {key: np.asarray(function(trajectory), float) for key, function in recorded.items()}
     if read:
-        rows = np.array([[function(sim) for function in read.values()] for _ in _states(sim, trajectory)])
+        of = list(read.values())
+        rows = np.array([[float(function(state)) for function, state in of] for _ in _states(sim, trajectory)])
         curves |= dict(zip(read, rows.T, strict=True))
     return curves
 
@@ -147,21 +225,21 @@ def _column(field: str) -> Quantity:
         place = _index(labels, "actuator" if field == "ctrl" else "joint", places[0], name)
         units = {"qpos": 0, "qvel": 1}
         unit = model.coordinate_units()[units[field]][place] if field in units else ""
-        return (lambda trajectory: getattr(trajectory, field)[:, place]), unit
+        return (lambda trajectory: getattr(trajectory, field)[..., place]), unit
 
-    return Quantity(about, prepare, recorded=True)
+    return Quantity(about, prepare, recorded=True, fields=(field,))
 
 
 def _height(model: Model, places: tuple[str, ...], name: str):
     _places(places, 1, 1, name, "height[body]")
     b = _index(model.names("body"), "body", places[0], name)
-    return (lambda sim: sim.data.xpos[b, 2]), "m"
+    return (lambda state: state.xpos[..., b, 2]), "m"
 
 
 def _xpos(model: Model, places: tuple[str, ...], name: str):
     _places(places, 2, 2, name, "xpos[body][0], [1] or [2]")
     b, axis = _index(model.names("body"), "body", places[0], name), _number(places[1], 3, name)
-    return (lambda sim: sim.data.xpos[b, axis]), "m"
+    return (lambda state: state.xpos[..., b, axis]), "m"
 
 
 def _sensor(model: Model, places: tuple[str, ...], name: str):
@@ -171,23 +249,24 @@ def _sensor(model: Model, places: tuple[str, ...], name: str):
     if len(places) == 1 and count > 1:
         raise OptionError(f"measure {name}: it has {count} readings; choose one, as sensor[{places[0]}][0]")
     place = int(model.sensor_adr[s]) + (_number(places[1], count, name) if len(places) == 2 else 0)
-    return (lambda sim: sim.sensordata[place]), ""
+    return (lambda state: state.sensordata[..., place]), ""
 
 
 def _energy(model: Model, places: tuple[str, ...], name: str):
     """Of a body, its own: ½ m v² + ½ ωᵀ I ω - m g·x; of the whole mechanism, what the recording holds."""
     _places(places, 1, 1, name, "body_energy[body]")
     b = _index(model.names("body"), "body", places[0], name)
-    mass, inertia = float(model.body_mass[b]), np.asarray(model.body_inertia[b])
+    mass, inertia = np.asarray(model.body_mass)[..., b], np.asarray(model.body_inertia)[..., b, :]
     root, gravity = int(model.body_rootid[b]), np.asarray(model.opt.gravity)
 
-    def read(sim: Simulation) -> float:
-        data = sim.data
-        centre, velocity = data.xipos[b], data.cvel[b]
-        spin = velocity[:3]
-        v = velocity[3:] + np.cross(spin, centre - data.subtree_com[root])
-        local = data.ximat[b].reshape(3, 3).T @ spin
-        return 0.5 * mass * v @ v + 0.5 * local @ (inertia * local) - mass * gravity @ centre
+    def read(state: Any) -> NDArray[np.float64]:
+        centre, velocity = state.xipos[..., b, :], state.cvel[..., b, :]
+        spin = velocity[..., :3]
+        v = velocity[..., 3:] + np.cross(spin, centre - state.subtree_com[..., root, :])
+        turn = state.ximat[..., b, :].reshape(*spin.shape, 3)
+        local = (turn * spin[..., :, None]).sum(axis=-2)
+        kinetic = 0.5 * mass * (v * v).sum(axis=-1) + 0.5 * (inertia * local * local).sum(axis=-1)
+        return kinetic - mass * (gravity * centre).sum(axis=-1)
 
     return read, "J"
 
@@ -234,19 +313,23 @@ def _total(which: str) -> Quantity:
     def prepare(model: Model, places: tuple[str, ...], name: str):
         _places(places, 0, 0, name, f"{which} alone")
         columns = {"potential": [0], "kinetic": [1], "energy": [0, 1]}[which]
-        return (lambda trajectory: trajectory.energy[:, columns].sum(axis=1)), "J"
+        return (lambda trajectory: trajectory.energy[..., columns].sum(axis=-1)), "J"
 
     about = {"energy": "potential and kinetic energy"}.get(which, f"{which} energy")
-    return Quantity(f"{about} of the whole mechanism", prepare, recorded=True)
+    return Quantity(f"{about} of the whole mechanism", prepare, recorded=True, fields=("energy",))
 
 
 QUANTITIES: dict[str, Quantity] = {
     **{field: _column(field) for field in ("qpos", "qvel", "ctrl")},
-    "height": Quantity("z of a body's frame", _height),
-    "xpos": Quantity("x, y or z of a body's frame: xpos[body][0]", _xpos),
-    "sensor": Quantity("a sensor's reading, or one of several: sensor[name][0]", _sensor),
+    "height": Quantity("z of a body's frame", _height, fields=("xpos",)),
+    "xpos": Quantity("x, y or z of a body's frame: xpos[body][0]", _xpos, fields=("xpos",)),
+    "sensor": Quantity("a sensor's reading, or one of several: sensor[name][0]", _sensor, fields=("sensordata",)),
     **{which: _total(which) for which in ("energy", "potential", "kinetic")},
-    "body_energy": Quantity("one rigid body's own kinetic energy and its energy in gravity", _energy),
+    "body_energy": Quantity(
+        "one rigid body's own kinetic energy and its energy in gravity",
+        _energy,
+        fields=("xipos", "cvel", "subtree_com", "ximat"),
+    ),
     "penetration": Quantity("the deepest overlap of all contacts, or of one geom's", _penetration),
     "sag": Quantity("how far a flex's lowest vertex is below its reference position", _sag),
 }
@@ -314,16 +397,22 @@ REDUCTIONS: dict[str, Reduction] = {
 
 @dataclass(frozen=True)
 class Number:
-    """One number of a whole run: a function of the recording and of the seconds that it took."""
+    """One number of a whole run: a function of the recording and of the seconds that it took.
+
+    `fields`: columns of the recording that it needs; events there are none where many runs go side by side.
+    """
 
     about: str
     of: Callable[[Any, float], float]
     unit: str = ""
+    fields: tuple[str, ...] = ()
 
 
 NUMBERS: dict[str, Number] = {
     "energy_drift": Number(
-        "the largest change of the energy, relative to the energy exchanged", lambda t, _: t.energy_drift
+        "the largest change of the energy, relative to the energy exchanged",
+        lambda t, _: t.energy_drift,
+        fields=("energy",),
     ),
     "events": Number("the number of located events", lambda t, _: len(t.events)),
     "wall_time": Number("computing time of the run, without compiling", lambda _, seconds: seconds, "s"),

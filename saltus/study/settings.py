@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from saltus.errors import OptionError
 from saltus.integrate.registry import IntegratorChoice
+from saltus.model.field_overrides import field_of as field_of
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import edited
@@ -63,7 +64,7 @@ class Setup:
                 edited(self.source, in_file, ignore=self.ignore) if in_file else load(self.source, ignore=self.ignore)
             )
             self._last = what, made
-        fields = {path: value for path, value in values.items() if _is_field(path)}
+        fields = {path: value for path, value in values.items() if is_field(path)}
         return self._last[1].changed(fields) if fields else self._last[1]
 
     def simulation(self, values: Mapping[str, Any]) -> Simulation:
@@ -74,8 +75,8 @@ class Setup:
         if self.key is not None:
             sim.reset(self.key)
         for path, value in values.items():
-            if found := STATE.match(path):
-                _put(sim, path, found[1], found[2], value)
+            if of_state(path):
+                _put(sim, path, value)
         return sim
 
 
@@ -102,16 +103,26 @@ def of_state(path: str) -> bool:
     return STATE.match(path) is not None
 
 
-def _is_field(path: str) -> bool:
+def is_field(path: str) -> bool:
+    """Whether a path is that of a value of the compiled model."""
     return not ("/" in path or path in RUN or of_state(path))
 
 
-def _put(sim: Simulation, path: str, name: str, label: str, value: Any) -> None:
-    """Give a part of the state at the start, or of the inputs, another value."""
-    target, labels, what = _target(sim, name)
+def places_of(sim: Simulation, path: str) -> tuple[str, list[int]]:
+    """The field of the state or the inputs that a path names, and which of its numbers."""
+    found = STATE.match(path)
+    assert found is not None
+    name, label = found[1], found[2]
+    labels, what = _labels(sim.model, name)
     places = [i for i, own in enumerate(labels) if own == label or own.rpartition(".")[0] == label]
     if not places:
         raise OptionError.unknown(f"{what} in {path}:", label, labels)
+    return name, [i + len(WRENCH) for i in places] if name == "xfrc_applied" else places
+
+
+def _put(sim: Simulation, path: str, value: Any) -> None:
+    """Give a part of the state at the start, or of the inputs, another value."""
+    name, places = places_of(sim, path)
     try:
         new = np.asarray(value, float).reshape(-1)
     except (TypeError, ValueError):
@@ -120,15 +131,13 @@ def _put(sim: Simulation, path: str, name: str, label: str, value: Any) -> None:
         raise OptionError(f"{path} takes {len(places)} numbers, got {len(new)}")
     if not np.isfinite(new).all():
         raise OptionError(f"{path} must be finite, got {value}")
-    target[places] = new
+    getattr(sim, name).reshape(-1)[places] = new
 
 
-def _target(sim: Simulation, name: str) -> tuple[np.ndarray, list[str], str]:
-    """A field of a simulation as one row, with a label for each number, and what has such labels."""
-    model = sim.model
-    if name == "xfrc_applied":
-        bodies = [f"{body}.{part}" for body in model.names("body")[1:] for part in WRENCH]
-        return sim.xfrc_applied[1:].reshape(-1), bodies, "body"
+def _labels(model: Model, name: str) -> tuple[list[str], str]:
+    """A label for each number of a field of the state or the inputs, and what has such labels."""
+    if name == "xfrc_applied":  # but for the world's
+        return [f"{body}.{part}" for body in model.names("body")[1:] for part in WRENCH], "body"
     if name == "ctrl":
-        return sim.ctrl, model.names("actuator"), "actuator"
-    return getattr(sim, name), model.qpos_names() if name == "qpos" else model.dof_names(), "joint"
+        return model.names("actuator"), "actuator"
+    return model.qpos_names() if name == "qpos" else model.dof_names(), "joint"

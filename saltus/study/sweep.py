@@ -6,62 +6,46 @@ import hashlib
 import itertools
 import math
 import os
-import time as clock
-import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from saltus.arguments import flag, positive, several, words
-from saltus.errors import DivergenceError, EventError, ModelError, OptionError, SaltusError, SaltusWarning, warn
+from saltus.errors import ModelError, OptionError, SaltusError, warn
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
 from saltus.model.xml_overrides import source_of
-from saltus.record.io.sweep_store import Kept, key_of
+from saltus.record.io.sweep_store import key_of
 from saltus.record.sweep import Sweep
 from saltus.record.table.stored_model import StoredModel
-from saltus.record.table.sweep_table import DONE, NOT_RUN, named, text_of
+from saltus.record.table.sweep_table import NOT_RUN, text_of
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.laws.contact import ContactChoice, find_contact_law
-from saltus.simulate.simulation import Simulation
-from saltus.study.measures import Measure, measured, parse, unit_of
+from saltus.study.executor import Executor, Workers, make_executor, on_cluster
+from saltus.study.jobs import Task, of_functions, short_run
+from saltus.study.keeping import Keeper, keeper
+from saltus.study.measures import Measure, parse, unit_of
+from saltus.study.running import as_dict, run_all
+from saltus.study.sampling import Distributed, sampled
 from saltus.study.settings import Setting, Setup, check_path, of_state
-from saltus.study.workers import Lost, results, worker_count
+from saltus.study.side_by_side import group_of
 from saltus.terminal.progress import Progress, ProgressChoice
 from saltus.version import __version__
 
-SAMPLES = 2000  # about as many where none are asked for
 RUNS = "finished {task.completed:.0f} of {task.total:.0f} runs"
+SIDE_BY_SIDE = 64  # runs that may be in one batch, in the mean: fewer are not worth compiling one
+TRIED = 20  # values of a path that are tried before the sweep begins; of more numbers the least and the largest
 
 #: The name of a measure, or a function of the recording that returns a number.
 MeasureChoice: TypeAlias = str | Callable[[Trajectory], float]
 
 
-class Job(NamedTuple):
-    """One run: how it begins, its values, and what to bring back."""
-
-    setup: Setup
-    values: dict[str, Any]
-    duration: float
-    sample: float | None
-    measures: tuple[Measure, ...]
-    whole: bool  # whether the recording is wanted
-
-
-class Row(NamedTuple):
-    """What came of a run."""
-
-    status: str
-    note: str = ""
-    measures: dict[str, float] | None = None
-    trajectory: Trajectory | None = None
-
-
 def sweep(
     model: ModelSource,
-    values: Mapping[str, Iterable[Setting]] | Mapping[str, Mapping[str, Setting]],
+    values: Mapping[str, Iterable[Setting] | Distributed] | Mapping[str, Mapping[str, Setting]],
     measures: MeasureChoice | Iterable[MeasureChoice] | Mapping[str, MeasureChoice] = ("energy_drift", "wall_time"),
     duration: float = 10.0,
     *,
@@ -72,7 +56,11 @@ def sweep(
     sample: float | None = None,
     key: int | str | None = None,
     ignore: Iterable[str] = (),
-    workers: int | None = None,
+    samples: int | None = None,
+    sampling: str = "random",
+    seed: int = 0,
+    workers: Workers = None,
+    reproducible: bool = True,
     save: str | os.PathLike[str] | None = None,
     progress: ProgressChoice = None,
 ) -> Sweep:
@@ -87,35 +75,49 @@ def sweep(
     return a number, or {name: either}. `integrator`, `contact`, `timestep` (s): as `Simulation` takes them; `key`: the
     keyframe to start from. `sample` (s): None for some 2000 samples at steps' ends.
 
-    `workers`: processes (None: one per CPU); with 1 all is done in this one. `save`: a file (.json) that keeps the
-    results as they come; where it is there already, runs that it holds are not repeated. `progress`: True, False, None
-    (a bar in a terminal) or a function of the fraction done.
+    `samples`: how many runs to make with values from distributions, which a path may have instead of a list (see
+    `saltus.study.sampling`); `sampling`: "random", "sobol" or "latin"; `seed`: of either.
 
-    A run that diverges or that is refused is a row that says so. Ctrl-C ends the sweep early with what is done, and a
-    warning.
+    `workers`: processes (None: one per CPU; with 1 all is done in this one), or the address of a Dask scheduler, or a
+    `distributed.Client`. Results are the same to the bit; workers of another version of Saltus or another kind of
+    processor are refused unless `reproducible` is False. Where many runs differ in numbers alone, they move side by
+    side as in `saltus.Batch`.
+
+    `save`: a file (.json) or Zarr store (.zarr, for large sweeps) that keeps the results as they come; where it is
+    there already, runs that it holds are not repeated. `progress`: True, False, None (a bar in a terminal) or a
+    function of the fraction done.
+
+    A run that diverges or that is refused is a row that says so. Ctrl-C, or the loss of the cluster, ends the sweep
+    early with what is done, and a warning.
 
     Raises:
         OptionError: a path, value, measure or option that cannot be used; or `save` is of another model or settings.
         RecordError: `save` cannot be read or written, or another sweep is writing it.
     """
-    cases, points, paths = _points(values, together)
+    cases, points, paths = _points(values, together, samples, sampling, seed)
     functions = _functions(measures)
     named_measures = _named_measures(functions)
     setup = Setup(_kept_source(model), tuple(words("ignore", ignore)), integrator, contact, timestep, key)
     duration = positive("duration", duration)
     sample = None if sample is None else positive("sample", sample)
     base = _check(setup, points, paths)
-    whole = any(callable(f) for f in functions.values())
-    jobs = [Job(setup, point, duration, sample, named_measures, whole) for point in points]
-    with Kept(save, _about(setup, base, functions, duration, sample)) as kept:
-        rows = _run(jobs, kept, functions, worker_count(workers), progress)
+    own = {name: f for name, f in functions.items() if callable(f)}
+    task = Task(setup, duration, sample, named_measures, together=_side_by_side(points))
+    about = _about(task, base, functions)
+    units = _units(functions, named_measures, base)
+    with (
+        make_executor(workers, reproducible=flag("reproducible", reproducible)) as executor,
+        keeper(save, about, points, paths, cases, dict(zip(functions, units, strict=True)), task) as kept,
+    ):
+        task = dataclasses.replace(kept.task, **_measuring(own, executor))
+        rows = _run(executor, task, own, points, kept, progress)
     return Sweep(
         title=_title(base, setup, duration, paths),
         paths=tuple(paths),
         points=points,
         cases=cases,
         measures=tuple(functions),
-        units=_units(functions, named_measures, base),
+        units=units,
         **_results(rows, functions),
     )
 
@@ -123,7 +125,9 @@ def sweep(
 # ------------------------------------------------------------ what is asked for
 
 
-def _points(values: Mapping[str, Any], together: bool) -> tuple[tuple[str, ...], list[dict[str, Any]], list[str]]:
+def _points(
+    values: Mapping[str, Any], together: bool, samples: int | None, sampling: str, seed: int
+) -> tuple[tuple[str, ...], list[dict[str, Any]], list[str]]:
     """Names of cases, values of each run, and all paths."""
     if not isinstance(values, Mapping) or not values:
         raise OptionError("a sweep needs values: {path: values}, or {name: {path: value}}")
@@ -132,6 +136,8 @@ def _points(values: Mapping[str, Any], together: bool) -> tuple[tuple[str, ...],
         paths = list(dict.fromkeys(check_path(path) for point in points for path in point))
         return tuple(map(str, values)), points, paths
     paths = [check_path(path) for path in values]
+    if samples is not None or any(hasattr(given, "ppf") for given in values.values()):
+        return (), sampled(values, samples, sampling, seed), paths
     lists = [_listed(path, given) for path, given in values.items()]
     if flag("together", together):
         if len({len(column) for column in lists}) > 1:
@@ -186,13 +192,31 @@ def _check(setup: Setup, points: Sequence[dict[str, Any]], paths: Sequence[str])
     """Try every value alone, so that what cannot be is said before anything runs; the model as it is."""
     base = setup.model({})
     for path in paths:
-        tried: set[str] = set()
-        for point in points:
-            if path not in point or (what := key_of({path: point[path]})) in tried:
-                continue
-            tried.add(what)
-            _try(setup, base, path, point[path])
+        found = {key_of({path: point[path]}): point[path] for point in points if path in point}
+        for value in _extremes(list(found.values())):
+            _try(setup, base, path, value)
     return base
+
+
+def _extremes(values: list[Any]) -> list[Any]:
+    """All values; of very many numbers the least and the largest, and what is no finite number."""
+    if len(values) <= TRIED or not all(isinstance(x, int | float) for x in values):
+        return values
+    odd = [x for x in values if not math.isfinite(x)]
+    return odd[:1] or [min(values), max(values)]
+
+
+def _side_by_side(points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there are enough runs that may be in one batch."""
+    return len(points) >= SIDE_BY_SIDE * len({group_of(point) for point in points})
+
+
+def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Executor) -> dict[str, Any]:
+    """Where the user's own measures are taken: on a cluster's workers, so that recordings need not travel, else here.
+
+    Functions of this process may do what they like here; those that are sent are copies.
+    """
+    return {"functions": dict(own)} if on_cluster(executor) else {"whole": bool(own)}
 
 
 def _try(setup: Setup, base: Model, path: str, value: Any) -> None:
@@ -212,10 +236,9 @@ def _units(functions: Mapping[str, Any], measures: Sequence[Measure], base: Mode
     return tuple(units.get(name, "") for name in functions)
 
 
-def _about(
-    setup: Setup, base: Model, functions: Mapping[str, Any], duration: float, sample: float | None
-) -> dict[str, Any]:
+def _about(task: Task, base: Model, functions: Mapping[str, Any]) -> dict[str, Any]:
     """What all runs have in common, as it is kept."""
+    setup = task.setup
     image = hashlib.sha256(StoredModel.of(base).mjb)
     source = source_of(setup.source)
     image.update(b"" if source is None else source.text.encode())
@@ -223,8 +246,8 @@ def _about(
         "version of Saltus": __version__,
         "model": f"{base.name} {image.hexdigest()[:16]}",
         "measures": {name: f if isinstance(f, str) else _code_of(f) for name, f in functions.items()},
-        "duration": duration,
-        "sample": sample,
+        "duration": task.duration,
+        "sample": task.sample,
         "integrator": _described(setup.integrator),
         "contact": _described(setup.contact),
         "timestep": setup.timestep,
@@ -272,91 +295,65 @@ def _title(base: Model, setup: Setup, duration: float, paths: Sequence[str]) -> 
 
 
 def _run(
-    jobs: list[Job], kept: Kept, functions: Mapping[str, Any], workers: int, progress: Any
+    executor: Executor,
+    task: Task,
+    own: Mapping[str, Callable[[Trajectory], float]],
+    points: Sequence[dict[str, Any]],
+    kept: Keeper,
+    progress: Any,
 ) -> list[dict[str, Any]]:
     """Run what is not kept yet; the rows of all runs. Ends early at Ctrl-C, with a warning."""
-    left = [k for k, job in enumerate(jobs) if key_of(job.values) not in kept.rows]
-    lost: dict[int, Any] = {}  # rows of runs that are not to be kept, by number
-    done = len(jobs) - len(left)
+    store = kept.store_for(executor, here=task.whole)
+    left = kept.left(blocks=store is not None)
+    why = "interrupted"
+    counts: Counter[str] = Counter()
     try:
-        with Progress(progress, len(jobs), RUNS) as bar:
-            if left and min(workers, len(left)) > 1:
-                _compile(jobs[left[0]])
+        with Progress(progress, len(points), RUNS) as bar:
+            if left and not on_cluster(executor) and min(executor.slots, len(left)) > 1:
+                _compile(task, points[left[0]])
+            done = kept.count
             bar.update(done)
-            for number, row in results(run_one, [jobs[k] for k in left], workers):
-                k = left[number]
-                if isinstance(row, Lost):
-                    lost[k] = {"status": "lost", "note": str(row)}
-                else:
-                    kept.add(jobs[k].values, _row(row, functions, jobs[k]))
-                done += 1
-                bar.update(done)
+            for numbers, rows in run_all(executor, task, points, left, store):
+                for k, row in zip(numbers, rows, strict=True):
+                    if store is None:
+                        kept.add(k, _with_own(as_dict(row), row.trajectory, own, points[k]))
+                    counts[row.status] += 1
+                done += len(numbers)
+                bar.update(min(done, len(points)))
     except KeyboardInterrupt:
         pass
+    except ConnectionError as error:
+        why = str(error)
     finally:
         kept.write()
-    rows = [kept.rows.get(key_of(job.values)) or lost.get(k) for k, job in enumerate(jobs)]
-    if None in rows:
-        warn(f"interrupted; {len(rows) - rows.count(None)} of {len(rows)} runs are done")
-    return [row or {"status": NOT_RUN} for row in rows]
+    rows = kept.rows()
+    missing = sum(row["status"] == NOT_RUN for row in rows)
+    if missing:
+        warn(f"{why}; {len(rows) - missing} of {len(rows)} runs are done")
+    return rows
 
 
-def _row(row: Any, functions: Mapping[str, str | Callable[[Trajectory], float]], job: Job) -> dict[str, Any]:
-    """A run's row as it is kept, with the user's own measures."""
-    if isinstance(row, Exception):
-        raise row
-    found = dict(row.measures or {})
-    if row.trajectory is not None:
-        for name, function in functions.items():
-            try:
-                if not isinstance(function, str):
-                    found[name] = float(function(row.trajectory))
-            except (TypeError, ValueError) as error:
-                raise OptionError(f"measure {name} of the run with {named(job.values)}: {error}") from error
-    return {"status": row.status, "note": row.note, "measures": found}
+def _with_own(
+    row: dict[str, Any],
+    trajectory: Trajectory | None,
+    own: Mapping[str, Callable[[Trajectory], float]],
+    values: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A row with the user's own measures of a recording that came with it."""
+    if trajectory is not None:
+        row["measures"] = row["measures"] | of_functions(own, values, trajectory)
+    return row
 
 
-def _compile(job: Job) -> None:
+def _compile(task: Task, values: Mapping[str, Any]) -> None:
     """Take a step, so that workers find compiled what they need and do not all compile it at once."""
     with contextlib.suppress(SaltusError):  # the row of this run will say so
-        _short_run(job.setup.simulation(job.values))
+        if task.together:
+            from saltus.study.side_by_side import run_side_by_side
 
-
-def _short_run(sim: Simulation) -> None:
-    """Take a step and go back to the start."""
-    start = sim.snapshot()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SaltusWarning)
-        sim.run(sim.timestep, sim.timestep, progress=False)
-    sim.restore(start)
-    sim.engine.events, sim.engine.unconverged = sim.events[:0], 0
-
-
-def run_one(job: Job) -> Row:
-    """Run and measure."""
-    try:
-        sim = job.setup.simulation(job.values)
-        _short_run(sim)  # what has to be compiled or loaded is not part of what the run takes
-        sample = _default_sample(sim.timestep, job.duration) if job.sample is None else job.sample
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", SaltusWarning)
-            began = clock.perf_counter()
-            trajectory = sim.run(job.duration, sample, progress=False)
-            seconds = clock.perf_counter() - began
-            if "interrupted_at" in trajectory.attrs:
-                raise KeyboardInterrupt
-            found = measured(job.measures, sim, trajectory, seconds)
-    except DivergenceError as error:
-        return Row("diverged", str(error))
-    except EventError as error:
-        return Row("stopped", str(error))
-    except SaltusError as error:
-        return Row("refused", str(error))
-    note = "; ".join(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, SaltusWarning)))
-    return Row(DONE, note, found, trajectory if job.whole else None)
-
-
-def _default_sample(h: float, duration: float) -> float:
-    """A whole number of steps, so that no step is cut for a sample."""
-    every = max(1, math.ceil(duration / h / SAMPLES))
-    return min(every * h, duration)
+            sim = task.setup.simulation(values)
+            run_side_by_side(
+                dataclasses.replace(task, duration=sim.timestep, sample=sim.timestep, whole=False), [values]
+            )
+        else:
+            short_run(task.setup.simulation(values))

@@ -1,4 +1,4 @@
-"""Worker processes for a list of jobs.
+"""Executors on this computer: this process, or worker processes.
 
 A worker is a fresh Python that imports only what the jobs need and nothing of the program that started it. So, unlike
 with concurrent.futures, scripts need no `if __name__ == "__main__"` and notebooks no module file. Jobs and results are
@@ -14,6 +14,7 @@ import queue
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -45,57 +46,92 @@ def results(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> It
         OptionError: a job cannot be sent to another process.
     """
     workers = min(workers, len(jobs))
-    if workers < 2:
-        yield from ((k, _outcome(work, job)) for k, job in enumerate(jobs))
-        return
-    pool = _Pool(work, [_packed(work, job) for job in jobs], workers)
-    try:
+    with Processes(workers) if workers > 1 else Here() as executor:
+        for k, job in enumerate(jobs):
+            executor.submit(k, work, job)
         for _ in jobs:
-            yield pool.done.get()
-    finally:
-        pool.close()
+            yield executor.next()
 
 
-def _outcome(work: Callable[[Any], Any], job: Any) -> Any:
+def _outcome(work: Callable[..., Any], *job: Any) -> Any:
     try:
-        return work(job)
+        return work(*job)
     except Exception as error:
         return error
 
 
-def _packed(work: Callable[[Any], Any], job: Any) -> bytes:
-    try:
-        return pickle.dumps((work, job))
-    except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise OptionError(f"this cannot be sent to other processes ({error}); use workers=1") from error
+class Here:
+    """Calls in this process, one after the other, when their result is asked for."""
+
+    slots = 1
+    elsewhere = False
+
+    def __init__(self) -> None:
+        self._calls: deque[tuple[Any, Callable[..., Any], tuple[Any, ...]]] = deque()
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._calls.clear()
+
+    def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
+        self._calls.append((tag, work, job))
+
+    def next(self) -> tuple[Any, Any]:
+        tag, work, job = self._calls.popleft()
+        return tag, _outcome(work, *job)
 
 
-class _Pool:
-    """A thread and a process a worker; `done` is a queue of what is finished."""
+class Processes:
+    """Calls in processes of this computer: a thread and a process a worker, begun when there is something to do."""
 
-    def __init__(self, work: Callable[[Any], Any], jobs: list[bytes], workers: int):
-        self.done: queue.Queue[tuple[int, Any]] = queue.Queue()
-        self._jobs: queue.Queue[tuple[int, bytes]] = queue.Queue()
-        for k, job in enumerate(jobs):
-            self._jobs.put((k, job))
+    elsewhere = True
+
+    def __init__(self, workers: int):
+        self.slots = workers
+        self._done: queue.Queue[tuple[Any, Any]] = queue.Queue()
+        self._jobs: queue.Queue[tuple[Any, bytes] | None] = queue.Queue()
         self._processes: set[subprocess.Popen[bytes]] = set()
+        self._threads: list[threading.Thread] = []
         self._closing = False
-        for _ in range(workers):
-            threading.Thread(target=self._feed, daemon=True).start()
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:  # at once
+            self._kill()
+        for _ in self._threads:
+            self._jobs.put(None)
+        if kind is None:
+            for thread in self._threads:
+                thread.join()
+
+    def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
+        """Have `work(*job)` called. OptionError: it cannot be sent to another process."""
+        try:
+            packed = pickle.dumps((work, job))
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise OptionError(f"this cannot be sent to other processes ({error}); use workers=1") from error
+        self._jobs.put((tag, packed))
+        if len(self._threads) < self.slots:
+            self._threads.append(threading.Thread(target=self._feed, daemon=True))
+            self._threads[-1].start()
+
+    def next(self) -> tuple[Any, Any]:
+        """The tag of a call that is over, and what it returned or raised."""
+        return self._done.get()
 
     def _feed(self) -> None:
         """Give one process job after job; a new one where it ended."""
         process = None
-        while not self._closing:
-            try:
-                number, job = self._jobs.get_nowait()
-            except queue.Empty:
-                break
+        while (job := self._jobs.get()) is not None and not self._closing:
             process = process or self._start()
             try:
-                self.done.put((number, _exchange(process, job)))
+                self._done.put((job[0], _exchange(process, job[1])))
             except Exception as error:  # whatever it is, somebody waits for an answer
-                self.done.put((number, Lost(_end_of(process, error))))
+                self._done.put((job[0], Lost(_end_of(process, error))))
                 self._processes.discard(process)
                 process = None
         if process is not None:
@@ -109,7 +145,7 @@ class _Pool:
             process.kill()
         return process
 
-    def close(self) -> None:
+    def _kill(self) -> None:
         """End all workers, at once."""
         self._closing = True
         for process in list(self._processes):
@@ -156,13 +192,13 @@ def serve() -> None:
     os.dup2(2, 1)
     while (job := _next(sys.stdin.buffer)) is not None:
         try:
-            answer = pickle.dumps(_outcome(*job))
+            answer = pickle.dumps(_outcome(job[0], *job[1]))
         except Exception as error:
             answer = pickle.dumps(OptionError(f"the result cannot be sent back ({error}); use workers=1"))
         answers.write(answer)
         answers.flush()
 
 
-def _next(stream: BinaryIO) -> tuple[Callable[[Any], Any], Any] | None:
+def _next(stream: BinaryIO) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
     size = stream.read(8)
     return pickle.loads(stream.read(int.from_bytes(size, "little"))) if len(size) == 8 else None

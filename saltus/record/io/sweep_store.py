@@ -29,7 +29,8 @@ class Kept:
     """What is kept of a sweep: rows by the values of their run.
 
     `about`: what all runs have in common, as JSON holds it. Where the file is there already it must be of the same, and
-    its rows are taken over. Without a `path` nothing is kept. The file is this sweep's own until `close`, or the end of
+    its rows are taken over. `optional`: the same, where the file says nothing else; `about` has then what holds for its
+    rows. Without a `path` nothing is kept. The file is this sweep's own until `close`, or the end of
     `with`.
 
     Raises:
@@ -37,7 +38,13 @@ class Kept:
         RecordError: it cannot be read or written, or another sweep is at it.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, about: Mapping[str, Any]):
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        about: Mapping[str, Any],
+        optional: Mapping[str, Any] | None = None,
+    ):
+        self._optional = dict(optional or {})
         self._lock: FileLock | None = None
         self._path, self._about = path, json.loads(json.dumps(about))
         self.rows: dict[str, dict[str, Any]] = {}
@@ -74,16 +81,26 @@ class Kept:
             self.rows = {key_of(row["values"]): row for row in rows}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
-        different = [name for name in {**before, **self._about} if before.get(name) != self._about.get(name)]
+        self._optional = {name: before[name] for name in self._optional if name in before}
+        different = [
+            name
+            for name in {**before, **self._about}
+            if name not in self._optional and before.get(name) != self._about.get(name)
+        ]
         if different:
             names = ", ".join(different)
             raise OptionError(
                 f"'{os.fspath(path)}' contains a sweep with another {names}; use another file, or remove it"
             )
 
-    def add(self, values: Mapping[str, Any], row: Mapping[str, Any]) -> None:
-        """Keep a run's row."""
-        self.rows[key_of(values)] = {"values": plain(values), **row}
+    @property
+    def about(self) -> dict[str, Any]:
+        """What all rows have in common."""
+        return self._about | self._optional
+
+    def add(self, values: Mapping[str, Any], row: Mapping[str, Any], key: str | None = None) -> None:
+        """Keep a run's row; `key`: that of its values, where it is known."""
+        self.rows[key_of(values) if key is None else key] = {"values": plain(values), **row}
         self._new = True
         if time.monotonic() - self._written > self._wait:
             self.write()
@@ -93,7 +110,7 @@ class Kept:
         if self._path is None or not self._new:
             return
         began = time.monotonic()
-        content = {"format": FORMAT, "about": self._about, "rows": list(self.rows.values())}
+        content = {"format": FORMAT, "about": self.about, "rows": list(self.rows.values())}
         write_whole(self._path, json.dumps(content, indent=1).encode(), what="sweep")
         self._written, self._new = time.monotonic(), False
         self._wait = max(LEAST, SHARE * (self._written - began))

@@ -1,0 +1,247 @@
+"""The Zarr store of a large sweep's results, which many processes write at once and which can be read meanwhile.
+
+Variables lie along the dimension `run`: each path of values, each measure, `status` and `note` (text in UTF-8). They
+are in blocks of `block` runs. A block belongs to one writer; each of its files appears whole or not at all, and that of
+`status` last, so that a block with a status is complete. Writing one again gives the same files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.errors import OptionError, RecordError
+from saltus.record.files.atomic_write import reason_of
+from saltus.record.files.lock import FileLock
+from saltus.record.io.sweep_store import plain
+from saltus.record.table.sweep_table import DONE, NOT_RUN, text_of
+
+if TYPE_CHECKING:
+    import xarray
+
+FORMAT = "saltus sweep 2"
+ATTRIBUTE = "saltus_sweep"
+RUN, STATUS, NOTE = "run", "status", "note"
+STATUSES = (NOT_RUN, DONE, "diverged", "stopped", "refused", "lost")
+LONGEST = 400  # bytes of a note
+OWN = (RUN, STATUS, NOTE, "case")
+
+
+class SweepStore:
+    """A store by its path; it can be sent to other processes, which open it for themselves.
+
+    `points`, `cases`: values and names of all runs. `about`: what they have in common, as JSON holds it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], measures: Sequence[str], count: int, block: int):
+        self.path, self.measures, self.count, self.block = os.path.abspath(path), tuple(measures), count, block
+        self._group: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_group": None}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        about: Mapping[str, Any],
+        points: Sequence[Mapping[str, Any]],
+        paths: Sequence[str],
+        cases: Sequence[str],
+        measures: Mapping[str, str],
+        block: int,
+    ) -> SweepStore:
+        """The store at a path, made where there is none. `measures`: units by name.
+
+        Raises:
+            OptionError: the one that is there is of another sweep; the message says what differs.
+            RecordError: it cannot be read or written.
+        """
+        store = cls(path, tuple(measures), len(points), block)
+        header = json.loads(json.dumps({"format": FORMAT, "about": about, "block": block}))
+        values = [plain(point) for point in points]
+        try:
+            if os.path.isfile(os.path.join(store.path, "zarr.json")):
+                store._check(header, values, paths)
+            else:
+                store._create(header, values, paths, cases, measures)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RecordError(path, reason_of(error), what="sweep") from error
+        return store
+
+    @property
+    def group(self) -> Any:
+        import zarr
+
+        if self._group is None:
+            self._group = zarr.open_group(self.path, mode="r+")
+        return self._group
+
+    def _check(self, header: dict[str, Any], values: list[dict[str, Any]], paths: Sequence[str]) -> None:
+        before = json.loads(self.group.attrs[ATTRIBUTE])
+        if before["format"] != FORMAT:
+            raise ValueError(f"its format is {before['format']!r}")
+        self.block = int(before["block"])
+        old, new = before["about"], header["about"]
+        different = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+        if self.count != self.group[STATUS].shape[0]:
+            different.append("number of runs")
+        else:
+            columns = {path: _column(path, values) for path in paths}
+            same = all(
+                name_of(p) in self.group and np.array_equal(self.group[name_of(p)][:], c.array, equal_nan=True)
+                for p, c in columns.items()
+            )
+            different += [] if same else ["values"]
+        if different:
+            raise OptionError(
+                f"'{self.path}' contains a sweep with another {', '.join(different)}; use another store, or remove it"
+            )
+
+    def _create(
+        self,
+        header: dict[str, Any],
+        values: list[dict[str, Any]],
+        paths: Sequence[str],
+        cases: Sequence[str],
+        measures: Mapping[str, str],
+    ) -> None:
+        import zarr
+
+        names = [name_of(path) for path in paths]
+        if repeated := next((x for k, x in enumerate([*names, *measures]) if x in [*names, *measures][:k]), ""):
+            raise OptionError(f"the store cannot have two variables with the name {repeated!r}; name the measure")
+        if taken := {*names, *measures} & {*OWN}:
+            raise OptionError(f"the store has a variable {sorted(taken)[0]!r} of its own; name the measure")
+        attributes = {ATTRIBUTE: json.dumps(header)}
+        self._group = group = zarr.open_group(self.path, mode="w-", zarr_format=3, attributes=attributes)
+        n, block = self.count, min(self.block, max(self.count, 1))
+        columns = {name: _column(path, values) for name, path in zip(names, paths, strict=True)}
+        if cases:
+            columns["case"] = _texts(list(cases), {})
+        for name, column in columns.items():
+            dimensions = [RUN, *(f"{name}_{k}" for k in range(column.array.ndim - 1))]
+            attrs = column.attrs | {"role": "value"}
+            array = group.create_array(
+                name, shape=column.array.shape, dtype=column.array.dtype, dimension_names=dimensions, attributes=attrs
+            )
+            array[...] = column.array
+        for name, unit in measures.items():
+            made = {"shape": (n,), "chunks": (block,), "dimension_names": [RUN], "fill_value": np.nan}
+            group.create_array(name, dtype="f8", attributes={"units": unit} if unit else {}, **made)
+        meanings = {"flag_values": list(range(len(STATUSES))), "flag_meanings": " ".join(map(_word, STATUSES))}
+        group.create_array(NOTE, shape=(n, LONGEST), chunks=(block, LONGEST), dtype="u1", dimension_names=[RUN, "byte"])
+        made = {"shape": (n,), "chunks": (block,), "dimension_names": [RUN], "fill_value": 0}
+        group.create_array(STATUS, dtype="i1", attributes=meanings, **made)
+
+    def write(self, first: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The rows of a block: that which begins with run `first`."""
+        run = slice(first, first + len(rows))
+        for name in self.measures:
+            found = [(row.get("measures") or {}).get(name) for row in rows]
+            self.group[name][run] = np.array([np.nan if x is None else x for x in found])
+        notes = np.zeros((len(rows), LONGEST), np.uint8)
+        for k, row in enumerate(rows):
+            text = row.get("note", "").encode()[:LONGEST]
+            notes[k, : len(text)] = np.frombuffer(text, np.uint8)
+        self.group[NOTE][run] = notes
+        self.group[STATUS][run] = np.array([STATUSES.index(row["status"]) for row in rows], np.int8)
+
+    def left(self) -> list[int]:
+        """The first run of each block that is not complete; one with a lost run is not."""
+        status = self.group[STATUS][:]
+        again = (status == 0) | (status == STATUSES.index("lost"))
+        return [first for first in range(0, self.count, self.block) if again[first : first + self.block].any()]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows; those of runs that are not there yet say so."""
+        measures = {name: self.group[name][:].tolist() for name in self.measures}
+        status, notes = self.group[STATUS][:], self.group[NOTE][:]
+        told = notes.any(axis=1)
+        return [
+            {
+                "status": STATUSES[status[k]],
+                "note": _text(notes[k]) if told[k] else "",
+                "measures": {name: column[k] for name, column in measures.items()},
+            }
+            for k in range(self.count)
+        ]
+
+    def lock(self) -> FileLock:
+        """The right to have this store filled. RecordError: another sweep is at it."""
+        return FileLock(self.path, what="sweep")
+
+
+def open_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
+    """The store of a sweep as a dataset: measures along `run`, with the values as coordinates; also while it grows.
+
+    Raises:
+        RecordError: it is not the store of a sweep.
+    """
+    import xarray
+    import zarr
+
+    try:
+        group = zarr.open_group(path, mode="r")
+        if json.loads(group.attrs[ATTRIBUTE])["format"] != FORMAT:
+            raise ValueError("it is of another format")
+    except (OSError, ValueError, KeyError) as error:
+        raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
+    raw = xarray.open_zarr(path, consolidated=False)
+    values = [name for name, variable in raw.variables.items() if variable.attrs.get("role") == "value"]
+    texts = {name: raw[name].attrs["texts"] for name in values if "texts" in raw[name].attrs}
+    made = {
+        name: (
+            RUN,
+            np.array(json.loads(words), dtype=str)[raw[name].values],
+            {"path": raw[name].attrs.get("path", name)},
+        )
+        for name, words in texts.items()
+    }
+    made[NOTE] = RUN, np.array([_text(row) for row in raw[NOTE].values], dtype=str)
+    made[STATUS] = RUN, np.array(STATUSES)[raw[STATUS].values]
+    return raw.drop_vars([*made]).assign(made).set_coords([*values, STATUS])
+
+
+def name_of(path: str) -> str:
+    """The name of the variable that holds the values of a path: in a store a slash is a folder."""
+    return path.replace("/", ".")
+
+
+class _Column:
+    """Values of all runs as an array, with attributes that say what they are."""
+
+    def __init__(self, array: NDArray[Any], attrs: dict[str, Any]):
+        self.array, self.attrs = array, attrs
+
+
+def _column(path: str, values: Sequence[Mapping[str, Any]]) -> _Column:
+    """Numbers where all are; of other values their number in a list of texts."""
+    given = [point.get(path, np.nan) for point in values]
+    attrs = {"path": path, "long_name": path}
+    if all(isinstance(x, int | float) and not isinstance(x, bool) for x in given):
+        return _Column(np.array(given, float), attrs)
+    if all(isinstance(x, list) for x in given):
+        try:
+            return _Column(np.array(given, float), attrs)
+        except (ValueError, TypeError):
+            pass
+    return _texts([text_of(point[path]) if path in point else "" for point in values], attrs)
+
+
+def _texts(texts: list[str], attrs: dict[str, Any]) -> _Column:
+    known = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    return _Column(np.array([known[text] for text in texts], np.int32), attrs | {"texts": json.dumps([*known])})
+
+
+def _word(text: str) -> str:
+    return text.replace(" ", "_")
+
+
+def _text(row: Iterable[int]) -> str:
+    return bytes(row).rstrip(b"\0").decode(errors="ignore")

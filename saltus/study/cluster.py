@@ -1,0 +1,162 @@
+"""The executor on a Dask cluster; the only file that needs the package distributed."""
+
+from __future__ import annotations
+
+import os
+import queue
+import socket
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from saltus.errors import OptionError
+from saltus.study.workers import Lost
+
+INSTALL = "a Dask cluster needs the package distributed; install it with: pip install 'saltus[cluster]'"
+PATIENCE = 10.0  # s to wait for the scheduler, and for a first worker
+RETRIES = 3  # of a call whose worker went away, by Dask itself
+
+
+class Cluster:
+    """Calls on the workers of a Dask cluster, by the address of its scheduler or a client.
+
+    A client that was given stays open. Workers that come later take part.
+    """
+
+    elsewhere = True
+
+    def __init__(self, where: Any, *, reproducible: bool = True):
+        try:
+            import distributed
+        except ImportError as error:
+            raise OptionError(INSTALL) from error
+        self._own = isinstance(where, str)
+        if self._own:
+            try:
+                self.client = distributed.Client(where, timeout=PATIENCE, set_as_default=False)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise OptionError(f"there is no Dask scheduler at {where} ({error})") from error
+        elif isinstance(where, distributed.Client):
+            self.client = where
+        else:
+            raise OptionError(f"workers must be a number, an address or a distributed.Client, got {where!r}")
+        try:
+            self.expected = ours() if reproducible else None
+            self._check()
+        except BaseException:
+            self.__exit__()
+            raise
+        self._done: queue.Queue[tuple[Any, Any]] = queue.Queue()
+        self._pending: dict[str, Any] = {}
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for future in list(getattr(self, "_pending", {}).values()):
+            future.cancel()
+        if self._own:
+            self.client.close(timeout=PATIENCE)
+
+    @property
+    def dashboard(self) -> str:
+        """The address of the scheduler's page."""
+        return self.client.dashboard_link
+
+    @property
+    def slots(self) -> int:
+        """How many calls run at once, with the workers that are there now."""
+        return max(1, sum(self.client.nthreads().values()))
+
+    def _check(self) -> None:
+        """OptionError where no worker is there, or one would give other numbers than this process."""
+        try:
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError as error:
+            raise OptionError(f"the Dask cluster at {self._address} has no workers") from error
+        for worker, found in self.client.run(ours, on_error="return").items():
+            if isinstance(found, BaseException):
+                raise OptionError(f"worker {worker} cannot run Saltus ({type(found).__name__}: {found})") from found
+            if self.expected is not None and (what := difference(found, self.expected)):
+                raise OptionError(
+                    f"worker {worker} has another {what}: results would not be the same to the bit; "
+                    "reproducible=False (--any-worker) runs nevertheless"
+                )
+
+    @property
+    def _address(self) -> str:
+        return self.client.scheduler.address if self.client.scheduler is not None else "?"
+
+    def sees(self, folder: str) -> bool:
+        """Whether all workers have this folder, as this process has it."""
+        token = uuid.uuid4().hex
+        mark = os.path.join(folder, f".{token}")
+        try:
+            with open(mark, "w", encoding="utf-8") as file:
+                file.write(token)
+            found = self.client.run(_read, mark, on_error="return")
+            return bool(found) and all(text == token for text in found.values())
+        finally:
+            os.remove(mark)
+
+    def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
+        """Have `work(*job)` called on a worker."""
+        try:
+            # not a pure function of its arguments as Dask means it: it may write, and has side effects of its own
+            future = self.client.submit(_call, self.expected, work, *job, pure=False, retries=0)
+        except (TypeError, AttributeError) as error:
+            raise OptionError(f"this cannot be sent to other computers ({error})") from error
+        self._pending[future.key] = future
+        future.add_done_callback(lambda done: self._done.put((tag, done)))
+
+    def next(self) -> tuple[Any, Any]:
+        """The tag of a call that is over, and what it returned or raised. OptionError: the cluster is gone."""
+        from distributed.scheduler import KilledWorker
+
+        while True:
+            try:
+                tag, future = self._done.get(timeout=1.0)
+                break
+            except queue.Empty:
+                if self.client.status not in ("running", "connecting", "newly-created"):
+                    raise Gone(f"the Dask cluster at {self._address} is gone") from None
+        self._pending.pop(future.key, None)
+        if future.cancelled() or future.status not in ("finished", "error"):
+            raise Gone(f"the Dask cluster at {self._address} is gone")
+        try:
+            outcome = future.result(timeout=PATIENCE)
+        except KilledWorker as error:
+            outcome = Lost(f"its worker ended ({error.last_worker.address})")
+        except Exception as error:
+            outcome = error
+        return tag, outcome
+
+
+class Gone(ConnectionError):
+    """The scheduler does not answer any more."""
+
+
+def ours() -> dict[str, str]:
+    """What the bits of results depend on, of this process."""
+    from saltus.number.processor import cpu_name
+    from saltus.version import __version__
+
+    return {"version of Saltus": __version__, "processor": cpu_name()}
+
+
+def difference(found: dict[str, str], expected: dict[str, str]) -> str:
+    """What a worker has that is not as here; nothing where all is."""
+    other = [f"{what} ({found.get(what)}, here {own})" for what, own in expected.items() if found.get(what) != own]
+    return " and another ".join(other)
+
+
+def _call(expected: dict[str, str] | None, work: Callable[..., Any], *job: Any) -> Any:
+    """On a worker, which may have come after the others were looked at."""
+    if expected is not None and (what := difference(ours(), expected)):
+        raise OptionError(f"a worker on {socket.gethostname()} has another {what}")
+    return work(*job)
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()

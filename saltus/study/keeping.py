@@ -1,0 +1,157 @@
+"""Where rows go: nowhere, a file (.json) or a Zarr store (.zarr)."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from saltus.arguments import path_of
+from saltus.record.io.sweep_store import Kept, key_of
+from saltus.record.io.sweep_zarr import SweepStore
+from saltus.record.table.sweep_table import NOT_RUN
+from saltus.study.executor import Executor, on_cluster
+from saltus.study.jobs import Task
+
+TOGETHER = "side by side"  # the word for it among what is kept
+BLOCKS = {True: 1024, False: 8}  # runs in a block of a store: side by side, or one by one
+
+
+class Keeper(Protocol):
+    """What keeps the rows of a sweep.
+
+    Attributes:
+        task: the task, as the runs that are there already were made.
+    """
+
+    task: Task
+
+    @property
+    def count(self) -> int:
+        """How many runs need not be done."""
+        ...
+
+    def left(self, *, blocks: bool) -> list[int]:
+        """The runs to do; `blocks`: the first of each block that has some."""
+        ...
+
+    def add(self, k: int, row: dict[str, Any]) -> None:
+        """Keep the row of run k."""
+        ...
+
+    def write(self) -> None:
+        """Write what is not written yet."""
+        ...
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of all runs; of those that were not begun, one that says so."""
+        ...
+
+    def store_for(self, executor: Executor, *, here: bool) -> SweepStore | None:
+        """Where the workers themselves write; None where they cannot, or where rows are completed `here`."""
+        ...
+
+
+@contextmanager
+def keeper(
+    save: str | os.PathLike[str] | None,
+    about: Mapping[str, Any],
+    points: Sequence[dict[str, Any]],
+    paths: Sequence[str],
+    cases: Sequence[str],
+    measures: Mapping[str, str],
+    task: Task,
+) -> Iterator[Keeper]:
+    """What keeps the rows of these runs, by the suffix of `save`.
+
+    Raises:
+        OptionError: the file is of another sweep.
+        RecordError: it cannot be read or written, or another sweep is at it.
+    """
+    if save is None or not os.fspath(path_of("save", save)).endswith(".zarr"):
+        with Kept(save, about, optional={TOGETHER: task.together}) as kept:
+            together = bool(kept.about.get(TOGETHER, False))
+            yield _InFile(kept, points, dataclasses.replace(task, together=together))
+        return
+    own = {**about, TOGETHER: task.together}
+    lock = SweepStore(save, (), 0, 1).lock()
+    try:
+        store = SweepStore.open(save, own, points, paths, cases, measures, BLOCKS[task.together])
+        yield _InStore(store, points, task)
+    finally:
+        lock.release()
+
+
+class _InFile:
+    """Rows in memory, and in a file where there is one."""
+
+    def __init__(self, kept: Kept, points: Sequence[dict[str, Any]], task: Task):
+        self._kept, self._points, self.task = kept, points, task
+        self._keys = [key_of(point) for point in points]
+        self._lost: dict[int, dict[str, Any]] = {}  # rows that are not to be kept
+
+    @property
+    def count(self) -> int:
+        return len(self._keys) - len(self.left(blocks=False))
+
+    def left(self, *, blocks: bool) -> list[int]:
+        return [k for k, key in enumerate(self._keys) if key not in self._kept.rows]
+
+    def add(self, k: int, row: dict[str, Any]) -> None:
+        if row["status"] == "lost":
+            self._lost[k] = row
+        else:
+            self._kept.add(self._points[k], row, self._keys[k])
+
+    def write(self) -> None:
+        self._kept.write()
+
+    def rows(self) -> list[dict[str, Any]]:
+        found = (self._kept.rows.get(key) or self._lost.get(k) for k, key in enumerate(self._keys))
+        return [row or {"status": NOT_RUN} for row in found]
+
+    def store_for(self, executor: Executor, *, here: bool) -> SweepStore | None:
+        return None
+
+
+class _InStore:
+    """Rows in a Zarr store, a block at a time."""
+
+    def __init__(self, store: SweepStore, points: Sequence[dict[str, Any]], task: Task):
+        self._store, self.task = store, task
+        self._firsts = store.left()
+        self._block = store.block
+        self._waiting: dict[int, dict[int, dict[str, Any]]] = {}  # rows of blocks that are not complete
+
+    def _runs(self, first: int) -> range:
+        return range(first, min(first + self._block, self._store.count))
+
+    @property
+    def count(self) -> int:
+        return self._store.count - sum(len(self._runs(first)) for first in self._firsts)
+
+    def left(self, *, blocks: bool) -> list[int]:
+        return self._firsts if blocks else [k for first in self._firsts for k in self._runs(first)]
+
+    def add(self, k: int, row: dict[str, Any]) -> None:
+        first = k - k % self._block
+        rows = self._waiting.setdefault(first, {})
+        rows[k] = row
+        if len(rows) == len(self._runs(first)):
+            self._store.write(first, [rows[i] for i in self._runs(first)])
+            del self._waiting[first]
+
+    def write(self) -> None:
+        """Blocks of which some runs are done."""
+        for first, rows in self._waiting.items():
+            self._store.write(first, [rows.get(i, {"status": NOT_RUN}) for i in self._runs(first)])
+
+    def rows(self) -> list[dict[str, Any]]:
+        return self._store.rows()
+
+    def store_for(self, executor: Executor, *, here: bool) -> SweepStore | None:
+        if here or (on_cluster(executor) and not executor.sees(self._store.path)):  # type: ignore[attr-defined]
+            return None
+        return self._store

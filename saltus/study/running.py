@@ -1,0 +1,135 @@
+"""Runs of a sweep, in chunks, on an executor: what to send, what comes back, what to do where a worker is lost."""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from saltus.record.io.sweep_zarr import SweepStore
+from saltus.study.executor import Executor
+from saltus.study.jobs import Row, Task, run_jobs
+from saltus.study.workers import Lost
+
+LEAST, TARGET = 0.05, 1.0  # s that a chunk takes
+GROWTH = 4  # times as many runs as in the chunk before, at most
+TRIES = 2  # of a run whose process ended
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Runs that one call does: their numbers, and how often they have been tried."""
+
+    numbers: tuple[int, ...]
+    tried: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call gives back: rows, or where a store has them the statuses alone; and the seconds that it took."""
+
+    rows: list[Row]
+    seconds: float
+
+
+def run_chunk(
+    task: Task, points: Sequence[Mapping[str, Any]], store: SweepStore | None, firsts: Sequence[int] = ()
+) -> Answer:
+    """Run and measure; with a store the rows are written there, in the blocks that begin with `firsts`."""
+    began = clock.perf_counter()
+    rows = run_jobs(task, points)
+    if store is not None:
+        at = 0
+        for first in firsts:
+            count = min(store.block, store.count - first)
+            store.write(first, [as_dict(row) for row in rows[at : at + count]])
+            at += count
+        rows = [Row(row.status) for row in rows]
+    return Answer(rows, clock.perf_counter() - began)
+
+
+def as_dict(row: Row) -> dict[str, Any]:
+    """A row as it is kept."""
+    return {"status": row.status, "note": row.note, "measures": row.measures or {}}
+
+
+def run_all(
+    executor: Executor, task: Task, points: Sequence[Mapping[str, Any]], left: Sequence[int], store: SweepStore | None
+) -> Iterator[tuple[tuple[int, ...], list[Row]]]:
+    """Numbers of runs and their rows, as they come. `left`: the runs to do; with a store, the first of each block.
+
+    Chunks grow until they take about a second. A chunk whose process ended is tried again, in halves; a run that ends
+    its process again and again has a row that says so.
+    """
+    plan = _Plan(left, executor.slots, store)
+    open_chunks: dict[int, Chunk] = {}
+    while True:
+        while len(open_chunks) < 2 * executor.slots and (chunk := plan.next()) is not None:
+            tag = plan.tag()
+            open_chunks[tag] = chunk
+            runs = plan.runs(chunk)
+            firsts = chunk.numbers if store is not None else ()
+            executor.submit(tag, run_chunk, task, [points[k] for k in runs], store, firsts)
+        if not open_chunks:
+            return
+        tag, outcome = executor.next()
+        chunk = open_chunks.pop(tag)
+        runs = plan.runs(chunk)
+        if isinstance(outcome, Lost):
+            if plan.again(chunk):
+                continue
+            rows = [Row("lost", str(outcome))] * len(runs)
+            if store is not None:
+                store.write(chunk.numbers[0], [as_dict(row) for row in rows])
+            yield runs, rows
+        elif isinstance(outcome, BaseException):
+            raise outcome
+        else:
+            plan.learn(len(chunk.numbers), outcome.seconds)
+            yield runs, outcome.rows
+
+
+class _Plan:
+    """What is left to do, and how much of it makes a chunk."""
+
+    def __init__(self, left: Sequence[int], slots: int, store: SweepStore | None):
+        self._left, self._again, self._slots, self._store = deque(left), deque[Chunk](), slots, store
+        self._size, self._tags = 1, 0
+
+    def tag(self) -> int:
+        self._tags += 1
+        return self._tags
+
+    def next(self) -> Chunk | None:
+        """The chunk to do next; None: nothing is left to begin."""
+        if self._again:
+            return self._again.popleft()
+        share = math.ceil(len(self._left) / (2 * self._slots))
+        count = min(self._size, max(share, 1), len(self._left))
+        return Chunk(tuple(self._left.popleft() for _ in range(count))) if count else None
+
+    def runs(self, chunk: Chunk) -> tuple[int, ...]:
+        """The numbers of its runs."""
+        if self._store is None:
+            return chunk.numbers
+        block, count = self._store.block, self._store.count
+        return tuple(k for first in chunk.numbers for k in range(first, min(first + block, count)))
+
+    def again(self, chunk: Chunk) -> bool:
+        """Do a lost chunk again, smaller where it can be; False: it has been tried often enough."""
+        if len(chunk.numbers) > 1:
+            half = len(chunk.numbers) // 2
+            self._again += [Chunk(chunk.numbers[:half]), Chunk(chunk.numbers[half:])]
+        elif chunk.tried + 1 < TRIES:
+            self._again.append(Chunk(chunk.numbers, chunk.tried + 1))
+        else:
+            return False
+        return True
+
+    def learn(self, count: int, seconds: float) -> None:
+        """Choose the size of chunks by what one took."""
+        wanted = TARGET * count / max(seconds, 1e-6)
+        self._size = max(1, int(min(wanted, GROWTH * max(self._size, count))))
