@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from saltus.errors import OptionError
+
 SUFFIXES = (".xml", ".mjcf", ".urdf")  # of model files
 
 
@@ -66,12 +68,26 @@ Friction = Annotated[
 DrawContacts = Annotated[bool, typer.Option("--contacts", help="Show contact points and forces.")]
 Size = Annotated[str, typer.Option(metavar="WxH", help="Size of the video in pixels.")]
 Workers = Annotated[int | None, typer.Option(metavar="N", help="Number of worker processes (default: one per CPU).")]
+Cluster = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster: its scheduler, as tcp://host:8786.")
+]
+AnyWorker = Annotated[
+    bool,
+    typer.Option("--any-worker", help="Allow workers with another processor or version, whose last digits may differ."),
+]
 Results = Annotated[
     Path | None,
-    typer.Option(metavar="F.json", help="Store results as they arrive; an interrupted run resumes from them."),
+    typer.Option(metavar="F.json|F.zarr", help="Store results as they arrive; an interrupted run resumes from them."),
 ]
 Csv = Annotated[Path | None, typer.Option("--csv", metavar="F", help="Write the table (.csv).")]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="Number of threads for batches (default: all).")]
+
+
+def workers_of(workers: int | None, cluster: str | None) -> int | str | None:
+    """Who runs jobs: so many processes, or a cluster."""
+    if workers is not None and cluster is not None:
+        raise OptionError("--workers is for this computer and --cluster for others; give one of them")
+    return workers if cluster is None else cluster
 
 
 def contact_of(contact: str | None, restitution: float | None, friction: float | None) -> Any:

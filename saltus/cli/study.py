@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.options import Csv, IntegratorName, Plot, Results, Timestep, Workers
+from saltus.cli.options import AnyWorker, Cluster, Csv, IntegratorName, Plot, Results, Timestep, Workers, workers_of
 from saltus.cli.sweep import Files, show
 from saltus.terminal import screen
 
@@ -16,6 +16,8 @@ def study(
     integrator: IntegratorName = None,
     timestep: Timestep = None,
     workers: Workers = None,
+    cluster: Cluster = None,
+    any_worker: AnyWorker = False,
     save: Results = None,
     csv: Csv = None,
     plot: Plot = None,
@@ -27,6 +29,7 @@ def study(
 
     with screen.Activity() as activity, screen.collected_warnings() as warned:
         update = activity.progress(f"studying {name}")
-        options = {"integrator": integrator, "timestep": timestep, "workers": workers}
+        options = {"integrator": integrator, "timestep": timestep}
+        options |= {"workers": workers_of(workers, cluster), "reproducible": not any_worker}
         table = study(name, save=files.save, progress=update, **options)
     show(table, files, warned)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from saltus.cli.options import (
+    AnyWorker,
+    Cluster,
     Csv,
     Duration,
     Ignore,
@@ -21,6 +23,7 @@ from saltus.cli.options import (
     Results,
     Timestep,
     Workers,
+    workers_of,
 )
 from saltus.errors import OptionError
 from saltus.terminal import screen
@@ -29,6 +32,7 @@ from saltus.terminal.screen import INTERRUPTED
 if TYPE_CHECKING:
     from saltus.record.sweep import Sweep
 
+DRAWN = re.compile(r"(uniform|loguniform|normal)\(([^(),]+),([^(),]+)\)$")
 SPACED = re.compile(r"(linspace|geomspace)\(([^(),]+),([^(),]+),([^(),]+)\)$")
 LONG = 18  # characters of a header that stays in one line
 USUAL = ("energy_drift", "wall_time")  # measured where nothing is asked for
@@ -78,7 +82,14 @@ def sweep(
     sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
     key: Key = None,
     ignore: Ignore = None,
+    samples: Annotated[
+        int | None, typer.Option(metavar="N", help="Number of runs, with values from distributions.")
+    ] = None,
+    sobol: Annotated[bool, typer.Option("--sobol", help="Draw them from Sobol's sequence.")] = False,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of what is drawn.")] = 0,
     workers: Workers = None,
+    cluster: Cluster = None,
+    any_worker: AnyWorker = False,
     save: Results = None,
     csv: Csv = None,
     plot: Plot = None,
@@ -86,7 +97,8 @@ def sweep(
     """Run a model over a grid of values, in parallel, and measure each run.
 
     PATH is a value of the model (body_mass[bob], opt.timestep), an attribute in its file (geom[ball]/size), part of the
-    initial state (qpos[hinge]), integrator or contact. Ctrl-C ends the sweep early; with --save the same command
+    initial state (qpos[hinge]), integrator or contact. With --samples, values may be uniform(1,2), loguniform(1,100) or
+    normal(0,0.1). Ctrl-C ends the sweep early; with --save the same command
     resumes it.
     """
     files = Files(save, csv, plot)
@@ -96,7 +108,9 @@ def sweep(
 
     options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample}
     options["key"] = int(key) if key is not None and key.removeprefix("-").isdigit() else key
-    options |= {"together": together, "ignore": ignore or [], "workers": workers}
+    options |= {"together": together, "ignore": ignore or [], "samples": samples, "seed": seed}
+    options |= {"sampling": "sobol" if sobol else "random"}
+    options |= {"workers": workers_of(workers, cluster), "reproducible": not any_worker}
     with screen.Activity() as activity, screen.collected_warnings() as warned:
         update = activity.progress("sweeping")
         table = sweep(model, values, measure or USUAL, duration, save=files.save, progress=update, **options)
@@ -141,9 +155,9 @@ def _folded(header: str) -> str:
     return re.sub(r"(?<=[\w\]])(?=/)|(?<=\])(?=[.[])|(?= \()", "\n", header) if len(header) > LONG else header
 
 
-def parse_sets(sets: list[str]) -> dict[str, list[Any]]:
+def parse_sets(sets: list[str]) -> dict[str, Any]:
     """Values by path, from "PATH=A,B,..." each."""
-    values: dict[str, list[Any]] = {}
+    values: dict[str, Any] = {}
     for path, given in split_sets(sets, "PATH=A,B,..., as body_mass[bob]=1,2,4"):
         values[path] = parse_values(path, given)
     return values
@@ -163,13 +177,28 @@ def split_sets(sets: list[str], expected: str) -> Iterator[tuple[str, str]]:
         yield path, given.strip()
 
 
-def parse_values(path: str, text: str) -> list[Any]:
-    """Comma-separated values, "linspace(0,1,5)", "geomspace(1,100,3)"; blanks separate the numbers of a vector."""
+def parse_values(path: str, text: str) -> Any:
+    """Comma-separated values, "linspace(0,1,5)", "geomspace(1,100,3)"; blanks separate the numbers of a vector.
+
+    Or a distribution: "uniform(1,2)", "loguniform(1,100)", "normal(0,0.1)".
+    """
     from saltus.study.settings import takes_text
 
+    if found := DRAWN.match(text.replace(" ", "")):
+        return _drawn(path, text, *found.groups())
     if found := SPACED.match(text.replace(" ", "")):
         return _spaced(path, text, *found.groups())
     return [parse_value(path, part.strip(), takes_text(path)) for part in text.split(",")]
+
+
+def _drawn(path: str, text: str, kind: str, first: str, second: str) -> Any:
+    from saltus.study.sampling import DISTRIBUTIONS
+
+    try:
+        numbers = float(first), float(second)
+    except ValueError:
+        raise OptionError(f"--set {path}={text}: expected two numbers") from None
+    return DISTRIBUTIONS[kind](*numbers)
 
 
 def _spaced(path: str, text: str, kind: str, low: str, high: str, count: str) -> list[float]:

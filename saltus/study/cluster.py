@@ -14,7 +14,7 @@ from saltus.study.workers import Lost
 
 INSTALL = "a Dask cluster needs the package distributed; install it with: pip install 'saltus[cluster]'"
 PATIENCE = 10.0  # s to wait for the scheduler, and for a first worker
-RETRIES = 3  # of a call whose worker went away, by Dask itself
+FETCHED = 300.0  # s in which a result arrives; where its worker is lost it is computed again meanwhile
 
 
 class Cluster:
@@ -102,8 +102,8 @@ class Cluster:
     def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
         """Have `work(*job)` called on a worker."""
         try:
-            # not a pure function of its arguments as Dask means it: it may write, and has side effects of its own
-            future = self.client.submit(_call, self.expected, work, *job, pure=False, retries=0)
+            # "pure" to Dask is what it may take from an earlier call
+            future = self.client.submit(_call, self.expected, work, *job, pure=False)
         except (TypeError, AttributeError) as error:
             raise OptionError(f"this cannot be sent to other computers ({error})") from error
         self._pending[future.key] = future
@@ -124,9 +124,9 @@ class Cluster:
         if future.cancelled() or future.status not in ("finished", "error"):
             raise Gone(f"the Dask cluster at {self._address} is gone")
         try:
-            outcome = future.result(timeout=PATIENCE)
-        except KilledWorker as error:
-            outcome = Lost(f"its worker ended ({error.last_worker.address})")
+            outcome = future.result(timeout=FETCHED)
+        except KilledWorker:
+            outcome = Lost("its workers ended, one after the other")
         except Exception as error:
             outcome = error
         return tag, outcome

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from saltus.errors import OptionError
 from saltus.study.workers import Here, Processes, worker_count
 
 if TYPE_CHECKING:
@@ -62,11 +61,3 @@ def make_executor(workers: Workers, *, reproducible: bool = True) -> Executor:
 def on_cluster(executor: Executor) -> bool:
     """Whether calls go to other computers, or may."""
     return not isinstance(executor, Here | Processes)
-
-
-def check_workers(workers: Any) -> None:
-    """OptionError where this is nothing that `make_executor` takes."""
-    if not (isinstance(workers, str) or type(workers).__module__.partition(".")[0] == "distributed"):
-        worker_count(workers)
-    elif isinstance(workers, str) and "://" not in workers and ":" not in workers:
-        raise OptionError(f"workers: {workers!r} is no address of a scheduler; expected one such as tcp://host:8786")

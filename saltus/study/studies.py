@@ -18,6 +18,7 @@ from saltus.errors import OptionError
 from saltus.integrate.registry import IntegratorChoice
 from saltus.record.sweep import Sweep
 from saltus.record.table.sweep_table import DONE
+from saltus.study.executor import Workers
 from saltus.study.settings import Setting
 from saltus.study.sweep import sweep
 from saltus.terminal.progress import ProgressChoice
@@ -96,13 +97,14 @@ def study(
     *,
     integrator: IntegratorChoice = None,
     timestep: float | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
+    reproducible: bool = True,
     save: str | os.PathLike[str] | None = None,
     progress: ProgressChoice = None,
 ) -> Sweep:
     """Run a study by name: a table with a row for each change.
 
-    `integrator`, `timestep` (s), `workers`, `save` and `progress` as `saltus.sweep` takes them.
+    `integrator`, `timestep` (s), `workers`, `reproducible`, `save` and `progress` as `saltus.sweep` takes them.
 
     Raises:
         OptionError: there is no such study, or an option cannot be used.
@@ -116,6 +118,7 @@ def study(
         {f"{case}{RESTING}": {**given, **plan.at_rest} for case, given in cases.items()} if plan.resting else {}
     )
     options: dict[str, Any] = {"integrator": integrator, "timestep": timestep, "workers": workers, "save": save}
+    options["reproducible"] = reproducible
     measures = {**plan.resting, **plan.measures}
     table = sweep(plan.model, values, measures, plan.duration, sample=timestep or None, progress=progress, **options)
     return _merged(table, plan, len(cases))
