@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import socket
+import sys
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -130,6 +132,34 @@ class Cluster:
         except Exception as error:
             outcome = error
         return tag, outcome
+
+
+class Carried:
+    """A function that travels with its code: the file that it is from need not be where it arrives."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+
+    def __call__(self, *given: Any) -> Any:
+        return self._function(*given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        import cloudpickle
+
+        module = sys.modules.get(getattr(self._function, "__module__", None) or "")
+        known = cloudpickle.list_registry_pickle_by_value()
+        own = module is not None and module.__name__ not in {"__main__", *known}
+        if own:
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            return _arrived, (cloudpickle.dumps(self._function),)
+        finally:
+            if own:
+                cloudpickle.unregister_pickle_by_value(module)
+
+
+def _arrived(packed: bytes) -> Carried:
+    return Carried(pickle.loads(packed))
 
 
 class Gone(ConnectionError):

@@ -7,7 +7,7 @@ import math
 import threading
 import time as clock
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -56,15 +56,6 @@ class Row(NamedTuple):
     note: str = ""
     measures: dict[str, float] | None = None
     trajectory: Trajectory | None = None
-
-
-def run_jobs(task: Task, points: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Run and measure: a row for each of the values."""
-    if not task.together:
-        return [run_one(task, values) for values in points]
-    from saltus.study.side_by_side import run_side_by_side
-
-    return run_side_by_side(task, points)
 
 
 def run_one(task: Task, values: Mapping[str, Any]) -> Row:

@@ -11,7 +11,8 @@ from typing import Any
 
 from saltus.record.io.sweep_zarr import SweepStore
 from saltus.study.executor import Executor
-from saltus.study.jobs import Row, Task, run_jobs
+from saltus.study.jobs import Row, Task, run_one
+from saltus.study.side_by_side import run_side_by_side
 from saltus.study.workers import Lost
 
 TARGET = 1.0  # s that a chunk takes, if it is more than one run
@@ -40,7 +41,7 @@ def run_chunk(
 ) -> Answer:
     """Run and measure; with a store the rows are written there, in the blocks that begin with `firsts`."""
     began = clock.perf_counter()
-    rows = run_jobs(task, points)
+    rows = run_side_by_side(task, points) if task.together else [run_one(task, values) for values in points]
     if store is not None:
         at = 0
         for first in firsts:

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import math
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -31,7 +30,7 @@ from saltus.study.measures import Measure, parse, unit_of
 from saltus.study.running import as_dict, run_all
 from saltus.study.sampling import Distributed, sampled
 from saltus.study.settings import Setting, Setup, check_path, of_state
-from saltus.study.side_by_side import group_of
+from saltus.study.side_by_side import group_of, run_side_by_side
 from saltus.terminal.progress import Progress, ProgressChoice
 from saltus.version import __version__
 
@@ -216,7 +215,11 @@ def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Execu
 
     Functions of this process may do what they like here; those that are sent are copies.
     """
-    return {"functions": dict(own)} if on_cluster(executor) else {"whole": bool(own)}
+    if not on_cluster(executor):
+        return {"whole": bool(own)}
+    from saltus.study.cluster import Carried
+
+    return {"functions": {name: Carried(function) for name, function in own.items()}}
 
 
 def _try(setup: Setup, base: Model, path: str, value: Any) -> None:
@@ -306,7 +309,6 @@ def _run(
     store = kept.store_for(executor, here=task.whole)
     left = kept.left(blocks=store is not None)
     why = "interrupted"
-    counts: Counter[str] = Counter()
     try:
         with Progress(progress, len(points), RUNS) as bar:
             if left and not on_cluster(executor) and min(executor.slots, len(left)) > 1:
@@ -317,7 +319,6 @@ def _run(
                 for k, row in zip(numbers, rows, strict=True):
                     if store is None:
                         kept.add(k, _with_own(as_dict(row), row.trajectory, own, points[k]))
-                    counts[row.status] += 1
                 done += len(numbers)
                 bar.update(min(done, len(points)))
     except KeyboardInterrupt:
@@ -349,8 +350,6 @@ def _compile(task: Task, values: Mapping[str, Any]) -> None:
     """Take a step, so that workers find compiled what they need and do not all compile it at once."""
     with contextlib.suppress(SaltusError):  # the row of this run will say so
         if task.together:
-            from saltus.study.side_by_side import run_side_by_side
-
             sim = task.setup.simulation(values)
             run_side_by_side(
                 dataclasses.replace(task, duration=sim.timestep, sample=sim.timestep, whole=False), [values]
