@@ -25,8 +25,6 @@ class Cluster:
     A client that was given stays open. Workers that come later take part.
     """
 
-    elsewhere = True
-
     def __init__(self, where: Any, *, reproducible: bool = True):
         try:
             import distributed
@@ -49,7 +47,7 @@ class Cluster:
             self.__exit__()
             raise
         self._done: queue.Queue[tuple[Any, Any]] = queue.Queue()
-        self._pending: dict[str, Any] = {}
+        self._pending: dict[Any, Any] = {}
 
     def __enter__(self) -> Cluster:
         return self
@@ -63,12 +61,13 @@ class Cluster:
     @property
     def dashboard(self) -> str:
         """The address of the scheduler's page."""
-        return self.client.dashboard_link
+        return self.client.dashboard_link or ""
 
     @property
     def slots(self) -> int:
         """How many calls run at once, with the workers that are there now."""
-        return max(1, sum(self.client.nthreads().values()))
+        threads: Any = self.client.nthreads()
+        return max(1, sum(threads.values()))
 
     def _check(self) -> None:
         """OptionError where no worker is there, or one would give other numbers than this process."""
@@ -76,7 +75,8 @@ class Cluster:
             self.client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError as error:
             raise OptionError(f"the Dask cluster at {self._address} has no workers") from error
-        for worker, found in self.client.run(ours, on_error="return").items():
+        workers: Any = self.client.run(ours, on_error="return")
+        for worker, found in workers.items():
             if isinstance(found, BaseException):
                 raise OptionError(f"worker {worker} cannot run Saltus ({type(found).__name__}: {found})") from found
             if self.expected is not None and (what := difference(found, self.expected)):
@@ -87,7 +87,7 @@ class Cluster:
 
     @property
     def _address(self) -> str:
-        return self.client.scheduler.address if self.client.scheduler is not None else "?"
+        return (self.client.scheduler and self.client.scheduler.address) or "?"
 
     def sees(self, folder: str) -> bool:
         """Whether all workers have this folder, as this process has it."""
@@ -96,7 +96,7 @@ class Cluster:
         try:
             with open(mark, "w", encoding="utf-8") as file:
                 file.write(token)
-            found = self.client.run(_read, mark, on_error="return")
+            found: Any = self.client.run(_read, mark, on_error="return")
             return bool(found) and all(text == token for text in found.values())
         finally:
             os.remove(mark)

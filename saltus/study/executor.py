@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from saltus.study.workers import Here, Processes, worker_count
 
@@ -17,15 +17,12 @@ else:
 
 
 class Executor(Protocol):
-    """Calls functions somewhere.
+    """Calls functions somewhere."""
 
-    Attributes:
-        slots: how many calls it runs at once.
-        elsewhere: whether that is outside of this process.
-    """
-
-    slots: int
-    elsewhere: bool
+    @property
+    def slots(self) -> int:
+        """How many calls it runs at once."""
+        ...
 
     def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
         """Have `work(*job)` called, a function of a module. OptionError: it cannot be sent."""
@@ -40,7 +37,7 @@ class Executor(Protocol):
 
     def __enter__(self) -> Executor: ...
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
 def make_executor(workers: Workers, *, reproducible: bool = True) -> Executor:
@@ -54,7 +51,7 @@ def make_executor(workers: Workers, *, reproducible: bool = True) -> Executor:
         from saltus.study.cluster import Cluster
 
         return Cluster(workers, reproducible=reproducible)
-    count = worker_count(workers)
+    count = worker_count(cast("int | None", workers))
     return Processes(count) if count > 1 else Here()
 
 

@@ -145,6 +145,7 @@ class _Columns:
 
     def __init__(self, samples: Any, i: int, fields: Iterable[str]):
         self.events = ()
+        self.energy = np.empty(0)
         for name in fields:
             setattr(self, name, getattr(samples, name)[i])
 

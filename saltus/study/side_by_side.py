@@ -158,7 +158,7 @@ class _Group:
                 name, place = places_of(sim, path)
                 values = batch.read(name)
                 flat = values.reshape(n, -1)
-                flat[np.ix_(columns[path].runs, place)] = columns[path].of_width(path, len(place))
+                flat[np.ix_(columns[path].runs, np.array(place))] = columns[path].of_width(path, len(place))
                 batch.write(name, values)
         return batch
 
@@ -183,16 +183,19 @@ class _Group:
             _step(batch, self.every if k else 0)
             read.append(batch.read(self.fields))
         _step(batch, plan.whole - (plan.count - 1) * self.every)
-        end = dict(zip(COLUMNS, batch.read(COLUMNS), strict=True)) if plan.beyond and self.task.recorded else None
+        end: dict[str, Any] | None = None
+        if plan.beyond and self.task.recorded:
+            end = dict(zip(COLUMNS, batch.read(COLUMNS), strict=True))
         stacked = {name: np.stack([row[k] for row in read], axis=1) for k, name in enumerate(self.fields)}
         return SimpleNamespace(**stacked), end
 
     def _recording(self, batch: Batch, samples: SimpleNamespace, end: dict[str, Any] | None, i: int) -> Trajectory:
         """The recording of simulation i."""
         _, about = about_run(self.sim.engine, self.task.duration, self.plan.sample)
-        columns = {name: getattr(samples, name)[i] for name in COLUMNS}
+        columns: dict[str, Any] = {name: getattr(samples, name)[i] for name in COLUMNS}
         last = None if end is None else {name: values[i] for name, values in end.items()}
-        return Trajectory(**columns, end=last, **about, model=batch.model_of(i))
+        columns |= about | {"model": batch.model_of(i)}
+        return Trajectory(**columns, end=last)
 
 
 def _step(batch: Batch, n: int) -> None:

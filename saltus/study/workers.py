@@ -64,7 +64,6 @@ class Here:
     """Calls in this process, one after the other, when their result is asked for."""
 
     slots = 1
-    elsewhere = False
 
     def __init__(self) -> None:
         self._calls: deque[tuple[Any, Callable[..., Any], tuple[Any, ...]]] = deque()
@@ -86,8 +85,6 @@ class Here:
 class Processes:
     """Calls in processes of this computer: a thread and a process a worker, begun when there is something to do."""
 
-    elsewhere = True
-
     def __init__(self, workers: int):
         self.slots = workers
         self._done: queue.Queue[tuple[Any, Any]] = queue.Queue()
@@ -95,18 +92,18 @@ class Processes:
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._threads: list[threading.Thread] = []
         self._closing = False
+        self._open = 0  # calls that nobody has the outcome of
 
     def __enter__(self) -> Processes:
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:  # at once
+    def __exit__(self, *_: object) -> None:
+        if self._open:  # which nobody waits for any more
             self._kill()
-        for _ in self._threads:
+        for thread in self._threads:
             self._jobs.put(None)
-        if kind is None:
-            for thread in self._threads:
-                thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
         """Have `work(*job)` called. OptionError: it cannot be sent to another process."""
@@ -114,14 +111,18 @@ class Processes:
             packed = pickle.dumps((work, job))
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise OptionError(f"this cannot be sent to other processes ({error}); use workers=1") from error
+        self._open += 1
         self._jobs.put((tag, packed))
         if len(self._threads) < self.slots:
-            self._threads.append(threading.Thread(target=self._feed, daemon=True))
-            self._threads[-1].start()
+            thread = threading.Thread(target=self._feed, daemon=True)
+            self._threads.append(thread)
+            thread.start()
 
     def next(self) -> tuple[Any, Any]:
         """The tag of a call that is over, and what it returned or raised."""
-        return self._done.get()
+        outcome = self._done.get()
+        self._open -= 1
+        return outcome
 
     def _feed(self) -> None:
         """Give one process job after job; a new one where it ended."""

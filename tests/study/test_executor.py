@@ -191,7 +191,7 @@ def test_a_worker_that_is_killed_loses_nothing():
 
 
 def test_other_workers_are_refused(cluster, monkeypatch):
-    monkeypatch.setattr("saltus.study.cluster.ours", lambda: {"version of Saltus": "0.0", "processor": "another"})
+    monkeypatch.setattr("saltus.version.__version__", "0.0")
     with pytest.raises(OptionError, match=r"worker tcp://.* has another version of Saltus \(.*, here 0.0\)"):
         make_executor(cluster.scheduler_address)
     with make_executor(cluster.scheduler_address, reproducible=False) as executor:

@@ -118,7 +118,7 @@ class SweepStore:
             raise OptionError(f"the store cannot have two variables with the name {repeated!r}; name the measure")
         if taken := {*names, *measures} & {*OWN}:
             raise OptionError(f"the store has a variable {sorted(taken)[0]!r} of its own; name the measure")
-        attributes = {ATTRIBUTE: json.dumps(header)}
+        attributes: dict[str, Any] = {ATTRIBUTE: json.dumps(header)}
         self._group = group = zarr.open_group(self.path, mode="w-", zarr_format=3, attributes=attributes)
         n, block = self.count, min(self.block, max(self.count, 1))
         columns = {name: _column(path, values) for name, path in zip(names, paths, strict=True)}
@@ -188,14 +188,14 @@ def open_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
 
     try:
         group = zarr.open_group(path, mode="r")
-        if json.loads(group.attrs[ATTRIBUTE])["format"] != FORMAT:
+        if json.loads(str(group.attrs[ATTRIBUTE]))["format"] != FORMAT:
             raise ValueError("it is of another format")
     except (OSError, ValueError, KeyError) as error:
         raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
     raw = xarray.open_zarr(path, consolidated=False)
     values = [name for name, variable in raw.variables.items() if variable.attrs.get("role") == "value"]
     texts = {name: raw[name].attrs["texts"] for name in values if "texts" in raw[name].attrs}
-    made = {
+    made: dict[Any, Any] = {
         name: (
             RUN,
             np.array(json.loads(words), dtype=str)[raw[name].values],
