@@ -100,7 +100,7 @@ class Processes:
     def __exit__(self, *_: object) -> None:
         if self._open:  # which nobody waits for any more
             self._kill()
-        for thread in self._threads:
+        for _thread in self._threads:
             self._jobs.put(None)
         for thread in self._threads:
             thread.join()
