@@ -461,7 +461,7 @@ def test_options():
         saltus.Batch(BALL, 2, events=[END], contact="soft")
     with pytest.raises(saltus.OptionError, match="unknown contact law 'elastic'"):
         saltus.Batch(BALL, 2, contact="elastic")
-    with pytest.raises(saltus.OptionError, match="events_of: ids must be whole numbers from 0 to 1"):
+    with pytest.raises(saltus.OptionError, match="events_of: there is no simulation 2; the batch has 2, from 0"):
         saltus.Batch(BALL, 2, contact="hard").events_of(2)
     # nothing touches: both laws are the same, and lanes may do it
     batch = saltus.Batch("pendulum", 2, threads=1, contact="hard", precision="float32")
