@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saltus.cli.options import Duration, Ignore, ModelArgument, Plot, Timestep
+from saltus.cli.options import AnyWorker, Cluster, Duration, Ignore, ModelArgument, Plot, Timestep, workers_of
 from saltus.errors import OptionError
 from saltus.terminal import screen
 
@@ -24,6 +24,11 @@ def compare(
     timestep: Timestep = None,
     sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
     ignore: Ignore = None,
+    workers: Annotated[
+        int, typer.Option(metavar="N", help="Number of worker processes; more than one disturb each other's timing.")
+    ] = 1,
+    cluster: Cluster = None,
+    any_worker: AnyWorker = False,
     plot: Plot = None,
 ) -> None:
     """Run a model with several integrators and rank them by error, energy drift and cost."""
@@ -44,6 +49,10 @@ def compare(
             update(fraction)
 
         options: dict[str, Any] = {"timestep": timestep, "sample": sample, "progress": report}
+        options |= {
+            "workers": workers_of(None if workers == 1 else workers, cluster) or workers,
+            "reproducible": not any_worker,
+        }
         comparison = compare_integrators(loaded, names, laws, duration, **options)
     _print(comparison)
     if loaded.ignored:

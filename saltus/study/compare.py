@@ -5,12 +5,13 @@ import math
 import time as clock
 import warnings
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from saltus.arguments import function, positive, several
+from saltus.arguments import flag, function, positive, several
 from saltus.errors import DivergenceError, EventError, OptionError, SaltusError, SaltusWarning
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.registry import IntegratorChoice, find_integrator
@@ -28,6 +29,7 @@ from saltus.simulate.engine.initial_state import missing_in_discrete
 from saltus.simulate.laws.contact import ContactChoice, find_contact_law
 from saltus.simulate.running.certify import state_difference
 from saltus.simulate.simulation import Simulation
+from saltus.study.executor import Executor, Workers, make_executor, results
 from saltus.terminal.progress import Progress
 
 SAMPLES = 400  # about as many where none are asked for
@@ -55,6 +57,8 @@ def compare(
     timestep: float | None = None,
     sample: float | None = None,
     reference: Trajectory | None = None,
+    workers: Workers = 1,
+    reproducible: bool = True,
     progress: Report | None = None,
 ) -> Comparison:
     """Run a model under several integrators from its start and rank them.
@@ -63,7 +67,8 @@ def compare(
     several, by name or as objects (`["soft", saltus.Hard(restitution=0.5)]`), each with a reference of its own.
     `timestep` (s): None for the file's. `sample` (s): where errors are taken (None: at some 400 steps' ends).
     `reference`: a trajectory at these times to measure against; None: dopri5 with tolerances of 1e-13, checked by a
-    second run. `progress`: a function of what is being run and the fraction done.
+    second run. `workers`, `reproducible`: as `sweep` takes them; 1, all in this process, so that no run disturbs the
+    timing of another. `progress`: a function of what is being run and the fraction done.
 
     An integrator that diverges or a contact law that is refused is a row that says so. Errors are differences of
     positions in the tangent space; where the reference itself does not converge to the end, as in chaotic motion, they
@@ -84,9 +89,10 @@ def compare(
         duration=duration,
         sample=_default_sample(h, duration) if sample is None else positive("sample", sample),
     )
-    with report:
+    with report, make_executor(workers, reproducible=flag("reproducible", reproducible)) as executor:
         for label, law in laws.items():
-            _Law(model, label, law, comparison).compare(chosen, reference, report, asked=integrators is not None)
+            runs = _Runs(model, label, law, h, duration, comparison.sample)
+            _compare_law(runs, chosen, reference, comparison, executor, report, asked=integrators is not None)
     comparison.rows.sort(key=rank)
     comparison.differences.update(_differences(model, comparison))
     return comparison
@@ -153,32 +159,82 @@ class _Report:
         self._done += 1
 
 
-class _Law:
-    """The comparison under one contact law, which the table calls `contact`; adds to `out`."""
+def _compare_law(
+    runs: "_Runs",
+    chosen: list[Integrator],
+    given: Trajectory | None,
+    out: Comparison,
+    executor: Executor,
+    report: _Report,
+    *,
+    asked: bool,
+) -> None:
+    """All rows under one contact law. `asked`: whether somebody asked for these integrators, and is to know which ones
+    are refused."""
+    report.begin("reference")
+    refusals = [runs.refusal(integrator) for integrator in chosen]
+    if all(refusals):
+        out.references[runs.contact] = Reference(None, np.empty(0), 0.0, f"refused: {refusals[0]}")
+        out.rows.extend(runs.row(i, note=f"refused: {text}") for i, text in zip(chosen, refusals, strict=True))
+        return
+    [(_, reference)] = results(executor, _reference, [runs]) if given is None else [(0, runs.given(given))]
+    reference = _unless_raised(reference)
+    out.references[runs.contact] = reference
+    kept = [i for i, refused in zip(chosen, refusals, strict=True) if asked or not refused]
+    names = iter([*(i.name for i in kept), None])
+    report.begin(next(names) or "")
+    for _, result in results(executor, _one, [(runs, i, reference) for i in kept]):
+        found = _unless_raised(result)
+        out.rows.append(found.row)
+        label = out.label(found.row.name, runs.contact)
+        for table, value in ((out.trajectories, found.trajectory), (out.errors, found.error)):
+            if value is not None:
+                table[label] = value
+        if found.precision is not None:
+            out.precision[label] = found.precision
+        if following := next(names):
+            report.begin(following)
 
-    def __init__(self, model: Model, contact: str, law: Any, out: Comparison):
-        self.model, self.contact, self.law, self.out = model, contact, law, out
-        self.timestep, self.duration, self.sample = out.timestep, out.duration, out.sample
-        self._keeps_ledger = False  # until a run shows that something changes the energy on purpose
 
-    def compare(self, chosen: list[Integrator], given: Trajectory | None, report: _Report, *, asked: bool) -> None:
-        """All rows. `asked`: whether somebody asked for these integrators, and is to know which ones are refused."""
-        report.begin("reference")
-        refusals = [self._refusal(integrator) for integrator in chosen]
-        if all(refusals):
-            self.out.references[self.contact] = Reference(None, np.empty(0), 0.0, f"refused: {refusals[0]}")
-            self.out.rows.extend(
-                self._row(i, note=f"refused: {text}") for i, text in zip(chosen, refusals, strict=True)
-            )
-            return
-        self.reference = self._reference() if given is None else self._given(given)
-        self.out.references[self.contact] = self.reference
-        for integrator, refused in zip(chosen, refusals, strict=True):
-            report.begin(integrator.name)
-            if asked or not refused:
-                self.out.rows.append(self._compare(integrator))
+def _reference(runs: "_Runs") -> Reference:
+    """The reference of a law, wherever it is computed."""
+    return runs.reference()
 
-    def _refusal(self, integrator: Integrator) -> str:
+
+def _one(job: "tuple[_Runs, Integrator, Reference]") -> "_Found":
+    """An integrator's row, wherever it is computed."""
+    runs, integrator, reference = job
+    return runs.compare(integrator, reference)
+
+
+def _unless_raised(result: Any) -> Any:
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What came of one integrator: its row, the recording, errors [T], errors and costs [k, 3]."""
+
+    row: ComparisonRow
+    trajectory: Trajectory | None = None
+    error: np.ndarray | None = None
+    precision: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Runs of a model under one contact law, which the table calls `contact`, from its start."""
+
+    model: Model
+    contact: str
+    law: Any
+    timestep: float
+    duration: float
+    sample: float
+
+    def refusal(self, integrator: Integrator) -> str:
         """Why an integrator does not run under this law; "" if it does."""
         try:
             self._simulation(integrator)
@@ -195,12 +251,14 @@ class _Law:
             raise KeyboardInterrupt
         return trajectory
 
-    def _row(self, integrator: Integrator, **figures) -> ComparisonRow:
+    def row(self, integrator: Integrator, **figures) -> ComparisonRow:
+        """A row of the table."""
         return ComparisonRow(integrator.name, self.contact, integrator.order, integrator.kind, **figures)
 
     # ------------------------------------------------------------ reference
 
-    def _reference(self) -> Reference:
+    def reference(self) -> Reference:
+        """Dopri5 with tight tolerances, checked by a second run."""
         try:
             first, second = (
                 self._run(self._simulation(find_integrator("dopri5", "", tolerance)))
@@ -212,7 +270,8 @@ class _Law:
         horizon = _horizon(first.time - first.time[0], difference)
         return Reference(second, difference, horizon, _reference_text(difference, horizon, self.duration))
 
-    def _given(self, trajectory: Trajectory) -> Reference:
+    def given(self, trajectory: Trajectory) -> Reference:
+        """A trajectory that somebody trusts. OptionError: it has other samples."""
         expected = np.arange(math.floor(self.duration / self.sample * (1 + 1e-12)) + 1) * self.sample
         shape = (len(expected), self.model.nq)
         if trajectory.qpos.shape != shape or abs(trajectory.time - trajectory.time[0] - expected).max() > 1e-9:
@@ -229,46 +288,41 @@ class _Law:
             return np.zeros(len(a))
         return abs(state_difference(self.model, b, a)[:, : self.model.nv]).max(axis=1)
 
-    def _largest_error(self, errors: np.ndarray, trajectory: Trajectory) -> float:
-        counted = trajectory.time - trajectory.time[0] <= self.reference.horizon * (1 + 1e-12)
-        return float(errors[counted].max())
-
     # ------------------------------------------------------------ one integrator
 
-    def _compare(self, integrator: Integrator) -> ComparisonRow:
-        label = self.out.label(integrator.name, self.contact)
+    def compare(self, integrator: Integrator, reference: Reference) -> _Found:
+        """Run and measure it."""
+        known = reference.trajectory
+        ledger = isinstance(known, Trajectory) and bool(exchanges(known))
         try:
             sim = self._simulation(integrator)
             start = sim.snapshot()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", SaltusWarning)
-                trajectory = self._run(sim, ledger=self._keeps_ledger)
-                if not self._keeps_ledger and exchanges(trajectory):
-                    self._keeps_ledger = True
+                trajectory = self._run(sim, ledger=ledger)
+                if not ledger and exchanges(trajectory):
                     trajectory = self._run(self._simulation(integrator), ledger=True)
         except DivergenceError as error:
-            if isinstance(error.trajectory, Trajectory):
-                self.out.trajectories[label] = error.trajectory
-            return self._row(integrator, error=math.inf, energy_drift=math.inf, note=str(error))
+            row = self.row(integrator, error=math.inf, energy_drift=math.inf, note=str(error))
+            return _Found(row, error.trajectory if isinstance(error.trajectory, Trajectory) else None)
         except EventError as error:
-            if recorded := getattr(error, "trajectory", None):
-                self.out.trajectories[label] = recorded
-            return self._row(integrator, note=f"stopped: {error}")
+            return _Found(self.row(integrator, note=f"stopped: {error}"), getattr(error, "trajectory", None) or None)
         except SaltusError as error:
-            return self._row(integrator, note=f"refused: {error}")
-        self.out.trajectories[label] = trajectory
+            return _Found(self.row(integrator, note=f"refused: {error}"))
         seconds, steps = _cost(sim, start, self.duration)
         cost, notes = seconds / self.duration, [str(w.message) for w in caught]
         figures = {"energy_drift": energy_error(trajectory), "cost": cost, "steps_per_second": steps / seconds}
-        if self.reference.trajectory is not None:
-            self.out.errors[label] = self._position_error(trajectory, self.reference.trajectory)
-            figures["error"] = self._largest_error(self.out.errors[label], trajectory)
-            self.out.precision[label] = self._precision(integrator, figures["error"], cost)
-            if figures["error"] <= np.nanmax(self.reference.error, initial=0.0):
+        errors = precision = None
+        if known is not None:
+            errors = self._position_error(trajectory, known)
+            figures["error"] = _largest(errors, trajectory, reference)
+            precision = self._precision(integrator, reference, figures["error"], cost)
+            if figures["error"] <= np.nanmax(reference.error, initial=0.0):
                 notes.append("within the reference's own error")
-        return self._row(integrator, **figures, note="; ".join(dict.fromkeys(notes)))
+        row = self.row(integrator, **figures, note="; ".join(dict.fromkeys(notes)))
+        return _Found(row, trajectory, errors, precision)
 
-    def _precision(self, integrator: Integrator, error: float, cost: float) -> np.ndarray:
+    def _precision(self, integrator: Integrator, reference: Reference, error: float, cost: float) -> np.ndarray:
         """Error and cost [k, 3] with finer steps or other tolerances too, where that is cheap."""
         here = integrator.parameters[1][0] if integrator.adaptive else self.timestep
         table = [(float(here), error, cost)]
@@ -278,10 +332,10 @@ class _Law:
             else:
                 variants = [(self.timestep / f, integrator, self.timestep / f) for f in FINER]
             for size, variant, step in variants:
-                table += self._finer(size, self._simulation(variant, step))
+                table += self._finer(size, self._simulation(variant, step), reference)
         return np.array(sorted(table, reverse=True))
 
-    def _finer(self, size: float, sim: Simulation) -> list[tuple[float, float, float]]:
+    def _finer(self, size: float, sim: Simulation, reference: Reference) -> list[tuple[float, float, float]]:
         start = sim.snapshot()
         try:
             with warnings.catch_warnings():
@@ -289,10 +343,16 @@ class _Law:
                 trajectory = self._run(sim)
         except (DivergenceError, EventError):
             return []
-        assert self.reference.trajectory is not None
-        errors = self._position_error(trajectory, self.reference.trajectory)
+        assert reference.trajectory is not None
+        errors = self._position_error(trajectory, reference.trajectory)
         seconds, _ = _cost(sim, start, self.duration)
-        return [(size, self._largest_error(errors, trajectory), seconds / self.duration)]
+        return [(size, _largest(errors, trajectory, reference), seconds / self.duration)]
+
+
+def _largest(errors: np.ndarray, trajectory: Trajectory, reference: Reference) -> float:
+    """The largest error up to where the reference is trusted."""
+    counted = trajectory.time - trajectory.time[0] <= reference.horizon * (1 + 1e-12)
+    return float(errors[counted].max())
 
 
 def _chosen(integrators: IntegratorChoice | Iterable[IntegratorChoice], model: Model) -> list[Integrator]:

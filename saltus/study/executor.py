@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
-from saltus.study.workers import Here, Processes, worker_count
+from saltus.study.workers import Here, Lost, Processes, worker_count
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     Workers: TypeAlias = int | str | Client | None
 else:
     Workers: TypeAlias = Any
+
+TRIES = 2  # of a job whose process ended
 
 
 class Executor(Protocol):
@@ -38,6 +41,30 @@ class Executor(Protocol):
     def __enter__(self) -> Executor: ...
 
     def __exit__(self, *_: object) -> None: ...
+
+
+def results(executor: Executor, work: Callable[[Any], Any], jobs: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Number and result of each job, as they come: what `work`, a function of a module, returns or raises.
+
+    A job whose process ended is tried again; its result is `Lost` where that happens each time.
+
+    Raises:
+        OptionError: a job cannot be sent to another process.
+    """
+    left, tried = deque(range(len(jobs))), [0] * len(jobs)
+    open_jobs = 0
+    while left or open_jobs:
+        while left and open_jobs < 2 * executor.slots:
+            k = left.popleft()
+            executor.submit(k, work, jobs[k])
+            tried[k] += 1
+            open_jobs += 1
+        k, result = executor.next()
+        open_jobs -= 1
+        if isinstance(result, Lost) and tried[k] < TRIES:
+            left.append(k)
+        else:
+            yield k, result
 
 
 def make_executor(workers: Workers, *, reproducible: bool = True) -> Executor:

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from saltus.record.io.sweep_zarr import SweepStore
-from saltus.study.executor import Executor
+from saltus.study.executor import TRIES, Executor
 from saltus.study.jobs import Row, Task, run_one
 from saltus.study.side_by_side import run_side_by_side
 from saltus.study.workers import Lost
 
 TARGET = 1.0  # s that a chunk takes, if it is more than one run
 GROWTH = 4  # times as many runs as in the chunk before, at most
-TRIES = 2  # of a run whose process ended
 
 
 @dataclass(frozen=True)

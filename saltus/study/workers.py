@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from saltus.arguments import whole_number
@@ -34,23 +34,6 @@ def worker_count(workers: int | None) -> int:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
     return whole_number("workers", workers, least=1)
-
-
-def results(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[tuple[int, Any]]:
-    """Number and result of each job, as they come: what `work`, a function of a module, returns or raises.
-
-    With one worker, in this process. An exception of a job is its result; of a worker that ended it is `Lost`. When the
-    iteration is left, by Ctrl-C too, all workers end.
-
-    Raises:
-        OptionError: a job cannot be sent to another process.
-    """
-    workers = min(workers, len(jobs))
-    with Processes(workers) if workers > 1 else Here() as executor:
-        for k, job in enumerate(jobs):
-            executor.submit(k, work, job)
-        for _ in jobs:
-            yield executor.next()
 
 
 def _outcome(work: Callable[..., Any], *job: Any) -> Any:

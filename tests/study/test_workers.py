@@ -11,7 +11,13 @@ import sys
 import pytest
 
 from saltus.errors import OptionError
-from saltus.study.workers import Lost, results, worker_count
+from saltus.study import executor
+from saltus.study.workers import Lost, worker_count
+
+
+def results(work, jobs, workers):
+    with executor.make_executor(workers) as made:
+        yield from executor.results(made, work, jobs)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -32,7 +38,7 @@ def test_prints_do_not_disturb():
     assert found == {0: 1, 1: 2}
 
 
-def test_a_process_that_ends_loses_one_job():
+def test_a_process_that_ends_loses_its_own_job():
     found = dict(results(eval, ["__import__('os')._exit(7)", "1", "__import__('os').abort()", "2", "3"], 2))
     assert (found[1], found[3], found[4]) == (1, 2, 3)
     assert isinstance(found[0], Lost) and "code 7" in str(found[0])
@@ -50,7 +56,8 @@ def test_a_script_needs_no_guard(tmp_path):
     """The program that asks is not run again by its workers."""
     script = tmp_path / "script.py"
     script.write_text(
-        "from saltus.study.workers import results\nprint('once')\nprint(sorted(results(abs, [-1, -2, -3], 2)))\n"
+        "from saltus.study.executor import make_executor, results\nprint('once')\n"
+        "with make_executor(2) as executor:\n    print(sorted(results(executor, abs, [-1, -2, -3])))\n"
     )
     result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
     assert result.stdout == "once\n[(0, 1), (1, 2), (2, 3)]\n", result.stderr
