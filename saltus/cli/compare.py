@@ -25,8 +25,9 @@ def compare(
     sample: Annotated[float | None, typer.Option(metavar="S", help="Sampling period in s.")] = None,
     ignore: Ignore = None,
     workers: Annotated[
-        int, typer.Option(metavar="N", help="Number of worker processes; more than one disturb each other's timing.")
-    ] = 1,
+        int | None,
+        typer.Option(metavar="N", help="Number of worker processes (default: 1; more disturb each other's timing)."),
+    ] = None,
     cluster: Cluster = None,
     any_worker: AnyWorker = False,
     plot: Plot = None,
@@ -49,10 +50,7 @@ def compare(
             update(fraction)
 
         options: dict[str, Any] = {"timestep": timestep, "sample": sample, "progress": report}
-        options |= {
-            "workers": workers_of(None if workers == 1 else workers, cluster) or workers,
-            "reproducible": not any_worker,
-        }
+        options |= {"workers": workers_of(workers, cluster) or 1, "reproducible": not any_worker}
         comparison = compare_integrators(loaded, names, laws, duration, **options)
     _print(comparison)
     if loaded.ignored:

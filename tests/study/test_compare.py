@@ -248,6 +248,19 @@ def test_two_of_one_name_are_refused():
     assert len(saltus.compare("pendulum", ["euler", "euler"], duration=1.0)) == 1
 
 
+@pytest.mark.slow
+def test_processes_give_the_same_numbers():
+    """All but the times are equal to the bit."""
+    names = ["euler", "rk4", "implicitfast"]
+    here, there = (saltus.compare("pendulum", names, ["soft", "hard"], duration=1.0, workers=k) for k in (1, 2))
+    assert {(r.name, r.contact, r.error, r.energy_drift) for r in there.rows} == {
+        (r.name, r.contact, r.error, r.energy_drift) for r in here.rows
+    }
+    for label, trajectory in here.trajectories.items():
+        np.testing.assert_array_equal(there.trajectories[label].qpos, trajectory.qpos)
+        np.testing.assert_array_equal(there.errors[label], here.errors[label])
+
+
 def test_progress_is_reported():
     seen = []
     saltus.compare("pendulum", ["euler", "rk4"], duration=1.0, progress=lambda what, done: seen.append((what, done)))

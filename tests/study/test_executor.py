@@ -112,6 +112,12 @@ def test_what_cannot_be_in_a_batch_is_run_by_itself():
     assert [row.measures for row in rows if row.status == "done"] == [row.measures for row in expected]
 
 
+def test_a_comparison_on_a_cluster(cluster):
+    arguments = {"integrators": ["euler", "rk4"], "duration": 1.0}
+    here, there = (saltus.compare("pendulum", workers=w, **arguments) for w in (1, cluster.scheduler_address))
+    assert {(row.name, row.error) for row in there.rows} == {(row.name, row.error) for row in here.rows}
+
+
 # ------------------------------------------------------------ what is kept
 
 
