@@ -20,6 +20,7 @@ from saltus.env.distributions import Distribution, choice, log_uniform
 from saltus.env.disturb.pushes import Push
 from saltus.env.disturb.randomize import Randomize
 from saltus.env.environment import Environment
+from saltus.env.evaluation import Evaluation, evaluate
 from saltus.env.interfaces.single import SingleEnvironment
 from saltus.env.interfaces.vector import VectorEnvironment
 from saltus.env.live.opening import play
@@ -33,6 +34,7 @@ from saltus.env.terms import term
 __all__ = [
     "Distribution",
     "Environment",
+    "Evaluation",
     "Policy",
     "Push",
     "Randomize",
@@ -40,6 +42,7 @@ __all__ = [
     "VectorEnvironment",
     "choice",
     "environments",
+    "evaluate",
     "log_uniform",
     "make",
     "make_sb3",

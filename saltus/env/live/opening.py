@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from saltus.arguments import flag, function, whole_number
-from saltus.env.environment import Environment, declared
+from saltus.env.environment import declared
 from saltus.env.live.pilot import ActionFunction, Pilot
 from saltus.env.live.session import PolicySession
-from saltus.env.making import EnvironmentSource, found
-from saltus.env.policy import Policy, Task, check_sizes, environment_name
-from saltus.errors import OptionError
+from saltus.env.made_for import made_for
+from saltus.env.making import EnvironmentSource
+from saltus.env.policy import Policy, Task, check_sizes
 from saltus.lab import Lab, speed_of
 from saltus.lab.making.setup import Setup
 from saltus.lab.scene.scenes import Scene
@@ -61,7 +60,7 @@ def play(
     given: Any = Policy.load(policy) if isinstance(policy, str | os.PathLike) else policy
     if given is not None:
         function("policy", given)
-    environment = environment_of(source, given, parameters)
+    environment = made_for(source, given, parameters)
     restart, seed = flag("restart", restart), None if seed is None else whole_number("seed", seed)
     options = {"speed": speed_of(speed), "playing": flag("playing", playing)}
     name = type(environment).__name__
@@ -85,36 +84,3 @@ def setup_of(name: str, pilot: Pilot, options: Mapping[str, Any]) -> Setup:
     control, key = (declared(task.environment, what) for what in ("control", "key"))
     given = dict(integrator=task.integrator, timestep=task.timestep, control=control, key=key)
     return Setup(name, name, task.model, **{**given, **options})
-
-
-def environment_of(source: Any, policy: Any, parameters: Mapping[str, object]) -> Environment:
-    """The environment that is meant."""
-    made = getattr(getattr(source, "unwrapped", None), "environment", None)
-    if made is not None:
-        return found(made, parameters)
-    known = policy.environment if isinstance(policy, Policy) else None
-    if source is None:
-        if known is None:
-            raise OptionError("play needs an environment: the policy does not say which it was made for")
-        if ":" in known:  # no file decides what is imported
-            raise OptionError(f"the policy was made for {known}; give that environment, too")
-        source = known
-    if isinstance(source, str) and ":" in source:
-        source = _imported(source)
-    if isinstance(source, Environment):
-        return found(source, parameters)
-    kind = type(found(source, {}))
-    own = policy.parameters if known == environment_name(kind) else {}
-    return found(source, {**own, **parameters})
-
-
-def _imported(name: str) -> type[Environment]:
-    """The class that "module:Class" names."""
-    module, _, path = name.partition(":")
-    try:
-        kind: Any = import_module(module)
-        for part in path.split("."):
-            kind = getattr(kind, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise OptionError(f"there is no environment {name}: {error}") from error
-    return kind

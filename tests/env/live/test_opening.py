@@ -6,7 +6,7 @@ from helpers.steered import Steered
 
 import saltus.env
 from saltus.env import Policy
-from saltus.env.live.opening import environment_of
+from saltus.env.made_for import made_for
 from saltus.errors import ModelError, OptionError, RecordError
 
 OWN = "helpers.steered:Steered"
@@ -20,29 +20,29 @@ def test_the_policy_says_what_it_was_made_for():
     made = saltus.env.make("PendulumSwingUp", largest_torque=7.0)
     known = policy(3, 1, environment=made)
     for source in (None, "PendulumSwingUp", "saltus/PendulumSwingUp-v0"):
-        found = environment_of(source, known, {})
+        found = made_for(source, known, {})
         assert type(found).__name__ == "PendulumSwingUp" and found.values["largest_torque"] == 7.0
-    assert environment_of(None, known, {"largest_torque": 5.0}).values["largest_torque"] == 5.0
-    assert environment_of("CartPoleSwingUp", known, {}).changes == {}
-    assert environment_of(made, known, {}) is made.environment
+    assert made_for(None, known, {"largest_torque": 5.0}).values["largest_torque"] == 5.0
+    assert made_for("CartPoleSwingUp", known, {}).changes == {}
+    assert made_for(made, known, {}) is made.environment
 
 
 def test_environments_of_ones_own():
     made = saltus.env.make(Steered, wind=0.5)
     known = policy(4, 1, environment=made)
     for source in (Steered, OWN):
-        assert environment_of(source, known, {}).values["wind"] == 0.5
-        assert environment_of(source, None, {}).values["wind"] == 0.01
+        assert made_for(source, known, {}).values["wind"] == 0.5
+        assert made_for(source, None, {}).values["wind"] == 0.01
     with pytest.raises(OptionError, match=f"the policy was made for {OWN}; give that environment, too"):
-        environment_of(None, known, {})
+        made_for(None, known, {})
     with pytest.raises(OptionError, match="does not say which it was made for"):
-        environment_of(None, policy(4, 1), {})
+        made_for(None, policy(4, 1), {})
     with pytest.raises(OptionError, match=r"no environment helpers\.steered:Stered"):
-        environment_of("helpers.steered:Stered", None, {})
+        made_for("helpers.steered:Stered", None, {})
     with pytest.raises(OptionError, match="no environment nowhere:Steered"):
-        environment_of("nowhere:Steered", None, {})
+        made_for("nowhere:Steered", None, {})
     with pytest.raises(OptionError, match="expected a name or a subclass"):
-        environment_of("helpers.steered:saltus", None, {})
+        made_for("helpers.steered:saltus", None, {})
 
 
 def test_what_does_not_fit_is_refused_before_a_page_opens(tmp_path):

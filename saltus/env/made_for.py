@@ -1,0 +1,43 @@
+"""`made_for`: the environment that is meant by a name, a class, an object, or the policy for it."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from saltus.env.environment import Environment
+from saltus.env.making import found
+from saltus.env.policy import Policy, environment_name
+from saltus.errors import OptionError
+
+
+def made_for(source: Any, policy: Any, parameters: Mapping[str, object]) -> Environment:
+    """The environment of `source`, or where that is None the one that the policy was made for."""
+    made = getattr(getattr(source, "unwrapped", None), "environment", None)
+    if made is not None:
+        return found(made, parameters)
+    known = policy.environment if isinstance(policy, Policy) else None
+    if source is None:
+        if known is None:
+            raise OptionError("give an environment: the policy does not say which it was made for")
+        if ":" in known:  # no file decides what is imported
+            raise OptionError(f"the policy was made for {known}; give that environment, too")
+        source = known
+    if isinstance(source, str) and ":" in source:
+        source = _imported(source)
+    if isinstance(source, Environment):
+        return found(source, parameters)
+    kind = type(found(source, {}))
+    own = policy.parameters if known == environment_name(kind) else {}
+    return found(source, {**own, **parameters})
+
+
+def _imported(name: str) -> type[Environment]:
+    """The class that "module:Class" names."""
+    module, _, path = name.partition(":")
+    try:
+        kind: Any = import_module(module)
+        for part in path.split("."):
+            kind = getattr(kind, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise OptionError(f"there is no environment {name}: {error}") from error
+    return kind
