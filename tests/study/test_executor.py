@@ -9,6 +9,8 @@ for lanes.
 
 import os
 import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -194,6 +196,33 @@ def test_a_worker_that_is_killed_loses_nothing():
         assert not alive
     assert found.status == ["done"] * 24
     np.testing.assert_array_equal(found.values, expected.values)
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_gets_work_within_5_s():
+    values = {ANGLE: np.linspace(0.1, 1.0, 60).tolist()}
+    measures = {"process": lambda run: os.getpid(), "when": lambda run: time.time()}
+    quiet = {"dashboard_address": None, "silence_logs": 50}
+    own = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, **quiet)
+    with own, distributed.Client(own) as client:
+        first = next(iter(client.run(os.getpid).values()))
+        joined = []
+
+        def wait():
+            client.wait_for_workers(2)
+            joined.append(time.time())
+
+        waiting = threading.Thread(target=wait)
+
+        def grow(fraction):
+            if fraction > 0 and waiting.ident is None:
+                own.scale(2)
+                waiting.start()
+
+        found = sweep("pendulum", values, measures, 200.0, timestep=1e-3, workers=client, progress=grow)
+        waiting.join()
+    begun = found["when"][found["process"] != first]
+    assert begun.size and begun.min() - joined[0] < 5.0 + 2 * np.diff(np.sort(found["when"])).max()
 
 
 def test_other_workers_are_refused(cluster, monkeypatch):
