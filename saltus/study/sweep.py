@@ -31,6 +31,8 @@ from saltus.study.running import as_dict, run_all
 from saltus.study.sampling import Distributed, sampled
 from saltus.study.settings import Setting, Setup, check_path, of_state
 from saltus.study.side_by_side import group_of, run_side_by_side
+from saltus.study.tally import Tally
+from saltus.terminal.display import notebook_html
 from saltus.terminal.progress import Progress, ProgressChoice
 from saltus.version import __version__
 
@@ -109,7 +111,8 @@ def sweep(
         keeper(save, about, points, paths, cases, dict(zip(functions, units, strict=True)), task) as kept,
     ):
         task = dataclasses.replace(kept.task, **_measuring(own, executor))
-        rows = _run(executor, task, own, points, kept, progress)
+        tally = Tally(points, paths, next(iter(zip(functions, units, strict=True))))
+        rows = _run(executor, task, own, points, kept, progress, tally)
     return Sweep(
         title=_title(base, setup, duration, paths),
         paths=tuple(paths),
@@ -304,23 +307,29 @@ def _run(
     points: Sequence[dict[str, Any]],
     kept: Keeper,
     progress: Any,
+    tally: Tally,
 ) -> list[dict[str, Any]]:
     """Run what is not kept yet; the rows of all runs. Ends early at Ctrl-C, with a warning."""
     store = kept.store_for(executor, here=task.whole)
     left = kept.left(blocks=store is not None)
     why = "interrupted"
     try:
-        with Progress(progress, len(points), RUNS) as bar:
+        picture = lambda: notebook_html(tally.so_far(kept.rows()))  # noqa: E731
+        with Progress(progress, len(points), RUNS, unit="runs", picture=picture) as bar:
+            if dashboard := getattr(executor, "dashboard", ""):
+                bar.note(f"dashboard of the cluster: {dashboard}")
             if left and not on_cluster(executor) and min(executor.slots, len(left)) > 1:
                 _compile(task, points[left[0]])
-            done = kept.count
-            bar.update(done)
+            if kept.count:
+                again = {*kept.left(blocks=False)}
+                tally.add(row["status"] for k, row in enumerate(kept.rows()) if k not in again)
+            bar.update(tally.done, tally.words())
             for numbers, rows in run_all(executor, task, points, left, store):
                 for k, row in zip(numbers, rows, strict=True):
                     if store is None:
                         kept.add(k, _with_own(as_dict(row), row.trajectory, own, points[k]))
-                done += len(numbers)
-                bar.update(min(done, len(points)))
+                tally.add(row.status for row in rows)
+                bar.update(tally.done, tally.words())
     except KeyboardInterrupt:
         pass
     except ConnectionError as error:

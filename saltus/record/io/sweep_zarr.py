@@ -19,7 +19,7 @@ from saltus.errors import OptionError, RecordError
 from saltus.record.files.atomic_write import reason_of
 from saltus.record.files.lock import FileLock
 from saltus.record.io.sweep_store import plain
-from saltus.record.table.sweep_table import DONE, NOT_RUN, text_of
+from saltus.record.table.sweep_table import DONE, FAILED, NOT_RUN, text_of
 
 if TYPE_CHECKING:
     import xarray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FORMAT = "saltus sweep 2"
 ATTRIBUTE = "saltus_sweep"
 RUN, STATUS, NOTE = "run", "status", "note"
-STATUSES = (NOT_RUN, DONE, "diverged", "stopped", "refused", "lost")
+STATUSES = (NOT_RUN, DONE, *FAILED)
 LONGEST = 400  # bytes of a note
 OWN = (RUN, STATUS, NOTE, "case")
 
