@@ -208,6 +208,15 @@ def open_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
     return raw.drop_vars([*made]).assign(made).set_coords([*values, STATUS])
 
 
+def block_times(path: str | os.PathLike[str]) -> dict[int, float]:
+    """When each block was written, by its number: times of files (s)."""
+    try:
+        with os.scandir(os.path.join(path, STATUS, "c")) as files:
+            return {int(file.name): file.stat().st_mtime for file in files if file.name.isdecimal()}
+    except FileNotFoundError:  # nothing is written yet
+        return {}
+
+
 def name_of(path: str) -> str:
     """The name of the variable that holds the values of a path: in a store a slash is a folder."""
     return path.replace("/", ".")
