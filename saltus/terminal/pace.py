@@ -10,22 +10,22 @@ LEAST = 0.5  # s after which there is a rate
 
 
 class Pace:
-    """The rate at which a total of things, `unit` in the plural, gets done: that of the last half minute."""
+    """The rate at which things, `unit` in the plural, get done: that of the last half minute."""
 
-    def __init__(self, total: float, unit: str):
-        self._total, self._unit = total, unit
+    def __init__(self, unit: str):
+        self._unit = unit
         self._seen: deque[tuple[float, float]] = deque()
 
-    def words(self, done: float) -> str:
-        """Rate and remaining time, now that so many are done; "" where nothing can be said, or all are."""
+    def words(self, done: float, total: float) -> str:
+        """Rate and remaining time, now that so many of all are done; "" where nothing can be said, or all are."""
         now = time.perf_counter()
         self._seen.append((now, done))
         while len(self._seen) > 2 and self._seen[1][0] < now - WINDOW:
             self._seen.popleft()
         began, before = self._seen[0]
-        if now - began < LEAST or not before < done < self._total:
+        if now - began < LEAST or not before < done < total:
             return ""
-        return rate_words((done - before) / (now - began), self._total - done, self._unit)
+        return rate_words((done - before) / (now - began), total - done, self._unit)
 
 
 def rate_words(rate: float, left: float, unit: str) -> str:

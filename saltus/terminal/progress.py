@@ -40,6 +40,9 @@ class Progress:
 
     `in_terminal`: whether there may be one in a terminal, where bars cannot be inside each other. `unit`: where the
     rate is to be said, what of ("runs"). `picture`: HTML of how things stand, which a notebook shows from time to time.
+
+    Attributes:
+        total: what there is to do; it may change.
     """
 
     def __init__(
@@ -59,8 +62,8 @@ class Progress:
         asked = choice is True or (choice is None and (self._in_notebook or sys.stderr.isatty()))
         self._wanted = asked and (in_terminal or self._in_notebook)
         self._at_once = choice is True
-        self._total, self._text, self._bar, self._task = total, text, None, None
-        self._pace = Pace(total, unit) if unit else None
+        self.total, self._text, self._bar, self._task = total, text, None, None
+        self._pace = Pace(unit) if unit else None
         self._shown: notebook_line.Task | None = None
         self._picture = None if picture is None else notebook_line.Picture(picture)
 
@@ -92,9 +95,9 @@ class Progress:
         if self._call is not None:
             if isinstance(self._call, Listener) and self._pace is not None:
                 self._call.hear(words)
-            self._call(min(done / self._total, 1.0))
+            self._call(min(done / self.total, 1.0))
         if self._shown is not None:
-            self._shown.text, self._shown.fraction = words, min(done / self._total, 1.0)
+            self._shown.text, self._shown.fraction = words, min(done / self.total, 1.0)
             if self._picture is not None and self._shown.seen:
                 self._picture.renew()
         elif self._wanted and not self._in_notebook:
@@ -102,11 +105,11 @@ class Progress:
             if self._bar is None and time.perf_counter() - self._began >= patience:
                 self._start()
             if self._bar is not None and self._task is not None:
-                self._bar.update(self._task, completed=min(done, self._total), description=words)
+                self._bar.update(self._task, completed=min(done, self.total), total=self.total, description=words)
 
     def _words(self, done: float, more: str = "") -> str:
-        text = self._text.format(task=SimpleNamespace(completed=min(done, self._total), total=self._total))
-        pace = "" if self._pace is None else self._pace.words(done)
+        text = self._text.format(task=SimpleNamespace(completed=min(done, self.total), total=self.total))
+        pace = "" if self._pace is None else self._pace.words(done, self.total)
         return "; ".join(filter(None, [text, more, pace]))
 
     def _start(self) -> None:
@@ -118,4 +121,4 @@ class Progress:
         columns += [] if self._pace else [TimeRemainingColumn()]
         self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
         self._bar.start()
-        self._task = self._bar.add_task("", total=self._total)
+        self._task = self._bar.add_task("", total=self.total)

@@ -13,22 +13,22 @@ def clock(monkeypatch):
 
 
 def test_the_rate_is_of_what_was_done_here_and_lately(clock):
-    pace = Pace(1000, "runs")
-    assert pace.words(400) == ""  # done before: that took no time here
+    pace = Pace("runs")
+    assert pace.words(400, 1000) == ""  # done before: that took no time here
     clock[0] += 10
-    assert pace.words(420) == "2 runs/s, 5 min left"  # 580 runs, 290 s
+    assert pace.words(420, 1000) == "2 runs/s, 5 min left"  # 580 runs, 290 s
     clock[0] += WINDOW
-    pace.words(430)
+    pace.words(430, 1000)
     clock[0] += 5
-    assert pace.words(450) == "0.86 runs/s, 11 min left"  # 30 runs in the last 35 s; 550 runs, 642 s
-    assert pace.words(1000) == ""
+    assert pace.words(450, 1000) == "0.86 runs/s, 11 min left"  # 30 runs in the last 35 s; 550 runs, 642 s
+    assert pace.words(1000, 1000) == ""
 
 
 def test_nothing_is_said_of_nothing(clock):
-    pace = Pace(10, "runs")
-    pace.words(0)
+    pace = Pace("runs")
+    pace.words(0, 10)
     clock[0] += 20
-    assert pace.words(0) == ""
+    assert pace.words(0, 10) == ""
 
 
 @pytest.mark.parametrize(
