@@ -25,6 +25,7 @@ from saltus.cli.options import (
     Workers,
     workers_of,
 )
+from saltus.cli.watching import watch_option
 from saltus.errors import OptionError
 from saltus.terminal import screen
 from saltus.terminal.screen import INTERRUPTED
@@ -93,6 +94,16 @@ def sweep(
     save: Results = None,
     csv: Csv = None,
     plot: Plot = None,
+    watch: Annotated[
+        Path | None,
+        typer.Option(
+            "--watch",
+            metavar="F.zarr",
+            help="Show how the sweep stands that fills this store, until it is complete; takes nothing else.",
+            callback=watch_option,
+            is_eager=True,
+        ),
+    ] = None,
 ) -> None:
     """Run a model over a grid of values, in parallel, and measure each run.
 

@@ -17,6 +17,7 @@ DISPLAYS = {
     "EventTable": ("trajectory", "events_html"),
     "ComparisonTable": ("studies", "comparison_html"),
     "SweepTable": ("studies", "sweep_html"),
+    "SweepSoFar": ("studies", "so_far_html"),
     "NumericEquations": ("equations", "equations_html"),
     "ContactLaw": ("laws", "contact_law_html"),
     "Soft": ("laws", "soft_html"),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from saltus.arguments import path_of
+from saltus.errors import OptionError
 from saltus.record.io.sweep_store import Kept, key_of
 from saltus.record.io.sweep_zarr import SweepStore
 from saltus.record.table.sweep_table import NOT_RUN
@@ -47,6 +48,10 @@ class Keeper(Protocol):
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of all runs; of those that were not begun, one that says so."""
+        ...
+
+    def extend(self, points: Sequence[dict[str, Any]]) -> None:
+        """More runs follow. OptionError: there cannot be more."""
         ...
 
     def store_for(self, executor: Executor, *, here: bool) -> SweepStore | None:
@@ -88,7 +93,7 @@ class _InFile:
     """Rows in memory, and in a file where there is one."""
 
     def __init__(self, kept: Kept, points: Sequence[dict[str, Any]], task: Task):
-        self._kept, self._points, self.task = kept, points, task
+        self._kept, self._points, self.task = kept, list(points), task
         self._keys = [key_of(point) for point in points]
         self._lost: dict[int, dict[str, Any]] = {}  # rows that are not to be kept
 
@@ -111,6 +116,10 @@ class _InFile:
     def rows(self) -> list[dict[str, Any]]:
         found = (self._kept.rows.get(key) or self._lost.get(k) for k, key in enumerate(self._keys))
         return [row or {"status": NOT_RUN} for row in found]
+
+    def extend(self, points: Sequence[dict[str, Any]]) -> None:
+        self._points += points
+        self._keys += map(key_of, points)
 
     def store_for(self, executor: Executor, *, here: bool) -> SweepStore | None:
         return None
@@ -150,6 +159,9 @@ class _InStore:
 
     def rows(self) -> list[dict[str, Any]]:
         return self._store.rows()
+
+    def extend(self, points: Sequence[dict[str, Any]]) -> None:
+        raise OptionError("a Zarr store has a fixed number of runs; save those of a refinement in a .json file")
 
     def store_for(self, executor: Executor, *, here: bool) -> SweepStore | None:
         if here or (on_cluster(executor) and not executor.sees(self._store.path)):  # type: ignore[attr-defined]

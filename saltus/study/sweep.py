@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,8 @@ from saltus.study.running import as_dict, run_all
 from saltus.study.sampling import Distributed, sampled
 from saltus.study.settings import Setting, Setup, check_path, of_state
 from saltus.study.side_by_side import group_of, run_side_by_side
+from saltus.study.tally import Tally
+from saltus.terminal.display import notebook_html
 from saltus.terminal.progress import Progress, ProgressChoice
 from saltus.version import __version__
 
@@ -94,6 +96,46 @@ def sweep(
         RecordError: `save` cannot be read or written, or another sweep is writing it.
     """
     cases, points, paths = _points(values, together, samples, sampling, seed)
+    options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample}
+    options |= {"key": key, "ignore": ignore, "workers": workers, "reproducible": reproducible, "save": save}
+    return run_points(model, points, paths, measures, duration, cases=cases, progress=progress, **options)
+
+
+class Rounds(Protocol):
+    """Decides by what came of runs which ones follow.
+
+    Attributes:
+        total: runs at most.
+    """
+
+    total: int
+
+    def next(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Values of more runs, by the rows of all until now; none, and that was all."""
+        ...
+
+
+def run_points(
+    model: ModelSource,
+    points: list[dict[str, Any]],
+    paths: Sequence[str],
+    measures: MeasureChoice | Iterable[MeasureChoice] | Mapping[str, MeasureChoice],
+    duration: float,
+    *,
+    integrator: IntegratorChoice,
+    contact: ContactChoice,
+    timestep: float | None,
+    sample: float | None,
+    key: int | str | None,
+    ignore: Iterable[str],
+    workers: Workers,
+    reproducible: bool,
+    save: str | os.PathLike[str] | None,
+    progress: ProgressChoice,
+    cases: tuple[str, ...] = (),
+    rounds: Rounds | None = None,
+) -> Sweep:
+    """Runs with values by path, a dictionary a run, and those that `rounds` makes follow; see `sweep`."""
     functions = _functions(measures)
     named_measures = _named_measures(functions)
     setup = Setup(_kept_source(model), tuple(words("ignore", ignore)), integrator, contact, timestep, key)
@@ -101,7 +143,7 @@ def sweep(
     sample = None if sample is None else positive("sample", sample)
     base = _check(setup, points, paths)
     own = {name: f for name, f in functions.items() if callable(f)}
-    task = Task(setup, duration, sample, named_measures, together=_side_by_side(points))
+    task = Task(setup, duration, sample, named_measures, together=_side_by_side(points, rounds))
     about = _about(task, base, functions)
     units = _units(functions, named_measures, base)
     with (
@@ -109,7 +151,8 @@ def sweep(
         keeper(save, about, points, paths, cases, dict(zip(functions, units, strict=True)), task) as kept,
     ):
         task = dataclasses.replace(kept.task, **_measuring(own, executor))
-        rows = _run(executor, task, own, points, kept, progress)
+        tally = Tally(points, paths, next(iter(zip(functions, units, strict=True))))
+        rows = _run(executor, task, own, points, kept, progress, tally, rounds)
     return Sweep(
         title=_title(base, setup, duration, paths),
         paths=tuple(paths),
@@ -205,9 +248,10 @@ def _extremes(values: list[Any]) -> list[Any]:
     return odd[:1] or [min(values), max(values)]
 
 
-def _side_by_side(points: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether there are enough runs that may be in one batch."""
-    return len(points) >= SIDE_BY_SIDE * len({group_of(point) for point in points})
+def _side_by_side(points: Sequence[Mapping[str, Any]], rounds: Rounds | None) -> bool:
+    """Whether there are enough runs that may be in one batch; of `rounds`, all must."""
+    groups = len({group_of(point) for point in points})
+    return len(points) >= SIDE_BY_SIDE * groups if rounds is None else groups == 1 and rounds.total >= SIDE_BY_SIDE
 
 
 def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Executor) -> dict[str, Any]:
@@ -301,26 +345,43 @@ def _run(
     executor: Executor,
     task: Task,
     own: Mapping[str, Callable[[Trajectory], float]],
-    points: Sequence[dict[str, Any]],
+    points: list[dict[str, Any]],
     kept: Keeper,
     progress: Any,
+    tally: Tally,
+    rounds: Rounds | None,
 ) -> list[dict[str, Any]]:
     """Run what is not kept yet; the rows of all runs. Ends early at Ctrl-C, with a warning."""
     store = kept.store_for(executor, here=task.whole)
     left = kept.left(blocks=store is not None)
     why = "interrupted"
+    picture = lambda: notebook_html(tally.so_far(kept.rows()))  # noqa: E731
     try:
-        with Progress(progress, len(points), RUNS) as bar:
+        with Progress(progress, rounds.total if rounds else len(points), RUNS, unit="runs", picture=picture) as bar:
+            if dashboard := getattr(executor, "dashboard", ""):
+                bar.note(f"dashboard of the cluster: {dashboard}")
             if left and not on_cluster(executor) and min(executor.slots, len(left)) > 1:
                 _compile(task, points[left[0]])
-            done = kept.count
-            bar.update(done)
-            for numbers, rows in run_all(executor, task, points, left, store):
-                for k, row in zip(numbers, rows, strict=True):
-                    if store is None:
-                        kept.add(k, _with_own(as_dict(row), row.trajectory, own, points[k]))
-                done += len(numbers)
-                bar.update(min(done, len(points)))
+            _count(kept, tally, 0)
+            bar.update(tally.done, tally.words())
+            while True:
+                for numbers, rows in run_all(executor, task, points, left, store):
+                    for k, row in zip(numbers, rows, strict=True):
+                        if store is None:
+                            kept.add(k, _with_own(as_dict(row), row.trajectory, own, points[k]))
+                    tally.add(row.status for row in rows)
+                    bar.update(tally.done, tally.words())
+                more = rounds.next(kept.rows()) if rounds else []
+                if not more:
+                    break
+                before = len(points)
+                points += more
+                kept.extend(more)
+                _count(kept, tally, before)
+                left = [k for k in kept.left(blocks=False) if k >= before]
+            if rounds:
+                bar.total = len(points)
+                bar.update(tally.done, tally.words())
     except KeyboardInterrupt:
         pass
     except ConnectionError as error:
@@ -332,6 +393,13 @@ def _run(
     if missing:
         warn(f"{why}; {len(rows) - missing} of {len(rows)} runs are done")
     return rows
+
+
+def _count(kept: Keeper, tally: Tally, first: int) -> None:
+    """Count what is kept already, from run `first` on."""
+    if kept.count:
+        again = {*kept.left(blocks=False)}
+        tally.add(row["status"] for k, row in enumerate(kept.rows()) if k >= first and k not in again)
 
 
 def _with_own(

@@ -13,12 +13,35 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 PATIENCE = 0.5  # s before a line appears
 TICK = 0.2  # s between its changes
+LOOK = 2.0  # s between pictures
+SHARE = 0.05  # of the time may go into pictures
+FIRST = 0.1, 0.6  # s that a first picture is expected to take, where Matplotlib is loaded, and where it is not
 SMALL = "font-size:12px;line-height:1.6;font-variant-numeric:tabular-nums"
+
+
+class Picture:
+    """A picture below the line, HTML that `make` returns, renewed as often as its share of the time allows."""
+
+    def __init__(self, make: Callable[[], str | None]):
+        self._make, self.html = make, ""
+        self._began, self._due, self._spent = time.perf_counter(), LOOK, 0.0
+        self._last = FIRST["matplotlib" not in sys.modules]
+
+    def renew(self) -> None:
+        """Make it again, if it is time."""
+        began = time.perf_counter()
+        passed = began - self._began
+        if passed >= self._due and self._spent + self._last <= SHARE * passed:
+            self.html = self._make() or ""
+            self._last = time.perf_counter() - began
+            self._spent += self._last
+            self._due = passed + LOOK
 
 
 @dataclass(eq=False)
@@ -27,7 +50,7 @@ class Task:
 
     several: what a number of such tasks is called, with {} for the number, and what they are summed up by; text: what
     is being done; done: what was, once it is over (None: the text); fraction: how much of it is done, if known;
-    about: seconds that it takes, if known; patience: s before it is shown.
+    about: seconds that it takes, if known; patience: s before it is shown; picture: below the line, until it is over.
     """
 
     several: str
@@ -36,6 +59,7 @@ class Task:
     fraction: float | None = None
     about: float | None = None
     patience: float = PATIENCE
+    picture: Picture | None = None
     began: float = field(default_factory=time.perf_counter)
     seen: bool = False
 
@@ -64,6 +88,7 @@ class Line:
         self._id = uuid.uuid4().hex
         self._sums: dict[str, Sum] = {}
         self._shown = False
+        self._picture_id, self._picture = uuid.uuid4().hex, ""  # what is below the line
 
     def show(self, now: float) -> None:
         """Show what goes on, if it has gone on for long enough."""
@@ -75,6 +100,7 @@ class Line:
         outer = waiting[0]
         words = "; ".join(task.text for task in waiting)
         self._publish(live_html(words, outer.part(now), now - outer.began), words)
+        self._show_picture(outer.picture.html if outer.picture is not None else "")
 
     def over(self, task: Task, now: float) -> None:
         """A task is over; the line settles with the last one."""
@@ -86,13 +112,23 @@ class Line:
         if self._shown and not self.tasks:
             words = "; ".join(map(_settled, self._sums.items()))
             self._publish(f'<div style="{SMALL};opacity:.65">{html.escape(words)}</div>', words)
+            self._show_picture("")
 
     def _publish(self, text: str, words: str) -> None:
+        self._display(text, words, self._id, update=self._shown)
+        self._shown = True
+
+    def _show_picture(self, text: str) -> None:
+        """Show another picture in the place of the last one; "": none."""
+        if text != self._picture:
+            self._display(text or "<div></div>", "", self._picture_id, update=bool(self._picture))
+            self._picture = text
+
+    def _display(self, text: str, words: str, name: str, *, update: bool) -> None:
         from IPython.display import display
 
         data = {"text/html": text, "text/plain": words}
-        self.context.copy().run(display, data, raw=True, display_id=self._id, update=self._shown)
-        self._shown = True
+        self.context.copy().run(display, data, raw=True, display_id=name, update=update)
 
 
 def live_html(words: str, fraction: float | None, seconds: float) -> str:

@@ -6,10 +6,11 @@ import sys
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from saltus.errors import OptionError
 from saltus.terminal import notebook_line
+from saltus.terminal.pace import Pace
 
 PATIENCE = 1.0  # s before a bar appears in a terminal
 SIMULATED = "simulated {task.completed:.2f} of {task.total:g} s"
@@ -20,13 +21,40 @@ DRAWN = "drawn {task.completed:.0f} of {task.total:.0f} frames"
 ProgressChoice: TypeAlias = bool | Callable[[float], object] | None
 
 
-class Progress:
-    """A bar, or calls of a function; `choice` is which, and `text` what the bar says, in Rich's format.
+class Listener:
+    """A function of the fraction done that hears in words, too, how things stand."""
 
-    `in_terminal`: whether there may be one in a terminal, where bars cannot be inside each other.
+    def __call__(self, fraction: float) -> None:
+        """So much is done."""
+
+    def hear(self, words: str) -> None:
+        """How things stand, before each call, where the rate is known too."""
+
+    def note(self, line: str) -> None:
+        """Something to be said once."""
+
+
+class Progress:
+    """A bar, or calls of a function; `choice` is which, and `text` what the bar says, with {task.completed} and
+    {task.total}.
+
+    `in_terminal`: whether there may be one in a terminal, where bars cannot be inside each other. `unit`: where the
+    rate is to be said, what of ("runs"). `picture`: HTML of how things stand, which a notebook shows from time to time.
+
+    Attributes:
+        total: what there is to do; it may change.
     """
 
-    def __init__(self, choice: ProgressChoice, total: float, text: str = SIMULATED, *, in_terminal: bool = True):
+    def __init__(
+        self,
+        choice: ProgressChoice,
+        total: float,
+        text: str = SIMULATED,
+        *,
+        in_terminal: bool = True,
+        unit: str = "",
+        picture: Callable[[], str | None] | None = None,
+    ):
         if not (choice is None or isinstance(choice, bool) or callable(choice)):
             raise OptionError(f"progress must be True, False, None or a function, got {choice!r}")
         self._call = choice if callable(choice) else None
@@ -34,15 +62,18 @@ class Progress:
         asked = choice is True or (choice is None and (self._in_notebook or sys.stderr.isatty()))
         self._wanted = asked and (in_terminal or self._in_notebook)
         self._at_once = choice is True
-        self._total, self._text, self._bar, self._task = total, text, None, None
+        self.total, self._text, self._bar, self._task = total, text, None, None
+        self._pace = Pace(unit) if unit else None
         self._shown: notebook_line.Task | None = None
+        self._picture = None if picture is None else notebook_line.Picture(picture)
 
     def __enter__(self) -> Progress:
         self._began = time.perf_counter()
         if self._wanted and self._in_notebook:
             patience = 0.0 if self._at_once else notebook_line.PATIENCE
             several = f"{self._text.split(' ')[0]}, {{}} times,"
-            self._shown = notebook_line.begin(notebook_line.Task(several, self._words(0.0), patience=patience))
+            task = notebook_line.Task(several, self._words(0.0), patience=patience, picture=self._picture)
+            self._shown = notebook_line.begin(task)
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -51,28 +82,43 @@ class Progress:
         if self._shown is not None:
             notebook_line.end(self._shown)
 
-    def update(self, done: float) -> None:
-        """`done` of the total are done."""
+    def note(self, line: str) -> None:
+        """Say something once, on stderr, to those who see progress in words."""
+        if isinstance(self._call, Listener):
+            self._call.note(line)
+        elif self._wanted:
+            print(line, file=sys.stderr, flush=True)
+
+    def update(self, done: float, more: str = "") -> None:
+        """`done` of the total are done; `more`: what else is to be known, in words."""
+        words = self._words(done, more)
         if self._call is not None:
-            self._call(min(done / self._total, 1.0))
+            if isinstance(self._call, Listener) and self._pace is not None:
+                self._call.hear(words)
+            self._call(min(done / self.total, 1.0))
         if self._shown is not None:
-            self._shown.text, self._shown.fraction = self._words(done), min(done / self._total, 1.0)
+            self._shown.text, self._shown.fraction = words, min(done / self.total, 1.0)
+            if self._picture is not None and self._shown.seen:
+                self._picture.renew()
         elif self._wanted and not self._in_notebook:
             patience = 0.0 if self._at_once else PATIENCE
             if self._bar is None and time.perf_counter() - self._began >= patience:
                 self._start()
             if self._bar is not None and self._task is not None:
-                self._bar.update(self._task, completed=min(done, self._total))
+                self._bar.update(self._task, completed=min(done, self.total), total=self.total, description=words)
 
-    def _words(self, done: float) -> str:
-        return self._text.format(task=SimpleNamespace(completed=min(done, self._total), total=self._total))
+    def _words(self, done: float, more: str = "") -> str:
+        text = self._text.format(task=SimpleNamespace(completed=min(done, self.total), total=self.total))
+        pace = "" if self._pace is None else self._pace.words(done, self.total)
+        return "; ".join(filter(None, [text, more, pace]))
 
     def _start(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        columns = (TextColumn(self._text), BarColumn(), TimeRemainingColumn())
+        columns: list[Any] = [TextColumn("{task.description}"), BarColumn(None if self._pace else 40)]
+        columns += [] if self._pace else [TimeRemainingColumn()]
         self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
         self._bar.start()
-        self._task = self._bar.add_task("run", total=self._total)
+        self._task = self._bar.add_task("", total=self.total)

@@ -16,6 +16,7 @@ from saltus.errors import SaltusWarning
 from saltus.terminal.compiling import compile_progress, in_words
 from saltus.terminal.compiling import purpose as purpose
 from saltus.terminal.display import count as count
+from saltus.terminal.progress import Listener
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0  # s before the progress of a run is shown
 INTERRUPTED = 130  # exit code of a command that Ctrl-C ended
 WIDTH = 120  # columns where the output is no terminal
+TEXT = 72  # columns beside a bar
 SHOWN = 4  # names of things before "and so many more"
 
 
@@ -111,13 +113,21 @@ class Activity:
 
     def progress(self, what: str) -> Callable[[float], None]:
         """A function of the fraction done, that shows it if it takes longer than a moment."""
-        began = time.perf_counter()
+        return _Shown(self, what)
 
-        def update(fraction: float) -> None:
-            if self._terminal and (what in self._tasks or time.perf_counter() - began > PATIENCE):
-                self._update(what, fraction)
+    def update(self, what: str, began: float, fraction: float, words: str) -> None:
+        """Show so much of `what`, if it began longer than a moment ago; `words`: how it stands, if known."""
+        if self._terminal and (what in self._tasks or time.perf_counter() - began > PATIENCE):
+            self._update(what, fraction)
+            if words:
+                self._live.update(self._tasks[what], description=words)
 
-        return update
+    def note(self, line: str) -> None:
+        """A line on stderr, above what moves."""
+        if self._live is not None:
+            self._live.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            say(line)
 
     def show(self, what: str) -> None:
         """Show `what` in the terminal, without a fraction, until it is over."""
@@ -156,11 +166,30 @@ class Activity:
             self._compiling = None
 
 
+class _Shown(Listener):
+    """Passes on to an Activity how one thing stands."""
+
+    def __init__(self, activity: Activity, what: str):
+        self._activity, self._what = activity, what
+        self._began, self._words = time.perf_counter(), ""
+
+    def __call__(self, fraction: float) -> None:
+        self._activity.update(self._what, self._began, fraction, self._words)
+
+    def hear(self, words: str) -> None:
+        self._words = words
+
+    def note(self, line: str) -> None:
+        self._activity.note(line)
+
+
 def _live_line() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30), TimeElapsedColumn())
-    live = Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    width = min(max(console.width - TEXT, 8), 30)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=width), TimeElapsedColumn())
+    live = Progress(*columns, console=console, transient=True)
     live.start()
     return live

@@ -104,6 +104,21 @@ def test_tasks_of_a_cell_share_its_line(shell):
     assert shell.words()[-1].startswith("compiled energy in ") and len({shown[0] for shown in shell.shown}) == 2
 
 
+def test_a_picture_stands_below_the_line_until_it_is_over(shell, monkeypatch):
+    monkeypatch.setattr(notebook_line, "LOOK", 0.0)
+    monkeypatch.setattr(notebook_line, "SHARE", float("inf"))
+    pictures = iter("abc")
+    with Progress(True, 3.0, "ran {task.completed:.0f}", picture=lambda: f"<p>{next(pictures)}</p>") as progress:
+        until(lambda: shell.shown)
+        for k, letter in enumerate("abc"):
+            progress.update(k + 1.0)
+            until(lambda letter=letter: any(f"<p>{letter}</p>" == html for *_, html in shell.shown))
+    line = shell.shown[0][0]
+    below = [shown for shown in shell.shown if shown[0] != line]
+    assert len({shown[0] for shown in below}) == 1 and [shown[1] for shown in below] == [False, True, True, True]
+    assert [shown[3] for shown in below] == ["<p>a</p>", "<p>b</p>", "<p>c</p>", "<div></div>"]
+
+
 def test_a_run_within_a_run_has_no_line(shell):
     with Progress(True, 8.0, "compared {task.completed:.0f} of {task.total:.0f} runs", in_terminal=False) as outer:
         with Progress(True, 1.0) as inner:

@@ -19,7 +19,7 @@ from saltus.errors import OptionError, RecordError
 from saltus.record.files.atomic_write import reason_of
 from saltus.record.files.lock import FileLock
 from saltus.record.io.sweep_store import plain
-from saltus.record.table.sweep_table import DONE, NOT_RUN, text_of
+from saltus.record.table.sweep_table import DONE, FAILED, NOT_RUN, text_of
 
 if TYPE_CHECKING:
     import xarray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FORMAT = "saltus sweep 2"
 ATTRIBUTE = "saltus_sweep"
 RUN, STATUS, NOTE = "run", "status", "note"
-STATUSES = (NOT_RUN, DONE, "diverged", "stopped", "refused", "lost")
+STATUSES = (NOT_RUN, DONE, *FAILED)
 LONGEST = 400  # bytes of a note
 OWN = (RUN, STATUS, NOTE, "case")
 
@@ -206,6 +206,15 @@ def open_dataset(path: str | os.PathLike[str]) -> xarray.Dataset:
     made[NOTE] = RUN, np.array([_text(row) for row in raw[NOTE].values], dtype=str)
     made[STATUS] = RUN, np.array(STATUSES)[raw[STATUS].values]
     return raw.drop_vars([*made]).assign(made).set_coords([*values, STATUS])
+
+
+def block_times(path: str | os.PathLike[str]) -> dict[int, float]:
+    """When each block was written, by its number: times of files (s)."""
+    try:
+        with os.scandir(os.path.join(path, STATUS, "c")) as files:
+            return {int(file.name): file.stat().st_mtime for file in files if file.name.isdecimal()}
+    except FileNotFoundError:  # nothing is written yet
+        return {}
 
 
 def name_of(path: str) -> str:

@@ -18,7 +18,8 @@ from saltus.errors import OptionError
 from saltus.record.files.atomic_write import write_whole
 from saltus.terminal.display import notebook_html
 
-DONE, NOT_RUN = "done", "not run"  # other words of a row's status: diverged, stopped, refused, lost
+DONE, NOT_RUN = "done", "not run"
+FAILED = ("diverged", "stopped", "refused", "lost")  # other words of a row's status
 CASE = "case"  # the column of cases' names
 
 

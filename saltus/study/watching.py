@@ -1,0 +1,160 @@
+"""How a sweep stands whose results go to a Zarr store, seen from any process that can read the store."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.arguments import path_of, positive
+from saltus.errors import RecordError
+from saltus.record.files.atomic_write import reason_of
+from saltus.record.io.sweep_zarr import ATTRIBUTE, FORMAT, STATUS, STATUSES, block_times
+from saltus.record.table.sweep_table import DONE, FAILED, NOT_RUN
+from saltus.study.tally import failures
+from saltus.terminal.pace import rate_words, time_words
+
+WINDOW = 60.0  # s before the last result that count for the rate
+BLOCKS = 6  # that count for it at least
+QUIET = 60.0  # s without a result that are worth mentioning
+SHARE = 10  # times as long as a look took, before the next one
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a sweep stands.
+
+    Attributes:
+        title: what is run, in a line.
+        total, finished: numbers of runs: all, and those that are over, whatever came of them.
+        failed: how many did not finish, by why: "diverged", "stopped", "refused", "lost".
+        measures: least, median and greatest value of each measure so far, by its name; nan where there is none.
+        units: SI units of the measures, by name.
+        rate: runs per second lately; nan where too few are finished.
+        quiet: s since the last result.
+    """
+
+    title: str
+    total: int
+    finished: int
+    failed: dict[str, int]
+    measures: dict[str, tuple[float, float, float]]
+    units: dict[str, str]
+    rate: float
+    quiet: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs are over."""
+        return self.finished == self.total
+
+    @property
+    def left(self) -> float:
+        """Seconds that the rest will take at this rate; nan where there is none."""
+        return (self.total - self.finished) / self.rate if self.rate > 0 else float("nan")
+
+    def __str__(self) -> str:
+        parts = [f"finished {self.finished} of {self.total} runs", failures(self.failed)]
+        if not self.complete and self.quiet > QUIET:
+            parts.append(f"the last result came {time_words(self.quiet)} ago")
+        elif not self.complete and self.rate > 0:
+            parts.append(rate_words(self.rate, self.total - self.finished, "runs"))
+        return "; ".join(filter(None, parts))
+
+
+def standing(path: str | os.PathLike[str]) -> Standing:
+    """How the sweep stands that fills the Zarr store at `path`, or has filled it.
+
+    Raises:
+        RecordError: it is not the store of a sweep.
+    """
+    import zarr
+
+    _check(path)
+    try:
+        group = zarr.open_group(path, mode="r")
+        if ATTRIBUTE not in group.attrs:
+            raise ValueError("it is another Zarr store")
+        header = json.loads(str(group.attrs[ATTRIBUTE]))
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']!r}")
+        about, block = header["about"], int(header["block"])
+        status = _array(group, STATUS)  # before the measures, which are written before it
+        columns = {name: _array(group, name) for name in about["measures"]}
+        units = {name: str(group[name].attrs.get("units", "")) for name in columns}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecordError(path, f"not a sweep: {reason_of(error)}", action="read", what="sweep") from error
+    counts = Counter({word: int(np.sum(status == k)) for k, word in enumerate(STATUSES)})
+    done = status == STATUSES.index(DONE)
+    return Standing(
+        title=f"{about['model'].rpartition(' ')[0]}, {about['duration']:g} s",
+        total=len(status),
+        finished=len(status) - counts[NOT_RUN],
+        failed={word: counts[word] for word in FAILED if counts[word]},
+        measures={name: _range(column[done]) for name, column in columns.items()},
+        units=units,
+        **_pace(block_times(path), block, len(status)),
+    )
+
+
+def watch(path: str | os.PathLike[str], every: float = 1.0) -> Iterator[Standing]:
+    """How the sweep stands now and from time to time, until it is complete; `every`: s between looks, at least.
+
+    Raises:
+        OptionError: `every` is not a positive number.
+        RecordError: there is no store of a sweep at `path`.
+    """
+    every = positive("every", every)
+    while True:
+        began = time.perf_counter()
+        found = standing(path)
+        yield found
+        if found.complete:
+            return
+        time.sleep(max(every, SHARE * (time.perf_counter() - began)))
+
+
+def _check(path: str | os.PathLike[str]) -> None:
+    """RecordError, in plain words, for what is no store at first sight."""
+    folder = path_of("path", path)
+    why = ""
+    if not os.path.exists(folder):
+        why = "there is nothing"
+    elif not os.path.isdir(folder):
+        why = "it is a file; expected the Zarr store of a sweep, a folder that --save NAME.zarr makes"
+    elif not os.path.isfile(os.path.join(folder, "zarr.json")):
+        why = "the folder is not the Zarr store of a sweep"
+    if why:
+        raise RecordError(folder, why, action="read", what="sweep")
+
+
+def _array(group: Any, name: str) -> NDArray[Any]:
+    return np.asarray(group[name][:])
+
+
+def _range(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Least, median and greatest of the numbers that are finite."""
+    good = values[np.isfinite(values)]
+    if not len(good):
+        return (float("nan"),) * 3
+    return float(good.min()), float(np.median(good)), float(good.max())
+
+
+def _pace(blocks: dict[int, float], size: int, count: int) -> dict[str, float]:
+    """Rate and time since the last result, by when the blocks were written, by their numbers."""
+    if not blocks:
+        return {"rate": float("nan"), "quiet": 0.0}
+    order = sorted(blocks, key=lambda k: (blocks[k], k))
+    last = blocks[order[-1]]
+    recent = sum(blocks[k] > last - WINDOW for k in order)
+    counted = order[-max(recent, BLOCKS) :]  # the first of them begins the time
+    seconds = last - blocks[counted[0]]
+    runs = sum(min(size, count - k * size) for k in counted[1:])
+    return {"rate": runs / seconds if seconds > 0 else float("nan"), "quiet": max(time.time() - last, 0.0)}
