@@ -35,7 +35,9 @@ RANGES = {
 MEASURES = ("qpos[theta].max", "energy_drift")
 REPEATS = 5
 WORKERS = 2
-LOOK = 1.0  # s from look to look at the scheduler
+LOOKS = 8  # at the scheduler, spread over the runs
+LOG = 10  # messages to each worker that Dask keeps, as docs/howto/cluster.md has it
+BURST = 300  # chunks that do nothing, for the scheduler's work on each
 WAIT = 60.0  # s in which scheduler and workers begin and end
 ALIKE = 1e-12  # the same operations, compiled for lanes: rounding, relative to the largest value
 
@@ -79,7 +81,8 @@ class OnCluster:
 
     `seconds`: from the first chunk's begin to the last one's end; `computing`: of all workers together, in chunks;
     `idle`: the share of the workers' time that is not; `lost`: that time for each chunk (s); `scheduler`: the processor
-    time that the scheduler spends on a chunk (s); `values`: bytes that a run's values are in a message.
+    time that the scheduler spends on a chunk (s), without what it does at rest; `values`: bytes that a run's values are
+    in a message.
     """
 
     workers: int
@@ -216,6 +219,7 @@ def running_cluster(folder: Path) -> Iterator[str]:
     file = folder / "scheduler.json"
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment["DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH"] = str(LOG)
     with open(folder / "cluster.log", "w+", encoding="utf-8") as log:
 
         def start(module: str, *options: str) -> subprocess.Popen[bytes]:
@@ -266,23 +270,39 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
         def look(fraction: float) -> None:
             moments.append(time.perf_counter())
             show(fraction)
-            if not looks or fraction == 1 or moments[-1] - last[0] > LOOK:
+            if fraction * LOOKS >= len(looks):
                 now = client.run_on_scheduler(scheduler_now)
                 looks.append(Look(round(fraction * n), now["tasks"], now["memory"]))
-                last[0] = time.perf_counter()
 
-        last = [0.0]
         table = _sweep(n, path, client, look)
         after = client.run_on_scheduler(scheduler_now)
+        chunks = after["chunks"] - before["chunks"]
+        spent = measure_scheduler(client, n // chunks)
     if set(table.status) != {"done"}:
         raise SaltusError(f"not all runs of the sweep are done: {', '.join(sorted(set(table.status)))}")
-    seconds, chunks = moments[-1] - moments[0], after["chunks"] - before["chunks"]
+    seconds = moments[-1] - moments[0]
     computing = after["computing"] - before["computing"]
     lost = WORKERS * seconds - computing
     values = len(pickle.dumps(points(1000))) / 1000
-    spent = (after["processor"] - before["processor"]) / chunks
     idle = lost / (WORKERS * seconds)
     return OnCluster(WORKERS, n, chunks, seconds, computing, idle, lost / chunks, spent, values, looks)
+
+
+def measure_scheduler(client: Any, size: int) -> float:
+    """Processor time (s) that the scheduler spends on a chunk of so many runs, whose workers do nothing with them."""
+    from saltus.study.executor import make_executor
+
+    given = points(size)
+    with make_executor(client) as executor:
+        before = client.run_on_scheduler(scheduler_now)
+        for k in range(BURST):
+            executor.submit(k, len, given)
+            if k >= 2 * WORKERS:
+                executor.next()
+        for _ in range(2 * WORKERS):
+            executor.next()
+        after = client.run_on_scheduler(scheduler_now)
+    return (after["processor"] - before["processor"]) / BURST
 
 
 def scheduler_now(dask_scheduler: Any) -> dict[str, Any]:
