@@ -147,6 +147,21 @@ def start(quick: Quick = False, json: Json = None) -> None:
 
 
 @bench_app.command()
+def sweep(
+    quick: Quick = False,
+    json: Json = None,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", metavar="N", help="Number of runs on the cluster (default: 131072).", min=256),
+    ] = None,
+) -> None:
+    """Sweeps of short runs: side by side against one by one, on a cluster, their store and what memory they need."""
+    from saltus.bench.sweep import bench_sweep
+
+    bench_sweep(quick=quick, n=n, json_path=json)
+
+
+@bench_app.command()
 def orientations(
     links: Annotated[
         int | None, typer.Option(metavar="N", help="Largest number of links (default: 10; with --quick: 2).", min=1)
