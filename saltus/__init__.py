@@ -26,6 +26,7 @@ _HOME = {
     "resume": "saltus.simulate.resume",
     "compare": "saltus.study.compare",
     "Comparison": "saltus.record.comparison",
+    "refine": "saltus.study.refine",
     "sweep": "saltus.study.sweep",
     "Sweep": "saltus.record.sweep",
     "contact_law": "saltus.simulate.soft_contact.analysis",
@@ -101,6 +102,7 @@ __all__ = [
     "models",
     "n_link",
     "page",
+    "refine",
     "resume",
     "simulate",
     "sweep",
@@ -143,6 +145,7 @@ if TYPE_CHECKING:
     from saltus.simulate.simulation import Simulation
     from saltus.simulate.soft_contact.analysis import ContactLaw, contact_law, contact_parameters
     from saltus.study.compare import compare
+    from saltus.study.refine import refine
     from saltus.study.sweep import sweep
     from saltus.symbolic.equations import Equations, derive
 

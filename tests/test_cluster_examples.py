@@ -1,7 +1,8 @@
 """The files of examples/cluster: what they name exists, and the batch script runs as it stands.
 
 References: the options that `dask scheduler` and `dask worker` themselves declare; the fields of a compose file by the
-Compose Specification, of manifests by Kubernetes and the schema of dask-kubernetes' DaskCluster, as far as they are used.
+Compose Specification, of manifests by Kubernetes and the schema of dask-kubernetes' DaskCluster, as far as they are
+used.
 """
 
 import os
@@ -90,7 +91,7 @@ def test_kubernetes():
     (worker,) = cluster["spec"]["worker"]["spec"]["containers"]
     (scheduler,) = cluster["spec"]["scheduler"]["spec"]["containers"]
     assert worker["image"] == scheduler["image"]
-    assert require_dask(worker["args"])["nthreads"] == 1 and require_dask(scheduler["args"])["host"] == ("0.0.0.0",)
+    assert require_dask(worker["args"])["nthreads"] == 1 and require_dask(scheduler["args"])["host"] == "0.0.0.0"
     assert worker["resources"]["requests"] == worker["resources"]["limits"]
     (volume,) = cluster["spec"]["worker"]["spec"]["volumes"]
     assert worker["volumeMounts"] == [{"name": volume["name"], "mountPath": "/results"}]
@@ -147,9 +148,8 @@ def test_the_batch_script_runs(tmp_path):
     slurm = {"SLURM_JOB_ID": str(os.getpid()), "SLURM_NTASKS": "2", "HOME": str(home), "TMPDIR": str(tmp_path)}
     values = ["pendulum", "--set", "qpos[theta]=linspace(0.1,1,200)", "--measure", "qpos[theta].max"]
     script = ["bash", str(FILES / "sweep.slurm"), *values, "--duration", "1", "--save", "swings.zarr"]
-    result = subprocess.run(
-        script, cwd=tmp_path, env={**os.environ, **slurm, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=300
-    )
+    own = {**os.environ, **slurm, "PYTHONPATH": paths}
+    result = subprocess.run(script, cwd=tmp_path, env=own, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr[-3000:]
     with open_dataset(tmp_path / "swings.zarr") as data:
         assert set(data.status.values) == {"done"} and data.sizes["run"] == 200

@@ -263,7 +263,7 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
     with distributed.Client(address, set_as_default=False) as client:
         client.wait_for_workers(WORKERS, timeout=WAIT)
         _sweep(256, None, client)  # compiles
-        before = client.run_on_scheduler(scheduler_now)
+        before: Any = client.run_on_scheduler(scheduler_now)
         looks: list[Look] = []
         moments: list[float] = []
 
@@ -271,11 +271,11 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
             moments.append(time.perf_counter())
             show(fraction)
             if fraction * LOOKS >= len(looks):
-                now = client.run_on_scheduler(scheduler_now)
+                now: Any = client.run_on_scheduler(scheduler_now)
                 looks.append(Look(round(fraction * n), now["tasks"], now["memory"]))
 
         table = _sweep(n, path, client, look)
-        after = client.run_on_scheduler(scheduler_now)
+        after: Any = client.run_on_scheduler(scheduler_now)
         chunks = after["chunks"] - before["chunks"]
         spent = measure_scheduler(client, n // chunks)
     if set(table.status) != {"done"}:
@@ -294,14 +294,14 @@ def measure_scheduler(client: Any, size: int) -> float:
 
     given = points(size)
     with make_executor(client) as executor:
-        before = client.run_on_scheduler(scheduler_now)
+        before: Any = client.run_on_scheduler(scheduler_now)
         for k in range(BURST):
             executor.submit(k, len, given)
             if k >= 2 * WORKERS:
                 executor.next()
         for _ in range(2 * WORKERS):
             executor.next()
-        after = client.run_on_scheduler(scheduler_now)
+        after: Any = client.run_on_scheduler(scheduler_now)
     return (after["processor"] - before["processor"]) / BURST
 
 

@@ -98,7 +98,8 @@ class _Rounds:
         self._points = self._cells.first()
         if len(self._points) > self.total:
             raise OptionError(
-                f"runs: {self.total} are fewer than the {len(self._points)} of the first grid; give more, or a lower start"
+                f"runs: {self.total} are fewer than the {len(self._points)} of the first grid; give more, or a lower "
+                "start"
             )
         return [self._values(point) for point in self._points]
 

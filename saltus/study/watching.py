@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections import Counter
@@ -143,7 +144,7 @@ def _range(values: NDArray[np.float64]) -> tuple[float, float, float]:
     """Least, median and greatest of the numbers that are finite."""
     good = values[np.isfinite(values)]
     if not len(good):
-        return (float("nan"),) * 3
+        return math.nan, math.nan, math.nan
     return float(good.min()), float(np.median(good)), float(good.max())
 
 
