@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from saltus.study.workers import Here, Lost, Processes, worker_count
 
-if TYPE_CHECKING:
-    from distributed import Client
-
-    #: How many processes (None: one a CPU), the address of a Dask scheduler, or a client of one.
-    Workers: TypeAlias = int | str | Client | None
-else:
-    Workers: TypeAlias = Any
-
 TRIES = 2  # of a job whose process ended
+
+
+class DaskClient(Protocol):
+    """A `distributed.Client`."""
+
+    @property
+    def dashboard_link(self) -> str | None:
+        """The address of the scheduler's page."""
+        ...
+
+
+#: How many processes (None: one a CPU), the address of a Dask scheduler, or a client of one.
+Workers: TypeAlias = int | str | DaskClient | None
 
 
 class Executor(Protocol):

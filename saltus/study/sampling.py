@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from saltus.arguments import whole_number
 from saltus.errors import OptionError
@@ -23,7 +23,7 @@ METHODS = ("random", "sobol", "latin")
 class Distributed(Protocol):
     """Anything with quantiles."""
 
-    def ppf(self, q: Any, /) -> Any:
+    def ppf(self, q: NDArray[np.float64], /) -> ArrayLike:
         """The values below which a number lies with the probabilities `q`."""
         ...
 
