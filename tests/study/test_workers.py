@@ -5,11 +5,14 @@ The results are those of the same functions called here; functions of the standa
 
 import math
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import saltus
 from saltus.errors import OptionError
 from saltus.study import executor
 from saltus.study.workers import Lost, worker_count
@@ -68,3 +71,10 @@ def test_how_many():
     for wrong in (0, -1, 1.5):
         with pytest.raises(OptionError, match="whole number" if wrong == 1.5 else "at least 1"):
             worker_count(wrong)
+
+
+def test_there_is_no_other_way_to_many_processes():
+    """What runs simulations elsewhere is the executor."""
+    root = Path(saltus.__file__).parent
+    texts = {path.relative_to(root): path.read_text(encoding="utf-8") for path in root.rglob("*.py")}
+    assert not [path for path, text in texts.items() if re.search("multiprocessing|ProcessPoolExecutor", text)]
