@@ -150,6 +150,19 @@ def test_a_store_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
         sweep("pendulum", values | {ANGLE: np.linspace(0, 1, 20)}, save=tmp_path / "cut.zarr", **arguments)
 
 
+def test_a_store_that_was_not_finished_is_made_anew(tmp_path, monkeypatch):
+    arguments = {"measures": ["qpos[theta].final"], "duration": 0.1, "workers": 1, "save": tmp_path / "s.zarr"}
+
+    def cut(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("saltus.record.io.sweep_zarr._word", cut)
+        sweep("pendulum", {ANGLE: [0.1, 0.2]}, **arguments)
+    assert set(sweep("pendulum", {ANGLE: [0.1, 0.2]}, **arguments).status) == {"done"}
+    assert not (tmp_path / "s.zarr.new").exists()
+
+
 def files_of(folder):
     return {str(f.relative_to(folder)): f.read_bytes() for f in folder.rglob("*") if f.is_file()}
 

@@ -70,9 +70,16 @@ class SweepStore:
                 store._check(header, values, paths)
             else:
                 store._create(header, values, paths, cases, measures)
+                os.replace(store._unfinished, store.path)
+                store._group = None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RecordError(path, reason_of(error), what="sweep") from error
         return store
+
+    @property
+    def _unfinished(self) -> str:
+        """Where the store is made, so that it is there as a whole or not at all."""
+        return f"{self.path}.new"
 
     @property
     def group(self) -> Any:
@@ -119,7 +126,7 @@ class SweepStore:
         if taken := {*names, *measures} & {*OWN}:
             raise OptionError(f"the store has a variable {sorted(taken)[0]!r} of its own; name the measure")
         attributes: dict[str, Any] = {ATTRIBUTE: json.dumps(header)}
-        self._group = group = zarr.open_group(self.path, mode="w-", zarr_format=3, attributes=attributes)
+        group = zarr.open_group(self._unfinished, mode="w", zarr_format=3, attributes=attributes)
         n, block = self.count, min(self.block, max(self.count, 1))
         columns = {name: _column(path, values) for name, path in zip(names, paths, strict=True)}
         if cases:
