@@ -22,7 +22,7 @@ from saltus.study.sampling import Uniform
 
 pytest.importorskip("distributed")
 KILLS = int(os.environ.get("SALTUS_KILLS", "3"))
-RUNS = int(os.environ.get("SALTUS_RUNS", str(40 * 1024)))
+RUNS = int(os.environ.get("SALTUS_RUNS", str(120 * 1024)))
 KINDS = ("worker", "scheduler", "client")
 CLIENT = """
 import json, sys, saltus
@@ -105,7 +105,7 @@ def test_kills_at_random_lose_nothing(tmp_path):
             complete = processes.keep_up()
             if kills and not complete and time.monotonic() > due:
                 processes.kill(kills.pop())
-                due = time.monotonic() + random.uniform(1.0, 8.0)
+                due = time.monotonic() + random.uniform(1.0, 6.0)
             time.sleep(0.2)
             assert time.monotonic() - began < 240.0 + 30.0 * len(KINDS) * KILLS, "it does not come to its end"
     finally:
