@@ -36,7 +36,6 @@ MEASURES = ("qpos[theta].max", "energy_drift")
 REPEATS = 5
 WORKERS = 2
 LOOKS = 8  # at the scheduler, spread over the runs
-LOG = 10  # messages to each worker that Dask keeps, as docs/howto/cluster.md has it
 BURST = 300  # chunks that do nothing, for the scheduler's work on each
 WAIT = 60.0  # s in which scheduler and workers begin and end
 ALIKE = 1e-12  # the same operations, compiled for lanes: rounding, relative to the largest value
@@ -81,8 +80,8 @@ class OnCluster:
 
     `seconds`: from the first chunk's begin to the last one's end; `computing`: of all workers together, in chunks;
     `idle`: the share of the workers' time that is not; `lost`: that time for each chunk (s); `scheduler`: the processor
-    time that the scheduler spends on a chunk (s), without what it does at rest; `values`: bytes that a run's values are
-    in a message.
+    time that the scheduler spends on a chunk (s), without what it does at rest; `message`: bytes that say which runs
+    a chunk has.
     """
 
     workers: int
@@ -93,7 +92,7 @@ class OnCluster:
     idle: float
     lost: float
     scheduler: float
-    values: float
+    message: int
     looks: list[Look]
 
 
@@ -219,7 +218,6 @@ def running_cluster(folder: Path) -> Iterator[str]:
     file = folder / "scheduler.json"
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    environment["DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH"] = str(LOG)
     with open(folder / "cluster.log", "w+", encoding="utf-8") as log:
 
         def start(module: str, *options: str) -> subprocess.Popen[bytes]:
@@ -260,6 +258,8 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
     """A sweep of n runs whose workers write into a store."""
     import distributed
 
+    from saltus.study.keeping import BLOCKS
+
     with distributed.Client(address, set_as_default=False) as client:
         client.wait_for_workers(WORKERS, timeout=WAIT)
         _sweep(256, None, client)  # compiles
@@ -277,32 +277,36 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
         table = _sweep(n, path, client, look)
         after: Any = client.run_on_scheduler(scheduler_now)
         chunks = after["chunks"] - before["chunks"]
-        spent = measure_scheduler(client, n // chunks)
+        job = None, tuple(range(max(1, n // chunks // BLOCKS[True])))  # what a chunk is, in a message
+        spent = measure_scheduler(client, job)
     if set(table.status) != {"done"}:
         raise SaltusError(f"not all runs of the sweep are done: {', '.join(sorted(set(table.status)))}")
     seconds = moments[-1] - moments[0]
     computing = after["computing"] - before["computing"]
     lost = WORKERS * seconds - computing
-    values = len(pickle.dumps(points(1000))) / 1000
+    message = len(pickle.dumps(job))
     idle = lost / (WORKERS * seconds)
-    return OnCluster(WORKERS, n, chunks, seconds, computing, idle, lost / chunks, spent, values, looks)
+    return OnCluster(WORKERS, n, chunks, seconds, computing, idle, lost / chunks, spent, message, looks)
 
 
-def measure_scheduler(client: Any, size: int) -> float:
-    """Processor time (s) that the scheduler spends on a chunk of so many runs, whose workers do nothing with them."""
+def measure_scheduler(client: Any, job: tuple[Any, ...]) -> float:
+    """Processor time (s) that the scheduler spends on a chunk, whose workers do nothing with it."""
     from saltus.study.executor import make_executor
 
-    given = points(size)
     with make_executor(client) as executor:
         before: Any = client.run_on_scheduler(scheduler_now)
         for k in range(BURST):
-            executor.submit(k, len, given)
+            executor.submit(k, do_nothing, *job)
             if k >= 2 * WORKERS:
                 executor.next()
         for _ in range(2 * WORKERS):
             executor.next()
         after: Any = client.run_on_scheduler(scheduler_now)
     return (after["processor"] - before["processor"]) / BURST
+
+
+def do_nothing(points: None, firsts: tuple[int, ...]) -> None:
+    """What the workers do with a chunk whose messages alone are to be measured."""
 
 
 def scheduler_now(dask_scheduler: Any) -> dict[str, Any]:
@@ -411,9 +415,9 @@ def _print(runs: Runs, cluster: OnCluster, stored: Stored, memory: Sequence[Memo
         f"{cluster.idle * 100:.1f} %",
         f"{cluster.lost * 1e3:.3g} ms",
         f"{cluster.scheduler * 1e3:.3g} ms",
-        f"{cluster.values:.0f} B",
+        f"{cluster.message} B",
     )
-    headers = ("runs", "chunks", "time", "idle", "idle a chunk", "scheduler a chunk", "values of a run")
+    headers = ("runs", "chunks", "time", "idle", "idle a chunk", "scheduler a chunk", "message")
     print_table(headers, [found], left=())
     print(f"on {screen.count(cluster.workers, 'worker')} of a Dask cluster; scheduler a chunk: its processor time")
     rows = [(str(x.runs), str(x.tasks), f"{x.memory / 2**20:.1f} MiB") for x in cluster.looks]

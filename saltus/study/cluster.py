@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import pickle
 import queue
 import socket
 import sys
+import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from saltus.errors import OptionError
+from saltus.errors import OptionError, SaltusError, warn
+from saltus.number.cache.turn import one_compiles
 from saltus.study.workers import Lost
 
 INSTALL = "a Dask cluster needs the package distributed; install it with: pip install 'saltus[cluster]'"
-PATIENCE = 10.0  # s to wait for the scheduler, and for a first worker
+PATIENCE = 10.0  # s to wait for the scheduler, and for a first worker before that is said
+LOOK = 1.0  # s after which the workers are counted again
 FETCHED = 300.0  # s in which a result arrives; where its worker is lost it is computed again meanwhile
 
 
@@ -48,6 +53,8 @@ class Cluster:
             raise
         self._done: queue.Queue[tuple[Any, Any]] = queue.Queue()
         self._pending: dict[Any, Any] = {}
+        self._works: dict[Any, Any] = {}  # on the cluster, by what they are here
+        self._slots, self._counted = 1, -LOOK
 
     def __enter__(self) -> Cluster:
         return self
@@ -65,16 +72,30 @@ class Cluster:
 
     @property
     def slots(self) -> int:
-        """How many calls run at once, with the workers that are there now."""
-        threads: Any = self.client.nthreads()
-        return max(1, sum(threads.values()))
+        """How many calls run at once, with the workers that are there now. Gone: no scheduler answers."""
+        if time.monotonic() - self._counted > LOOK:
+            with self._answering():
+                threads: Any = self.client.nthreads()
+            self._slots, self._counted = max(1, sum(threads.values())), time.monotonic()
+        return self._slots
+
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Gone: what is asked in here gets no answer."""
+        try:
+            yield
+        except OSError as error:
+            raise Gone(f"the Dask cluster at {self._address} is gone") from error
 
     def _check(self) -> None:
-        """OptionError where no worker is there, or one would give other numbers than this process."""
-        try:
-            self.client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError as error:
-            raise OptionError(f"the Dask cluster at {self._address} has no workers") from error
+        """Wait for a worker. OptionError: one would give other numbers than this process."""
+        with self._answering():
+            first: Any = self.client.submit(os.getpid, pure=False)  # a cluster that adapts begins workers for a task
+            try:
+                first.result(timeout=PATIENCE)
+            except TimeoutError:
+                warn(f"the Dask cluster at {self._address} has no workers yet; waiting for the first one")
+                first.result()
         workers: Any = self.client.run(ours, on_error="return")
         for worker, found in workers.items():
             if isinstance(found, BaseException):
@@ -96,18 +117,20 @@ class Cluster:
         try:
             with open(mark, "w", encoding="utf-8") as file:
                 file.write(token)
-            found: Any = self.client.run(_read, mark, on_error="return")
+            with self._answering():
+                found: Any = self.client.run(_read, mark, on_error="return")
             return bool(found) and all(text == token for text in found.values())
         finally:
             os.remove(mark)
 
     def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
         """Have `work(*job)` called on a worker."""
-        try:
-            # "pure" to Dask is what it may take from an earlier call
-            future = self.client.submit(_call, self.expected, work, *job, pure=False)
-        except (TypeError, AttributeError) as error:
-            raise OptionError(f"this cannot be sent to other computers ({error})") from error
+        # in bytes, which the scheduler need not understand; "pure" to Dask is what it may take from an earlier call
+        known = self._works.get(id(work))
+        if known is None:
+            sent = self.client.submit(_kept, _packed((self.expected, work)), pure=False)
+            known = self._works[id(work)] = sent, work  # who has a reference keeps its identity
+        future = self.client.submit(_call, known[0], _packed(job), pure=False)
         self._pending[future.key] = future
         future.add_done_callback(lambda done: self._done.put((tag, done)))
 
@@ -162,7 +185,7 @@ def _arrived(packed: bytes) -> Carried:
     return Carried(pickle.loads(packed))
 
 
-class Gone(ConnectionError):
+class Gone(SaltusError, ConnectionError):
     """The scheduler does not answer any more."""
 
 
@@ -180,11 +203,41 @@ def difference(found: dict[str, str], expected: dict[str, str]) -> str:
     return " and another ".join(other)
 
 
-def _call(expected: dict[str, str] | None, work: Callable[..., Any], *job: Any) -> Any:
-    """On a worker, which may have come after the others were looked at."""
+def _packed(content: Any) -> bytes:
+    try:
+        return pickle.dumps(content)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise OptionError(f"this cannot be sent to other computers ({error})") from error
+
+
+def _kept(packed: bytes) -> bytes:
+    """On a worker: what many calls need and each worker gets once."""
+    return packed
+
+
+class _Work:
+    """On a worker: a function that many calls have in common, and whether it has been called."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function, self.called = function, False
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(common: bytes) -> _Work:
+    """OptionError: this worker, which may have come after the others were looked at, would give other numbers."""
+    expected, function = pickle.loads(common)
     if expected is not None and (what := difference(ours(), expected)):
         raise OptionError(f"a worker on {socket.gethostname()} has another {what}")
-    return work(*job)
+    return _Work(function)
+
+
+def _call(common: bytes, packed: bytes) -> Any:
+    """On a worker."""
+    work, job = _unpacked(common), pickle.loads(packed)
+    with contextlib.nullcontext() if work.called else one_compiles():
+        found = work.function(*job)
+    work.called = True
+    return found
 
 
 def _read(path: str) -> str:

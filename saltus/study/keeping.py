@@ -135,7 +135,7 @@ class _InStore:
         self._waiting: dict[int, dict[int, dict[str, Any]]] = {}  # rows of blocks that are not complete
 
     def _runs(self, first: int) -> range:
-        return range(first, min(first + self._block, self._store.count))
+        return range(first, first + self._store.size(first))
 
     @property
     def count(self) -> int:

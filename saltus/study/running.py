@@ -35,20 +35,29 @@ class Answer:
     seconds: float
 
 
-def run_chunk(
-    task: Task, points: Sequence[Mapping[str, Any]], store: SweepStore | None, firsts: Sequence[int] = ()
-) -> Answer:
-    """Run and measure; with a store the rows are written there, in the blocks that begin with `firsts`."""
-    began = clock.perf_counter()
-    rows = run_side_by_side(task, points) if task.together else [run_one(task, values) for values in points]
-    if store is not None:
-        at = 0
-        for first in firsts:
-            count = min(store.block, store.count - first)
-            store.write(first, [as_dict(row) for row in rows[at : at + count]])
-            at += count
-        rows = [Row(row.status) for row in rows]
-    return Answer(rows, clock.perf_counter() - began)
+@dataclass(frozen=True)
+class Runner:
+    """Runs chunks of a sweep in whatever process it is sent to; with a store the rows are written there."""
+
+    task: Task
+    store: SweepStore | None = None
+
+    def __call__(self, points: Sequence[Mapping[str, Any]] | None, firsts: Sequence[int] = ()) -> Answer:
+        """Run and measure: runs with these values, or the store's. `firsts`: the runs with which its blocks begin."""
+        began = clock.perf_counter()
+        store = self.store
+        if points is None:
+            assert store is not None
+            points = [values for first in firsts for values in store.points(first, store.size(first))]
+        rows = run_side_by_side(self.task, points) if self.task.together else [run_one(self.task, p) for p in points]
+        if store is not None:
+            at = 0
+            for first in firsts:
+                count = store.size(first)
+                store.write(first, [as_dict(row) for row in rows[at : at + count]])
+                at += count
+            rows = [Row(row.status) for row in rows]
+        return Answer(rows, clock.perf_counter() - began)
 
 
 def as_dict(row: Row) -> dict[str, Any]:
@@ -64,15 +73,14 @@ def run_all(
     Chunks grow until they take about a second. A chunk whose process ended is tried again, in halves; a run that ends
     its process again and again has a row that says so.
     """
-    plan = _Plan(left, executor.slots, store)
+    plan, work = _Plan(left, executor.slots, store), Runner(task, store)
     open_chunks: dict[int, Chunk] = {}
     while True:
         while len(open_chunks) < 2 * executor.slots and (chunk := plan.next()) is not None:
             tag = plan.tag()
             open_chunks[tag] = chunk
-            runs = plan.runs(chunk)
-            firsts = chunk.numbers if store is not None else ()
-            executor.submit(tag, run_chunk, task, [points[k] for k in runs], store, firsts)
+            given = None if store is not None and store.complete else [points[k] for k in plan.runs(chunk)]
+            executor.submit(tag, work, given, chunk.numbers if store is not None else ())
         if not open_chunks:
             return
         tag, outcome = executor.next()
@@ -115,8 +123,7 @@ class _Plan:
         """The numbers of its runs."""
         if self._store is None:
             return chunk.numbers
-        block, count = self._store.block, self._store.count
-        return tuple(k for first in chunk.numbers for k in range(first, min(first + block, count)))
+        return tuple(k for first in chunk.numbers for k in range(first, first + self._store.size(first)))
 
     def again(self, chunk: Chunk) -> bool:
         """Do a lost chunk again, smaller where it can be; False: it has been tried often enough."""

@@ -8,7 +8,7 @@ running that one by itself.
 import time as clock
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,6 +49,13 @@ def group_of(values: Mapping[str, Any]) -> str:
     return key_of({path: value for path, value in values.items() if not varies(path)})
 
 
+def any_together(task: Task, points: Sequence[Mapping[str, Any]], *, least: int, recorded: bool) -> bool:
+    """Whether some of these runs can be in one batch: at least so many in the mean, `recorded` or not."""
+    groups = {group_of(point): point for point in points}
+    task = replace(task, whole=recorded)
+    return len(points) >= least * len(groups) and any(_Group.of(task, _fixed(point)) for point in groups.values())
+
+
 def run_side_by_side(task: Task, points: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Run and measure: a row for each of the values."""
     groups: dict[str, list[int]] = {}
@@ -56,7 +63,7 @@ def run_side_by_side(task: Task, points: Sequence[Mapping[str, Any]]) -> list[Ro
         groups.setdefault(group_of(values), []).append(k)
     rows: dict[int, Row] = {}
     for members in groups.values():
-        group = _Group.of(task, {path: v for path, v in points[members[0]].items() if not varies(path)})
+        group = _Group.of(task, _fixed(points[members[0]]))
         most = len(members) if group is None else max(1, MOST // group.numbers)
         for first in range(0, len(members), most):
             own = members[first : first + most]
@@ -64,6 +71,11 @@ def run_side_by_side(task: Task, points: Sequence[Mapping[str, Any]]) -> list[Ro
             found = [run_one(task, values) for values in given] if group is None else group.run(given)
             rows.update(zip(own, found, strict=True))
     return [rows[k] for k in range(len(points))]
+
+
+def _fixed(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that all runs of a batch have in common."""
+    return {path: value for path, value in values.items() if not varies(path)}
 
 
 @dataclass

@@ -30,14 +30,14 @@ from saltus.study.measures import Measure, parse, unit_of
 from saltus.study.running import as_dict, run_all
 from saltus.study.sampling import Distributed, sampled
 from saltus.study.settings import Setting, Setup, check_path, of_state
-from saltus.study.side_by_side import group_of, run_side_by_side
+from saltus.study.side_by_side import any_together, run_side_by_side
 from saltus.study.tally import Tally
 from saltus.terminal.display import notebook_html
 from saltus.terminal.progress import Progress, ProgressChoice
 from saltus.version import __version__
 
 RUNS = "finished {task.completed:.0f} of {task.total:.0f} runs"
-SIDE_BY_SIDE = 64  # runs that may be in one batch, in the mean: fewer are not worth compiling one
+SIDE_BY_SIDE = 64  # runs at least, of one structure in the mean, for batches to be worth compiling
 TRIED = 20  # values of a path that are tried before the sweep begins; of more numbers the least and the largest
 
 #: The name of a measure, or a function of the recording that returns a number.
@@ -143,7 +143,12 @@ def run_points(
     sample = None if sample is None else positive("sample", sample)
     base = _check(setup, points, paths)
     own = {name: f for name, f in functions.items() if callable(f)}
-    task = Task(setup, duration, sample, named_measures, together=_side_by_side(points, rounds))
+    task = Task(setup, duration, sample, named_measures)
+    if rounds is None:
+        together = any_together(task, points, least=SIDE_BY_SIDE, recorded=bool(own))
+    else:  # nobody knows what follows, but that it is of the same structures: there must be one alone
+        together = rounds.total >= SIDE_BY_SIDE and any_together(task, points, least=len(points), recorded=bool(own))
+    task = dataclasses.replace(task, together=together)
     about = _about(task, base, functions)
     units = _units(functions, named_measures, base)
     with (
@@ -248,12 +253,6 @@ def _extremes(values: list[Any]) -> list[Any]:
     return odd[:1] or [min(values), max(values)]
 
 
-def _side_by_side(points: Sequence[Mapping[str, Any]], rounds: Rounds | None) -> bool:
-    """Whether there are enough runs that may be in one batch; of `rounds`, all must."""
-    groups = len({group_of(point) for point in points})
-    return len(points) >= SIDE_BY_SIDE * groups if rounds is None else groups == 1 and rounds.total >= SIDE_BY_SIDE
-
-
 def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Executor) -> dict[str, Any]:
     """Where the user's own measures are taken: on a cluster's workers, so that recordings need not travel, else here.
 
@@ -352,14 +351,14 @@ def _run(
     rounds: Rounds | None,
 ) -> list[dict[str, Any]]:
     """Run what is not kept yet; the rows of all runs. Ends early at Ctrl-C, with a warning."""
-    store = kept.store_for(executor, here=task.whole)
-    left = kept.left(blocks=store is not None)
     why = "interrupted"
     picture = lambda: notebook_html(tally.so_far(kept.rows()))  # noqa: E731
     try:
         with Progress(progress, rounds.total if rounds else len(points), RUNS, unit="runs", picture=picture) as bar:
             if dashboard := getattr(executor, "dashboard", ""):
                 bar.note(f"dashboard of the cluster: {dashboard}")
+            store = kept.store_for(executor, here=task.whole)
+            left = kept.left(blocks=store is not None)
             if left and not on_cluster(executor) and min(executor.slots, len(left)) > 1:
                 _compile(task, points[left[0]])
             _count(kept, tally, 0)

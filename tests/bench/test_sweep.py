@@ -45,7 +45,7 @@ def test_quick_benchmark(tmp_path, capsys):
     assert cluster["idle"] == pytest.approx(1 - cluster["computing"] / available)
     assert cluster["lost"] * cluster["chunks"] == pytest.approx(available - cluster["computing"])
     assert 0 < cluster["computing"] < 1.05 * available and 0 < cluster["scheduler"] < 1
-    assert cluster["values"] > 4 * 8  # four numbers
+    assert 0 < cluster["message"] < 100  # no values: workers have them from the store
     looks = cluster["looks"]
     assert [looks[0]["runs"], looks[-1]["runs"]] == [0, 3000] and looks[-1]["tasks"] <= 2
     assert all(10e6 < look["memory"] < 1e9 for look in looks)

@@ -175,7 +175,7 @@ class Dying(Here):
 
     def next(self):
         tag, work, job = self._calls.popleft()
-        values = job[1]
+        values = job[0]
         if len(values) > 1 or values[0].get("qpos[theta]") == 0.2:
             return tag, saltus.study.workers.Lost("its process ended")
         return tag, work(*job)

@@ -40,6 +40,7 @@ class SweepStore:
 
     def __init__(self, path: str | os.PathLike[str], measures: Sequence[str], count: int, block: int):
         self.path, self.measures, self.count, self.block = os.path.abspath(path), tuple(measures), count, block
+        self.complete = False  # whether `points` gives what runs were given, and not what texts say of it
         self._group: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -72,6 +73,7 @@ class SweepStore:
                 store._create(header, values, paths, cases, measures)
                 os.replace(store._unfinished, store.path)
                 store._group = None
+            store.complete = all(_comes_back(path, points) for path in paths)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RecordError(path, reason_of(error), what="sweep") from error
         return store
@@ -147,17 +149,34 @@ class SweepStore:
         group.create_array(STATUS, dtype="i1", attributes=meanings, **made)
 
     def write(self, first: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """The rows of a block: that which begins with run `first`."""
+        """The rows of a block: that which begins with run `first`. RecordError: the disk is full, or the like."""
         run = slice(first, first + len(rows))
-        for name in self.measures:
-            found = [(row.get("measures") or {}).get(name) for row in rows]
-            self.group[name][run] = np.array([np.nan if x is None else x for x in found])
         notes = np.zeros((len(rows), LONGEST), np.uint8)
         for k, row in enumerate(rows):
             text = row.get("note", "").encode()[:LONGEST]
             notes[k, : len(text)] = np.frombuffer(text, np.uint8)
-        self.group[NOTE][run] = notes
-        self.group[STATUS][run] = np.array([STATUSES.index(row["status"]) for row in rows], np.int8)
+        try:
+            for name in self.measures:
+                found = [(row.get("measures") or {}).get(name) for row in rows]
+                self.group[name][run] = np.array([np.nan if x is None else x for x in found])
+            self.group[NOTE][run] = notes
+            self.group[STATUS][run] = np.array([STATUSES.index(row["status"]) for row in rows], np.int8)
+        except OSError as error:
+            raise RecordError(self.path, reason_of(error), what="sweep") from error
+
+    def points(self, first: int, count: int) -> list[dict[str, Any]]:
+        """Values by path of some runs that follow each other, as the store has them."""
+        columns = {}
+        for _, array in self.group.arrays():
+            if "path" in array.attrs:
+                found = array[first : first + count].tolist()
+                texts = json.loads(str(array.attrs.get("texts", "null")))
+                columns[array.attrs["path"]] = found if texts is None else [texts[k] for k in found]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def size(self, first: int) -> int:
+        """How many runs the block has that begins with run `first`."""
+        return min(self.block, self.count - first)
 
     def left(self) -> list[int]:
         """The first run of each block that is not complete; one with a lost run is not."""
@@ -253,6 +272,12 @@ def _column(path: str, values: Sequence[Mapping[str, Any]]) -> _Column:
 def _texts(texts: list[str], attrs: dict[str, Any]) -> _Column:
     known = {text: k for k, text in enumerate(dict.fromkeys(texts))}
     return _Column(np.array([known[text] for text in texts], np.int32), attrs | {"texts": json.dumps([*known])})
+
+
+def _comes_back(path: str, points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the values of a path are of a kind that a column holds as they are: all fractions, or all texts."""
+    kinds = {type(point.get(path)) for point in points}
+    return kinds <= {float} or kinds <= {str}
 
 
 def _word(text: str) -> str:
