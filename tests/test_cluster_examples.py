@@ -103,24 +103,6 @@ def test_kubernetes():
     assert {scheduler[probe]["httpGet"]["port"] for probe in ("readinessProbe", "livenessProbe")} <= set(ports)
 
 
-def test_the_scheduler_keeps_few_messages():
-    """The variable is the name of an option of Dask's, in the way in which it reads the environment."""
-    import dask.config
-    import distributed  # noqa: F401 (registers its options)
-
-    name = "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH"
-    key = name.removeprefix("DASK_").lower().replace("__", ".")
-    assert dask.config.get(key) > 10 and dask.config.collect_env({name: "10"}) == {
-        "distributed": {"admin": {"low_level_log_length": 10}}
-    }
-    compose = yaml.safe_load((FILES / "compose.yaml").read_text(encoding="utf-8"))
-    assert compose["services"]["scheduler"]["environment"] == {name: 10}
-    _, cluster = yaml.safe_load_all((FILES / "kubernetes.yaml").read_text(encoding="utf-8"))
-    (scheduler,) = cluster["spec"]["scheduler"]["spec"]["containers"]
-    assert scheduler["env"] == [{"name": name, "value": "10"}]
-    assert f"\nexport {name}=10 " in (FILES / "sweep.slurm").read_text(encoding="utf-8")
-
-
 def test_commands_of_the_guide_exist():
     found = commands_in(GUIDE) + commands_in((ROOT / "docs" / "howto" / "sweep.md").read_text(encoding="utf-8"))
     found += commands_in((FILES / "sweep.slurm").read_text(encoding="utf-8"))

@@ -36,6 +36,7 @@ MEASURES = ("qpos[theta].max", "energy_drift")
 REPEATS = 5
 WORKERS = 2
 LOOKS = 8  # at the scheduler, spread over the runs
+CALL = "call"  # what Dask names tasks after that are chunks: the function _call
 BURST = 300  # chunks that do nothing, for the scheduler's work on each
 WAIT = 60.0  # s in which scheduler and workers begin and end
 ALIKE = 1e-12  # the same operations, compiled for lanes: rounding, relative to the largest value
@@ -314,7 +315,7 @@ def scheduler_now(dask_scheduler: Any) -> dict[str, Any]:
     import psutil
 
     own = psutil.Process()
-    prefixes = dask_scheduler.task_prefixes.values()
+    prefixes = [prefix for name, prefix in dask_scheduler.task_prefixes.items() if name == CALL]
     times = own.cpu_times()
     return {
         "tasks": len(dask_scheduler.tasks),

@@ -37,6 +37,7 @@ class Cluster:
             raise OptionError(INSTALL) from error
         self._own = isinstance(where, str)
         if self._own:
+            _check_address(where)
             try:
                 self.client = distributed.Client(where, timeout=PATIENCE, set_as_default=False)
             except (OSError, TimeoutError, ValueError) as error:
@@ -155,6 +156,18 @@ class Cluster:
         except Exception as error:
             outcome = error
         return tag, outcome
+
+
+def _check_address(where: str) -> None:
+    """OptionError: no scheduler can have this address."""
+    from distributed.comm.addressing import parse_address, parse_host_port
+
+    try:
+        scheme, place = parse_address(where)
+        if scheme in ("tcp", "tls", "ws", "wss"):
+            parse_host_port(place)
+    except ValueError as error:
+        raise OptionError(f"workers: {where!r} is no address of a scheduler, such as tcp://host:8786") from error
 
 
 class Carried:

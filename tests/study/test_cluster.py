@@ -44,6 +44,12 @@ def test_a_cluster_that_adapts_starts_its_first_worker():
             assert executor.next() == ("a", 3)
 
 
+@pytest.mark.parametrize("where", ["", "x", "tcp://host", "tcp://host:port"])
+def test_what_is_no_address(where):
+    with pytest.raises(OptionError, match=rf"workers: '{where}' is no address of a scheduler, such as tcp://host:8786"):
+        make_executor(where)
+
+
 def test_other_processors_are_refused_unless_bits_do_not_matter(monkeypatch):
     """As between a computer with registers of 512 bits and one of 128: sums end otherwise."""
     with distributed.LocalCluster(n_workers=1, **QUIET) as cluster, distributed.Client(cluster) as client:
