@@ -72,6 +72,11 @@ class Cells:
         depths = [cell[0] for cell in self._leaves if self._matters(cell)] or [max(cell[0] for cell in self._leaves)]
         return 2.0 ** -min(depths)
 
+    @property
+    def none_matters(self) -> bool:
+        """Whether the function neither crosses the level nor, without one, changes at all."""
+        return not any(map(self._matters, self._leaves))
+
     # -------------------------------------------------------- what is halved
 
     def _chosen(self) -> list[Cell]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from saltus.arguments import mapping, number, path_of, whole_number
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource
 from saltus.record.sweep import Sweep
@@ -57,7 +57,8 @@ def refine(
 
     A grid over the ranges, of `start` parts along each (a power of two; None: 8 of one or two paths, 4 of three, 2 of
     four), is divided into boxes. In each round those that matter are halved along all axes, until they are as narrow as
-    `resolution`, a share of the range, or `runs` are made. What is smaller than the first grid may be missed.
+    `resolution`, a share of the range, or `runs` are made. What is smaller than the first grid may be missed; where
+    nothing at all is found, a warning says so.
 
     The other arguments are those of `saltus.sweep`. Which runs are made is the same for any number of workers. `save`
     is a .json file, in which more runs, another level or another goal go on from those that are there.
@@ -84,6 +85,9 @@ def refine(
         model, rounds.first(), list(bounds), measures, duration, progress=progress, rounds=rounds, **options
     )
     rounds.take(table.values[:, 0].tolist())
+    if cells.none_matters and not table.interrupted:
+        what = "change" if level is None else f"cross {level:g}"
+        warn(f"{table.measures[0]} does not {what} between the points of the first grid; start makes it finer")
     return _in_order(table, f"{table.title}, {rounds.words(table.measures[0])}")
 
 

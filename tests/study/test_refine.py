@@ -64,6 +64,66 @@ def test_a_level_is_crossed_where_the_closed_form_says():
     assert speeds[first] - speeds[first - 1] <= 5e-3 and len(found) < 30
 
 
+def test_a_border_in_two_dimensions_is_followed_on_its_whole_length():
+    """The bundled point pendulum starts level, at π/2, and goes over the top if its speed v0/l is above sqrt(2 g/l).
+
+    With steps of 0.01 s RK4 errs by far less than the distance of any of the points from the border, and ten seconds
+    are enough to rise from all of them.
+    """
+    speed, length = "qvel[theta]", "body_ipos[pendulum][2]"
+    ranges, deepest = {speed: (3.0, 6.0), length: (-3.0, -1.0)}, 6
+    arguments = {"level": math.pi, "runs": 600, "resolution": 2.0**-deepest, "integrator": "rk4", "timestep": 0.01}
+    found = refine("pendulum", ranges, "qpos[theta].max", 10.0, workers=1, progress=False, **arguments)
+    points = np.array([[point[speed], point[length]] for point in found.points])
+    over = points[:, 0] > np.sqrt(2 * G / -points[:, 1])
+    np.testing.assert_array_equal(found["qpos[theta].max"] >= math.pi, over)
+    assert len(found) < (2**deepest + 1) ** 2 / 10 and found.title.endswith(f"to 1/{2**deepest} of the ranges")
+    lengths = np.linspace(1.0, 2 * G / 3.0**2, 200)[:-1]  # where the border is in the ranges
+    border = np.column_stack([np.sqrt(2 * G / lengths), -lengths])
+    away = np.abs((points[None] - border[:, None]) / [3.0, 2.0]).max(axis=2).min(axis=1)
+    assert away.max() <= 2.0**-deepest
+
+
+def test_a_ball_is_thrown_farthest_at_45_degrees():
+    """Without drag, with a speed of at most V, it flies 2 vx vz/g <= V²/g, as far only if vx = vz.
+
+    The point of the finest grid next below the optimum (v, v) flies at least 2 (v - h)²/g, so that the best one is at
+    most 4 v h/g short; with sin 2a = 1 - 4 v h/V² its angle is off by at most sqrt(2 v h)/V, to first order.
+    """
+    ball = """<mujoco><option gravity="0 0 -9.81" timestep="0.01" integrator="RK4"/><worldbody><body>
+    <joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+    <geom size="0.05" mass="1"/></body></worldbody></mujoco>"""
+    most = 10.0
+
+    def flown(run):
+        """Where it comes down, of those that are thrown no faster than allowed."""
+        x, z = run.qpos.T
+        if math.hypot(*run.qvel[0]) > most or (z[1:] > 0).all():
+            return 0.0
+        k = int(np.argmax(z[1:] <= 0))  # the last sample before, in which it moves on in a parabola
+        vx, vz = run.qvel[k]
+        return x[k] + vx * (vz + math.sqrt(vz**2 + 2 * G * z[k])) / G
+
+    h, v = 12.0 * 2.0**-7, most / math.sqrt(2)
+    ranges = {"qvel[x]": (0.0, 12.0), "qvel[z]": (0.0, 12.0)}
+    arguments = {"goal": "max", "runs": 400, "resolution": 2.0**-7, "sample": 0.01, "workers": 1, "progress": False}
+    found = refine(ball, ranges, {"flown": flown}, 2.5, **arguments)
+    best = int(np.argmax(found["flown"]))
+    vx, vz = found.points[best].values()
+    assert math.isclose(found["flown"][best], 2 * vx * vz / G, rel_tol=1e-9)
+    assert most**2 / G - 4 * v * h / G <= found["flown"][best] <= most**2 / G * (1 + 1e-9)
+    assert abs(math.atan2(vz, vx) - math.pi / 4) <= 1.1 * math.sqrt(2 * v * h) / most
+    assert found.title.endswith("flown at its greatest, to 1/128 of the ranges") and len(found) < 400
+
+
+def test_a_level_that_is_not_crossed_is_said():
+    with pytest.warns(saltus.SaltusWarning, match=r"qpos\[hinge\].max does not cross 9 between the points"):
+        found = refine(PENDULUM, {SPEED: (1.0, 2.0)}, "qpos[hinge].max", 0.5, level=9.0, workers=1, progress=False)
+    assert len(found) == 9
+    with pytest.warns(saltus.SaltusWarning, match="qpos\\[hinge\\].initial does not change"):
+        refine(PENDULUM, {SPEED: (1.0, 2.0)}, "qpos[hinge].initial", 0.1, workers=1, progress=False)
+
+
 def function_of_cells(cells, f, rounds, most=10**6):
     """Values at all points that the cells ask for, round after round."""
     points = cells.first()
