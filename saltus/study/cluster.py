@@ -14,8 +14,9 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from saltus.errors import OptionError, SaltusError, warn
+from saltus.errors import OptionError, RecordError, SaltusError, warn
 from saltus.number.cache.turn import one_compiles
+from saltus.record.files.atomic_write import reason_of
 from saltus.study.workers import Lost
 
 INSTALL = "a Dask cluster needs the package distributed; install it with: pip install 'saltus[cluster]'"
@@ -112,12 +113,15 @@ class Cluster:
         return (self.client.scheduler and self.client.scheduler.address) or "?"
 
     def sees(self, folder: str) -> bool:
-        """Whether all workers have this folder, as this process has it."""
+        """Whether all workers have this folder, as this process has it. RecordError: one cannot write there."""
         token = uuid.uuid4().hex
         mark = os.path.join(folder, f".{token}")
         try:
             with open(mark, "w", encoding="utf-8") as file:
                 file.write(token)
+        except OSError as error:
+            raise RecordError(folder, reason_of(error), what="sweep") from error
+        try:
             with self._answering():
                 found: Any = self.client.run(_read, mark, on_error="return")
             return bool(found) and all(text == token for text in found.values())
@@ -125,7 +129,7 @@ class Cluster:
             os.remove(mark)
 
     def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
-        """Have `work(*job)` called on a worker."""
+        """Have `work(*job)` called on a worker; `work.compile(*job)` before, if it has that, once in each."""
         # in bytes, which the scheduler need not understand; "pure" to Dask is what it may take from an earlier call
         known = self._works.get(id(work))
         if known is None:
@@ -136,7 +140,7 @@ class Cluster:
         future.add_done_callback(lambda done: self._done.put((tag, done)))
 
     def next(self) -> tuple[Any, Any]:
-        """The tag of a call that is over, and what it returned or raised. OptionError: the cluster is gone."""
+        """The tag of a call that is over, and what it returned or raised. Gone: no scheduler answers."""
         from distributed.scheduler import KilledWorker
 
         while True:
@@ -229,10 +233,10 @@ def _kept(packed: bytes) -> bytes:
 
 
 class _Work:
-    """On a worker: a function that many calls have in common, and whether it has been called."""
+    """On a worker: a function that many calls have in common, and whether what it needs has been compiled."""
 
     def __init__(self, function: Callable[..., Any]):
-        self.function, self.called = function, False
+        self.function, self.ready = function, not hasattr(function, "compile")
 
 
 @functools.lru_cache(maxsize=4)
@@ -247,10 +251,11 @@ def _unpacked(common: bytes) -> _Work:
 def _call(common: bytes, packed: bytes) -> Any:
     """On a worker."""
     work, job = _unpacked(common), pickle.loads(packed)
-    with contextlib.nullcontext() if work.called else one_compiles():
-        found = work.function(*job)
-    work.called = True
-    return found
+    if not work.ready:
+        with one_compiles():
+            work.function.compile(*job)  # type: ignore[attr-defined]
+        work.ready = True
+    return work.function(*job)
 
 
 def _read(path: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time as clock
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from saltus.errors import SaltusError
 from saltus.record.io.sweep_zarr import SweepStore
 from saltus.study.executor import TRIES, Executor
-from saltus.study.jobs import Row, Task, run_one
+from saltus.study.jobs import Row, Task, run_one, short_run
 from saltus.study.side_by_side import run_side_by_side
 from saltus.study.workers import Lost
 
@@ -46,9 +48,7 @@ class Runner:
         """Run and measure: runs with these values, or the store's. `firsts`: the runs with which its blocks begin."""
         began = clock.perf_counter()
         store = self.store
-        if points is None:
-            assert store is not None
-            points = [values for first in firsts for values in store.points(first, store.size(first))]
+        points = self._stored(firsts) if points is None else points
         rows = run_side_by_side(self.task, points) if self.task.together else [run_one(self.task, p) for p in points]
         if store is not None:
             at = 0
@@ -58,6 +58,21 @@ class Runner:
                 at += count
             rows = [Row(row.status) for row in rows]
         return Answer(rows, clock.perf_counter() - began)
+
+    def compile(self, points: Sequence[Mapping[str, Any]] | None, firsts: Sequence[int] = ()) -> None:
+        """Take a step of the first of these runs: all find compiled then what they need."""
+        values = (self._stored(firsts[:1]) if points is None else points)[0]
+        with contextlib.suppress(SaltusError):  # the row of this run will say so
+            sim = self.task.setup.simulation(values)
+            if self.task.together:
+                step = replace(self.task, duration=sim.timestep, sample=sim.timestep, whole=False)
+                run_side_by_side(step, [values])
+            else:
+                short_run(sim)
+
+    def _stored(self, firsts: Sequence[int]) -> list[dict[str, Any]]:
+        assert self.store is not None
+        return [values for first in firsts for values in self.store.points(first, self.store.size(first))]
 
 
 def as_dict(row: Row) -> dict[str, Any]:
@@ -79,7 +94,7 @@ def run_all(
         while len(open_chunks) < 2 * executor.slots and (chunk := plan.next()) is not None:
             tag = plan.tag()
             open_chunks[tag] = chunk
-            given = None if store is not None and store.complete else [points[k] for k in plan.runs(chunk)]
+            given = None if store is not None and store.values_exact else [points[k] for k in plan.runs(chunk)]
             executor.submit(tag, work, given, chunk.numbers if store is not None else ())
         if not open_chunks:
             return

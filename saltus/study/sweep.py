@@ -1,6 +1,5 @@
 """Sweeps: runs of a model over a grid of values in parallel processes, measured and stored as they finish."""
 
-import contextlib
 import dataclasses
 import hashlib
 import itertools
@@ -12,7 +11,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from saltus.arguments import flag, positive, several, words
-from saltus.errors import ModelError, OptionError, SaltusError, warn
+from saltus.errors import ModelError, OptionError, warn
 from saltus.integrate.registry import IntegratorChoice, find_integrator
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
@@ -24,13 +23,13 @@ from saltus.record.table.sweep_table import NOT_RUN, text_of
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.laws.contact import ContactChoice, find_contact_law
 from saltus.study.executor import Executor, Workers, make_executor, on_cluster
-from saltus.study.jobs import Task, of_functions, short_run
+from saltus.study.jobs import Task, of_functions
 from saltus.study.keeping import Keeper, keeper
 from saltus.study.measures import Measure, parse, unit_of
-from saltus.study.running import as_dict, run_all
+from saltus.study.running import Runner, as_dict, run_all
 from saltus.study.sampling import Distributed, sampled
 from saltus.study.settings import Setting, Setup, check_path, of_state
-from saltus.study.side_by_side import any_together, run_side_by_side
+from saltus.study.side_by_side import any_together
 from saltus.study.tally import Tally
 from saltus.terminal.display import notebook_html
 from saltus.terminal.progress import Progress, ProgressChoice
@@ -360,7 +359,7 @@ def _run(
             store = kept.store_for(executor, here=task.whole)
             left = kept.left(blocks=store is not None)
             if left and not on_cluster(executor) and min(executor.slots, len(left)) > 1:
-                _compile(task, points[left[0]])
+                Runner(task).compile([points[left[0]]])  # so that workers do not all do it at once
             _count(kept, tally, 0)
             bar.update(tally.done, tally.words())
             while True:
@@ -411,15 +410,3 @@ def _with_own(
     if trajectory is not None:
         row["measures"] = row["measures"] | of_functions(own, values, trajectory)
     return row
-
-
-def _compile(task: Task, values: Mapping[str, Any]) -> None:
-    """Take a step, so that workers find compiled what they need and do not all compile it at once."""
-    with contextlib.suppress(SaltusError):  # the row of this run will say so
-        if task.together:
-            sim = task.setup.simulation(values)
-            run_side_by_side(
-                dataclasses.replace(task, duration=sim.timestep, sample=sim.timestep, whole=False), [values]
-            )
-        else:
-            short_run(task.setup.simulation(values))

@@ -3,6 +3,7 @@
 Reference: the same sweep in this process, to the bit.
 """
 
+import contextlib
 import pickle
 import signal
 import subprocess
@@ -68,14 +69,38 @@ def test_a_worker_that_comes_later_is_looked_at_too():
     assert clusters._call(pickle.dumps((clusters.ours(), abs)), pickle.dumps((-3,))) == 3
 
 
+def test_workers_take_turns_to_compile_and_none_to_run(monkeypatch):
+    happened = []
+
+    class Work:
+        def compile(self, x):
+            happened.append("compile")
+
+        def __call__(self, x):
+            happened.append("run")
+            return -x
+
+    @contextlib.contextmanager
+    def turn():
+        happened.append("begin")
+        yield
+        happened.append("end")
+
+    work = clusters._Work(Work())
+    monkeypatch.setattr(clusters, "one_compiles", turn)
+    monkeypatch.setattr(clusters, "_unpacked", lambda common: work)
+    assert [clusters._call(b"", pickle.dumps((x,))) for x in (1, 2)] == [-1, -2]
+    assert happened == ["begin", "compile", "end", "run", "run"]
+
+
 def test_a_store_gives_workers_their_values(tmp_path):
     points = [{ANGLE: 0.1 * k, "integrator": "rk4" if k % 2 else "euler"} for k in range(20)]
     store = SweepStore.open(tmp_path / "s.zarr", {}, points, [*points[0]], (), {"a": ""}, 8)
-    assert store.complete and store.points(8, 8) == points[8:16]
+    assert store.values_exact and store.points(8, 8) == points[8:16]
     whole = [point | {"option/iterations": 3} for point in points]  # whole numbers would come back as fractions
-    assert not SweepStore.open(tmp_path / "w.zarr", {}, whole, [*whole[0]], (), {"a": ""}, 8).complete
+    assert not SweepStore.open(tmp_path / "w.zarr", {}, whole, [*whole[0]], (), {"a": ""}, 8).values_exact
     some = [{ANGLE: 0.1}, {"integrator": "rk4"}]
-    assert not SweepStore.open(tmp_path / "o.zarr", {}, some, [ANGLE, "integrator"], (), {"a": ""}, 8).complete
+    assert not SweepStore.open(tmp_path / "o.zarr", {}, some, [ANGLE, "integrator"], (), {"a": ""}, 8).values_exact
 
 
 def test_what_all_chunks_share_is_sent_once_and_values_not_at_all(tmp_path):

@@ -40,7 +40,7 @@ class SweepStore:
 
     def __init__(self, path: str | os.PathLike[str], measures: Sequence[str], count: int, block: int):
         self.path, self.measures, self.count, self.block = os.path.abspath(path), tuple(measures), count, block
-        self.complete = False  # whether `points` gives what runs were given, and not what texts say of it
+        self.values_exact = False  # whether `points` gives runs' values as they were, and no texts of them
         self._group: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class SweepStore:
                 store._create(header, values, paths, cases, measures)
                 os.replace(store._unfinished, store.path)
                 store._group = None
-            store.complete = all(_comes_back(path, points) for path in paths)
+            store.values_exact = all(_comes_back(path, points) for path in paths)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RecordError(path, reason_of(error), what="sweep") from error
         return store
