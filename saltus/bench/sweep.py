@@ -148,7 +148,7 @@ def bench_sweep(*, quick: bool, n: int | None = None, json_path: Path | None = N
 
 
 def _require_distributed() -> None:
-    from saltus.study.cluster import INSTALL
+    from saltus.study.executors.cluster import INSTALL
 
     try:
         import distributed  # noqa: F401
@@ -292,7 +292,7 @@ def measure_cluster(address: str, n: int, path: Path, show: Callable[[float], No
 
 def measure_scheduler(client: Any, job: tuple[Any, ...]) -> float:
     """Processor time (s) that the scheduler spends on a chunk, whose workers do nothing with it."""
-    from saltus.study.executor import make_executor
+    from saltus.study.executors.executor import make_executor
 
     with make_executor(client) as executor:
         before: Any = client.run_on_scheduler(scheduler_now)

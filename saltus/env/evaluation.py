@@ -15,7 +15,7 @@ from saltus.env.made_for import made_for
 from saltus.env.making import EnvironmentSource
 from saltus.env.policy import Policy, Task
 from saltus.errors import OptionError, SaltusError
-from saltus.study.executor import Executor, Workers, make_executor, results
+from saltus.study.executors.executor import Executor, Workers, make_executor, results
 from saltus.terminal.progress import Progress, ProgressChoice
 
 SIDE_BY_SIDE = 64  # episodes of a job

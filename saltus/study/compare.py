@@ -29,7 +29,7 @@ from saltus.simulate.engine.initial_state import missing_in_discrete
 from saltus.simulate.laws.contact import ContactChoice, find_contact_law
 from saltus.simulate.running.certify import state_difference
 from saltus.simulate.simulation import Simulation
-from saltus.study.executor import Executor, Workers, make_executor, results
+from saltus.study.executors.executor import Executor, Workers, make_executor, results
 from saltus.terminal.progress import Progress
 
 SAMPLES = 400  # about as many where none are asked for

@@ -13,7 +13,7 @@ from saltus.errors import OptionError
 from saltus.record.io.sweep_store import Kept, key_of
 from saltus.record.io.sweep_zarr import SweepStore
 from saltus.record.table.sweep_table import NOT_RUN
-from saltus.study.executor import Executor, on_cluster
+from saltus.study.executors.executor import Executor, on_cluster
 from saltus.study.jobs import Task
 
 TOGETHER = "side by side"  # the word for it among what is kept

@@ -17,7 +17,7 @@ from saltus.model.load import ModelSource
 from saltus.record.sweep import Sweep
 from saltus.simulate.laws.contact import ContactChoice
 from saltus.study.cells import DEEP, GOALS, Cells, Point
-from saltus.study.executor import Workers
+from saltus.study.executors.executor import Workers
 from saltus.study.settings import check_path
 from saltus.study.sweep import MeasureChoice, run_points
 from saltus.terminal.progress import ProgressChoice

@@ -12,10 +12,10 @@ from typing import Any
 
 from saltus.errors import SaltusError
 from saltus.record.io.sweep_zarr import SweepStore
-from saltus.study.executor import TRIES, Executor
+from saltus.study.executors.executor import TRIES, Executor
+from saltus.study.executors.workers import Lost
 from saltus.study.jobs import Row, Task, run_one, short_run
 from saltus.study.side_by_side import run_side_by_side
-from saltus.study.workers import Lost
 
 TARGET = 1.0  # s that a chunk takes, if it is more than one run
 GROWTH = 4  # times as many runs as in the chunk before, at most

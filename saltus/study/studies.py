@@ -18,7 +18,7 @@ from saltus.errors import OptionError
 from saltus.integrate.registry import IntegratorChoice
 from saltus.record.sweep import Sweep
 from saltus.record.table.sweep_table import DONE
-from saltus.study.executor import Workers
+from saltus.study.executors.executor import Workers
 from saltus.study.settings import Setting
 from saltus.study.sweep import sweep
 from saltus.terminal.progress import ProgressChoice

@@ -22,7 +22,7 @@ from saltus.record.table.stored_model import StoredModel
 from saltus.record.table.sweep_table import NOT_RUN, text_of
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.laws.contact import ContactChoice, find_contact_law
-from saltus.study.executor import Executor, Workers, make_executor, on_cluster
+from saltus.study.executors.executor import Executor, Workers, make_executor, on_cluster
 from saltus.study.jobs import Task, of_functions
 from saltus.study.keeping import Keeper, keeper
 from saltus.study.measures import Measure, parse, unit_of
@@ -259,7 +259,7 @@ def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Execu
     """
     if not on_cluster(executor):
         return {"whole": bool(own)}
-    from saltus.study.cluster import Carried
+    from saltus.study.executors.cluster import Carried
 
     return {"functions": {name: Carried(function) for name, function in own.items()}}
 

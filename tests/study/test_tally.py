@@ -10,9 +10,9 @@ import time
 import numpy as np
 
 from saltus.study import sweep as sweeps
+from saltus.study.executors.workers import Here
 from saltus.study.sweep import sweep
 from saltus.study.tally import SweepSoFar, Tally
-from saltus.study.workers import Here
 from saltus.terminal import notebook_line
 from saltus.terminal.progress import Listener
 

@@ -14,8 +14,8 @@ import pytest
 
 import saltus
 from saltus.errors import OptionError
-from saltus.study import executor
-from saltus.study.workers import Lost, worker_count
+from saltus.study.executors import executor
+from saltus.study.executors.workers import Lost, worker_count
 
 
 def results(work, jobs, workers):
@@ -59,7 +59,7 @@ def test_a_script_needs_no_guard(tmp_path):
     """The program that asks is not run again by its workers."""
     script = tmp_path / "script.py"
     script.write_text(
-        "from saltus.study.executor import make_executor, results\nprint('once')\n"
+        "from saltus.study.executors.executor import make_executor, results\nprint('once')\n"
         "with make_executor(2) as executor:\n    print(sorted(results(executor, abs, [-1, -2, -3])))\n"
     )
     result = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)

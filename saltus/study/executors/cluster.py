@@ -17,7 +17,7 @@ from typing import Any
 from saltus.errors import OptionError, RecordError, SaltusError, warn
 from saltus.number.cache.turn import one_compiles
 from saltus.record.files.atomic_write import reason_of
-from saltus.study.workers import Lost
+from saltus.study.executors.workers import Lost
 
 INSTALL = "a Dask cluster needs the package distributed; install it with: pip install 'saltus[cluster]'"
 PATIENCE = 10.0  # s to wait for the scheduler, and for a first worker before that is said

@@ -19,7 +19,8 @@ from scipy.special import ellipk
 import saltus
 from saltus.errors import OptionError
 from saltus.record.io.sweep_zarr import open_dataset
-from saltus.study.executor import make_executor
+from saltus.study.executors.executor import make_executor
+from saltus.study.executors.workers import Here
 from saltus.study.jobs import Task, run_one
 from saltus.study.measures import parse
 from saltus.study.running import run_all
@@ -27,7 +28,6 @@ from saltus.study.sampling import Uniform
 from saltus.study.settings import Setup
 from saltus.study.side_by_side import run_side_by_side
 from saltus.study.sweep import sweep
-from saltus.study.workers import Here
 
 distributed = pytest.importorskip("distributed")
 LENGTH, ANGLE = "body_ipos[pendulum][2]", "qpos[theta]"
@@ -177,7 +177,7 @@ class Dying(Here):
         tag, work, job = self._calls.popleft()
         values = job[0]
         if len(values) > 1 or values[0].get("qpos[theta]") == 0.2:
-            return tag, saltus.study.workers.Lost("its process ended")
+            return tag, saltus.study.executors.workers.Lost("its process ended")
         return tag, work(*job)
 
 
@@ -248,7 +248,7 @@ def test_other_workers_are_refused(cluster, monkeypatch):
 
 
 def test_no_cluster_there(monkeypatch):
-    monkeypatch.setattr("saltus.study.cluster.PATIENCE", 0.3)
+    monkeypatch.setattr("saltus.study.executors.cluster.PATIENCE", 0.3)
     with pytest.raises(OptionError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:9"):
         make_executor("tcp://127.0.0.1:9")
 

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from saltus.arguments import whole_number
 from saltus.errors import OptionError
 
-START = "import sys; sys.path[:] = {path!r}; from saltus.study.workers import serve; serve()"
+START = "import sys; sys.path[:] = {path!r}; from saltus.study.executors.workers import serve; serve()"
 
 
 class Lost(Exception):

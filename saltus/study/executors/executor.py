@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
-from saltus.study.workers import Here, Lost, Processes, worker_count
+from saltus.study.executors.workers import Here, Lost, Processes, worker_count
 
 TRIES = 2  # of a job whose process ended
 
@@ -80,7 +80,7 @@ def make_executor(workers: Workers, *, reproducible: bool = True) -> Executor:
             process, unless `reproducible` is False.
     """
     if isinstance(workers, str) or type(workers).__module__.partition(".")[0] == "distributed":
-        from saltus.study.cluster import Cluster
+        from saltus.study.executors.cluster import Cluster
 
         return Cluster(workers, reproducible=reproducible)
     count = worker_count(cast("int | None", workers))

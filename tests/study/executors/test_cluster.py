@@ -16,8 +16,8 @@ import pytest
 import saltus
 from saltus.errors import OptionError, SaltusWarning
 from saltus.record.io.sweep_zarr import SweepStore, open_dataset
-from saltus.study import cluster as clusters
-from saltus.study.executor import make_executor
+from saltus.study.executors import cluster as clusters
+from saltus.study.executors.executor import make_executor
 from saltus.study.sampling import Uniform
 
 distributed = pytest.importorskip("distributed")
