@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from typing import Any
 
 from saltus.errors import OptionError, RecordError, SaltusError, warn
@@ -86,7 +87,7 @@ class Cluster:
         """Gone: what is asked in here gets no answer."""
         try:
             yield
-        except OSError as error:
+        except (OSError, CancelledError) as error:
             raise Gone(f"the Dask cluster at {self._address} is gone") from error
 
     def _check(self) -> None:

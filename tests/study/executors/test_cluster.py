@@ -37,6 +37,16 @@ def test_a_first_worker_that_comes_late_is_waited_for(monkeypatch):
             assert executor.next() == ("a", 3) and executor.slots == 1
 
 
+def test_a_scheduler_that_is_lost_while_a_first_worker_is_waited_for(monkeypatch):
+    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    with distributed.LocalCluster(n_workers=0, **QUIET) as cluster:
+        ending = threading.Timer(1.5, cluster.close)
+        ending.start()
+        with pytest.warns(SaltusWarning, match="no workers yet"), pytest.raises(saltus.SaltusError, match="is gone"):
+            make_executor(cluster.scheduler_address)
+        ending.join()
+
+
 def test_a_cluster_that_adapts_starts_its_first_worker():
     with distributed.LocalCluster(n_workers=0, **QUIET) as cluster, distributed.Client(cluster) as client:
         cluster.adapt(minimum=0, maximum=1)
