@@ -144,11 +144,18 @@ class BatchStates(ABC):
     def _shared_out(
         self, work: Callable[[int, int, int], Result], workers: int, count: int, pieces: int
     ) -> list[Result]:
-        """What `work(worker, first, last)` returns for so many pieces of `count`, of which workers take the next."""
+        """What `work(worker, first, last)` returns for each of so many pieces of `count`, in their order.
+
+        Workers take the next piece as they are free, so who has done a piece differs from call to call.
+        """
         edges = [count * k // pieces for k in range(pieces + 1)]
         waiting = iter(range(pieces))
-        done = self._on_threads(lambda worker: [work(worker, edges[k], edges[k + 1]) for k in waiting], workers)
-        return [result for results in done for result in results]
+
+        def take(worker: int) -> list[tuple[int, Result]]:
+            return [(k, work(worker, edges[k], edges[k + 1])) for k in waiting]
+
+        done = dict(pair for pairs in self._on_threads(take, workers) for pair in pairs)
+        return [done[k] for k in range(pieces)]
 
     def _on_threads(self, work: Callable[[int], Any], workers: int) -> list[Any]:
         """What `work(worker)` returns for each worker, of which this thread is the first."""
