@@ -1,5 +1,6 @@
 """Commands that benchmark."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -188,3 +189,32 @@ def orientations(
     from saltus.bench.orientations import bench_orientations, planned
 
     bench_orientations(planned(links, steps, option, naive_links, limit, seed, quick), json, plot)
+
+
+@bench_app.command()
+def zoo(
+    places: Annotated[list[Path], typer.Argument(metavar="DIR_OR_FILE...", help="Folders of MJCF files, or files.")],
+    match: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Only files whose name or path matches, as '*hand*'; repeatable."),
+    ] = None,
+    limit: Annotated[float, typer.Option(metavar="S", help="Time limit for one model in s, with compiling.")] = 600.0,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller batches and shorter timings.")] = False,
+    json: Json = None,
+    markdown: Annotated[Path | None, typer.Option(metavar="F", help="Also write the tables as Markdown.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the JSON file, without the models that it has.")
+    ] = False,
+) -> None:
+    """All models of a folder against MuJoCo: single runs and batches on one thread, each in a process of its own."""
+    from saltus.bench.zoo.command import bench_zoo
+
+    bench_zoo(
+        places,
+        patterns=match or [],
+        quick=quick,
+        limit=limit,
+        json_path=json,
+        markdown_path=markdown,
+        resume=resume,
+    )

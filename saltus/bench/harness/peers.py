@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,25 +25,39 @@ FLAGS = mujoco.mjtDisableBit
 
 
 class Start(NamedTuple):
-    """Where a simulation begins, or many: positions, velocities, and forces on the joints (N, N m) that stay."""
+    """Where a simulation begins, or many: positions, velocities, activations.
+
+    What stays: forces on the joints (N, N m) and controls.
+    """
 
     qpos: np.ndarray
     qvel: np.ndarray
     force: np.ndarray
+    act: np.ndarray
+    ctrl: np.ndarray
+
+
+def starting(m: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray, force: np.ndarray | None = None) -> Start:
+    """A start, or many, without activations and controls; without forces if none are given."""
+    rows = qpos.shape[:-1]
+    force = np.zeros_like(qvel) if force is None else force
+    return Start(qpos, qvel, force, np.zeros((*rows, m.na)), np.zeros((*rows, m.nu)))
 
 
 class Setup:
     """A model for both, and where to begin: `start`, and `starts(n)` for batches.
 
     `warming`: untimed steps with which every timing begins, after which a solver starts from its last solution.
+    `integrator`: of Saltus; None: what the model asks for.
     """
 
     warming = 0
+    integrator: str | None = "euler"
 
     def __init__(self, model: Model, name: str):
         self.model, self.mujoco, self.name = model, model.mujoco, name
         self.timestep = float(model.opt.timestep)
-        self.start = Start(model.qpos0.copy(), np.zeros(model.nv), np.zeros(model.nv))
+        self.start = starting(self.mujoco, model.qpos0.copy(), np.zeros(model.nv))
 
     def starts(self, n: int) -> Start:
         """Starts of n simulations."""
@@ -50,7 +65,7 @@ class Setup:
 
     def simulation(self) -> Simulation:
         """Saltus's, at the start."""
-        sim = Simulation(self.model, "euler")
+        sim = Simulation(self.model, self.integrator)
         self.put(sim, self.start)
         return sim
 
@@ -65,6 +80,10 @@ class Setup:
         state.time, state.qpos, state.qvel = 0.0, start.qpos, start.qvel
         if start.force.any():
             state.qfrc_applied = start.force
+        if start.act.size:
+            state.act = start.act
+        if start.ctrl.size:
+            state.ctrl = start.ctrl
 
     def advance(self, state: Any, n: int) -> None:
         """n steps of a simulation or batch of either."""
@@ -88,8 +107,12 @@ class Setup:
         found.begin()
         found.work()
         expected = (steps + self.warming) * self.timestep
-        require_motion(f"{self.name}, {name}", np.asarray(state.qpos), start.qpos, state.time, expected)
+        self.require(f"{self.name}, {name}", np.asarray(state.qpos), start.qpos, state.time, expected)
         return found
+
+    def require(self, what: str, after: np.ndarray, before: np.ndarray, time: Any, expected: float) -> None:
+        """Raise SaltusError if the timed motion is not worth it."""
+        require_motion(what, after, before, time, expected)
 
 
 class Free(Setup):
@@ -107,12 +130,12 @@ class Free(Setup):
         rng = np.random.default_rng(SEED)
         qpos, qvel = self.model.qpos0.copy(), spread * rng.normal(size=self.model.nv)
         mujoco.mj_integratePos(self.mujoco, qpos, spread * rng.normal(size=self.model.nv), 1.0)
-        self.start = Start(qpos, qvel, np.zeros(self.model.nv))
+        self.start = starting(self.mujoco, qpos, qvel)
 
     def starts(self, n: int) -> Start:
-        qpos, qvel, force = (np.tile(x, (n, 1)) for x in self.start)
+        qpos, qvel = (np.tile(x, (n, 1)) for x in self.start[:2])
         rng = np.random.default_rng(SEED)
-        return Start(qpos, qvel + 0.3 * self.spread * rng.normal(size=qvel.shape), force)
+        return starting(self.mujoco, qpos, qvel + 0.3 * self.spread * rng.normal(size=qvel.shape))
 
     def difference(self) -> float:
         """Largest difference of a position or velocity between the peers after a few steps."""
@@ -142,12 +165,13 @@ class Constrained(Setup):
         rng = np.random.default_rng(SEED)
         shape = n, self.model.nv
         qpos = self.model.qpos0 if whole.initial_key is None else self.model.key_qpos[whole.initial_key]
-        begin = Start(np.tile(qpos, (n, 1)), spread * rng.normal(size=shape), push * rng.normal(size=shape))
+        velocities, forces = spread * rng.normal(size=shape), push * rng.normal(size=shape)
+        begin = starting(self.mujoco, np.tile(qpos, (n, 1)), velocities, forces)
         peer = mujoco.batch.Batch(self.mujoco, n)
         steps = round(settle / self.timestep)
         self.put(peer, begin)
         self.advance(peer, steps)
-        self._starts = Start(np.array(peer.qpos), np.array(peer.qvel), begin.force)
+        self._starts = starting(self.mujoco, np.array(peer.qpos), np.array(peer.qvel), begin.force)
         require_sound(f"{self.name}, before the timed steps", self._starts.qpos, peer.time, steps * self.timestep)
         self.start = Start(*(x[0] for x in self._starts))
 
@@ -186,11 +210,11 @@ def single(setup: Setup, steps: int) -> list[Contender]:
     return [setup.contender(name, state, setup.start, steps, steps) for name, state in sides.items()]
 
 
-def batches(setup: Setup, n: int, steps: int, threads: int) -> list[Contender]:
+def batches(setup: Setup, n: int, steps: int, threads: int, precisions: Sequence[str] = PRECISIONS) -> list[Contender]:
     """n simulations at once: `mujoco.batch.Batch` and `saltus.Batch`; a unit is a step of one of them on one core."""
     sides: dict[str, Any] = {"mujoco": mujoco.batch.Batch(setup.mujoco, n, nthread=threads)}
-    for precision in PRECISIONS:
-        own = Batch(setup.model, n, threads=threads, precision=precision, integrator="euler")
+    for precision in precisions:
+        own = Batch(setup.model, n, threads=threads, precision=precision, integrator=setup.integrator)
         sides[f"saltus {precision}"] = own
     starts, units = setup.starts(n), n * steps / threads
     return [setup.contender(name, state, starts, steps, units) for name, state in sides.items()]
