@@ -192,6 +192,37 @@ def orientations(
 
 
 @bench_app.command()
+def worlds(
+    world: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--world",
+            metavar="NAME",
+            help="Measure heap, wall, dominoes, humanoids, curtain or wrecking_ball instead of all; repeatable.",
+        ),
+    ] = None,
+    sizes: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="Numbers of bodies of heaps (default: 30,100,300,1000).")
+    ] = None,
+    limit: Annotated[float, typer.Option(metavar="S", help="Time limit for one world in s.")] = 600.0,
+    quick: Quick = False,
+    json: Json = None,
+    plot: Plot = None,
+) -> None:
+    """Large worlds against MuJoCo: steps, how they grow with the number of bodies, loading and memory."""
+    from saltus.bench.worlds.command import bench_worlds, sizes_of
+
+    bench_worlds(
+        worlds=world or [],
+        sizes=sizes_of(sizes) if sizes else [],
+        quick=quick,
+        limit=limit,
+        json_path=json,
+        plot_path=plot,
+    )
+
+
+@bench_app.command()
 def zoo(
     places: Annotated[list[Path], typer.Argument(metavar="DIR_OR_FILE...", help="Folders of MJCF files, or files.")],
     match: Annotated[

@@ -72,7 +72,7 @@ def work(setup: Constrained, n: int, steps: int) -> list[Work]:
             setup.begin(state, Start(*(x[some] if isinstance(state, Batch) else x[first] for x in starts)))
             for _ in range(LOOKS):
                 setup.advance(state, every)
-                seen[who].append(_counts(state))
+                seen[who].append(counts(state))
     return [Work(who, *(float(x) for x in np.mean(found, axis=0))) for who, found in seen.items()]
 
 
@@ -82,7 +82,7 @@ def _lanes(batch: Batch) -> Lanes:
     return batch.lanes
 
 
-def _counts(state: Any) -> tuple[float, ...]:
+def counts(state: Any) -> tuple[float, ...]:
     """Contacts, rows, iterations and operations of the last step of a simulation of either or of a batch's group."""
     if isinstance(state, mujoco.MjData):
         # islands are solved one by one; the slowest's iterations

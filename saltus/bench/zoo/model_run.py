@@ -1,7 +1,7 @@
 """One model beside MuJoCo, in a process of its own: what is compiled for it is gone at its end, and so is a crash.
 
-`python -m saltus.bench.zoo.model_run '{"path": "humanoid.xml", ...}'` prints lines of JSON, each as soon as it is known:
-what the model is, then one comparison after the other.
+`python -m saltus.bench.zoo.model_run '{"path": "humanoid.xml", ...}'` prints lines of JSON, each as soon as it is
+known: what the model is, then one comparison after the other.
 """
 
 from __future__ import annotations

@@ -1,0 +1,131 @@
+"""One world beside MuJoCo, in a process of its own, so that memory is that of this world alone.
+
+`python -m saltus.bench.worlds.world_run '{"world": "heap", "arguments": {"n": 30}, ...}'` prints lines of JSON, each as
+soon as it is known: MuJoCo's loading, ours, compiling, then the comparison.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from saltus.bench.harness import peers
+from saltus.bench.harness.memory import PeakMemory
+from saltus.bench.harness.solver_work import counts
+from saltus.bench.harness.timing import Contender, in_turn
+from saltus.bench.worlds.scenes import WORLDS, Scene, start
+from saltus.errors import SaltusError
+from saltus.model.load import load
+from saltus.model.model import Model
+from saltus.simulate.simulation import Simulation
+from saltus.terminal import screen
+
+TIMED_SECONDS = 0.5  # of MuJoCo, about which a timing lasts
+FEWEST, MOST = 3, 100  # steps of a timing
+
+
+def say(**facts: Any) -> None:
+    """A line of JSON, in which nan is null."""
+    plain = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in facts.items()}
+    print(json.dumps(plain), flush=True)
+
+
+class Settled(peers.Setup):
+    """A world on both sides, at the state that MuJoCo has reached."""
+
+    warming = 2
+    integrator = None
+
+    def __init__(self, model: Model, scene: Scene, data: mujoco.MjData):
+        super().__init__(model, scene.name)
+        self.start = peers.starting(self.mujoco, np.array(data.qpos), np.array(data.qvel))
+
+
+def of_mujoco(scene: Scene) -> mujoco.MjData:
+    """Load and settle with MuJoCo; the time and the memory that it takes.
+
+    It settles by conjugate gradients, which take less time for a large heap than factoring its Hessian does.
+    """
+    memory, began = PeakMemory(), time.perf_counter()
+    m = mujoco.MjModel.from_xml_string(scene.xml)
+    loading = time.perf_counter() - began
+    say(mujoco_loading=loading)
+    m.opt.solver = mujoco.mjtSolver.mjSOL_CG.value
+    data = start(scene, m)
+    steps = round(scene.settle / m.opt.timestep)
+    mujoco.mj_step(m, data, steps)
+    peers.require_sound(scene.name, data.qpos, data.time, steps * m.opt.timestep)
+    say(mujoco_memory=memory.growth(), dof=int(m.nv))
+    return data
+
+
+def of_saltus(scene: Scene, data: mujoco.MjData) -> tuple[Settled, Simulation]:
+    """Load and compile; the time and the memory that each takes."""
+    memory, began = PeakMemory(), time.perf_counter()
+    model = load(scene.xml)
+    loading = time.perf_counter() - began
+    simulation = Simulation(model)
+    making = time.perf_counter() - began - loading
+    say(loading=loading, making=making, memory=memory.growth())
+    setup = Settled(model, scene, data)
+    setup.put(simulation, setup.start)
+    began = time.perf_counter()
+    simulation.step()
+    first = time.perf_counter() - began
+    began = time.perf_counter()
+    simulation.step()
+    say(compiling=max(0.0, first - (time.perf_counter() - began)), memory_compiling=memory.growth())
+    return setup, simulation
+
+
+def compare(setup: Settled, simulation: Simulation, repeats: int, least: float) -> None:
+    """Steps from the same state, in turn."""
+    data = setup.data()
+    setup.begin(data, setup.start)
+    began = time.perf_counter()
+    setup.advance(data, FEWEST)
+    steps = int(np.clip(round(TIMED_SECONDS * FEWEST / (time.perf_counter() - began)), FEWEST, MOST))
+    sides: dict[str, Any] = {"mujoco": data, "saltus": simulation}
+    found = in_turn([_contender(setup, *side, steps) for side in sides.items()], repeats=repeats, least=least)
+    peer, own = found["mujoco"], found["saltus"]
+    say(peer=peer.median, saltus=own.median, ratio=own.ratio_to(peer), steps=steps)
+    after = {name: state.qvel.copy() for name, state in _after_a_step(setup, sides)}
+    scale = max(abs(after["mujoco"] - setup.start.qvel).max(), 1e-300)
+    say(difference=float(abs(after["saltus"] - after["mujoco"]).max() / scale))
+    for name, state in sides.items():
+        contacts, rows, iterations, _ = counts(state)
+        say(**{f"{name}_counts": [int(contacts), int(rows), float(iterations)]})
+
+
+def _contender(setup: Settled, name: str, state: Any, steps: int) -> Contender:
+    return setup.contender(name, state, setup.start, steps, steps)
+
+
+def _after_a_step(setup: Settled, sides: dict[str, Any]) -> Any:
+    for name, state in sides.items():
+        setup.put(state, setup.start)
+        setup.advance(state, 1)
+        yield name, state
+
+
+def main() -> None:
+    """Measure the world that the argument names."""
+    given = json.loads(sys.argv[1])
+    with screen.collected_warnings() as warnings:
+        scene = WORLDS[given["world"]](**given["arguments"])
+        say(bodies=scene.bodies)
+        try:
+            compare(*of_saltus(scene, of_mujoco(scene)), given["repeats"], given["least"])
+        except SaltusError as error:
+            say(failed=str(error))
+    say(warnings=warnings, done=True)
+
+
+if __name__ == "__main__":
+    main()
