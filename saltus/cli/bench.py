@@ -116,7 +116,7 @@ def hybrid(quick: Quick = False, threads: Threads = None, json: Json = None) -> 
 @bench_app.command()
 def pile(quick: Quick = False, json: Json = None) -> None:
     """A pile of boxes: Moreau-Jean time stepping with hard contact, against soft contact."""
-    from saltus.bench.pile import bench_pile
+    from saltus.bench.worlds.pile import bench_pile
 
     bench_pile(quick=quick, json_path=json)
 

@@ -8,7 +8,7 @@ import json
 import mujoco
 import pytest
 
-from saltus.bench import pile
+from saltus.bench.worlds import pile
 
 
 def test_boxes_lie_in_layers_between_walls():

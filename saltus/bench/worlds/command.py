@@ -28,8 +28,8 @@ SIZES = (30, 100, 300, 1000)  # bodies of a heap
 QUICK_SIZES = (3, 10)
 LIMIT = 600.0  # s
 FOOTNOTES = (
-    "a step: median, and how many times faster Saltus is; contacts, rows, iterations: MuJoCo's and Saltus's in the last",
-    "  step; the four edges of a pyramid are three rows of Saltus;",
+    "a step: median, and how many times faster Saltus is; contacts, rows, iterations: MuJoCo's and Saltus's in the",
+    "  last step; the four edges of a pyramid are three rows of Saltus;",
     "difference: the largest between velocities after the first step, relative to the largest change of one;",
     "MuJoCo loads: MjModel.from_xml_string; load: saltus.load, MuJoCo's compiler included; make: saltus.Simulation;",
     "  compile: the first step, or reading what was compiled before; memory: growth of the peak, without and with it",

@@ -25,6 +25,7 @@ def plot(rows: Sequence[WorldRow], path: str | os.PathLike[str]) -> None:
 def draw(rows: Sequence[WorldRow]) -> Figure:
     """Time of a step, for each body, against the number of bodies: heaps as lines, other worlds as points."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogFormatter, NullLocator
 
     figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")
     axes = figure.subplots()
@@ -41,6 +42,11 @@ def draw(rows: Sequence[WorldRow]) -> Figure:
         axes.annotate(row.name, (row.bodies, highest), (0, 6), textcoords="offset points", ha="center", fontsize=8)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_xticks([row.bodies for row in heaps])
+    axes.xaxis.set_minor_locator(NullLocator())
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1.0, 0.5)))
     axes.set_xlabel("number of bodies")
     axes.set_ylabel("time of a step for each body (µs)")
     axes.grid(True, which="both", color="0.9", linewidth=0.8)
