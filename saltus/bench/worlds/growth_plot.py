@@ -42,7 +42,7 @@ def draw(rows: Sequence[WorldRow]) -> Figure:
         axes.annotate(row.name, (row.bodies, highest), (0, 6), textcoords="offset points", ha="center", fontsize=8)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xticks([row.bodies for row in heaps])
+    axes.set_xticks([row.bodies for row in heaps or others])
     axes.xaxis.set_minor_locator(NullLocator())
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")

@@ -20,7 +20,7 @@ SHAPES = {  # of a heap, about 0.2 m across
     "box": "0.1 0.08 0.06",
     "capsule": "0.06 0.08",
 }
-SPACING = 0.26  # m between the bodies of a heap at the start, which do not touch however they are turned
+SPACING = 0.31  # m between the bodies of a heap at the start, which do not touch however they are turned
 BRICK = (0.2, 0.1, 0.075)  # m, half of a brick
 DOMINO = (0.01, 0.05, 0.1)  # m, half of a domino
 
@@ -65,8 +65,7 @@ def heap(n: int = 30, *, shapes: Sequence[str] = tuple(SHAPES), seed: int = 0) -
 def wall(width: int = 20, height: int = 10) -> Scene:
     """A wall of bricks in courses, each half a brick off the last, while a ball goes through it."""
     bricks = _courses(width, height, 0.0)
-    x, z = -2.0, BRICK[2] * height
-    ball = _free("ball", (x, 0.0, z), '<geom size="0.25" density="2000"/>')
+    ball = _free("ball", (-2.0, 0.0, max(0.3, BRICK[2] * height)), '<geom size="0.25" density="2000"/>')
     text = _world("brick wall", [*bricks, ball])
     return Scene("wall", text, len(bricks) + 1, 0.3, {"ball": (15.0, 0.0, 1.0, 0.0, 0.0, 0.0)})
 
