@@ -53,7 +53,7 @@ def of_mujoco(scene: Scene) -> mujoco.MjData:
     It settles by conjugate gradients, which take less time for a large heap than factoring its Hessian does.
     """
     memory, began = PeakMemory(), time.perf_counter()
-    m = mujoco.MjModel.from_xml_string(scene.xml)
+    m = mujoco.MjModel.from_xml_string(scene.xml)  # type: ignore
     loading = time.perf_counter() - began
     say(mujoco_loading=loading)
     m.opt.solver = mujoco.mjtSolver.mjSOL_CG.value

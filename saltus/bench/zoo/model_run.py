@@ -40,7 +40,7 @@ def loaded(path: str) -> Model | None:
     except SaltusError as error:
         refusal = error
     try:
-        mujoco.MjModel.from_xml_path(path)
+        mujoco.MjModel.from_xml_path(path)  # type: ignore
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         say(outcome="not loaded", reason=first_line(error))
     else:

@@ -72,7 +72,7 @@ class Warmed(Setup):
                 peer.ctrl = ctrl
                 peer.step(moving, nstep=BLOCK)
             qpos, qvel, act = (np.array(x, float) for x in (peer.qpos, peer.qvel, peer.act))
-            require_sound("", np.hstack([qpos, qvel, act]), peer.time, blocks * BLOCK * self.timestep)
+            require_sound("", np.hstack([qpos, qvel, act]), peer.time / (blocks * BLOCK), self.timestep)
         except (SaltusError, mujoco.batch.SimulationError):
             return None
         return Start(qpos, qvel, np.zeros((n, m.nv)), act, ctrl)
