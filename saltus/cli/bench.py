@@ -224,7 +224,7 @@ def worlds(
 
 @bench_app.command()
 def zoo(
-    places: Annotated[list[Path], typer.Argument(metavar="DIR_OR_FILE...", help="Folders of MJCF files, or files.")],
+    places: Annotated[list[Path], typer.Argument(metavar="DIR_OR_FILE", help="Folders of MJCF files, or files.")],
     match: Annotated[
         list[str] | None,
         typer.Option(metavar="GLOB", help="Only files whose name or path matches, as '*hand*'; repeatable."),

@@ -73,7 +73,7 @@ def bench_worlds(
     json_path: Path | None = None,
     plot_path: Path | None = None,
 ) -> None:
-    """Measure, print tables, write them as JSON and as a figure."""
+    """Measure, print tables, write them as JSON and as a figure; the JSON file is written anew after each world."""
     if limit <= 0.0:
         raise OptionError(f"limit must be positive, got {limit:g}")
     if json_path is not None:
@@ -82,6 +82,7 @@ def bench_worlds(
         check_figure(plot_path)
     chosen = tasks(worlds or ((HEAP,) if quick else tuple(WORLDS)), sizes or (QUICK_SIZES if quick else SIZES))
     effort = {"repeats": 5, "least": 0.01 if quick else 0.1}
+    about = machine.description(1)
     rows: list[WorldRow] = []
     with screen.Activity() as activity:
         for k, task in enumerate(chosen):
@@ -89,14 +90,18 @@ def bench_worlds(
             activity.progress(what)(k / len(chosen))
             rows.append(_measured(task, rows, effort, limit))
             activity.end(what)
-    about = machine.description(1)
+            if json_path is not None:
+                content = {
+                    "machine": about,
+                    "effort": {**effort, "limit": limit},
+                    "rows": [asdict(row) for row in rows],
+                }
+                write_whole(json_path, (json.dumps(content, indent=1) + "\n").encode(), what="benchmark")
     _print(rows, about, effort)
     if plot_path is not None:
         plot(rows, plot_path)
         print(f"wrote {plot_path}")
     if json_path is not None:
-        content = {"machine": about, "effort": {**effort, "limit": limit}, "rows": [asdict(row) for row in rows]}
-        write_whole(json_path, (json.dumps(content, indent=1) + "\n").encode(), what="benchmark")
         print(f"wrote {json_path}")
 
 
