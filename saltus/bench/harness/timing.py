@@ -37,27 +37,32 @@ class Timing:
         return median(p / s for p, s in zip(peer.seconds, self.seconds, strict=True))
 
 
-def in_turn(contenders: list[Contender], *, repeats: int, least: float) -> dict[str, Timing]:
+def in_turn(
+    contenders: list[Contender], *, repeats: int, least: float, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, Timing]:
     """Time the contenders in turn, `repeats` times, each for `least` seconds or more.
 
     A first round, untimed, warms caches and compiles. The order reverses from repeat to repeat, so that a machine that
     gets slower or faster meanwhile favours nobody.
+
+    `clock`: `time.process_time` counts the work of this process alone, so that other programs disturb it less; it is
+    for contenders that work on one thread.
     """
     calls = {}
     for c in contenders:
         c.begin()
         c.work()
-        calls[c.name] = max(1, round(least / max(_seconds(c), 1e-9)))
+        calls[c.name] = max(1, round(least / max(_seconds(c, clock), 1e-9)))
     taken: dict[str, list[float]] = {c.name: [] for c in contenders}
     for repeat in range(repeats):
         for c in contenders if repeat % 2 == 0 else contenders[::-1]:
-            spent = sum(_seconds(c) for _ in range(calls[c.name]))
+            spent = sum(_seconds(c, clock) for _ in range(calls[c.name]))
             taken[c.name].append(spent / calls[c.name] / c.units)
     return {name: Timing(name, seconds) for name, seconds in taken.items()}
 
 
-def _seconds(contender: Contender) -> float:
+def _seconds(contender: Contender, clock: Callable[[], float]) -> float:
     contender.begin()
-    begin = time.perf_counter()
+    begin = clock()
     contender.work()
-    return time.perf_counter() - begin
+    return clock() - begin

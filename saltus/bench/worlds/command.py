@@ -31,6 +31,7 @@ FOOTNOTES = (
     "a step: median, and how many times faster Saltus is; contacts, rows, iterations: MuJoCo's and Saltus's in the",
     "  last step; the four edges of a pyramid are three rows of Saltus;",
     "difference: the largest between velocities after the first step, relative to the largest change of one;",
+    "times are of the processor, that of compiling by the wall clock, since several processes may compile;",
     "MuJoCo loads: MjModel.from_xml_string; load: saltus.load, MuJoCo's compiler included; make: saltus.Simulation;",
     "  compile: the first step, or reading what was compiled before; memory: growth of the peak, without and with it",
 )

@@ -13,7 +13,8 @@ LEFT = ("model", "solver", "")
 LEGEND = (
     "dof, contacts, rows: means over the states that the simulations begin from; MuJoCo, Saltus: a step of one",
     "  simulation; single, batch: how many times faster Saltus is per step of a simulation on one thread;",
-    "difference: the largest between accelerations in the first step, relative to the largest of MuJoCo's",
+    "times are of the processor; difference: the largest between accelerations in the first step, relative to",
+    "  MuJoCo's largest",
 )
 
 
