@@ -16,9 +16,9 @@ class WorldRow:
     """A world: `reason` why it was not measured to its end, or "".
 
     `facts`, as `saltus.bench.worlds.world_run` names them: `bodies`, `dof`; seconds of `mujoco_loading`, of `loading`
-    (`saltus.load`), `making` (`saltus.Simulation`) and, by the wall clock, `compiling`; growths of the peak of resident memory (bytes)
-    `mujoco_memory`, `memory` and, compiling included, `memory_compiling`; seconds of a step, `peer` and `saltus`, and
-    their `ratio`; contacts, rows and iterations of both in `mujoco_counts` and `saltus_counts`.
+    (`saltus.load`), `making` (`saltus.Simulation`) and, by the wall clock, `compiling`; growths of the peak of resident
+    memory (bytes) `mujoco_memory`, `memory` and, compiling included, `memory_compiling`; seconds of a step, `peer` and
+    `saltus`, and their `ratio`; contacts, rows and iterations of both in `mujoco_counts` and `saltus_counts`.
     """
 
     name: str
