@@ -21,15 +21,16 @@ from saltus.model.model import Model
 BLOCK = 20  # steps with the same controls
 FEWEST = 4  # blocks of the shortest motion; the next is a block longer
 SPREAD = 0.05  # of the velocities at the beginning (m/s, rad/s)
-WIDTHS = (1.0, 0.1, 0.0)  # of controls, as a part of their range: the next where MuJoCo's motion diverges
+WIDTHS = (1.0, 0.1, 0.0)  # of what is random, as a part: the next where MuJoCo's motion diverges
 ENABLE, DISABLE = mujoco.mjtEnableBit, mujoco.mjtDisableBit
 
 
 class Warmed(Setup):
     """A model as its file says, integrator and solver included, and n states to begin from.
 
-    `width`: of the random controls, as a part of their range. `counts` [n, 3]: contacts, rows and solver iterations of
-    MuJoCo at the states. `off`: computations that only MuJoCo makes in a step, switched off.
+    `width`: of the random controls, as a part of their range, and of the velocities at the beginning, as one of SPREAD.
+    `counts` [n, 3]: contacts, rows and solver iterations of MuJoCo at the states. `off`: computations that only MuJoCo
+    makes in a step, switched off.
     """
 
     warming = 2
@@ -43,7 +44,7 @@ class Warmed(Setup):
             if found is not None:
                 break
         else:
-            raise SaltusError("MuJoCo's simulation diverges, even with the controls at rest")
+            raise SaltusError("MuJoCo's simulation diverges, even without random controls and velocities")
         self.width, self._starts = width, found
         self.counts = self._counted()
         middle = np.argsort(self.counts[:, 0], kind="stable")[n // 2]
@@ -62,7 +63,7 @@ class Warmed(Setup):
         blocks = FEWEST + rng.permutation(n)
         peer = mujoco.batch.Batch(m, n, nthread=1)
         first, middle = _beginning(m)
-        velocities = first.qvel + SPREAD * rng.normal(size=(n, m.nv))
+        velocities = first.qvel + width * SPREAD * rng.normal(size=(n, m.nv))
         self.put(peer, Start(np.tile(first.qpos, (n, 1)), velocities, *(np.tile(x, (n, 1)) for x in first[2:])))
         ctrl = np.tile(middle, (n, 1))
         try:
