@@ -28,7 +28,7 @@ def process(*arguments, **options):
     [
         [],
         *([command] for command in ("run", "replay", "compare", "sweep", "study", "check", "lab", "warm", "bench")),
-        *(["bench", what] for what in ("smooth", "contact", "film", "hybrid", "orientations")),
+        *(["bench", what] for what in ("smooth", "contact", "film", "hybrid", "orientations", "worlds", "zoo")),
     ],
 )
 def test_every_command_has_help(saltus_command, arguments):
