@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from saltus.bench.harness.fresh import Outcome
-from saltus.bench.harness.memory import STATUS, PeakMemory
+from saltus.bench.harness.memory import PeakMemory
 from saltus.bench.worlds import command, scenes
 from saltus.bench.worlds.growth_plot import plot
 from saltus.bench.worlds.rows import WorldRow, row_of
@@ -88,10 +88,11 @@ def test_the_first_domino_pushes_the_next():
 # ------------------------------------------------------------ the command
 
 
-@pytest.mark.skipif(not STATUS.exists(), reason="memory is read from /proc")
 def test_peak_memory_forgets_what_was_before():
     size = 50_000_000
     memory = PeakMemory()
+    if np.isnan(memory.growth()):
+        pytest.skip("this system does not tell or reset the peak of resident memory")
     block = np.ones(size // 8)
     del block
     assert 0.9 * size < memory.growth() < 2 * size

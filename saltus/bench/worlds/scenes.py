@@ -41,8 +41,10 @@ class Scene:
 
 
 def heap(n: int = 30, *, shapes: Sequence[str] = tuple(SHAPES), seed: int = 0) -> Scene:
-    """n free spheres, boxes and capsules in turn, thrown into a box as wide as they are many: one second after the
-    last has landed."""
+    """n free spheres, boxes and capsules in turn, dropped into a box whose width grows with n.
+
+    It is measured one second after the last has landed.
+    """
     rng = np.random.default_rng(seed)
     across = math.ceil(n ** (1 / 3))
     half = 0.5 * SPACING * across + 0.03

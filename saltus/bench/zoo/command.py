@@ -28,8 +28,11 @@ RUN = "saltus.bench.zoo.model_run"
 
 @dataclass(frozen=True)
 class ZooEffort:
-    """How much is measured: simulations of a batch, repeats, seconds that a timing lasts at least, and the limit (s)
-    for one model with compiling."""
+    """How much is measured.
+
+    `n`: simulations of a batch; `least` (s): how long a timing lasts at least; `limit` (s): for one model, compiling
+    included.
+    """
 
     n: int = 32
     repeats: int = 5
@@ -110,8 +113,10 @@ def measured(file: ModelFile, effort: ZooEffort, *, included: bool) -> ZooRow:
 
 
 def _earlier(path: Path, effort: ZooEffort, about: Mapping[str, Any]) -> list[ZooRow]:
-    """The rows of a file that was written before, with the same effort on the same machine; those that were late then
-    are measured again if there is more time now."""
+    """The rows of a file that was written before, with the same effort on the same machine.
+
+    Without those that were late then, if there is more time now.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         rows = [ZooRow(**row) for row in content["rows"]]

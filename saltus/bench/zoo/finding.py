@@ -18,7 +18,7 @@ class ModelFile:
     """A file, and the name that it has in tables: its path from the folder that was given, that folder's name first.
 
     `root`: tag of its root element, None if it is not well-formed XML. `includes`: the files that it names in
-    `<include>`, `<model>` and `<attach>`-able assets.
+    `<include>` and `<model>`.
     """
 
     name: str
