@@ -37,6 +37,7 @@ FEATURES = {
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
+    "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
     # forces
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),

@@ -46,7 +46,7 @@ IGNORABLE = {  # kinds of features that can be left out
     "tactile": "tactile sensors",
     "plasticity": "plastic springs",
     "sleep": "sleeping of resting bodies",
-    "adhesion": "adhesive contacts",
+    "adhesion": "contacts that stick",
     "noslip": "the noslip solver",
     "diagexact": "constraint inertias computed at each state",
     "speculative": "contacts of bodies that would touch within the step",
@@ -153,8 +153,9 @@ def _equalities(m) -> list[Feature]:
 
 def _solver(m) -> list[Feature]:
     """Features that change the constraint forces of a model with constraints."""
-    found = [Feature("adhesion", "geom", name_of(m, "GEOM", g), "adhesion") for g in np.flatnonzero(m.geom_adhesion)]
-    found += [Feature("adhesion", "pair", name_of(m, "PAIR", k), "adhesion") for k in np.flatnonzero(m.pair_adhesion)]
+    sticking = [("geom", g) for g in np.flatnonzero(m.geom_adhesion)]
+    sticking += [("pair", k) for k in np.flatnonzero(m.pair_adhesion)]
+    found = [Feature("adhesion", of, name_of(m, of.upper(), k), "adhesion", simulated=True) for of, k in sticking]
     if m.opt.noslip_iterations > 0:
         found.append(Feature("noslip", "option", "noslip_iterations", "the noslip solver", simulated=True))
     if flex_contacts.touches(m) and (m.opt.noslip_iterations > 0 or int(m.opt.solver) == SOLVER_PGS):

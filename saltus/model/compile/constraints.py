@@ -54,11 +54,15 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
     if have("contact", flags.mjDSBL_CONTACT):
         contacts = _collisions(m, laws, chains, safe, out, left_out)
     out.values |= laws.values() | chains.values() | _options(m) | solver_values(m, chains, left_out)
+    if "adhesion" in left_out:
+        out.values["law_adhesion"] = [0.0] * len(laws.laws)
+    tethers = contacts if any(out.values["law_adhesion"]) else 0
+    rows += tethers
     longest = max((len(e[1]) for e in chains.entries), default=0)
     longest = max(longest, out.sizes.pop("longest", 0))
     dims = max([law.dim for law in laws.laws], default=1)
     if rows or contacts:
-        out.features |= {"constraint", *solver_features(m, left_out)}
+        out.features |= {"constraint", *solver_features(m, left_out)} | ({"adhesive"} if tethers else set())
     out.sizes = {
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
@@ -67,6 +71,7 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
         **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},
         "nchaindof": len(out.values["chain_dof"]),
         "nconmax": contacts,
+        "ntether": tethers,
         "nblockmax": rows + contacts,
         "nrowmax": rows + contacts * dims,
         "nJmax": rows * longest + contacts * dims * longest,

@@ -19,6 +19,9 @@ MODEL = {  # fixed
     **reals("law_margin", "law_reach", "law_mu", shape=("nlaw",)),
     **reals("law_friction", shape=("nlaw", 5)),
     **reals("law_restitution", shape=("nlaw",)),  # of the hard law
+    # contacts that stick: force (N), whether it attracts (no flag has disabled it), capacity for those in the gap
+    **reals("law_adhesion", shape=("nlaw",)),
+    **ints("opt_adhesion", "ntether"),
     # collision pairs, lower geom type first; the geom of a deformable body is -1, as are the flexes of pairs of
     # geoms
     **ints("collider", shape=("ncollider",)),  # geoms in any pair
@@ -45,6 +48,9 @@ POSITION = {  # of this position
     **reals("contact_dist", shape=("nconmax",)),
     **reals("contact_pos", shape=("nconmax", 3)),
     **reals("contact_frame", shape=("nconmax", 9)),
+    # contacts that stick: block of the row of one in the gap, -1 for none; the attraction's generalised forces
+    **ints("contact_tether", shape=("ntether",)),
+    **reals("qfrc_adhesion", shape=("nv",)),
     # user-defined contact law: force on the second geom in the contact frame (N); generalised forces
     **reals("contact_touch", shape=("ntouch", 3)),
     **reals("qfrc_compliant", shape=("nv_touch",)),
@@ -76,7 +82,7 @@ VARIES = (
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "integrate", "sense", "solve"),
-    "POSITION": ("contact", "integrate", "sense", "solve"),
+    "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {
     "POSITION": ("contact", "integrate", "solve"),
