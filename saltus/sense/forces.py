@@ -97,7 +97,9 @@ def contact_force(m, d, k):
     acts = d.contact_dist[k] < m.law_margin[m.collision_law[d.contact_collision[k]]]
     nothing = (zero, zero, zero)
     if has(m, "adhesive"):
-        return where3(acts, (f0 - adhesion_of(m, d, k), f1, f2), tether_force(m, d, k)), where3(acts, (t0, t1, t2), nothing)
+        return where3(acts, (f0 - adhesion_of(m, d, k), f1, f2), tether_force(m, d, k)), where3(
+            acts, (t0, t1, t2), nothing
+        )
     return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
 
 
