@@ -121,7 +121,7 @@ def law(m: mujoco.MjModel, values: dict, safe_timestep: float) -> Law:
 
 
 def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
-    """The parameters of laws of contact [...] with dim, solref, solimp, friction, solreffriction, margin, gap, adhesion."""
+    """The parameters of laws of contact [...] with the parameters [...] that `parameters` gives."""
     friction = np.maximum(values["friction"], LEAST_FRICTION)
     regular = np.sqrt(1.0 / np.maximum(MINVAL, m.opt.impratio))
     regular = regular[..., None] if np.ndim(regular) else regular  # of simulations, whose pairs come after them

@@ -333,8 +333,8 @@ def refuse_adhesion(model: "Model", law: Law) -> None:
     """OptionError where geoms of a model stick, which only the soft law knows."""
     if not isinstance(law, Soft) and "adhesive" in model.struct().layout.features:
         raise OptionError(
-            f"contact={law.name!r}: {model.name!r} has geoms or pairs with adhesion, which only the soft law simulates; "
-            "leave it out with ignore=['adhesion']"
+            f"contact={law.name!r}: {model.name!r} has geoms or pairs with adhesion, which only the soft law "
+            "simulates; leave it out with ignore=['adhesion']"
         )
 
 
