@@ -74,6 +74,7 @@ FEATURES = {
     "sense_touch": Feature("touch sensors", ("sense",)),
     "sense_geometry": Feature("sensors of distances, rays and cameras", ("sense",)),
     "sense_contact": Feature("contact sensors", ("sense",)),
+    "sense_tactile": Feature("tactile sensors", ("sense",)),
     "rangefinder": Feature("rangefinders", ("sense",)),
     "foreign_ray": Feature("rangefinders whose rays MuJoCo's functions cast", ("contact",)),
     "distance": Feature("sensors of distances between geoms", ("sense",)),

@@ -11,6 +11,7 @@ from saltus.errors import ModelError, OptionError
 from saltus.model.compile import fluid
 from saltus.model.compile.actuators import supported_actuator
 from saltus.model.compile.constraints import EQUALITY_ROWS
+from saltus.model.compile.sensors import unfelt
 from saltus.model.compile.tendons import parameters
 from saltus.model.contact import collisions
 from saltus.model.enums import SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
@@ -193,13 +194,26 @@ def _medium(m) -> list[Feature]:
     return [Feature("fluid", "option", "density, viscosity", "the fluid force", simulated=True)]
 
 
+def _tactile(m) -> list[Feature]:
+    """Tactile sensors, which move nothing, but do not feel all that they may touch."""
+    tactile = np.flatnonzero(m.sensor_type == TACTILE) if m.nsensor else []
+    if not len(tactile):
+        return []
+    pairs = [] if _disabled(m, DISABLE.mjDSBL_CONTACT) else collisions.pairs(m)
+    flexible = flex_contacts.flex_pairs(m) if flex_contacts.touches(m) else []
+    missing = [unfelt(m, s, pairs, flexible) for s in tactile]
+    return [
+        Feature("tactile", "sensor", name_of(m, "SENSOR", s), text or "its reading", simulated=not text)
+        for s, text in zip(tactile, missing, strict=True)
+    ]
+
+
 def _others(m) -> list[Feature]:
     found = []
     for f in range(m.nflex):
         missing = flexes.unsupported(m, f)
         found.append(Feature("flex", "flex", name_of(m, "FLEX", f), missing or "elasticity", simulated=not missing))
-    touches = np.flatnonzero(m.sensor_type == TACTILE) if m.nsensor else []
-    found += [Feature("tactile", "sensor", name_of(m, "SENSOR", s), "its reading") for s in touches]
+    found += _tactile(m)
     found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]
     if m.nplastic:
         found.append(Feature("plasticity", "joint", "springyield", "a plastic spring"))

@@ -59,7 +59,7 @@ def kernel_model(
         "actuators": actuators(m, muscles),
         "fluid": fluid_forces(m, poses, left_out),
         "flexes": flexes(m, left_out),
-        "sensors": sensors(m),
+        "sensors": sensors(m, left_out),
         "sight": sight(m),
     }
     values = _copied(m) | bodies(m, poses) | joints(m) | dofs(m) | tree_values(m, poses)
