@@ -201,7 +201,7 @@ def _tactile(m) -> list[Feature]:
         return []
     pairs = [] if _disabled(m, DISABLE.mjDSBL_CONTACT) else collisions.pairs(m)
     flexible = flex_contacts.flex_pairs(m) if flex_contacts.touches(m) else []
-    missing = [unfelt(m, s, pairs, flexible) for s in tactile]
+    missing = [unfelt(m, int(s), pairs, flexible) for s in tactile]
     return [
         Feature("tactile", "sensor", name_of(m, "SENSOR", s), text or "its reading", simulated=not text)
         for s, text in zip(tactile, missing, strict=True)

@@ -49,7 +49,7 @@ XML = """
     </body>
     <body name="box" pos="1 0 0.095" euler="0.02 0.01 0"><freejoint name="float"/>
       <geom name="crate" type="box" size="0.1 0.12 0.1" friction="0.7 0.01 0.001" condim="4" solref="0.015 1.1"
-       solimp="0.85 0.9 0.002 0.5 2" margin="0.01" gap="0.001" adhesion="0.4"/></body>
+       solimp="0.85 0.9 0.002 0.5 2" margin="0.01" gap="0.001"/></body>
     <body name="can" pos="-1 0 0.14"><freejoint/><geom name="tin" type="cylinder" size="0.08 0.15" priority="1"
        surfacevel="0.1 0 0 0 0 0"/><site name="lid" pos="0 0 0.15" size="0.2"/></body>
     <body name="rock" pos="0 2 0.05"><freejoint/><geom name="stone" type="mesh" mesh="wedge"/></body>
