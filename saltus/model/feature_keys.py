@@ -57,7 +57,7 @@ FEATURES = {
     "servo": Feature("servos with an integral part", ("dynamics",)),
     "dcmotor": Feature("dc motors", ("dynamics",)),
     "so3": Feature("servos of orientations", ("dynamics",)),
-    "adhere": Feature("adhesion actuators", ("contact", "solve")),
+    "adhere": Feature("adhesion actuators", ("contact", "integrate", "solve")),
     "fluid": Feature("fluid forces", ("dynamics", "integrate")),
     "mocap": Feature("mocap bodies", ("dynamics",)),
     # hard contact
