@@ -41,16 +41,31 @@ def text(shape, more=""):
     return TEXT.format(other=geom if shape == "plane" else f"<freejoint/>{geom}", more=more)
 
 
-def states(m, count, seed=0):
+def states(m, count, seed=0, spread=0.04):
     rng = np.random.default_rng(seed)
     for _ in range(count):
         d = mujoco.MjData(m)
-        mujoco.mj_integratePos(m, d.qpos, 0.04 * rng.normal(size=m.nv), 1.0)
+        mujoco.mj_integratePos(m, d.qpos, spread * rng.normal(size=m.nv), 1.0)
         d.qvel[:] = rng.normal(size=m.nv)
         mujoco.mj_forward(m, d)
         yield d
 
 
+def test_all_shapes_at_once():
+    """Each by itself in some state and place, as deepest and in the sum of speeds."""
+    apart = 'contype="0" conaffinity="1"'
+    shapes = [geom for shape, geom in SHAPES.items() if shape != "plane"]
+    bodies = "".join(f'<body pos="0 0 -.3"><freejoint/><geom {geom} {apart}/></body>' for geom in shapes)
+    m = complete(TEXT.format(other=f"<geom {SHAPES['plane']} {apart}/>", more=bodies))
+    sim, deepest = saltus.Simulation(saltus.load(m)), set()
+    for d in states(m, 12, spread=0.15):
+        put(sim, d)
+        np.testing.assert_allclose(sim.sensordata, d.sensordata, rtol=0, atol=TOLERANCE)
+        deepest |= {round(float(x), 12) for x in d.sensordata[:35] if x > 0}
+    assert len(deepest) > 50
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", AGAIN, FAR])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_readings(shape, more):

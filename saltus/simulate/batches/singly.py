@@ -4,7 +4,6 @@ import numpy as np
 from numba import types
 
 from saltus.contact.counts import NCON
-from saltus.contact.rows.adhesive_contacts import acting_blocks, attractions
 from saltus.model.model import Model
 from saltus.number.kernels import Entry
 from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contacts_of
@@ -56,14 +55,12 @@ def contacts_singly(turns: OneByOne) -> BatchContacts:
     for i in range(turns.n if m.views["collision_geom1"].size else 0):
         if turns.look_at(i) == CONTACTS_FULL:
             raise contacts_full(m)
-        n = int(d["count"][NCON])
-        here, block, pull = slice(n), acting_blocks(m, turns.workspaces[0], n), attractions(m, turns.workspaces[0], n)
-        pair, dist = d["contact_collision"][here], d["contact_dist"][here]
+        here = slice(int(d["count"][NCON]))
+        pair, dist, block = d["contact_collision"][here], d["contact_dist"][here], d["contact_block"][here]
         force = np.zeros((len(pair), 6))
         for k in np.flatnonzero(block >= 0):
             row, dim = d["block_row"][block[k]], d["block_dim"][block[k]]
             force[k, :dim] = d["row_force"][row : row + dim]
-            force[k, 0] -= pull[k]
         near = dist <= m.views["law_reach"][m.views["collision_law"][pair]]
         place = d["contact_pos"][here], d["contact_frame"][here]
         whole.append(np.column_stack([np.full(len(pair), i), pair])[near])

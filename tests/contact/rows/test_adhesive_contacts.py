@@ -230,16 +230,6 @@ def assert_contacts_as_singly(batch, states, tolerance):
         np.testing.assert_allclose(found.world_force[found.simulation == i], table[:, 3:6], rtol=0, atol=close)
 
 
-@pytest.mark.slow
-def test_simulations_that_take_turns():
-    """Contacts of a batch whose simulations are moved one by one."""
-    model = saltus.load(complete(sticky(3, "elliptic")))
-    batch, rng = saltus.Batch(model, 3, integrator="dopri5", threads=1), np.random.default_rng(3)
-    states = [near(model.mujoco, rng, 0.03, 0.3) for _ in range(3)]
-    batch.qpos, batch.qvel = (np.array([state[name] for state in states]) for name in ("qpos", "qvel"))
-    assert_contacts_as_singly(batch, states, 1e-9)
-
-
 FALLING = """<mujoco><option timestep="0.0005" cone="{cone}" tolerance="1e-13"/><worldbody>
   <geom type="plane" size="0 0 1" friction="0.3" condim="{dim}" margin=".01" gap=".03"/>
   <body pos="0 0 0.16"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
