@@ -90,16 +90,16 @@ class Struct:
 
     def __init__(self, layout, sizes, kind="float64"):
         self.layout, self.sizes, self.kind = layout, dict(sizes), kind
+        self._shapes = {name: layout.shape(name, sizes) + self._lanes(name) for name in layout.fields}
         dtype, element = _ELEMENT_SHAPE[kind]
         nreal, nint, place = 0, len(layout.fields), {}
         # what differs from lane to lane comes first, where every register of lanes is aligned
         for name, field in sorted(layout.fields.items(), key=lambda item: item[0] not in layout.varied):
-            shape = layout.shape(name, sizes)
-            if field.kind == "int" and not shape:
+            if field.kind == "int" and not field.shape:
                 continue
             place[name] = nint if field.kind == "int" else nreal
             if field.kind == "int":
-                nint += math.prod(shape)
+                nint += math.prod(self._shapes[name])
             else:
                 nreal += self._extent(name)
         self.real = aligned_zeros((nreal, *element), dtype)
@@ -118,12 +118,12 @@ class Struct:
 
     def _extent(self, name: str) -> int:
         """Rows of `real` that a field takes."""
-        count = math.prod(self.layout.shape(name, self.sizes) + self._lanes(name))
+        count = math.prod(self._shapes[name])
         return -(-count // self._width) if self.layout.fields[name].kind == "lane" else count
 
     def _view(self, name: str, at: int) -> np.ndarray:
         """A field's memory, which begins with row `at` of its buffer."""
-        shape, kind = self.layout.shape(name, self.sizes) + self._lanes(name), self.layout.fields[name].kind
+        shape, kind = self._shapes[name], self.layout.fields[name].kind
         if kind == "int":
             return self.ints[at : at + math.prod(shape)].reshape(shape)
         rows = self.real[at : at + self._extent(name)]
