@@ -31,6 +31,8 @@ MODEL = {  # fixed
     ),
     **ints("collision_moves", shape=("ncollision",)),  # a geom has a surface velocity
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
+    # centre and half sizes of a box about each geom, in its own axes, where MuJoCo's functions collide any (m)
+    **reals("geom_aabb", shape=("ngeom_foreign", 6)),
     # chains, the degrees of freedom of the relative motion of two bodies; sign 1 if they move the second, -1 the
     # first; chain_fill: they are not all on one path to the root, and couple entries that are zero in M
     **ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
