@@ -104,6 +104,7 @@ _COUNTED = {
     "friction": "friction_law",
     "eq": "eq_type",
     "edgerow": "edgerow_eq",
+    "geom_foreign": "geom_aabb",
 }
 
 
@@ -321,7 +322,6 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
         "geom_aabb": m.geom_aabb if any(c.foreign and c.kind >= 0 for c in found) else np.zeros((0, 6)),
         "collision_moves": [c.geom1 in moving or c.geom2 in moving for c in found],
     }
-    out.sizes["ngeom_foreign"] = len(out.values["geom_aabb"])
     if found:
         out.features.add("contact")
     out.features |= {_feature(c.kind) for c in found if c.kind >= 0} - {""}
