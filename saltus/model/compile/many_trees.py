@@ -33,7 +33,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, blocks:
         return ManyTrees(
             {"tree_dofadr": [], "tree_dofnum": [], "tree_blockadr": [], "tree_of_dof": []},
             dict.fromkeys(("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"), 0)
-            | dict.fromkeys(("ntreepair", "npairblock", "nblock_trees"), 0),
+            | dict.fromkeys(("nlargestblock", "ntreepair", "npairblock", "nblock_trees"), 0),
             set(),
         )
     number = m.tree_dofnum.astype(int)
@@ -50,6 +50,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, blocks:
         "nsolvertree": m.ntree,
         "nsolvertree_end": m.ntree + 1,
         "ntreeblock": int(square.sum()),
+        "nlargestblock": int(square.max()),
         "ntreepair": pairs,
         "npairblock": largest_blocks(number, pairs),
         "nblock_trees": blocks,

@@ -1,8 +1,8 @@
 """Newton's direction of many trees: H s = -g by conjugate gradients with an incomplete block factorisation.
 
-With K, E and C of `saltus.solve.soft.block_factor`, and y = Kᵀ Cᵀ s, the preconditioned system is
+With K, E and G of `saltus.solve.soft.block_factor`, and s = Gᵀ K⁻ᵀ y, the preconditioned system is
 
-    A y = K⁻¹ C⁻¹ (-g),    A p = t + K⁻¹ (p + E t),    t = K⁻ᵀ p,
+    A y = K⁻¹ G (-g),    A p = t + K⁻¹ (p + E t),    t = K⁻ᵀ p,
 
 so that a product with H costs no more than the two solves that precondition it (Eisenstat, Efficient implementation of
 a class of preconditioned conjugate gradient methods, SIAM J. Sci. Stat. Comput. 2 (1981)). The square of the residual
@@ -11,23 +11,31 @@ there is gᵀ P⁻¹ g, an estimate of twice the decrease of the cost that is st
 
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.block_factor import solve_lower, solve_upper
 
 MOST = 500  # iterations
 
 
 @kernel
 def begin_direction(m, d):
-    """block_residual, block_direction ← K⁻¹ C⁻¹ (-g), block_solution ← 0; returns the square of the residual."""
-    for i in range(m.nv):
-        d.block_residual[i] = -d.solve_gradient[i]
+    """block_residual, block_direction ← K⁻¹ G (-g), block_solution ← 0; returns the square of the residual."""
     for b in range(m.nsolvertree):
         if m.tree_dofnum[b] == 6:
-            solve_lower(d, m.tree_blockadr[b], 6, d.block_residual, m.tree_dofadr[b])
+            scale_gradient(m, d, b, 6)
         else:
-            solve_lower(d, m.tree_blockadr[b], m.tree_dofnum[b], d.block_residual, m.tree_dofadr[b])
+            scale_gradient(m, d, b, m.tree_dofnum[b])
     forward(m, d, d.block_residual)
     return residual_square(m, d)
+
+
+@kernel(inline=True)
+def scale_gradient(m, d, b, n):
+    """block_residual ← G (-g) of tree b; G is upper triangular."""
+    first, place = m.tree_dofadr[b], m.tree_blockadr[b]
+    for i in range(n):
+        total = 0.0 * d.time
+        for k in range(i, n):
+            total = total - d.tree_factor[place + k * n + i] * d.solve_gradient[first + k]
+        d.block_residual[first + i] = total
 
 
 @kernel(sums=True)
@@ -57,15 +65,23 @@ def iterate_direction(m, d, live, square, bound):
         after = advance(m, d, alpha)
         turn(m, d, where(live, after / square, 0.0 * square))
         square = where(live, after, square)
-    # s = C⁻ᵀ K⁻ᵀ y
-    for i in range(m.nv):
-        d.solve_search[i] = d.block_solution[i]
-    backward(m, d, d.solve_search)
+    backward(m, d, d.block_solution)
     for b in range(m.nsolvertree):
         if m.tree_dofnum[b] == 6:
-            solve_upper(d, m.tree_blockadr[b], 6, d.solve_search, m.tree_dofadr[b])
+            scale_solution(m, d, b, 6)
         else:
-            solve_upper(d, m.tree_blockadr[b], m.tree_dofnum[b], d.solve_search, m.tree_dofadr[b])
+            scale_solution(m, d, b, m.tree_dofnum[b])
+
+
+@kernel(inline=True)
+def scale_solution(m, d, b, n):
+    """solve_search ← Gᵀ x of tree b, x in block_solution."""
+    first, place = m.tree_dofadr[b], m.tree_blockadr[b]
+    for k in range(n):
+        total = 0.0 * d.time
+        for i in range(k + 1):
+            total = total + d.tree_factor[place + k * n + i] * d.block_solution[first + i]
+        d.solve_search[first + k] = total
 
 
 @kernel
@@ -76,7 +92,7 @@ def product(m, d):
     backward(m, d, d.block_half)
     for b in range(m.nsolvertree):
         if d.near_adr[b] == d.near_adr[b + 1]:
-            nothing_left(m, d, b)
+            subtract_half(m, d, b)
         elif m.tree_dofnum[b] == 6:
             add_rest(m, d, b, 6)
         else:
@@ -86,7 +102,7 @@ def product(m, d):
 
 
 @kernel(inline=True)
-def nothing_left(m, d, b):
+def subtract_half(m, d, b):
     """block_product ← p + E t of tree b that is coupled with no lower one: E = -1."""
     first = m.tree_dofadr[b]
     for i in range(first, first + m.tree_dofnum[b]):
@@ -141,53 +157,76 @@ def turn(m, d, beta):
 def forward(m, d, x):
     """x ← K⁻¹ x for a field x [nv]."""
     for b in range(m.nsolvertree):
-        for p in range(d.near_adr[b], d.near_adr[b + 1]):
-            a = d.near_tree[p]
-            if m.tree_dofnum[a] == 6 and m.tree_dofnum[b] == 6:
-                subtract_six(d, d.near_place[p], x, m.tree_dofadr[a], m.tree_dofadr[b])
+        if d.near_adr[b] < d.near_adr[b + 1]:
+            if m.tree_dofnum[b] == 6:
+                forward_six(m, d, b, x)
             else:
-                subtract(d, d.near_place[p], x, m.tree_dofadr[a], m.tree_dofnum[a], m.tree_dofadr[b], m.tree_dofnum[b])
+                for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                    subtract(m, d, p, m.tree_dofadr[b], m.tree_dofnum[b], x)
 
 
 @kernel
 def backward(m, d, x):
     """x ← K⁻ᵀ x for a field x [nv]."""
     for b in range(m.nsolvertree - 1, -1, -1):
-        for p in range(d.near_adr[b], d.near_adr[b + 1]):
-            a = d.near_tree[p]
-            low, high, place = m.tree_dofadr[a], m.tree_dofadr[b], d.near_place[p]
-            if m.tree_dofnum[a] == 6 and m.tree_dofnum[b] == 6:
-                subtract_transpose(d, place, x, low, 6, high, 6)
+        if d.near_adr[b] < d.near_adr[b + 1]:
+            if m.tree_dofnum[b] == 6:
+                backward_six(m, d, b, x)
             else:
-                subtract_transpose(d, place, x, low, m.tree_dofnum[a], high, m.tree_dofnum[b])
+                for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                    subtract_transpose(m, d, p, m.tree_dofadr[b], m.tree_dofnum[b], x)
 
 
 @kernel(inline=True)
-def subtract_six(d, place, x, low, high):
-    """x_b -= K_ba x_a of trees with six degrees of freedom from `low` and `high` on."""
-    x0, x1, x2, x3, x4, x5 = x[low], x[low + 1], x[low + 2], x[low + 3], x[low + 4], x[low + 5]
-    K = d.pair_factor
-    for i in range(6):
-        k = place + i
-        x[high + i] = x[high + i] - (
-            (K[k] * x0 + K[k + 6] * x1 + K[k + 12] * x2) + (K[k + 18] * x3 + K[k + 24] * x4 + K[k + 30] * x5)
-        )
+def subtract(m, d, p, first, n, x):
+    """x_b -= K_ba x_a of pair p, whose upper tree has n degrees of freedom from `first` on."""
+    a, place = d.near_tree[p], d.near_place[p]
+    for j in range(m.tree_dofnum[a]):
+        xj = x[m.tree_dofadr[a] + j]
+        for i in range(n):
+            x[first + i] = x[first + i] - d.pair_factor[place + j * n + i] * xj
 
 
 @kernel(inline=True)
-def subtract(d, place, x, low, na, high, nb):
-    """x_b -= K_ba x_a."""
-    for j in range(na):
-        xj = x[low + j]
-        for i in range(nb):
-            x[high + i] = x[high + i] - d.pair_factor[place + j * nb + i] * xj
+def subtract_transpose(m, d, p, first, n, x):
+    """x_a -= K_baᵀ x_b of pair p, whose upper tree has n degrees of freedom from `first` on."""
+    a, place = d.near_tree[p], d.near_place[p]
+    for j in range(m.tree_dofnum[a]):
+        total = x[m.tree_dofadr[a] + j]
+        for i in range(n):
+            total = total - d.pair_factor[place + j * n + i] * x[first + i]
+        x[m.tree_dofadr[a] + j] = total
 
 
 @kernel(inline=True)
-def subtract_transpose(d, place, x, low, na, high, nb):
-    """x_a -= K_baᵀ x_b."""
-    for j in range(na):
-        total = x[low + j]
-        for i in range(nb):
-            total = total - d.pair_factor[place + j * nb + i] * x[high + i]
-        x[low + j] = total
+def forward_six(m, d, b, x):
+    """x_b -= Σ_a K_ba x_a of tree b with six degrees of freedom."""
+    first, K = m.tree_dofadr[b], d.pair_factor
+    x0, x1, x2, x3, x4, x5 = x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5]
+    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+        a, place = d.near_tree[p], d.near_place[p]
+        low = m.tree_dofadr[a]
+        for j in range(m.tree_dofnum[a]):
+            k, xj = place + 6 * j, x[low + j]
+            x0 = x0 - K[k] * xj
+            x1 = x1 - K[k + 1] * xj
+            x2 = x2 - K[k + 2] * xj
+            x3 = x3 - K[k + 3] * xj
+            x4 = x4 - K[k + 4] * xj
+            x5 = x5 - K[k + 5] * xj
+    x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5] = x0, x1, x2, x3, x4, x5
+
+
+@kernel(inline=True)
+def backward_six(m, d, b, x):
+    """x_a -= K_baᵀ x_b for all lower trees a of tree b with six degrees of freedom."""
+    first, K = m.tree_dofadr[b], d.pair_factor
+    x0, x1, x2, x3, x4, x5 = x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5]
+    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+        a, place = d.near_tree[p], d.near_place[p]
+        low = m.tree_dofadr[a]
+        for j in range(m.tree_dofnum[a]):
+            k = place + 6 * j
+            x[low + j] = x[low + j] - (
+                (K[k] * x0 + K[k + 1] * x1 + K[k + 2] * x2) + (K[k + 3] * x3 + K[k + 4] * x4 + K[k + 5] * x5)
+            )

@@ -7,29 +7,42 @@ trees and drops what it would fill in elsewhere:
 
 (a diagonal incomplete factorisation by blocks: Saad, Iterative Methods for Sparse Linear Systems (2003), 10.2). It is
 exact where the pairs of trees form no cycles, as in chains and rows of dominoes. Where it is not, D̂_b can lose
-definiteness; there it is D_b, as in symmetric Gauss-Seidel. In coordinates scaled by C, H is
+definiteness; there it is D_b, as in symmetric Gauss-Seidel. In coordinates scaled by G = C⁻¹, H is
 
-    C⁻¹ H C⁻ᵀ = K + Kᵀ + E,    K = 1 + C⁻¹ L C⁻ᵀ,    E = C⁻¹ D C⁻ᵀ - 2
+    G H Gᵀ = K + Kᵀ + E,    K = 1 + G L Gᵀ,    E = G D Gᵀ - 2
 
-and P is K Kᵀ. tree_factor holds the lower triangles of C, with the inverses of their diagonals; pair_factor K without
-its diagonal; tree_rest E, all of it.
+and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_rest, K without its diagonal in pair_factor.
 """
 
 from saltus.number.components import epsilon_of
-from saltus.number.functions import maximum, minimum, sqrt, where
+from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
-SOUND = 0.02  # least part of D_b that is left in D̂_b
+LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
 
 
 @kernel
 def factor_blocks(m, d):
-    """tree_factor, pair_factor and tree_rest of tree_hessian and pair_hessian."""
+    """tree_factor, pair_factor and tree_rest of tree_hessian and pair_hessian.
+
+    Only those that depend on blocks marked in tree_fresh and pair_fresh; marks their trees in tree_fresh.
+    """
     for b in range(m.nsolvertree):
-        if m.tree_dofnum[b] == 6:
-            factor_tree(m, d, b, 6)
-        else:
-            factor_tree(m, d, b, m.tree_dofnum[b])
+        if depends_on_fresh(d, b):
+            d.tree_fresh[b] = 1
+            if m.tree_dofnum[b] == 6:
+                factor_tree(m, d, b, 6)
+            else:
+                factor_tree(m, d, b, m.tree_dofnum[b])
+
+
+@kernel(inline=True)
+def depends_on_fresh(d, b):
+    """Whether the factor of tree b changes: with its own block, that of a pair, or the factor of a lower tree."""
+    fresh = d.tree_fresh[b]
+    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+        fresh = fresh | d.pair_fresh[p] | d.tree_fresh[d.near_tree[p]]
+    return fresh
 
 
 @kernel(inline=True)
@@ -39,110 +52,191 @@ def factor_tree(m, d, b, n):
     place = m.tree_blockadr[b]
     first, last = d.near_adr[b], d.near_adr[b + 1]
     if first == last:
-        cholesky(d, place, n, zero + 1.0, zero)
+        factor_alone(d, place, n)
         return
-    # Σ_a V Vᵀ with V = L_ba C_a⁻ᵀ
+    for p in range(first, last):
+        scale_columns(m, d, p, n)
+    # D̂_b, or D_b in the lanes where too little of it is left
+    subtract_squares(m, d, b, n, zero + 1.0)
+    largest = factor_and_rest(d, place, n)
+    if any_lane(largest > LARGEST):
+        subtract_squares(m, d, b, n, where(largest > LARGEST, zero, zero + 1.0))
+        factor_and_rest(d, place, n)
+    for p in range(first, last):
+        scale_rows(m, d, p, n, place)
+
+
+@kernel(inline=True)
+def factor_alone(d, place, n):
+    """The factor of a tree that is coupled with no lower one: D̂ = D and E = -1, which is not kept."""
     for k in range(n * n):
-        d.tree_rest[place + k] = zero
-    for p in range(first, last):
-        a = d.near_tree[p]
-        if m.tree_dofnum[a] == 6:
-            scale_by_lower(d, d.near_place[p], n, m.tree_blockadr[a], 6)
-            add_square(d, place, d.near_place[p], n, 6)
+        d.block_scratch[k] = d.tree_hessian[place + k]
+    cholesky(d, place, n)
+    inverse_factor(d, place, n)
+
+
+@kernel(inline=True)
+def scale_columns(m, d, p, n):
+    """pair_factor ← V = L_ba G_aᵀ of pair p with upper tree b of n degrees of freedom."""
+    a = d.near_tree[p]
+    place, factor, na = d.near_place[p], m.tree_blockadr[a], m.tree_dofnum[a]
+    if na == 6 and n == 6:
+        product_of_six(d.pair_factor, place, d.pair_hessian, place, d.tree_factor, factor, 1, 6)
+    else:
+        block_product(d.pair_factor, place, d.pair_hessian, place, d.tree_factor, factor, 1, na, (n, na, na))
+
+
+@kernel(inline=True)
+def subtract_squares(m, d, b, n, kept):
+    """block_scratch ← D_b - kept Σ_a V Vᵀ."""
+    zero = 0.0 * d.time
+    place = m.tree_blockadr[b]
+    for k in range(n * n):
+        d.block_scratch[k] = zero
+    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+        at, na = d.near_place[p], m.tree_dofnum[d.near_tree[p]]
+        if na == 6 and n == 6:
+            add_square_of_six(d, at)
         else:
-            scale_by_lower(d, d.near_place[p], n, m.tree_blockadr[a], m.tree_dofnum[a])
-            add_square(d, place, d.near_place[p], n, m.tree_dofnum[a])
-    # C_b, of D_b in the lanes where D̂_b would not be larger than SOUND D_b
-    sound = cholesky(d, place, n, zero + (1.0 - SOUND), zero + 1.0) > 0.0
-    kept = where(sound, zero + 1.0, zero)
-    cholesky(d, place, n, zero + 1.0, kept)
-    what_is_left(d, place, n, kept)
-    for p in range(first, last):
-        for column in range(m.tree_dofnum[d.near_tree[p]]):
-            solve_lower(d, place, n, d.pair_factor, d.near_place[p] + column * n)
+            for j in range(n):
+                for k in range(na):
+                    vj = d.pair_factor[at + k * n + j]
+                    for i in range(n):
+                        d.block_scratch[j * n + i] = d.block_scratch[j * n + i] + d.pair_factor[at + k * n + i] * vj
+    for k in range(n * n):
+        d.block_scratch[k] = d.tree_hessian[place + k] - kept * d.block_scratch[k]
 
 
 @kernel(inline=True)
-def scale_by_lower(d, place, n, C, na):
-    """pair_factor ← V = L_ba C_a⁻ᵀ at `place`, by columns of n; C: address of the factor of a."""
-    for j in range(na):
-        for i in range(n):
-            total = d.pair_hessian[place + j * n + i]
-            for k in range(j):
-                total = total - d.tree_factor[C + j * na + k] * d.pair_factor[place + k * n + i]
-            d.pair_factor[place + j * n + i] = total * d.tree_factor[C + j * na + j]
+def factor_and_rest(d, place, n):
+    """tree_factor ← G and tree_rest ← E of D̂ in block_scratch.
 
-
-@kernel(inline=True)
-def add_square(d, rest, place, n, na):
-    """tree_rest += V Vᵀ, the lower triangle."""
-    for i in range(n):
-        for j in range(i + 1):
-            total = d.tree_rest[rest + i * n + j]
-            for k in range(na):
-                total = total + d.pair_factor[place + k * n + i] * d.pair_factor[place + k * n + j]
-            d.tree_rest[rest + i * n + j] = total
-
-
-@kernel(inline=True)
-def cholesky(d, place, n, part, kept):
-    """tree_factor ← C of part D - kept Σ V Vᵀ = C Cᵀ; returns the least ratio of a pivot to its diagonal entry of D.
-
-    Pivots are at least at rounding.
+    Returns a bound of the eigenvalues of D̂⁻¹ D, which are above 1.
     """
-    least = 0.0 * kept + 1.0
+    cholesky(d, place, n)
+    inverse_factor(d, place, n)
+    # G D Gᵀ
+    if n == 6:
+        product_of_six(d.block_scratch, 0, d.tree_hessian, place, d.tree_factor, place, 1, 6)
+        product_of_six(d.tree_rest, place, d.tree_factor, place, d.block_scratch, 0, 6, 1)
+    else:
+        block_product(d.block_scratch, 0, d.tree_hessian, place, d.tree_factor, place, 1, n, (n, n, n))
+        block_product(d.tree_rest, place, d.tree_factor, place, d.block_scratch, 0, n, 1, (n, n, n))
+    trace = 0.0 * d.time
     for i in range(n):
-        row = place + i * n
-        for j in range(i + 1):
-            total = part * d.tree_hessian[row + j] - kept * d.tree_rest[row + j]
-            for k in range(j):
-                total = total - d.tree_factor[row + k] * d.tree_factor[place + j * n + k]
-            if j < i:
-                d.tree_factor[row + j] = total * d.tree_factor[place + j * n + j]
-            else:
-                least = minimum(least, total / d.tree_hessian[row + i])
-                total = maximum(total, epsilon_of(total) * d.tree_hessian[row + i])
-                d.tree_factor[row + i] = 1.0 / sqrt(total)
-    return least
+        entry = d.tree_rest[place + i * n + i]
+        d.tree_rest[place + i * n + i] = entry - 2.0
+        trace = trace + entry
+    return trace - (n - 1.0)
 
 
 @kernel(inline=True)
-def what_is_left(d, place, n, kept):
-    """tree_rest ← E = C⁻¹ (kept Σ V Vᵀ) C⁻ᵀ - 1, all of it."""
-    for i in range(n):
-        for j in range(i + 1):
-            total = kept * d.tree_rest[place + i * n + j]
-            d.tree_rest[place + i * n + j] = total
-            d.tree_rest[place + j * n + i] = total
-    # by rows (S C⁻ᵀ), then by columns
-    for i in range(n):
-        solve_lower(d, place, n, d.tree_rest, place + i * n)
-    for i in range(n):
-        row = place + i * n
-        for j in range(n):
-            total = d.tree_rest[row + j]
-            for k in range(i):
-                total = total - d.tree_factor[row + k] * d.tree_rest[place + k * n + j]
-            d.tree_rest[row + j] = total * d.tree_factor[row + i]
-    for i in range(n):
-        d.tree_rest[place + i * n + i] = d.tree_rest[place + i * n + i] - 1.0
+def scale_rows(m, d, p, n, factor):
+    """pair_factor ← G_b V of pair p."""
+    place, na = d.near_place[p], m.tree_dofnum[d.near_tree[p]]
+    if na == 6 and n == 6:
+        product_of_six(d.block_scratch, 0, d.tree_factor, factor, d.pair_factor, place, 6, 1)
+    else:
+        block_product(d.block_scratch, 0, d.tree_factor, factor, d.pair_factor, place, n, 1, (n, na, n))
+    for k in range(n * na):
+        d.pair_factor[place + k] = d.block_scratch[k]
 
 
 @kernel(inline=True)
-def solve_lower(d, place, n, x, at):
-    """x ← C⁻¹ x for n numbers of the field x from `at` on; `place`: address of C."""
-    for i in range(n):
-        total = x[at + i]
-        for k in range(i):
-            total = total - d.tree_factor[place + i * n + k] * x[at + k]
-        x[at + i] = total * d.tree_factor[place + i * n + i]
+def cholesky(d, place, n):
+    """block_scratch ← C of D̂ = C Cᵀ, upper triangular, with the inverses of its diagonal.
+
+    Eliminates from the tips of the tree, so that branches stay decoupled. Pivots are at least at rounding of D's.
+    """
+    W = d.block_scratch
+    for j in range(n - 1, -1, -1):
+        pivot = maximum(W[j * n + j], epsilon_of(W[j * n + j]) * d.tree_hessian[place + j * n + j])
+        inverse = 1.0 / sqrt(pivot)
+        W[j * n + j] = inverse
+        for i in range(j):
+            W[j * n + i] = W[j * n + i] * inverse
+        for k in range(j):
+            t = W[j * n + k]
+            if n == 6 or any_lane(t != 0.0):
+                for i in range(k + 1):
+                    W[k * n + i] = W[k * n + i] - t * W[j * n + i]
 
 
 @kernel(inline=True)
-def solve_upper(d, place, n, x, at):
-    """x ← C⁻ᵀ x for n numbers of the field x from `at` on; `place`: address of C."""
-    for i in range(n - 1, -1, -1):
-        total = x[at + i]
-        for k in range(i + 1, n):
-            total = total - d.tree_factor[place + k * n + i] * x[at + k]
-        x[at + i] = total * d.tree_factor[place + i * n + i]
+def inverse_factor(d, place, n):
+    """tree_factor ← G = C⁻¹ of C in block_scratch, upper triangular, zeros below its diagonal included."""
+    C, G = d.block_scratch, d.tree_factor
+    zero = 0.0 * d.time
+    for j in range(n):
+        column = place + j * n
+        for i in range(n):
+            G[column + i] = zero
+        G[column + j] = zero + 1.0
+        for k in range(j, -1, -1):
+            t = G[column + k] * C[k * n + k]
+            G[column + k] = t
+            if n == 6 or any_lane(t != 0.0):
+                for i in range(k):
+                    G[column + i] = G[column + i] - t * C[k * n + i]
+
+
+# ---------------------------------------------------------------- products of blocks
+
+
+@kernel(inline=True)
+def block_product(x, at, A, a, B, b, along, across, extent):
+    """x ← A B for fields by columns, B[k, j] at b + along j + across k; extent: rows of A, columns of x and of A."""
+    n, columns, inner = extent
+    for j in range(columns):
+        for i in range(n):
+            x[at + j * n + i] = A[a + i] * B[b + along * j]
+        for k in range(1, inner):
+            t = B[b + along * j + across * k]
+            for i in range(n):
+                x[at + j * n + i] = x[at + j * n + i] + A[a + k * n + i] * t
+
+
+@kernel(inline=True)
+def product_of_six(x, at, A, a, B, b, along, across):
+    """`block_product` of 6 x 6 blocks, in registers."""
+    # no loop, of which the compiler would take several turns at once, whose numbers do not lie side by side
+    column_of_six(x, at, A, a, B, b, across)
+    column_of_six(x, at + 6, A, a, B, b + along, across)
+    column_of_six(x, at + 12, A, a, B, b + 2 * along, across)
+    column_of_six(x, at + 18, A, a, B, b + 3 * along, across)
+    column_of_six(x, at + 24, A, a, B, b + 4 * along, across)
+    column_of_six(x, at + 30, A, a, B, b + 5 * along, across)
+
+
+@kernel(inline=True)
+def column_of_six(x, at, A, a, B, b, across):
+    """One column of `product_of_six`."""
+    t0, t1, t2 = B[b], B[b + across], B[b + 2 * across]
+    t3, t4, t5 = B[b + 3 * across], B[b + 4 * across], B[b + 5 * across]
+    for i in range(6):
+        k = a + i
+        x[at + i] = (A[k] * t0 + A[k + 6] * t1 + A[k + 12] * t2) + (A[k + 18] * t3 + A[k + 24] * t4 + A[k + 30] * t5)
+
+
+@kernel(inline=True)
+def add_square_of_six(d, at):
+    """block_scratch += V Vᵀ for a 6 x 6 block V of pair_factor."""
+    add_column_of_six(d, at, 0)
+    add_column_of_six(d, at, 1)
+    add_column_of_six(d, at, 2)
+    add_column_of_six(d, at, 3)
+    add_column_of_six(d, at, 4)
+    add_column_of_six(d, at, 5)
+
+
+@kernel(inline=True)
+def add_column_of_six(d, at, j):
+    """Column j of `add_square_of_six`."""
+    V, x = d.pair_factor, d.block_scratch
+    q = at + j
+    t0, t1, t2, t3, t4, t5 = V[q], V[q + 6], V[q + 12], V[q + 18], V[q + 24], V[q + 30]
+    for i in range(6):
+        k = at + i
+        x[6 * j + i] = x[6 * j + i] + (
+            (V[k] * t0 + V[k + 6] * t1 + V[k + 12] * t2) + (V[k + 18] * t3 + V[k + 24] * t4 + V[k + 30] * t5)
+        )

@@ -24,7 +24,7 @@ from saltus.solve.soft.newton import (
 from saltus.solve.soft.tree_blocks import assemble_blocks
 from saltus.solve.soft.tree_pairs import tree_pairs
 
-COARSE, FINE = 1e-2, 1e-6  # residuals at which conjugate gradients end, relative to the first
+COARSE, FINE = 1e-1, 1e-5  # residuals at which conjugate gradients end, relative to the first
 
 
 @kernel
@@ -39,17 +39,18 @@ def newton_by_trees(m, d):
     lost = decrease_by_rounding(m, d)
     d.count[NITER] = 0
     rough = live
+    coarse = d.constrained < 0.0  # lanes whose last direction was not as good as an exact one
     before = 0.0 * lost
     for _ in range(m.opt_iterations):
         # gradient M a - f - Jᵀ force, convergence
         size, noise = gradient(m, d)
         rough = is_rough(m, d, size, noise)
-        live = live & rough
+        live = live & (rough | (coarse & (size > noise)))
         if not any_lane(live):
             break
         d.count[NITER] = d.count[NITER] + 1
         # Newton direction, to a part of the first residual
-        assemble_blocks(m, d)
+        assemble_blocks(m, d, d.count[NITER] == 1)
         factor_blocks(m, d)
         square = begin_direction(m, d)
         part = forcing(m, square, before, lost)
@@ -59,7 +60,8 @@ def newton_by_trees(m, d):
         slope = along_search(m, d)
         promising = (-0.5 * m.opt_scale * slope >= m.opt_tolerance) & (-slope > lost)
         step(m, d, line_search(m, d, live, slope))
-        live = live & (promising | (part > FINE))
+        coarse = part > FINE
+        live = live & (promising | coarse)
     else:
         size, noise = gradient(m, d)
         rough = is_rough(m, d, size, noise)

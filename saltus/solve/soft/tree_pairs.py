@@ -89,6 +89,6 @@ def list_pairs(m, d, count):
             d.near_tree[pairs] = lower
             d.near_place[pairs] = place
             pairs += 1
-        d.block_pair[b] = place
+        d.block_pair[b] = pairs - 1
     for t in range(tree, m.nsolvertree):
         d.near_adr[t + 1] = pairs
