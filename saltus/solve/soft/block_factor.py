@@ -6,8 +6,8 @@ trees and drops what it would fill in elsewhere:
     P = (D̂ + L) D̂⁻¹ (D̂ + L)ᵀ,    D̂_b = D_b - Σ_a L_ba D̂_a⁻¹ L_baᵀ = C_b C_bᵀ
 
 (a diagonal incomplete factorisation by blocks: Saad, Iterative Methods for Sparse Linear Systems (2003), 10.2). It is
-exact where the pairs of trees form no cycles, as in chains and rows of dominoes. Where it is not, D̂_b can lose
-definiteness; there it is D_b, as in symmetric Gauss-Seidel. In coordinates scaled by G = C⁻¹, H is
+exact where no tree is coupled with more than one higher one, as in chains and rows of dominoes. Where it is not, D̂_b
+can lose definiteness; there it is D_b, as in symmetric Gauss-Seidel. In coordinates scaled by G = C⁻¹, H is
 
     G H Gᵀ = K + Kᵀ + E,    K = 1 + G L Gᵀ,    E = G D Gᵀ - 2
 
@@ -88,46 +88,44 @@ def scale_columns(m, d, p, n):
 
 @kernel(inline=True)
 def subtract_squares(m, d, b, n, kept):
-    """block_scratch ← D_b - kept Σ_a V Vᵀ."""
+    """tree_rest ← S = kept Σ_a V Vᵀ and block_scratch ← D_b - S."""
     zero = 0.0 * d.time
     place = m.tree_blockadr[b]
     for k in range(n * n):
-        d.block_scratch[k] = zero
+        d.tree_rest[place + k] = zero
     for p in range(d.near_adr[b], d.near_adr[b + 1]):
         at, na = d.near_place[p], m.tree_dofnum[d.near_tree[p]]
         if na == 6 and n == 6:
-            add_square_of_six(d, at)
+            add_square_of_six(d, place, at)
         else:
-            for j in range(n):
-                for k in range(na):
-                    vj = d.pair_factor[at + k * n + j]
-                    for i in range(n):
-                        d.block_scratch[j * n + i] = d.block_scratch[j * n + i] + d.pair_factor[at + k * n + i] * vj
+            add_square(d, place, at, n, na)
     for k in range(n * n):
-        d.block_scratch[k] = d.tree_hessian[place + k] - kept * d.block_scratch[k]
+        square = kept * d.tree_rest[place + k]
+        d.tree_rest[place + k] = square
+        d.block_scratch[k] = d.tree_hessian[place + k] - square
 
 
 @kernel(inline=True)
 def factor_and_rest(d, place, n):
-    """tree_factor ← G and tree_rest ← E of D̂ in block_scratch.
+    """tree_factor ← G of D̂ in block_scratch, and tree_rest ← E = G S Gᵀ - 1 of S in tree_rest.
 
-    Returns a bound of the eigenvalues of D̂⁻¹ D, which are above 1.
+    Of the sum D̂ + S = D, since zeros of S then leave exactly -1: a lane does not feel which trees touch in others.
+    Returns a bound of the eigenvalues of D̂⁻¹ D, which are not below 1.
     """
     cholesky(d, place, n)
     inverse_factor(d, place, n)
-    # G D Gᵀ
     if n == 6:
-        product_of_six(d.block_scratch, 0, d.tree_hessian, place, d.tree_factor, place, 1, 6)
+        product_of_six(d.block_scratch, 0, d.tree_rest, place, d.tree_factor, place, 1, 6)
         product_of_six(d.tree_rest, place, d.tree_factor, place, d.block_scratch, 0, 6, 1)
     else:
-        block_product(d.block_scratch, 0, d.tree_hessian, place, d.tree_factor, place, 1, n, (n, n, n))
+        block_product(d.block_scratch, 0, d.tree_rest, place, d.tree_factor, place, 1, n, (n, n, n))
         block_product(d.tree_rest, place, d.tree_factor, place, d.block_scratch, 0, n, 1, (n, n, n))
     trace = 0.0 * d.time
     for i in range(n):
         entry = d.tree_rest[place + i * n + i]
-        d.tree_rest[place + i * n + i] = entry - 2.0
+        d.tree_rest[place + i * n + i] = entry - 1.0
         trace = trace + entry
-    return trace - (n - 1.0)
+    return trace + 1.0
 
 
 @kernel(inline=True)
@@ -219,24 +217,33 @@ def column_of_six(x, at, A, a, B, b, across):
 
 
 @kernel(inline=True)
-def add_square_of_six(d, at):
-    """block_scratch += V Vᵀ for a 6 x 6 block V of pair_factor."""
-    add_column_of_six(d, at, 0)
-    add_column_of_six(d, at, 1)
-    add_column_of_six(d, at, 2)
-    add_column_of_six(d, at, 3)
-    add_column_of_six(d, at, 4)
-    add_column_of_six(d, at, 5)
+def add_square(d, at, V, n, columns):
+    """tree_rest += V Vᵀ for a block V of pair_factor."""
+    for k in range(columns):
+        for j in range(n):
+            t = d.pair_factor[V + k * n + j]
+            for i in range(n):
+                d.tree_rest[at + j * n + i] = d.tree_rest[at + j * n + i] + d.pair_factor[V + k * n + i] * t
 
 
 @kernel(inline=True)
-def add_column_of_six(d, at, j):
-    """Column j of `add_square_of_six`."""
-    V, x = d.pair_factor, d.block_scratch
-    q = at + j
-    t0, t1, t2, t3, t4, t5 = V[q], V[q + 6], V[q + 12], V[q + 18], V[q + 24], V[q + 30]
+def add_square_of_six(d, at, V):
+    """`add_square` of a 6 x 6 block, in registers."""
+    add_column_of_six(d, at, V, V)
+    add_column_of_six(d, at + 6, V, V + 1)
+    add_column_of_six(d, at + 12, V, V + 2)
+    add_column_of_six(d, at + 18, V, V + 3)
+    add_column_of_six(d, at + 24, V, V + 4)
+    add_column_of_six(d, at + 30, V, V + 5)
+
+
+@kernel(inline=True)
+def add_column_of_six(d, at, a, b):
+    """One column of `add_square_of_six`."""
+    V, x = d.pair_factor, d.tree_rest
+    t0, t1, t2, t3, t4, t5 = V[b], V[b + 6], V[b + 12], V[b + 18], V[b + 24], V[b + 30]
     for i in range(6):
-        k = at + i
-        x[6 * j + i] = x[6 * j + i] + (
+        k = a + i
+        x[at + i] = x[at + i] + (
             (V[k] * t0 + V[k + 6] * t1 + V[k + 12] * t2) + (V[k + 18] * t3 + V[k + 24] * t4 + V[k + 30] * t5)
         )
