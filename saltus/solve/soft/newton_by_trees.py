@@ -24,7 +24,7 @@ from saltus.solve.soft.newton import (
 from saltus.solve.soft.tree_blocks import assemble_blocks
 from saltus.solve.soft.tree_pairs import tree_pairs
 
-COARSE, FINE = 1e-1, 1e-5  # residuals at which conjugate gradients end, relative to the first
+COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
 
 
 @kernel
