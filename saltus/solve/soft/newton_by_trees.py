@@ -53,7 +53,7 @@ def newton_by_trees(m, d):
         assemble_blocks(m, d, d.count[NITER] == 1)
         factor_blocks(m, d)
         square = begin_direction(m, d)
-        part = forcing(m, square, before, lost)
+        part = forcing(m, d, square, before, lost)
         before = square
         iterate_direction(m, d, live, square, part * part * square)
         # exact line search along it
@@ -71,14 +71,15 @@ def newton_by_trees(m, d):
 
 
 @kernel
-def forcing(m, square, before, lost):
+def forcing(m, d, square, before, lost):
     """The part of the residual at which conjugate gradients end, from its square now and in the last iteration.
 
-    `before`: 0 in the first one. Where the step promises too little for another one, it is as good as an exact one.
+    `before`: 0 in the first one. Where no other step may follow, or this one promises too little for it, the direction
+    is as good as an exact one.
     """
     zero = 0.0 * square
     # progress of the last step, as a part of the squares
     progress = where(before > 0.0, square / where(before > 0.0, before, zero + 1.0), zero + COARSE)
     part = clip(progress, zero + FINE, zero + COARSE)
     last = (0.5 * m.opt_scale * square < m.opt_tolerance) | (square <= lost)
-    return where(last, zero + FINE, part)
+    return where(last, zero + FINE, part) if d.count[NITER] < m.opt_iterations else zero + FINE
