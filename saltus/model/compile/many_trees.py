@@ -14,6 +14,11 @@ from saltus.model.tree.chains import ChainTable
 FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 12, 200  # fewer are solved faster as one matrix
 LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
+VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof"
+SIZES = (
+    *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
+    *("nlargestblock", "ntreepair", "npairblock", "nblock_trees"),
+)
 
 
 class ManyTrees(NamedTuple):
@@ -30,12 +35,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, blocks:
     trees [nv]: the tree of each degree of freedom; those that tendons with inertia couple count as one.
     """
     if not (blocks and solved_by_trees(m, chains, trees)):
-        return ManyTrees(
-            {"tree_dofadr": [], "tree_dofnum": [], "tree_blockadr": [], "tree_of_dof": []},
-            dict.fromkeys(("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"), 0)
-            | dict.fromkeys(("nlargestblock", "ntreepair", "npairblock", "nblock_trees"), 0),
-            set(),
-        )
+        return ManyTrees({name: [] for name in VALUES}, {name: 0 for name in SIZES}, set())
     number = m.tree_dofnum.astype(int)
     square = number * number
     pairs = min(m.ntree * (m.ntree - 1) // 2, blocks)
