@@ -36,6 +36,7 @@ FEATURES = {
     "flexequality": Feature("deformable bodies with edge-length constraints", ("contact",)),
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
+    "many_trees": Feature("many small kinematic trees, whose Hessian is taken tree by tree", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
     # forces

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from saltus.model.compile.leading_axes import joined
-from saltus.model.compile.solver import inertia_scale, solver_features, solver_sizes, solver_values
+from saltus.model.compile.solver import hessian_by_trees, inertia_scale, solver_features, solver_sizes, solver_values
 from saltus.model.contact import collisions
 from saltus.model.contact.contact_parameters import LawTable, soft_laws
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
@@ -58,11 +58,14 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
         out.values["law_adhesion"] = [0.0] * len(laws.laws)
     tethers = contacts if any(out.values["law_adhesion"]) else 0
     rows += tethers
+    trees = hessian_by_trees(m, chains, left_out, rows + contacts)
+    out.values |= trees.values
     longest = max((len(e[1]) for e in chains.entries), default=0)
     longest = max(longest, out.sizes.pop("longest", 0))
     dims = max([law.dim for law in laws.laws], default=1)
     if rows or contacts:
-        out.features |= {"constraint", *solver_features(m, left_out)} | ({"adhesive"} if tethers else set())
+        out.features |= {"constraint", *solver_features(m, left_out), *trees.features}
+        out.features |= {"adhesive"} if tethers else set()
     out.sizes = {
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
@@ -75,7 +78,8 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
         "nblockmax": rows + contacts,
         "nrowmax": rows + contacts * dims,
         "nJmax": rows * longest + contacts * dims * longest,
-        **solver_sizes(m, left_out, out.values, rows, contacts, dims),
+        **trees.sizes,
+        **solver_sizes(m, left_out, out.values, rows, contacts, dims, by_trees=bool(trees.features)),
     }
     return out
 

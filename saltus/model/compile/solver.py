@@ -5,6 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from saltus.model.compile.many_trees import ManyTrees, many_trees
 from saltus.model.compile.tendons import inertia_parents
 from saltus.model.enums import FLEX, SOLVER_CG, SOLVER_NEWTON, SOLVER_PGS
 from saltus.model.flex import contacts as flex_contacts
@@ -35,6 +36,12 @@ def method(m: mujoco.MjModel, left_out: frozenset[str]) -> int:
     return named
 
 
+def hessian_by_trees(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str], blocks: int) -> ManyTrees:
+    """What the Hessian of up to so many blocks of rows needs where Newton's method takes it tree by tree."""
+    newton = blocks > 0 and method(m, left_out) == SOLVER_NEWTON
+    return many_trees(m, chains, trees_of_dofs(m, left_out), blocks if newton else 0)
+
+
 def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str]) -> dict[str, object]:
     """The Model's fields; tables of the dual problem only where it is solved."""
     parents = inertia_parents(m, left_out)
@@ -44,23 +51,24 @@ def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str
         "support_adr": np.cumsum(count) - count,
         "support_num": count,
         "support_dof": [i for s in supports for i in s],
-        "dof_treeid": _trees(m, parents) if _islands(m) else np.zeros(m.nv, int),
+        "dof_treeid": trees_of_dofs(m, left_out) if _islands(m) else np.zeros(m.nv, int),
         "opt_noslip_tolerance": m.opt.noslip_tolerance,
     }
 
 
 def solver_sizes(
-    m: mujoco.MjModel, left_out: frozenset[str], values: dict, rows: int, contacts: int, dims: int
+    m: mujoco.MjModel, left_out: frozenset[str], values: dict, rows: int, contacts: int, dims: int, *, by_trees: bool
 ) -> dict[str, int]:
     """Sizes of fields for so many rows of joints and equalities, and so many contacts of `dims` rows each.
 
-    Newton's method has memory for its Hessian, conjugate gradients for a few vectors, the dual problem for its rows.
+    Newton's method has memory for its Hessian, here unless it is taken `by_trees`, conjugate gradients for a few
+    vectors, the dual problem for its rows.
     """
     nv, any_rows = m.nv, rows + contacts > 0
     dual = any_rows and _dual(m, left_out)
     longest = max(values["support_num"], default=0)
     return {
-        "nv_hessian": nv if any_rows and method(m, left_out) == SOLVER_NEWTON else 0,
+        "nv_hessian": nv if any_rows and method(m, left_out) == SOLVER_NEWTON and not by_trees else 0,
         "nv_cg": nv if any_rows and method(m, left_out) == SOLVER_CG else 0,
         "nv_dual": nv if dual else 0,
         "nblock_dual": rows + contacts if dual else 0,
@@ -113,10 +121,10 @@ def _way(parents, dofs) -> list[int]:
     return sorted(found)
 
 
-def _trees(m, parents) -> np.ndarray:
-    """The kinematic tree of each degree of freedom; those that tendons with inertia couple count as one."""
+def trees_of_dofs(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
+    """The kinematic tree of each degree of freedom [nv]; those that tendons with inertia couple count as one."""
     trees = m.dof_treeid.copy()
-    for i, parent in enumerate(parents):
+    for i, parent in enumerate(inertia_parents(m, left_out)):
         if parent >= 0:
             trees[i] = trees[parent]
     return trees

@@ -10,6 +10,11 @@ MODEL = {  # fixed
     **ints("support_adr", "support_num", shape=("nsupport",)),
     **ints("support_dof", shape=("nsupportdof",)),
     **ints("dof_treeid", shape=("nv",)),
+    # worlds of many trees: number of trees; first degree of freedom and number of them, address of the tree's block of
+    # the Hessian; the tree of each degree of freedom
+    **ints("nsolvertree"),
+    **ints("tree_dofadr", "tree_dofnum", "tree_blockadr", shape=("nsolvertree",)),
+    **ints("tree_of_dof", shape=("nv_trees",)),
     **ints("opt_cone", "opt_iterations", "opt_ls_iterations", "opt_warmstart"),
     **ints("opt_noslip_iterations", "opt_islands", "opt_refsafe"),
     **reals("opt_tolerance", "opt_ls_tolerance", "opt_impratio", "opt_scale"),  # scale: 1/(mean inertia nv)
@@ -48,6 +53,24 @@ SCRATCH = {  # scratch
     **ints("hessian_num", shape=("nv_hessian",)),
     **ints("hessian_col", shape=("nhessian",)),
     **ints("hessian_chain", shape=("nblockmax",)),
+    # worlds of many trees (see `saltus.solve.soft.tree_pairs`): first pair of each upper tree, and one past the last;
+    # lower tree of each pair and address of its block; of each block of rows: its pair, how many of its degrees of
+    # freedom are of the lower tree, its trees; counts and orders for sorting; what has changed since the last assembly
+    **ints("near_adr", "near_count", shape=("nsolvertree_end",)),
+    **ints("near_tree", "near_place", "pair_fresh", shape=("ntreepair",)),
+    **ints("tree_fresh", shape=("nsolvertree",)),
+    **ints("block_pair", "block_split", shape=("nblock_trees",)),
+    **ints("block_trees", "block_order", shape=("nblock_trees", 2)),
+    # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
+    # factors (see `saltus.solve.soft.block_factor`)
+    **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),
+    **reals("pair_hessian", "pair_factor", shape=("npairblock",)),
+    **reals("block_scratch", shape=("nlargestblock",)),
+    # conjugate gradients: solution, residual, direction, its product with the matrix, halfway to it
+    **reals(
+        *["block_solution", "block_residual", "block_direction", "block_product", "block_half"],
+        shape=("nv_trees",),
+    ),
     # conjugate gradients: M⁻¹ gradient, and the gradients of the previous iteration
     **reals("solve_Mgradient", "cg_gradient", "cg_Mgradient", shape=("nv_cg",)),
     # the dual problem: G = J L⁻¹ D^-½ (by dof of the support, all rows of a block contiguous) and its address, the

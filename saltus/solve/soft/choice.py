@@ -9,6 +9,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.soft.cg import cg
 from saltus.solve.soft.dual import unfold_forces
 from saltus.solve.soft.newton import newton
+from saltus.solve.soft.newton_by_trees import newton_by_trees
 from saltus.solve.soft.noslip import noslip
 from saltus.solve.soft.pgs import pgs
 
@@ -20,6 +21,8 @@ def solve_constraints(m, d):
         unconverged = pgs(m, d)
     elif has(m, "cg") and not has_tangents(d):
         unconverged = cg(m, d)
+    elif has(m, "many_trees") and not has_tangents(d):
+        unconverged = newton_by_trees(m, d)
     else:
         unconverged = newton(m, d)
     # no-slip pass over friction, from the dual forces, which PGS has left

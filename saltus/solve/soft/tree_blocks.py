@@ -1,0 +1,194 @@
+"""The Hessian M + Jᵀ W J of many trees as dense blocks: one for each tree, one for each pair that rows couple.
+
+tree_hessian holds the blocks of trees, n x n. pair_hessian holds the coupling of each pair of
+`saltus.solve.soft.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as long as the upper tree
+has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of freedom a body have
+code of their own.
+
+From one iteration to the next few rows change their state: only trees and pairs that these act on are assembled anew.
+"""
+
+from saltus.contact.counts import NBLOCK
+from saltus.contact.rows.blocks import CONE, EQUALITY, PYRAMID, chained_dof
+from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
+from saltus.number.functions import any_lane, where
+from saltus.number.kernels import kernel
+
+
+@kernel
+def assemble_blocks(m, d, everything):
+    """tree_hessian, pair_hessian ← M + Σ Jᵀ W J, with W the curvatures at row_residual.
+
+    Marks in tree_fresh and pair_fresh what has changed since the last time: all of it with `everything`.
+    """
+    mark_changes(m, d, everything)
+    inertia_blocks(m, d)
+    for b in range(d.count[NBLOCK]):
+        lower, upper = d.block_trees[b, 0], d.block_trees[b, 1]
+        if d.tree_fresh[lower] | d.tree_fresh[upper]:
+            block_weight(m, d, b)
+            dim = d.block_dim[b]
+            if dim == 3 and is_whole(m, d, b, lower, upper):
+                add_free_bodies(m, d, b, lower, upper)
+            else:
+                add_rows(m, d, b, dim, lower, upper)
+
+
+@kernel
+def mark_changes(m, d, everything):
+    """tree_fresh, pair_fresh ← 1 for those on which a block acts whose curvature has changed, else 0."""
+    mark = 1 if everything else 0
+    for t in range(m.nsolvertree):
+        d.tree_fresh[t] = mark
+    for p in range(d.near_adr[m.nsolvertree]):
+        d.pair_fresh[p] = mark
+    for b in range(d.count[NBLOCK]):
+        if has_changed(m, d, b):
+            d.tree_fresh[d.block_trees[b, 0]] = 1
+            d.tree_fresh[d.block_trees[b, 1]] = 1
+            if d.block_pair[b] >= 0:
+                d.pair_fresh[d.block_pair[b]] = 1
+
+
+@kernel
+def has_changed(m, d, b):
+    """Whether the curvature of block b at row_residual is in any lane another one than row_upper, row_lower hold."""
+    kind = d.block_kind[b]
+    row = d.block_row[b]
+    if kind == EQUALITY:
+        return False
+    if kind == PYRAMID:
+        return pyramid_has_changed(m, d, b, row)
+    if kind == CONE:
+        return cone_has_changed(m, d, b, row)
+    return any_lane(single_weight(d, kind, row) != d.row_upper[row])
+
+
+@kernel
+def pyramid_has_changed(m, d, b, row):
+    """Whether an edge of a pyramid has changed its state."""
+    law = d.block_law[b]
+    u0 = d.row_residual[row]
+    weight = d.row_D[row]
+    zero = 0.0 * u0
+    changed = False
+    for k in range(1, d.block_dim[b]):
+        across = m.law_friction[law, k - 1] * d.row_residual[row + k]
+        upper = where(u0 + across < 0.0, weight, zero) != d.row_upper[row + k]
+        lower = where(u0 - across < 0.0, weight, zero) != d.row_lower[row + k]
+        changed = changed | any_lane(upper) | any_lane(lower)
+    return changed
+
+
+@kernel
+def cone_has_changed(m, d, b, row):
+    """Whether a cone is, or was, where its curvature varies, or has changed its zone, which is kept in row_upper."""
+    normal, _, bottom, around = cone_zone(m, d, b, d.row_residual, row)
+    zero = 0.0 * normal
+    zone = where(around, zero + 2.0, where(bottom, zero + 1.0, zero))
+    changed = around | (zone != d.row_upper[row])
+    d.row_upper[row] = zone
+    return any_lane(changed)
+
+
+@kernel
+def inertia_blocks(m, d):
+    """Blocks of M, and zeros between trees, where they are fresh."""
+    zero = 0.0 * d.time
+    for t in range(m.nsolvertree):
+        first, n, place = m.tree_dofadr[t], m.tree_dofnum[t], m.tree_blockadr[t]
+        if d.tree_fresh[t]:
+            for k in range(n * n):
+                d.tree_hessian[place + k] = zero
+            for i in range(n):
+                for k in range(m.M_rowadr[first + i], m.M_rowadr[first + i] + m.M_rownnz[first + i]):
+                    j = m.M_colind[k] - first
+                    d.tree_hessian[place + i * n + j] = d.M[k]
+                    d.tree_hessian[place + j * n + i] = d.M[k]
+        for p in range(d.near_adr[t], d.near_adr[t + 1]):
+            if d.pair_fresh[p]:
+                for k in range(n * m.tree_dofnum[d.near_tree[p]]):
+                    d.pair_hessian[d.near_place[p] + k] = zero
+
+
+@kernel(inline=True)
+def is_whole(m, d, b, lower, upper):
+    """Whether all trees of block b have six degrees of freedom, all of which it acts on."""
+    split, count = d.block_split[b], d.block_num[b]
+    if lower == upper:
+        return count == 6 and m.tree_dofnum[lower] == 6
+    return split == 6 and count == 12 and m.tree_dofnum[lower] == 6 and m.tree_dofnum[upper] == 6
+
+
+@kernel
+def add_free_bodies(m, d, b, lower, upper):
+    """Three rows that act on one or two trees with six degrees of freedom, where these are fresh."""
+    place = d.block_J[b]
+    if d.tree_fresh[lower]:
+        add_six_by_six(d, d.tree_hessian, m.tree_blockadr[lower], place, place)
+    if lower < upper:
+        pair = d.block_pair[b]
+        if d.pair_fresh[pair]:
+            add_six_by_six(d, d.pair_hessian, d.near_place[pair], place, place + 18)
+        if d.tree_fresh[upper]:
+            add_six_by_six(d, d.tree_hessian, m.tree_blockadr[upper], place + 18, place + 18)
+
+
+@kernel(inline=True)
+def add_six_by_six(d, x, at, first, second):
+    """x[at + 6 i + k] += (Jᵀ W J)[i, k] of three rows, i, k of six degrees of freedom from `first`, `second` on."""
+    # no loop, of which the compiler would take several turns at once, whose numbers do not lie side by side
+    add_six(d, x, at, first, second)
+    add_six(d, x, at + 6, first + 3, second)
+    add_six(d, x, at + 12, first + 6, second)
+    add_six(d, x, at + 18, first + 9, second)
+    add_six(d, x, at + 24, first + 12, second)
+    add_six(d, x, at + 30, first + 15, second)
+
+
+@kernel(inline=True)
+def add_six(d, x, k, first, second):
+    """One column of `add_six_by_six`."""
+    w, J = d.block_weight, d.row_J
+    j0, j1, j2 = J[first], J[first + 1], J[first + 2]
+    t0 = w[0] * j0 + w[1] * j1 + w[2] * j2
+    t1 = w[1] * j0 + w[4] * j1 + w[5] * j2
+    t2 = w[2] * j0 + w[5] * j1 + w[8] * j2
+    for i in range(6):
+        q = second + 3 * i
+        x[k + i] = x[k + i] + (t0 * J[q] + t1 * J[q + 1] + t2 * J[q + 2])
+
+
+@kernel
+def add_rows(m, d, b, dim, lower, upper):
+    """Any number of rows that act on any degrees of freedom of one or two trees, where these are fresh."""
+    split, count, pair = d.block_split[b], d.block_num[b], d.block_pair[b]
+    if d.tree_fresh[lower]:
+        own = m.tree_blockadr[lower], m.tree_dofnum[lower], m.tree_dofadr[lower]
+        add_columns(m, d, b, dim, d.tree_hessian, own, (0, split), m.tree_dofadr[lower], (0, split))
+    if lower < upper:
+        both = d.near_place[pair], m.tree_dofnum[upper], m.tree_dofadr[lower]
+        if d.pair_fresh[pair]:
+            add_columns(m, d, b, dim, d.pair_hessian, both, (0, split), m.tree_dofadr[upper], (split, count))
+        if d.tree_fresh[upper]:
+            own = m.tree_blockadr[upper], m.tree_dofnum[upper], m.tree_dofadr[upper]
+            add_columns(m, d, b, dim, d.tree_hessian, own, (split, count), m.tree_dofadr[upper], (split, count))
+
+
+@kernel
+def add_columns(m, d, b, dim, x, block, columns, first, rows):
+    """x += Jᵀ W J for ranges of columns and rows of the block's degrees of freedom.
+
+    block: (address in x, length of a column, degree of freedom of the first one); first: that of the first row.
+    """
+    place, length, first_column = block
+    dofs, J = d.block_dofs[b], d.block_J[b]
+    for c in range(columns[0], columns[1]):
+        column = place + (chained_dof(m, d, dofs + c) - first_column) * length - first
+        for r in range(dim):
+            t = 0.0 * d.time
+            for s in range(dim):
+                t = t + d.block_weight[r * dim + s] * d.row_J[J + c * dim + s]
+            for e in range(rows[0], rows[1]):
+                at = column + chained_dof(m, d, dofs + e)
+                x[at] = x[at] + t * d.row_J[J + e * dim + r]

@@ -1,0 +1,100 @@
+"""The Hessian of many trees by blocks: which trees are coupled, the blocks, and what is assembled anew.
+
+Law: H = M + Jᵀ W J with W the derivative of -force by the residual; blocks between trees only where a row acts on both.
+References: dense algebra of NumPy, differences of the forces (pieces of the cost are quadratic, or cones: 1e-7); a
+second assembly of everything, to the bit.
+"""
+
+import numpy as np
+import pytest
+from helpers.constraints import reachable
+from helpers.many_trees import dense_hessian, world
+
+import saltus
+from saltus.contact.counts import NBLOCK, NROW
+from saltus.contact.rows.blocks import chained_dof
+from saltus.contact.rows.cost import row_forces
+from saltus.number.kernels import Entry
+from saltus.solve.soft.tree_blocks import assemble_blocks
+from saltus.solve.soft.tree_pairs import tree_pairs
+
+PAIRS = Entry("tree_pairs", "", "tree_pairs(m, d)", tree_pairs=tree_pairs)
+ASSEMBLE = Entry("tree_assemble", "everything", "assemble_blocks(m, d, everything)", assemble_blocks=assemble_blocks)
+FORCES = Entry("tree_forces", "", "row_forces(m, d)", row_forces=row_forces)
+CONES = "pyramidal", "elliptic"
+
+
+def prepared(cone):
+    """A simulation of a heap that has fallen, and its memory."""
+    m = world(cone)
+    sim = saltus.Simulation(saltus.load(m))
+    d = next(reachable(m, 1, every=100))
+    sim.qpos[:], sim.qvel[:] = d.qpos, d.qvel
+    sim.forward()
+    assert sim.engine.d.views["hessian"].size == 0
+    PAIRS(sim.engine.m, sim.engine.d)
+    return sim, sim.engine.m, sim.engine.d
+
+
+def blocks_of(m, d):
+    """(first row, rows, degrees of freedom, Jacobian) of each block."""
+    for b in range(d.count[NBLOCK]):
+        num, dim = d.block_num[b], d.block_dim[b]
+        J = d.row_J[d.block_J[b] :][: num * dim].reshape(num, dim).T
+        dofs = [chained_dof.py_func(m, d, d.block_dofs[b] + c) for c in range(num)]
+        yield d.block_row[b], dim, np.array(dofs), J
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_its_entries(cone):
+    """In a heap with equalities between trees, limits, dry friction, tendons and one to six friction dimensions."""
+    sim, m, d = prepared(cone)
+    residual, wanted = d.row_residual[: d.count[NROW]].copy(), sim.full_M()
+    step, seen = 1e-6 * np.maximum(1, np.abs(residual)), set()
+    for first, dim, dofs, J in blocks_of(m, d):
+        W = np.zeros((dim, dim))
+        for k in range(dim):
+            sides = []
+            for sign in (1, -1):
+                d.row_residual[first + k] = residual[first + k] + sign * step[first + k]
+                FORCES(m, d)
+                sides.append(d.row_force[first : first + dim].copy())
+            d.row_residual[first + k] = residual[first + k]
+            W[:, k] = (sides[1] - sides[0]) / (2 * step[first + k])
+        wanted[np.ix_(dofs, dofs)] += J.T @ W @ J
+        seen.add((dim, len({int(t) for t in m.tree_of_dof[dofs]})))
+    assert {(1, 1), (1, 2), (3, 1), (3, 2), (4, 1), (6, 1), (6, 2)} <= seen
+    ASSEMBLE(m, d, 1)
+    np.testing.assert_allclose(dense_hessian(m, d), wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_only_pairs_that_rows_couple(cone):
+    """Each once, by upper and lower tree, and no other."""
+    _, m, d = prepared(cone)
+    wanted = set()
+    for _, _, dofs, _ in blocks_of(m, d):
+        trees = sorted({int(t) for t in m.tree_of_dof[dofs]})
+        wanted |= {(trees[1], trees[0])} if len(trees) == 2 else set()
+    found = [(b, int(d.near_tree[p])) for b in range(m.nsolvertree) for p in range(d.near_adr[b], d.near_adr[b + 1])]
+    assert found == sorted(wanted)
+    assert 20 < len(found) < m.nsolvertree**2 / 8
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_what_has_not_changed_stays(cone):
+    """After some rows have changed their states: the same bits as everything anew, from a part of the trees."""
+    _, m, d = prepared(cone)
+    ASSEMBLE(m, d, 1)
+    assert d.tree_fresh.all()
+    rng, rows = np.random.default_rng(0), d.count[NROW]
+    fresh = []
+    for changed in (0, 2, 10, 300):
+        some = rng.permutation(rows)[:changed]
+        d.row_residual[some] = -d.row_residual[some]
+        ASSEMBLE(m, d, 0)
+        fresh.append(int(d.tree_fresh.sum()))
+        found = dense_hessian(m, d)
+        ASSEMBLE(m, d, 1)
+        np.testing.assert_array_equal(found, dense_hessian(m, d))
+    assert fresh[0] < fresh[3] and fresh[1] < m.nsolvertree / 2
