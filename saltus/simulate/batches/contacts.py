@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
+from saltus.contact.pairs import pair_law
 from saltus.number.components import lane_get
 from saltus.number.functions import where
 from saltus.number.kernels import entry, kernel
@@ -108,7 +109,7 @@ def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, row
 def is_near(m, d, k, lane):
     """Whether contact k exists in a lane: others may have brought it into the list."""
     zero = 0.0 * d.time
-    reach = zero + m.law_reach[m.collision_law[d.contact_collision[k]]]
+    reach = zero + m.law_reach[pair_law(m, d, d.contact_collision[k])]
     return lane_get(where(d.contact_dist[k] <= reach, zero + 1.0, zero), lane) > 0.5
 
 
