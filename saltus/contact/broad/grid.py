@@ -19,7 +19,6 @@ from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel
 
 FARTHEST = 1e9  # number of a cell; those beyond count as this one
-HERE = 13  # of the 27 cells around one, which of them it is itself
 
 
 @kernel
@@ -31,10 +30,8 @@ def pairs_of_grid(m, d):
     for i in range(lane_count(d.time)):
         fill_grid(m, d, i)
         for k in range(m.ngrid):
-            level = m.grid_level[k]
-            compare_around(m, d, i, k, level, HERE)
-            for coarser in range(level + 1, m.ngridlevel):
-                compare_around(m, d, i, k, coarser, 0)
+            for level in range(m.grid_level[k], m.ngridlevel):
+                compare_around(m, d, i, k, level)
 
 
 @kernel
@@ -78,23 +75,23 @@ def bucket_of(m, x, y, z, level):
 
 
 @kernel
-def compare_around(m, d, i, k, level, first):
-    """Compare geom k of the grid with those in the cells around it on a level, from cell `first` of 27 on.
+def compare_around(m, d, i, k, level):
+    """Compare geom k of the grid with those in the 27 cells around it on a level.
 
     On its own level those are its own cell, with the geoms before it, and half of the others: each pair comes once.
     """
-    if first == HERE:
-        x, y, z = d.grid_cell[k, 0], d.grid_cell[k, 1], d.grid_cell[k, 2]
-    else:
-        x, y, z = cell_of(m, d, i, k, level)
-    for c in range(first, 27):
-        u, v, w = x + c // 9 - 1, y + c // 3 % 3 - 1, z + c % 3 - 1
-        other = d.grid_first[bucket_of(m, u, v, w, level)]
-        while other >= 0:
-            there = d.grid_cell[other, 0] == u and d.grid_cell[other, 1] == v and d.grid_cell[other, 2] == w
-            if there and m.grid_level[other] == level and not (first == HERE and c == HERE and other >= k):
-                compare(m, d, i, k, other)
-            other = d.grid_next[other]
+    own = level == m.grid_level[k]
+    x, y, z = cell_of(m, d, i, k, level)
+    for u in range(x if own else x - 1, x + 2):
+        for v in range(y if own and u == x else y - 1, y + 2):
+            for w in range(z if own and u == x and v == y else z - 1, z + 2):
+                other = d.grid_first[bucket_of(m, u, v, w, level)]
+                before = k if own and u == x and v == y and w == z else m.ngrid
+                while other >= 0:
+                    there = d.grid_cell[other, 2] == w and d.grid_cell[other, 1] == v and d.grid_cell[other, 0] == u
+                    if there and other < before and m.grid_level[other] == level:
+                        compare(m, d, i, k, other)
+                    other = d.grid_next[other]
 
 
 @kernel

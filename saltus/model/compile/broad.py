@@ -15,7 +15,7 @@ from saltus.model.compile.solver import is_dual
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import VECTORS, Pair, Surface, pair_feature
 from saltus.model.contact.contact_parameters import LawTable
-from saltus.model.contact.many_pairs import Filters, Kinds, count_pairs, filters, named_pairs
+from saltus.model.contact.many_pairs import Filters, Kinds, count_pairs, filters, named_pairs, passes
 from saltus.model.enums import PLANE, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.layout import DIGIT_BITS
@@ -27,6 +27,7 @@ MOST_SURFACES = 300  # distinct sets of geoms' contact parameters
 FOUND_PER_GEOM, FOUND_AT_LEAST = 50, 1000  # room for found pairs
 CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
 KEY_BITS = 62
+TRIES = 20  # geoms among which an exemplary pair is sought
 SLACK = 1e-4  # of a geom's bounding radius, by which its bounds are wider, so that rounding loses no contact
 CELLS = 1.01  # width of cells by that of their widest geom
 LEVELS = 12  # of the grid, at most; each has cells half as wide as the one before
@@ -95,7 +96,7 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
     out.values = {
         "collider": geoms,
         "broad_plane": planes,
-        "broad_moves": (m.geom_surfacevel != 0).any(axis=1),
+        "broad_moves": (m.geom_surfacevel != 0).any(axis=1) & np.isin(np.arange(m.ngeom), geoms),
         "broad_dofparent": uncoupled(m, m.dof_parentid),
         "broad_lastdof": last_dof,
         "broad_invweight": m.body_invweight0[:, 0],
@@ -117,6 +118,24 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
         "ngridbucket": 1 << (2 * count("grid_geom") + 16).bit_length(),
     }
     return out
+
+
+def exemplary_pairs(m: mujoco.MjModel) -> list[Pair]:
+    """One pair of geoms for any two sets of contact parameters that geoms which may touch have, and the named pairs."""
+    f, named = filters(m), named_pairs(m)
+    kinds, (geoms, _) = Kinds(m, f), _colliders(m, f, named)
+    of_sets, number = _surfaces(m, geoms)
+    found = []
+    for a, first in enumerate(of_sets):
+        for b in range(a, len(of_sets)):
+            others = geoms[number == b]
+            others = others[others != first]
+            for g in others[kinds.match(int(kinds.of_geom[first]), kinds.of_geom[others])][:TRIES]:
+                if passes(m, f, kinds, int(first), int(g)):
+                    g1, g2 = sorted((int(first), int(g)), key=lambda k: (m.geom_type[k], k))
+                    found.append(Pair(g1, g2, -1))
+                    break
+    return [*found, *named]
 
 
 def _most_geoms(m) -> int:

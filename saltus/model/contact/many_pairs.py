@@ -4,6 +4,7 @@ A filter is a few numbers of each geom and body, so that its size and the time t
 number. What it lets through are the pairs of `saltus.model.contact.collisions.pairs`.
 """
 
+import itertools
 from typing import NamedTuple
 
 import mujoco
@@ -40,6 +41,12 @@ def filters(m: mujoco.MjModel) -> Filters:
 
 def named_pairs(m: mujoco.MjModel) -> list[Pair]:
     """Pairs that the file names and that can touch and move, each once, by their lower, then their higher number."""
+    weld = lambda g: int(m.body_weldid[m.geom_bodyid[g]])  # noqa: E731
+    return [p for p in _pairs_of_file(m) if weld(p.geom1) != weld(p.geom2)]
+
+
+def _pairs_of_file(m) -> list[Pair]:
+    """Pairs that the file names and that can touch, each once."""
     last = {}
     for k in range(m.npair):
         g1, g2 = sorted((int(m.pair_geom1[k]), int(m.pair_geom2[k])))
@@ -47,8 +54,7 @@ def named_pairs(m: mujoco.MjModel) -> list[Pair]:
     found = []
     for (g1, g2), k in sorted(last.items()):
         first, second = (g2, g1) if m.geom_type[g1] > m.geom_type[g2] else (g1, g2)
-        welds = m.body_weldid[m.geom_bodyid[[g1, g2]]]
-        if collide(int(m.geom_type[first]), int(m.geom_type[second])) and welds[0] != welds[1]:
+        if collide(int(m.geom_type[first]), int(m.geom_type[second])):
             found.append(Pair(first, second, k))
     return found
 
@@ -83,8 +89,9 @@ def count_pairs(m: mujoco.MjModel, enough: int = 0) -> int:
     if total <= enough:
         return total
     total -= _of_the_same_body(m, f, kinds) + _of_parents(m, f, kinds) + _of_excluded(m, f, kinds)
-    touching = [p for p in named_pairs(m) if passes(m, f, kinds, p.geom1, p.geom2)]
-    return total - m.npair + len(named_pairs(m)) - len(touching)
+    named = _pairs_of_file(m)
+    touching = [p for p in named if passes(m, f, kinds, p.geom1, p.geom2)]
+    return total - m.npair + len(named) - len(touching)
 
 
 def passes(m: mujoco.MjModel, f: Filters, kinds: Kinds, g1: int, g2: int) -> bool:
@@ -93,6 +100,26 @@ def passes(m: mujoco.MjModel, f: Filters, kinds: Kinds, g1: int, g2: int) -> boo
     if not _bodies_pass(f, b1, b2) or not kinds.match(int(kinds.of_geom[g1]), kinds.of_geom[[g2]])[0]:
         return False
     return not (f.excluded == [b1, b2]).all(axis=1).any()
+
+
+def first_pair(m: mujoco.MjModel) -> Pair:
+    """The first pair of the list, by bodies, then geoms, of which there is one."""
+    f, named = filters(m), _pairs_of_file(m)
+    kinds = Kinds(m, f)
+    order = lambda g: (*sorted(int(b) for b in m.geom_bodyid[list(g)]), *g)  # noqa: E731
+    found = [tuple(sorted((p.geom1, p.geom2))) for p in named]
+    for b in range(m.nbody):
+        later = np.arange(m.body_geomadr[b] + m.body_geomnum[b], m.ngeom) if m.body_geomnum[b] else np.zeros(0, int)
+        later = later[f.weld[m.geom_bodyid[later]] != f.weld[b]]
+        for g in range(m.body_geomadr[b], m.body_geomadr[b] + m.body_geomnum[b]):
+            matching = later[kinds.match(int(kinds.of_geom[g]), kinds.of_geom[later])]
+            passing = ((g, int(other)) for other in matching if passes(m, f, kinds, g, int(other)))
+            found += itertools.islice(passing, 1)
+        if found and min(map(order, found))[0] <= b:
+            break
+    g1, g2 = min(found, key=order)
+    first, second = (g2, g1) if m.geom_type[g1] > m.geom_type[g2] else (g1, g2)
+    return Pair(first, second, -1)
 
 
 def _bodies_pass(f, b1, b2) -> bool:

@@ -189,12 +189,17 @@ def largest_term(engine: Engine, i: int) -> tuple[str | None, float | None]:
     return term, values[term]
 
 
+MOST_MODES = 1000  # degrees of freedom whose eigenvalues are found: with twice as many it takes eight times as long
+
+
 def linear_modes(engine: Engine) -> np.ndarray:
     """Eigenvalues [nv, 2] (1/s) of springs and dampers at the present state, without weight and motors.
 
-    ModelError where the inertia matrix there has no inverse.
+    ModelError where the inertia matrix there has no inverse, or there are more than `MOST_MODES` degrees of freedom.
     """
     m = engine.model
+    if m.nv > MOST_MODES:
+        raise ModelError(f"{m.name!r} has {m.nv} degrees of freedom; modes are found of at most {MOST_MODES}")
     kernel_model = m.struct()
     if engine.forward():
         raise ModelError(f"the accelerations of {m.name!r} cannot be computed at t = {engine.time:g} s")
