@@ -91,6 +91,12 @@ def pair_names(model: Model, m: Struct) -> list[str]:
     return [f"{a} {b}" for a, b in zip(first, second, strict=True)]
 
 
+def most_at_once(m: Struct) -> str:
+    """What there is more of than there is room for, in words."""
+    near = f", or {m.nfound} pairs of geoms near each other," if m.nfound else ""
+    return f"more than {m.nconmax} contacts{near}"
+
+
 def row_counts(d: Struct) -> np.ndarray:
     """How many of MuJoCo's rows each block has."""
     n = int(d.views["count"][NBLOCK])
