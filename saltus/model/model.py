@@ -282,11 +282,12 @@ class Model(ModelFields):
         timestep: float | None = None,
         laws: UserLaws = NO_LAWS,
         words: frozenset[str] | None = None,
+        listed: str = "",
     ) -> Struct:
         """`struct` with the additional features that reading sensors needs, or with the feature keys `words`."""
-        key = kind, timestep, laws, words
+        key = kind, timestep, laws, words, bool(listed)
         if key not in self._sensing:
-            struct = copy.copy(self.struct(kind, timestep, laws))
+            struct = copy.copy(self.struct(kind, timestep, laws, listed=listed))
             if words is None:
                 words = frozenset(sensors(self.mj_model).features | sight(self.mj_model).features)
             struct.layout = model_layout(struct.layout.features | words)

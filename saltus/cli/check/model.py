@@ -171,9 +171,7 @@ def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     from saltus.simulate.simulation import Simulation
 
     if model.nv > MOST_MODES:
-        print(
-            f"\ntimestep: limits not judged: {model.nv} degrees of freedom, of which modes are found up to {MOST_MODES}"
-        )
+        print(f"\ntimestep: limits of {model.nv} degrees of freedom are not judged, only of at most {MOST_MODES}")
         return []
     with screen.Activity():
         modes = linear_modes(Simulation(model, integrator).engine)

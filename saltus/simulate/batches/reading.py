@@ -159,9 +159,9 @@ class Reader:
 
 
 def with_features(m: Struct, words: frozenset[str]) -> Struct:
-    """The same Model with further features."""
+    """The same Model with further features; whether it lists pairs of geoms or finds them stays as it is."""
     again = copy.copy(m)
-    again.layout = model_layout(m.layout.features | words)
+    again.layout = model_layout(m.layout.features | (words - {"broad"}))
     return again
 
 

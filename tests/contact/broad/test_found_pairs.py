@@ -52,7 +52,7 @@ def heap(number, seed=0, geoms=GEOMS, option="", spacing=0.09, rules=RULES, stat
     for i in range(number):
         pos = spacing * (np.array([i % side, i // side % side, i // side**2]) + 0.3 * r.random(3)) + [0, 0, 0.08]
         geom = geoms[i % len(geoms)].replace("<geom", f'<geom name="g{i}"')
-        own = f"<freejoint/>{geom}{child if i % 5 == 4 else str()}"
+        own = f"<freejoint/>{geom}{child if i % 5 == 4 else ''}"
         bodies.append(f'<body name="b{i}" pos="{pos[0]} {pos[1]} {pos[2]}" euler="{i} {2 * i} 0">{own}</body>')
     world = f"<worldbody>{static}{''.join(bodies)}</worldbody>"
     return f"<mujoco><option {option}/>{ASSETS}{world}{rules}</mujoco>"
@@ -153,7 +153,7 @@ def test_steps_are_those_of_the_list_to_the_last_bit(monkeypatch, option):
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_lanes_are_those_of_the_list_to_the_last_bit(monkeypatch, precision):
-    """In single precision bodies are alike: only then are the inverse inertias of two of them added without rounding."""
+    """In single precision bodies are alike: then inverse inertias of two of them are added without rounding."""
     options = {} if precision == "float64" else {"child": "", "rules": ""}
     text, n = heap(30, geoms=GEOMS[: 1 if options else 6], **options), 5
     listed = saltus.Batch(saltus.load(text), n, precision=precision)
@@ -226,6 +226,39 @@ def test_what_needs_a_list_has_one_or_says_that_there_are_too_many(monkeypatch):
         saltus.Simulation(again, contact="hard", integrator="moreau_jean")
     with pytest.raises(saltus.ModelError, match="the solver PGS, or noslip iterations, would need a list"):
         saltus.load(text.replace("<option ", '<option solver="PGS" ')).struct()
+
+
+def test_forces_on_bodies_under_a_law_that_needs_a_list(monkeypatch):
+    """They are read by a Model that is made for them, which must have the list, too."""
+    found = []
+    for most in (10**6, 0):
+        monkeypatch.setattr(broad, "MOST_LISTED", most)
+        model = saltus.load(heap(6, geoms=GEOMS[:2], rules="", child=""))
+        sim = saltus.Simulation(model, contact="hard", integrator="moreau_jean")
+        sim.step(100)
+        found.append((sim.qpos.copy(), sim.data.cfrc_ext.copy()))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_sensors_read_found_contacts(monkeypatch):
+    sensors = (
+        '<sensor><contact geom1="floor" num="3" data="found force dist pos"/><contact body1="b0" data="found force"/>'
+        '<framelinacc objtype="body" objname="b3"/><force site="s"/></sensor>'
+    )
+    text = heap(12, geoms=GEOMS[:2], rules="", child="").replace("</mujoco>", f"{sensors}</mujoco>")
+    text = text.replace('<geom name="g3"', '<site name="s"/><geom name="g3"')
+    found = []
+    for most in (10**6, 0):
+        monkeypatch.setattr(broad, "MOST_LISTED", most)
+        sim = saltus.Simulation(saltus.load(text))
+        sim.step(100)
+        batch = saltus.Batch(sim.model, 2)
+        batch.step(100)
+        found.append((sim.sensordata.copy(), sim.data.cfrc_ext.copy(), batch.read("sensordata")))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert found[0][0][0] > 0  # contacts of the floor
 
 
 def test_a_recording_says_which_geoms_touch(always):
