@@ -35,8 +35,8 @@ def filters(m: mujoco.MjModel) -> Filters:
     parent = np.where((parent == 0) | off, -1, parent)
     signatures = np.asarray(m.exclude_signature, int)
     bodies = np.sort(np.stack([signatures >> 16, signatures & 0xFFFF], axis=1), axis=1)
-    masks = (np.asarray(mask).astype(np.uint32).astype(int) for mask in (m.geom_contype, m.geom_conaffinity))
-    return Filters(*masks, weld, parent, np.unique(bodies, axis=0))
+    contype, conaffinity = (np.asarray(x).astype(np.uint32).astype(int) for x in (m.geom_contype, m.geom_conaffinity))
+    return Filters(contype, conaffinity, weld, parent, np.unique(bodies, axis=0))
 
 
 def named_pairs(m: mujoco.MjModel) -> list[Pair]:
@@ -82,7 +82,7 @@ def count_pairs(m: mujoco.MjModel, enough: int = 0) -> int:
     kinds = Kinds(m, f)
     every = np.arange(len(kinds.rows))
     total = 0
-    for k in every:
+    for k in range(len(kinds.rows)):
         total += int(kinds.counts[k]) * int(kinds.counts[kinds.match(k, every)].sum())
         total -= int(kinds.counts[k]) * int(kinds.match(k, every[[k]])[0])  # a geom and itself
     total = total // 2 + m.npair
