@@ -245,6 +245,7 @@ def test_sensors_read_found_contacts(monkeypatch):
     sensors = (
         '<sensor><contact geom1="floor" num="3" data="found force dist pos"/><contact body1="b0" data="found force"/>'
         '<framelinacc objtype="body" objname="b3"/><force site="s"/></sensor>'
+        '<actuator><adhesion body="b0" ctrlrange="0 1" gain="5"/></actuator>'
     )
     text = heap(12, geoms=GEOMS[:2], rules="", child="").replace("</mujoco>", f"{sensors}</mujoco>")
     text = text.replace('<geom name="g3"', '<site name="s"/><geom name="g3"')
@@ -252,13 +253,26 @@ def test_sensors_read_found_contacts(monkeypatch):
     for most in (10**6, 0):
         monkeypatch.setattr(broad, "MOST_LISTED", most)
         sim = saltus.Simulation(saltus.load(text))
-        sim.step(100)
         batch = saltus.Batch(sim.model, 2)
+        sim.ctrl[:], batch.ctrl = 0.5, np.full((2, 1), 0.5)
+        sim.step(100)
         batch.step(100)
         found.append((sim.sensordata.copy(), sim.data.cfrc_ext.copy(), batch.read("sensordata")))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
     assert found[0][0][0] > 0  # contacts of the floor
+
+
+def test_derivatives_are_those_of_the_list(monkeypatch):
+    found = []
+    for most in (10**6, 0):
+        monkeypatch.setattr(broad, "MOST_LISTED", most)
+        sim = saltus.Simulation(saltus.load(heap(6, geoms=GEOMS[:2], rules="", child="")))
+        sim.step(100)
+        assert len(sim.data.contact) > 5
+        found.append(sim.linearize())
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_recording_says_which_geoms_touch(always):
