@@ -106,7 +106,9 @@ def _trajectory(recording: Any) -> Recording:
 
 def _check_points(t: Recording) -> None:
     if why := t.attrs.get(NO_POINTS):
-        raise OptionError(f"the recording has no contact forces: {why}; it says which pairs of geoms touch")
+        raise OptionError(
+            f"the recording has no contact forces: {why}; it says which pairs of geoms touch, or which geoms"
+        )
 
 
 def _centre_of_pressure(t: Recording, body: str | None, normal: ArrayLike) -> NDArray[np.float64]:

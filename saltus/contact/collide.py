@@ -1,24 +1,29 @@
 """Contact detection between geoms: broad phase by bounding spheres, narrow phase by a kernel for each pair of types.
 
+The pairs are those of the model's list or, in worlds with too many, those that `saltus.contact.broad` finds.
+
 Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run with every kind of number.
 Meshes, height fields, signed distance fields, and cylinders with capsules, cylinders and boxes are left to MuJoCo's own
 functions (see `saltus.contact.mujoco.collision`).
 """
 
+from saltus.contact.bounding_spheres import near
+from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.collide_flex import collide_flex
-from saltus.contact.counts import NCON
+from saltus.contact.counts import NCON, NFOUND
 from saltus.contact.flex.broad_phase import flex_boxes
 from saltus.contact.flex.contact_reduction import keep_few
 from saltus.contact.mujoco.collision import foreign
+from saltus.contact.pairs import pair_foreign, pair_geom1, pair_geom2, pair_kind_of, pair_law
 from saltus.contact.rigid.box import capsule_box, sphere_box
 from saltus.contact.rigid.box_box import box_box
 from saltus.contact.rigid.ellipsoid import convex
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, pair_kind
-from saltus.number.functions import any_lane
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
-from saltus.spatial.vectors import add3, dot3, matrix_times_matrix, matrix_times_vector, sub3
+from saltus.spatial.vectors import add3, matrix_times_matrix, matrix_times_vector
 
 
 @kernel
@@ -49,33 +54,37 @@ def collide(m, d):
     Reads geom_xpos, geom_xmat. Writes count[NCON], contact_collision (number of the pair), contact_dist (m),
     contact_pos (m) and contact_frame [ncon, 9].
     """
+    if has(m, "broad"):
+        collide_found(m, d)
+        return
     flex_boxes(m, d)
     n = 0
     for c in range(m.ncollision):
-        reach = m.law_reach[m.collision_law[c]]
+        reach = m.law_reach[pair_law(m, d, c)]
         if m.collision_flex2[c] >= 0:
             n = keep_few(m, d, n, collide_flex(m, d, n, c, reach), c, reach)
-        elif near(m, d, m.collision_geom1[c], m.collision_geom2[c], reach):
+        elif near(m, d, pair_geom1(m, d, c), pair_geom2(m, d, c), reach):
             n = collide_pair(m, d, n, c, reach)
     d.count[NCON] = n
 
 
-@kernel(inline=True)
-def near(m, d, g1, g2, reach):
-    """Broad phase: whether, in any lane, the geoms' bounding spheres are within `reach` (m); a plane has none."""
-    offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
-    if m.geom_type[g1] == PLANE:
-        mat = d.geom_xmat[g1]
-        height = dot3(offset, (mat[2], mat[5], mat[8]))
-        return any_lane(height <= reach + m.geom_rbound[g2])
-    bound = m.geom_rbound[g1] + m.geom_rbound[g2] + reach
-    return any_lane(dot3(offset, offset) <= bound * bound)
+@only_with("broad")
+@kernel
+def collide_found(m, d):
+    """The same for pairs of geoms that are found here, because there are too many to list."""
+    find_pairs(m, d)
+    n = 0
+    for c in range(d.count[NFOUND]):
+        reach = m.law_reach[pair_law(m, d, c)]
+        if near(m, d, pair_geom1(m, d, c), pair_geom2(m, d, c), reach):
+            n = collide_pair(m, d, n, c, reach)
+    d.count[NCON] = n
 
 
 @kernel
 def collide_pair(m, d, n, c, reach):
     """Narrow phase of pair c: appends its contacts from number n on; returns the new number of contacts."""
-    kind = m.collision_kind[c]
+    kind = pair_kind_of(m, d, c)
     if kind == pair_kind(PLANE, SPHERE):
         return plane_sphere(m, d, n, c, reach)
     if kind == pair_kind(PLANE, CAPSULE):
@@ -97,7 +106,7 @@ def collide_pair(m, d, n, c, reach):
 @kernel
 def collide_cylinder(m, d, n, c, reach):
     """Contacts of planes with cylinders and ellipsoids, and of spheres with cylinders."""
-    kind = m.collision_kind[c]
+    kind = pair_kind_of(m, d, c)
     if kind == pair_kind(PLANE, ELLIPSOID):
         return plane_ellipsoid(m, d, n, c, reach)
     if kind == pair_kind(PLANE, CYLINDER):
@@ -111,7 +120,7 @@ def collide_cylinder(m, d, n, c, reach):
 @kernel
 def collide_box(m, d, n, c, reach):
     """Contacts of boxes with planes, spheres and capsules."""
-    kind = m.collision_kind[c]
+    kind = pair_kind_of(m, d, c)
     if kind == pair_kind(PLANE, BOX):
         return plane_box(m, d, n, c, reach)
     if kind == pair_kind(SPHERE, BOX):
@@ -125,7 +134,7 @@ def collide_box(m, d, n, c, reach):
 @kernel
 def collide_boxes(m, d, n, c, reach):
     """Contacts of boxes with boxes."""
-    if m.collision_kind[c] == pair_kind(BOX, BOX):
+    if pair_kind_of(m, d, c) == pair_kind(BOX, BOX):
         return box_box(m, d, n, c, reach)
     return n
 
@@ -134,7 +143,7 @@ def collide_boxes(m, d, n, c, reach):
 @kernel
 def collide_convex(m, d, n, c, reach):
     """Contacts of ellipsoids with spheres, capsules, ellipsoids, cylinders and boxes."""
-    kind = m.collision_kind[c]
+    kind = pair_kind_of(m, d, c)
     if (
         kind == pair_kind(SPHERE, ELLIPSOID)
         or kind == pair_kind(CAPSULE, ELLIPSOID)
@@ -150,6 +159,6 @@ def collide_convex(m, d, n, c, reach):
 @kernel
 def collide_foreign(m, d, n, c, reach):
     """Contacts found by MuJoCo's functions."""
-    if m.collision_foreign[c]:
+    if pair_foreign(m, d, c):
         return foreign(m, d, n, c, reach)
     return n

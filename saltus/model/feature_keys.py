@@ -20,6 +20,7 @@ FEATURES = {
     # constraints
     "constraint": Feature("constraints: contacts, limits, dry friction, equalities", ALL_STEPS),
     "contact": Feature("pairs that may touch", ("contact", *ALL_STEPS)),
+    "broad": Feature("so many pairs that may touch that those near each other are found at run time", ("contact",)),
     "cylinder": Feature("pairs of planes with ellipsoids or cylinders, of spheres with cylinders", ("contact",)),
     "box": Feature("pairs of boxes with planes, spheres or capsules", ("contact",)),
     "boxes": Feature("pairs of boxes", ("contact",)),

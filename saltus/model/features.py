@@ -13,7 +13,7 @@ from saltus.model.compile.actuators import supported_actuator
 from saltus.model.compile.constraints import EQUALITY_ROWS
 from saltus.model.compile.sensors import unfelt
 from saltus.model.compile.tendons import parameters
-from saltus.model.contact import collisions
+from saltus.model.contact import many_pairs
 from saltus.model.enums import SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import flexes
@@ -114,11 +114,12 @@ def _disabled(m, bit) -> bool:
 def _contacts(m) -> list[Feature]:
     if _disabled(m, DISABLE.mjDSBL_CONTACT):
         return []
-    found = collisions.pairs(m)
-    if not found:
+    number = many_pairs.count_pairs(m)
+    if not number:
         return []
-    first, second = (name_of(m, "GEOM", g) for g in (found[0].geom1, found[0].geom2))
-    more = f" (and {len(found) - 1} more pairs)" if len(found) > 1 else ""
+    pair = many_pairs.first_pair(m)
+    first, second = (name_of(m, "GEOM", g) for g in (pair.geom1, pair.geom2))
+    more = f" (and {number - 1} more pairs)" if number > 1 else ""
     return [Feature("contact", "geom", second, f"contact with geom {first!r}{more}", simulated=True)]
 
 

@@ -9,6 +9,7 @@ import functools
 from saltus.model.feature_keys import unknown_keys
 from saltus.model.fields import (
     actuator,
+    broad,
     cone,
     contact,
     event,
@@ -26,8 +27,9 @@ from saltus.model.fields import (
 from saltus.number.structs import Layout
 
 BITS = 62  # bits of an integer that hold flags
+DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
 
-PARTS = (tree, actuator, tendon, fluid, flex, contact, rows, solve, event, sense)
+PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, event, sense)
 MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.MODEL.items()}, frozen=True)
 
 # what steps go on from lies together, with the inputs last
@@ -36,7 +38,16 @@ _STATE = (
     *(tree.POSES, actuator.INPUTS, tree.FORCES),
 )
 _COMPUTED = (
-    *(tree.STEP, tree.POSITION, tendon.POSITION, contact.POSITION, flex.DATA, tree.VELOCITY, actuator.VELOCITY),
+    *(
+        tree.STEP,
+        tree.POSITION,
+        tendon.POSITION,
+        contact.POSITION,
+        broad.POSITION,
+        flex.DATA,
+        tree.VELOCITY,
+        actuator.VELOCITY,
+    ),
     *(fluid.VELOCITY, rows.VELOCITY, sense.VELOCITY),
     *(tree.SCRATCH, solve.SCRATCH, cone.FIELDS, cone.SCRATCH, impact.IMPACT_FIELDS),
     *(event.SCRATCH, stepping.SCRATCH, integrate.SCRATCH),

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import text_of
 from saltus.errors import OptionError, UnknownName
 from saltus.model import features
+from saltus.model.compile.broad import check_listable, is_broad
 from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
-from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, with_laws
+from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
 from saltus.model.compile.sensors import sensors
 from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import changed, value_of
@@ -93,7 +94,8 @@ class Model(ModelFields):
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
         self.changes = MappingProxyType(dict(changes or {}))
-        self._structs: dict[tuple[str, float, frozenset[str]], Struct] = {}
+        self._structs: dict[tuple[str, float, frozenset[str], bool], Struct] = {}
+        self._finds_pairs: bool | None = None
         self._sensing: dict[Any, Struct] = {}
         self._copies = Copies(mj_model)
         self.name, self.xml, self.ignored = name, xml, tuple(ignored or ())
@@ -243,19 +245,36 @@ class Model(ModelFields):
         timestep: float | None = None,
         laws: UserLaws = NO_LAWS,
         vary: frozenset[str] = frozenset(),
+        listed: str = "",
     ) -> Struct:
         """The model in the form that kernels read, with numbers of a kind: "float64" or "float32".
 
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
         `laws`: kernels provided by the user, such as a controller in the time loop. `vary`: fields that will differ
-        from lane to lane (see `saltus.model.vary`).
+        from lane to lane (see `saltus.model.vary`). `listed`: what needs a list of all pairs of geoms that may touch;
+        otherwise models with many of them find those near each other at run time (see `saltus.model.compile.broad`).
+
+        Raises:
+            ModelError: there are too many pairs for a list.
         """
+        listed = listed or why_all_pairs(laws, vary)
         if laws != NO_LAWS:
-            return with_laws(self.struct(kind, timestep, vary=vary), laws)
-        key = kind, float(self.opt.timestep if timestep is None else timestep), vary
+            return with_laws(self.struct(kind, timestep, vary=vary, listed=listed), laws)
+        pairs = bool(listed) or not self.finds_pairs
+        key = kind, float(self.opt.timestep if timestep is None else timestep), vary, pairs
         if key not in self._structs:
-            self._structs[key] = kernel_model(self.mj_model, key[1], self.left_out, self._muscles, kind, vary)
+            if pairs:
+                check_listable(self.mj_model, self.left_out, listed)
+            m, muscles = self.mj_model, self._muscles
+            self._structs[key] = kernel_model(m, key[1], self.left_out, muscles, kind, vary, listed=pairs)
         return self._structs[key]
+
+    @property
+    def finds_pairs(self) -> bool:
+        """Whether so many geoms may touch that those near each other are found at run time instead of listed."""
+        if self._finds_pairs is None:
+            object.__setattr__(self, "_finds_pairs", is_broad(self.mj_model, self.left_out))
+        return bool(self._finds_pairs)
 
     def sensing_struct(
         self,
@@ -263,11 +282,12 @@ class Model(ModelFields):
         timestep: float | None = None,
         laws: UserLaws = NO_LAWS,
         words: frozenset[str] | None = None,
+        listed: str = "",
     ) -> Struct:
         """`struct` with the additional features that reading sensors needs, or with the feature keys `words`."""
-        key = kind, timestep, laws, words
+        key = kind, timestep, laws, words, bool(listed)
         if key not in self._sensing:
-            struct = copy.copy(self.struct(kind, timestep, laws))
+            struct = copy.copy(self.struct(kind, timestep, laws, listed=listed))
             if words is None:
                 words = frozenset(sensors(self.mj_model, self.left_out).features | sight(self.mj_model).features)
             struct.layout = model_layout(struct.layout.features | words)

@@ -7,6 +7,7 @@ the second tangent of mutual quantities (force, torque, velocity). Contacts are 
 
 from saltus.contact.counts import NCON
 from saltus.contact.flex.contact_elements import contact_bodies
+from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
 from saltus.model.sensor_enums import (
     BODY,
     CONTACT,
@@ -87,7 +88,7 @@ def touches(m, d, k, c):
     """Lanes in which contact k of pair c is within margin + gap; with events located, whether it is active."""
     if has(m, "event"):
         return d.contact_block[k] >= 0
-    return d.contact_dist[k] <= m.law_reach[m.collision_law[c]]
+    return d.contact_dist[k] <= m.law_reach[pair_law(m, d, c)]
 
 
 @kernel
@@ -97,7 +98,7 @@ def side_of(m, d, s, k):
     It is -1 if the sensor sees the contact from its second geom.
     """
     c = d.contact_collision[k]
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     b1, b2 = contact_bodies(m, d, k)
     kind1, id1, kind2, id2 = m.sensor_objtype[s], m.sensor_objid[s], m.sensor_reftype[s], m.sensor_refid[s]
     straight = is_part(m, g1, b1, kind1, id1) and is_part(m, g2, b2, kind2, id2)

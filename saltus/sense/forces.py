@@ -7,6 +7,7 @@ joints and sites, of gravity compensation and of a medium count as the joint's.
 """
 
 from saltus.contact.counts import NBLOCK, NCON
+from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
 from saltus.contact.rows.adhesive_contacts import adhesion_of, has_rows
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
 from saltus.contact.rows.equality import anchors, orientations, turned
@@ -94,7 +95,7 @@ def contact_force(m, d, k):
             t0 = d.row_force[row + 3]
         if dim > 4:
             t1, t2 = d.row_force[row + 4], d.row_force[row + 5]
-    acts = d.contact_dist[k] < m.law_margin[m.collision_law[d.contact_collision[k]]]
+    acts = d.contact_dist[k] < m.law_margin[pair_law(m, d, d.contact_collision[k])]
     nothing = (zero, zero, zero)
     if has(m, "adhesive"):
         return where3(acts, (f0 - adhesion_of(m, d, k), f1, f2), tether_force(m, d, k)), where3(
@@ -120,15 +121,15 @@ def tether_force(m, d, k):
 def add_contact_forces(m, d):
     """Add the contact forces to cfrc_ext of both bodies; as in MuJoCo not those on deformable bodies."""
     for k in range(d.count[NCON]):
-        rigid = m.collision_geom2[d.contact_collision[k]] >= 0
+        rigid = pair_geom2(m, d, d.contact_collision[k]) >= 0
         if rigid and (has_rows(m, d, k) or has(m, GIVEN)):
             force, torque = contact_force(m, d, k)
             frame, point = d.contact_frame[k], d.contact_pos[k]
             force = transpose_times_vector(frame, force)
             torque = transpose_times_vector(frame, torque)
             c = d.contact_collision[k]
-            add_force(m, d, m.geom_bodyid[m.collision_geom1[c]], point, torque, force, -1.0)
-            add_force(m, d, m.geom_bodyid[m.collision_geom2[c]], point, torque, force, 1.0)
+            add_force(m, d, m.geom_bodyid[pair_geom1(m, d, c)], point, torque, force, -1.0)
+            add_force(m, d, m.geom_bodyid[pair_geom2(m, d, c)], point, torque, force, 1.0)
 
 
 # ---------------------------------------------------------------- equality constraints

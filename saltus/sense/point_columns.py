@@ -5,6 +5,7 @@ whose bound is unknown, where the surfaces slide on each other.
 """
 
 from saltus.contact.counts import NCON
+from saltus.contact.pairs import pair_geom1, pair_geom2, pair_kind_of, pair_law
 from saltus.contact.rigid.plane_box_corner import corner
 from saltus.contact.rows.adhesive_contacts import adhesion_of
 from saltus.contact.rows.user_compliance import GIVEN
@@ -35,7 +36,7 @@ def point_columns(m, d, first, cones, out):
         number = number + 1 if k > 0 and d.contact_collision[k - 1] == c else 0
         force, _ = contact_force(m, d, k)
         if force[0] != 0.0 or force[1] != 0.0 or force[2] != 0.0:
-            place = first[c] + (corner(m, d, k) if m.collision_kind[c] == pair_kind(PLANE, BOX) else number)
+            place = first[c] + (corner(m, d, k) if pair_kind_of(m, d, c) == pair_kind(PLANE, BOX) else number)
             out[place, 0] = SLIP if slides(m, d, k, force, cones) else STICK
             push = transpose_times_vector(d.contact_frame[k], force)
             for i in range(3):
@@ -46,7 +47,7 @@ def point_columns(m, d, first, cones, out):
 @kernel
 def at_bound(m, d, k, force, cones):
     """Whether the friction of contact k, with its force along normal and tangents, is at its bound."""
-    law = m.collision_law[d.contact_collision[k]]
+    law = pair_law(m, d, d.contact_collision[k])
     if m.law_dim[law] < 3 or (force[1] == 0.0 and force[2] == 0.0):
         return False
     one = absolute(force[1]) / max(m.law_friction[law, 0], 1e-300)
@@ -62,8 +63,8 @@ def slides(m, d, k, force, cones):
     if not has(m, GIVEN):
         return at_bound(m, d, k, force, cones)
     c = d.contact_collision[k]
-    one = point_velocity(m, d, m.geom_bodyid[m.collision_geom1[c]], d.contact_pos[k])
-    relative = sub3(point_velocity(m, d, m.geom_bodyid[m.collision_geom2[c]], d.contact_pos[k]), one)
+    one = point_velocity(m, d, m.geom_bodyid[pair_geom1(m, d, c)], d.contact_pos[k])
+    relative = sub3(point_velocity(m, d, m.geom_bodyid[pair_geom2(m, d, c)], d.contact_pos[k]), one)
     frame = d.contact_frame[k]
     normal = (frame[0], frame[1], frame[2])
     along = add_scaled3(relative, -dot3(relative, normal), normal)

@@ -8,6 +8,7 @@ reference, sensor/tactile; tangents turn with the geom, and the other body's vel
 """
 
 from saltus.contact.counts import NCON
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, PLANE, SPHERE
 from saltus.number.functions import absolute, any_lane, clip, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel, only_with
@@ -42,7 +43,7 @@ def tactile_sensor(m, d, s):
 def other_geom(m, d, body, k, side):
     """The geom of contact k on one side (0: the first), if the other is welded to a body; else -1."""
     c = d.contact_collision[k]
-    here, there = m.collision_geom2[c], m.collision_geom1[c]
+    here, there = pair_geom2(m, d, c), pair_geom1(m, d, c)
     if side > 0:
         here, there = there, here
     if here < 0 or there < 0 or m.body_weldid[m.geom_bodyid[here]] != body:

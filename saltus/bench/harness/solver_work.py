@@ -92,7 +92,7 @@ def counts(state: Any) -> tuple[float, ...]:
     else:
         m, d = state.engine.m, state.engine.d
     count = d.views["count"]
-    contacts = int(count[NCON]) if m.views["collision_geom1"].size else 0
+    contacts = int(count[NCON]) if m.nconmax else 0
     acting = count[NBLOCK] > 0  # if not, nothing was solved
     return contacts, int(count[NROW]) * acting, int(count[NITER]) * acting, newton_flops(m, d)
 

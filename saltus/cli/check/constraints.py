@@ -44,6 +44,8 @@ def solver(model: Model) -> str:
 
 def simulated(model: Model) -> list[tuple[str, str, str]]:
     """Active constraints: kind, names, and a remark."""
+    from saltus.model.contact.many_pairs import count_pairs
+
     m = model.struct()
     joints, tendons = np.array(model.names("joint"), object), np.array(model.names("tendon"), object)
     limits = _of_joints_then_tendons(m.limit_obj, m.njntlimit, joints, tendons)
@@ -51,6 +53,11 @@ def simulated(model: Model) -> list[tuple[str, str, str]]:
     friction = _of_joints_then_tendons(m.friction_obj, m.ndoffriction, of_dofs, tendons)
     rows = [("limits", screen.some(limits), ""), ("dry friction", screen.some(dict.fromkeys(friction)), "")]
     rows.append(("equalities", _equalities(model, active=True), ""))
+    if "broad" in m.layout.features:
+        number = screen.count(count_pairs(model.mj_model), "pair")
+        rows.append(
+            ("contacts", f"{number} of geoms, too many to list", "those near each other are found at each step")
+        )
     for foreign, why in ((False, ""), (True, "by MuJoCo's functions, see docs/reference/collision.md")):
         kinds = [_kind(model, int(c)) for c in np.flatnonzero(m.collision_foreign == foreign)]
         for what in ("geoms", "deformable bodies"):
@@ -142,24 +149,24 @@ def _law(solref: Any, solimp: Any) -> tuple[tuple[float, ...], tuple[float, ...]
 
 
 def _limits(model: Model) -> Iterator[Soft]:
-    m = model.struct()
+    m, joints, tendons = model.struct(), model.names("joint"), model.names("tendon")
     for k, i in enumerate(m.limit_obj):
         if k < m.njntlimit:
-            yield Soft("limit of", model.names("joint")[i], *_law(model.jnt_solref[i], model.jnt_solimp[i]))
+            yield Soft("limit of", joints[i], *_law(model.jnt_solref[i], model.jnt_solimp[i]))
         else:
             law = _law(model.tendon_solref_lim[i], model.tendon_solimp_lim[i])
-            yield Soft("limit of", model.names("tendon")[i], *law)
+            yield Soft("limit of", tendons[i], *law)
 
 
 def _frictions(model: Model) -> Iterator[Soft]:
-    m = model.struct()
+    m, joints, tendons = model.struct(), model.names("joint"), model.names("tendon")
     for k, i in enumerate(m.friction_obj):
         if k < m.ndoffriction:
-            name = model.names("joint")[model.dof_jntid[i]]
+            name = joints[model.dof_jntid[i]]
             yield Soft("dry friction of", name, *_law(model.dof_solref[i], model.dof_solimp[i]))
         else:
             law = _law(model.tendon_solref_fri[i], model.tendon_solimp_fri[i])
-            yield Soft("dry friction of", model.names("tendon")[i], *law)
+            yield Soft("dry friction of", tendons[i], *law)
 
 
 def _equality_laws(model: Model) -> Iterator[Soft]:
@@ -168,11 +175,19 @@ def _equality_laws(model: Model) -> Iterator[Soft]:
 
 
 def _contacts(model: Model) -> Iterator[tuple[str, Any, dict]]:
-    """Name, pair and parameters of each pair of geoms that may touch."""
+    """Name, pair and parameters of each pair of geoms that may touch.
+
+    Of pairs that are not listed, those of the first geoms with any two sets of contact parameters.
+    """
+    from saltus.model.compile.broad import exemplary_pairs
     from saltus.model.contact import collisions
 
-    m, names = model.mujoco, model.names("geom")
+    m, names = model.mj_model, model.names("geom")
     struct = model.struct()
+    if "broad" in struct.layout.features:
+        for pair in exemplary_pairs(m):
+            yield f"{names[pair.geom1]}-{names[pair.geom2]}", pair, collisions.parameters(m, pair)
+        return
     acting = set(zip(map(int, struct.collision_geom1), map(int, struct.collision_geom2), strict=True))
     for pair in collisions.pairs(m) if acting else ():
         if (pair.geom1, pair.geom2) in acting:

@@ -169,11 +169,14 @@ def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str
 
 def _print_limits(model: Model, integrator: Integrator) -> list[str]:
     """Print which timesteps are stable for springs and dampers, in the initial state; returns warnings."""
-    from saltus.simulate.diagnosis.divergence import linear_modes
+    from saltus.simulate.diagnosis.divergence import MOST_MODES, linear_modes
     from saltus.simulate.diagnosis.instability import feeds_back
     from saltus.simulate.diagnosis.linear_stability import SLOWEST
     from saltus.simulate.simulation import Simulation
 
+    if model.nv > MOST_MODES:
+        print(f"\ntimestep: limits of {model.nv} degrees of freedom are not judged, only of at most {MOST_MODES}")
+        return []
     with screen.Activity():
         modes = linear_modes(Simulation(model, integrator).engine)
     print()

@@ -1,6 +1,7 @@
 """Elements, vertices and bodies of the contacts of deformable bodies."""
 
 from saltus.contact.contact_list import add_contact
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.plane import no_vector
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel
@@ -29,7 +30,7 @@ def mark(d, first, end, elem1, elem2, vert):
 def contact_bodies(m, d, k):
     """The two bodies of contact k; for a deformable body, that of the vertex or of the element's first corner."""
     c = d.contact_collision[k]
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     b1 = m.geom_bodyid[g1] if g1 >= 0 else vertex_body(m, m.flexelem_vert[d.contact_elem[k, 0], 0])
     if g2 >= 0:
         return b1, m.geom_bodyid[g2]

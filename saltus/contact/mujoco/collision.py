@@ -33,6 +33,7 @@ from saltus.contact.contact_tangents import fixed_to, with_tangents
 from saltus.contact.counts import NLOST
 from saltus.contact.mujoco.bounding_boxes import boxes_near
 from saltus.contact.mujoco.flex_collision import FlexForeign
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.errors import ModelError
 from saltus.model.contact.collisions import MOST_OF_PAIR
 from saltus.model.enums import HFIELD, PLANE, SDF
@@ -204,7 +205,7 @@ def foreign(m, d, n, c, reach):
     if d.foreign_model == 0:
         d.count[NLOST] = d.count[NLOST] + 1
         return n
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     # one call per lane: poses into the scratch mjData, contacts into the part of the buffer for the lane
     most = 0
     close = may_touch(m, d, g1, g2, reach)

@@ -9,6 +9,7 @@ counts as parallel and always has it.
 """
 
 from saltus.contact.contact_list import add_contact
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.lane_choice import by_precision, component, cycled, half_sizes, largest3, pick3
 from saltus.contact.rigid.sphere_capsule import capsule_of
 from saltus.number.components import epsilon_of
@@ -34,7 +35,7 @@ LEAST = 1e-30  # replaces zero in a divisor
 @kernel
 def sphere_box(m, d, n, c, reach):
     """The contact of a sphere with a box; appends contacts of pair c from number n on, returns the new number."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     centre = transpose_times_vector(d.geom_xmat[g2], sub3(d.geom_xpos[g1], d.geom_xpos[g2]))
     return sphere_on_box(m, d, n, c, reach, centre, m.geom_size[g1, 0], g2, 1.0, centre[0] == centre[0])
 
@@ -94,7 +95,7 @@ def nearest_face(point, size):
 @kernel
 def capsule_box(m, d, n, c, reach):
     """The contacts of a capsule with a box."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     return capsule_on_box(m, d, n, c, reach, capsule_of(m, d, g1), g2, 1.0)
 
 

@@ -11,6 +11,7 @@ holds each lane's contact number q.
 
 from saltus.contact.contact_list import add_contact
 from saltus.contact.counts import NLOST
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.box_axes import face_stands_for, widest_edge_axis, widest_face_axis
 from saltus.contact.rigid.box_faces import face_contacts
 from saltus.contact.rigid.lane_choice import (
@@ -42,7 +43,7 @@ PLACES = 8  # at most: corners of a rectangle clipped by another
 @kernel
 def box_box(m, d, n, c, reach):
     """The contacts of two boxes; appends contacts of pair c from number n on, returns the new number of contacts."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     mat1, mat2 = d.geom_xmat[g1], d.geom_xmat[g2]
     apart = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
     zero = 0.0 * apart[0]

@@ -12,6 +12,7 @@ removed.
 """
 
 from saltus.contact.counts import NLOST
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.lane_choice import (
     by_precision,
     cycled,
@@ -41,7 +42,7 @@ def face_contacts(m, d, n, c, reach, wanted, face, rot, offset, back):
     axes). A contact is a corner of the intersection that lies less than `reach` (m) over the reference face: its
     distance is that height, its position midway between.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     zero = 0.0 * face
     one = zero + 1.0
     size1, size2 = half_sizes(m, g1, zero), half_sizes(m, g2, zero)

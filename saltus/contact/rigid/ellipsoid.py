@@ -12,6 +12,7 @@ with a percent more depth, in one of some thousand poses.
 """
 
 from saltus.contact.contact_list import add_contact, negligible
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.support_ascent import climb, newton_step, separation, symmetric_times_vector, unit
 from saltus.model.enums import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from saltus.number.components import value_of, zero_like
@@ -37,7 +38,7 @@ AXES, AWAY, TURNED = 7, 13, 22
 @kernel
 def convex(m, d, n, c, reach):
     """Contact of an ellipsoid with another convex body, either of which may be the first of pair c."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     if m.geom_type[g1] == ELLIPSOID:
         return ellipsoid_convex(m, d, n, c, reach, g1, g2, 1.0)
     return ellipsoid_convex(m, d, n, c, reach, g2, g1, -1.0)

@@ -4,6 +4,7 @@ A plane's normal is its z axis. A contact lies midway between the plane and the 
 """
 
 from saltus.contact.contact_list import add_contact, negligible
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.number.components import zero_like
 from saltus.number.functions import absolute, any_lane, minimum, sqrt, where
 from saltus.number.kernels import kernel
@@ -40,7 +41,7 @@ def no_vector(like):
 @kernel
 def plane_sphere(m, d, n, c, reach):
     """Contact of a plane with a sphere."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     centre, radius = d.geom_xpos[g2], m.geom_size[g2, 0]
     normal, height = height_over_plane(d, g1, centre)
     dist = height - radius
@@ -51,7 +52,7 @@ def plane_sphere(m, d, n, c, reach):
 @kernel
 def plane_capsule(m, d, n, c, reach):
     """Contacts of a plane with the spheres at the +z and -z ends of a capsule; the capsule's axis gives the tangent."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     centre, radius, half = d.geom_xpos[g2], m.geom_size[g2, 0], m.geom_size[g2, 1]
     axis = z_axis(d.geom_xmat[g2])
     normal, height = height_over_plane(d, g1, centre)
@@ -73,7 +74,7 @@ def plane_ellipsoid(m, d, n, c, reach):
     For the ellipsoid R S B, with B the unit ball and S the diagonal matrix of half axes, the support point is centre -
     R S² Rᵀ n / |S Rᵀ n|, which lies |S Rᵀ n| below the centre.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     centre, mat, size = d.geom_xpos[g2], d.geom_xmat[g2], m.geom_size[g2]
     normal, height = height_over_plane(d, g1, centre)
     # extent |S Rᵀ n| of the ellipsoid along the normal
@@ -95,7 +96,7 @@ def plane_cylinder(m, d, n, c, reach):
     With a the axis towards the plane, the radius to the lowest point is along a × (a × n), or along x if a is parallel
     to n.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     centre, mat = d.geom_xpos[g2], d.geom_xmat[g2]
     radius, half = m.geom_size[g2, 0], m.geom_size[g2, 1]
     normal, height = height_over_plane(d, g1, centre)
@@ -140,7 +141,7 @@ def plane_box(m, d, n, c, reach):
     Corner i is on the positive side of x, y, z where bit 0, 1, 2 of i is set. Place k of the list holds each lane's own
     k-th corner, given by its signs, 1 or -1.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     centre, mat, size = d.geom_xpos[g2], d.geom_xmat[g2], m.geom_size[g2]
     normal, height = height_over_plane(d, g1, centre)
     local = transpose_times_vector(mat, normal)

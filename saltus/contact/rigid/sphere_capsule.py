@@ -5,6 +5,7 @@ segment.
 """
 
 from saltus.contact.contact_list import add_contact, negligible, unit_or_x
+from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.number.components import zero_like
 from saltus.number.functions import absolute, any_lane, clip, sqrt, where
 from saltus.number.kernels import kernel
@@ -17,7 +18,7 @@ PARALLEL = 1e-4  # axes at an angle of smaller sine count as parallel, as in MuJ
 @kernel
 def sphere_sphere(m, d, n, c, reach):
     """Contact of two spheres."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     axis1, axis2 = z_axis(d.geom_xmat[g1]), z_axis(d.geom_xmat[g2])
     radius1, radius2 = m.geom_size[g1, 0], m.geom_size[g2, 0]
     return add_spheres(m, d, n, c, reach, d.geom_xpos[g1], radius1, axis1, d.geom_xpos[g2], radius2, axis2)
@@ -26,7 +27,7 @@ def sphere_sphere(m, d, n, c, reach):
 @kernel
 def sphere_capsule(m, d, n, c, reach):
     """Contact of a sphere with a capsule."""
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     axis1 = z_axis(d.geom_xmat[g1])
     return sphere_to_capsule(m, d, n, c, reach, d.geom_xpos[g1], m.geom_size[g1, 0], axis1, capsule_of(m, d, g2))
 
@@ -75,8 +76,8 @@ def add_spheres(m, d, n, c, reach, q1, radius1, axis1, q2, radius2, axis2):
 @kernel
 def capsule_capsule(m, d, n, c, reach):
     """Contacts of two capsule geoms."""
-    first = capsule_of(m, d, m.collision_geom1[c])
-    return capsule_to_capsule(m, d, n, c, reach, first, capsule_of(m, d, m.collision_geom2[c]))
+    first = capsule_of(m, d, pair_geom1(m, d, c))
+    return capsule_to_capsule(m, d, n, c, reach, first, capsule_of(m, d, pair_geom2(m, d, c)))
 
 
 @kernel
@@ -151,7 +152,7 @@ def sphere_cylinder(m, d, n, c, reach):
     In the half-plane from the cylinder's axis through the centre, which lies `above` the cap and `beside` the side (m,
     negative inside): if both are positive the rim is nearest, else the feature with the larger value.
     """
-    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     p1, radius1 = d.geom_xpos[g1], m.geom_size[g1, 0]
     axis = z_axis(d.geom_xmat[g2])
     offset = sub3(d.geom_xpos[g2], p1)

@@ -5,6 +5,7 @@ equally (MuJoCo documentation, XML reference, "adhesion").
 """
 
 from saltus.contact.counts import NCON
+from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
 from saltus.dynamics.actuator.transmission import add_moment_arm
 from saltus.model.actuator_enums import BODY
 from saltus.number.functions import maximum, where
@@ -27,11 +28,11 @@ def adhesion_moments(m, d):
             touching = zero
             for n in range(d.count[NCON]):
                 c = d.contact_collision[n]
-                if m.collision_geom2[c] < 0:
+                if pair_geom2(m, d, c) < 0:
                     continue  # as in MuJoCo, no adhesion on deformable bodies
-                b1, b2 = m.geom_bodyid[m.collision_geom1[c]], m.geom_bodyid[m.collision_geom2[c]]
+                b1, b2 = m.geom_bodyid[pair_geom1(m, d, c)], m.geom_bodyid[pair_geom2(m, d, c)]
                 if b1 == m.out_obj1[o] or b2 == m.out_obj1[o]:
-                    found = d.contact_dist[n] < m.law_reach[m.collision_law[c]]
+                    found = d.contact_dist[n] < m.law_reach[pair_law(m, d, c)]
                     share = where(found, zero + 1.0, zero)
                     touching = touching + share
                     f = d.contact_frame[n]

@@ -8,6 +8,7 @@ edges of a pyramid share three rows.
 """
 
 from saltus.contact.counts import NBLOCK, NEDGE, NEQUALITY, NFILL, NFLEXDOF, NJ, NROW
+from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 
@@ -18,15 +19,24 @@ UNILATERAL = 2  # limits, contacts without friction
 PYRAMID, CONE = 3, 4  # contacts with friction, by the shape of its cone
 
 
-@only_with("flexcontact", otherwise="m.chain_dof[place]")
+@only_with("flexcontact", "broad", otherwise="m.chain_dof[place]")
 @kernel(inline=True)
 def chained_dof(m, d, place):
     """The degree of freedom at a place in the lists of the model or, after these, in the lists made for contacts of
-    deformable bodies.
+    deformable bodies or of found pairs.
     """
     if place < m.nchaindof:
         return m.chain_dof[place]
+    if has(m, "broad"):
+        return d.found_dof[place - m.nchaindof]
     return d.flex_dof[place - m.nchaindof]
+
+
+@only_with("broad", otherwise="m.chain_sign[place]")
+@kernel(inline=True)
+def chained_sign(m, d, place):
+    """Which side a contact's degree of freedom moves: 1 the second body, -1 the first."""
+    return d.found_sign[place - m.nchaindof]
 
 
 @kernel

@@ -1,11 +1,14 @@
 """Constraint rows of contacts: relative motion of the second geom along and about the axes of the contact frame."""
 
 from saltus.contact.counts import NCON
+from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law, pair_moves
 from saltus.contact.rows.adhesive_contacts import add_adhesion, within_reach
-from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, times_block
+from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, chained_dof, chained_sign, times_block
 from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
+from saltus.contact.rows.found_contacts import found_block, found_inverse
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
 from saltus.model.enums import CONE_ELLIPTIC
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.motions import dot6, unit_wrench
@@ -21,7 +24,7 @@ def contact_rows(m, d):
     """
     for k in range(d.count[NCON]):
         c = d.contact_collision[k]
-        law = m.collision_law[c]
+        law = pair_law(m, d, c)
         r = d.contact_dist[k] - m.law_margin[law]
         active = r < 0.0
         d.contact_block[k] = -1
@@ -57,6 +60,8 @@ def tether(m, d, k, law, r):
 @kernel
 def contact_block(m, d, kind, dim, law, k, active):
     """A block for contact k that acts in the lanes where `active` holds; returns its number."""
+    if has(m, "broad"):
+        return found_block(m, d, kind, dim, law, k, active)
     chain = m.collision_chain[d.contact_collision[k]]
     if chain < 0:
         return flex_block(m, d, kind, dim, law, k, active)
@@ -66,6 +71,8 @@ def contact_block(m, d, kind, dim, law, k, active):
 @kernel
 def contact_inverse(m, d, k):
     """Approximate inverse inertia (1/kg) at contact k, from which its regularisation is computed."""
+    if has(m, "broad"):
+        return found_inverse(m, d, k)
     chain = m.collision_chain[d.contact_collision[k]]
     if chain < 0:
         return flex_inverse(m, d, k)
@@ -75,30 +82,30 @@ def contact_inverse(m, d, k):
 @kernel
 def contact_jacobian(m, d, k, b, dim):
     """The Jacobian of block b, the first `dim` motions of contact k: of the second object relative to the first."""
-    if m.collision_chain[d.contact_collision[k]] < 0:
+    if not has(m, "broad") and m.collision_chain[d.contact_collision[k]] < 0:
         flex_jacobian(m, d, k, b, dim)
         return
-    side_rows(m, d, k, b, dim, 1.0)
-    if m.chain_body1[d.block_chain[b]] > 0:
-        side_rows(m, d, k, b, dim, -1.0)
+    c = d.contact_collision[k]
+    side_rows(m, d, k, b, dim, m.geom_bodyid[pair_geom2(m, d, c)], 1.0)
+    first = m.geom_bodyid[pair_geom1(m, d, c)]
+    if first > 0:
+        side_rows(m, d, k, b, dim, first, -1.0)
 
 
 @kernel
 def contact_velocity(m, d, k, b, dim):
     """row_velocity of block b ← relative velocities of contact k (m/s, rad/s), those of moving surfaces included."""
     times_block(m, d, b, d.qvel, d.row_velocity)
-    if m.collision_moves[d.contact_collision[k]]:
+    if pair_moves(m, d, d.contact_collision[k]):
         add_surface_velocity(m, d, k, d.block_row[b], dim)
 
 
 @kernel
-def side_rows(m, d, k, b, dim, side):
-    """The Jacobian of block b for the degrees of freedom that move one body: the second if `side` is 1, else the first.
+def side_rows(m, d, k, b, dim, body, side):
+    """The Jacobian of block b for the degrees of freedom that move a body: the second if `side` is 1, else the first.
 
     An entry is the power of a unit wrench at the contact point on the motion of the degree of freedom.
     """
-    chain = d.block_chain[b]
-    body = m.chain_body2[chain] if side > 0.0 else m.chain_body1[chain]
     f = d.contact_frame[k]
     normal, tangent1, tangent2 = (f[0], f[1], f[2]), (f[3], f[4], f[5]), (f[6], f[7], f[8])
     arm = sub3(d.contact_pos[k], d.subtree_com[m.body_rootid[body]])
@@ -107,10 +114,10 @@ def side_rows(m, d, k, b, dim, side):
     w1 = unit_wrench(arm, tangent1)
     w2 = unit_wrench(arm, tangent2)
     place = d.block_J[b]
-    first = m.chain_adr[chain]
+    first = d.block_dofs[b]
     for c in range(d.block_num[b]):
-        if m.chain_sign[first + c] == side:
-            s = d.cdof[m.chain_dof[first + c]]
+        if chained_sign(m, d, first + c) == side:
+            s = d.cdof[chained_dof(m, d, first + c)]
             d.row_J[place] = side * dot6(s, w0)
             if dim > 1:
                 d.row_J[place + 1] = side * dot6(s, w1)
@@ -167,9 +174,9 @@ def add_surface_velocity(m, d, k, row, dim):
     c = d.contact_collision[k]
     zero = 0.0 * d.time
     linear = angular = (zero, zero, zero)
-    if m.collision_geom2[c] >= 0:
-        linear, angular = surface_velocity(m, d, m.collision_geom2[c], d.contact_pos[k])
-    linear1, angular1 = surface_velocity(m, d, m.collision_geom1[c], d.contact_pos[k])
+    if pair_geom2(m, d, c) >= 0:
+        linear, angular = surface_velocity(m, d, pair_geom2(m, d, c), d.contact_pos[k])
+    linear1, angular1 = surface_velocity(m, d, pair_geom1(m, d, c), d.contact_pos[k])
     # relative motion of the surfaces in the contact frame
     frame = d.contact_frame[k]
     sliding = matrix_times_vector(frame, sub3(linear, linear1))

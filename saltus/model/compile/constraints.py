@@ -7,9 +7,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from saltus.model.compile.broad import CONTACTS_AT_LEAST, CONTACTS_PER_GEOM, NO_BROAD, broad
 from saltus.model.compile.leading_axes import joined
 from saltus.model.compile.solver import hessian_by_trees, inertia_scale, solver_features, solver_sizes, solver_values
 from saltus.model.contact import collisions
+from saltus.model.contact.collisions import pair_feature
 from saltus.model.contact.contact_parameters import LawTable, soft_laws
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
@@ -19,7 +21,6 @@ from saltus.model.tree.chains import ChainTable
 from saltus.model.tree.particles import particles
 
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
-CONTACTS_PER_GEOM, CONTACTS_AT_LEAST = 20, 500  # room for contacts in models with very many pairs
 
 
 @dataclass
@@ -31,10 +32,13 @@ class Constraints:
     features: set[str] = field(default_factory=set)
 
 
-def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *, own_laws: bool = False) -> Constraints:
+def constraints(
+    m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *, own_laws: bool = False, listed: bool = True
+) -> Constraints:
     """What constrains the model, but for the kinds left out; `timestep` (s) is that of the simulation.
 
-    `own_laws`: every constraint has a law of its own, also where several are the same.
+    `own_laws`: every constraint has a law of its own, also where several are the same. `listed`: pairs that may touch
+    are listed, not found at run time.
     """
     off = lambda bit: bool(m.opt.disableflags & bit.value)  # noqa: E731
     flags = mujoco.mjtDisableBit
@@ -52,7 +56,7 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
         rows += _limits(m, laws, chains, safe, out.values)
     contacts = 0
     if have("contact", flags.mjDSBL_CONTACT):
-        contacts = _collisions(m, laws, chains, safe, out, left_out)
+        contacts = _collisions(m, laws, chains, safe, out, left_out) if listed else _broad(m, laws, safe, out)
     out.values |= laws.values() | chains.values() | _options(m) | solver_values(m, chains, left_out)
     if "adhesion" in left_out:
         out.values["law_adhesion"] = [0.0] * len(laws.laws)
@@ -69,6 +73,7 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
     out.sizes = {
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
+        **NO_BROAD,
         **out.sizes,
         **{f"n{kind}": len(out.values.get(f"{first}", ())) for kind, first in _COUNTED.items()},
         **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},
@@ -87,16 +92,6 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
 def safe_timestep(m: mujoco.MjModel, timestep: float) -> float:
     """The smallest time constant (s) that soft constraints have, with steps of `timestep` (s)."""
     return 0.0 if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_REFSAFE.value else 2.0 * timestep
-
-
-OWN = {2: "", 3: "", 22: "", 23: "", 33: ""} | {4: "cylinder", 5: "cylinder", 25: "cylinder"}
-OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
-OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
-
-
-def _feature(kind: int) -> str:
-    """What a kind of pair (ten times the first type and the second) needs compiled; "" for what contacts all have."""
-    return OWN.get(int(kind), "foreign")
 
 
 _COUNTED = {
@@ -328,7 +323,7 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
     }
     if found:
         out.features.add("contact")
-    out.features |= {_feature(c.kind) for c in found if c.kind >= 0} - {""}
+    out.features |= {pair_feature(c.kind) for c in found if c.kind >= 0} - {""}
     if flexible:
         out.features |= flex_contacts.feature_keys(m, flexible) | mujoco_contacts.mujoco_feature_keys(m, flexible)
         own = flex_contacts.room(m, flexible)
@@ -338,6 +333,15 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
         out.sizes |= {"nside": flex_contacts.sides(m, flexible), "nflexfew": (room + own) * ("flexfew" in out.features)}
         room += own
     return room
+
+
+def _broad(m, laws, safe, out) -> int:
+    """What finds pairs at run time; returns how many contacts there is room for."""
+    found = broad(m, laws, safe)
+    out.values |= found.values
+    out.sizes |= found.sizes
+    out.features |= found.features
+    return found.room
 
 
 def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
@@ -353,7 +357,7 @@ def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
         b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
         kind = pair_kind.py_func(int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2]))
         order = min(b1, b2), max(b1, b2)
-        most, foreign = collisions.most_contacts(kind), _feature(kind) == "foreign"
+        most, foreign = collisions.most_contacts(kind), pair_feature(kind) == "foreign"
         found.append(_Collision(order, law, most, pair.geom1, pair.geom2, kind=kind, chain=chain, foreign=foreign))
     return found
 

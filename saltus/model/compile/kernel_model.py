@@ -46,15 +46,19 @@ def kernel_model(
     muscles: Mapping[int, HillMuscle],
     kind: str,
     vary: frozenset[str] = frozenset(),
+    *,
+    listed: bool = True,
 ) -> Struct:
     """The kernels' Model of an MjModel, with numbers of a kind ("float64", "float32"). What flags switch off is zero.
 
     `timestep` (s): of the simulation; `left_out`: kinds of features that are ignored; `muscles`: laws that replace
-    those of actuators; `vary`: fields that will differ from lane to lane (see `saltus.model.vary`).
+    those of actuators; `vary`: fields that will differ from lane to lane (see `saltus.model.vary`). `listed`: pairs of
+    geoms that may touch are listed, not found at run time (see `saltus.model.compile.broad`).
     """
     poses = attached_poses(m)
+    own_laws = any(OF_CONTACTS.match(name) for name in vary)
     parts: dict[str, Part] = {
-        "constraints": constraints(m, left_out, timestep, own_laws=any(OF_CONTACTS.match(name) for name in vary)),
+        "constraints": constraints(m, left_out, timestep, own_laws=own_laws, listed=listed),
         "tendons": tendons(m, left_out),
         "actuators": actuators(m, muscles),
         "fluid": fluid_forces(m, poses, left_out),
@@ -97,6 +101,13 @@ class UserLaws(NamedTuple):
 
 
 NO_LAWS = UserLaws()
+
+
+def why_all_pairs(laws: UserLaws, vary: frozenset[str]) -> str:
+    """Why a simulation needs a list of all pairs of geoms that may touch; "" where it does not."""
+    if laws.hard is not None:
+        return "hard contact"
+    return "a contact law of the user's" if laws.touch else "fields that vary" if vary else ""
 
 
 def with_laws(base: Struct, laws: UserLaws) -> Struct:

@@ -45,7 +45,7 @@ def hessian_by_trees(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[
 def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str]) -> dict[str, object]:
     """The Model's fields; tables of the dual problem only where it is solved."""
     parents = inertia_parents(m, left_out)
-    supports = [_way(parents, dofs) for _, dofs, _ in chains.entries] if _dual(m, left_out) else []
+    supports = [_way(parents, dofs) for _, dofs, _ in chains.entries] if is_dual(m, left_out) else []
     count = np.array([len(s) for s in supports], int)
     return {
         "support_adr": np.cumsum(count) - count,
@@ -65,7 +65,7 @@ def solver_sizes(
     vectors, the dual problem for its rows.
     """
     nv, any_rows = m.nv, rows + contacts > 0
-    dual = any_rows and _dual(m, left_out)
+    dual = any_rows and is_dual(m, left_out)
     longest = max(values["support_num"], default=0)
     return {
         "nv_hessian": nv if any_rows and method(m, left_out) == SOLVER_NEWTON and not by_trees else 0,
@@ -96,7 +96,7 @@ def inertia_scale(m: Any) -> Any:
     return 1.0 / (np.maximum(m.stat.meaninertia, MINVAL) * max(1, m.nv))
 
 
-def _dual(m, left_out) -> bool:
+def is_dual(m, left_out) -> bool:
     """Whether the dual problem is solved."""
     return int(m.opt.solver) == SOLVER_PGS or _noslip(m, left_out) > 0
 

@@ -99,6 +99,16 @@ def most_contacts(kind: int) -> int:
     return 5
 
 
+OWN = {2: "", 3: "", 22: "", 23: "", 33: ""} | {4: "cylinder", 5: "cylinder", 25: "cylinder"}
+OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
+OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
+
+
+def pair_feature(kind: int) -> str:
+    """What a kind of pair (ten times the first type and the second) needs compiled; "" for what contacts all have."""
+    return OWN.get(int(kind), "foreign")
+
+
 # ------------------------------------------------------------ the law of a pair
 
 

@@ -65,7 +65,7 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
 
     Those in the gap carry no force unless they stick. Modes are known where events are located in time.
     """
-    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    n = int(d.views["count"][NCON]) if m.nconmax else 0
     table = np.zeros((n, 8))
     if n == 0:
         return table
@@ -84,13 +84,13 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
 
 def contact_axes(m: Struct, d: Struct) -> NDArray[np.float64]:
     """Normal, towards the second geom, and first tangent [n, 6] of the contacts of `contact_table`, world axes."""
-    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    n = int(d.views["count"][NCON]) if m.nconmax else 0
     return d.views["contact_frame"][:n].reshape(n, 9)[:, :6].copy()
 
 
 def local_forces(m: Struct, d: Struct) -> NDArray[np.float64]:
     """Forces [n, 3] on the second geom of all contacts in the kernels' Data along normal and tangents, N."""
-    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
+    n = int(d.views["count"][NCON]) if m.nconmax else 0
     if m.ntouch:
         return d.views["contact_touch"][:n].copy()
     block = acting_blocks(m, d, n)

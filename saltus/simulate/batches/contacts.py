@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
+from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
 from saltus.number.components import lane_get
 from saltus.number.functions import where
 from saltus.number.kernels import entry, kernel
@@ -20,7 +21,7 @@ from saltus.simulate.engine.loops import load_group, load_model
 from saltus.solve.acceleration import forward
 from saltus.solve.status import CONTACTS_FULL
 
-WHOLE, REAL = 2, 19  # numbers of a contact: simulation and pair; distance, position, frame, force and torque
+WHOLE, REAL = 4, 19  # numbers of a contact: simulation, pair and geoms; distance, position, frame, force and torque
 ROOM = 256  # contacts that a thread has room for at first
 
 
@@ -99,6 +100,8 @@ def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, row
                 if is_near(m, d, k, lane):
                     whole[count, 0] = group * width + lane
                     whole[count, 1] = d.contact_collision[k]
+                    whole[count, 2] = pair_geom1(m, d, d.contact_collision[k])
+                    whole[count, 3] = pair_geom2(m, d, d.contact_collision[k])
                     store_contact(m, d, k, lane, real, count)
                     count += 1
     return last, count, status
@@ -108,7 +111,7 @@ def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, row
 def is_near(m, d, k, lane):
     """Whether contact k exists in a lane: others may have brought it into the list."""
     zero = 0.0 * d.time
-    reach = zero + m.law_reach[m.collision_law[d.contact_collision[k]]]
+    reach = zero + m.law_reach[pair_law(m, d, d.contact_collision[k])]
     return lane_get(where(d.contact_dist[k] <= reach, zero + 1.0, zero), lane) > 0.5
 
 
@@ -130,7 +133,7 @@ def contacts(lanes: Lanes) -> BatchContacts:
     """All contacts of the simulations that `lanes` hold."""
     m = lanes.m
     parts = [_none(lanes)]
-    if m.views["collision_geom1"].size:
+    if m.nconmax:
         parts = lanes.share(lambda *span: _of_groups(lanes, *span), lanes.pace * lanes.groups)
     whole, real = (np.concatenate(tables) for tables in zip(*parts, strict=True))
     return contacts_of(lanes, whole, real)
@@ -138,14 +141,15 @@ def contacts(lanes: Lanes) -> BatchContacts:
 
 def contacts_of(lanes: BatchStates, whole: np.ndarray, real: np.ndarray) -> BatchContacts:
     """The contacts of a table: its whole and its real numbers."""
-    m, pair = lanes.m, whole[:, 1]
-    side = {name: m.views[f"collision_{name}"][pair] for name in ("geom1", "geom2", "flex1", "flex2")}
+    m, flex = lanes.m, np.full((len(whole), 2), -1)
+    if "broad" not in m.layout.features:
+        flex = np.stack([m.views[f"collision_flex{k}"][whole[:, 1]] for k in (1, 2)], axis=1)
     return BatchContacts(
         n=lanes.n,
         simulation=whole[:, 0].copy(),
-        geom1=side["geom1"],
-        geom2=side["geom2"],
-        flex=np.stack([side["flex1"], side["flex2"]], axis=1),
+        geom1=whole[:, 2].copy(),
+        geom2=whole[:, 3].copy(),
+        flex=flex,
         dist=real[:, 0].copy(),
         pos=real[:, 1:4].copy(),
         frame=real[:, 4:13].reshape(-1, 3, 3),

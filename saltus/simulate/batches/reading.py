@@ -27,6 +27,7 @@ from saltus.simulate.batches.fields import (
 )
 from saltus.simulate.batches.memory import table_of
 from saltus.simulate.engine.batch_states import BatchStates
+from saltus.simulate.engine.constraint_rows import most_at_once
 from saltus.simulate.engine.data import dense_moment
 from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.sensing import attach_sensing, sensor_place
@@ -158,12 +159,12 @@ class Reader:
 
 
 def with_features(m: Struct, words: frozenset[str]) -> Struct:
-    """The same Model with further features."""
+    """The same Model with further features; whether it lists pairs of geoms or finds them stays as it is."""
     again = copy.copy(m)
-    again.layout = model_layout(m.layout.features | words)
+    again.layout = model_layout(m.layout.features | (words - {"broad"}))
     return again
 
 
 def contacts_full(m: Struct) -> ModelError:
     """The error for more contacts than there is room for."""
-    return ModelError(f"more than {m.nconmax} contacts at once, which is the limit")
+    return ModelError(f"{most_at_once(m)} at once, which is the limit")

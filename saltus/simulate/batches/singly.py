@@ -4,6 +4,7 @@ import numpy as np
 from numba import types
 
 from saltus.contact.counts import NCON
+from saltus.contact.pairs import contact_sides
 from saltus.model.model import Model
 from saltus.number.kernels import Entry
 from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contacts_of
@@ -52,7 +53,7 @@ def contacts_singly(turns: OneByOne) -> BatchContacts:
     """All contacts of simulations that take turns, as `contacts` has those in lanes."""
     m, d = turns.m, turns.workspaces[0].views
     whole, real = [np.zeros((0, WHOLE), np.int64)], [np.zeros((0, REAL))]
-    for i in range(turns.n if m.views["collision_geom1"].size else 0):
+    for i in range(turns.n if m.nconmax else 0):
         if turns.look_at(i) == CONTACTS_FULL:
             raise contacts_full(m)
         here = slice(int(d["count"][NCON]))
@@ -61,8 +62,9 @@ def contacts_singly(turns: OneByOne) -> BatchContacts:
         for k in np.flatnonzero(block >= 0):
             row, dim = d["block_row"][block[k]], d["block_dim"][block[k]]
             force[k, :dim] = d["row_force"][row : row + dim]
-        near = dist <= m.views["law_reach"][m.views["collision_law"][pair]]
+        sides = contact_sides(m, turns.workspaces[0])
+        near = dist <= m.views["law_reach"][sides.law]
         place = d["contact_pos"][here], d["contact_frame"][here]
-        whole.append(np.column_stack([np.full(len(pair), i), pair])[near])
+        whole.append(np.column_stack([np.full(len(pair), i), pair, sides.geom1, sides.geom2])[near])
         real.append(np.column_stack([dist, *place, force])[near])
     return contacts_of(turns, np.concatenate(whole), np.concatenate(real))

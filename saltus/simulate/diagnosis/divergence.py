@@ -16,6 +16,7 @@ from saltus.simulate.diagnosis.bad_numbers import GIVEN, first_bad
 from saltus.simulate.diagnosis.closed_loop_stability import stable_step_at_start
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, event_error
 from saltus.simulate.diagnosis.linear_stability import modes, stable_timestep
+from saltus.simulate.engine.constraint_rows import most_at_once
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.laws.control import OF_JOINTS
 from saltus.simulate.laws.dynamics import full_inertia, inertia_fault
@@ -55,7 +56,7 @@ def handle(engine: Engine, before: np.ndarray, taken: int, status: int) -> None:
 
 def _overflow(engine: Engine, before: np.ndarray, taken: int) -> SaltusError:
     """The error for more contacts than there is room for: a divergence where the step is too long for the motion."""
-    what = f"more than {engine.m.nconmax} contacts at once"
+    what = f"{most_at_once(engine.m)} at once"
     crossing = _crosses(engine)
     engine.state[:] = before
     for _ in range(taken if engine.event_reader is None else 0):  # steps do not stop there
@@ -189,12 +190,17 @@ def largest_term(engine: Engine, i: int) -> tuple[str | None, float | None]:
     return term, values[term]
 
 
+MOST_MODES = 1000  # degrees of freedom whose eigenvalues are found: with twice as many it takes eight times as long
+
+
 def linear_modes(engine: Engine) -> np.ndarray:
     """Eigenvalues [nv, 2] (1/s) of springs and dampers at the present state, without weight and motors.
 
-    ModelError where the inertia matrix there has no inverse.
+    ModelError where the inertia matrix there has no inverse, or there are more than `MOST_MODES` degrees of freedom.
     """
     m = engine.model
+    if m.nv > MOST_MODES:
+        raise ModelError(f"{m.name!r} has {m.nv} degrees of freedom; modes are found of at most {MOST_MODES}")
     kernel_model = m.struct()
     if engine.forward():
         raise ModelError(f"the accelerations of {m.name!r} cannot be computed at t = {engine.time:g} s")

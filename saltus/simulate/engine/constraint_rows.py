@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from saltus.contact.counts import NBLOCK, NCON
+from saltus.contact.pairs import contact_sides
 from saltus.contact.rows.adhesive_contacts import acting_blocks
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID
 from saltus.model.model import Model
@@ -40,12 +41,10 @@ def contacts(m: Struct, d: Struct) -> np.ndarray:
     geom1 is the one of the lower type; the frame's first row is the normal from geom1 to geom2, in world axes. Where a
     deformable body takes part the geom is -1, and elements and vertices have their numbers in it, as in MuJoCo.
     """
-    n = int(d.views["count"][NCON]) if m.views["collision_geom1"].size else 0
-    pairs = d.views["contact_collision"][:n]
-    law = m.views["collision_law"][pairs]
+    sides = contact_sides(m, d)
+    n, law = len(sides.law), sides.law
     out = np.zeros(n, CONTACT)
-    out["geom1"], out["geom2"] = m.views["collision_geom1"][pairs], m.views["collision_geom2"][pairs]
-    out["flex"] = np.stack([m.views["collision_flex1"][pairs], m.views["collision_flex2"][pairs]], axis=1)
+    out["geom1"], out["geom2"], out["flex"] = sides.geom1, sides.geom2, sides.flex
     out["elem"] = out["vert"] = -1
     if m.nflexcon:
         elements, vertex, flex = d.views["contact_elem"][:n], d.views["contact_vert"][:n], out["flex"]
@@ -65,7 +64,14 @@ def contacts(m: Struct, d: Struct) -> np.ndarray:
 
 
 def closed_pairs(m: Struct, d: Struct) -> np.ndarray:
-    """Which of the pairs of geoms that may touch have a contact that acts, bool."""
+    """Which of the pairs of geoms that may touch have a contact that acts, bool; where they are not listed, geoms.
+
+    These are the geoms that may touch anything, in their order.
+    """
+    if "broad" in m.layout.features:
+        sides = contact_sides(m, d)
+        acts = d.views["contact_dist"][: len(sides.law)] < m.views["law_margin"][sides.law]
+        return np.isin(m.views["collider"], np.concatenate([sides.geom1[acts], sides.geom2[acts]]))
     closed = np.zeros(len(m.views["collision_geom1"]), bool)
     if closed.size:
         pairs = d.views["contact_collision"][: d.views["count"][NCON]]
@@ -75,11 +81,22 @@ def closed_pairs(m: Struct, d: Struct) -> np.ndarray:
 
 
 def pair_names(model: Model, m: Struct) -> list[str]:
-    """Names of the pairs of geoms and deformable bodies that may touch, the lower type of geom first."""
+    """Names of the pairs of geoms and deformable bodies that may touch, the lower type of geom first.
+
+    Where pairs are not listed, names of the geoms that may touch anything.
+    """
     geoms, flexes = model.names("geom"), model.names("flex")
+    if "broad" in m.layout.features:
+        return [geoms[g] for g in m.views["collider"]]
     sides = [zip(m.views[f"collision_geom{k}"], m.views[f"collision_flex{k}"], strict=True) for k in (1, 2)]
     first, second = ([geoms[g] if g >= 0 else flexes[f] for g, f in side] for side in sides)
     return [f"{a} {b}" for a, b in zip(first, second, strict=True)]
+
+
+def most_at_once(m: Struct) -> str:
+    """What there is more of than there is room for, in words."""
+    near = f", or {m.nfound} pairs of geoms near each other," if m.nfound else ""
+    return f"more than {m.nconmax} contacts{near}"
 
 
 def row_counts(d: Struct) -> np.ndarray:
@@ -110,7 +127,9 @@ def _rows_of(model: Model, m: Struct, d: Struct, b: int) -> dict[str, Any]:
     """Rows of one block."""
     get = lambda name: int(d.views[f"block_{name}"][b])  # noqa: E731
     kind, dim, first, law = get("kind"), get("dim"), get("row"), get("law")
-    dofs = np.concatenate([m.views["chain_dof"], d.views["flex_dof"]])[get("dofs") :][: get("num")]
+    dofs = np.concatenate([m.views["chain_dof"], d.views["flex_dof"], d.views["found_dof"]])[get("dofs") :][
+        : get("num")
+    ]
     own = slice(first, first + dim)
     J = np.zeros((dim, model.nv))
     J[:, dofs] = d.views["row_J"][get("J") :][: dim * len(dofs)].reshape(len(dofs), dim).T

@@ -323,7 +323,7 @@ class Engine:
         if name == "qfrc_inverse":
             loops.inverse(self.m, self.d)
         elif name in BODY_FIELDS:
-            compute_bodies(self.model, self.law_timestep, self.d)
+            compute_bodies(self.model, self.law_timestep, self.laws, self.d)
 
     def energy(self) -> np.ndarray:
         """(potential, kinetic) energy (J) of the present state."""

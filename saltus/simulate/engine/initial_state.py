@@ -81,6 +81,6 @@ def missing_in_discrete(model: Model) -> str:
         "springs, dampers and inertia of tendons": words & {"tendon_force", "tendon_armature"},
         "actuators whose forces depend on positions or velocities": laws or words & {"actuation", "transmission"},
         "fluid forces": "fluid" in words,
-        "moving surfaces (surfacevel)": np.any(m.collision_moves),
+        "moving surfaces (surfacevel)": np.any(m.collision_moves) or np.any(m.broad_moves),
     }
     return next((what for what, there in missing.items() if there), "")

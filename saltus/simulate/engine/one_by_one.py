@@ -123,7 +123,7 @@ class OneByOne(BatchStates):
 
     def _own_numbers(self, given: Coefficients) -> tuple[np.ndarray, ...]:
         """Places in the Model's buffers and what each simulation has there, real numbers first."""
-        base = self.engine.model.struct(timestep=self.engine.law_timestep)
+        base = self.engine.model.struct(timestep=self.engine.law_timestep, listed="hard contact")
         fields = law_numbers(base, given.restitution, given.friction, given.limits, self.engine.locates_events)
         found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"real": [], "int": []}
         for name, values in fields.items():

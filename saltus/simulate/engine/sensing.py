@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.mujoco.rays import attach_sense
+from saltus.model.compile.kernel_model import why_all_pairs
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.sense.delay import delayed_readings
@@ -53,10 +54,11 @@ def sensordata(model: "Model", timestep: float | None, laws: "UserLaws", struct:
     return struct.views["sensordata"].copy()
 
 
-def compute_bodies(model: "Model", timestep: float | None, struct: Struct) -> None:
+def compute_bodies(model: "Model", timestep: float | None, laws: "UserLaws", struct: Struct) -> None:
     """Accelerations, forces and momenta of all bodies, `BODY_FIELDS`, after `forward`."""
     words = frozenset({"sense_body", "sense_subtree"})
-    bodies(model.sensing_struct(timestep=timestep, words=words), struct)
+    listed = why_all_pairs(laws, frozenset())  # of contacts that the Data has
+    bodies(model.sensing_struct(timestep=timestep, words=words, listed=listed), struct)
 
 
 def sensor_place(model: "Model", name: str) -> slice:

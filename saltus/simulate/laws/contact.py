@@ -156,7 +156,7 @@ class Hard:
 
         OptionError where `pairs` names what the model does not have, or something is not one number or n.
         """
-        base = model.struct()
+        base = model.struct(listed="hard contact")
         first, second = base.views["collision_geom1"], base.views["collision_geom2"]
         rows = 1 if n is None else n
         restitution, friction = np.empty((rows, len(first))), np.empty((rows, len(first)))
@@ -290,7 +290,7 @@ def _geoms(model: "Model", name: str) -> list[int]:
 
 def _say_what_is_left_out(model: "Model") -> None:
     """Warn of friction in the model that the located hard law does not have, naming the first pair of geoms."""
-    base, names = model.struct(), model.names("geom")
+    base, names = model.struct(listed="hard contact"), model.names("geom")
     law, friction = base.views["collision_law"], base.views["law_friction"]
     pair = lambda k: " and ".join(names[base.views[f"collision_geom{i}"][k]] for i in (1, 2))  # noqa: E731
     turning = np.flatnonzero(base.views["law_dim"][law] > 3)
@@ -359,7 +359,7 @@ def hard_numbers(
     if stepping and (events.all or states):
         raise OptionError(f"{integrator.name} steps over events; choose another integrator, such as dopri5")
     sizes = model.struct().sizes
-    if not (events.all or states or any(sizes[name] for name in ("ncollision", "nlimit", "nfriction", "neq"))):
+    if not (events.all or states or any(sizes[name] for name in ("nconmax", "nlimit", "nfriction", "neq"))):
         return None  # nothing touches, nothing is held, nothing happens
     numbers = law.numbers(model, event=not stepping)
     return numbers._replace(user_events=events.numbers, actuation_states=len(states))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from saltus.compat.humans import WORLD
 from saltus.contact.counts import NCON
+from saltus.model.compile.broad import MOST_LISTED
 from saltus.model.compile.hard import slot_counts
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.model.event_enums import LEFT
@@ -48,7 +49,7 @@ def _counted(engine: Engine) -> tuple[int, NDArray[np.int64]]:
 
 def _numbers(m: Struct) -> tuple[int, NDArray[np.int64]]:
     """How many points there are columns for, and the first of each pair."""
-    if not m.nconmax or m.layout.features & {"flexcontact"}:
+    if not m.nconmax or m.layout.features & {"flexcontact", "broad"}:
         return 0, np.zeros(0, np.int64)
     counts = slot_counts(m)
     total = int(counts.sum())
@@ -62,6 +63,8 @@ def why_no_points(engine: Engine) -> str:
         return ""
     if m.layout.features & {"flexcontact"}:
         return "contacts of deformable bodies have no numbered points"
+    if "broad" in m.layout.features:
+        return f"of more than {MOST_LISTED} pairs of geoms that may touch, those near each other are found at run time"
     return f"{int(slot_counts(m).sum())} contact points exceed the limit of {MOST_POINTS}"
 
 
@@ -83,10 +86,10 @@ def point_bodies(model: Model, m: Struct) -> list[list[str]]:
 
 
 def energy_and_contacts(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """Energy [2] (J) and the columns of contacts at the present state, of points or else of pairs of geoms.
+    """Energy [2] (J) and the columns of contacts at the present state: of points, or else of pairs, or of geoms.
 
     contact_state, contact_mode [n], contact_force [n, 3] (N), contact_pos [n, 3] (m); an open point has force 0, and
-    nan for a place. Of pairs, contact_state alone.
+    nan for a place. Of pairs or geoms, contact_state alone.
     """
     if engine.locates_events:
         return stepping.energy(engine), _stepped(engine) if engine.d.views["dense"][LEFT] > 0.0 else _located(engine)

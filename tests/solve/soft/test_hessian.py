@@ -79,10 +79,11 @@ def eliminated(pattern):
 
 def blocks_of(m, d):
     """(first row, rows, degrees of freedom, Jacobian) of each block."""
+    lists = np.concatenate([m.chain_dof, d.found_dof])  # of the model, and of pairs found at run time
     for b in range(d.count[NBLOCK]):
-        adr, num, dim = m.chain_adr[d.block_chain[b]], d.block_num[b], d.block_dim[b]
+        adr, num, dim = d.block_dofs[b], d.block_num[b], d.block_dim[b]
         J = d.row_J[d.block_J[b] :][: num * dim].reshape(num, dim).T
-        yield d.block_row[b], dim, m.chain_dof[adr : adr + num], J
+        yield d.block_row[b], dim, lists[adr : adr + num], J
 
 
 TIPS = '<equality><weld body1="l0_11" body2="l1_24"/><connect body1="l2_29" body2="l0_5" anchor=".1 0 0"/></equality>'

@@ -11,6 +11,7 @@ import saltus
 from saltus.errors import OptionError
 from saltus.lab.scene.choose import find_scene
 from saltus.lab.standalone.page import page_html
+from saltus.model.compile import broad
 from saltus.target.web.program import program
 
 LEGS = """
@@ -107,3 +108,21 @@ def test_meshes_that_mujoco_collides_are_refused_by_name():
         OptionError, match="cannot run in a browser: it needs MuJoCo's functions for collisions of mesh"
     ):
         program([saltus.Simulation(saltus.load(text), "euler")])
+
+
+@pytest.mark.slow
+def test_a_page_finds_the_pairs_of_a_world_with_too_many_to_list(monkeypatch):
+    """Its contacts after half a second are those that this machine finds in the same state."""
+    monkeypatch.setattr(broad, "MOST_LISTED", 0)
+    bodies = "".join(f'<body pos="0 0 {0.1 + 0.11 * k}"><freejoint/><geom size=".05"/></body>' for k in range(6))
+    text = f'<mujoco><worldbody><geom type="plane" size="1 1 1"/>{bodies}</worldbody></mujoco>'
+    with PageProcess(page_html(find_scene(text, {"integrator": "euler"}, []), {}, ["euler"], ["soft"])) as page:
+        page.start("euler", "soft")
+        there = page.step(250)
+        contacts = np.array(page.look(["qacc"])["contacts"])
+    here = saltus.Simulation(saltus.load(text), "euler")
+    here.qpos[:], here.qvel[:] = there["qpos"], there["qvel"]
+    here.forward()
+    assert "broad" in here.engine.m.layout.features
+    assert there["status"] == "OK" and len(contacts) == len(here.data.contact) >= 5
+    assert np.allclose(contacts[:, :3], here.data.contact["pos"], atol=1e-12)

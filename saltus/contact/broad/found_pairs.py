@@ -1,0 +1,82 @@
+"""Pairs of geoms near each other, found anew at each position instead of listed with the model.
+
+They have the order of the list, so that contacts, rows and forces are those of the list to the last bit.
+"""
+
+from saltus.contact.bounding_spheres import near
+from saltus.contact.broad.bounds import bound_geoms
+from saltus.contact.broad.filters import may_touch
+from saltus.contact.broad.grid import append_pair, pairs_of_grid
+from saltus.contact.broad.pair_key import geoms_of_key, pair_key, sort_keys
+from saltus.contact.counts import NFOUND
+from saltus.model.enums import pair_kind
+from saltus.number.kernels import kernel
+
+
+@kernel
+def find_pairs(m, d):
+    """All pairs of geoms that may touch and are near each other in any lane.
+
+    Reads geom_xpos, geom_xmat. Writes count[NFOUND], found_geom1, found_geom2 (the lower type first), found_kind,
+    found_law, and the keys by which they are sorted.
+    """
+    d.count[NFOUND] = 0
+    bound_geoms(m, d)
+    pairs_of_planes(m, d)
+    pairs_of_grid(m, d)
+    named_pairs(m, d)
+    sort_keys(m, d)
+    describe_pairs(m, d)
+
+
+@kernel
+def pairs_of_planes(m, d):
+    """Append the pairs of planes with what is near them."""
+    for k in range(m.nbroadplane):
+        plane = m.broad_plane[k]
+        for i in range(m.ngrid):
+            g = m.grid_geom[i]
+            g1, g2 = min(plane, g), max(plane, g)
+            if near(m, d, plane, g, m.broad_reach[plane] + m.broad_reach[g]) and may_touch(m, g1, g2):
+                append_pair(m, d, pair_key(m, g1, g2))
+
+
+@kernel
+def named_pairs(m, d):
+    """Append the pairs that the file names and that are near each other, whatever the filters say."""
+    for k in range(m.nnamed):
+        first, second = by_type(m, geoms_of_key(m, m.named_key[k]))
+        if near(m, d, first, second, m.law_reach[m.named_law[k]]):
+            append_pair(m, d, m.named_key[k])
+
+
+@kernel(inline=True)
+def by_type(m, geoms):
+    """Two geoms, the lower type first."""
+    g1, g2 = geoms
+    if m.geom_type[g1] > m.geom_type[g2]:
+        return g2, g1
+    return g1, g2
+
+
+@kernel
+def describe_pairs(m, d):
+    """Geoms, kinds and laws of the sorted pairs, each once: those that the file names may have been found twice."""
+    n, named = 0, 0
+    for k in range(d.count[NFOUND]):
+        key = d.found_key[k]
+        if n > 0 and d.found_key[n - 1] == key:
+            continue
+        first, second = by_type(m, geoms_of_key(m, key))
+        law = m.broad_law[m.nsurface * m.broad_surface[first] + m.broad_surface[second]]
+        # the laws of named pairs are their own; both lists ascend
+        while named < m.nnamed and m.named_key[named] < key:
+            named += 1
+        if named < m.nnamed and m.named_key[named] == key:
+            law = m.named_law[named]
+        d.found_key[n] = key
+        d.found_geom1[n], d.found_geom2[n] = first, second
+        d.found_kind[n] = pair_kind(m.geom_type[first], m.geom_type[second])
+        d.found_law[n] = law
+        n += 1
+    d.count[NFOUND] = n

@@ -1,0 +1,126 @@
+"""Pairs of geoms near each other, by a grid whose levels have cells of different width.
+
+A geom is in one cell: that of its origin, on the level whose cells are at least as wide as the geom with its margin and
+gap. Two geoms whose bounds meet are then, on the level of the larger one, in the same cell or in adjacent ones. So each
+geom is compared with those in cells around it on its own level and on coarser ones, and the time is proportional to the
+number of geoms, however they lie (Ericson, Real-Time Collision Detection (2005), 7.2.1: hierarchical grids). Cells are
+found by hashing. Each lane has a grid in turn.
+"""
+
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
+from saltus.contact.broad.bounds import bounds_meet
+from saltus.contact.broad.filters import may_touch
+from saltus.contact.broad.pair_key import pair_key
+from saltus.contact.counts import NFOUND, NLOST
+from saltus.number.components import lane_count, lane_get, value_of
+from saltus.number.functions import any_lane, clip, floor, where
+from saltus.number.kernels import kernel
+
+FARTHEST = 1e9  # number of a cell; those beyond count as this one
+
+
+@kernel
+def pairs_of_grid(m, d):
+    """Append the keys of all pairs of bounded geoms that may touch and whose bounds meet in any lane.
+
+    Reads geom_xpos, broad_extent.
+    """
+    for i in range(lane_count(d.time)):
+        fill_grid(m, d, i)
+        for k in range(m.ngrid):
+            for level in range(m.grid_level[k], m.ngridlevel):
+                compare_around(m, d, i, k, level)
+
+
+@kernel
+def fill_grid(m, d, i):
+    """Put every geom into its cell in lane i: the buckets of the cells are linked lists."""
+    for b in range(m.ngridbucket):
+        d.grid_first[b] = -1
+    for k in range(m.ngrid):
+        level = m.grid_level[k]
+        x, y, z = cell_of(m, d, i, k, level)
+        d.grid_cell[k] = (x, y, z)
+        b = bucket_of(m, x, y, z, level)
+        d.grid_next[k] = d.grid_first[b]
+        d.grid_first[b] = k
+
+
+@kernel(inline=True)
+def cell_of(m, d, i, k, level):
+    """The cell of geom k of the grid on a level, in lane i."""
+    p, width = d.geom_xpos[m.grid_geom[k]], m.grid_width[level]
+    return cell_along(lane_of(p[0], i), width), cell_along(lane_of(p[1], i), width), cell_along(lane_of(p[2], i), width)
+
+
+@kernel(inline=True)
+def lane_of(x, i):
+    """The value in lane i."""
+    return lane_get(value_of(x), i)
+
+
+@kernel(inline=True)
+def cell_along(x, width):
+    """Number of a cell along an axis; 0 for what is not a number."""
+    place = floor(clip(x / width, -FARTHEST, FARTHEST))
+    return int(where(place == place, place, 0.0 * width))
+
+
+@kernel(inline=True)
+def bucket_of(m, x, y, z, level):
+    """Hash bucket of a cell."""
+    return (73856093 * x ^ 19349663 * y ^ 83492791 * z ^ 5003 * level) & (m.ngridbucket - 1)
+
+
+@kernel
+def compare_around(m, d, i, k, level):
+    """Compare geom k of the grid with those in the 27 cells around it on a level.
+
+    On its own level those are its own cell, with the geoms before it, and half of the others: each pair comes once.
+    """
+    own = level == m.grid_level[k]
+    x, y, z = cell_of(m, d, i, k, level)
+    for u in range(x if own else x - 1, x + 2):
+        for v in range(y if own and u == x else y - 1, y + 2):
+            for w in range(z if own and u == x and v == y else z - 1, z + 2):
+                other = d.grid_first[bucket_of(m, u, v, w, level)]
+                before = k if own and u == x and v == y and w == z else m.ngrid
+                while other >= 0:
+                    there = d.grid_cell[other, 2] == w and d.grid_cell[other, 1] == v and d.grid_cell[other, 0] == u
+                    if there and other < before and m.grid_level[other] == level:
+                        compare(m, d, i, k, other)
+                    other = d.grid_next[other]
+
+
+@kernel
+def compare(m, d, i, k, other):
+    """Append the pair of geoms k and `other` of the grid if their bounds meet in lane i, and in none before it."""
+    one, two = m.grid_geom[k], m.grid_geom[other]
+    g1, g2 = min(one, two), max(one, two)
+    meet = bounds_meet(m, d, g1, g2)
+    if any_lane(meet) and may_touch(m, g1, g2) and first_to_see(d, meet, i):
+        append_pair(m, d, pair_key(m, g1, g2))
+
+
+@kernel(inline=True)
+def first_to_see(d, meet, i):
+    """Whether bounds meet in lane i and in no earlier lane, in whose grid the pair was found already."""
+    zero = 0.0 * d.time
+    seen = where(meet, zero + 1.0, zero)
+    first = lane_of(seen, i) > 0.5
+    for k in range(i):
+        first = first and lane_of(seen, k) < 0.5
+    return first
+
+
+@kernel
+def append_pair(m, d, key):
+    """Append a pair; without room it is counted as lost."""
+    n = d.count[NFOUND]
+    if n == m.nfound:
+        d.count[NLOST] = d.count[NLOST] + 1
+        return
+    d.found_key[n] = key
+    d.count[NFOUND] = n + 1

@@ -1,0 +1,78 @@
+"""Blocks of the contacts of found pairs, whose degrees of freedom are listed at run time.
+
+The lists are those that a model with listed pairs has for each two bodies (`saltus.model.tree.chains`).
+"""
+
+from saltus.contact.counts import NBLOCK, NFLEXDOF
+from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.contact.rows.blocks import add_block_of
+from saltus.number.kernels import kernel
+
+
+@kernel
+def found_block(m, d, kind, dim, law, k, active):
+    """A block for contact k that acts in the lanes where `active` holds; returns its number.
+
+    The block before it shares its list with it if it is of the same bodies.
+    """
+    b1, b2 = bodies_of(m, d, k)
+    chain = m.nchain + 1 + b1 * m.nbody + b2
+    before = d.count[NBLOCK] - 1
+    if before >= 0 and d.block_chain[before] == chain:
+        dofs = d.block_dofs[before], d.block_num[before], d.block_fill[before]
+    else:
+        dofs = list_dofs(m, d, b1, b2)
+    return add_block_of(m, d, kind, dim, chain, dofs, law, k, active)
+
+
+@kernel
+def found_inverse(m, d, k):
+    """Approximate inverse inertia (1/kg) of the relative motion at contact k."""
+    b1, b2 = bodies_of(m, d, k)
+    return m.broad_invweight[b1] + m.broad_invweight[b2] + 0.0 * d.time
+
+
+@kernel(inline=True)
+def bodies_of(m, d, k):
+    """The bodies of contact k."""
+    c = d.contact_collision[k]
+    return m.geom_bodyid[pair_geom1(m, d, c)], m.geom_bodyid[pair_geom2(m, d, c)]
+
+
+@kernel
+def list_dofs(m, d, b1, b2):
+    """Append the list of the degrees of freedom that move one of two bodies, but not both, in ascending order.
+
+    Returns its place after the model's lists, its length, and whether it couples entries that are zero in M.
+    """
+    # from the bodies towards the root, where the ways meet: in descending order
+    first, n = d.count[NFLEXDOF], 0
+    i, j = m.broad_lastdof[b1], m.broad_lastdof[b2]
+    while i != j:
+        if i > j:
+            d.found_dof[first + n], d.found_sign[first + n] = i, -1
+            i = m.dof_parentid[i]
+        else:
+            d.found_dof[first + n], d.found_sign[first + n] = j, 1
+            j = m.dof_parentid[j]
+        n += 1
+    # reversed
+    for c in range(n // 2):
+        low, high = first + c, first + n - 1 - c
+        dof, sign = d.found_dof[low], d.found_sign[low]
+        d.found_dof[low], d.found_sign[low] = d.found_dof[high], d.found_sign[high]
+        d.found_dof[high], d.found_sign[high] = dof, sign
+    d.count[NFLEXDOF] = first + n
+    return m.nchaindof + first, n, fills_in(m, d, first, n)
+
+
+@kernel
+def fills_in(m, d, first, n):
+    """1 where not each degree of freedom of a list is an ancestor of the next, as M couples them, else 0."""
+    for c in range(first + 1, first + n):
+        i, lower = d.found_dof[c], d.found_dof[c - 1]
+        while i > lower:
+            i = m.broad_dofparent[i]
+        if i != lower:
+            return 1
+    return 0
