@@ -13,7 +13,7 @@ from saltus.model.compile.actuators import supported_actuator
 from saltus.model.compile.constraints import EQUALITY_ROWS
 from saltus.model.compile.sensors import unfelt
 from saltus.model.compile.tendons import parameters
-from saltus.model.contact import many_pairs
+from saltus.model.contact import collisions, many_pairs
 from saltus.model.enums import SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import flexes
