@@ -12,7 +12,7 @@ import numpy as np
 from saltus.model.tree.chains import ChainTable
 
 FEATURE = "many_trees"
-FEWEST_TREES, FEWEST_DOFS = 12, 200  # fewer are solved faster as one matrix
+FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
 LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof"
 SIZES = (
