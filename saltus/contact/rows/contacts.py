@@ -1,6 +1,7 @@
 """Constraint rows of contacts: relative motion of the second geom along and about the axes of the contact frame."""
 
 from saltus.contact.counts import NCON
+from saltus.contact.rows.adhesive_contacts import add_adhesion, within_reach
 from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, times_block
 from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
@@ -14,7 +15,7 @@ from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub
 @only_with("contact")
 @kernel
 def contact_rows(m, d):
-    """Rows of all contacts that are within their margin in any lane.
+    """Rows of all contacts that are within their margin in any lane, and of those that stick, within their gap.
 
     Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
     """
@@ -32,6 +33,25 @@ def contact_rows(m, d):
             contact_jacobian(m, d, k, b, dim)
             contact_velocity(m, d, k, b, dim)
             weights_and_references(m, d, b, kind, r, active, contact_inverse(m, d, k))
+        tether(m, d, k, law, r)
+    add_adhesion(m, d)
+
+
+@only_with("adhesive")
+@kernel
+def tether(m, d, k, law, r):
+    """The row of contact k, which sticks, in the lanes in which it is in the gap; r (m): distance less the margin.
+
+    Writes contact_tether (-1 for none).
+    """
+    d.contact_tether[k] = -1
+    apart = (r >= 0.0) & within_reach(m, d, k)
+    if m.law_adhesion[law] != 0.0 and any_lane(apart):
+        b = contact_block(m, d, UNILATERAL, 1, law, k, apart)
+        d.contact_tether[k] = b
+        contact_jacobian(m, d, k, b, 1)
+        contact_velocity(m, d, k, b, 1)
+        weights_and_references(m, d, b, UNILATERAL, r, apart, contact_inverse(m, d, k))
 
 
 @kernel

@@ -54,6 +54,10 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
     if have("contact", flags.mjDSBL_CONTACT):
         contacts = _collisions(m, laws, chains, safe, out, left_out)
     out.values |= laws.values() | chains.values() | _options(m) | solver_values(m, chains, left_out)
+    if "adhesion" in left_out:
+        out.values["law_adhesion"] = [0.0] * len(laws.laws)
+    tethers = contacts if any(out.values["law_adhesion"]) else 0
+    rows += tethers
     trees = hessian_by_trees(m, chains, left_out, rows + contacts)
     out.values |= trees.values
     longest = max((len(e[1]) for e in chains.entries), default=0)
@@ -61,6 +65,7 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
     dims = max([law.dim for law in laws.laws], default=1)
     if rows or contacts:
         out.features |= {"constraint", *solver_features(m, left_out), *trees.features}
+        out.features |= {"adhesive"} if tethers else set()
     out.sizes = {
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
@@ -69,6 +74,7 @@ def constraints(m: mujoco.MjModel, left_out: frozenset[str], timestep: float, *,
         **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},
         "nchaindof": len(out.values["chain_dof"]),
         "nconmax": contacts,
+        "ntether": tethers,
         "nblockmax": rows + contacts,
         "nrowmax": rows + contacts * dims,
         "nJmax": rows * longest + contacts * dims * longest,
@@ -102,6 +108,7 @@ _COUNTED = {
     "friction": "friction_law",
     "eq": "eq_type",
     "edgerow": "edgerow_eq",
+    "geom_foreign": "geom_aabb",
 }
 
 
@@ -316,6 +323,7 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
     out.values |= {
         "collider": _colliders(found),
         "collision_foreign": column("foreign"),
+        "geom_aabb": m.geom_aabb if any(c.foreign and c.kind >= 0 for c in found) else np.zeros((0, 6)),
         "collision_moves": [c.geom1 in moving or c.geom2 in moving for c in found],
     }
     if found:

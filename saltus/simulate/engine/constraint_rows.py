@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 
 from saltus.contact.counts import NBLOCK, NCON
+from saltus.contact.rows.adhesive_contacts import acting_blocks
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID
 from saltus.model.model import Model
 from saltus.number.structs import Struct
@@ -57,7 +58,8 @@ def contacts(m: Struct, d: Struct) -> np.ndarray:
     out["frame"] = d.views["contact_frame"][:n].reshape(n, 3, 3)
     out["includemargin"] = m.views["law_margin"][law]
     address = np.concatenate([[0], np.cumsum(row_counts(d))]).astype(int)
-    block = d.views["contact_block"][:n]
+    block = acting_blocks(m, d, n)
+    out["dim"][block != d.views["contact_block"][:n]] = 1  # contacts that stick are free of friction in the gap
     out["efc_address"] = np.where(block < 0, -1, address[np.maximum(block, 0)])
     return out
 
