@@ -35,7 +35,7 @@ OF_POSITIONS = frozenset(
 OF_VELOCITIES = frozenset(
     [
         *("cvel", "cdof_dot", "ten_velocity", "actuator_velocity", "qfrc_bias", "qfrc_passive", "qfrc_spring"),
-        *("qfrc_damper", "qfrc_gravcomp", "qfrc_fluid", "subtree_linvel", "subtree_angmom"),
+        *("qfrc_damper", "qfrc_gravcomp", "qfrc_fluid", "qfrc_adhesion", "subtree_linvel", "subtree_angmom"),
     ]
 )
 OF_ACCELERATIONS = frozenset(

@@ -1,10 +1,11 @@
-"""Passive generalised forces: springs, dampers, gravity compensation and fluid forces."""
+"""Passive generalised forces: springs, dampers, gravity compensation, attraction of contacts and fluid forces."""
 
 from saltus.dynamics.applied import add_body_force
 from saltus.dynamics.flex.forces import add_flex_forces
 from saltus.dynamics.fluid.force import fluid_forces
 from saltus.dynamics.tendon.force import add_tendon_forces
 from saltus.model.enums import BALL, FREE
+from saltus.number.conditions import has
 from saltus.number.functions import absolute
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3
@@ -109,10 +110,15 @@ def joint_and_tendon_forces(m, d):
 
 @kernel
 def sum_passive(m, d):
-    """qfrc_passive [nv] = springs + dampers + gravity compensation not provided by actuators + fluid forces."""
+    """qfrc_passive [nv] = springs + dampers + gravity compensation not provided by actuators + adhesion + fluid forces.
+
+    The attraction of contacts that stick, qfrc_adhesion, depends on positions alone and is there before.
+    """
     gravity_compensation(m, d)
     for i in range(m.nv):
         d.qfrc_passive[i] = d.qfrc_spring[i] + d.qfrc_damper[i]
         if m.has_gravcomp and not m.jnt_actgravcomp[m.dof_jntid[i]]:
             d.qfrc_passive[i] = d.qfrc_passive[i] + d.qfrc_gravcomp[i]
+        if has(m, "adhesive"):
+            d.qfrc_passive[i] = d.qfrc_passive[i] + d.qfrc_adhesion[i]
     fluid_forces(m, d)

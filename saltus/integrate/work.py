@@ -137,6 +137,21 @@ def add_constraint_work(m, d, h, work):
             moved = h * block_power(m, d, b)
             work[LIMITS] -= moved
             work[CONTACT] += moved
+    add_adhesive_work(m, d, h, work)
+
+
+@only_with("adhesive")
+@kernel
+def add_adhesive_work(m, d, h, work):
+    """Add h times the power of the attraction of contacts that stick to work [10], and that of their rows in the gap,
+    which are of the same kind as those of limits.
+    """
+    work[CONTACT] += h * power(m, d, d.qfrc_adhesion)
+    for k in range(d.count[NCON]):
+        if d.contact_tether[k] >= 0:
+            moved = h * block_power(m, d, d.contact_tether[k])
+            work[LIMITS] -= moved
+            work[CONTACT] += moved
 
 
 @kernel

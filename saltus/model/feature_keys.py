@@ -38,6 +38,7 @@ FEATURES = {
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
+    "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
     # forces
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
@@ -57,7 +58,7 @@ FEATURES = {
     "servo": Feature("servos with an integral part", ("dynamics",)),
     "dcmotor": Feature("dc motors", ("dynamics",)),
     "so3": Feature("servos of orientations", ("dynamics",)),
-    "adhere": Feature("adhesion actuators", ("contact", "solve")),
+    "adhere": Feature("adhesion actuators", ("contact", "integrate", "solve")),
     "fluid": Feature("fluid forces", ("dynamics", "integrate")),
     "mocap": Feature("mocap bodies", ("dynamics",)),
     # hard contact
@@ -74,6 +75,7 @@ FEATURES = {
     "sense_touch": Feature("touch sensors", ("sense",)),
     "sense_geometry": Feature("sensors of distances, rays and cameras", ("sense",)),
     "sense_contact": Feature("contact sensors", ("sense",)),
+    "sense_tactile": Feature("tactile sensors", ("sense",)),
     "rangefinder": Feature("rangefinders", ("sense",)),
     "foreign_ray": Feature("rangefinders whose rays MuJoCo's functions cast", ("contact",)),
     "distance": Feature("sensors of distances between geoms", ("sense",)),

@@ -11,8 +11,9 @@ from saltus.errors import ModelError, OptionError
 from saltus.model.compile import fluid
 from saltus.model.compile.actuators import supported_actuator
 from saltus.model.compile.constraints import EQUALITY_ROWS
+from saltus.model.compile.sensors import unfelt
 from saltus.model.compile.tendons import parameters
-from saltus.model.contact import many_pairs
+from saltus.model.contact import collisions, many_pairs
 from saltus.model.enums import SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import flexes
@@ -46,7 +47,7 @@ IGNORABLE = {  # kinds of features that can be left out
     "tactile": "tactile sensors",
     "plasticity": "plastic springs",
     "sleep": "sleeping of resting bodies",
-    "adhesion": "adhesive contacts",
+    "adhesion": "contacts that stick",
     "noslip": "the noslip solver",
     "diagexact": "constraint inertias computed at each state",
     "speculative": "contacts of bodies that would touch within the step",
@@ -154,8 +155,9 @@ def _equalities(m) -> list[Feature]:
 
 def _solver(m) -> list[Feature]:
     """Features that change the constraint forces of a model with constraints."""
-    found = [Feature("adhesion", "geom", name_of(m, "GEOM", g), "adhesion") for g in np.flatnonzero(m.geom_adhesion)]
-    found += [Feature("adhesion", "pair", name_of(m, "PAIR", k), "adhesion") for k in np.flatnonzero(m.pair_adhesion)]
+    sticking = [("geom", g) for g in np.flatnonzero(m.geom_adhesion)]
+    sticking += [("pair", k) for k in np.flatnonzero(m.pair_adhesion)]
+    found = [Feature("adhesion", of, name_of(m, of.upper(), k), "adhesion", simulated=True) for of, k in sticking]
     if m.opt.noslip_iterations > 0:
         found.append(Feature("noslip", "option", "noslip_iterations", "the noslip solver", simulated=True))
     if flex_contacts.touches(m) and (m.opt.noslip_iterations > 0 or int(m.opt.solver) == SOLVER_PGS):
@@ -193,13 +195,26 @@ def _medium(m) -> list[Feature]:
     return [Feature("fluid", "option", "density, viscosity", "the fluid force", simulated=True)]
 
 
+def _tactile(m) -> list[Feature]:
+    """Tactile sensors, which move nothing, but do not feel all that they may touch."""
+    tactile = np.flatnonzero(m.sensor_type == TACTILE) if m.nsensor else []
+    if not len(tactile):
+        return []
+    pairs = [] if _disabled(m, DISABLE.mjDSBL_CONTACT) else collisions.pairs(m)
+    flexible = flex_contacts.flex_pairs(m) if flex_contacts.touches(m) else []
+    missing = [unfelt(m, int(s), pairs, flexible) for s in tactile]
+    return [
+        Feature("tactile", "sensor", name_of(m, "SENSOR", s), text or "its reading", simulated=not text)
+        for s, text in zip(tactile, missing, strict=True)
+    ]
+
+
 def _others(m) -> list[Feature]:
     found = []
     for f in range(m.nflex):
         missing = flexes.unsupported(m, f)
         found.append(Feature("flex", "flex", name_of(m, "FLEX", f), missing or "elasticity", simulated=not missing))
-    touches = np.flatnonzero(m.sensor_type == TACTILE) if m.nsensor else []
-    found += [Feature("tactile", "sensor", name_of(m, "SENSOR", s), "its reading") for s in touches]
+    found += _tactile(m)
     found += [Feature("plugin", "plugin", name_of(m, "PLUGIN", p), "the plugin") for p in range(m.nplugin)]
     if m.nplastic:
         found.append(Feature("plasticity", "joint", "springyield", "a plastic spring"))

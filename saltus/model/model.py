@@ -289,7 +289,7 @@ class Model(ModelFields):
         if key not in self._sensing:
             struct = copy.copy(self.struct(kind, timestep, laws, listed=listed))
             if words is None:
-                words = frozenset(sensors(self.mj_model).features | sight(self.mj_model).features)
+                words = frozenset(sensors(self.mj_model, self.left_out).features | sight(self.mj_model).features)
             struct.layout = model_layout(struct.layout.features | words)
             self._sensing[key] = struct
         return self._sensing[key]

@@ -15,9 +15,8 @@
 REAL, POSITIVE, AXIS, QUATERNION = range(4)
 
 # families of sensors that share their kernels
-(ON_JOINTS, ON_LIMITS, ON_FRAMES, ON_MOTION, ON_FORCES, ON_SUBTREES, ON_TOUCH, ON_GEOMETRY, ON_CONTACTS, ON_NOTHING) = (
-    range(10)
-)
+(ON_JOINTS, ON_LIMITS, ON_FRAMES, ON_MOTION, ON_FORCES, ON_SUBTREES, ON_TOUCH, ON_GEOMETRY, ON_CONTACTS) = range(9)
+ON_NOTHING, ON_TAXELS = 9, 10
 
 # types of objects that sensors are fixed to, or look at (mjtObj): a body has two frames, its inertial one and its own
 NO_OBJECT, INERTIA, BODY = range(3)

@@ -49,13 +49,15 @@ class StructType(types.Type):
         field = self.layout.fields.get(name)
         if field is None:
             return None
-        element = self.element(name) if field.kind == "real" else types.int64
+        element = types.int64 if field.kind == "int" else self.element(name)
         if not field.shape:
             return element
         return FieldType(element, field.shape[1:], f"{self.layout_name}.{name}", self.constant(name))
 
     def element(self, name):
         """The type of the numbers of a field of real ones."""
+        if self.layout.fields[name].kind == "lane" and isinstance(self.real, LaneType):
+            return self.real.scalar
         return LANES_OF[self.real] if name in self.layout.varied else self.real
 
     def constant(self, name):
@@ -122,7 +124,7 @@ class _StructAttribute(AttributeTemplate):
 def _field_pointer(context, builder, ty, value, attr):
     struct = cgutils.create_struct_proxy(ty)(context, builder, value=value)
     offset = _head(context, builder, struct, ty.layout.slot[attr], ty.layout_name)
-    if ty.layout.fields[attr].kind == "real":
+    if ty.layout.fields[attr].kind != "int":
         place = builder.gep(builder.bitcast(struct.real, context.get_data_type(ty.real).as_pointer()), [offset])
         return builder.bitcast(place, context.get_data_type(ty.element(attr)).as_pointer())
     return builder.gep(struct.ints, [offset])

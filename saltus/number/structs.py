@@ -15,7 +15,8 @@ import numpy as np
 from saltus.errors import OptionError
 from saltus.number.kinds import NTANGENT, lane32, lane64
 
-Field = namedtuple("Field", "kind shape")  # kind: "real" or "int"; shape: sizes by name, extents by number
+#: kind: "real", "int", or "lane" for real numbers of one lane; shape: sizes by name, extents by number.
+Field = namedtuple("Field", "kind shape")
 _ELEMENT_SHAPE = {
     "float64": (np.float64, ()),
     "float32": (np.float32, ()),
@@ -33,6 +34,11 @@ def ints(*names, shape=()):
 def reals(*names, shape=()):
     """Fields of these names, of real numbers."""
     return {name: Field("real", shape) for name in names}
+
+
+def lane_reals(*names, shape):
+    """Fields of these names, of real numbers that belong to one lane: memory for work on one lane after the other."""
+    return {name: Field("lane", shape) for name in names}
 
 
 LANE_KIND = {"float64": "lane64", "float32": "lane32"}  # lanes of numbers of a kind
@@ -84,26 +90,24 @@ class Struct:
 
     def __init__(self, layout, sizes, kind="float64"):
         self.layout, self.sizes, self.kind = layout, dict(sizes), kind
+        self._shapes = {name: layout.shape(name, sizes) + self._lanes(name) for name in layout.fields}
         dtype, element = _ELEMENT_SHAPE[kind]
         nreal, nint, place = 0, len(layout.fields), {}
         # what differs from lane to lane comes first, where every register of lanes is aligned
         for name, field in sorted(layout.fields.items(), key=lambda item: item[0] not in layout.varied):
-            shape = layout.shape(name, sizes)
-            if field.kind == "int" and not shape:
+            if field.kind == "int" and not field.shape:
                 continue
-            place[name] = nreal if field.kind == "real" else nint
-            if field.kind == "real":
-                nreal += math.prod(shape + self._lanes(name))
+            place[name] = nint if field.kind == "int" else nreal
+            if field.kind == "int":
+                nint += math.prod(self._shapes[name])
             else:
-                nint += math.prod(shape)
+                nreal += self._extent(name)
         self.real = aligned_zeros((nreal, *element), dtype)
         self.ints = np.zeros(nint, np.int64)
         self.views = {}
         for name, at in place.items():
-            shape = layout.shape(name, sizes) + self._lanes(name)
-            buffer = self.real if layout.fields[name].kind == "real" else self.ints
             self.ints[layout.slot[name]] = at
-            self.views[name] = buffer[at : at + math.prod(shape)].reshape(shape + buffer.shape[1:])
+            self.views[name] = self._view(name, at)
         for name in layout.fields:
             if name not in place:
                 self.ints[layout.slot[name]] = sizes.get(name, 0)
@@ -111,6 +115,26 @@ class Struct:
     def _lanes(self, name: str) -> tuple[int, ...]:
         """The extent of a field by lanes, where it differs from lane to lane and the other fields do not."""
         return _ELEMENT_SHAPE[LANE_KIND[self.kind]][1] if name in self.layout.varied else ()
+
+    def _extent(self, name: str) -> int:
+        """Rows of `real` that a field takes."""
+        count = math.prod(self._shapes[name])
+        return -(-count // self._width) if self.layout.fields[name].kind == "lane" else count
+
+    def _view(self, name: str, at: int) -> np.ndarray:
+        """A field's memory, which begins with row `at` of its buffer."""
+        shape, kind = self._shapes[name], self.layout.fields[name].kind
+        if kind == "int":
+            return self.ints[at : at + math.prod(shape)].reshape(shape)
+        rows = self.real[at : at + self._extent(name)]
+        if kind == "lane" and self.kind in LANE_KIND.values():
+            return rows.reshape(-1)[: math.prod(shape)].reshape(shape)
+        return rows.reshape(shape + rows.shape[1:])
+
+    @property
+    def _width(self) -> int:
+        """Numbers of one lane in a row of `real`."""
+        return _ELEMENT_SHAPE[self.kind][1][0] if self.kind in LANE_KIND.values() else 1
 
     def __getattr__(self, name: str) -> Any:
         views = self.__dict__.get("views", {})
@@ -142,13 +166,13 @@ class Struct:
     def span(self, first, last):
         """Rows of `real` from field `first` to the end of field `last`."""
         start = int(self.ints[self.layout.slot[first]])
-        end = int(self.ints[self.layout.slot[last]]) + math.prod(self.layout.shape(last, self.sizes))
+        end = int(self.ints[self.layout.slot[last]]) + self._extent(last)
         return slice(start, end)
 
     def fill(self, name, values):
         """Set a field to plain numbers, the same in every lane, without tangents."""
         view = self.views[name]
-        if self.kind == "dual" and self.layout.fields[name].kind == "real":
+        if self.kind == "dual" and self.layout.fields[name].kind != "int":
             view[...] = 0.0
             view[..., 0, 0] = values
         elif self.layout.fields[name].kind == "real" and (self.kind.startswith("lane") or name in self.layout.varied):

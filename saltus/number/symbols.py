@@ -184,9 +184,9 @@ class SymbolicStruct:
         for name, field in layout.fields.items():
             shape = layout.shape(name, sizes)
             if shape:
-                views[name] = np.full(shape, kind.number(0.0) if field.kind == "real" else 0, object)
+                views[name] = np.full(shape, kind.number(0.0) if field.kind != "int" else 0, object)
             else:
-                scalars[name] = kind.number(0.0) if field.kind == "real" else int(sizes.get(name, 0))
+                scalars[name] = kind.number(0.0) if field.kind != "int" else int(sizes.get(name, 0))
         self.__dict__.update(layout=layout, sizes=dict(sizes), kind=kind, views=views, _scalars=scalars)
         self.__dict__["_fields"] = {name: SymbolicField(name, view) for name, view in views.items()}
 
@@ -203,7 +203,7 @@ class SymbolicStruct:
 
     def fill(self, name, values):
         """Set an array field or a scalar to plain numbers."""
-        convert = self.kind.number if self.layout.fields[name].kind == "real" else int
+        convert = self.kind.number if self.layout.fields[name].kind != "int" else int
         if name in self._scalars:
             self._scalars[name] = convert(values)
             return

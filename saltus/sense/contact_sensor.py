@@ -54,7 +54,7 @@ ENDLESS = 1e300
 @only_with("sense_contact")
 @kernel
 def contact_sensor(m, d, s):
-    """Write the reading of contact sensor s to sensordata; of a tactile sensor nothing."""
+    """Write the reading of contact sensor s to sensordata; of another sensor nothing."""
     if m.sensor_type[s] == CONTACT:
         zero = 0.0 * d.time
         for k in range(m.sensor_adr[s], m.sensor_adr[s] + m.sensor_dim[s]):

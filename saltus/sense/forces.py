@@ -8,6 +8,7 @@ joints and sites, of gravity compensation and of a medium count as the joint's.
 
 from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
+from saltus.contact.rows.adhesive_contacts import adhesion_of, has_rows
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
 from saltus.contact.rows.equality import anchors, orientations, turned
 from saltus.contact.rows.user_compliance import GIVEN
@@ -78,7 +79,7 @@ def contact_force(m, d, k):
     """Force (N) and torque (N m) of contact k on its second geom in the contact frame; zero where it is not active.
 
     With a user law there is no torque. In lanes where the contact is inactive, its rows, active in other lanes, may
-    hold a zero of either sign.
+    hold a zero of either sign. A contact that sticks pulls with its adhesion.
     """
     zero = 0.0 * d.time
     if has(m, GIVEN):
@@ -96,7 +97,23 @@ def contact_force(m, d, k):
             t1, t2 = d.row_force[row + 4], d.row_force[row + 5]
     acts = d.contact_dist[k] < m.law_margin[pair_law(m, d, d.contact_collision[k])]
     nothing = (zero, zero, zero)
+    if has(m, "adhesive"):
+        return where3(acts, (f0 - adhesion_of(m, d, k), f1, f2), tether_force(m, d, k)), where3(
+            acts, (t0, t1, t2), nothing
+        )
     return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
+
+
+@kernel
+def tether_force(m, d, k):
+    """Force (N) of contact k, which sticks, in the lanes in which it is in the gap, else zero."""
+    zero = 0.0 * d.time
+    force = zero
+    b = d.contact_tether[k]
+    if b >= 0:
+        row = d.block_row[b]
+        force = where(d.row_D[row] > 0.0, d.row_force[row] - adhesion_of(m, d, k), zero)
+    return force, zero, zero
 
 
 @only_with("contact")
@@ -105,7 +122,7 @@ def add_contact_forces(m, d):
     """Add the contact forces to cfrc_ext of both bodies; as in MuJoCo not those on deformable bodies."""
     for k in range(d.count[NCON]):
         rigid = pair_geom2(m, d, d.contact_collision[k]) >= 0
-        if rigid and (d.contact_block[k] >= 0 or has(m, GIVEN)):
+        if rigid and (has_rows(m, d, k) or has(m, GIVEN)):
             force, torque = contact_force(m, d, k)
             frame, point = d.contact_frame[k], d.contact_pos[k]
             force = transpose_times_vector(frame, force)

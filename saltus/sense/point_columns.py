@@ -7,6 +7,7 @@ whose bound is unknown, where the surfaces slide on each other.
 from saltus.contact.counts import NCON
 from saltus.contact.pairs import pair_geom1, pair_geom2, pair_kind_of, pair_law
 from saltus.contact.rigid.plane_box_corner import corner
+from saltus.contact.rows.adhesive_contacts import adhesion_of
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.model.enums import BOX, PLANE, pair_kind
 from saltus.model.event_enums import SLIP, STICK
@@ -52,7 +53,8 @@ def at_bound(m, d, k, force, cones):
     one = absolute(force[1]) / max(m.law_friction[law, 0], 1e-300)
     other = absolute(force[2]) / max(m.law_friction[law, 1], 1e-300)
     used = sqrt(one * one + other * other) if cones else one + other
-    return used >= EDGE * force[0]
+    pressure = force[0] + adhesion_of(m, d, k) if has(m, "adhesive") else force[0]
+    return used >= EDGE * pressure
 
 
 @kernel

@@ -37,6 +37,7 @@ from saltus.model.sensor_enums import (
     ON_LIMITS,
     ON_MOTION,
     ON_SUBTREES,
+    ON_TAXELS,
     ON_TOUCH,
     POSITIVE,
     REAL,
@@ -57,6 +58,7 @@ from saltus.sense.geometry import geometry_sensor
 from saltus.sense.limit import limit_value
 from saltus.sense.objects import object_acceleration, object_axes, object_position, object_quaternion, object_velocity
 from saltus.sense.subtree import subtree_momenta
+from saltus.sense.tactile import tactile_sensor
 from saltus.sense.touch import touch
 from saltus.spatial.fields import load3, load4, store3, store4
 from saltus.spatial.quaternions import quat_conjugate, quat_multiply, quat_normalize
@@ -100,6 +102,8 @@ def read_sensor(m, d, s):
         geometry_sensor(m, d, s)
     elif family == ON_CONTACTS:
         contact_sensor(m, d, s)
+    elif family == ON_TAXELS:
+        tactile_sensor(m, d, s)
     # cutoff
     cut_off(m, d, s)
 

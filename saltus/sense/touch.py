@@ -2,6 +2,7 @@
 
 from saltus.contact.counts import NCON
 from saltus.contact.flex.contact_elements import contact_bodies
+from saltus.contact.rows.adhesive_contacts import has_rows
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
@@ -25,7 +26,7 @@ def zone_force(m, d, site, body):
     for k in range(d.count[NCON]):
         b1, b2 = contact_bodies(m, d, k)
         second = b2 == body
-        if d.contact_block[k] >= 0 and (second or b1 == body):
+        if has_rows(m, d, k) and (second or b1 == body):
             # ray from the contact point along the normal force on the body
             force, _ = contact_force(m, d, k)
             frame = d.contact_frame[k]

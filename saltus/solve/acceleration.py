@@ -50,7 +50,7 @@ def forward(m, d):
     """All fields of Data at the present state, with accelerations by the factor of M; returns a status."""
     count_closed(m, d)
     row_drifts(m, d)
-    if has(m, "adhere"):  # moment arms of adhesion actuators
+    if has(m, "adhere", "adhesive"):  # forces that depend on contacts
         position_stage(m, d, 0)
         grip(m, d)
     free_forward(m, d)

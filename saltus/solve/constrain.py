@@ -3,6 +3,7 @@
 from saltus.contact.collide import collide, collider_frames
 from saltus.contact.counts import NBLOCK, NLOST, NUNSOLVED
 from saltus.contact.rows.adhesion import adhesion_moments
+from saltus.contact.rows.adhesive_contacts import pull_contacts
 from saltus.contact.rows.blocks import clear_blocks
 from saltus.contact.rows.contacts import contact_rows
 from saltus.contact.rows.equality import equality_rows
@@ -113,8 +114,8 @@ def rows_without_contacts(m, d):
 
 @kernel
 def find_contacts(m, d):
-    """Contact detection at the present positions, unless `grip` has done it for adhesion."""
-    if not has(m, "adhere"):
+    """Contact detection at the present positions, unless `grip` has done it."""
+    if not has(m, "adhere", "adhesive"):
         detect_contacts(m, d)
 
 
@@ -127,9 +128,13 @@ def detect_contacts(m, d):
     collide(m, d)
 
 
-@only_with("adhere")
+@only_with("adhere", "adhesive")
 @kernel
 def grip(m, d):
-    """Contact detection, and the moment arms of adhesion actuators; needs `position_stage`."""
+    """Contact detection, for the moment arms of adhesion actuators, and the attraction of contacts that stick.
+
+    Needs `position_stage`, and comes before the forces.
+    """
     detect_contacts(m, d)
     adhesion_moments(m, d)
+    pull_contacts(m, d)

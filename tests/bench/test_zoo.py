@@ -21,8 +21,9 @@ PART = "<mujocoinclude><worldbody/></mujocoinclude>"
 SCENE = '<mujoco><include file="parts/floor.xml"/></mujoco>'
 FLOOR = '<mujoco><worldbody><geom type="plane" size="1 1 1"/></worldbody></mujoco>'
 ROBOT = '<robot name="r"><link name="l"/></robot>'
-ADHESIVE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
-<body pos="0 0 1"><freejoint/><geom size=".1" adhesion="1"/></body></worldbody></mujoco>"""
+PLASTIC = (
+    """<mujoco><worldbody><body><joint stiffness="1" springyield=".1"/><geom size=".1"/></body></worldbody></mujoco>"""
+)
 MOTOR = """<mujoco><worldbody><body><joint name="j" axis="0 1 0"/>
 <geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/></body></worldbody>
 <actuator><motor joint="j" gear="{gear}" ctrllimited="true" ctrlrange="-1 2"/></actuator></mujoco>"""
@@ -75,8 +76,8 @@ def test_who_refuses_a_model_is_said(zoo, capsys):
     with pytest.raises(ValueError) as of_mujoco:
         mujoco.MjModel.from_xml_path(str(zoo / "broken.xml"))
     assert said("broken.xml", BROKEN) == {"outcome": "not loaded", "reason": str(of_mujoco.value).splitlines()[0]}
-    refused = said("adhesive.xml", ADHESIVE)
-    assert refused["outcome"] == "refused" and "adhesion is not simulated" in refused["reason"]
+    refused = said("plastic.xml", PLASTIC)
+    assert refused["outcome"] == "refused" and "a plastic spring is not simulated" in refused["reason"]
 
 
 # ------------------------------------------------------------ states

@@ -102,7 +102,7 @@ def test_what_a_flag_disables_is_no_matter(flag):
     assert saltus.load(xml).ignored == ()
 
 
-FORCES = {"tendon": "tendon_force", "fluid": "fluid"}  # what they need compiled
+FORCES = {"tendon": "tendon_force", "fluid": "fluid", "adhesion": "adhesive"}  # what they need compiled
 SIMULATED = ("contact", "limit", "frictionloss", "equality", *FORCES)
 
 

@@ -8,9 +8,10 @@ import pytest
 from numba.core.errors import TypingError
 from numpy.testing import assert_array_equal
 
+from saltus.number.components import lane_count, lane_get, lane_set
 from saltus.number.kernels import Entry, kernel
 from saltus.number.kinds import NTANGENT, lane32, lane64
-from saltus.number.structs import LAYOUTS, Field, Layout, Struct, aligned_zeros
+from saltus.number.structs import LAYOUTS, Field, Layout, Struct, aligned_zeros, lane_reals
 from saltus.spatial.fields import load3, load4, store3, store4
 
 FIELDS = {
@@ -69,6 +70,14 @@ def digging(m, d):
     store3(d.seven, 0, load3(d.flat, 2))
     q = load4(d.seven, 0)
     store4(d.seven, 3, (q[3], q[2], q[1], q[0]))
+
+
+@kernel
+def running_sum(m, d):
+    """Reads memory of one lane, lane by lane."""
+    for lane in range(lane_count(d.x[0])):
+        for i in range(d.n):
+            d.x[0] = lane_set(d.x[0], lane, lane_get(d.x[0], lane) + d.work[i])
 
 
 @kernel
@@ -133,6 +142,28 @@ def test_numbers_are_aligned_and_zero(kind):
 def test_aligned_memory(shape, dtype):
     a = aligned_zeros(shape, dtype)
     assert a.shape == shape and a.dtype == dtype and not a.any() and a.ctypes.data % 64 == 0
+
+
+SCRATCH = Layout(
+    "Scratch", {"n": Field("int", ()), "x": Field("real", (2,)), **lane_reals("work", "rest", shape=("n",))}
+)
+SUM = Entry("sum", "", "running_sum(m, d)", running_sum=running_sum)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_of_one_lane(kind):
+    """Its numbers are those of one lane, contiguous: as many as its extents say, and no lanes in them."""
+    m, d = garden(kind), Struct(SCRATCH, {"n": 11}, kind)
+    element = () if kind.startswith("lane") else ELEMENT[kind]
+    assert d.work.shape == (11, *element) and np.shares_memory(d.work, d.real) and d.work.flags.c_contiguous
+    assert not np.shares_memory(d.work, d.rest) and not np.shares_memory(d.work, d.x)
+    d.fill("work", np.arange(11.0))
+    SUM(m, d)
+    first = d.x[0, 0, 0] if kind == "dual" else d.x[0]
+    assert_array_equal(first, np.broadcast_to(55.0, np.shape(first)))
+    assert not d.rest.any()
+    width = ELEMENT[kind][0] if kind.startswith("lane") else 1
+    assert len(d.real) == 2 + 2 * -(-11 // width)
 
 
 def test_views_write_through():

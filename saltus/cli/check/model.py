@@ -155,6 +155,10 @@ def _simulated(model: Model, missing: list[Feature]) -> list[tuple[str, str, str
     without = {f.name for f in missing if f.kind == "tendon"}
     rows.append(("tendons", screen.some([name for name in model.names("tendon") if name not in without])))
     rows.append(("fluid", "density, viscosity" if "fluid" in struct.layout.features else ""))
+    if "adhesive" in struct.layout.features:
+        geoms = np.array(model.names("geom"), object)[model.geom_adhesion != 0]
+        pairs = np.array(model.names("pair"), object)[model.mujoco.pair_adhesion != 0]
+        rows.append(("adhesion", screen.some([*geoms, *(f"pair {name}" for name in pairs)])))
     rows.append(("mocap", screen.some(bodies[model.body_mocapid >= 0])))
     rows.append(("sensors", screen.some(model.names("sensor"))))
     return [(feature, which, "") for feature, which in rows if which]

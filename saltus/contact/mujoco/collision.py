@@ -31,6 +31,7 @@ from numba.extending import intrinsic, overload
 from saltus.contact.contact_list import add_contact
 from saltus.contact.contact_tangents import fixed_to, with_tangents
 from saltus.contact.counts import NLOST
+from saltus.contact.mujoco.bounding_boxes import boxes_near
 from saltus.contact.mujoco.flex_collision import FlexForeign
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.errors import ModelError
@@ -39,7 +40,7 @@ from saltus.model.enums import HFIELD, PLANE, SDF
 from saltus.model.layout import DATA
 from saltus.number.components import chain, epsilon_of, lane_count, lane_get, lane_set, value_of
 from saltus.number.features import looks_at
-from saltus.number.functions import absolute, where
+from saltus.number.functions import absolute, any_lane, where
 from saltus.number.kernels import kernel
 from saltus.number.kinds import dual, lane32
 from saltus.spatial.quaternions import quat_multiply
@@ -208,6 +209,8 @@ def foreign(m, d, n, c, reach):
     # one call per lane: poses into the scratch mjData, contacts into the part of the buffer for the lane
     most = 0
     close = may_touch(m, d, g1, g2, reach)
+    if any_lane(close > 0.5):
+        close = close * boxes_near(m, d, g1, g2, reach)
     for i in range(lane_count(d.time)):
         count = 0
         if lane_get(value_of(close), i) > 0.5:

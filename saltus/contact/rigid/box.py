@@ -12,7 +12,8 @@ from saltus.contact.contact_list import add_contact
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.lane_choice import by_precision, component, cycled, half_sizes, largest3, pick3
 from saltus.contact.rigid.sphere_capsule import capsule_of
-from saltus.number.functions import absolute, clip, maximum, minimum, sqrt, where
+from saltus.number.components import epsilon_of
+from saltus.number.functions import absolute, any_lane, clip, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import (
     add3,
@@ -98,6 +99,15 @@ def capsule_box(m, d, n, c, reach):
     return capsule_on_box(m, d, n, c, reach, capsule_of(m, d, g1), g2, 1.0)
 
 
+@kernel(inline=True)
+def beside(centre, half, size):
+    """Largest separation (m) of a capsule's axis from a box along the box's axes, at most their distance."""
+    x = absolute(centre[0]) - absolute(half[0]) - size[0]
+    y = absolute(centre[1]) - absolute(half[1]) - size[1]
+    z = absolute(centre[2]) - absolute(half[2]) - size[2]
+    return maximum(x, maximum(y, z))
+
+
 @kernel
 def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
     """At most two contacts of a capsule with the geom `box`; normals are `sign` times those that point into the box.
@@ -112,6 +122,10 @@ def capsule_on_box(m, d, n, c, reach, capsule, box, sign):
     zero = 0.0 * centre[0]
     size = half_sizes(m, box, zero)
     half = scale3(length, axis)
+    # far beside the box in all lanes
+    slack = 16.0 * epsilon_of(zero) * (absolute(centre[0]) + absolute(centre[1]) + absolute(centre[2]))
+    if not any_lane(beside(centre, half, size) <= radius + reach + slack):
+        return n
     # nearest point of the axis to the box: over a face, a corner or an edge
     square, s, face = nearest_end(centre, half, size)
     s, feature, edge, along, corner = nearest_edge(centre, half, size, length, square, s)

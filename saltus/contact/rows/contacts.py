@@ -2,6 +2,7 @@
 
 from saltus.contact.counts import NCON
 from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law, pair_moves
+from saltus.contact.rows.adhesive_contacts import add_adhesion, within_reach
 from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, chained_dof, chained_sign, times_block
 from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
 from saltus.contact.rows.found_contacts import found_block, found_inverse
@@ -17,7 +18,7 @@ from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub
 @only_with("contact")
 @kernel
 def contact_rows(m, d):
-    """Rows of all contacts that are within their margin in any lane.
+    """Rows of all contacts that are within their margin in any lane, and of those that stick, within their gap.
 
     Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
     """
@@ -35,6 +36,25 @@ def contact_rows(m, d):
             contact_jacobian(m, d, k, b, dim)
             contact_velocity(m, d, k, b, dim)
             weights_and_references(m, d, b, kind, r, active, contact_inverse(m, d, k))
+        tether(m, d, k, law, r)
+    add_adhesion(m, d)
+
+
+@only_with("adhesive")
+@kernel
+def tether(m, d, k, law, r):
+    """The row of contact k, which sticks, in the lanes in which it is in the gap; r (m): distance less the margin.
+
+    Writes contact_tether (-1 for none).
+    """
+    d.contact_tether[k] = -1
+    apart = (r >= 0.0) & within_reach(m, d, k)
+    if m.law_adhesion[law] != 0.0 and any_lane(apart):
+        b = contact_block(m, d, UNILATERAL, 1, law, k, apart)
+        d.contact_tether[k] = b
+        contact_jacobian(m, d, k, b, 1)
+        contact_velocity(m, d, k, b, 1)
+        weights_and_references(m, d, b, UNILATERAL, r, apart, contact_inverse(m, d, k))
 
 
 @kernel

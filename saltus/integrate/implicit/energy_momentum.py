@@ -122,7 +122,8 @@ def evaluate(m, d, h, start):
     d.time = start + 0.5 * h
     row_drifts(m, d)
     position_stage(m, d, 0)
-    grip(m, d)
+    if has(m, "adhere"):  # contacts that stick attract where their rows are
+        grip(m, d)
     # forces f + f_e there
     newton_euler_forward(m, d, d, 0, 1)
     tendon_velocities(m, d)

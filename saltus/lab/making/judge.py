@@ -24,6 +24,7 @@ TERMS = {
     "qfrc_damper": "the dampers",
     "qfrc_gravcomp": "gravity compensation",
     "qfrc_fluid": "the fluid",
+    "qfrc_adhesion": "contacts that stick",
     "qfrc_actuator": "the actuators",
     "qfrc_applied": "applied forces",
     "qfrc_bias": "inertia and gravity",

@@ -58,11 +58,15 @@ def constraints(
     if have("contact", flags.mjDSBL_CONTACT):
         contacts = _collisions(m, laws, chains, safe, out, left_out) if listed else _broad(m, laws, safe, out)
     out.values |= laws.values() | chains.values() | _options(m) | solver_values(m, chains, left_out)
+    if "adhesion" in left_out:
+        out.values["law_adhesion"] = [0.0] * len(laws.laws)
+    tethers = contacts if any(out.values["law_adhesion"]) else 0
+    rows += tethers
     longest = max((len(e[1]) for e in chains.entries), default=0)
     longest = max(longest, out.sizes.pop("longest", 0))
     dims = max([law.dim for law in laws.laws], default=1)
     if rows or contacts:
-        out.features |= {"constraint", *solver_features(m, left_out)}
+        out.features |= {"constraint", *solver_features(m, left_out)} | ({"adhesive"} if tethers else set())
     out.sizes = {
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
@@ -72,6 +76,7 @@ def constraints(
         **{name: out.values.pop(name, 0) for name in ("njntlimit", "ndoffriction")},
         "nchaindof": len(out.values["chain_dof"]),
         "nconmax": contacts,
+        "ntether": tethers,
         "nblockmax": rows + contacts,
         "nrowmax": rows + contacts * dims,
         "nJmax": rows * longest + contacts * dims * longest,
@@ -94,6 +99,7 @@ _COUNTED = {
     "friction": "friction_law",
     "eq": "eq_type",
     "edgerow": "edgerow_eq",
+    "geom_foreign": "geom_aabb",
 }
 
 
@@ -308,6 +314,7 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
     out.values |= {
         "collider": _colliders(found),
         "collision_foreign": column("foreign"),
+        "geom_aabb": m.geom_aabb if any(c.foreign and c.kind >= 0 for c in found) else np.zeros((0, 6)),
         "collision_moves": [c.geom1 in moving or c.geom2 in moving for c in found],
     }
     if found:

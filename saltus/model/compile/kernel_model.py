@@ -63,7 +63,7 @@ def kernel_model(
         "actuators": actuators(m, muscles),
         "fluid": fluid_forces(m, poses, left_out),
         "flexes": flexes(m, left_out),
-        "sensors": sensors(m),
+        "sensors": sensors(m, left_out),
         "sight": sight(m),
     }
     values = _copied(m) | bodies(m, poses) | joints(m) | dofs(m) | tree_values(m, poses)
@@ -137,6 +137,8 @@ def _options(m) -> dict[str, int]:
         "opt_ls_iterations": int(m.opt.ls_iterations),
         "opt_refsafe": int(not off(m, FLAGS.mjDSBL_REFSAFE)),
         "opt_warmstart": int(not off(m, FLAGS.mjDSBL_WARMSTART)),
+        # as in MuJoCo, which leaves out all passive forces where springs and dampers are both disabled
+        "opt_adhesion": int(not (off(m, FLAGS.mjDSBL_SPRING) and off(m, FLAGS.mjDSBL_DAMPER))),
     }
 
 

@@ -11,6 +11,7 @@ from saltus.model.flex import contacts as flex_contacts
 from saltus.model.tree.chains import ChainTable
 from saltus.number.functions import MINVAL
 
+MOST_DENSE = 96  # unknowns of an island of projected Gauss-Seidel with a dense matrix; a multiple of 8
 MOST = 3000  # degrees of freedom for a Hessian in the place of conjugate gradients
 
 
@@ -66,6 +67,7 @@ def solver_sizes(
         "nrow_dual": rows + contacts * dims if dual else 0,
         "ndual": 2 * (rows + contacts * dims) if dual else 0,
         "nG": (rows + contacts * dims) * longest if dual else 0,
+        **_dense_island(2 * (rows + contacts * dims) if any_rows and method(m, left_out) == SOLVER_PGS else 0, nv),
         "ncone_work": 6 if dual else 0,
         "nsupport": len(values["support_num"]),
         "nsupportdof": len(values["support_dof"]),
@@ -73,6 +75,12 @@ def solver_sizes(
         "opt_noslip_iterations": _noslip(m, left_out),
         "opt_islands": int(_islands(m)),
     }
+
+
+def _dense_island(unknowns: int, nv: int) -> dict[str, int]:
+    """Sizes of an island's dense matrices, and most unknowns for which it has them, where there are so many in all."""
+    most = min(8 * -(-unknowns // 8), MOST_DENSE)
+    return {"ndense": most, "nisland_gap": most, "nisland_A": most * most, "nisland_G": nv * most}
 
 
 def inertia_scale(m: Any) -> Any:

@@ -126,12 +126,12 @@ def laws_of(m: Any, pairs: Sequence[Pair], safe_timestep: float) -> dict[str, np
 
 
 def law(m: mujoco.MjModel, values: dict, safe_timestep: float) -> Law:
-    """The law of contact with given dim, solref, solimp, friction, solreffriction, margin, gap."""
+    """The law of contact with given dim, solref, solimp, friction, solreffriction, margin, gap, adhesion."""
     return one_law(laws(m, values, safe_timestep))
 
 
 def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
-    """The parameters of laws of contact [...] with dim, solref, solimp, friction, solreffriction, margin, gap [...]."""
+    """The parameters of laws of contact [...] with the parameters [...] that `parameters` gives."""
     friction = np.maximum(values["friction"], LEAST_FRICTION)
     regular = np.sqrt(1.0 / np.maximum(MINVAL, m.opt.impratio))
     regular = regular[..., None] if np.ndim(regular) else regular  # of simulations, whose pairs come after them
@@ -142,6 +142,7 @@ def laws(m: Any, values: dict, safe_timestep: float) -> dict[str, np.ndarray]:
         "reach": values["margin"] + values["gap"],
         "friction": friction,
         "mu": friction[..., 0] * regular,
+        "adhesion": np.asarray(values["adhesion"]),
     }
 
 
@@ -151,7 +152,7 @@ def _only(values: dict[str, np.ndarray]) -> Law:
 
 
 def parameters(m: mujoco.MjModel, pair: Pair) -> dict:
-    """dim, solref, solimp, friction, solreffriction, margin, gap of a pair as the file says: its own, or mixed."""
+    """dim, solref, solimp, friction, solreffriction, margin, gap, adhesion of a pair: its own in the file, or mixed."""
     return {name: value[0] for name, value in parameters_of(m, [pair]).items()}
 
 
@@ -190,11 +191,14 @@ class Surface(NamedTuple):
     friction: np.ndarray  # sliding, torsional (m), rolling (m)
     margin: np.ndarray  # m
     gap: np.ndarray  # m
+    adhesion: np.ndarray  # N; deformable bodies have none
 
 
 def surface(m: Any, kind: str, k: int | list[int]) -> Surface:
     """The surfaces of geoms or flexes k."""
-    return Surface(*[_take(getattr(m, f"{kind}_{name}"), k, name in VECTORS) for name in Surface._fields])
+    own = {name: _take(getattr(m, f"{kind}_{name}"), k, name in VECTORS) for name in Surface._fields[:-1]}
+    adhesion = _take(m.geom_adhesion, k, False) if kind == "geom" else np.zeros_like(own["margin"])
+    return Surface(**own, adhesion=adhesion)
 
 
 def _take(values: np.ndarray, k: Any, vector: bool) -> np.ndarray:
@@ -216,6 +220,7 @@ def mixed(a: Surface, b: Surface) -> dict[str, np.ndarray]:
         "solreffriction": np.zeros_like(solref),
         "margin": a.margin + b.margin,
         "gap": a.gap + b.gap,
+        "adhesion": _ruling(a, b, "adhesion", a.adhesion + b.adhesion),
     }
 
 

@@ -33,6 +33,7 @@ class Law:
     reach: float = 0.0  # margin + gap
     friction: tuple[float, ...] = (0.0,) * 5
     mu: float = 0.0
+    adhesion: float = 0.0  # N
     restitution: float = 0.0  # of the hard law
     direct: bool = False  # stiffness and damping are given, not a time constant and a damping ratio
 
@@ -59,10 +60,8 @@ class LawTable:
 
     def values(self) -> dict[str, list]:
         """The Model's fields."""
-        fields = (
-            "stiffness damping damping_tangent impedance dim margin reach friction mu restitution direct".split()  # noqa: SIM905
-        )
-        return {f"law_{name}": [getattr(law, name) for law in self.laws] for name in fields}
+        fields = "stiffness damping damping_tangent impedance dim margin reach friction mu adhesion restitution direct"
+        return {f"law_{name}": [getattr(law, name) for law in self.laws] for name in fields.split()}
 
 
 def reference(solref: ArrayLike, width_impedance: ArrayLike, safe_timestep: float) -> tuple[np.ndarray, np.ndarray]:

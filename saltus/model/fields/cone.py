@@ -12,7 +12,7 @@ Each block of rows has a law between its forces (or impulses) r and its velociti
 The rows of a COULOMB block are the normal and two tangents at right angles. W [N, N] is kept flat, W[i, j] at i N + j.
 """
 
-from saltus.number.structs import Field, Layout, ints, reals
+from saltus.number.structs import Field, Layout, ints, lane_reals
 
 BILATERAL, UNILATERAL, COULOMB, BOUNDED = range(4)
 
@@ -53,9 +53,10 @@ FIELDS = {
 
 SCRATCH = {  # of the solvers, beside the problem
     **ints("hard_block", "hard_place", shape=("nhardrow",)),  # rows of a cone problem: block, index among all rows
-    # of the current cone: old forces, residuals; matrix of friction, its factor, right-hand side, solution
-    **reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
-    **reals("cone_A", "cone_L", shape=("ncone_work", 6)),
+    # of the current cone, in one lane: old forces, residuals; its block of the matrix; that of
+    # friction, its factor, right-hand side, solution
+    **lane_reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
+    **lane_reals("cone_block", "cone_A", "cone_L", shape=("ncone_work", 6)),
 }
 
 PROBLEM = Layout("ConeProblem", FIELDS)

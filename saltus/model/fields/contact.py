@@ -19,6 +19,9 @@ MODEL = {  # fixed
     **reals("law_margin", "law_reach", "law_mu", shape=("nlaw",)),
     **reals("law_friction", shape=("nlaw", 5)),
     **reals("law_restitution", shape=("nlaw",)),  # of the hard law
+    # contacts that stick: force (N), whether it attracts (no flag has disabled it), capacity for those in the gap
+    **reals("law_adhesion", shape=("nlaw",)),
+    **ints("opt_adhesion", "ntether"),
     # collision pairs, lower geom type first; the geom of a deformable body is -1, as are the flexes of pairs of
     # geoms
     **ints("collider", shape=("ncollider",)),  # geoms in any pair
@@ -28,6 +31,8 @@ MODEL = {  # fixed
     ),
     **ints("collision_moves", shape=("ncollision",)),  # a geom has a surface velocity
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
+    # centre and half sizes of a box about each geom, in its own axes, where MuJoCo's functions collide any (m)
+    **reals("geom_aabb", shape=("ngeom_foreign", 6)),
     # chains, the degrees of freedom of the relative motion of two bodies; sign 1 if they move the second, -1 the
     # first; chain_fill: they are not all on one path to the root, and couple entries that are zero in M
     **ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
@@ -45,6 +50,9 @@ POSITION = {  # of this position
     **reals("contact_dist", shape=("nconmax",)),
     **reals("contact_pos", shape=("nconmax", 3)),
     **reals("contact_frame", shape=("nconmax", 9)),
+    # contacts that stick: block of the row of one in the gap, -1 for none; the attraction's generalised forces
+    **ints("contact_tether", shape=("ntether",)),
+    **reals("qfrc_adhesion", shape=("nv",)),
     # user-defined contact law: force on the second geom in the contact frame (N); generalised forces
     **reals("contact_touch", shape=("ntouch", 3)),
     **reals("qfrc_compliant", shape=("nv_touch",)),
@@ -76,7 +84,7 @@ VARIES = (
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "integrate", "sense", "solve"),
-    "POSITION": ("contact", "integrate", "sense", "solve"),
+    "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {
     "POSITION": ("contact", "integrate", "solve"),

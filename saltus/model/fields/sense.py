@@ -17,6 +17,13 @@ MODEL = {  # fixed
     **ints("body_geomadr", "body_geomnum", shape=("nbody",)),
     **ints("site_type", shape=("nsite",)),
     **reals("site_size", shape=("nsite", 3)),
+    # taxels, the points at which tactile sensors feel: of each sensor the first and how many; position (m) and two
+    # tangents in the axes of the sensor's geom; the body to which each body is welded
+    **ints("ntaxel"),
+    **ints("sensor_taxeladr", "sensor_taxelnum", shape=("nsensor",)),
+    **reals("taxel_pos", shape=("ntaxel", 3)),
+    **reals("taxel_tangents", shape=("ntaxel", 6)),
+    **ints("body_weldid", shape=("nbody",)),
     # cameras: cam_focal (pixels) of projections; cam_lens: of rays (pixels, or pixels per m), and their centre
     **ints("ncam"),
     **ints("cam_mode", "cam_bodyid", "cam_targetbodyid", "cam_projection", shape=("ncam",)),

@@ -1,11 +1,12 @@
 """Options, and what the solvers of soft constraints and implicit forces work with."""
 
-from saltus.number.structs import ints, reals
+from saltus.number.structs import ints, lane_reals, reals
 
 MODEL = {  # fixed
     # for the dual problem: a chain's degrees of freedom with all their ancestors, and kinematic trees (a single one
     # where islands are disabled)
     **ints("ntree"),
+    **ints("ndense"),  # unknowns of an island with a dense matrix, at most
     **ints("support_adr", "support_num", shape=("nsupport",)),
     **ints("support_dof", shape=("nsupportdof",)),
     **ints("dof_treeid", shape=("nv",)),
@@ -50,16 +51,24 @@ SCRATCH = {  # scratch
     # conjugate gradients: M⁻¹ gradient, and the gradients of the previous iteration
     **reals("solve_Mgradient", "cg_gradient", "cg_Mgradient", shape=("nv_cg",)),
     # the dual problem: G = J L⁻¹ D^-½ (by dof of the support, all rows of a block contiguous) and its address, the
-    # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns, before and after extrapolation (see
-    # `saltus.solve.soft.dual`)
+    # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns (see `saltus.solve.soft.dual`)
     **reals("dual_G", shape=("nG",)),
     **ints("dual_place", shape=("nblock_dual",)),
     **reals("dual_A", shape=("nrow_dual", 6)),
     **reals("dual_y", shape=("nv_dual",)),
-    **reals("dual_force", "dual_before", "dual_start", shape=("ndual",)),
-    # unknowns in the order of their updates, as block and index in it; the island of each tree
-    **ints("dual_item", shape=("ndual", 2)),
+    **reals("dual_force", shape=("ndual",)),
+    # unknowns in the order of their updates, as block, index in it and index in the island; the island of each tree
+    **ints("dual_item", shape=("ndual", 3)),
     **ints("tree_island", shape=("ntree",)),
+    # unknowns of one island in one lane (see `saltus.solve.soft.island`): forces, before and after extrapolation; their
+    # bounds; b, diagonals of R and of A + R, and its inverse; gradient of the cost; A + R itself and Gᵀ, row by row
+    **lane_reals("island_force", "island_before", "island_start", shape=("ndual",)),
+    **lane_reals(
+        "island_low", "island_high", "island_b", "island_R", "island_diagonal", "island_inverse", shape=("ndual",)
+    ),
+    **lane_reals("island_gap", shape=("nisland_gap",)),
+    **lane_reals("island_A", shape=("nisland_A",)),
+    **lane_reals("island_G", shape=("nisland_G",)),
 }
 
 #: Fields of MODEL that may differ from simulation to simulation of a batch.

@@ -213,7 +213,7 @@ TABLE = (
     ),
     Row("body/geom", "group", SIMULATED, "with `inertiagrouprange`; otherwise visual only"),
     Row("body/geom", "fluidshape fluidcoef", SIMULATED, "fluid forces", "fluid"),
-    Row("body/geom contact/pair", "adhesion", REFUSED, "adhesive contacts", "adhesion"),
+    Row("body/geom contact/pair", "adhesion", SIMULATED, "contacts that stick, under the soft law", "adhesion"),
     Row("body/geom", f"castshadow material rgba {LABELS}", IRRELEVANT, f"{SEEN}, {NAMED}"),
     Row("body/site", f"{POSE} fromto class", SIMULATED, "location of tendons, actuators, equalities and sensors"),
     Row("body/site", "type size mesh", SIMULATED, "used by sensors and inside wrapping of tendons"),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
 from saltus.contact.mujoco.collision import attach
+from saltus.contact.rows.adhesive_contacts import acting_blocks, attractions
 from saltus.model.event_enums import NO_MODE
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import entry
@@ -62,7 +63,7 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
     """Contacts [n, 8] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance,
     mode (see `saltus.draw.scene.snapshot`).
 
-    Those in the gap carry no force. Modes are known where events are located in time.
+    Those in the gap carry no force unless they stick. Modes are known where events are located in time.
     """
     n = int(d.views["count"][NCON]) if m.nconmax else 0
     table = np.zeros((n, 8))
@@ -92,7 +93,7 @@ def local_forces(m: Struct, d: Struct) -> NDArray[np.float64]:
     n = int(d.views["count"][NCON]) if m.nconmax else 0
     if m.ntouch:
         return d.views["contact_touch"][:n].copy()
-    block = d.views["contact_block"][:n]
+    block = acting_blocks(m, d, n)
     acts = block >= 0
     row, dim = d.views["block_row"][block[acts]], d.views["block_dim"][block[acts]]
     # along the contact's axes: a block has its normal first, then two tangents where there is friction
@@ -101,4 +102,5 @@ def local_forces(m: Struct, d: Struct) -> NDArray[np.float64]:
         there = dim > min(axis, 1)
         places = np.where(there, row + axis, row)
         force[acts, axis] = np.where(there, d.views["row_force"][places], 0.0)
+    force[acts, 0] -= attractions(m, d, n)[acts]
     return force

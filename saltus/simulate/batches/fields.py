@@ -60,7 +60,7 @@ def stage_of(name: str, m: Struct) -> int:
     gripping = "adhere" in m.layout.features  # moment arms of adhesion are those of contacts
     if name in OF_POSITIONS:
         return FORWARD if gripping and name == "actuator_moment" else POSITIONS
-    return FORWARD if gripping or name in OF_CONSTRAINTS else SMOOTH
+    return FORWARD if gripping or "adhesive" in m.layout.features or name in OF_CONSTRAINTS else SMOOTH
 
 
 class Place(NamedTuple):

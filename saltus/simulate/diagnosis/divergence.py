@@ -24,7 +24,7 @@ from saltus.solve.status import CONTACTS_FULL, DIVERGED, NOT_CONVERGED, STEP_TOO
 
 TERMS = (
     *("qfrc_spring", "qfrc_damper", "qfrc_gravcomp", "qfrc_fluid", "qfrc_actuator", "qfrc_applied", "qfrc_bias"),
-    "qfrc_constraint",
+    *("qfrc_adhesion", "qfrc_constraint"),
 )
 
 

@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 
 from saltus.contact.counts import NBLOCK, NCON
-from saltus.contact.pairs import contact_sides
+from saltus.contact.pairs import contact_pairs
+from saltus.contact.rows.adhesive_contacts import acting_blocks
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID
 from saltus.model.model import Model
 from saltus.number.structs import Struct
@@ -40,7 +41,7 @@ def contacts(m: Struct, d: Struct) -> np.ndarray:
     geom1 is the one of the lower type; the frame's first row is the normal from geom1 to geom2, in world axes. Where a
     deformable body takes part the geom is -1, and elements and vertices have their numbers in it, as in MuJoCo.
     """
-    sides = contact_sides(m, d)
+    sides = contact_pairs(m, d)
     n, law = len(sides.law), sides.law
     out = np.zeros(n, CONTACT)
     out["geom1"], out["geom2"], out["flex"] = sides.geom1, sides.geom2, sides.flex
@@ -56,7 +57,8 @@ def contacts(m: Struct, d: Struct) -> np.ndarray:
     out["frame"] = d.views["contact_frame"][:n].reshape(n, 3, 3)
     out["includemargin"] = m.views["law_margin"][law]
     address = np.concatenate([[0], np.cumsum(row_counts(d))]).astype(int)
-    block = d.views["contact_block"][:n]
+    block = acting_blocks(m, d, n)
+    out["dim"][block != d.views["contact_block"][:n]] = 1  # contacts that stick are free of friction in the gap
     out["efc_address"] = np.where(block < 0, -1, address[np.maximum(block, 0)])
     return out
 
@@ -67,7 +69,7 @@ def closed_pairs(m: Struct, d: Struct) -> np.ndarray:
     These are the geoms that may touch anything, in their order.
     """
     if "broad" in m.layout.features:
-        sides = contact_sides(m, d)
+        sides = contact_pairs(m, d)
         acts = d.views["contact_dist"][: len(sides.law)] < m.views["law_margin"][sides.law]
         return np.isin(m.views["collider"], np.concatenate([sides.geom1[acts], sides.geom2[acts]]))
     closed = np.zeros(len(m.views["collision_geom1"]), bool)

@@ -106,6 +106,8 @@ class DataFields:
     """[nv] forces of gravity compensation (N m, N)."""
     qfrc_fluid: NDArray[np.float64]
     """[nv] forces of a medium (N m, N)."""
+    qfrc_adhesion: NDArray[np.float64]
+    """[nv] attraction of contacts that stick (N m, N)."""
     qfrc_passive: NDArray[np.float64]
     """[nv] the passive forces together (N m, N)."""
     act_dot: NDArray[np.float64]

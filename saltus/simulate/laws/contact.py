@@ -329,6 +329,15 @@ def _find_contact_law(contact: ContactChoice) -> Law:
     raise OptionError.unknown("contact law", contact, ["soft", "hard"])
 
 
+def refuse_adhesion(model: "Model", law: Law) -> None:
+    """OptionError where geoms of a model stick, which only the soft law knows."""
+    if not isinstance(law, Soft) and "adhesive" in model.struct().layout.features:
+        raise OptionError(
+            f"contact={law.name!r}: {model.name!r} has geoms or pairs with adhesion, which only the soft law "
+            "simulates; leave it out with ignore=['adhesion']"
+        )
+
+
 def suits_soft(integrator: "Integrator", model: "Model") -> bool:
     """Whether an integrator can step a model under the soft law; without constraints there is no law to follow."""
     return integrator.kind != "time-stepping" or "constraint" not in model.struct().layout.features
@@ -337,10 +346,11 @@ def suits_soft(integrator: "Integrator", model: "Model") -> bool:
 def hard_numbers(
     model: "Model", law: Law, integrator: "Integrator", events: "UserEvents", states: tuple[float, ...]
 ) -> HardLaw | None:
-    """The hard law for a model under an integrator; None for another one. OptionError if that cannot be.
+    """The hard law for a model under an integrator; None for another one. OptionError if a law cannot be.
 
     `events`: the user's; `states`: discrete ones of actuation.
     """
+    refuse_adhesion(model, law)
     stepping = integrator.kind == "time-stepping"
     if not isinstance(law, Hard):
         if not suits_soft(integrator, model):

@@ -13,6 +13,7 @@ Computation, "Numerical integration" and "Constraint model"; the bounds are thos
 """
 
 from saltus.contact.counts import NBLOCK
+from saltus.contact.rows.adhesive_contacts import add_adhesion
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID, chained_dof, times_block
 from saltus.contact.rows.soft_law import impedance
 from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
@@ -40,6 +41,7 @@ def fold_rows(m, d, h):
             fold_equality(m, d, h, b, impedance(curve, sqrt(square)))
         else:
             fold_others(m, d, h, b, impedance(curve, d.row_pos[row]))
+    add_adhesion(m, d)
 
 
 @kernel

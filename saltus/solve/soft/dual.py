@@ -62,12 +62,18 @@ def dual_problem(m, d):
 
     Reads M, qfrc_tau, qfrc_bias, the blocks.
     """
+    smooth_accelerations(m, d)
+    free_residuals(m, d)
+    dual_matrices(m, d)
+
+
+@kernel
+def smooth_accelerations(m, d):
+    """qacc_smooth ← the unconstrained accelerations a₀, and the factors of M."""
     factor(m, d)
     for i in range(m.nv):
         d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
     solve(m, d, d.qacc_smooth)
-    free_residuals(m, d)
-    dual_matrices(m, d)
 
 
 @kernel
@@ -263,12 +269,16 @@ def root_of(d, t):
 
 @kernel
 def list_unknowns(m, d, island, lane):
-    """dual_item ← the unknowns of an island in MuJoCo's order, a cone counting as one; returns their number."""
-    n = 0
+    """dual_item ← the unknowns of an island in MuJoCo's order, a cone as one item.
+
+    Returns the number of items and that of unknowns.
+    """
+    items, n = 0, 0
     for b in range(d.count[NBLOCK]):
         tree = m.dof_treeid[m.chain_dof[m.chain_adr[d.block_chain[b]]]]
         if d.tree_island[tree] == island and acts(d, b, lane):
             for e in range(1 if d.block_kind[b] == CONE else unknowns(d, b)):
-                d.dual_item[n] = (b, e)
-                n += 1
-    return n
+                d.dual_item[items] = (b, e, n)
+                items += 1
+                n += d.block_dim[b] if d.block_kind[b] == CONE else 1
+    return items, n

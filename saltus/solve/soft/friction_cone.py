@@ -10,36 +10,27 @@ MuJoCo 4.0 gives up where the determinant of the scaled A is below 1e-10: for he
 for planar mechanisms. Here there is no such limit.
 """
 
-from saltus.number.components import epsilon_of, lane_get, lane_set
+from saltus.number.components import epsilon_of, lane_get
 from saltus.number.functions import MINVAL, maximum, sqrt
 from saltus.number.kernels import kernel
-from saltus.solve.soft.dual import get, put
 
 ITERATIONS = 40
 LEAST_PIVOT = 1e-14  # of a singular matrix, relative to its diagonal
 
 
 @kernel
-def sliding_friction(m, d, b, normal, regularised, lane):
-    """cone_v ← friction [dim - 1] (N, N m) of block b, for the linear term cone_b and a normal force above zero.
-
-    A is the friction part of dual_A, with R on the diagonal if `regularised`.
+def sliding_friction(m, d, b, normal, lane):
+    """cone_v ← friction [dim - 1] (N, N m) of block b, for a normal force above zero, A the friction part of cone_block
+    and the linear term cone_b.
     """
-    row, law, n = d.block_row[b], d.block_law[b], d.block_dim[b] - 1
+    law, n = d.block_law[b], d.block_dim[b] - 1
     # coordinates v_k/μ_k, in which the bound is a ball
     for j in range(n):
         mu = lane_get(m.law_friction[law, j], lane)
-        put(d.cone_b, j, lane, mu * get(d.cone_b, j, lane))
+        d.cone_b[j] = mu * d.cone_b[j]
         for k in range(j + 1):
-            entry = lane_get(d.dual_A[row + 1 + j, 1 + k], lane)
-            if j == k:
-                entry = (
-                    entry + 1.0 / get(d.row_D, row + 1 + j, lane)
-                    if regularised
-                    else maximum(entry, 0.0 * entry + 1e-10)
-                )
             other = lane_get(m.law_friction[law, k], lane)
-            d.cone_A[j, k] = lane_set(d.cone_A[j, k], lane, mu * other * entry)
+            d.cone_A[j, k] = mu * other * d.cone_block[1 + j, 1 + k]
     # Newton on 1/|v| - 1/N for the shift λ
     shift = 0.0 * normal
     length = shift
@@ -54,7 +45,7 @@ def sliding_friction(m, d, b, normal, regularised, lane):
     if shift > 0.0:
         scale = normal / length
     for j in range(n):
-        put(d.cone_v, j, lane, scale * lane_get(m.law_friction[law, j], lane) * get(d.cone_v, j, lane))
+        d.cone_v[j] = scale * lane_get(m.law_friction[law, j], lane) * d.cone_v[j]
 
 
 @kernel
@@ -62,17 +53,17 @@ def factor_shifted(d, n, shift, lane):
     """cone_L ← Cholesky factor of cone_A + shift."""
     for j in range(n):
         for k in range(j + 1):
-            total = lane_get(d.cone_A[j, k], lane)
+            total = d.cone_A[j, k]
             least = LEAST_PIVOT * total + MINVAL
             if j == k:
                 total = total + shift
             for i in range(k):
-                total = total - lane_get(d.cone_L[j, i], lane) * lane_get(d.cone_L[k, i], lane)
+                total = total - d.cone_L[j, i] * d.cone_L[k, i]
             if j == k:
                 total = sqrt(maximum(total, least))
             else:
-                total = total / lane_get(d.cone_L[k, k], lane)
-            d.cone_L[j, k] = lane_set(d.cone_L[j, k], lane, total)
+                total = total / d.cone_L[k, k]
+            d.cone_L[j, k] = total
 
 
 @kernel
@@ -80,26 +71,26 @@ def solve_shifted(d, n, lane):
     """cone_v ← v = -(L Lᵀ)⁻¹ cone_b; returns |v| and vᵀ (L Lᵀ)⁻¹ v."""
     # forward substitution L x = -b
     for j in range(n):
-        total = -get(d.cone_b, j, lane)
+        total = -d.cone_b[j]
         for k in range(j):
-            total = total - lane_get(d.cone_L[j, k], lane) * get(d.cone_v, k, lane)
-        put(d.cone_v, j, lane, total / lane_get(d.cone_L[j, j], lane))
+            total = total - d.cone_L[j, k] * d.cone_v[k]
+        d.cone_v[j] = total / d.cone_L[j, j]
     # back substitution Lᵀ v = x
-    square = 0.0 * get(d.cone_b, 0, lane)
+    square = 0.0 * d.cone_b[0]
     slope = square
     for j in range(n - 1, -1, -1):
-        total = get(d.cone_v, j, lane)
+        total = d.cone_v[j]
         for k in range(j + 1, n):
-            total = total - lane_get(d.cone_L[k, j], lane) * get(d.cone_v, k, lane)
-        total = total / lane_get(d.cone_L[j, j], lane)
-        put(d.cone_v, j, lane, total)
+            total = total - d.cone_L[k, j] * d.cone_v[k]
+        total = total / d.cone_L[j, j]
+        d.cone_v[j] = total
         square = square + total * total
     # w = L⁻¹ v, with |w|² = vᵀ (L Lᵀ)⁻¹ v
     for j in range(n):
-        total = get(d.cone_v, j, lane)
+        total = d.cone_v[j]
         for k in range(j):
-            total = total - lane_get(d.cone_L[j, k], lane) * get(d.cone_w, k, lane)
-        total = total / lane_get(d.cone_L[j, j], lane)
-        put(d.cone_w, j, lane, total)
+            total = total - d.cone_L[j, k] * d.cone_w[k]
+        total = total / d.cone_L[j, j]
+        d.cone_w[j] = total
         slope = slope + total * total
     return sqrt(square), slope

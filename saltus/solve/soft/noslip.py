@@ -37,7 +37,7 @@ def noslip(m, d):
         forces_to_motion(m, d, lane)
         find_islands(m, d, lane)
         for island in range(m.ntree):
-            n = list_unknowns(m, d, island, lane)
+            n, _ = list_unknowns(m, d, island, lane)
             if n > 0:
                 sweeps(m, d, n, island_scale(m, d, island, lane), lane)
     finish_dual(m, d)
@@ -51,7 +51,7 @@ def sweeps(m, d, n, scale, lane):
         if iteration == 0:
             improvement = softness_cost(d, n, lane)
         for k in range(n):
-            b, e = d.dual_item[k]
+            b, e, _ = d.dual_item[k]
             if d.block_kind[b] == FRICTION:
                 improvement = improvement + update_dry(m, d, b, lane)
             elif d.block_kind[b] == CONE:
@@ -67,7 +67,7 @@ def softness_cost(d, n, lane):
     """½ fᵀ R f: the decrease of cost when the regularisation is dropped."""
     total = 0.0 * lane_get(d.time, lane)
     for k in range(n):
-        b, e = d.dual_item[k]
+        b, e, _ = d.dual_item[k]
         row = d.block_row[b]
         for r in range(e, d.block_dim[b] if d.block_kind[b] == CONE else e + 1):
             f = get(d.dual_force, 2 * row + r, lane)
@@ -124,32 +124,33 @@ def update_friction(m, d, b, lane):
     normal = get(d.dual_force, 2 * row, lane)
     # friction before, and A f + b there
     for j in range(1, dim):
-        put(d.cone_old, j, lane, get(d.dual_force, 2 * row + j, lane))
-        put(d.cone_gap, j, lane, residual(m, d, b, j, j, 0.0, lane))
-        put(d.cone_v, j - 1, lane, 0.0 * normal)
+        d.cone_old[j] = get(d.dual_force, 2 * row + j, lane)
+        d.cone_gap[j] = residual(m, d, b, j, j, 0.0, lane)
+        d.cone_v[j - 1] = 0.0 * normal
     if normal >= MINVAL:
         # quadratic in friction alone, minimised in the ellipse of the normal force
         for j in range(1, dim):
-            rest = get(d.cone_gap, j, lane)
+            rest = d.cone_gap[j]
             for k in range(1, dim):
-                rest = rest - free_entry(d, row, j, k, lane) * get(d.cone_old, k, lane)
-            put(d.cone_b, j - 1, lane, rest)
-        sliding_friction(m, d, b, normal, False, lane)
+                d.cone_block[j, k] = free_entry(d, row, j, k, lane)
+                rest = rest - d.cone_block[j, k] * d.cone_old[k]
+            d.cone_b[j - 1] = rest
+        sliding_friction(m, d, b, normal, lane)
     # decrease of ½ fᵀ A f + fᵀ b
     gain = 0.0 * normal
     for j in range(1, dim):
-        change = get(d.cone_v, j - 1, lane) - get(d.cone_old, j, lane)
-        pull = get(d.cone_gap, j, lane)
+        change = d.cone_v[j - 1] - d.cone_old[j]
+        pull = d.cone_gap[j]
         for k in range(1, dim):
-            other = get(d.cone_v, k - 1, lane) - get(d.cone_old, k, lane)
+            other = d.cone_v[k - 1] - d.cone_old[k]
             pull = pull + 0.5 * free_entry(d, row, j, k, lane) * other
         gain = gain - change * pull
     # keep the old friction if the cost would rise
     if gain < -WORSE:
         return 0.0 * gain
     for j in range(1, dim):
-        put(d.dual_force, 2 * row + j, lane, get(d.cone_v, j - 1, lane))
-        push(m, d, b, j, get(d.cone_v, j - 1, lane) - get(d.cone_old, j, lane), lane)
+        put(d.dual_force, 2 * row + j, lane, d.cone_v[j - 1])
+        push(m, d, b, j, d.cone_v[j - 1] - d.cone_old[j], lane)
     return gain
 
 

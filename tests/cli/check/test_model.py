@@ -75,3 +75,14 @@ def test_check_of_a_model_without_motion(saltus_command, tmp_path):
 def test_check_refuses_a_bad_name(saltus_command):
     code, _, err = saltus_command("check", "pendulum", "--ignore", "gravity")
     assert code == 1 and "unknown feature" in err and "'gravity'" in err
+
+
+def test_check_lists_geoms_and_pairs_that_stick(saltus_command, tmp_path):
+    file = tmp_path / "sticky.xml"
+    file.write_text("""<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+      <body pos="0 0 .1"><freejoint/><geom name="ball" size=".1" adhesion="3"/></body>
+      <body pos="1 0 .1"><freejoint/><geom name="other" size=".1"/></body></worldbody>
+      <contact><pair name="own" geom1="floor" geom2="other" adhesion="2"/></contact></mujoco>""")
+    _, out, _ = saltus_command("check", file)
+    (line,) = [line for line in out.splitlines() if " adhesion " in line]
+    assert line.split() == ["simulated", "adhesion", "ball,", "pair", "own"]

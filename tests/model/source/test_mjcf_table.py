@@ -23,9 +23,9 @@ FOUND, _ = attributes()
 
 BODY = "<body name='b'><joint name='j'/><geom name='g' size='.1'/></body>"
 WORLD = "<mujoco><option{option}><flag {flag}/></option><worldbody><geom name='floor' type='plane' size='1 1 1'/>"
-WORLD += "<body><freejoint/><geom name='ball' size='.1' {geom}/></body>" + BODY.replace("<joint", "<joint {joint}")
+WORLD += "<body><freejoint/><geom name='ball' size='.1'/></body>" + BODY.replace("<joint", "<joint {joint}")
 WORLD += "{body}</worldbody>{rest}</mujoco>"
-NOTHING = dict(option="", flag="", geom="", joint="", body="", rest="")
+NOTHING = dict(option="", flag="", joint="", body="", rest="")
 SHELL = """<flexcomp name='shell' type='grid' count='3 3 3' spacing='.1 .1 .1' radius='.01' dim='3' mass='1'
   dof='trilinear'><elasticity young='1e5' thickness='.01' elastic2d='both'/></flexcomp>"""
 USER = "<actuator><general name='a' joint='j' {}='user'/></actuator>"
@@ -39,8 +39,6 @@ CASES = {
         dict(rest="<tendon><fixed stiffness='1' springyield='.1'><joint joint='j' coef='1'/></fixed></tendon>"),
         "plasticity",
     ),
-    "geom adhesion": (dict(geom="adhesion='1'"), "adhesion"),
-    "pair adhesion": (dict(rest="<contact><pair geom1='floor' geom2='g' adhesion='1'/></contact>"), "adhesion"),
     "flexcomp": (dict(body=SHELL), "flex"),
     "plugin": (dict(rest=TORUS), "plugin"),
     **{f"actuator {kind}": (dict(rest=USER.format(kind)), "actuator") for kind in ("dyntype", "gaintype", "biastype")},

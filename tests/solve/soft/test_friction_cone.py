@@ -14,11 +14,11 @@ from saltus.solve.soft.friction_cone import sliding_friction
 def test_it_is_the_minimum(n, normal):
     rng = np.random.default_rng(n)
     half, b, mu, R = rng.normal(size=(n, n)), rng.normal(size=n), rng.uniform(0.2, 1.5, n), rng.uniform(0.1, 1.0, n)
-    d = SimpleNamespace(block_row=[0], block_law=[0], block_dim=[n + 1], dual_A=np.zeros((n + 1, n + 1)))
-    d.dual_A[1:, 1:] = half @ half.T
-    d.row_D, d.cone_b = np.r_[np.nan, 1.0 / R], b.copy()
+    d = SimpleNamespace(block_row=[0], block_law=[0], block_dim=[n + 1], cone_block=np.zeros((n + 1, n + 1)))
+    d.cone_block[1:, 1:] = half @ half.T + np.diag(R)
+    d.cone_b = b.copy()
     d.cone_A, d.cone_L, d.cone_v, d.cone_w = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.zeros(n)
-    interpret(sliding_friction)(SimpleNamespace(law_friction=mu[None]), d, 0, normal, 1, 0)
+    interpret(sliding_friction)(SimpleNamespace(law_friction=mu[None]), d, 0, normal, 0)
     v, gradient = d.cone_v, (half @ half.T + np.diag(R)) @ d.cone_v + b
     length = np.linalg.norm(v / mu)
     assert length <= normal * (1 + 1e-12)

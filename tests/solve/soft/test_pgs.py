@@ -18,6 +18,7 @@ from helpers.files import packaged
 from helpers.solvers import begin_like, compiled, heap, lanes_do_not_meddle, states, stuck, worst_errors
 
 import saltus
+from saltus.model.compile import solver
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not reach its tolerance")
 FLAGS = mujoco.mjtDisableBit
@@ -137,6 +138,15 @@ def test_what_has_not_converged_is_said():
 def test_neighbours_do_not_matter():
     """A simulation's result in a batch is the same bit by bit beside others, and that of MuJoCo's step."""
     lanes_do_not_meddle(compiled(heap("elliptic"), "PGS"))
+
+
+@pytest.mark.parametrize("cone", SAME)
+def test_large_islands_are_solved_alike(cone, monkeypatch):
+    """Beyond the size of a dense matrix the iterates are the same numbers, with as many iterations as MuJoCo."""
+    monkeypatch.setattr(solver, "MOST_DENSE", 8)
+    worst, sim = worst_errors(compiled(heap(cone), "PGS", iterations=25), 10, same_iterations=True, leave_out=stuck)
+    assert max(worst.values()) < SAME[cone], worst
+    assert sim.engine.m.ndense == 8
 
 
 def test_no_memory_for_a_hessian():
