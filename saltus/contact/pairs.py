@@ -64,7 +64,7 @@ class Sides(NamedTuple):
     law: NDArray[np.int64]
 
 
-def contact_sides(m: Struct, d: Struct) -> Sides:
+def contact_pairs(m: Struct, d: Struct) -> Sides:
     """What touches in the contacts that a Data holds."""
     n = int(d.views["count"][NCON]) if m.nconmax else 0
     pairs = d.views["contact_collision"][:n]

@@ -11,8 +11,10 @@ Within the gap, beyond the margin, only the normal row is left, without friction
 import numpy as np
 
 from saltus.contact.counts import NCON, NSIDE
+from saltus.contact.pairs import contact_pairs, pair_law
 from saltus.contact.rows.blocks import PYRAMID
 from saltus.contact.rows.flex_contacts import contact_sides
+from saltus.contact.rows.found_contacts import bodies_of
 from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
@@ -23,13 +25,13 @@ from saltus.spatial.vectors import sub3
 @kernel(inline=True)
 def adhesion_of(m, d, k):
     """Adhesion δ (N) of contact k, the same in all lanes."""
-    return m.law_adhesion[m.collision_law[d.contact_collision[k]]]
+    return m.law_adhesion[pair_law(m, d, d.contact_collision[k])]
 
 
 @kernel(inline=True)
 def within_reach(m, d, k):
     """Lanes in which contact k is within margin and gap."""
-    return d.contact_dist[k] <= m.law_reach[m.collision_law[d.contact_collision[k]]]
+    return d.contact_dist[k] <= m.law_reach[pair_law(m, d, d.contact_collision[k])]
 
 
 # ---------------------------------------------------------------- the attraction
@@ -51,6 +53,9 @@ def pull_contacts(m, d):
 @kernel
 def add_normal_force(m, d, k, force):
     """Add to qfrc_adhesion a force (N) along the normal of contact k, which pushes its two objects apart."""
+    if has(m, "broad"):
+        add_found_normal_force(m, d, k, force)
+        return
     chain = m.collision_chain[d.contact_collision[k]]
     if chain < 0:
         add_flex_normal_force(m, d, k, force)
@@ -61,6 +66,22 @@ def add_normal_force(m, d, k, force):
         i, side = m.chain_dof[c], m.chain_sign[c]
         w = second if side > 0.0 else first
         d.qfrc_adhesion[i] = d.qfrc_adhesion[i] + side * force * dot6(d.cdof[i], w)
+
+
+@only_with("broad")
+@kernel
+def add_found_normal_force(m, d, k, force):
+    """`add_normal_force` of a contact of a found pair: on what moves one of its bodies, but not both."""
+    b1, b2 = bodies_of(m, d, k)
+    first, second = normal_wrench(m, d, k, b1), normal_wrench(m, d, k, b2)
+    i, j = m.broad_lastdof[b1], m.broad_lastdof[b2]
+    while i != j:
+        if i > j:
+            d.qfrc_adhesion[i] = d.qfrc_adhesion[i] - force * dot6(d.cdof[i], first)
+            i = m.dof_parentid[i]
+        else:
+            d.qfrc_adhesion[j] = d.qfrc_adhesion[j] + force * dot6(d.cdof[j], second)
+            j = m.dof_parentid[j]
 
 
 @only_with("flexcontact")
@@ -127,4 +148,4 @@ def acting_blocks(m, d, n: int) -> np.ndarray:
 
 def attractions(m, d, n: int) -> np.ndarray:
     """Adhesion (N) of the first n contacts of a Data, which their net forces along the normal are less."""
-    return m.views["law_adhesion"][m.views["collision_law"][d.views["contact_collision"][:n]]]
+    return m.views["law_adhesion"][contact_pairs(m, d).law[:n]]

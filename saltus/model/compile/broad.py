@@ -99,6 +99,7 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
         "collider": geoms,
         "broad_plane": planes,
         "broad_moves": (m.geom_surfacevel != 0).any(axis=1) & np.isin(np.arange(m.ngeom), geoms),
+        "geom_aabb": m.geom_aabb if "foreign" in features else np.zeros((0, 6)),
         "broad_dofparent": uncoupled(m, m.dof_parentid),
         "broad_lastdof": last_dof,
         "broad_invweight": m.body_invweight0[:, 0],

@@ -4,7 +4,7 @@ import numpy as np
 from numba import types
 
 from saltus.contact.counts import NCON
-from saltus.contact.pairs import contact_sides
+from saltus.contact.pairs import contact_pairs
 from saltus.model.model import Model
 from saltus.number.kernels import Entry
 from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contacts_of
@@ -62,7 +62,7 @@ def contacts_singly(turns: OneByOne) -> BatchContacts:
         for k in np.flatnonzero(block >= 0):
             row, dim = d["block_row"][block[k]], d["block_dim"][block[k]]
             force[k, :dim] = d["row_force"][row : row + dim]
-        sides = contact_sides(m, turns.workspaces[0])
+        sides = contact_pairs(m, turns.workspaces[0])
         near = dist <= m.views["law_reach"][sides.law]
         place = d["contact_pos"][here], d["contact_frame"][here]
         whole.append(np.column_stack([np.full(len(pair), i), pair, sides.geom1, sides.geom2])[near])

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from saltus.contact.counts import NBLOCK, NCON
-from saltus.contact.pairs import contact_sides
+from saltus.contact.pairs import contact_pairs
 from saltus.contact.rows.adhesive_contacts import acting_blocks
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID
 from saltus.model.model import Model
@@ -41,7 +41,7 @@ def contacts(m: Struct, d: Struct) -> np.ndarray:
     geom1 is the one of the lower type; the frame's first row is the normal from geom1 to geom2, in world axes. Where a
     deformable body takes part the geom is -1, and elements and vertices have their numbers in it, as in MuJoCo.
     """
-    sides = contact_sides(m, d)
+    sides = contact_pairs(m, d)
     n, law = len(sides.law), sides.law
     out = np.zeros(n, CONTACT)
     out["geom1"], out["geom2"], out["flex"] = sides.geom1, sides.geom2, sides.flex
@@ -69,7 +69,7 @@ def closed_pairs(m: Struct, d: Struct) -> np.ndarray:
     These are the geoms that may touch anything, in their order.
     """
     if "broad" in m.layout.features:
-        sides = contact_sides(m, d)
+        sides = contact_pairs(m, d)
         acts = d.views["contact_dist"][: len(sides.law)] < m.views["law_margin"][sides.law]
         return np.isin(m.views["collider"], np.concatenate([sides.geom1[acts], sides.geom2[acts]]))
     closed = np.zeros(len(m.views["collision_geom1"]), bool)

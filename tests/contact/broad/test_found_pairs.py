@@ -9,7 +9,7 @@ import pytest
 import saltus
 from saltus.contact.counts import NCON, NFOUND, NLOST
 from saltus.contact.mujoco.collision import attach
-from saltus.contact.pairs import contact_sides
+from saltus.contact.pairs import contact_pairs
 from saltus.dynamics.smooth import position_stage
 from saltus.model.compile import broad
 from saltus.model.layout import DATA, data_sizes
@@ -102,7 +102,7 @@ def test_contacts_are_those_of_the_list_to_the_last_bit(always, seed):
     found, listed = (data_of(model, model.struct(listed=why), qpos) for why in ("", "this test"))
     n = found.count[NCON]
     assert n == listed.count[NCON] > 20 and found.count[NLOST] == 0
-    sides, others = contact_sides(model.struct(), found), contact_sides(model.struct(listed="this test"), listed)
+    sides, others = contact_pairs(model.struct(), found), contact_pairs(model.struct(listed="this test"), listed)
     for name in ("geom1", "geom2", "flex"):
         np.testing.assert_array_equal(getattr(sides, name), getattr(others, name))
     for name in ("contact_dist", "contact_pos", "contact_frame"):
@@ -125,15 +125,17 @@ def test_pairs_in_contact_are_mujocos(always, option):
     mujoco.mj_kinematics(model.mj_model, data)
     mujoco.mj_collision(model.mj_model, data)
     m = model.struct()
-    sides = contact_sides(m, data_of(model, m, qpos))
+    sides = contact_pairs(m, data_of(model, m, qpos))
     ours = {tuple(sorted(pair)) for pair in zip(sides.geom1.tolist(), sides.geom2.tolist(), strict=True)}
     assert ours == {tuple(sorted(pair)) for pair in data.contact.geom.tolist()}
     assert len(ours) > 20
 
 
-@pytest.mark.parametrize("option", ["", 'cone="elliptic" impratio="3"', 'solver="CG"'])
-def test_steps_are_those_of_the_list_to_the_last_bit(monkeypatch, option):
-    text = heap(40, option=option, geoms=GEOMS[:6])
+@pytest.mark.parametrize("case", ["", 'cone="elliptic" impratio="3"', 'solver="CG"', "sticky"])
+def test_steps_are_those_of_the_list_to_the_last_bit(monkeypatch, case):
+    text = heap(40, option=case if case != "sticky" else "", geoms=GEOMS[:6])
+    if case == "sticky":
+        text = text.replace('friction=".3"', 'friction=".3" adhesion=".5" gap=".01"')
     listed = saltus.Simulation(saltus.load(text))
     monkeypatch.setattr(broad, "MOST_LISTED", 0)
     found = saltus.Simulation(saltus.load(text))
@@ -147,6 +149,7 @@ def test_steps_are_those_of_the_list_to_the_last_bit(monkeypatch, option):
     assert touched > 30
     for name in ("geom1", "geom2", "dist", "frame", "friction", "efc_address"):
         np.testing.assert_array_equal(found.data.contact[name], listed.data.contact[name])
+    assert found.data.qfrc_adhesion.any() == (case == "sticky")
     for name in ("efc_J", "efc_force", "efc_type", "efc_id"):
         np.testing.assert_array_equal(getattr(found.data, name), getattr(listed.data, name))
 
