@@ -65,8 +65,6 @@ def why_listed(m: mujoco.MjModel, left_out: frozenset[str]) -> str:
     """What in a model needs a list of all pairs; "" for nothing."""
     if is_dual(m, left_out):
         return "the solver PGS, or noslip iterations,"
-    if "adhesion" not in left_out and (m.geom_adhesion.any() or m.pair_adhesion.any()):
-        return "the adhesion of geoms"
     if "flex" not in left_out and flex_contacts.touches(m):
         return "deformable bodies that may touch"
     if len(_surfaces(m, np.arange(m.ngeom))[0]) > MOST_SURFACES:
@@ -99,7 +97,6 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
         "collider": geoms,
         "broad_plane": planes,
         "broad_moves": (m.geom_surfacevel != 0).any(axis=1) & np.isin(np.arange(m.ngeom), geoms),
-        "geom_aabb": m.geom_aabb if "foreign" in features else np.zeros((0, 6)),
         "broad_dofparent": uncoupled(m, m.dof_parentid),
         "broad_lastdof": last_dof,
         "broad_invweight": m.body_invweight0[:, 0],
