@@ -26,3 +26,12 @@ def saltus_command(capsys, monkeypatch):
         return exit_.value.code or 0, captured.out, captured.err
 
     return command
+
+
+@pytest.fixture
+def by_trees(monkeypatch):
+    """Newton's method by trees also in worlds so small that one matrix would be faster."""
+    from saltus.model.compile import many_trees
+
+    monkeypatch.setattr(many_trees, "FEWEST_TREES", 12)
+    monkeypatch.setattr(many_trees, "FEWEST_DOFS", 200)

@@ -18,7 +18,7 @@ SLIDE = '<body pos="{} 2 1"><joint name="s{}" type="slide" range="-1 1" limited=
 SLIDES = "".join(SLIDE.format(k, k) for k in range(3))
 
 
-def world(bodies=34, option="", extra="", rest=""):
+def world(bodies=60, option="", extra="", rest=""):
     text = "".join(BALL.format(k) for k in range(bodies))
     return f"<mujoco>{option}<worldbody>{FLOOR}{text}{extra}</worldbody>{rest}</mujoco>"
 
@@ -39,8 +39,8 @@ YES = {
     "and a mechanism of 60": world(extra=links(60)),
 }
 NO = {
-    "few degrees of freedom": world(33),
-    "few trees": f"<mujoco><worldbody>{FLOOR}{links(50) * 4}</worldbody></mujoco>",
+    "few degrees of freedom": world(55),
+    "few trees": f"<mujoco><worldbody>{FLOOR}{links(50) * 8}</worldbody></mujoco>",
     "a large tree": world(extra=links(61)),
     "a tendon over three trees": world(extra=SLIDES, rest=fixed(3)),
     "inertia between trees": world(extra=SLIDES, rest=fixed(2, 0.1)),

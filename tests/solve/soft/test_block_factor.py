@@ -18,6 +18,8 @@ from saltus.solve.soft.block_factor import LARGEST, factor_blocks
 from saltus.solve.soft.tree_blocks import assemble_blocks
 from saltus.solve.soft.tree_pairs import tree_pairs
 
+pytestmark = pytest.mark.usefixtures("by_trees")
+
 KERNELS = dict(tree_pairs=tree_pairs, assemble=assemble_blocks, factor=factor_blocks)
 ASSEMBLE = Entry("factor_assemble", "", "tree_pairs(m, d)\nassemble(m, d, 1)", **KERNELS)
 FACTOR = Entry("factor_factor", "", "factor(m, d)", **KERNELS)

@@ -14,6 +14,8 @@ from helpers.many_trees import world
 import saltus
 from saltus.contact.counts import NITER
 
+pytestmark = pytest.mark.usefixtures("by_trees")
+
 CONES = "pyramidal", "elliptic"
 
 

@@ -18,6 +18,8 @@ from saltus.number.kernels import Entry
 from saltus.solve.soft.tree_blocks import assemble_blocks
 from saltus.solve.soft.tree_pairs import tree_pairs
 
+pytestmark = pytest.mark.usefixtures("by_trees")
+
 PAIRS = Entry("tree_pairs", "", "tree_pairs(m, d)", tree_pairs=tree_pairs)
 ASSEMBLE = Entry("tree_assemble", "everything", "assemble_blocks(m, d, everything)", assemble_blocks=assemble_blocks)
 FORCES = Entry("tree_forces", "", "row_forces(m, d)", row_forces=row_forces)
