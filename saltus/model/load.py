@@ -16,6 +16,7 @@ from saltus.model.compile.hill import HillMuscle
 from saltus.model.model import Model
 from saltus.model.source import urdf
 from saltus.model.source.bundled_names import BUNDLED, models
+from saltus.model.source.compiler import compile_spec
 from saltus.model.source.encoding import check_names
 from saltus.model.source.format_strings import check_file, check_text
 from saltus.model.source.isolated_compiler import CompilerMessage, compile_apart
@@ -75,7 +76,7 @@ def load(
         use(source)
         return _finish(copy.copy(source), _embedded_name(source), None, ignore, None)
     if isinstance(source, mujoco.MjSpec):
-        compiled = _compile(source.compile, None)
+        compiled = _compile(source, None)
         return _finish(compiled, source.modelname or "model", source.to_xml(), ignore, None)
     if not isinstance(source, str | os.PathLike):
         raise ModelError(f"cannot load a {type(source).__name__}; expected a path, XML text, a name, MjModel or MjSpec")
@@ -162,7 +163,7 @@ def _compiled(source: str | Path, apart: bool | float) -> tuple[mujoco.MjModel, 
         spec = _parse(lambda: mujoco.MjSpec.from_string(str(source)), None)
     else:
         spec = _parse(lambda: mujoco.MjSpec.from_file(str(path)), path)
-    return _compile(spec.compile, path), spec.modelname, str(source) if path is None else spec.to_xml()
+    return _compile(spec, path), spec.modelname, str(source) if path is None else spec.to_xml()
 
 
 def _warn_of(dropped: list[urdf.Dropped]) -> None:
@@ -177,9 +178,9 @@ def _parse(read, path):
         raise _model_error(error, path) from None
 
 
-def _compile(compiler, path):
+def _compile(spec, path):
     try:
-        return compiler()
+        return compile_spec(spec)
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise _model_error(error, path) from None
 
