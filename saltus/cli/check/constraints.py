@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from saltus.model.compile.many_trees import has_many_small_trees
 from saltus.model.enums import SLIDE
 from saltus.terminal import screen
 
@@ -35,8 +36,18 @@ def solver(model: Model) -> str:
     parts += [f"impratio {opt.impratio:g}"] if opt.impratio != 1 else []
     if struct.opt_noslip_iterations:
         parts.append(f"then at most {struct.opt_noslip_iterations} noslip")
-    better = "; Newton finds the same forces in fewer iterations" if SOLVERS[opt.solver] != "Newton" else ""
-    return ", ".join(parts) + better
+    if "many_trees" in struct.layout.features:
+        parts[0] += " tree by tree, in a time that grows with the contacts"
+    return ", ".join(parts) + _better_solver(model)
+
+
+def _better_solver(model: Model) -> str:
+    """What is said in favour of Newton's method where a file names another."""
+    if SOLVERS[model.opt.solver] == "Newton":
+        return ""
+    if has_many_small_trees(model.mujoco):
+        return "; Newton would work tree by tree: a heap of 1000 bodies takes it less than half of the time of CG"
+    return "; Newton finds the same forces in fewer iterations"
 
 
 # ------------------------------------------------------------ contents

@@ -58,9 +58,14 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, blocks:
     return ManyTrees(values, sizes, {FEATURE})
 
 
+def has_many_small_trees(m: mujoco.MjModel) -> bool:
+    """Whether there are many trees, each of them small."""
+    return m.ntree >= FEWEST_TREES and m.nv >= FEWEST_DOFS and m.tree_dofnum.max() <= LARGEST_TREE
+
+
 def solved_by_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray) -> bool:
     """Whether the model has many small trees, and neither inertia nor a constraint couples more than two of them."""
-    if m.ntree < FEWEST_TREES or m.nv < FEWEST_DOFS or m.tree_dofnum.max() > LARGEST_TREE or m.nflex:
+    if m.nflex or not has_many_small_trees(m):
         return False
     return np.array_equal(trees, m.dof_treeid) and all(
         len({int(trees[i]) for i in dofs}) <= 2 for bodies, dofs, _ in chains.entries if bodies == (0, 0)

@@ -55,6 +55,16 @@ def test_constraints_are_listed(check, monkeypatch):
     assert "CG, elliptic cone, tolerance 1e-08, at most 100 iterations; Newton finds" in solver
 
 
+def test_the_solver_for_many_bodies_is_named(check, monkeypatch):
+    """That Newton's method works tree by tree is said, also where the file names another."""
+    monkeypatch.setenv("COLUMNS", "200")
+    balls = "".join(f'<body pos="{k} 0 1"><freejoint/><geom size=".1"/></body>' for k in range(60))
+    world = '<mujoco><option solver="{}"/><worldbody><geom type="plane" size="1 1 1"/>{}</worldbody></mujoco>'
+    of = lambda solver: next(line for line in check(world.format(solver, balls))[0] if line.startswith("solver"))  # noqa: E731
+    assert "Newton tree by tree" in of("Newton")
+    assert "Newton would work tree by tree" in of("CG")
+
+
 SHEET = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
   <body pos="0 0 1"><freejoint/><geom size=".1"/></body><body pos="0 0 2"><freejoint/><geom size=".1"/></body>
   <flexcomp name="sheet" type="grid" count="3 3 1" spacing=".2 .2 .2" pos="0 0 .5" dim="2" mass="1" radius=".01">
