@@ -20,8 +20,8 @@ def compile_spec(spec: mujoco.MjSpec) -> mujoco.MjModel:
     except ValueError as error:
         if spec.memory >= 0 or OUT_OF_MEMORY not in str(error):
             raise
-    spec.memory = ARENA
+    spec.memory = ARENA  # pyright: ignore[reportAttributeAccessIssue] (its stubs do not know it)
     try:
         return spec.compile()
     finally:
-        spec.memory = -1
+        spec.memory = -1  # pyright: ignore[reportAttributeAccessIssue]
