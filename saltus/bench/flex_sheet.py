@@ -105,6 +105,7 @@ def _numbers(base: Struct, count: int) -> dict[str, np.ndarray]:
         "body_jntadr": 1 + 3 * bodies,
         "body_dofadr": 6 + 3 * bodies,
         "body_rootid": 2 + bodies,
+        "body_weldid": 2 + bodies,
         "body_treeend": 3 + bodies,
         "body_lastdof": 8 + 3 * bodies,
         "jnt_qposadr": 7 + dofs,

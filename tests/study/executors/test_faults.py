@@ -110,14 +110,14 @@ def test_kills_at_random_lose_nothing(tmp_path):
     kills = [kind for kind in KINDS for _ in range(KILLS)]
     random.shuffle(kills)
     processes = Processes(tmp_path / "wild.zarr", tmp_path)
-    complete, due = False, time.monotonic() + 8.0
+    complete, due = False, time.monotonic() + 6.0
     began = time.monotonic()
     try:
         while not complete:
             complete = processes.keep_up()
             if kills and not complete and time.monotonic() > due:
                 processes.kill(kills.pop())
-                due = time.monotonic() + random.uniform(1.0, 6.0)
+                due = time.monotonic() + random.uniform(0.5, 3.5)
             time.sleep(0.2)
             assert time.monotonic() - began < 240.0 + 30.0 * len(KINDS) * KILLS, "it does not come to its end"
     finally:
