@@ -38,7 +38,7 @@ class Trajectory(HumansNames, TrajectoryTable):
         energy [T, 2]: potential and kinetic energy, J; nan where not recorded.
         contact_state [T, n]: whether each contact point is closed, bool. Recordings of deformable bodies, and of models
             with more than 1000 points, have pairs of geoms here and none of the next three; those of models in which
-            more than 2000 pairs may touch have geoms, closed where they touch anything.
+            more than 20 000 pairs may touch have geoms, closed where they touch anything.
         contact_mode [T, n]: 0 open, 1 sticking, 2 slipping, int8.
         contact_force [T, n, 3]: force on the second geom of each contact point, N, world axes; with `moreau_jean` the
             mean over the last step.

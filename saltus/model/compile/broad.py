@@ -21,7 +21,7 @@ from saltus.model.flex import contacts as flex_contacts
 from saltus.model.layout import DIGIT_BITS
 from saltus.model.tree.particles import uncoupled
 
-MOST_LISTED = 2000  # pairs; in models with more they are found at run time
+MOST_LISTED = 20_000  # pairs; in models with more they are found at run time
 MOST_LISTABLE = 1_000_000  # pairs, where they have to be listed
 MOST_SURFACES = 300  # distinct sets of geoms' contact parameters
 FOUND_PER_GEOM, FOUND_AT_LEAST = 50, 1000  # room for found pairs
