@@ -87,7 +87,8 @@ def shaken(model, seed):
     return qpos
 
 
-def test_many_pairs_are_found_and_few_are_listed():
+def test_many_pairs_are_found_and_few_are_listed(monkeypatch):
+    monkeypatch.setattr(broad, "MOST_LISTED", 2000)
     few, many = saltus.load(heap(20)), saltus.load(heap(80))
     assert "broad" not in few.struct().layout.features
     assert "broad" in many.struct().layout.features
@@ -200,6 +201,7 @@ def test_the_number_of_found_pairs_does_not_depend_on_how_they_lie(always, shape
 
 
 def test_memory_grows_with_the_number_of_bodies(monkeypatch):
+    monkeypatch.setattr(broad, "MOST_LISTED", 2000)
     sizes = []
     for number in (100, 200, 400):
         m = saltus.load(heap(number)).struct()
@@ -217,6 +219,7 @@ def test_more_pairs_than_there_is_room_for_are_an_error(always, monkeypatch):
 
 
 def test_what_needs_a_list_has_one_or_says_that_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(broad, "MOST_LISTED", 2000)
     text = heap(80, geoms=GEOMS[:1], rules="", static='<geom name="floor" type="plane" size="3 3 1"/>')
     model = saltus.load(text)
     assert "broad" in model.struct().layout.features
