@@ -14,7 +14,8 @@ from saltus.contact.broad.bounds import bounds_meet
 from saltus.contact.broad.filters import may_touch
 from saltus.contact.broad.pair_key import pair_key
 from saltus.contact.counts import NFOUND, NLOST
-from saltus.number.components import lane_count, lane_get, value_of
+from saltus.contact.lane_turns import first_to_see, lane_of
+from saltus.number.components import lane_count
 from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel
 
@@ -53,12 +54,6 @@ def cell_of(m, d, i, k, level):
     """The cell of geom k of the grid on a level, in lane i."""
     p, width = d.geom_xpos[m.grid_geom[k]], m.grid_width[level]
     return cell_along(lane_of(p[0], i), width), cell_along(lane_of(p[1], i), width), cell_along(lane_of(p[2], i), width)
-
-
-@kernel(inline=True)
-def lane_of(x, i):
-    """The value in lane i."""
-    return lane_get(value_of(x), i)
 
 
 @kernel(inline=True)
@@ -102,17 +97,6 @@ def compare(m, d, i, k, other):
     meet = bounds_meet(m, d, g1, g2)
     if any_lane(meet) and may_touch(m, g1, g2) and first_to_see(d, meet, i):
         append_pair(m, d, pair_key(m, g1, g2))
-
-
-@kernel(inline=True)
-def first_to_see(d, meet, i):
-    """Whether bounds meet in lane i and in no earlier lane, in whose grid the pair was found already."""
-    zero = 0.0 * d.time
-    seen = where(meet, zero + 1.0, zero)
-    first = lane_of(seen, i) > 0.5
-    for k in range(i):
-        first = first and lane_of(seen, k) < 0.5
-    return first
 
 
 @kernel

@@ -10,8 +10,9 @@ In lanes the list is the union over all of them.
 
 from saltus.contact.flex.broad_phase import around, element_box
 from saltus.contact.flex.narrow_phase import MARGIN, SLACK, elements_close, share_body
+from saltus.contact.lane_turns import first_to_see, lane_of
 from saltus.model.flex.mujoco_contacts import NEIGHBOURS, NEIGHBOURS_AT_LEAST
-from saltus.number.components import lane_count, lane_get, value_of
+from saltus.number.components import lane_count
 from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import dot3, sub3
@@ -90,12 +91,6 @@ def element_boxes(m, d, f, wide):
             d.flexelem_box[e] = (lower[0], lower[1], lower[2], upper[0], upper[1], upper[2])
             _, widest = around(widest, widest, sub3(upper, lower))
     return widest
-
-
-@kernel(inline=True)
-def lane_of(x, i):
-    """The value in lane i."""
-    return lane_get(value_of(x), i)
 
 
 # ---------------------------------------------------------------- the grid of one lane
@@ -196,17 +191,6 @@ def compare_with(m, d, f, i, wide, begin, end, cell):
 def boxes_meet(a, b):
     """Whether, lane by lane, two boxes (lower and upper ends) overlap."""
     return (a[0] <= b[3]) & (b[0] <= a[3]) & (a[1] <= b[4]) & (b[1] <= a[4]) & (a[2] <= b[5]) & (b[2] <= a[5])
-
-
-@kernel(inline=True)
-def first_to_see(d, meet, i):
-    """Whether boxes overlap in lane i and in no earlier lane, whose grid would have listed the pair already."""
-    zero = 0.0 * d.time
-    seen = where(meet, zero + 1.0, zero)
-    first = lane_of(seen, i) > 0.5
-    for k in range(i):
-        first = first and lane_of(seen, k) < 0.5
-    return first
 
 
 @kernel
