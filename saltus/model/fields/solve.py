@@ -53,16 +53,17 @@ SCRATCH = {  # scratch
     **ints("hessian_num", shape=("nv_hessian",)),
     **ints("hessian_col", shape=("nhessian",)),
     **ints("hessian_chain", shape=("nblockmax",)),
-    # worlds of many trees (see `saltus.solve.soft.tree_pairs`): first pair of each upper tree, and one past the last;
-    # lower tree of each pair and address of its block; of each block of rows: its pair, how many of its degrees of
-    # freedom are of the lower tree, its trees; counts and orders for sorting; what has changed since the last assembly
+    # worlds of many trees (see `saltus.solve.soft.trees.tree_pairs`): first pair of each upper tree, and one past
+    # the last; lower tree of each pair and address of its block; of each block of rows: its pair, how many of its
+    # degrees of freedom are of the lower tree, its trees; counts and orders for sorting; what has changed since the
+    # last assembly
     **ints("near_adr", "near_count", shape=("nsolvertree_end",)),
     **ints("near_tree", "near_place", "pair_fresh", shape=("ntreepair",)),
     **ints("tree_fresh", shape=("nsolvertree",)),
     **ints("block_pair", "block_split", shape=("nblock_trees",)),
     **ints("block_trees", "block_order", shape=("nblock_trees", 2)),
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
-    # factors (see `saltus.solve.soft.block_factor`)
+    # factors (see `saltus.solve.soft.trees.block_factor`)
     **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),
     **reals("pair_hessian", "pair_factor", shape=("npairblock",)),
     **reals("block_scratch", shape=("nlargestblock",)),

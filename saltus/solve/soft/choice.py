@@ -9,9 +9,9 @@ from saltus.number.kernels import kernel
 from saltus.solve.soft.cg import cg
 from saltus.solve.soft.dual import unfold_forces
 from saltus.solve.soft.newton import newton
-from saltus.solve.soft.newton_by_trees import newton_by_trees
 from saltus.solve.soft.noslip import noslip
 from saltus.solve.soft.pgs import pgs
+from saltus.solve.soft.trees.newton_by_trees import newton_by_trees
 
 
 @kernel

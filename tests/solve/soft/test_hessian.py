@@ -11,9 +11,10 @@ the condition of H where it is solved with: below 1e7 here, 1e-9.
 import numpy as np
 import pytest
 from helpers.constraints import complete, near
+from helpers.hessians import blocks_of, hessian_by_differences
 
 import saltus
-from saltus.contact.counts import NBLOCK, NFILL, NPATTERN, NROW
+from saltus.contact.counts import NBLOCK, NFILL, NPATTERN
 from saltus.contact.rows.cost import row_forces
 from saltus.number.kernels import Entry
 from saltus.solve.soft.hessian import factor_hessian, hessian, solve_hessian
@@ -77,15 +78,6 @@ def eliminated(pattern):
     return filled
 
 
-def blocks_of(m, d):
-    """(first row, rows, degrees of freedom, Jacobian) of each block."""
-    lists = np.concatenate([m.chain_dof, d.found_dof])  # of the model, and of pairs found at run time
-    for b in range(d.count[NBLOCK]):
-        adr, num, dim = d.block_dofs[b], d.block_num[b], d.block_dim[b]
-        J = d.row_J[d.block_J[b] :][: num * dim].reshape(num, dim).T
-        yield d.block_row[b], dim, lists[adr : adr + num], J
-
-
 TIPS = '<equality><weld body1="l0_11" body2="l1_24"/><connect body1="l2_29" body2="l0_5" anchor=".1 0 0"/></equality>'
 CASES = {
     "free of coupling": branches([3, 2, 3]),
@@ -100,21 +92,9 @@ CASES = {
 def test_its_entries(case):
     """M + Jᵀ W J, with W by central differences of the forces: pieces of the cost are quadratic, or cones."""
     sim, m, d = prepared(CASES[case])
-    nv, residual = m.nv, d.row_residual[: d.count[NROW]].copy()
+    nv = m.nv
     assert d.count[NBLOCK] > 5
-    wanted = sim.full_M()
-    step = 1e-6 * np.maximum(1, np.abs(residual))
-    for first, dim, dofs, J in blocks_of(m, d):
-        W = np.zeros((dim, dim))
-        for k in range(dim):
-            sides = []
-            for sign in (1, -1):
-                d.row_residual[first + k] = residual[first + k] + sign * step[first + k]
-                FORCES(m, d)
-                sides.append(d.row_force[first : first + dim].copy())
-            d.row_residual[first + k] = residual[first + k]
-            W[:, k] = (sides[1] - sides[0]) / (2 * step[first + k])
-        wanted[np.ix_(dofs, dofs)] += J.T @ W @ J
+    wanted = hessian_by_differences(sim, m, d, FORCES)
     ASSEMBLE(m, d)
     found = lower(nv, np.where(filled_places(nv, d), d.hessian, 0.0))
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())

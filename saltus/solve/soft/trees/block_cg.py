@@ -1,6 +1,6 @@
 """Newton's direction of many trees: H s = -g by conjugate gradients with an incomplete block factorisation.
 
-With K, E and G of `saltus.solve.soft.block_factor`, and s = Gᵀ K⁻ᵀ y, the preconditioned system is
+With K, E and G of `saltus.solve.soft.trees.block_factor`, and s = Gᵀ K⁻ᵀ y, the preconditioned system is
 
     A y = K⁻¹ G (-g),    A p = t + K⁻¹ (p + E t),    t = K⁻ᵀ p,
 
@@ -55,6 +55,7 @@ def iterate_direction(m, d, live, square, bound):
     """Conjugate gradients until the square of the residual is at its `bound` in all lanes that are live.
 
     Then solve_search ← s. After `MOST` iterations it is as good as it has become: a direction of descent in any case.
+    Returns the lanes that are not at their bound.
     """
     for _ in range(MOST):
         live = live & (square > bound)
@@ -71,6 +72,7 @@ def iterate_direction(m, d, live, square, bound):
             scale_solution(m, d, b, 6)
         else:
             scale_solution(m, d, b, m.tree_dofnum[b])
+    return live & (square > bound)
 
 
 @kernel(inline=True)

@@ -9,8 +9,6 @@ SIAM J. Sci. Comput. 17 (1996), choice 2). A lane ends with a direction that is 
 from saltus.contact.counts import NITER
 from saltus.number.functions import any_lane, clip, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.block_cg import begin_direction, iterate_direction
-from saltus.solve.soft.block_factor import factor_blocks
 from saltus.solve.soft.line_search import line_search
 from saltus.solve.soft.newton import (
     along_search,
@@ -21,8 +19,10 @@ from saltus.solve.soft.newton import (
     is_rough,
     step,
 )
-from saltus.solve.soft.tree_blocks import assemble_blocks
-from saltus.solve.soft.tree_pairs import tree_pairs
+from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
+from saltus.solve.soft.trees.block_factor import factor_blocks
+from saltus.solve.soft.trees.tree_blocks import assemble_blocks
+from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
 
@@ -55,12 +55,12 @@ def newton_by_trees(m, d):
         square = begin_direction(m, d)
         part = forcing(m, d, square, before, lost)
         before = square
-        iterate_direction(m, d, live, square, part * part * square)
+        short = iterate_direction(m, d, live, square, part * part * square)
         # exact line search along it
         slope = along_search(m, d)
         promising = (-0.5 * m.opt_scale * slope >= m.opt_tolerance) & (-slope > lost)
         step(m, d, line_search(m, d, live, slope))
-        coarse = part > FINE
+        coarse = (part > FINE) | short
         live = live & (promising | coarse)
     else:
         size, noise = gradient(m, d)

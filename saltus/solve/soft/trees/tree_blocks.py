@@ -1,9 +1,9 @@
 """The Hessian M + Jᵀ W J of many trees as dense blocks: one for each tree, one for each pair that rows couple.
 
 tree_hessian holds the blocks of trees, n x n. pair_hessian holds the coupling of each pair of
-`saltus.solve.soft.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as long as the upper tree
-has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of freedom a body have
-code of their own.
+`saltus.solve.soft.trees.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as long as the
+upper tree has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of freedom a
+body have code of their own.
 
 From one iteration to the next few rows change their state: only trees and pairs that these act on are assembled anew.
 """

@@ -12,11 +12,12 @@ from helpers.constraints import reachable
 from helpers.many_trees import dense, dense_hessian, world
 
 import saltus
-from saltus.number.kernels import Entry
-from saltus.solve.soft.block_cg import begin_direction, iterate_direction
-from saltus.solve.soft.block_factor import LARGEST, factor_blocks
-from saltus.solve.soft.tree_blocks import assemble_blocks
-from saltus.solve.soft.tree_pairs import tree_pairs
+from saltus.number.kernels import Entry, interpret
+from saltus.solve.soft.trees import block_cg
+from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
+from saltus.solve.soft.trees.block_factor import LARGEST, factor_blocks
+from saltus.solve.soft.trees.tree_blocks import assemble_blocks
+from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
@@ -121,3 +122,16 @@ def test_where_elimination_would_lose_definiteness():
     assert LARGEST > 1.0 / 0.19  # the one below is kept
     assert d.tree_factor[m.tree_blockadr[trio[1]]] == pytest.approx(0.19**-0.5)
     assert_direction(m, d, H)
+
+
+def test_a_direction_that_is_not_reached_is_said(monkeypatch):
+    """Two iterations do not bring the residual of a heap down by 1e-6, as many as there are freedoms do."""
+    _, m, d = prepared()
+    FACTOR(m, d)
+    short = []
+    for most in (2, m.nv):
+        monkeypatch.setattr(block_cg, "MOST", most)
+        d.solve_gradient[:] = np.random.default_rng(0).normal(size=m.nv)
+        square = interpret(begin_direction)(m, d)
+        short.append(bool(interpret(iterate_direction)(m, d, True, square, 1e-12 * square)))
+    assert short == [True, False]

@@ -8,15 +8,15 @@ second assembly of everything, to the bit.
 import numpy as np
 import pytest
 from helpers.constraints import reachable
+from helpers.hessians import blocks_of, hessian_by_differences
 from helpers.many_trees import dense_hessian, world
 
 import saltus
-from saltus.contact.counts import NBLOCK, NROW
-from saltus.contact.rows.blocks import chained_dof
+from saltus.contact.counts import NROW
 from saltus.contact.rows.cost import row_forces
 from saltus.number.kernels import Entry
-from saltus.solve.soft.tree_blocks import assemble_blocks
-from saltus.solve.soft.tree_pairs import tree_pairs
+from saltus.solve.soft.trees.tree_blocks import assemble_blocks
+from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
@@ -38,33 +38,12 @@ def prepared(cone):
     return sim, sim.engine.m, sim.engine.d
 
 
-def blocks_of(m, d):
-    """(first row, rows, degrees of freedom, Jacobian) of each block."""
-    for b in range(d.count[NBLOCK]):
-        num, dim = d.block_num[b], d.block_dim[b]
-        J = d.row_J[d.block_J[b] :][: num * dim].reshape(num, dim).T
-        dofs = [chained_dof.py_func(m, d, d.block_dofs[b] + c) for c in range(num)]
-        yield d.block_row[b], dim, np.array(dofs), J
-
-
 @pytest.mark.parametrize("cone", CONES)
 def test_its_entries(cone):
     """In a heap with equalities between trees, limits, dry friction, tendons and one to six friction dimensions."""
     sim, m, d = prepared(cone)
-    residual, wanted = d.row_residual[: d.count[NROW]].copy(), sim.full_M()
-    step, seen = 1e-6 * np.maximum(1, np.abs(residual)), set()
-    for first, dim, dofs, J in blocks_of(m, d):
-        W = np.zeros((dim, dim))
-        for k in range(dim):
-            sides = []
-            for sign in (1, -1):
-                d.row_residual[first + k] = residual[first + k] + sign * step[first + k]
-                FORCES(m, d)
-                sides.append(d.row_force[first : first + dim].copy())
-            d.row_residual[first + k] = residual[first + k]
-            W[:, k] = (sides[1] - sides[0]) / (2 * step[first + k])
-        wanted[np.ix_(dofs, dofs)] += J.T @ W @ J
-        seen.add((dim, len({int(t) for t in m.tree_of_dof[dofs]})))
+    wanted = hessian_by_differences(sim, m, d, FORCES)
+    seen = {(dim, len({int(t) for t in m.tree_of_dof[dofs]})) for _, dim, dofs, _ in blocks_of(m, d)}
     assert {(1, 1), (1, 2), (3, 1), (3, 2), (4, 1), (6, 1), (6, 2)} <= seen
     ASSEMBLE(m, d, 1)
     np.testing.assert_allclose(dense_hessian(m, d), wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())

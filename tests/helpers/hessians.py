@@ -1,0 +1,32 @@
+"""The Hessian of a Data by differences of its forces, for tests of the ways in which it is assembled."""
+
+import numpy as np
+
+from saltus.contact.counts import NBLOCK, NROW
+
+
+def blocks_of(m, d):
+    """(first row, rows, degrees of freedom, Jacobian) of each block."""
+    lists = np.concatenate([m.chain_dof, d.found_dof])  # of the model, and of pairs found at run time
+    for b in range(d.count[NBLOCK]):
+        adr, num, dim = d.block_dofs[b], d.block_num[b], d.block_dim[b]
+        J = d.row_J[d.block_J[b] :][: num * dim].reshape(num, dim).T
+        yield d.block_row[b], dim, lists[adr : adr + num], J
+
+
+def hessian_by_differences(sim, m, d, forces):
+    """M + Jᵀ W J, with W by central differences of the forces that the entry `forces` finds from row_residual."""
+    residual, wanted = d.row_residual[: d.count[NROW]].copy(), sim.full_M()
+    step = 1e-6 * np.maximum(1, np.abs(residual))
+    for first, dim, dofs, J in blocks_of(m, d):
+        W = np.zeros((dim, dim))
+        for k in range(dim):
+            sides = []
+            for sign in (1, -1):
+                d.row_residual[first + k] = residual[first + k] + sign * step[first + k]
+                forces(m, d)
+                sides.append(d.row_force[first : first + dim].copy())
+            d.row_residual[first + k] = residual[first + k]
+            W[:, k] = (sides[1] - sides[0]) / (2 * step[first + k])
+        wanted[np.ix_(dofs, dofs)] += J.T @ W @ J
+    return wanted
