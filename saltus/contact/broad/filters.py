@@ -13,7 +13,7 @@ def may_touch(m, g1, g2):
     if (one | other) == 0:
         return False
     b1, b2 = m.geom_bodyid[g1], m.geom_bodyid[g2]
-    weld1, weld2 = m.broad_weld[b1], m.broad_weld[b2]
+    weld1, weld2 = m.body_weldid[b1], m.body_weldid[b2]
     if weld1 == weld2 or m.broad_parent[weld1] == weld2 or m.broad_parent[weld2] == weld1:
         return False
     return not excluded(m, b1, b2)

@@ -178,7 +178,7 @@ def _filters(m, f: Filters) -> dict[str, Any]:
     number = np.bincount(f.excluded[:, 0], minlength=m.nbody)
     return {
         **{"broad_contype": f.contype, "broad_conaffinity": f.conaffinity},
-        **{"broad_weld": f.weld, "broad_parent": f.parent, "broad_firstgeom": m.body_geomadr},
+        **{"broad_parent": f.parent, "broad_firstgeom": m.body_geomadr},
         **{"exclude_adr": np.cumsum(number) - number, "exclude_num": number, "exclude_body": f.excluded[:, 1]},
     }
 

@@ -17,9 +17,9 @@ MODEL = {  # fixed
     # law of two sets of contact parameters, the first geom's times their number plus the second's
     **ints("nsurface"),
     **ints("broad_law", shape=("nsurfacepair",)),
-    # bodies: what they are welded to, what that moves relative to (-1 where the two may touch), first geom, last degree
-    # of freedom that moves them (-1 for none), inverse inertia (1/kg); bodies excluded with each, of higher number
-    **ints("broad_weld", "broad_parent", "broad_firstgeom", "broad_lastdof", shape=("nbroadbody",)),
+    # bodies: what those welded to them move relative to (-1 where the two may touch), first geom, last degree of
+    # freedom that moves them (-1 for none), inverse inertia (1/kg); bodies excluded with each, of higher number
+    **ints("broad_parent", "broad_firstgeom", "broad_lastdof", shape=("nbroadbody",)),
     **reals("broad_invweight", shape=("nbroadbody",)),
     **ints("exclude_adr", "exclude_num", shape=("nbroadbody",)),
     **ints("exclude_body", shape=("nexclude",)),

@@ -23,7 +23,6 @@ MODEL = {  # fixed
     **ints("sensor_taxeladr", "sensor_taxelnum", shape=("nsensor",)),
     **reals("taxel_pos", shape=("ntaxel", 3)),
     **reals("taxel_tangents", shape=("ntaxel", 6)),
-    **ints("body_weldid", shape=("nbody",)),
     # cameras: cam_focal (pixels) of projections; cam_lens: of rays (pixels, or pixels per m), and their centre
     **ints("ncam"),
     **ints("cam_mode", "cam_bodyid", "cam_targetbodyid", "cam_projection", shape=("ncam",)),

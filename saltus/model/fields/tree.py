@@ -13,7 +13,7 @@ MODEL = {  # fixed
     **ints("keep_bodies"),
     # bodies
     **ints(
-        *["body_parentid", "body_rootid", "body_jntadr", "body_jntnum", "body_dofadr", "body_dofnum"],
+        *["body_parentid", "body_rootid", "body_weldid", "body_jntadr", "body_jntnum", "body_dofadr", "body_dofnum"],
         shape=("nbody",),
     ),
     # bodies visited by loops over the tree, the world first, and particles (see `saltus.model.tree.particles`)
