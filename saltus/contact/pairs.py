@@ -56,7 +56,7 @@ def pair_moves(m, d, c):
 
 
 class Sides(NamedTuple):
-    """What touches in each contact [ncon]: geoms, -1 for deformable bodies; these, -1 for geoms; the law of contact."""
+    """What touches in each contact [ncon]: geoms, or -1; deformable bodies, or -1; and the law of contact."""
 
     geom1: NDArray[np.int64]
     geom2: NDArray[np.int64]
