@@ -167,7 +167,7 @@ def test_ctrl_c(tmp_path):
         "import signal, saltus\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored where tests run in the background
         f"model = '''{SPRING}'''\n"
-        "table = saltus.sweep(model, {'opt.timestep': [0.01, 1e-7, 2e-7]}, 'qpos[x].final', 10.0,"
+        "table = saltus.sweep(model, {'opt.timestep': [0.01, 1e-8, 2e-8]}, 'qpos[x].final', 10.0,"
         f" sample=1.0, workers=2, save={str(kept)!r})\n"
         "print(table.status)\n"
     )
