@@ -10,6 +10,7 @@ functions (see `saltus.contact.mujoco.collision`).
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.collide_flex import collide_flex
+from saltus.contact.contact_list import join_contacts
 from saltus.contact.counts import NCON, NFOUND
 from saltus.contact.flex.broad_phase import flex_boxes
 from saltus.contact.flex.contact_reduction import keep_few
@@ -23,6 +24,7 @@ from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule,
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, pair_kind
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
+from saltus.number.team import COLLIDE, begin, finish, report, share
 from saltus.spatial.vectors import add3, matrix_times_matrix, matrix_times_vector
 
 
@@ -73,12 +75,24 @@ def collide(m, d):
 def collide_found(m, d):
     """The same for pairs of geoms that are found here, because there are too many to list."""
     find_pairs(m, d)
-    n = 0
-    for c in range(d.count[NFOUND]):
+    begin(m, d, COLLIDE, d.count[NFOUND])
+    d.count[NCON] = collide_part(m, d, d.count[NFOUND])
+    finish(m, d)
+    join_contacts(m, d)
+
+
+@only_with("broad")
+@kernel
+def collide_part(m, d, pairs):
+    """Contacts of this thread's part of the found pairs, in its part of the list; returns how many places are taken."""
+    first, last = share(m, d, pairs)
+    n = d.contact_first
+    for c in range(first, last):
         reach = m.law_reach[pair_law(m, d, c)]
         if near(m, d, pair_geom1(m, d, c), pair_geom2(m, d, c), reach):
             n = collide_pair(m, d, n, c, reach)
-    d.count[NCON] = n
+    report(m, d, n)
+    return n
 
 
 @kernel

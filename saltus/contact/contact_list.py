@@ -1,9 +1,10 @@
 """The contact list of a Data: appending contacts and constructing contact frames."""
 
-from saltus.contact.counts import NLOST
+from saltus.contact.counts import NCON, NLOST
 from saltus.number.components import epsilon_of, zero_like
 from saltus.number.functions import any_lane, sqrt, where
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
+from saltus.number.team import reported
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, where3
 
 
@@ -18,7 +19,7 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
     if not any_lane(dist <= reach):
         return n
     # list full: the contact is lost
-    if n == m.nconmax:
+    if n == d.contact_end:
         d.count[NLOST] = d.count[NLOST] + 1
         return n
     # pair, signed distance and position
@@ -40,6 +41,24 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
         second[2],
     )
     return n + 1
+
+
+@only_with("threads")
+@kernel
+def join_contacts(m, d):
+    """Close the gaps between the parts of the list that threads have filled, in their order."""
+    n = d.count[NCON]
+    for part in range(1, d.parts):
+        for k in range(part * m.nconmax, reported(m, d, part)):
+            if n == m.nconmax:
+                d.count[NLOST] = d.count[NLOST] + 1
+                break
+            d.contact_collision[n] = d.contact_collision[k]
+            d.contact_dist[n] = d.contact_dist[k]
+            d.contact_pos[n] = d.contact_pos[k]
+            d.contact_frame[n] = d.contact_frame[k]
+            n += 1
+    d.count[NCON] = n
 
 
 @kernel(inline=True)

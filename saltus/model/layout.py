@@ -22,6 +22,7 @@ from saltus.model.fields import (
     solve,
     stepping,
     tendon,
+    threads,
     tree,
 )
 from saltus.number.structs import Layout
@@ -50,7 +51,7 @@ _COMPUTED = (
     ),
     *(fluid.VELOCITY, rows.VELOCITY, sense.VELOCITY),
     *(tree.SCRATCH, solve.SCRATCH, cone.FIELDS, cone.SCRATCH, impact.IMPACT_FIELDS),
-    *(event.SCRATCH, stepping.SCRATCH, integrate.SCRATCH),
+    *(event.SCRATCH, stepping.SCRATCH, integrate.SCRATCH, threads.DATA),
 )
 DATA = Layout("Data", {name: field for fields in (*_STATE, *_COMPUTED) for name, field in fields.items()})
 
@@ -144,4 +145,8 @@ def data_sizes(
         nv_pcg=nv if pcg is True or (pcg and model_sizes["nflexvert"]) else 0,
         nflexedge_pcg=model_sizes["nflexedge"] if pcg else 0,
         nflexvert_pcg=model_sizes["nflexvert"] if pcg else 0,
+        parts=1,
+        nteam=0,
+        contact_end=model_sizes["nconmax"],
+        found_end=model_sizes["nfound"],
     )

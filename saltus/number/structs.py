@@ -5,6 +5,7 @@ one kind and one of integers, whose head holds the integer scalars and the offse
 of it, see `saltus.number.struct_types`.
 """
 
+import copy
 import hashlib
 import math
 from collections import namedtuple
@@ -149,6 +150,36 @@ class Struct:
         """Another Struct with the same values in memory of its own."""
         other = Struct(self.layout, self.sizes, self.kind)
         other.real[...], other.ints[...] = self.real, self.ints
+        return other
+
+    def sharing(self, own, values):
+        """Another Struct that sees the same memory, but for its own fields of some names and values of some integers.
+
+        Kernels find fields by offsets from the buffers' starts; those of shared integers lead out of its own buffer.
+        """
+        other = copy.copy(self)
+        head = len(self.layout.fields)
+        other.views = dict(self.views)
+        whole = [name for name in own if self.layout.fields[name].kind == "int"]
+        other.ints = np.zeros(head + sum(self.views[name].size for name in whole), np.int64)
+        other.ints[:head] = self.ints[:head]
+        away = (self.ints.ctypes.data - other.ints.ctypes.data) // self.ints.itemsize
+        at, other.owned = head, []
+        for name, field in self.layout.fields.items():
+            slot = self.layout.slot[name]
+            if name in whole:
+                size = self.views[name].size
+                other.views[name] = other.ints[at : at + size].reshape(self.views[name].shape)
+                other.ints[slot], at = at, at + size
+            elif name in own:
+                view = aligned_zeros(self.views[name].shape, self.real.dtype)
+                other.views[name] = view
+                other.owned.append(view)
+                other.ints[slot] = (view.ctypes.data - self.real.ctypes.data) // self.real.strides[0]
+            elif field.kind == "int" and field.shape:
+                other.ints[slot] += away
+        for name, value in values.items():
+            other.ints[self.layout.slot[name]] = value
         return other
 
     def __copy__(self):

@@ -75,14 +75,13 @@ class Simulation(StateAttributes):
         dynamics: Dynamics | None = None,
         events: Sequence[Event] = (),
         actuation_states: int | Sequence[float] | None = None,
+        threads: int = 1,
     ):
         self._turn = Turn("Simulation")
-        self.engine = Engine(
-            model, integrator, contact, timestep, tolerance, control, dynamics, events, actuation_states
-        )
-        self._made = dict(
-            timestep=self.timestep, control=control, dynamics=dynamics, events=events, actuation_states=actuation_states
-        )
+        more = dict(control=control, dynamics=dynamics, events=events, actuation_states=actuation_states)
+        threads = whole_number("threads", threads, 1)
+        self.engine = Engine(model, integrator, contact, timestep, tolerance, **more, threads=threads)
+        self._made = dict(timestep=self.timestep, **more, threads=threads)
         self.data = Data(self.engine, self._refresh, self._turn)
         self._made_attributes = frozenset({*vars(self), "_made_attributes"})
 

@@ -20,11 +20,12 @@ def find_pairs(m, d):
     Reads geom_xpos, geom_xmat. Writes count[NFOUND], found_geom1, found_geom2 (the lower type first), found_kind,
     found_law, and the keys by which they are sorted.
     """
-    d.count[NFOUND] = 0
+    d.found_count[0] = 0
     bound_geoms(m, d)
     pairs_of_planes(m, d)
     pairs_of_grid(m, d)
     named_pairs(m, d)
+    d.count[NFOUND] = d.found_count[0]
     sort_keys(m, d)
     describe_pairs(m, d)
 

@@ -13,11 +13,13 @@ found by hashing. Each lane has a grid in turn.
 from saltus.contact.broad.bounds import bounds_meet
 from saltus.contact.broad.filters import may_touch
 from saltus.contact.broad.pair_key import pair_key
-from saltus.contact.counts import NFOUND, NLOST
+from saltus.contact.counts import NLOST
 from saltus.contact.lane_turns import first_to_see, lane_of
 from saltus.number.components import lane_count
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
+from saltus.number.team import FIND_PAIRS, begin, finish, report, reported, share
 
 FARTHEST = 1e9  # number of a cell; those beyond count as this one
 
@@ -30,9 +32,23 @@ def pairs_of_grid(m, d):
     """
     for i in range(lane_count(d.time)):
         fill_grid(m, d, i)
-        for k in range(m.ngrid):
-            for level in range(m.grid_level[k], m.ngridlevel):
-                compare_around(m, d, i, k, level)
+        begin(m, d, FIND_PAIRS, m.ngrid)
+        compare_part(m, d, i, m.ngrid)
+        finish(m, d)
+        join_pairs(m, d)
+
+
+@only_with("broad")
+@kernel
+def compare_part(m, d, i, geoms):
+    """Compare this thread's part of the geoms of the grid with those around them in lane i."""
+    if has(m, "threads") and d.part > 0:
+        d.found_count[0] = d.part * m.nfound
+    first, last = share(m, d, geoms)
+    for k in range(first, last):
+        for level in range(m.grid_level[k], m.ngridlevel):
+            compare_around(m, d, i, k, level)
+    report(m, d, d.found_count[0])
 
 
 @kernel
@@ -102,9 +118,24 @@ def compare(m, d, i, k, other):
 @kernel
 def append_pair(m, d, key):
     """Append a pair; without room it is counted as lost."""
-    n = d.count[NFOUND]
-    if n == m.nfound:
+    n = d.found_count[0]
+    if n == d.found_end:
         d.count[NLOST] = d.count[NLOST] + 1
         return
     d.found_key[n] = key
-    d.count[NFOUND] = n + 1
+    d.found_count[0] = n + 1
+
+
+@only_with("threads")
+@kernel
+def join_pairs(m, d):
+    """Close the gaps between the parts of the list of pairs that threads have filled."""
+    n = d.found_count[0]
+    for part in range(1, d.parts):
+        for k in range(part * m.nfound, reported(m, d, part)):
+            if n == m.nfound:
+                d.count[NLOST] = d.count[NLOST] + 1
+                break
+            d.found_key[n] = d.found_key[k]
+            n += 1
+    d.found_count[0] = n

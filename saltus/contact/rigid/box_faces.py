@@ -140,7 +140,7 @@ def keep(m, d, n, reach, count, found, point, radius2):
     Returns the new count. Places are counted lane by lane.
     """
     zero = 0.0 * count
-    room = min(PLACES, m.nconmax - n)
+    room = min(PLACES, d.contact_end - n)
     fresh = where(found & (point[2] <= reach), zero + 1.0, zero)
     q = 0
     # a corner found twice counts once

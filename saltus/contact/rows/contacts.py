@@ -11,6 +11,7 @@ from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
+from saltus.number.team import WRITE_ROWS, begin, finish, share
 from saltus.spatial.motions import dot6, unit_wrench
 from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
 
@@ -22,39 +23,70 @@ def contact_rows(m, d):
 
     Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
     """
-    for k in range(d.count[NCON]):
-        c = d.contact_collision[k]
-        law = pair_law(m, d, c)
-        r = d.contact_dist[k] - m.law_margin[law]
-        active = r < 0.0
-        d.contact_block[k] = -1
-        if any_lane(active):
-            dim = m.law_dim[law]
-            kind = UNILATERAL if dim == 1 else CONE if m.opt_cone == CONE_ELLIPTIC else PYRAMID
-            b = contact_block(m, d, kind, dim, law, k, active)
-            d.contact_block[k] = b
-            contact_jacobian(m, d, k, b, dim)
-            contact_velocity(m, d, k, b, dim)
-            weights_and_references(m, d, b, kind, r, active, contact_inverse(m, d, k))
-        tether(m, d, k, law, r)
+    if has(m, "threads"):
+        for k in range(d.count[NCON]):
+            open_rows(m, d, k)
+        begin(m, d, WRITE_ROWS, d.count[NCON])
+        write_part(m, d, d.count[NCON])
+        finish(m, d)
+    else:
+        for k in range(d.count[NCON]):
+            open_rows(m, d, k)
+            write_rows(m, d, k)
     add_adhesion(m, d)
 
 
-@only_with("adhesive")
+@only_with("threads")
 @kernel
-def tether(m, d, k, law, r):
-    """The row of contact k, which sticks, in the lanes in which it is in the gap; r (m): distance less the margin.
+def write_part(m, d, contacts):
+    """Write the rows of this thread's part of the contacts."""
+    first, last = share(m, d, contacts)
+    for k in range(first, last):
+        write_rows(m, d, k)
 
-    Writes contact_tether (-1 for none).
-    """
-    d.contact_tether[k] = -1
-    apart = (r >= 0.0) & within_reach(m, d, k)
-    if m.law_adhesion[law] != 0.0 and any_lane(apart):
-        b = contact_block(m, d, UNILATERAL, 1, law, k, apart)
-        d.contact_tether[k] = b
-        contact_jacobian(m, d, k, b, 1)
-        contact_velocity(m, d, k, b, 1)
-        weights_and_references(m, d, b, UNILATERAL, r, apart, contact_inverse(m, d, k))
+
+@kernel
+def open_rows(m, d, k):
+    """Blocks for the rows of contact k: contact_block, contact_tether (-1 for none)."""
+    law, r = law_and_overlap(m, d, k)
+    active = r < 0.0
+    d.contact_block[k] = -1
+    if any_lane(active):
+        dim = m.law_dim[law]
+        kind = UNILATERAL if dim == 1 else CONE if m.opt_cone == CONE_ELLIPTIC else PYRAMID
+        d.contact_block[k] = contact_block(m, d, kind, dim, law, k, active)
+    if has(m, "adhesive"):
+        d.contact_tether[k] = -1
+        apart = (r >= 0.0) & within_reach(m, d, k)
+        if m.law_adhesion[law] != 0.0 and any_lane(apart):
+            d.contact_tether[k] = contact_block(m, d, UNILATERAL, 1, law, k, apart)
+
+
+@kernel
+def write_rows(m, d, k):
+    """The rows of contact k: where it is within its margin, and where it sticks and is in the gap."""
+    _, r = law_and_overlap(m, d, k)
+    if d.contact_block[k] >= 0:
+        write_block(m, d, k, d.contact_block[k], r, r < 0.0)
+    if has(m, "adhesive"):
+        if d.contact_tether[k] >= 0:
+            write_block(m, d, k, d.contact_tether[k], r, (r >= 0.0) & within_reach(m, d, k))
+
+
+@kernel(inline=True)
+def law_and_overlap(m, d, k):
+    """The law of contact k, and its distance less the margin (m)."""
+    law = pair_law(m, d, d.contact_collision[k])
+    return law, d.contact_dist[k] - m.law_margin[law]
+
+
+@kernel
+def write_block(m, d, k, b, r, active):
+    """Jacobian, velocities, weights and references of block b of contact k."""
+    dim = d.block_dim[b]
+    contact_jacobian(m, d, k, b, dim)
+    contact_velocity(m, d, k, b, dim)
+    weights_and_references(m, d, b, d.block_kind[b], r, active, contact_inverse(m, d, k))
 
 
 @kernel

@@ -38,6 +38,7 @@ MODEL = {  # fixed
 
 POSITION = {  # of this position
     # found pairs in the order of the list: key, geoms (the lower type first), kind, law
+    **ints("found_count", shape=(1,)),  # how many there are before they are sorted
     **ints("found_key", "found_geom1", "found_geom2", "found_kind", "found_law", shape=("nfound",)),
     # degrees of freedom that move their contacts, as lists; which side they move (1 the second, -1 the first)
     **ints("found_dof", "found_sign", shape=("nfounddof",)),

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from saltus.simulate.engine.lanes import FIELDS, REMEMBERED, Lanes
 from saltus.simulate.engine.located_events import EventReader
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.stepped_events import StepEventReader
+from saltus.simulate.engine.team import SHARED_BY, Team, room
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
@@ -62,6 +63,7 @@ class Engine:
         dynamics: Dynamics | None,
         events: Sequence[Event],
         actuation_states: int | Sequence[float] | None,
+        threads: int = 1,
     ):
         check_control(control)
         self.model: Model = load(model)
@@ -83,6 +85,7 @@ class Engine:
         self.steps_over_events = self.hard is not None and not self.hard.event
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
+        self.threads = threads if self.model.struct().layout.features & {*SHARED_BY} else 1
         self._allocate(control)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
@@ -98,7 +101,8 @@ class Engine:
         laws = UserLaws(hard=self.hard, touch=self._touch)
         self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
         stepped = event_driven(self.integrator) if self.locates_events else self.integrator
-        self.d = Struct(DATA, stepped.data_sizes(self.m.sizes, **_room(self.model, control)))
+        sizes = stepped.data_sizes(self.m.sizes, **_room(self.model, control))
+        self.d = Struct(DATA, room(sizes, self.threads) if self.threads > 1 else sizes)
         self.d.fill("timestep", self.timestep)
         attach(self.model, self.d)
         if "sensor_delay" in self.m.layout.features:
@@ -109,6 +113,7 @@ class Engine:
         self.qfrc_applied, self.xfrc_applied = views["qfrc_applied"], views["xfrc_applied"]
         self.mocap_pos, self.mocap_quat = views["mocap_pos"], views["mocap_quat"]
         self.actuation_state, self.control_prm = views["actuation_state"], views["control_prm"]
+        self.team = Team(self.model, self.m, self.d) if self.threads > 1 else None
         self.loop = loops.advance(stepped)
         self._method = step_word(self.integrator) if self.locates_events else ""
         self._motion = self.rows_of("qpos", "qvel")
@@ -130,7 +135,7 @@ class Engine:
         self.control = control
         self.laws = user_laws(self.model, control, self.equations)._replace(hard=self.hard, touch=self._touch)
         self.m = self.model.struct(timestep=self.law_timestep, laws=self.laws)
-        words = {self.user_events.feature_key, self._method} - {""}
+        words = {self.user_events.feature_key, self._method, "threads" if self.team else ""} - {""}
         self.step_m = copy.copy(self.m)
         self.step_m.layout = model_layout(self.m.layout.features | words)
         if control is not None:
@@ -220,7 +225,8 @@ class Engine:
             return self._advance_in_lanes(self.lanes, n, h)
         if self.event_reader is not None:
             return self._advance_logging(n, h)
-        return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
+        with self.team.helping(self.step_m) if self.team else nullcontext():
+            return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
 
     def _advance_in_lanes(self, lanes: Lanes, n: int, h: float) -> tuple[int, int]:
         """The same by the compiled loop of batches: a state in lanes of its own, with a batch's bits."""

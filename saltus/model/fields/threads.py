@@ -1,0 +1,15 @@
+"""Threads that share the work of one step (see `saltus.number.team`)."""
+
+from saltus.number.structs import ints
+
+DATA = {
+    # this thread's part, number of parts; address of the system's function that lets other threads run
+    **ints("part", "parts", "team_yield"),
+    # this part's places in the lists of contacts and of found pairs: the first, and one past the last
+    **ints("contact_first", "contact_end", "found_end"),
+    **ints("team", shape=("nteam",)),
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {"DATA": ("contact", "solve")}
+WRITTEN_BY = {"DATA": ("contact", "solve")}

@@ -1,0 +1,66 @@
+"""Numbers that several threads read and write: loads, stores and counting that other threads see in order."""
+
+import platform
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+INT64, INT32, VOID = ir.IntType(64), ir.IntType(32), ir.VoidType()
+_X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
+
+
+@intrinsic
+def load_acquire(typingctx, field, place):
+    """field[place]; whatever another thread wrote before it stored this number is seen after the load."""
+
+    def codegen(context, builder, sig, args):
+        return builder.load_atomic(builder.gep(args[0], [args[1]]), "acquire", 8)
+
+    return types.int64(field, types.int64), codegen
+
+
+@intrinsic
+def store_release(typingctx, field, place, value):
+    """field[place] ← value, once all that this thread wrote before can be seen."""
+
+    def codegen(context, builder, sig, args):
+        builder.store_atomic(args[2], builder.gep(args[0], [args[1]]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.none(field, types.int64, types.int64), codegen
+
+
+@intrinsic
+def count_up(typingctx, field, place):
+    """field[place] before 1 is added to it; no two threads get the same number."""
+
+    def codegen(context, builder, sig, args):
+        return builder.atomic_rmw("add", builder.gep(args[0], [args[1]]), ir.Constant(INT64, 1), "acq_rel")
+
+    return types.int64(field, types.int64), codegen
+
+
+@intrinsic
+def relax(typingctx):
+    """Tell the processor that this thread waits for another one."""
+
+    def codegen(context, builder, sig, args):
+        name, arguments = ("llvm.x86.sse2.pause", []) if _X86 else ("llvm.aarch64.hint", [ir.Constant(INT32, 1)])
+        kind = ir.FunctionType(VOID, [x.type for x in arguments])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
+@intrinsic
+def call_address(typingctx, address):
+    """Call the C function without arguments at an address, as the system's that lets other threads run."""
+
+    def codegen(context, builder, sig, args):
+        builder.call(builder.inttoptr(args[0], ir.FunctionType(INT32, []).as_pointer()), [])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), codegen

@@ -1,0 +1,88 @@
+"""Threads that help with the steps of one simulation."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from saltus.contact.broad.grid import compare_part
+from saltus.contact.collide import collide_part
+from saltus.contact.mujoco.collision import attach
+from saltus.contact.rows.contacts import write_part
+from saltus.model.model import Model
+from saltus.number.kernels import entry
+from saltus.number.structs import Struct
+from saltus.number.team import COLLIDE, FIND_PAIRS, STOP, WRITE_ROWS, begin, done, finish, next_task, places
+
+PRIVATE = ("found_count", "foreign_count", "block_weight", "block_scratch")  # what each thread has its own of
+SHARED_BY = ("broad", "many_trees")  # features of models whose steps have work for several threads
+
+
+@entry
+def help_out(m, d):
+    """Do this thread's part of each task that the leader begins, until there are no more."""
+    task, amount = next_task(d)
+    while task != STOP:
+        if task == FIND_PAIRS:
+            compare_part(m, d, 0, amount)
+        elif task == COLLIDE:
+            collide_part(m, d, amount)
+        elif task == WRITE_ROWS:
+            write_part(m, d, amount)
+        done(d)
+        task, amount = next_task(d)
+    done(d)
+
+
+@entry
+def dismiss(m, d):
+    """End the helpers' work."""
+    begin(m, d, STOP, 0)
+    finish(m, d)
+
+
+def room(sizes: dict[str, int], threads: int) -> dict[str, int]:
+    """Sizes of the leader's Data: the lists that threads fill have a part for each."""
+    lists = {name: sizes[name] * threads for name in ("nconmax", "nfound")}
+    return sizes | lists | {"parts": threads, "nteam": places(threads), "team_yield": _yield_address()}
+
+
+class Team:
+    """Helpers of a leader that runs the loop on its Data, which was made with `room`."""
+
+    def __init__(self, model: Model, m: Struct, leader: Struct):
+        self._leader = leader
+        own = lambda part: {  # noqa: E731
+            "part": part,
+            "contact_first": part * m.nconmax,
+            "contact_end": (part + 1) * m.nconmax,
+            "found_end": (part + 1) * m.nfound,
+        }
+        self._helpers = [leader.sharing(PRIVATE, own(part)) for part in range(1, leader.parts)]
+        for part, helper in enumerate(self._helpers, 1):
+            attach(model, helper)
+        self._pool = ThreadPoolExecutor(len(self._helpers), "saltus")
+
+    @contextmanager
+    def helping(self, m: Struct) -> Iterator[None]:
+        """The helpers work while compiled code runs on the leader's Data with the Model `m`."""
+        work = [self._pool.submit(help_out, m, helper) for helper in self._helpers]
+        try:
+            yield
+        finally:
+            dismiss(m, self._leader)
+            for each in work:
+                each.result()
+
+
+@functools.cache
+def _yield_address() -> int:
+    """Address of the system's function that lets other threads run."""
+    system: Any = ctypes
+    function: Callable = system.windll.kernel32.SwitchToThread if os.name == "nt" else ctypes.CDLL(None).sched_yield
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
