@@ -62,6 +62,11 @@ SCRATCH = {  # scratch
     **ints("tree_fresh", shape=("nsolvertree",)),
     **ints("block_pair", "block_split", shape=("nblock_trees",)),
     **ints("block_trees", "block_order", shape=("nblock_trees", 2)),
+    # constraint islands (see `saltus.solve.soft.trees.islands`): the island of each tree; first tree of each island in
+    # the list of trees, and one past the last; blocks of rows likewise
+    **ints("island_of_tree", "island_tree", shape=("nsolvertree",)),
+    **ints("island_treeadr", "island_blockadr", shape=("nsolvertree_end",)),
+    **ints("island_block", shape=("nblock_trees",)),
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
     # factors (see `saltus.solve.soft.trees.block_factor`)
     **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),
