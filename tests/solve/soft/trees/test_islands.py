@@ -3,6 +3,8 @@
 References: connected components of SciPy; MuJoCo 4.0's islands of the same state, in the same order.
 """
 
+from itertools import pairwise
+
 import mujoco
 import numpy as np
 import pytest
@@ -25,7 +27,7 @@ ISLANDS = Entry("islands", "", "tree_pairs(m, d)\nislands(m, d)", tree_pairs=tre
 def lists(d, adr, entries):
     """The list of each island."""
     ends = adr[: d.count[NISLAND] + 1]
-    return [entries[first:last].tolist() for first, last in zip(ends[:-1], ends[1:], strict=True)]
+    return [entries[first:last].tolist() for first, last in pairwise(ends)]
 
 
 @pytest.mark.parametrize("ties", [True, False])
