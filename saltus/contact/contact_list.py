@@ -4,7 +4,7 @@ from saltus.contact.counts import NCON, NLOST
 from saltus.number.components import epsilon_of, zero_like
 from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import reported
+from saltus.number.team import helpers, reported
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, where3
 
 
@@ -48,7 +48,7 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
 def join_contacts(m, d):
     """Close the gaps between the parts of the list that threads have filled, in their order."""
     n = d.count[NCON]
-    for part in range(1, d.parts):
+    for part in range(1, helpers(m, d) + 1):
         for k in range(part * m.nconmax, reported(m, d, part)):
             if n == m.nconmax:
                 d.count[NLOST] = d.count[NLOST] + 1

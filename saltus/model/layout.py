@@ -26,6 +26,7 @@ from saltus.model.fields import (
     tree,
 )
 from saltus.number.structs import Layout
+from saltus.number.team import places
 
 BITS = 62  # bits of an integer that hold flags
 DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
@@ -145,8 +146,7 @@ def data_sizes(
         nv_pcg=nv if pcg is True or (pcg and model_sizes["nflexvert"]) else 0,
         nflexedge_pcg=model_sizes["nflexedge"] if pcg else 0,
         nflexvert_pcg=model_sizes["nflexvert"] if pcg else 0,
-        parts=1,
-        nteam=0,
+        nteam=places(1),
         contact_end=model_sizes["nconmax"],
         found_end=model_sizes["nfound"],
     )

@@ -1,25 +1,30 @@
 """Several threads inside one call of compiled code: a leader shares out work, and helpers wait for it.
 
-The leader runs the loop. Where there is work for all, it calls `begin` with the number of the task, does its own part,
+The leader runs the loop. Where there is work for all, it calls `begin` with the number of a task, does its own part,
 and waits in `finish`; helpers wait in `next_task` in between. All see the same memory, but each has a struct of its
-own, whose `part` and `parts` say which part of the work is its own. What it writes must not depend on how many there
-are: parts write places of their own, and sums are taken in chunks (`CHUNKS`) that are always the same.
+own, whose `part` says which part of the work is its own, and `acting[0]` how many threads act together at present: one
+that acts alone has all of the work. What is written must not depend on how many they are: parts write places of their
+own, and partial sums are those of runs of things, not of threads.
 
 Whoever waits looks again and again, and lets other threads of the computer run if it takes long.
 """
 
-from saltus.number.atomics import call_address, load_acquire, relax, store_release
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
+from saltus.number.atomics import call_address, count_up, load_acquire, relax, store_release
 from saltus.number.kernels import kernel, only_with
 
-# places in the field `team`: of the leader's call, then those of each part, in cache lines of their own
-TICKET, TASK, AMOUNT = 0, 1, 2
+# places in the field `team`: number of helpers, the leader's calls, turns that are taken; then, in cache lines of their
+# own, numbers of each part
+HELPERS, TASK, AMOUNT, TICKET = 0, 1, 2, 3
+TURN = 8
 STRIDE = 16
 DONE, REACHED, RESULT = 0, 1, 2
 
 # tasks; the first ends a helper's work
-STOP, FIND_PAIRS, COLLIDE, WRITE_ROWS = range(4)
-PATIENCE = 400000  # looks before others may run
-CHUNKS = 8  # of a sum that several threads take
+STOP, FIND_PAIRS, COLLIDE, WRITE_ROWS, SOLVE_ISLAND, SOLVE_ISLANDS = range(6)
+PATIENCE = 4000  # looks before others may run
 
 
 def places(parts: int) -> int:
@@ -38,60 +43,111 @@ def wait_for(d, place, number):
     """Wait until another thread has stored `number`, or a larger one."""
     looks = 0
     while load_acquire(d.team, place) < number:
-        pass
+        relax()
         looks += 1
         if looks > PATIENCE:
             call_address(d.team_yield)
 
 
+# ---------------------------------------------------------------- the leader
+
+
 @only_with("threads")
 @kernel
 def begin(m, d, task, amount):
-    """Have the helpers begin with a task for an amount of things."""
-    d.team[TASK] = task
-    d.team[AMOUNT] = amount
-    store_release(d.team, TICKET, d.team[TICKET] + 1)
+    """Have the helpers, if there are any, begin with a task for an amount of things; all act together then."""
+    d.acting[0] = d.team[HELPERS] + 1
+    if d.team[HELPERS] > 0:
+        d.team[TASK] = task
+        d.team[AMOUNT] = amount
+        store_release(d.team, TURN, 0)
+        store_release(d.team, TICKET, d.team[TICKET] + 1)
 
 
 @only_with("threads")
 @kernel
 def finish(m, d):
     """Wait until the helpers are done."""
-    for part in range(1, d.parts):
+    for part in range(1, d.acting[0]):
         wait_for(d, place_of(part, DONE), d.team[TICKET])
+    d.acting[0] = 1
+
+
+@only_with("threads", otherwise="0")
+@kernel(inline=True)
+def helpers(m, d):
+    """How many threads help the leader."""
+    return d.team[HELPERS]
+
+
+# ---------------------------------------------------------------- helpers
 
 
 @kernel
 def next_task(d):
-    """Of a helper: wait for a task; returns its number and the amount of things."""
+    """Wait for a task; returns its number and the amount of things."""
     wait_for(d, TICKET, d.team[place_of(d.part, DONE)] + 1)
+    d.acting[0] = d.team[HELPERS] + 1
     return d.team[TASK], d.team[AMOUNT]
 
 
 @kernel
 def done(d):
-    """Of a helper: tell that its part of the task is done."""
+    """Tell that this part of the task is done."""
     place = place_of(d.part, DONE)
     store_release(d.team, place, d.team[place] + 1)
 
 
-@only_with("threads")
-@kernel
-def meet(m, d):
-    """Inside a task: wait until all threads have come here."""
-    own = place_of(d.part, REACHED)
-    turn = d.team[own] + 1
-    store_release(d.team, own, turn)
-    for part in range(d.parts):
-        if part != d.part:
-            wait_for(d, place_of(part, REACHED), turn)
+# ---------------------------------------------------------------- all
 
 
 @only_with("threads", otherwise="(0, n)")
 @kernel(inline=True)
 def share(m, d, n):
     """Range of this thread's part of n things."""
-    return n * d.part // d.parts, n * (d.part + 1) // d.parts
+    if d.acting[0] <= 1:
+        return 0, n
+    return n * d.part // d.acting[0], n * (d.part + 1) // d.acting[0]
+
+
+@only_with("threads", otherwise="(first, last)")
+@kernel(inline=True)
+def share_of(m, d, first, last):
+    """This thread's part of a range."""
+    begin, end = share(m, d, last - first)
+    return first + begin, first + end
+
+
+@only_with("threads")
+@kernel(inline=True)
+def meet(m, d):
+    """Inside a task: wait until all threads that act together have come here."""
+    if d.acting[0] > 1:
+        wait_for_others(d)
+
+
+@kernel
+def wait_for_others(d):
+    """Tell that this thread has come to a meeting, and wait for the others."""
+    own = place_of(d.part, REACHED)
+    turn = d.team[own] + 1
+    store_release(d.team, own, turn)
+    for part in range(d.acting[0]):
+        if part != d.part:
+            wait_for(d, place_of(part, REACHED), turn)
+
+
+@kernel(inline=True)
+def next_turn(d):
+    """Numbers from 0 on, each of which one thread gets: for things that take different times."""
+    return count_up(d.team, TURN)
+
+
+@only_with("threads")
+@kernel(inline=True)
+def act_alone(m, d):
+    """This thread has all of the work, until it takes part in a task again."""
+    d.acting[0] = 1
 
 
 @only_with("threads")

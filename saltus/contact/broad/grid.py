@@ -19,7 +19,7 @@ from saltus.number.components import lane_count
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import FIND_PAIRS, begin, finish, report, reported, share
+from saltus.number.team import FIND_PAIRS, begin, finish, helpers, report, reported, share
 
 FARTHEST = 1e9  # number of a cell; those beyond count as this one
 
@@ -131,7 +131,7 @@ def append_pair(m, d, key):
 def join_pairs(m, d):
     """Close the gaps between the parts of the list of pairs that threads have filled."""
     n = d.found_count[0]
-    for part in range(1, d.parts):
+    for part in range(1, helpers(m, d) + 1):
         for k in range(part * m.nfound, reported(m, d, part)):
             if n == m.nfound:
                 d.count[NLOST] = d.count[NLOST] + 1

@@ -169,7 +169,8 @@ def _features(m, parts) -> frozenset[str]:
     if "sensor_delay" in parts["sight"].features:  # steps read such sensors
         read += ["sensors", "sight"]
     words = set().union(*[parts[name].features for name in read])
-    return frozenset(words | {"mocap"} if m.nmocap else words)
+    words |= {"mocap"} if m.nmocap else set()
+    return frozenset(words | {"threads"} if words & {"broad", "many_trees"} else words)
 
 
 # ---------------------------------------------------------------- values

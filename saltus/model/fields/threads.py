@@ -3,8 +3,8 @@
 from saltus.number.structs import ints
 
 DATA = {
-    # this thread's part, number of parts; address of the system's function that lets other threads run
-    **ints("part", "parts", "team_yield"),
+    **ints("part", "team_yield"),  # this thread's part; address of the system's function that lets other threads run
+    **ints("acting", shape=(1,)),  # how many threads act together
     # this part's places in the lists of contacts and of found pairs: the first, and one past the last
     **ints("contact_first", "contact_end", "found_end"),
     **ints("team", shape=("nteam",)),

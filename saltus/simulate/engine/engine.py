@@ -30,7 +30,7 @@ from saltus.simulate.engine.lanes import FIELDS, REMEMBERED, Lanes
 from saltus.simulate.engine.located_events import EventReader
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.stepped_events import StepEventReader
-from saltus.simulate.engine.team import SHARED_BY, Team, room
+from saltus.simulate.engine.team import Team, room
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
@@ -85,7 +85,7 @@ class Engine:
         self.steps_over_events = self.hard is not None and not self.hard.event
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
-        self.threads = threads if self.model.struct().layout.features & {*SHARED_BY} else 1
+        self.threads = threads if self.model.struct().layout.features & {"threads"} else 1
         self._allocate(control)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
@@ -113,7 +113,7 @@ class Engine:
         self.qfrc_applied, self.xfrc_applied = views["qfrc_applied"], views["xfrc_applied"]
         self.mocap_pos, self.mocap_quat = views["mocap_pos"], views["mocap_quat"]
         self.actuation_state, self.control_prm = views["actuation_state"], views["control_prm"]
-        self.team = Team(self.model, self.m, self.d) if self.threads > 1 else None
+        self.team = Team(self.model, self.m, self.d, self.threads) if self.threads > 1 else None
         self.loop = loops.advance(stepped)
         self._method = step_word(self.integrator) if self.locates_events else ""
         self._motion = self.rows_of("qpos", "qvel")
@@ -135,7 +135,7 @@ class Engine:
         self.control = control
         self.laws = user_laws(self.model, control, self.equations)._replace(hard=self.hard, touch=self._touch)
         self.m = self.model.struct(timestep=self.law_timestep, laws=self.laws)
-        words = {self.user_events.feature_key, self._method, "threads" if self.team else ""} - {""}
+        words = {self.user_events.feature_key, self._method} - {""}
         self.step_m = copy.copy(self.m)
         self.step_m.layout = model_layout(self.m.layout.features | words)
         if control is not None:

@@ -17,10 +17,9 @@ from saltus.contact.rows.contacts import write_part
 from saltus.model.model import Model
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
-from saltus.number.team import COLLIDE, FIND_PAIRS, STOP, WRITE_ROWS, begin, done, finish, next_task, places
+from saltus.number.team import COLLIDE, FIND_PAIRS, HELPERS, STOP, WRITE_ROWS, begin, done, finish, next_task, places
 
-PRIVATE = ("found_count", "foreign_count", "block_weight", "block_scratch")  # what each thread has its own of
-SHARED_BY = ("broad", "many_trees")  # features of models whose steps have work for several threads
+PRIVATE = ("acting", "found_count", "foreign_count", "block_weight", "block_scratch")  # what each thread has its own of
 
 
 @entry
@@ -49,13 +48,13 @@ def dismiss(m, d):
 def room(sizes: dict[str, int], threads: int) -> dict[str, int]:
     """Sizes of the leader's Data: the lists that threads fill have a part for each."""
     lists = {name: sizes[name] * threads for name in ("nconmax", "nfound")}
-    return sizes | lists | {"parts": threads, "nteam": places(threads), "team_yield": _yield_address()}
+    return sizes | lists | {"nteam": places(threads), "team_yield": _yield_address()}
 
 
 class Team:
     """Helpers of a leader that runs the loop on its Data, which was made with `room`."""
 
-    def __init__(self, model: Model, m: Struct, leader: Struct):
+    def __init__(self, model: Model, m: Struct, leader: Struct, threads: int):
         self._leader = leader
         own = lambda part: {  # noqa: E731
             "part": part,
@@ -63,7 +62,7 @@ class Team:
             "contact_end": (part + 1) * m.nconmax,
             "found_end": (part + 1) * m.nfound,
         }
-        self._helpers = [leader.sharing(PRIVATE, own(part)) for part in range(1, leader.parts)]
+        self._helpers = [leader.sharing(PRIVATE, own(part)) for part in range(1, threads)]
         for part, helper in enumerate(self._helpers, 1):
             attach(model, helper)
         self._pool = ThreadPoolExecutor(len(self._helpers), "saltus")
@@ -72,10 +71,13 @@ class Team:
     def helping(self, m: Struct) -> Iterator[None]:
         """The helpers work while compiled code runs on the leader's Data with the Model `m`."""
         work = [self._pool.submit(help_out, m, helper) for helper in self._helpers]
+        team = self._leader.views["team"]
+        team[HELPERS] = len(work)
         try:
             yield
         finally:
             dismiss(m, self._leader)
+            team[HELPERS] = 0
             for each in work:
                 each.result()
 
