@@ -68,8 +68,12 @@ SCRATCH = {  # scratch
     # the list of trees, and one past the last; blocks of rows likewise; where the degrees of freedom of each tree begin
     # if they are in the order of that list
     **ints("island_of_tree", "island_tree", "island_dofadr", shape=("nsolvertree",)),
-    **ints("island_treeadr", "island_runadr", "island_blockadr", shape=("nsolvertree_end",)),
-    **ints("run_tree", shape=("nsolvertree", 2)),  # trees that are neighbours: the first, and one past the last
+    **ints("island_treeadr", "island_blockadr", shape=("nsolvertree_end",)),
+    # runs of trees, and of blocks, that are neighbours: first of each island; the first of each run, and one past the
+    # last
+    **ints("island_treerunadr", "island_blockrunadr", shape=("nsolvertree_end",)),
+    **ints("tree_run", shape=("nsolvertree", 2)),
+    **ints("block_run", shape=("nblock_trees", 2)),
     **ints("island_block", shape=("nblock_trees",)),
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
     # factors (see `saltus.solve.soft.trees.block_factor`)

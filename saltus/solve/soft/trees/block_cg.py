@@ -14,7 +14,7 @@ freedom of an island lie side by side.
 
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.trees.islands import dofs_of, trees_of
+from saltus.solve.soft.trees.islands import dofs_of, tree_runs_of
 
 MOST = 500  # iterations
 
@@ -22,13 +22,13 @@ MOST = 500  # iterations
 @kernel
 def begin_direction(m, d, island):
     """block_residual, block_direction ← K⁻¹ G (-g), block_solution ← 0; returns the square of the residual."""
-    first, last = trees_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_tree[k]
-        if m.tree_dofnum[b] == 6:
-            scale_gradient(m, d, b, 6)
-        else:
-            scale_gradient(m, d, b, m.tree_dofnum[b])
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if m.tree_dofnum[b] == 6:
+                scale_gradient(m, d, b, 6)
+            else:
+                scale_gradient(m, d, b, m.tree_dofnum[b])
     forward(m, d, island, d.block_residual)
     return residual_square(m, d, island)
 
@@ -74,13 +74,13 @@ def iterate_direction(m, d, island, live, square, bound):
         turn(m, d, island, where(live, after / square, 0.0 * square))
         square = where(live, after, square)
     backward(m, d, island, d.block_solution)
-    first, last = trees_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_tree[k]
-        if m.tree_dofnum[b] == 6:
-            scale_solution(m, d, b, 6)
-        else:
-            scale_solution(m, d, b, m.tree_dofnum[b])
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if m.tree_dofnum[b] == 6:
+                scale_solution(m, d, b, 6)
+            else:
+                scale_solution(m, d, b, m.tree_dofnum[b])
     return live & (square > bound)
 
 
@@ -102,15 +102,15 @@ def product(m, d, island):
     for i in range(begin, end):
         d.block_half[i] = d.block_direction[i]
     backward(m, d, island, d.block_half)
-    first, last = trees_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_tree[k]
-        if d.near_adr[b] == d.near_adr[b + 1]:
-            subtract_half(m, d, b)
-        elif m.tree_dofnum[b] == 6:
-            add_rest(m, d, b, 6)
-        else:
-            add_rest(m, d, b, m.tree_dofnum[b])
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if d.near_adr[b] == d.near_adr[b + 1]:
+                subtract_half(m, d, b)
+            elif m.tree_dofnum[b] == 6:
+                add_rest(m, d, b, 6)
+            else:
+                add_rest(m, d, b, m.tree_dofnum[b])
     forward(m, d, island, d.block_product)
     return finish_product(m, d, island)
 
@@ -173,29 +173,29 @@ def turn(m, d, island, beta):
 @kernel
 def forward(m, d, island, x):
     """x ← K⁻¹ x for an island's part of a field x [nv] in the order of islands."""
-    first, last = trees_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_tree[k]
-        if d.near_adr[b] < d.near_adr[b + 1]:
-            if m.tree_dofnum[b] == 6:
-                forward_six(m, d, b, x)
-            else:
-                for p in range(d.near_adr[b], d.near_adr[b + 1]):
-                    subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if d.near_adr[b] < d.near_adr[b + 1]:
+                if m.tree_dofnum[b] == 6:
+                    forward_six(m, d, b, x)
+                else:
+                    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                        subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
 
 
 @kernel
 def backward(m, d, island, x):
     """x ← K⁻ᵀ x for an island's part of a field x [nv] in the order of islands."""
-    first, last = trees_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(last - 1, first - 1, -1):
-        b = d.island_tree[k]
-        if d.near_adr[b] < d.near_adr[b + 1]:
-            if m.tree_dofnum[b] == 6:
-                backward_six(m, d, b, x)
-            else:
-                for p in range(d.near_adr[b], d.near_adr[b + 1]):
-                    subtract_transpose(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
+        for b in range(d.tree_run[k, 1] - 1, d.tree_run[k, 0] - 1, -1):
+            if d.near_adr[b] < d.near_adr[b + 1]:
+                if m.tree_dofnum[b] == 6:
+                    backward_six(m, d, b, x)
+                else:
+                    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                        subtract_transpose(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
 
 
 @kernel(inline=True)

@@ -17,7 +17,7 @@ and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_res
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.trees.islands import trees_of
+from saltus.solve.soft.trees.islands import tree_runs_of
 
 LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
 
@@ -28,15 +28,15 @@ def factor_blocks(m, d, island):
 
     Only those that depend on blocks marked in tree_fresh and pair_fresh; marks their trees in tree_fresh.
     """
-    first, last = trees_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_tree[k]
-        if depends_on_fresh(d, b):
-            d.tree_fresh[b] = 1
-            if m.tree_dofnum[b] == 6:
-                factor_tree(m, d, b, 6)
-            else:
-                factor_tree(m, d, b, m.tree_dofnum[b])
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if depends_on_fresh(d, b):
+                d.tree_fresh[b] = 1
+                if m.tree_dofnum[b] == 6:
+                    factor_tree(m, d, b, 6)
+                else:
+                    factor_tree(m, d, b, m.tree_dofnum[b])
 
 
 @kernel(inline=True)

@@ -4,13 +4,14 @@ The quantities of `saltus.solve.soft.newton` and `saltus.solve.soft.line_search`
 of one island.
 """
 
+from saltus.contact.counts import NEQUALITY
 from saltus.contact.rows.blocks import EQUALITY, add_transpose_block, times_block
 from saltus.contact.rows.cost import block_force
 from saltus.number.components import epsilon_of
 from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.soft.line_search import LARGE, PRECISION, block_slope, next_length
-from saltus.solve.soft.trees.islands import blocks_of, dofs_of_run, runs_of
+from saltus.solve.soft.trees.islands import block_runs_of, dofs_of_run, rows_of_run, tree_runs_of
 
 
 @kernel(sums=True)
@@ -20,17 +21,18 @@ def begin_island(m, d, island):
     Returns the rounding level of the cost, and the scale of tolerances: 1/(trace of the island's M), as in MuJoCo 4.0.
     """
     trace = lost = 0.0 * d.time
-    first, last = runs_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        multiply_trees(m, d, d.run_tree[k, 0], d.run_tree[k, 1], d.qacc_warmstart, d.solve_Ma)
+        multiply_trees(m, d, d.tree_run[k, 0], d.tree_run[k, 1], d.qacc_warmstart, d.solve_Ma)
         begin, end = dofs_of_run(m, d, k)
         for i in range(begin, end):
             trace = trace + d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
-    first, last = blocks_of(d, island)
+    first, last = block_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_block[k]
-        times_block(m, d, b, d.qacc_warmstart, d.row_residual)
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+            times_block(m, d, b, d.qacc_warmstart, d.row_residual)
+        begin, end = rows_of_run(d, k)
+        for r in range(begin, end):
             d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
             lost = lost + d.row_D[r] * d.row_aref[r] * d.row_aref[r]
     error = 8.0 * epsilon_of(lost)
@@ -60,7 +62,7 @@ def island_gradient(m, d, island):
     """
     forces_of_island(m, d, island)
     square = terms = 0.0 * d.time
-    first, last = runs_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
         begin, end = dofs_of_run(m, d, k)
         for i in range(begin, end):
@@ -76,51 +78,52 @@ def island_gradient(m, d, island):
 @kernel
 def forces_of_island(m, d, island):
     """row_force and qfrc_constraint [nv] (N, N m), from row_residual."""
-    first, last = runs_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
         begin, end = dofs_of_run(m, d, k)
         for i in range(begin, end):
             d.qfrc_constraint[i] = 0.0 * d.time
-    first, last = blocks_of(d, island)
+    first, last = block_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_block[k]
-        if d.block_kind[b] == EQUALITY:
-            for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-                d.row_force[r] = -d.row_D[r] * d.row_residual[r]
-        else:
-            block_force(m, d, b)
-        add_transpose_block(m, d, b, d.row_force, d.qfrc_constraint)
+        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+            if d.block_kind[b] == EQUALITY:
+                for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+                    d.row_force[r] = -d.row_D[r] * d.row_residual[r]
+            else:
+                block_force(m, d, b)
+            add_transpose_block(m, d, b, d.row_force, d.qfrc_constraint)
 
 
 @kernel(sums=True)
 def along_island(m, d, island):
     """solve_Msearch ← M s and row_search ← J s of s = solve_search; returns the slope of the cost along it."""
     slope = 0.0 * d.time
-    first, last = runs_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        multiply_trees(m, d, d.run_tree[k, 0], d.run_tree[k, 1], d.solve_search, d.solve_Msearch)
+        multiply_trees(m, d, d.tree_run[k, 0], d.tree_run[k, 1], d.solve_search, d.solve_Msearch)
         begin, end = dofs_of_run(m, d, k)
         for i in range(begin, end):
             slope = slope + d.solve_gradient[i] * d.solve_search[i]
-    first, last = blocks_of(d, island)
+    first, last = block_runs_of(d, island)
     for k in range(first, last):
-        times_block(m, d, d.island_block[k], d.solve_search, d.row_search)
+        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+            times_block(m, d, b, d.solve_search, d.row_search)
     return slope
 
 
 @kernel
 def step_island(m, d, island, alpha):
     """a ← a + alpha s, with M a and the residuals."""
-    first, last = runs_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
         begin, end = dofs_of_run(m, d, k)
         for i in range(begin, end):
             d.qacc_warmstart[i] = d.qacc_warmstart[i] + alpha * d.solve_search[i]
             d.solve_Ma[i] = d.solve_Ma[i] + alpha * d.solve_Msearch[i]
-    first, last = blocks_of(d, island)
+    first, last = block_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_block[k]
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+        begin, end = rows_of_run(d, k)
+        for r in range(begin, end):
             d.row_residual[r] = d.row_residual[r] + alpha * d.row_search[r]
 
 
@@ -131,7 +134,7 @@ def reach_forces(m, d, island, rough):
     Row forces come from residuals that truncation or rounding has left inexact, which stiff rows amplify.
     """
     if any_lane(rough):
-        first, last = runs_of(d, island)
+        first, last = tree_runs_of(d, island)
         for k in range(first, last):
             begin, end = dofs_of_run(m, d, k)
             for i in range(begin, end):
@@ -170,7 +173,7 @@ def search_island(m, d, island, live, start_slope, scale):
 def quadratic_slope(m, d, island):
     """Slope at α = 0 and curvature of the quadratic part of the cost, inertia and equalities; |solve_search|."""
     slope = curvature = square = 0.0 * d.time
-    first, last = runs_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
         begin, end = dofs_of_run(m, d, k)
         for i in range(begin, end):
@@ -178,15 +181,13 @@ def quadratic_slope(m, d, island):
             slope = slope + s * (d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i]))
             curvature = curvature + s * d.solve_Msearch[i]
             square = square + s * s
-    first, last = blocks_of(d, island)
+    first, last = block_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_block[k]
-        if d.block_kind[b] != EQUALITY:  # these come first
-            break
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            v = d.row_search[r]
-            slope = slope + d.row_D[r] * v * d.row_residual[r]
-            curvature = curvature + d.row_D[r] * v * v
+        for b in range(d.block_run[k, 0], min(d.block_run[k, 1], d.count[NEQUALITY])):
+            for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+                v = d.row_search[r]
+                slope = slope + d.row_D[r] * v * d.row_residual[r]
+                curvature = curvature + d.row_D[r] * v * v
     return slope, curvature, sqrt(square)
 
 
@@ -194,11 +195,10 @@ def quadratic_slope(m, d, island):
 def rows_slope(m, d, island, alpha):
     """First and second derivative in α of the cost of all rows except equalities."""
     slope = bend = 0.0 * alpha
-    first, last = blocks_of(d, island)
+    first, last = block_runs_of(d, island)
     for k in range(first, last):
-        b = d.island_block[k]
-        if d.block_kind[b] != EQUALITY:
-            first_derivative, second_derivative = block_slope(m, d, b, alpha)
-            slope = slope + first_derivative
-            bend = bend + second_derivative
+        for b in range(max(d.block_run[k, 0], d.count[NEQUALITY]), d.block_run[k, 1]):
+            one, two = block_slope(m, d, b, alpha)
+            slope = slope + one
+            bend = bend + two
     return slope, bend

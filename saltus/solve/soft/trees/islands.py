@@ -15,15 +15,17 @@ def constraint_islands(m, d):
 
     Trees of island i are island_tree[island_treeadr[i] : island_treeadr[i + 1]], blocks of rows likewise, of NISLAND
     islands. island_dofadr [trees]: where the degrees of freedom of a tree begin if all are in the order of that list.
-    Runs of trees that are neighbours, run_tree[k, 0] up to but without run_tree[k, 1], make loops longer: those of an
-    island from island_runadr[i] on.
     Reads block_trees.
+
+    Most trees and blocks of an island are neighbours: runs of them, tree_run[k, 0] up to but without tree_run[k, 1],
+    make long loops. Those of island i begin at island_treerunadr[i]; those of blocks likewise.
     """
     join_trees(m, d)
     number_islands(m, d)
     list_trees(m, d)
-    list_runs(d)
     list_blocks(m, d)
+    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run)
+    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run)
 
 
 @kernel
@@ -33,8 +35,9 @@ def one_island(m, d):
     for t in range(m.nsolvertree):
         d.island_of_tree[t] = 0
     list_trees(m, d)
-    list_runs(d)
     list_blocks(m, d)
+    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run)
+    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run)
 
 
 @kernel(inline=True)
@@ -44,22 +47,29 @@ def trees_of(d, island):
 
 
 @kernel(inline=True)
-def blocks_of(d, island):
-    """Range of an island's blocks of rows in island_block."""
-    return d.island_blockadr[island], d.island_blockadr[island + 1]
+def tree_runs_of(d, island):
+    """Range of an island's runs of neighbouring trees in tree_run."""
+    return d.island_treerunadr[island], d.island_treerunadr[island + 1]
 
 
 @kernel(inline=True)
-def runs_of(d, island):
-    """Range of an island's runs of neighbouring trees in run_tree."""
-    return d.island_runadr[island], d.island_runadr[island + 1]
+def block_runs_of(d, island):
+    """Range of an island's runs of neighbouring blocks in block_run."""
+    return d.island_blockrunadr[island], d.island_blockrunadr[island + 1]
+
+
+@kernel(inline=True)
+def rows_of_run(d, k):
+    """Range of the rows of run k of blocks."""
+    last = d.block_run[k, 1] - 1
+    return d.block_row[d.block_run[k, 0]], d.block_row[last] + d.block_dim[last]
 
 
 @kernel(inline=True)
 def dofs_of_run(m, d, k):
-    """Range of the degrees of freedom of run k."""
-    last = d.run_tree[k, 1] - 1
-    return m.tree_dofadr[d.run_tree[k, 0]], m.tree_dofadr[last] + m.tree_dofnum[last]
+    """Range of the degrees of freedom of run k of trees."""
+    last = d.tree_run[k, 1] - 1
+    return m.tree_dofadr[d.tree_run[k, 0]], m.tree_dofadr[last] + m.tree_dofnum[last]
 
 
 @kernel(inline=True)
@@ -136,22 +146,6 @@ def list_trees(m, d):
 
 
 @kernel
-def list_runs(d):
-    """island_runadr and run_tree, from the lists of trees."""
-    runs = 0
-    for i in range(d.count[NISLAND]):
-        d.island_runadr[i] = runs
-        first, last = trees_of(d, i)
-        for k in range(first, last):
-            t = d.island_tree[k]
-            if k == first or t > d.run_tree[runs - 1, 1]:
-                d.run_tree[runs, 0] = t
-                runs += 1
-            d.run_tree[runs - 1, 1] = t + 1
-    d.island_runadr[d.count[NISLAND]] = runs
-
-
-@kernel
 def list_blocks(m, d):
     """island_blockadr and island_block, by a counting sort."""
     for i in range(d.count[NISLAND] + 1):
@@ -173,3 +167,18 @@ def add_up(d, x):
     """x ← sums of the numbers of islands up to and with each, and of all of them at the end."""
     for i in range(1, d.count[NISLAND] + 1):
         x[i] = x[i] + x[i - 1]
+
+
+@kernel
+def list_runs(d, adr, entries, runadr, run):
+    """runadr and run of the lists of all islands, adr and entries, of trees or of blocks."""
+    runs = 0
+    for i in range(d.count[NISLAND]):
+        runadr[i] = runs
+        for k in range(adr[i], adr[i + 1]):
+            entry = entries[k]
+            if k == adr[i] or entry > run[runs - 1, 1]:
+                run[runs, 0] = entry
+                runs += 1
+            run[runs - 1, 1] = entry + 1
+    runadr[d.count[NISLAND]] = runs

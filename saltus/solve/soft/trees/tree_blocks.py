@@ -1,9 +1,9 @@
 """The Hessian M + Jᵀ W J of many trees as dense blocks: one for each tree, one for each pair that rows couple.
 
-tree_hessian holds the upper triangles of the blocks of trees, n x n, by columns. pair_hessian holds the coupling of each pair of
-`saltus.solve.soft.trees.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as long as the
-upper tree has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of freedom a
-body have code of their own.
+tree_hessian holds the upper triangles of the blocks of trees, n x n, by columns. pair_hessian holds the coupling of
+each pair of `saltus.solve.soft.trees.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as
+long as the upper tree has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of
+freedom a body have code of their own.
 
 From one iteration to the next few rows change their state: only trees and pairs that these act on are assembled anew.
 """
@@ -13,7 +13,7 @@ from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.trees.islands import blocks_of, trees_of
+from saltus.solve.soft.trees.islands import block_runs_of, tree_runs_of
 
 
 @kernel
@@ -22,32 +22,41 @@ def assemble_blocks(m, d, island, everything):
 
     Marks in tree_fresh and pair_fresh what has changed since the last time: all of it with `everything`.
     """
-    first, last = trees_of(d, island)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        mark_tree(d, d.island_tree[k], 1 if everything else 0)
-    first_block, last_block = blocks_of(d, island)
+        mark_trees(d, d.tree_run[k, 0], d.tree_run[k, 1], 1 if everything else 0)
+    first_run, last_run = block_runs_of(d, island)
     if not everything or m.opt_cone == CONE_ELLIPTIC:  # zones of cones are remembered there
-        for k in range(first_block, last_block):
-            mark_changes(m, d, d.island_block[k])
+        for k in range(first_run, last_run):
+            for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+                mark_changes(m, d, b)
     for k in range(first, last):
-        inertia_blocks(m, d, d.island_tree[k])
-    for k in range(first_block, last_block):
-        b = d.island_block[k]
-        lower, upper = d.block_trees[b, 0], d.block_trees[b, 1]
-        if d.tree_fresh[lower] | d.tree_fresh[upper]:
-            block_weight(m, d, b)
-            dim = d.block_dim[b]
-            if dim == 3 and is_whole(m, d, b, lower, upper):
-                add_free_bodies(m, d, b, lower, upper)
-            else:
-                add_rows(m, d, b, dim, lower, upper)
+        for t in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            inertia_blocks(m, d, t)
+    for k in range(first_run, last_run):
+        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+            add_block(m, d, b)
+
+
+@kernel
+def add_block(m, d, b):
+    """tree_hessian, pair_hessian += Jᵀ W J of block b, where they are fresh."""
+    lower, upper = d.block_trees[b, 0], d.block_trees[b, 1]
+    if d.tree_fresh[lower] | d.tree_fresh[upper]:
+        block_weight(m, d, b)
+        dim = d.block_dim[b]
+        if dim == 3 and is_whole(m, d, b, lower, upper):
+            add_free_bodies(m, d, b, lower, upper)
+        else:
+            add_rows(m, d, b, dim, lower, upper)
 
 
 @kernel(inline=True)
-def mark_tree(d, t, mark):
-    """tree_fresh and pair_fresh ← mark for a tree and its pairs with lower ones."""
-    d.tree_fresh[t] = mark
-    for p in range(d.near_adr[t], d.near_adr[t + 1]):
+def mark_trees(d, first, last, mark):
+    """tree_fresh and pair_fresh ← mark for neighbouring trees and their pairs with lower ones."""
+    for t in range(first, last):
+        d.tree_fresh[t] = mark
+    for p in range(d.near_adr[first], d.near_adr[last]):
         d.pair_fresh[p] = mark
 
 
@@ -185,7 +194,7 @@ def add_rows(m, d, b, dim, lower, upper):
 
 @kernel
 def add_columns(m, d, b, dim, x, block, columns, first, rows):
-    """x += Jᵀ W J for ranges of columns and rows of the block's degrees of freedom; its upper triangle where they agree.
+    """x += Jᵀ W J for ranges of columns and rows of the block's degrees of freedom; if they agree, its upper triangle.
 
     block: (address in x, length of a column, degree of freedom of the first one); first: that of the first row.
     """
