@@ -68,7 +68,7 @@ def begin(m, d, task, amount):
 @kernel
 def finish(m, d):
     """Wait until the helpers are done."""
-    for part in range(1, d.acting[0]):
+    for part in range(1, d.team[HELPERS] + 1):
         wait_for(d, place_of(part, DONE), d.team[TICKET])
     d.acting[0] = 1
 
@@ -110,12 +110,12 @@ def share(m, d, n):
     return n * d.part // d.acting[0], n * (d.part + 1) // d.acting[0]
 
 
-@only_with("threads", otherwise="(first, last)")
+@only_with("threads", otherwise="things")
 @kernel(inline=True)
-def share_of(m, d, first, last):
-    """This thread's part of a range."""
-    begin, end = share(m, d, last - first)
-    return first + begin, first + end
+def share_of(m, d, things):
+    """This thread's part of a range (first, one past the last)."""
+    first, last = share(m, d, things[1] - things[0])
+    return things[0] + first, things[0] + last
 
 
 @only_with("threads")
@@ -124,6 +124,13 @@ def meet(m, d):
     """Inside a task: wait until all threads that act together have come here."""
     if d.acting[0] > 1:
         wait_for_others(d)
+
+
+@only_with("threads", otherwise="False")
+@kernel(inline=True)
+def acting_together(m, d):
+    """Whether several threads act together now."""
+    return d.acting[0] > 1
 
 
 @kernel
@@ -137,10 +144,14 @@ def wait_for_others(d):
             wait_for(d, place_of(part, REACHED), turn)
 
 
+@only_with("threads", otherwise="previous + 1")
 @kernel(inline=True)
-def next_turn(d):
-    """Numbers from 0 on, each of which one thread gets: for things that take different times."""
-    return count_up(d.team, TURN)
+def next_turn(m, d, together, previous):
+    """The number after the `previous` one, from 0 on, that this thread gets of those that threads share `together`.
+
+    For things that take different times: each is one thread's, whichever is free.
+    """
+    return count_up(d.team, TURN) if together else previous + 1
 
 
 @only_with("threads")

@@ -11,7 +11,7 @@ from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import WRITE_ROWS, begin, finish, share
+from saltus.number.team import WRITE_ROWS, begin, finish, helpers, share
 from saltus.spatial.motions import dot6, unit_wrench
 from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
 
@@ -23,7 +23,7 @@ def contact_rows(m, d):
 
     Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
     """
-    if has(m, "threads"):
+    if helpers(m, d) > 0:
         for k in range(d.count[NCON]):
             open_rows(m, d, k)
         begin(m, d, WRITE_ROWS, d.count[NCON])

@@ -18,7 +18,7 @@ SMALL_ISLAND = 30  # degrees of freedom of an island whose Hessian is one dense 
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
-    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees"),
+    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees", "nblock_twice"),
 )
 
 
@@ -58,6 +58,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "ntreepair": pairs,
         "npairblock": largest_blocks(number, pairs),
         "nblock_trees": blocks,
+        "nblock_twice": 2 * blocks,
     }
     return ManyTrees(values, sizes, {FEATURE})
 

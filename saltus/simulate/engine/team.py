@@ -17,7 +17,21 @@ from saltus.contact.rows.contacts import write_part
 from saltus.model.model import Model
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
-from saltus.number.team import COLLIDE, FIND_PAIRS, HELPERS, STOP, WRITE_ROWS, begin, done, finish, next_task, places
+from saltus.number.team import (
+    COLLIDE,
+    FIND_PAIRS,
+    HELPERS,
+    SOLVE_ISLAND,
+    SOLVE_ISLANDS,
+    STOP,
+    WRITE_ROWS,
+    begin,
+    done,
+    finish,
+    next_task,
+    places,
+)
+from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_small_islands
 
 PRIVATE = ("acting", "found_count", "foreign_count", "block_weight", "block_scratch")  # what each thread has its own of
 
@@ -33,6 +47,10 @@ def help_out(m, d):
             collide_part(m, d, amount)
         elif task == WRITE_ROWS:
             write_part(m, d, amount)
+        elif task == SOLVE_ISLAND:
+            solve_large_island(m, d, amount)
+        elif task == SOLVE_ISLANDS:
+            solve_small_islands(m, d, amount)
         done(d)
         task, amount = next_task(d)
     done(d)

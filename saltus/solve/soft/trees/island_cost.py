@@ -5,38 +5,64 @@ of one island.
 """
 
 from saltus.contact.counts import NEQUALITY
-from saltus.contact.rows.blocks import EQUALITY, add_transpose_block, times_block
+from saltus.contact.rows.blocks import EQUALITY, chained_dof, times_block
 from saltus.contact.rows.cost import block_force
 from saltus.number.components import epsilon_of
 from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
+from saltus.number.team import meet, share_of
 from saltus.solve.soft.line_search import LARGE, PRECISION, block_slope, next_length
 from saltus.solve.soft.trees.islands import block_runs_of, dofs_of_run, rows_of_run, tree_runs_of
 
 
-@kernel(sums=True)
+@kernel
 def begin_island(m, d, island):
     """solve_Ma ← M a and row_residual ← J a - a_ref at the start.
 
     Returns the rounding level of the cost, and the scale of tolerances: 1/(trace of the island's M), as in MuJoCo 4.0.
     """
-    trace = lost = 0.0 * d.time
-    first, last = tree_runs_of(d, island)
+    first, last = share_of(m, d, tree_runs_of(d, island))
     for k in range(first, last):
         multiply_trees(m, d, d.tree_run[k, 0], d.tree_run[k, 1], d.qacc_warmstart, d.solve_Ma)
-        begin, end = dofs_of_run(m, d, k)
-        for i in range(begin, end):
-            trace = trace + d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
-    first, last = block_runs_of(d, island)
+        d.tree_sum[k, 0] = trace_of_run(m, d, k)
+    first, last = share_of(m, d, block_runs_of(d, island))
     for k in range(first, last):
         for b in range(d.block_run[k, 0], d.block_run[k, 1]):
             times_block(m, d, b, d.qacc_warmstart, d.row_residual)
-        begin, end = rows_of_run(d, k)
-        for r in range(begin, end):
-            d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
-            lost = lost + d.row_D[r] * d.row_aref[r] * d.row_aref[r]
+        d.row_sum[k, 0] = begin_rows(d, rows_of_run(d, k))
+    meet(m, d)
+    lost = sum_of_runs(d, d.row_sum, block_runs_of(d, island), 0)
     error = 8.0 * epsilon_of(lost)
-    return error * error * lost, 1.0 / trace
+    return error * error * lost, 1.0 / sum_of_runs(d, d.tree_sum, tree_runs_of(d, island), 0)
+
+
+@kernel(sums=True)
+def trace_of_run(m, d, k):
+    """Trace of M of a run of trees."""
+    trace = 0.0 * d.time
+    begin, end = dofs_of_run(m, d, k)
+    for i in range(begin, end):
+        trace = trace + d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
+    return trace
+
+
+@kernel(sums=True)
+def begin_rows(d, rows):
+    """row_residual ← J a - a_ref from J a; returns Σ D a_ref²."""
+    lost = 0.0 * d.time
+    for r in range(rows[0], rows[1]):
+        d.row_residual[r] = d.row_residual[r] - d.row_aref[r]
+        lost = lost + d.row_D[r] * d.row_aref[r] * d.row_aref[r]
+    return lost
+
+
+@kernel
+def sum_of_runs(d, x, runs, which):
+    """The sum of what all runs of an island have given in a field."""
+    total = 0.0 * d.time
+    for k in range(runs[0], runs[1]):
+        total = total + x[k, which]
+    return total
 
 
 @kernel
@@ -54,73 +80,166 @@ def multiply_trees(m, d, first, last, x, y):
         y[i] = total
 
 
-@kernel(sums=True)
+@kernel
 def island_gradient(m, d, island):
     """Forces at the present accelerations; returns the length of the gradient, and its rounding level.
 
     Writes row_force, qfrc_constraint and solve_gradient [nv].
     """
-    forces_of_island(m, d, island)
-    square = terms = 0.0 * d.time
-    first, last = tree_runs_of(d, island)
+    first, last = share_of(m, d, block_runs_of(d, island))
     for k in range(first, last):
-        begin, end = dofs_of_run(m, d, k)
-        for i in range(begin, end):
-            smooth = d.qfrc_tau[i] - d.qfrc_bias[i]
-            g = d.solve_Ma[i] - smooth - d.qfrc_constraint[i]
-            d.solve_gradient[i] = g
-            square = square + g * g
-            size = absolute(d.solve_Ma[i]) + absolute(smooth) + absolute(d.qfrc_constraint[i])
-            terms = terms + size * size
+        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+            row_forces_of(m, d, b)
+    meet(m, d)
+    first, last = share_of(m, d, tree_runs_of(d, island))
+    for k in range(first, last):
+        for t in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            force_on_tree(m, d, t)
+        d.tree_sum[k, 0], d.tree_sum[k, 1] = gradient_of_run(m, d, k)
+    meet(m, d)
+    square = sum_of_runs(d, d.tree_sum, tree_runs_of(d, island), 0)
+    terms = sum_of_runs(d, d.tree_sum, tree_runs_of(d, island), 1)
     return sqrt(square), 4.0 * epsilon_of(square) * sqrt(terms)
 
 
+@kernel(inline=True)
+def row_forces_of(m, d, b):
+    """row_force of block b, from row_residual."""
+    if d.block_kind[b] == EQUALITY:
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            d.row_force[r] = -d.row_D[r] * d.row_residual[r]
+    else:
+        block_force(m, d, b)
+
+
 @kernel
-def forces_of_island(m, d, island):
-    """row_force and qfrc_constraint [nv] (N, N m), from row_residual."""
-    first, last = tree_runs_of(d, island)
-    for k in range(first, last):
-        begin, end = dofs_of_run(m, d, k)
-        for i in range(begin, end):
-            d.qfrc_constraint[i] = 0.0 * d.time
-    first, last = block_runs_of(d, island)
-    for k in range(first, last):
-        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
-            if d.block_kind[b] == EQUALITY:
-                for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-                    d.row_force[r] = -d.row_D[r] * d.row_residual[r]
-            else:
-                block_force(m, d, b)
-            add_transpose_block(m, d, b, d.row_force, d.qfrc_constraint)
+def force_on_tree(m, d, t):
+    """qfrc_constraint of tree t (N, N m), from row_force."""
+    if m.tree_dofnum[t] == 6:
+        force_on_free_body(m, d, t)
+        return
+    for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
+        d.qfrc_constraint[i] = 0.0 * d.time
+    for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
+        b = d.row_treeblock[k]
+        if d.block_trees[b, 0] == t:
+            add_force(m, d, b, (0, d.block_split[b]))
+        else:
+            add_force(m, d, b, (d.block_split[b], d.block_num[b]))
+
+
+@kernel(inline=True)
+def force_on_free_body(m, d, t):
+    """`force_on_tree` for six degrees of freedom, in registers where three rows act on all of them."""
+    x0 = x1 = x2 = x3 = x4 = x5 = 0.0 * d.time
+    i = m.tree_dofadr[t]
+    store_six(d, i, x0, x1, x2, x3, x4, x5)
+    for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
+        b = d.row_treeblock[k]
+        first, last = (0, d.block_split[b]) if d.block_trees[b, 0] == t else (d.block_split[b], d.block_num[b])
+        if d.block_dim[b] == 3 and last - first == 6:
+            row, q = d.block_row[b], d.block_J[b] + 3 * first
+            f = d.row_force[row], d.row_force[row + 1], d.row_force[row + 2]
+            x0 = x0 + power(d, q, f)
+            x1 = x1 + power(d, q + 3, f)
+            x2 = x2 + power(d, q + 6, f)
+            x3 = x3 + power(d, q + 9, f)
+            x4 = x4 + power(d, q + 12, f)
+            x5 = x5 + power(d, q + 15, f)
+        else:
+            store_six(d, i, x0, x1, x2, x3, x4, x5)
+            add_force(m, d, b, (first, last))
+            g = d.qfrc_constraint
+            x0, x1, x2, x3, x4, x5 = g[i], g[i + 1], g[i + 2], g[i + 3], g[i + 4], g[i + 5]
+    store_six(d, i, x0, x1, x2, x3, x4, x5)
+
+
+@kernel(inline=True)
+def power(d, q, f):
+    """Force of three rows on a degree of freedom, whose entries of J begin at q."""
+    return d.row_J[q] * f[0] + d.row_J[q + 1] * f[1] + d.row_J[q + 2] * f[2]
+
+
+@kernel(inline=True)
+def store_six(d, i, x0, x1, x2, x3, x4, x5):
+    """qfrc_constraint of six degrees of freedom."""
+    q = d.qfrc_constraint
+    q[i], q[i + 1], q[i + 2], q[i + 3], q[i + 4], q[i + 5] = x0, x1, x2, x3, x4, x5
+
+
+@kernel(inline=True)
+def add_force(m, d, b, columns):
+    """qfrc_constraint += Jᵀ f of block b for a range of its degrees of freedom."""
+    dim, row, first = d.block_dim[b], d.block_row[b], d.block_dofs[b]
+    place = d.block_J[b] + dim * columns[0]
+    if dim == 3:
+        f0, f1, f2 = d.row_force[row], d.row_force[row + 1], d.row_force[row + 2]
+        for c in range(columns[0], columns[1]):
+            i = chained_dof(m, d, first + c)
+            d.qfrc_constraint[i] = d.qfrc_constraint[i] + (
+                d.row_J[place] * f0 + d.row_J[place + 1] * f1 + d.row_J[place + 2] * f2
+            )
+            place += 3
+    else:
+        for c in range(columns[0], columns[1]):
+            i = chained_dof(m, d, first + c)
+            total = d.qfrc_constraint[i]
+            for r in range(dim):
+                total = total + d.row_J[place + r] * d.row_force[row + r]
+            d.qfrc_constraint[i] = total
+            place += dim
 
 
 @kernel(sums=True)
+def gradient_of_run(m, d, k):
+    """solve_gradient of a run of trees; returns the sums of its squares, and of those of its terms."""
+    square = terms = 0.0 * d.time
+    begin, end = dofs_of_run(m, d, k)
+    for i in range(begin, end):
+        smooth = d.qfrc_tau[i] - d.qfrc_bias[i]
+        g = d.solve_Ma[i] - smooth - d.qfrc_constraint[i]
+        d.solve_gradient[i] = g
+        square = square + g * g
+        size = absolute(d.solve_Ma[i]) + absolute(smooth) + absolute(d.qfrc_constraint[i])
+        terms = terms + size * size
+    return square, terms
+
+
+@kernel
 def along_island(m, d, island):
     """solve_Msearch ← M s and row_search ← J s of s = solve_search; returns the slope of the cost along it."""
-    slope = 0.0 * d.time
-    first, last = tree_runs_of(d, island)
+    first, last = share_of(m, d, tree_runs_of(d, island))
     for k in range(first, last):
         multiply_trees(m, d, d.tree_run[k, 0], d.tree_run[k, 1], d.solve_search, d.solve_Msearch)
-        begin, end = dofs_of_run(m, d, k)
-        for i in range(begin, end):
-            slope = slope + d.solve_gradient[i] * d.solve_search[i]
-    first, last = block_runs_of(d, island)
+        d.tree_sum[k, 3] = slope_of_run(m, d, k)
+    first, last = share_of(m, d, block_runs_of(d, island))
     for k in range(first, last):
         for b in range(d.block_run[k, 0], d.block_run[k, 1]):
             times_block(m, d, b, d.solve_search, d.row_search)
+    meet(m, d)
+    return sum_of_runs(d, d.tree_sum, tree_runs_of(d, island), 3)
+
+
+@kernel(sums=True)
+def slope_of_run(m, d, k):
+    """Gradient times direction of a run of trees."""
+    slope = 0.0 * d.time
+    begin, end = dofs_of_run(m, d, k)
+    for i in range(begin, end):
+        slope = slope + d.solve_gradient[i] * d.solve_search[i]
     return slope
 
 
 @kernel
 def step_island(m, d, island, alpha):
     """a ← a + alpha s, with M a and the residuals."""
-    first, last = tree_runs_of(d, island)
+    first, last = share_of(m, d, tree_runs_of(d, island))
     for k in range(first, last):
         begin, end = dofs_of_run(m, d, k)
         for i in range(begin, end):
             d.qacc_warmstart[i] = d.qacc_warmstart[i] + alpha * d.solve_search[i]
             d.solve_Ma[i] = d.solve_Ma[i] + alpha * d.solve_Msearch[i]
-    first, last = block_runs_of(d, island)
+    first, last = share_of(m, d, block_runs_of(d, island))
     for k in range(first, last):
         begin, end = rows_of_run(d, k)
         for r in range(begin, end):
@@ -134,7 +253,7 @@ def reach_forces(m, d, island, rough):
     Row forces come from residuals that truncation or rounding has left inexact, which stiff rows amplify.
     """
     if any_lane(rough):
-        first, last = tree_runs_of(d, island)
+        first, last = share_of(m, d, tree_runs_of(d, island))
         for k in range(first, last):
             begin, end = dofs_of_run(m, d, k)
             for i in range(begin, end):
@@ -157,9 +276,9 @@ def search_island(m, d, island, live, start_slope, scale):
     alpha = zero + 1.0
     low, high = zero, zero + LARGE
     seeking = live
-    for _ in range(m.opt_ls_iterations):
+    for iteration in range(m.opt_ls_iterations):
         # slope and curvature of the cost at α
-        slope, bend = rows_slope(m, d, island, alpha)
+        slope, bend = rows_slope(m, d, island, alpha, 2 * (iteration & 1))
         slope = slope + gauss + alpha * curvature
         seeking = seeking & (absolute(slope) > tolerance)
         if not any_lane(seeking):
@@ -169,36 +288,61 @@ def search_island(m, d, island, live, start_slope, scale):
     return where(live, alpha, zero)
 
 
-@kernel(sums=True)
+@kernel
 def quadratic_slope(m, d, island):
     """Slope at α = 0 and curvature of the quadratic part of the cost, inertia and equalities; |solve_search|."""
+    trees, blocks = tree_runs_of(d, island), block_runs_of(d, island)
+    first, last = share_of(m, d, trees)
+    for k in range(first, last):
+        d.tree_sum[k, 0], d.tree_sum[k, 1], d.tree_sum[k, 2] = inertia_slope_of_run(m, d, k)
+    first, last = share_of(m, d, blocks)
+    for k in range(first, last):
+        d.row_sum[k, 2], d.row_sum[k, 3] = equality_slope_of_run(d, k)
+    meet(m, d)
+    slope = sum_of_runs(d, d.tree_sum, trees, 0) + sum_of_runs(d, d.row_sum, blocks, 2)
+    curvature = sum_of_runs(d, d.tree_sum, trees, 1) + sum_of_runs(d, d.row_sum, blocks, 3)
+    return slope, curvature, sqrt(sum_of_runs(d, d.tree_sum, trees, 2))
+
+
+@kernel(sums=True)
+def inertia_slope_of_run(m, d, k):
+    """Slope, curvature and |solve_search|² of a run of trees."""
     slope = curvature = square = 0.0 * d.time
-    first, last = tree_runs_of(d, island)
-    for k in range(first, last):
-        begin, end = dofs_of_run(m, d, k)
-        for i in range(begin, end):
-            s = d.solve_search[i]
-            slope = slope + s * (d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i]))
-            curvature = curvature + s * d.solve_Msearch[i]
-            square = square + s * s
-    first, last = block_runs_of(d, island)
-    for k in range(first, last):
-        for b in range(d.block_run[k, 0], min(d.block_run[k, 1], d.count[NEQUALITY])):
-            for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-                v = d.row_search[r]
-                slope = slope + d.row_D[r] * v * d.row_residual[r]
-                curvature = curvature + d.row_D[r] * v * v
-    return slope, curvature, sqrt(square)
+    begin, end = dofs_of_run(m, d, k)
+    for i in range(begin, end):
+        s = d.solve_search[i]
+        slope = slope + s * (d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i]))
+        curvature = curvature + s * d.solve_Msearch[i]
+        square = square + s * s
+    return slope, curvature, square
+
+
+@kernel(sums=True)
+def equality_slope_of_run(d, k):
+    """Slope and curvature of the equalities of a run of blocks."""
+    slope = curvature = 0.0 * d.time
+    for b in range(d.block_run[k, 0], min(d.block_run[k, 1], d.count[NEQUALITY])):
+        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
+            v = d.row_search[r]
+            slope = slope + d.row_D[r] * v * d.row_residual[r]
+            curvature = curvature + d.row_D[r] * v * v
+    return slope, curvature
 
 
 @kernel
-def rows_slope(m, d, island, alpha):
-    """First and second derivative in α of the cost of all rows except equalities."""
-    slope = bend = 0.0 * alpha
-    first, last = block_runs_of(d, island)
+def rows_slope(m, d, island, alpha, which):
+    """First and second derivative in α of the cost of all rows except equalities.
+
+    By way of row_sum[:, which] and the column after it, of which no other thread may read sums any more.
+    """
+    blocks = block_runs_of(d, island)
+    first, last = share_of(m, d, blocks)
     for k in range(first, last):
+        slope = bend = 0.0 * alpha
         for b in range(max(d.block_run[k, 0], d.count[NEQUALITY]), d.block_run[k, 1]):
             one, two = block_slope(m, d, b, alpha)
             slope = slope + one
             bend = bend + two
-    return slope, bend
+        d.row_sum[k, which], d.row_sum[k, which + 1] = slope, bend
+    meet(m, d)
+    return sum_of_runs(d, d.row_sum, blocks, which), sum_of_runs(d, d.row_sum, blocks, which + 1)

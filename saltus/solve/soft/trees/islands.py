@@ -8,6 +8,8 @@ all lanes if it acts in any, so that lanes share islands: those of all their blo
 from saltus.contact.counts import NBLOCK, NISLAND
 from saltus.number.kernels import kernel
 
+RUN = 64  # trees or blocks of a run at most
+
 
 @kernel
 def constraint_islands(m, d):
@@ -18,7 +20,8 @@ def constraint_islands(m, d):
     Reads block_trees.
 
     Most trees and blocks of an island are neighbours: runs of them, tree_run[k, 0] up to but without tree_run[k, 1],
-    make long loops. Those of island i begin at island_treerunadr[i]; those of blocks likewise.
+    make long loops. Those of island i begin at island_treerunadr[i]; those of blocks likewise. Threads take runs, and
+    sums are added up run by run.
     """
     join_trees(m, d)
     number_islands(m, d)
@@ -177,7 +180,7 @@ def list_runs(d, adr, entries, runadr, run):
         runadr[i] = runs
         for k in range(adr[i], adr[i + 1]):
             entry = entries[k]
-            if k == adr[i] or entry > run[runs - 1, 1]:
+            if k == adr[i] or entry > run[runs - 1, 1] or entry - run[runs - 1, 0] == RUN:
                 run[runs, 0] = entry
                 runs += 1
             run[runs - 1, 1] = entry + 1

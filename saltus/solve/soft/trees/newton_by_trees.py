@@ -12,7 +12,20 @@ that is as good as an exact one.
 from saltus.contact.counts import NISLAND, NITER
 from saltus.number.components import lane_count
 from saltus.number.functions import any_lane, clip, where
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
+from saltus.number.team import (
+    SOLVE_ISLAND,
+    SOLVE_ISLANDS,
+    act_alone,
+    acting_together,
+    begin,
+    finish,
+    helpers,
+    meet,
+    next_turn,
+    report,
+    reported,
+)
 from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
 from saltus.solve.soft.trees.block_factor import factor_blocks
 from saltus.solve.soft.trees.island_cost import (
@@ -26,10 +39,12 @@ from saltus.solve.soft.trees.island_cost import (
 )
 from saltus.solve.soft.trees.island_factor import solve_island_exactly, solve_tree
 from saltus.solve.soft.trees.islands import constraint_islands, dofs_of, one_island, trees_of
+from saltus.solve.soft.trees.sweeps import list_blocks_of_trees, list_sweeps, list_uppers
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks, inertia_blocks
 from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
+FEW = 16  # trees without rows that a thread takes at once
 
 
 @kernel
@@ -44,13 +59,63 @@ def newton_by_trees(m, d):
         constraint_islands(m, d)
     else:
         one_island(m, d)
+    list_blocks_of_trees(m, d)
+    list_uppers(m, d)
+    islands = d.count[NISLAND]
     d.count[NITER] = 0
     unconverged = 0
-    for island in range(d.count[NISLAND]):
-        unconverged = unconverged | solve_island(m, d, island)
-    for k in range(d.island_treeadr[d.count[NISLAND]], m.nsolvertree):
-        accelerate_freely(m, d, d.island_tree[k])
+    # large islands, whose work all threads share
+    for island in range(islands):
+        if not is_small(m, d, island):
+            begin(m, d, SOLVE_ISLAND, island)
+            unconverged = max(unconverged, solve_large_island(m, d, island))
+            finish(m, d)
+    # the others, and trees without rows: each is one thread's
+    begin(m, d, SOLVE_ISLANDS, islands)
+    found = solve_small_islands(m, d, islands)
+    finish(m, d)
+    for part in range(helpers(m, d) + 1):
+        found = reported(m, d, part) if part > 0 else found
+        unconverged = max(unconverged, found & 1)
+        d.count[NITER] = max(d.count[NITER], found >> 1)
     return unconverged
+
+
+@only_with("many_trees", otherwise="0")
+@kernel
+def solve_large_island(m, d, island):
+    """Newton's method for an island of which each thread takes a part; returns 1 if it did not converge, else 0."""
+    if d.part == 0:
+        list_sweeps(m, d, island)
+    meet(m, d)
+    unconverged, iterations = solve_island(m, d, island)
+    if d.part == 0:
+        d.count[NITER] = max(d.count[NITER], iterations)
+    return unconverged
+
+
+@only_with("many_trees", otherwise="0")
+@kernel
+def solve_small_islands(m, d, islands):
+    """Newton's method for small islands, and trees without rows, as they come; returns 1 if any did not converge."""
+    together = acting_together(m, d)
+    act_alone(m, d)
+    unconverged = most = 0
+    freely = d.island_treeadr[islands]
+    things = islands + (m.nsolvertree - freely + FEW - 1) // FEW
+    thing = next_turn(m, d, together, -1)
+    while thing < things:
+        if thing < islands:
+            if is_small(m, d, thing):
+                failed, iterations = solve_island(m, d, thing)
+                unconverged, most = max(unconverged, failed), max(most, iterations)
+        else:
+            first = freely + FEW * (thing - islands)
+            for k in range(first, min(first + FEW, m.nsolvertree)):
+                accelerate_freely(m, d, d.island_tree[k])
+        thing = next_turn(m, d, together, thing)
+    report(m, d, 2 * most + unconverged)
+    return 2 * most + unconverged
 
 
 @kernel
@@ -70,13 +135,14 @@ def accelerate_freely(m, d, t):
 
 @kernel
 def solve_island(m, d, island):
-    """Newton's method for one island; returns 1 if it did not converge in some lane, else 0."""
+    """Newton's method for one island; returns 1 if it did not converge in some lane, else 0, and its iterations."""
     lost, scale = begin_island(m, d, island)
     exact = is_small(m, d, island)
     live = d.constrained > 0.5
     rough = live
     coarse = d.constrained < 0.0  # lanes whose last direction was not as good as an exact one
     before = 0.0 * lost
+    iterations = 0
     for iteration in range(m.opt_iterations):
         # gradient M a - f - Jᵀ force, convergence
         size, noise = island_gradient(m, d, island)
@@ -84,13 +150,13 @@ def solve_island(m, d, island):
         live = live & (rough | (coarse & (size > noise)))
         if not any_lane(live):
             break
-        d.count[NITER] = max(d.count[NITER], iteration + 1)
+        iterations += 1
         # Newton direction, exact or to a part of the first residual
         assemble_blocks(m, d, island, iteration == 0)
         if exact:
             solve_island_exactly(m, d, island)
         else:
-            factor_blocks(m, d, island)
+            factor_blocks(m, d)
             square = begin_direction(m, d, island)
             part = forcing(m, d, iteration, square, before, lost, scale)
             before = square
@@ -106,7 +172,7 @@ def solve_island(m, d, island):
         rough = is_rough(m, d, scale * size, size > noise)
         live = live & rough
     reach_forces(m, d, island, rough)
-    return 1 if any_lane(live) else 0
+    return (1 if any_lane(live) else 0), iterations
 
 
 @kernel(inline=True)

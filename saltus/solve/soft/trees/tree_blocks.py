@@ -13,6 +13,7 @@ from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
+from saltus.number.team import meet, share_of
 from saltus.solve.soft.trees.islands import block_runs_of, tree_runs_of
 
 
@@ -22,33 +23,36 @@ def assemble_blocks(m, d, island, everything):
 
     Marks in tree_fresh and pair_fresh what has changed since the last time: all of it with `everything`.
     """
-    first, last = tree_runs_of(d, island)
+    first, last = share_of(m, d, tree_runs_of(d, island))
     for k in range(first, last):
         mark_trees(d, d.tree_run[k, 0], d.tree_run[k, 1], 1 if everything else 0)
-    first_run, last_run = block_runs_of(d, island)
+    meet(m, d)
     if not everything or m.opt_cone == CONE_ELLIPTIC:  # zones of cones are remembered there
-        for k in range(first_run, last_run):
+        begin, end = share_of(m, d, block_runs_of(d, island))
+        for k in range(begin, end):
             for b in range(d.block_run[k, 0], d.block_run[k, 1]):
                 mark_changes(m, d, b)
+        meet(m, d)
     for k in range(first, last):
         for t in range(d.tree_run[k, 0], d.tree_run[k, 1]):
-            inertia_blocks(m, d, t)
-    for k in range(first_run, last_run):
-        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
-            add_block(m, d, b)
+            assemble_tree(m, d, t)
+    meet(m, d)
 
 
 @kernel
-def add_block(m, d, b):
-    """tree_hessian, pair_hessian += Jᵀ W J of block b, where they are fresh."""
-    lower, upper = d.block_trees[b, 0], d.block_trees[b, 1]
-    if d.tree_fresh[lower] | d.tree_fresh[upper]:
-        block_weight(m, d, b)
-        dim = d.block_dim[b]
-        if dim == 3 and is_whole(m, d, b, lower, upper):
-            add_free_bodies(m, d, b, lower, upper)
-        else:
-            add_rows(m, d, b, dim, lower, upper)
+def assemble_tree(m, d, t):
+    """The blocks of tree t and of its pairs with lower trees, where they are fresh."""
+    inertia_blocks(m, d, t)
+    for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
+        b = d.row_treeblock[k]
+        pair = d.block_trees[b, 0] < t and d.pair_fresh[d.block_pair[b]]
+        if d.tree_fresh[t] or pair:
+            block_weight(m, d, b)
+            dim = d.block_dim[b]
+            if dim == 3 and is_whole(m, d, b, d.block_trees[b, 0], d.block_trees[b, 1]):
+                add_free_bodies(m, d, b, t, pair)
+            else:
+                add_rows(m, d, b, dim, t, pair)
 
 
 @kernel(inline=True)
@@ -138,17 +142,14 @@ def is_whole(m, d, b, lower, upper):
 
 
 @kernel
-def add_free_bodies(m, d, b, lower, upper):
-    """Three rows that act on one or two trees with six degrees of freedom, where these are fresh."""
+def add_free_bodies(m, d, b, t, pair):
+    """Three rows that act on one or two trees with six degrees of freedom: to the block of tree t, and of the `pair`."""
     place = d.block_J[b]
-    if d.tree_fresh[lower]:
-        add_six_by_six(d, d.tree_hessian, m.tree_blockadr[lower], place, place)
-    if lower < upper:
-        pair = d.block_pair[b]
-        if d.pair_fresh[pair]:
-            add_six_by_six(d, d.pair_hessian, d.near_place[pair], place, place + 18)
-        if d.tree_fresh[upper]:
-            add_six_by_six(d, d.tree_hessian, m.tree_blockadr[upper], place + 18, place + 18)
+    own = place if d.block_trees[b, 0] == t else place + 18
+    if d.tree_fresh[t]:
+        add_six_by_six(d, d.tree_hessian, m.tree_blockadr[t], own, own)
+    if pair:
+        add_six_by_six(d, d.pair_hessian, d.near_place[d.block_pair[b]], place, own)
 
 
 @kernel(inline=True)
@@ -177,19 +178,16 @@ def add_six(d, x, k, first, second):
 
 
 @kernel
-def add_rows(m, d, b, dim, lower, upper):
-    """Any number of rows that act on any degrees of freedom of one or two trees, where these are fresh."""
-    split, count, pair = d.block_split[b], d.block_num[b], d.block_pair[b]
-    if d.tree_fresh[lower]:
-        own = m.tree_blockadr[lower], m.tree_dofnum[lower], m.tree_dofadr[lower]
-        add_columns(m, d, b, dim, d.tree_hessian, own, (0, split), m.tree_dofadr[lower], (0, split))
-    if lower < upper:
-        both = d.near_place[pair], m.tree_dofnum[upper], m.tree_dofadr[lower]
-        if d.pair_fresh[pair]:
-            add_columns(m, d, b, dim, d.pair_hessian, both, (0, split), m.tree_dofadr[upper], (split, count))
-        if d.tree_fresh[upper]:
-            own = m.tree_blockadr[upper], m.tree_dofnum[upper], m.tree_dofadr[upper]
-            add_columns(m, d, b, dim, d.tree_hessian, own, (split, count), m.tree_dofadr[upper], (split, count))
+def add_rows(m, d, b, dim, t, pair):
+    """Any number of rows that act on any degrees of freedom: to the block of tree t, and of the `pair`."""
+    lower, split = d.block_trees[b, 0], d.block_split[b]
+    own = (0, split) if lower == t else (split, d.block_num[b])
+    if d.tree_fresh[t]:
+        block = m.tree_blockadr[t], m.tree_dofnum[t], m.tree_dofadr[t]
+        add_columns(m, d, b, dim, d.tree_hessian, block, own, m.tree_dofadr[t], own)
+    if pair:
+        block = d.near_place[d.block_pair[b]], m.tree_dofnum[t], m.tree_dofadr[lower]
+        add_columns(m, d, b, dim, d.pair_hessian, block, (0, split), m.tree_dofadr[t], own)
 
 
 @kernel
