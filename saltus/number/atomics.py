@@ -1,6 +1,10 @@
 """Numbers that several threads read and write: loads, stores and counting that other threads see in order."""
 
+import ctypes
+import functools
+import os
 import platform
+from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -64,3 +68,11 @@ def call_address(typingctx, address):
         return context.get_dummy_value()
 
     return types.none(types.int64), codegen
+
+
+@functools.cache
+def yield_address() -> int:
+    """Address of the system's function that lets other threads run."""
+    system: Any = ctypes
+    function = system.windll.kernel32.SwitchToThread if os.name == "nt" else ctypes.CDLL(None).sched_yield
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

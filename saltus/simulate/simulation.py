@@ -53,7 +53,8 @@ class Simulation(StateAttributes):
     (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
     `saltus.Dynamics`). `events`: functions of the state whose sign changes are located in time, and what happens there
     (`saltus.Event`), under hard contact or where nothing can touch. `actuation_states`: how many discrete states there
-    are, or their first values; with `saltus.Actuation` as control they are its own.
+    are, or their first values; with `saltus.Actuation` as control they are its own. `threads`: how many share the work
+    of each step, for worlds of hundreds of bodies; the result is the same to the last bit.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
     `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `userdata` [nuserdata] and
@@ -114,6 +115,11 @@ class Simulation(StateAttributes):
     @timestep.setter
     def timestep(self, value: float) -> None:
         self.engine.timestep = positive("timestep", value)
+
+    @property
+    def threads(self) -> int:
+        """How many threads share the work of each step."""
+        return self.engine.threads
 
     @property
     def user_events(self) -> UserEvents:

@@ -226,3 +226,20 @@ def test_unknown_fields():
         _ = d.weeds
     with pytest.raises(TypingError):
         Entry("weeds", "", "return d.weeds")(Struct(WALL, {"n": 1}), d)
+
+
+def test_sharing():
+    """All fields are the same memory but for those that are its own, in Python and in kernels."""
+    d = garden()
+    other = d.sharing(("count", "rows", "t"), {"switch": 11})
+    other.views["rows"][:], other.views["count"][:] = 5.0, 7
+    assert not (d.views["rows"] == 5.0).any() and not (d.views["count"] == 7).any()
+    assert (d.switch, other.switch, other.n) == (9, 11, 5)
+    other.views["flat"][2], d.views["pairs"][3, 1] = 0.125, 42
+    assert d.views["flat"][2] == 0.125 and other.views["pairs"][3, 1] == 42
+
+    add = Entry("add", "", "d.rows[1] = (d.flat[2], 1.0 * d.pairs[3, 1], 1.0 * d.count[0]); d.t = 3.5", short=("d",))
+    before = d.views["t"].copy()
+    add(other)
+    assert other.views["rows"][1].tolist() == [0.125, 42.0, 7.0] and other.views["t"] == 3.5
+    assert d.views["t"] == before

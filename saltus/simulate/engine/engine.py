@@ -30,7 +30,7 @@ from saltus.simulate.engine.lanes import FIELDS, REMEMBERED, Lanes
 from saltus.simulate.engine.located_events import EventReader
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
 from saltus.simulate.engine.stepped_events import StepEventReader
-from saltus.simulate.engine.team import Team, room
+from saltus.simulate.engine.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
@@ -85,8 +85,7 @@ class Engine:
         self.steps_over_events = self.hard is not None and not self.hard.event
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
-        self.threads = threads if self.model.struct().layout.features & {"threads"} else 1
-        self._allocate(control)
+        self._allocate(control, threads)
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE))  # of steps since the last reset
         self.unconverged = 0  # steps whose iteration did not reach its tolerance
         self.left: np.ndarray | None = None
@@ -96,11 +95,12 @@ class Engine:
         self.set_control(control)
         self.reset(None)
 
-    def _allocate(self, control: Controller | None) -> None:
-        """The memory, with room for the controller, and the loop."""
+    def _allocate(self, control: Controller | None, threads: int) -> None:
+        """The memory, with room for the controller, the threads that share steps, and the loop."""
         laws = UserLaws(hard=self.hard, touch=self._touch)
         self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
         stepped = event_driven(self.integrator) if self.locates_events else self.integrator
+        self.threads = threads_for(self.model, self.m, threads)
         sizes = stepped.data_sizes(self.m.sizes, **_room(self.model, control))
         self.d = Struct(DATA, room(sizes, self.threads) if self.threads > 1 else sizes)
         self.d.fill("timestep", self.timestep)

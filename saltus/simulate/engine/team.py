@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
 
 from saltus.contact.broad.grid import compare_part
 from saltus.contact.collide import collide_part
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.rows.contacts import write_part
+from saltus.errors import warn
 from saltus.model.model import Model
+from saltus.number.atomics import yield_address
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.number.team import (
@@ -63,10 +62,25 @@ def dismiss(m, d):
     finish(m, d)
 
 
+def processors() -> int:
+    """How many processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_for(model: Model, m: Struct, wanted: int) -> int:
+    """How many threads share the steps of a model; what will not be as wanted is told."""
+    if wanted > 1 and "threads" not in m.layout.features:
+        warn(f"the steps of {model.name!r} have no work for several threads: one is used")
+        return 1
+    if wanted > processors():
+        warn(f"{wanted} threads on {processors()} processors wait for each other; use at most {processors()}")
+    return wanted
+
+
 def room(sizes: dict[str, int], threads: int) -> dict[str, int]:
     """Sizes of the leader's Data: the lists that threads fill have a part for each."""
     lists = {name: sizes[name] * threads for name in ("nconmax", "nfound")}
-    return sizes | lists | {"nteam": places(threads), "team_yield": _yield_address()}
+    return sizes | lists | {"nteam": places(threads), "team_yield": yield_address()}
 
 
 class Team:
@@ -98,11 +112,3 @@ class Team:
             team[HELPERS] = 0
             for each in work:
                 each.result()
-
-
-@functools.cache
-def _yield_address() -> int:
-    """Address of the system's function that lets other threads run."""
-    system: Any = ctypes
-    function: Callable = system.windll.kernel32.SwitchToThread if os.name == "nt" else ctypes.CDLL(None).sched_yield
-    return ctypes.cast(function, ctypes.c_void_p).value or 0

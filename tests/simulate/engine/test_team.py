@@ -1,0 +1,109 @@
+"""Threads that share the steps of one simulation.
+
+Reference: the same steps by one thread, to the last bit.
+"""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import saltus
+from saltus.contact.counts import NCON
+from saltus.errors import OptionError, SaltusWarning
+from saltus.model.compile import broad
+from saltus.number.team import HELPERS, TICKET
+
+HEAP = "<mujoco><option {option}/><worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"
+SHAPES = ("type='box' size='.1 .08 .06'", "size='.1'", "type='capsule' size='.06 .08'", "type='cylinder' size='.08 .06'")
+
+
+@pytest.fixture(autouse=True)
+def every_pair_is_found(monkeypatch, by_trees):
+    monkeypatch.setattr(broad, "MOST_LISTED", 0)
+
+
+@pytest.fixture(autouse=True)
+def enough_processors(monkeypatch):
+    monkeypatch.setattr("saltus.simulate.engine.team.processors", lambda: 8)
+
+
+def heap(n=24, option="", spacing=0.2):
+    """Bodies of several shapes on top of each other, and two that fly."""
+    r, bodies = np.random.default_rng(3), ""
+    for i in range(n):
+        x, y, z = np.array([i % 3, i // 3 % 3, i // 9]) * spacing + 0.02 * r.random(3) + [0, 0, 0.11 + 4 * (i >= n - 2)]
+        bodies += f"<body pos='{x} {y} {z}' euler='{7 * i} 0 {3 * i}'><freejoint/><geom {SHAPES[i % 4]}/></body>"
+    return saltus.load(HEAP.format(option=option, bodies=bodies))
+
+
+def moved(model, threads, steps=40, **options):
+    sim = saltus.Simulation(model, threads=threads, **options)
+    sim.step(steps)
+    return sim
+
+
+@pytest.mark.parametrize("option", ["", "cone='elliptic'", "integrator='implicitfast'"])
+def test_the_number_of_threads_changes_no_bit(option):
+    model = heap(option=option)
+    one = moved(model, 1)
+    assert one.engine.d.views["count"][NCON] > 30
+    for threads in (2, 3):
+        more = moved(model, threads)
+        team = more.engine.d.views["team"]
+        assert team[TICKET] > 40 and team[HELPERS] == 0  # tasks were shared; the helpers have gone
+        for name in ("qpos", "qvel", "qacc", "qfrc_constraint"):
+            assert getattr(more.data, name).tobytes() == getattr(one.data, name).tobytes(), name
+
+
+def test_many_small_islands():
+    """Pairs of boxes side by side, each an island, and single ones."""
+    bodies = "".join(
+        f"<body pos='{i % 7} {i // 7} {0.1 + 0.19 * k}'><freejoint/><geom type='box' size='.1 .1 .1'/></body>"
+        for i in range(20)
+        for k in range(1 + i % 2)
+    )
+    model = saltus.load(HEAP.format(option="", bodies=bodies))
+    one, two = moved(model, 1), moved(model, 2)
+    assert two.qpos.tobytes() == one.qpos.tobytes() and two.engine.d.views["team"][TICKET] > 40
+
+
+def test_what_is_computed_outside_steps_needs_no_helpers():
+    model = heap()
+    one, two = moved(model, 1, 10), moved(model, 2, 10)
+    assert two.energy == pytest.approx(one.energy, rel=0) and np.array_equal(two.data.qacc, one.data.qacc)
+    trajectory = two.run(0.05)
+    assert trajectory.qpos[-1].tobytes() == one.run(0.05).qpos[-1].tobytes()
+
+
+def test_copies_have_threads_of_their_own():
+    sim = moved(heap(), 2, 10)
+    others = copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))
+    for each in (sim, *others):
+        each.step(10)
+        assert each.threads == 2 and each.qpos.tobytes() == sim.qpos.tobytes()
+
+
+def test_an_error_sends_the_helpers_home():
+    sim = moved(heap(), 2, 5)
+    sim.qvel[0] = 1e12
+    with pytest.raises(saltus.DivergenceError):
+        sim.step(5)
+    assert sim.engine.d.views["team"][HELPERS] == 0
+    sim.reset()
+    sim.step(5)
+    assert sim.qpos.tobytes() == moved(heap(), 2, 5).qpos.tobytes()
+
+
+def test_threads_that_cannot_help_are_told():
+    with pytest.warns(SaltusWarning, match="steps of 'pendulum' have no work for several threads: one is used"):
+        assert saltus.Simulation("pendulum", threads=2).threads == 1
+    with pytest.raises(OptionError, match="threads must be at least 1"):
+        saltus.Simulation("pendulum", threads=0)
+
+
+def test_more_threads_than_processors_are_told(monkeypatch):
+    monkeypatch.setattr("saltus.simulate.engine.team.processors", lambda: 2)
+    with pytest.warns(SaltusWarning, match="3 threads on 2 processors wait for each other"):
+        assert saltus.Simulation(heap(), threads=3).threads == 3
