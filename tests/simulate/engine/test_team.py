@@ -38,7 +38,7 @@ def heap(n=24, option="", spacing=0.2):
     return saltus.load(HEAP.format(option=option, bodies=bodies))
 
 
-def moved(model, threads, steps=40, **options):
+def moved(model, threads, steps=90, **options):
     sim = saltus.Simulation(model, threads=threads, **options)
     sim.step(steps)
     return sim
@@ -48,7 +48,7 @@ def moved(model, threads, steps=40, **options):
 def test_the_number_of_threads_changes_no_bit(option):
     model = heap(option=option)
     one = moved(model, 1)
-    assert one.engine.d.views["count"][NCON] > 30
+    assert one.engine.d.views["count"][NCON] > 20
     for threads in (2, 3):
         more = moved(model, threads)
         team = more.engine.d.views["team"]
@@ -72,7 +72,7 @@ def test_many_small_islands():
 def test_what_is_computed_outside_steps_needs_no_helpers():
     model = heap()
     one, two = moved(model, 1, 10), moved(model, 2, 10)
-    assert two.energy == pytest.approx(one.energy, rel=0) and np.array_equal(two.data.qacc, one.data.qacc)
+    assert np.array_equal(two.energy(), one.energy()) and np.array_equal(two.data.qacc, one.data.qacc)
     trajectory = two.run(0.05)
     assert trajectory.qpos[-1].tobytes() == one.run(0.05).qpos[-1].tobytes()
 
