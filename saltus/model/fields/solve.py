@@ -75,16 +75,14 @@ SCRATCH = {  # scratch
     **ints("tree_run", shape=("nsolvertree", 2)),
     **ints("block_run", shape=("nblock_trees", 2)),
     **ints("island_block", shape=("nblock_trees",)),
-    # lists for large islands (see `saltus.solve.soft.trees.sweeps`): trees by levels; pairs of each lower tree, upper
-    # tree of each pair; blocks of rows of each tree
+    # what threads share (see `saltus.solve.soft.trees.levels`): trees of an island by levels; blocks of rows of each
+    # tree; partial sums of runs of trees and of runs of blocks; what is known of a direction
     **ints("tree_level", "level_tree", shape=("nsolvertree",)),
-    **ints("level_adr", "upper_adr", "row_treeadr", shape=("nsolvertree_end",)),
-    **ints("upper_pair", "pair_upper", shape=("ntreepair",)),
+    **ints("level_adr", "row_treeadr", shape=("nsolvertree_end",)),
     **ints("row_treeblock", shape=("nblock_twice",)),
-    # partial sums: of runs of trees, of runs of blocks, of pieces of an island's degrees of freedom
     **reals("tree_sum", shape=("nsolvertree", 4)),
     **reals("row_sum", shape=("nblock_trees", 4)),
-    **reals("piece_sum", shape=("nsolvertree_end", 2)),
+    **reals("direction", shape=(2,)),
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
     # factors (see `saltus.solve.soft.trees.block_factor`)
     **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),

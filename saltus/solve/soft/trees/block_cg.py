@@ -12,56 +12,25 @@ Each island of trees is solved by itself. The fields of the iteration are in the
 freedom of an island lie side by side.
 """
 
-from saltus.contact.counts import NLEVEL
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
-from saltus.number.team import acting_together, meet, share, share_of
-from saltus.solve.soft.trees.islands import dofs_of, trees_of
+from saltus.solve.soft.trees.islands import dofs_of, tree_runs_of
 
 MOST = 500  # iterations
-PIECE = 256  # degrees of freedom of a piece
 
 
 @kernel
 def begin_direction(m, d, island):
     """block_residual, block_direction ← K⁻¹ G (-g), block_solution ← 0; returns the square of the residual."""
-    first, last = share_of(m, d, trees_of(d, island))
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.level_tree[k]
-        if m.tree_dofnum[b] == 6:
-            scale_gradient(m, d, b, 6)
-        else:
-            scale_gradient(m, d, b, m.tree_dofnum[b])
-    meet(m, d)
-    forward(m, d, d.block_residual)
-    first, last = share(m, d, pieces_of(m, d, island))
-    for k in range(first, last):
-        d.piece_sum[k, 0] = residual_square(d, piece(m, d, island, k))
-    meet(m, d)
-    return sum_of_pieces(m, d, island, 0)
-
-
-@kernel(inline=True)
-def pieces_of(m, d, island):
-    """Number of pieces that an island's degrees of freedom are cut into, for threads and for sums."""
-    first, last = dofs_of(m, d, island)
-    return (last - first + PIECE - 1) // PIECE
-
-
-@kernel(inline=True)
-def piece(m, d, island, k):
-    """Range of piece k in the order of islands."""
-    first, last = dofs_of(m, d, island)
-    return first + k * PIECE, min(first + (k + 1) * PIECE, last)
-
-
-@kernel
-def sum_of_pieces(m, d, island, which):
-    """The sum of what all pieces have given."""
-    total = 0.0 * d.time
-    for k in range(pieces_of(m, d, island)):
-        total = total + d.piece_sum[k, which]
-    return total
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if m.tree_dofnum[b] == 6:
+                scale_gradient(m, d, b, 6)
+            else:
+                scale_gradient(m, d, b, m.tree_dofnum[b])
+    forward(m, d, island, d.block_residual)
+    return residual_square(m, d, island)
 
 
 @kernel(inline=True)
@@ -76,10 +45,11 @@ def scale_gradient(m, d, b, n):
 
 
 @kernel(sums=True)
-def residual_square(d, dofs):
-    """|block_residual|² of a piece, with the first direction, and no solution yet."""
+def residual_square(m, d, island):
+    """|block_residual|², with the first direction, and no solution yet."""
     square = 0.0 * d.time
-    for i in range(dofs[0], dofs[1]):
+    first, last = dofs_of(m, d, island)
+    for i in range(first, last):
         r = d.block_residual[i]
         d.block_direction[i] = r
         d.block_solution[i] = 0.0 * r
@@ -103,16 +73,14 @@ def iterate_direction(m, d, island, live, square, bound):
         after = advance(m, d, island, alpha)
         turn(m, d, island, where(live, after / square, 0.0 * square))
         square = where(live, after, square)
-    meet(m, d)
-    backward(m, d, d.block_solution)
-    first, last = share_of(m, d, trees_of(d, island))
+    backward(m, d, island, d.block_solution)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.level_tree[k]
-        if m.tree_dofnum[b] == 6:
-            scale_solution(m, d, b, 6)
-        else:
-            scale_solution(m, d, b, m.tree_dofnum[b])
-    meet(m, d)
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if m.tree_dofnum[b] == 6:
+                scale_solution(m, d, b, 6)
+            else:
+                scale_solution(m, d, b, m.tree_dofnum[b])
     return live & (square > bound)
 
 
@@ -130,29 +98,21 @@ def scale_solution(m, d, b, n):
 @kernel
 def product(m, d, island):
     """block_product ← A p of p = block_direction; returns p · A p."""
-    pieces = pieces_of(m, d, island)
-    begin, end = share(m, d, pieces)
-    for k in range(begin, end):
-        first, last = piece(m, d, island, k)
-        for i in range(first, last):
-            d.block_half[i] = d.block_direction[i]
-    meet(m, d)
-    backward(m, d, d.block_half)
-    first, last = share_of(m, d, trees_of(d, island))
+    begin, end = dofs_of(m, d, island)
+    for i in range(begin, end):
+        d.block_half[i] = d.block_direction[i]
+    backward(m, d, island, d.block_half)
+    first, last = tree_runs_of(d, island)
     for k in range(first, last):
-        b = d.level_tree[k]
-        if d.near_adr[b] == d.near_adr[b + 1]:
-            subtract_half(m, d, b)
-        elif m.tree_dofnum[b] == 6:
-            add_rest(m, d, b, 6)
-        else:
-            add_rest(m, d, b, m.tree_dofnum[b])
-    meet(m, d)
-    forward(m, d, d.block_product)
-    for k in range(begin, end):
-        d.piece_sum[k, 1] = finish_product(d, piece(m, d, island, k))
-    meet(m, d)
-    return sum_of_pieces(m, d, island, 1)
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if d.near_adr[b] == d.near_adr[b + 1]:
+                subtract_half(m, d, b)
+            elif m.tree_dofnum[b] == 6:
+                add_rest(m, d, b, 6)
+            else:
+                add_rest(m, d, b, m.tree_dofnum[b])
+    forward(m, d, island, d.block_product)
+    return finish_product(m, d, island)
 
 
 @kernel(inline=True)
@@ -175,31 +135,23 @@ def add_rest(m, d, b, n):
 
 
 @kernel(sums=True)
-def finish_product(d, dofs):
-    """block_product += t of a piece; returns p · A p of it."""
+def finish_product(m, d, island):
+    """block_product += t; returns p · A p."""
     curvature = 0.0 * d.time
-    for i in range(dofs[0], dofs[1]):
+    first, last = dofs_of(m, d, island)
+    for i in range(first, last):
         q = d.block_product[i] + d.block_half[i]
         d.block_product[i] = q
         curvature = curvature + d.block_direction[i] * q
     return curvature
 
 
-@kernel
+@kernel(sums=True)
 def advance(m, d, island, alpha):
     """y += alpha p and r -= alpha A p; returns |r|²."""
-    begin, end = share(m, d, pieces_of(m, d, island))
-    for k in range(begin, end):
-        d.piece_sum[k, 0] = advance_piece(d, piece(m, d, island, k), alpha)
-    meet(m, d)
-    return sum_of_pieces(m, d, island, 0)
-
-
-@kernel(sums=True)
-def advance_piece(d, dofs, alpha):
-    """`advance` for a piece."""
     square = 0.0 * alpha
-    for i in range(dofs[0], dofs[1]):
+    first, last = dofs_of(m, d, island)
+    for i in range(first, last):
         d.block_solution[i] = d.block_solution[i] + alpha * d.block_direction[i]
         r = d.block_residual[i] - alpha * d.block_product[i]
         d.block_residual[i] = r
@@ -210,64 +162,40 @@ def advance_piece(d, dofs, alpha):
 @kernel
 def turn(m, d, island, beta):
     """p ← r + beta p."""
-    begin, end = share(m, d, pieces_of(m, d, island))
-    for k in range(begin, end):
-        first, last = piece(m, d, island, k)
-        for i in range(first, last):
-            d.block_direction[i] = d.block_residual[i] + beta * d.block_direction[i]
+    first, last = dofs_of(m, d, island)
+    for i in range(first, last):
+        d.block_direction[i] = d.block_residual[i] + beta * d.block_direction[i]
 
 
 # ---------------------------------------------------------------- solves with K
 
 
 @kernel
-def forward(m, d, x):
-    """x ← K⁻¹ x for an island's part of a field x [nv] in the order of islands, level by level."""
-    for level in range(d.count[NLEVEL]):
-        first, last = share_of(m, d, (d.level_adr[level], d.level_adr[level + 1]))
-        for k in range(first, last):
-            b = d.level_tree[k]
-            if m.tree_dofnum[b] == 6:
-                forward_six(m, d, b, x)
-            else:
-                for p in range(d.near_adr[b], d.near_adr[b + 1]):
-                    subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
-        meet(m, d)
+def forward(m, d, island, x):
+    """x ← K⁻¹ x for an island's part of a field x [nv] in the order of islands."""
+    first, last = tree_runs_of(d, island)
+    for k in range(first, last):
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if d.near_adr[b] < d.near_adr[b + 1]:
+                if m.tree_dofnum[b] == 6:
+                    forward_six(m, d, b, x)
+                else:
+                    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                        subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
 
 
 @kernel
-def backward(m, d, x):
-    """x ← K⁻ᵀ x for an island's part of a field x [nv] in the order of islands.
-
-    A thread alone takes the upper trees from the last on, and subtracts what each contributes to lower ones. Threads
-    together go from level to level, and gather the same contributions in the same order for each lower tree.
-    """
-    for level in range(d.count[NLEVEL] - 1, -1, -1):
-        first, last = share_of(m, d, (d.level_adr[level], d.level_adr[level + 1]))
-        if acting_together(m, d):
-            for k in range(first, last):
-                gather_backward(m, d, d.level_tree[k], x)
-            meet(m, d)
-        else:
-            for k in range(last - 1, first - 1, -1):
-                scatter_backward(m, d, d.level_tree[k], x)
-
-
-@kernel(inline=True)
-def scatter_backward(m, d, b, x):
-    """x_a -= K_baᵀ x_b for all lower trees a of tree b."""
-    first, n = d.island_dofadr[b], m.tree_dofnum[b]
-    for p in range(d.near_adr[b], d.near_adr[b + 1]):
-        subtract_transpose(m, d, p, d.near_tree[p], first, n, x)
-
-
-@kernel(inline=True)
-def gather_backward(m, d, a, x):
-    """x_a -= K_baᵀ x_b of tree a for all upper trees b, the last one first."""
-    for u in range(d.upper_adr[a], d.upper_adr[a + 1]):
-        p = d.upper_pair[u]
-        b = d.pair_upper[p]
-        subtract_transpose(m, d, p, a, d.island_dofadr[b], m.tree_dofnum[b], x)
+def backward(m, d, island, x):
+    """x ← K⁻ᵀ x for an island's part of a field x [nv] in the order of islands."""
+    first, last = tree_runs_of(d, island)
+    for k in range(last - 1, first - 1, -1):
+        for b in range(d.tree_run[k, 1] - 1, d.tree_run[k, 0] - 1, -1):
+            if d.near_adr[b] < d.near_adr[b + 1]:
+                if m.tree_dofnum[b] == 6:
+                    backward_six(m, d, b, x)
+                else:
+                    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                        subtract_transpose(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
 
 
 @kernel(inline=True)
@@ -281,19 +209,14 @@ def subtract(m, d, p, first, n, x):
 
 
 @kernel(inline=True)
-def subtract_transpose(m, d, p, a, first, n, x):
-    """x_a -= K_baᵀ x_b of pair p with lower tree a; the upper one has n degrees of freedom from `first` on."""
-    low, place = d.island_dofadr[a], d.near_place[p]
-    if n == 6:
-        six = x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5]
-        for j in range(m.tree_dofnum[a]):
-            x[low + j] = x[low + j] - column_times(d, place + 6 * j, six)
-    else:
-        for j in range(m.tree_dofnum[a]):
-            total = x[low + j]
-            for i in range(n):
-                total = total - d.pair_factor[place + j * n + i] * x[first + i]
-            x[low + j] = total
+def subtract_transpose(m, d, p, first, n, x):
+    """x_a -= K_baᵀ x_b of pair p, whose upper tree has n degrees of freedom from `first` on."""
+    a, place = d.near_tree[p], d.near_place[p]
+    for j in range(m.tree_dofnum[a]):
+        total = x[d.island_dofadr[a] + j]
+        for i in range(n):
+            total = total - d.pair_factor[place + j * n + i] * x[first + i]
+        x[d.island_dofadr[a] + j] = total
 
 
 @kernel(inline=True)
@@ -316,7 +239,15 @@ def forward_six(m, d, b, x):
 
 
 @kernel(inline=True)
-def column_times(d, k, y):
-    """The product of a column of six of pair_factor, from k on, with six numbers."""
-    K = d.pair_factor
-    return (K[k] * y[0] + K[k + 1] * y[1] + K[k + 2] * y[2]) + (K[k + 3] * y[3] + K[k + 4] * y[4] + K[k + 5] * y[5])
+def backward_six(m, d, b, x):
+    """x_a -= K_baᵀ x_b for all lower trees a of tree b with six degrees of freedom."""
+    first, K = d.island_dofadr[b], d.pair_factor
+    x0, x1, x2, x3, x4, x5 = x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5]
+    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+        a, place = d.near_tree[p], d.near_place[p]
+        low = d.island_dofadr[a]
+        for j in range(m.tree_dofnum[a]):
+            k = place + 6 * j
+            x[low + j] = x[low + j] - (
+                (K[k] * x0 + K[k + 1] * x1 + K[k + 2] * x2) + (K[k + 3] * x3 + K[k + 4] * x4 + K[k + 5] * x5)
+            )

@@ -39,7 +39,7 @@ from saltus.solve.soft.trees.island_cost import (
 )
 from saltus.solve.soft.trees.island_factor import solve_island_exactly, solve_tree
 from saltus.solve.soft.trees.islands import constraint_islands, dofs_of, one_island, trees_of
-from saltus.solve.soft.trees.sweeps import list_blocks_of_trees, list_sweeps, list_uppers
+from saltus.solve.soft.trees.levels import list_blocks_of_trees, list_levels
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks, inertia_blocks
 from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
@@ -60,7 +60,6 @@ def newton_by_trees(m, d):
     else:
         one_island(m, d)
     list_blocks_of_trees(m, d)
-    list_uppers(m, d)
     islands = d.count[NISLAND]
     d.count[NITER] = 0
     unconverged = 0
@@ -86,7 +85,7 @@ def newton_by_trees(m, d):
 def solve_large_island(m, d, island):
     """Newton's method for an island of which each thread takes a part; returns 1 if it did not converge, else 0."""
     if d.part == 0:
-        list_sweeps(m, d, island)
+        list_levels(m, d, island)
     meet(m, d)
     unconverged, iterations = solve_island(m, d, island)
     if d.part == 0:
@@ -151,17 +150,17 @@ def solve_island(m, d, island):
         if not any_lane(live):
             break
         iterations += 1
+        last_one = iteration + 1 == m.opt_iterations
         # Newton direction, exact or to a part of the first residual
         assemble_blocks(m, d, island, iteration == 0)
         if exact:
             solve_island_exactly(m, d, island)
         else:
             factor_blocks(m, d)
-            square = begin_direction(m, d, island)
-            part = forcing(m, d, iteration, square, before, lost, scale)
-            before = square
-            short = iterate_direction(m, d, island, live, square, part * part * square)
-            coarse = (part > FINE) | short
+            if d.part == 0:
+                inexact_direction(m, d, island, live, last_one, (before, lost, scale))
+            meet(m, d)
+            before, coarse = d.direction[0], d.direction[1] > 0.5
         # exact line search along it
         slope = along_island(m, d, island)
         promising = (-0.5 * scale * slope >= m.opt_tolerance) & (-slope > lost)
@@ -173,6 +172,22 @@ def solve_island(m, d, island):
         live = live & rough
     reach_forces(m, d, island, rough)
     return (1 if any_lane(live) else 0), iterations
+
+
+@kernel
+def inexact_direction(m, d, island, live, last_one, progress):
+    """solve_search ← Newton's direction of a large island to a part of the first residual, by one thread.
+
+    Its solves go from tree to tree, so that threads would wait for each other longer than they work. progress: square
+    of the residual in the last iteration, 0 in the first one, rounding level of the cost, scale of tolerances. Writes
+    direction ← square of the residual now, and 1 in lanes where the direction is not as good as an exact one.
+    """
+    before, lost, scale = progress
+    square = begin_direction(m, d, island)
+    part = forcing(m, last_one, square, before, lost, scale)
+    short = iterate_direction(m, d, island, live, square, part * part * square)
+    d.direction[0] = square
+    d.direction[1] = where((part > FINE) | short, 1.0 + 0.0 * square, 0.0 * square)
 
 
 @kernel(inline=True)
@@ -190,7 +205,7 @@ def is_rough(m, d, size, above_noise):
 
 
 @kernel
-def forcing(m, d, iteration, square, before, lost, scale):
+def forcing(m, last_one, square, before, lost, scale):
     """The part of the residual at which conjugate gradients end, from its square now and in the last iteration.
 
     `before`: 0 in the first one. Where no other step may follow, or this one promises too little for it, the direction
@@ -201,4 +216,4 @@ def forcing(m, d, iteration, square, before, lost, scale):
     progress = where(before > 0.0, square / where(before > 0.0, before, zero + 1.0), zero + COARSE)
     part = clip(progress, zero + FINE, zero + COARSE)
     last = (0.5 * scale * square < m.opt_tolerance) | (square <= lost)
-    return where(last, zero + FINE, part) if iteration + 1 < m.opt_iterations else zero + FINE
+    return zero + FINE if last_one else where(last, zero + FINE, part)

@@ -1,10 +1,10 @@
-"""In which order the trees of a large island are factored and solved for, and what several threads may do at once.
+"""What several threads may do at once with the trees of an island: lists of trees by levels, of rows by trees.
 
-The factor of a tree, and the solution for it, need those of the lower trees that it is coupled with. Threads that act
-together go from level to level: level 0 are the trees with no such pair, and each other tree is one level above the
-highest of them, so that trees of a level do not depend on each other (level scheduling: Saad, Iterative Methods for
-Sparse Linear Systems (2003), 11.6). A thread that acts alone takes them in ascending order, as one level: the numbers
-are the same to the last bit.
+The factor of a tree needs those of the lower trees that it is coupled with. Threads that act together go from level to
+level: level 0 are the trees with no such pair, and each other tree is one level above the highest of them, so that
+trees of a level do not depend on each other (level scheduling: Saad, Iterative Methods for Sparse Linear Systems
+(2003), 11.6). A thread that acts alone takes them in ascending order, as one level: the numbers are the same to the
+last bit.
 """
 
 from saltus.contact.counts import NBLOCK, NLEVEL
@@ -14,7 +14,7 @@ from saltus.solve.soft.trees.islands import trees_of
 
 
 @kernel
-def list_sweeps(m, d, island):
+def list_levels(m, d, island):
     """level_tree: an island's trees by levels, ascending in each; those of level k begin at level_adr[k], of NLEVEL."""
     first, last = trees_of(d, island)
     d.count[NLEVEL] = 0
@@ -47,22 +47,6 @@ def level_of(m, d, t):
     for p in range(d.near_adr[t], d.near_adr[t + 1]):
         level = max(level, d.tree_level[d.near_tree[p]] + 1)
     return level
-
-
-@kernel
-def list_uppers(m, d):
-    """upper_pair: the pairs of each lower tree, the highest upper tree first, from upper_adr[tree] on; pair_upper."""
-    pairs = d.near_adr[m.nsolvertree]
-    for t in range(m.nsolvertree + 1):
-        d.upper_adr[t] = 0
-    for p in range(pairs):
-        count_one(d.upper_adr, d.near_tree[p])
-    sum_up(m, d.upper_adr)
-    for b in range(m.nsolvertree):
-        for p in range(d.near_adr[b], d.near_adr[b + 1]):
-            d.pair_upper[p] = b
-            d.upper_pair[place_of_one(d.upper_adr, d.near_tree[p])] = p
-    begin_lists(m, d.upper_adr, pairs)
 
 
 @kernel
