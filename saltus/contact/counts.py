@@ -15,4 +15,3 @@ NEDGE = 11  # first block of the edge-length constraints; -1 if they are not all
 NSIDE = 12  # bodies that move the current contact of a deformable body
 NFOUND = 13  # pairs of geoms found near each other, where they are not listed
 NISLAND = 14  # constraint islands, where they are solved by themselves
-NLEVEL = 15  # levels of trees of the island that is solved

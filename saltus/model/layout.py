@@ -29,6 +29,7 @@ from saltus.number.structs import Layout
 from saltus.number.team import places
 
 BITS = 62  # bits of an integer that hold flags
+BINS = 256  # of a histogram of the trees of an island
 DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
 
 PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, event, sense)

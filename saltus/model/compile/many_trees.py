@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from saltus.model.layout import BINS
 from saltus.model.tree.chains import ChainTable
 
 FEATURE = "many_trees"
@@ -18,7 +19,7 @@ SMALL_ISLAND = 90  # degrees of freedom of an island whose Hessian is one dense 
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
-    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees", "nblock_twice"),
+    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees", "nblock_twice", "nbin"),
 )
 
 
@@ -59,6 +60,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "npairblock": largest_blocks(number, pairs),
         "nblock_trees": blocks,
         "nblock_twice": 2 * blocks,
+        "nbin": BINS,
     }
     return ManyTrees(values, sizes, {FEATURE})
 

@@ -75,14 +75,21 @@ SCRATCH = {  # scratch
     **ints("tree_run", shape=("nsolvertree", 2)),
     **ints("block_run", shape=("nblock_trees", 2)),
     **ints("island_block", shape=("nblock_trees",)),
-    # what threads share (see `saltus.solve.soft.trees.levels`): trees of an island by levels; blocks of rows of each
-    # tree; partial sums of runs of trees and of runs of blocks; what is known of a direction
-    **ints("tree_level", "level_tree", shape=("nsolvertree",)),
-    **ints("level_adr", "row_treeadr", shape=("nsolvertree_end",)),
+    # domains of large islands (see `saltus.solve.soft.trees.domains`): where groups of trees begin, from the island's
+    # first tree on; the groups of each phase; the group of each tree, and whether it separates; scratch for sorting
+    **ints("group_adr", shape=("nsolvertree_end",)),
+    **ints("phase_adr", shape=("nsolvertree", 4)),
+    **ints("tree_group", "separates", "sorted_tree", shape=("nsolvertree",)),
+    **ints("bin_count", shape=("nbin",)),
+    # pairs of trees of two groups, by lower trees; upper tree of each
+    **ints("outer_adr", shape=("nsolvertree_end",)),
+    **ints("outer_pair", "pair_upper", shape=("ntreepair",)),
+    # blocks of rows of each tree; partial sums of runs of trees, of runs of blocks, and of groups
+    **ints("row_treeadr", shape=("nsolvertree_end",)),
     **ints("row_treeblock", shape=("nblock_twice",)),
     **reals("tree_sum", shape=("nsolvertree", 4)),
     **reals("row_sum", shape=("nblock_trees", 4)),
-    **reals("direction", shape=(2,)),
+    **reals("group_sum", shape=("nsolvertree", 2)),
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
     # factors (see `saltus.solve.soft.trees.block_factor`)
     **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),

@@ -16,7 +16,12 @@ from saltus.model.compile import broad
 from saltus.number.team import HELPERS, TICKET
 
 HEAP = "<mujoco><option {option}/><worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"
-SHAPES = ("type='box' size='.1 .08 .06'", "size='.1'", "type='capsule' size='.06 .08'", "type='cylinder' size='.08 .06'")
+SHAPES = (
+    "type='box' size='.1 .08 .06'",
+    "size='.1'",
+    "type='capsule' size='.06 .08'",
+    "type='cylinder' size='.08 .06'",
+)
 
 
 @pytest.fixture(autouse=True)

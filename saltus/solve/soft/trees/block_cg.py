@@ -14,7 +14,8 @@ freedom of an island lie side by side.
 
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.trees.islands import dofs_of, tree_runs_of
+from saltus.number.team import meet
+from saltus.solve.soft.trees.domains import PHASES, dofs_of_group, groups_of, sum_of_groups
 
 MOST = 500  # iterations
 
@@ -22,15 +23,22 @@ MOST = 500  # iterations
 @kernel
 def begin_direction(m, d, island):
     """block_residual, block_direction ← K⁻¹ G (-g), block_solution ← 0; returns the square of the residual."""
-    first, last = tree_runs_of(d, island)
-    for k in range(first, last):
-        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
-            if m.tree_dofnum[b] == 6:
-                scale_gradient(m, d, b, 6)
-            else:
-                scale_gradient(m, d, b, m.tree_dofnum[b])
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            for k in range(d.group_adr[g], d.group_adr[g + 1]):
+                b = d.island_tree[k]
+                if m.tree_dofnum[b] == 6:
+                    scale_gradient(m, d, b, 6)
+                else:
+                    scale_gradient(m, d, b, m.tree_dofnum[b])
     forward(m, d, island, d.block_residual)
-    return residual_square(m, d, island)
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            d.group_sum[g, 0] = residual_square(d, dofs_of_group(m, d, g))
+    meet(m, d)
+    return sum_of_groups(d, island, 0)
 
 
 @kernel(inline=True)
@@ -45,11 +53,10 @@ def scale_gradient(m, d, b, n):
 
 
 @kernel(sums=True)
-def residual_square(m, d, island):
-    """|block_residual|², with the first direction, and no solution yet."""
+def residual_square(d, dofs):
+    """|block_residual|² of a group, with the first direction, and no solution yet."""
     square = 0.0 * d.time
-    first, last = dofs_of(m, d, island)
-    for i in range(first, last):
+    for i in range(dofs[0], dofs[1]):
         r = d.block_residual[i]
         d.block_direction[i] = r
         d.block_solution[i] = 0.0 * r
@@ -74,13 +81,16 @@ def iterate_direction(m, d, island, live, square, bound):
         turn(m, d, island, where(live, after / square, 0.0 * square))
         square = where(live, after, square)
     backward(m, d, island, d.block_solution)
-    first, last = tree_runs_of(d, island)
-    for k in range(first, last):
-        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
-            if m.tree_dofnum[b] == 6:
-                scale_solution(m, d, b, 6)
-            else:
-                scale_solution(m, d, b, m.tree_dofnum[b])
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            for k in range(d.group_adr[g], d.group_adr[g + 1]):
+                b = d.island_tree[k]
+                if m.tree_dofnum[b] == 6:
+                    scale_solution(m, d, b, 6)
+                else:
+                    scale_solution(m, d, b, m.tree_dofnum[b])
+    meet(m, d)
     return live & (square > bound)
 
 
@@ -98,21 +108,37 @@ def scale_solution(m, d, b, n):
 @kernel
 def product(m, d, island):
     """block_product ← A p of p = block_direction; returns p · A p."""
-    begin, end = dofs_of(m, d, island)
-    for i in range(begin, end):
-        d.block_half[i] = d.block_direction[i]
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            first, last = dofs_of_group(m, d, g)
+            for i in range(first, last):
+                d.block_half[i] = d.block_direction[i]
     backward(m, d, island, d.block_half)
-    first, last = tree_runs_of(d, island)
-    for k in range(first, last):
-        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
-            if d.near_adr[b] == d.near_adr[b + 1]:
-                subtract_half(m, d, b)
-            elif m.tree_dofnum[b] == 6:
-                add_rest(m, d, b, 6)
-            else:
-                add_rest(m, d, b, m.tree_dofnum[b])
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            add_rest_of_group(m, d, g)
     forward(m, d, island, d.block_product)
-    return finish_product(m, d, island)
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            d.group_sum[g, 1] = finish_product(d, dofs_of_group(m, d, g))
+    meet(m, d)
+    return sum_of_groups(d, island, 1)
+
+
+@kernel
+def add_rest_of_group(m, d, g):
+    """block_product ← p + E t of a group's trees."""
+    for k in range(d.group_adr[g], d.group_adr[g + 1]):
+        b = d.island_tree[k]
+        if d.near_adr[b] == d.near_adr[b + 1]:
+            subtract_half(m, d, b)
+        elif m.tree_dofnum[b] == 6:
+            add_rest(m, d, b, 6)
+        else:
+            add_rest(m, d, b, m.tree_dofnum[b])
 
 
 @kernel(inline=True)
@@ -135,23 +161,32 @@ def add_rest(m, d, b, n):
 
 
 @kernel(sums=True)
-def finish_product(m, d, island):
-    """block_product += t; returns p · A p."""
+def finish_product(d, dofs):
+    """block_product += t of a group; returns p · A p of it."""
     curvature = 0.0 * d.time
-    first, last = dofs_of(m, d, island)
-    for i in range(first, last):
+    for i in range(dofs[0], dofs[1]):
         q = d.block_product[i] + d.block_half[i]
         d.block_product[i] = q
         curvature = curvature + d.block_direction[i] * q
     return curvature
 
 
-@kernel(sums=True)
+@kernel
 def advance(m, d, island, alpha):
     """y += alpha p and r -= alpha A p; returns |r|²."""
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            d.group_sum[g, 0] = advance_group(d, dofs_of_group(m, d, g), alpha)
+    meet(m, d)
+    return sum_of_groups(d, island, 0)
+
+
+@kernel(sums=True)
+def advance_group(d, dofs, alpha):
+    """`advance` for a group."""
     square = 0.0 * alpha
-    first, last = dofs_of(m, d, island)
-    for i in range(first, last):
+    for i in range(dofs[0], dofs[1]):
         d.block_solution[i] = d.block_solution[i] + alpha * d.block_direction[i]
         r = d.block_residual[i] - alpha * d.block_product[i]
         d.block_residual[i] = r
@@ -162,9 +197,12 @@ def advance(m, d, island, alpha):
 @kernel
 def turn(m, d, island, beta):
     """p ← r + beta p."""
-    first, last = dofs_of(m, d, island)
-    for i in range(first, last):
-        d.block_direction[i] = d.block_residual[i] + beta * d.block_direction[i]
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            first, last = dofs_of_group(m, d, g)
+            for i in range(first, last):
+                d.block_direction[i] = d.block_residual[i] + beta * d.block_direction[i]
 
 
 # ---------------------------------------------------------------- solves with K
@@ -173,29 +211,39 @@ def turn(m, d, island, beta):
 @kernel
 def forward(m, d, island, x):
     """x ← K⁻¹ x for an island's part of a field x [nv] in the order of islands."""
-    first, last = tree_runs_of(d, island)
-    for k in range(first, last):
-        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
-            if d.near_adr[b] < d.near_adr[b + 1]:
-                if m.tree_dofnum[b] == 6:
-                    forward_six(m, d, b, x)
-                else:
-                    for p in range(d.near_adr[b], d.near_adr[b + 1]):
-                        subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            for k in range(d.group_adr[g], d.group_adr[g + 1]):
+                b = d.island_tree[k]
+                if d.near_adr[b] < d.near_adr[b + 1]:
+                    if m.tree_dofnum[b] == 6:
+                        forward_six(m, d, b, x)
+                    else:
+                        for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                            subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
+        meet(m, d)
 
 
 @kernel
 def backward(m, d, island, x):
-    """x ← K⁻ᵀ x for an island's part of a field x [nv] in the order of islands."""
-    first, last = tree_runs_of(d, island)
-    for k in range(last - 1, first - 1, -1):
-        for b in range(d.tree_run[k, 1] - 1, d.tree_run[k, 0] - 1, -1):
-            if d.near_adr[b] < d.near_adr[b + 1]:
-                if m.tree_dofnum[b] == 6:
-                    backward_six(m, d, b, x)
-                else:
-                    for p in range(d.near_adr[b], d.near_adr[b + 1]):
+    """x ← K⁻ᵀ x for an island's part of a field x [nv] in the order of islands.
+
+    What trees of other groups contribute is gathered when a tree's turn comes; it then contributes to its own group.
+    """
+    for phase in range(PHASES - 1, -1, -1):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            for k in range(d.group_adr[g + 1] - 1, d.group_adr[g] - 1, -1):
+                b = d.island_tree[k]
+                for u in range(d.outer_adr[b], d.outer_adr[b + 1]):
+                    p = d.outer_pair[u]
+                    upper = d.pair_upper[p]
+                    subtract_transpose(m, d, p, d.island_dofadr[upper], m.tree_dofnum[upper], x)
+                for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                    if d.tree_group[d.near_tree[p]] == d.tree_group[b]:
                         subtract_transpose(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
+        meet(m, d)
 
 
 @kernel(inline=True)
@@ -212,11 +260,17 @@ def subtract(m, d, p, first, n, x):
 def subtract_transpose(m, d, p, first, n, x):
     """x_a -= K_baᵀ x_b of pair p, whose upper tree has n degrees of freedom from `first` on."""
     a, place = d.near_tree[p], d.near_place[p]
-    for j in range(m.tree_dofnum[a]):
-        total = x[d.island_dofadr[a] + j]
-        for i in range(n):
-            total = total - d.pair_factor[place + j * n + i] * x[first + i]
-        x[d.island_dofadr[a] + j] = total
+    low = d.island_dofadr[a]
+    if n == 6:
+        six = x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5]
+        for j in range(m.tree_dofnum[a]):
+            x[low + j] = x[low + j] - column_times(d, place + 6 * j, six)
+    else:
+        for j in range(m.tree_dofnum[a]):
+            total = x[low + j]
+            for i in range(n):
+                total = total - d.pair_factor[place + j * n + i] * x[first + i]
+            x[low + j] = total
 
 
 @kernel(inline=True)
@@ -239,15 +293,7 @@ def forward_six(m, d, b, x):
 
 
 @kernel(inline=True)
-def backward_six(m, d, b, x):
-    """x_a -= K_baᵀ x_b for all lower trees a of tree b with six degrees of freedom."""
-    first, K = d.island_dofadr[b], d.pair_factor
-    x0, x1, x2, x3, x4, x5 = x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5]
-    for p in range(d.near_adr[b], d.near_adr[b + 1]):
-        a, place = d.near_tree[p], d.near_place[p]
-        low = d.island_dofadr[a]
-        for j in range(m.tree_dofnum[a]):
-            k = place + 6 * j
-            x[low + j] = x[low + j] - (
-                (K[k] * x0 + K[k + 1] * x1 + K[k + 2] * x2) + (K[k + 3] * x3 + K[k + 4] * x4 + K[k + 5] * x5)
-            )
+def column_times(d, k, y):
+    """The product of a column of six of pair_factor, from k on, with six numbers."""
+    K = d.pair_factor
+    return (K[k] * y[0] + K[k + 1] * y[1] + K[k + 2] * y[2]) + (K[k + 3] * y[3] + K[k + 4] * y[4] + K[k + 5] * y[5])

@@ -14,31 +14,32 @@ can lose definiteness; there it is D_b, as in symmetric Gauss-Seidel. In coordin
 and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_rest, K without its diagonal in pair_factor.
 """
 
-from saltus.contact.counts import NLEVEL
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
-from saltus.number.team import meet, share_of
+from saltus.number.team import meet
+from saltus.solve.soft.trees.domains import PHASES, groups_of
 
 LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
 
 
 @kernel
-def factor_blocks(m, d):
-    """tree_factor, pair_factor and tree_rest of the tree_hessian and pair_hessian of the island whose levels are listed.
+def factor_blocks(m, d, island):
+    """tree_factor, pair_factor and tree_rest of an island's tree_hessian and pair_hessian.
 
     Only those that depend on blocks marked in tree_fresh and pair_fresh; marks their trees in tree_fresh.
     """
-    for level in range(d.count[NLEVEL]):
-        first, last = share_of(m, d, (d.level_adr[level], d.level_adr[level + 1]))
-        for k in range(first, last):
-            b = d.level_tree[k]
-            if depends_on_fresh(d, b):
-                d.tree_fresh[b] = 1
-                if m.tree_dofnum[b] == 6:
-                    factor_tree(m, d, b, 6)
-                else:
-                    factor_tree(m, d, b, m.tree_dofnum[b])
+    for phase in range(PHASES):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            for k in range(d.group_adr[g], d.group_adr[g + 1]):
+                b = d.island_tree[k]
+                if depends_on_fresh(d, b):
+                    d.tree_fresh[b] = 1
+                    if m.tree_dofnum[b] == 6:
+                        factor_tree(m, d, b, 6)
+                    else:
+                        factor_tree(m, d, b, m.tree_dofnum[b])
         meet(m, d)
 
 

@@ -13,6 +13,7 @@ from saltus.number.kernels import kernel
 from saltus.number.team import meet, share_of
 from saltus.solve.soft.line_search import LARGE, PRECISION, block_slope, next_length
 from saltus.solve.soft.trees.islands import block_runs_of, dofs_of_run, rows_of_run, tree_runs_of
+from saltus.solve.soft.trees.tree_pairs import columns_of
 
 
 @kernel
@@ -122,10 +123,7 @@ def force_on_tree(m, d, t):
         d.qfrc_constraint[i] = 0.0 * d.time
     for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
         b = d.row_treeblock[k]
-        if d.block_trees[b, 0] == t:
-            add_force(m, d, b, (0, d.block_split[b]))
-        else:
-            add_force(m, d, b, (d.block_split[b], d.block_num[b]))
+        add_force(m, d, b, columns_of(d, b, t))
 
 
 @kernel(inline=True)
@@ -136,7 +134,7 @@ def force_on_free_body(m, d, t):
     store_six(d, i, x0, x1, x2, x3, x4, x5)
     for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
         b = d.row_treeblock[k]
-        first, last = (0, d.block_split[b]) if d.block_trees[b, 0] == t else (d.block_split[b], d.block_num[b])
+        first, last = columns_of(d, b, t)
         if d.block_dim[b] == 3 and last - first == 6:
             row, q = d.block_row[b], d.block_J[b] + 3 * first
             f = d.row_force[row], d.row_force[row + 1], d.row_force[row + 2]

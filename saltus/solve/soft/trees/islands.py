@@ -127,6 +127,7 @@ def list_trees(m, d):
         d.island_treeadr[i] = 0
     for t in range(m.nsolvertree):
         i = d.island_of_tree[t]
+        d.tree_group[t] = 0
         if i >= 0:
             d.island_treeadr[i] = d.island_treeadr[i] + 1
     add_up(d, d.island_treeadr)
@@ -141,8 +142,17 @@ def list_trees(m, d):
         if d.island_of_tree[t] < 0:
             d.island_tree[place] = t
             place += 1
+    order_dofs(m, d, 0, m.nsolvertree)
+
+
+@kernel
+def order_dofs(m, d, first, last):
+    """island_dofadr of a range of island_tree."""
     place = 0
-    for k in range(m.nsolvertree):
+    if first > 0:
+        before = d.island_tree[first - 1]
+        place = d.island_dofadr[before] + m.tree_dofnum[before]
+    for k in range(first, last):
         t = d.island_tree[k]
         d.island_dofadr[t] = place
         place += m.tree_dofnum[t]

@@ -21,13 +21,13 @@ from saltus.number.team import (
     begin,
     finish,
     helpers,
-    meet,
     next_turn,
     report,
     reported,
 )
 from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
 from saltus.solve.soft.trees.block_factor import factor_blocks
+from saltus.solve.soft.trees.domains import list_domains
 from saltus.solve.soft.trees.island_cost import (
     along_island,
     begin_island,
@@ -39,9 +39,9 @@ from saltus.solve.soft.trees.island_cost import (
 )
 from saltus.solve.soft.trees.island_factor import solve_island_exactly, solve_tree
 from saltus.solve.soft.trees.islands import constraint_islands, dofs_of, one_island, trees_of
-from saltus.solve.soft.trees.levels import list_blocks_of_trees, list_levels
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks, inertia_blocks
-from saltus.solve.soft.trees.tree_pairs import tree_pairs
+from saltus.solve.soft.trees.tree_lists import list_blocks_of_trees, list_outer_pairs
+from saltus.solve.soft.trees.tree_pairs import split_blocks, tree_pairs
 
 COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
 FEW = 16  # trees without rows that a thread takes at once
@@ -54,13 +54,18 @@ def newton_by_trees(m, d):
     Reads and writes what `saltus.solve.soft.newton.newton` does. Lanes have all trees as one island, since one of them
     would otherwise feel which trees touch in the others.
     """
-    tree_pairs(m, d)
+    split_blocks(m, d)
     if lane_count(d.time) == 1:
         constraint_islands(m, d)
     else:
         one_island(m, d)
-    list_blocks_of_trees(m, d)
     islands = d.count[NISLAND]
+    for island in range(islands):
+        if not is_small(m, d, island):
+            list_domains(m, d, island)
+    tree_pairs(m, d)
+    list_blocks_of_trees(m, d)
+    list_outer_pairs(m, d)
     d.count[NITER] = 0
     unconverged = 0
     # large islands, whose work all threads share
@@ -84,9 +89,6 @@ def newton_by_trees(m, d):
 @kernel
 def solve_large_island(m, d, island):
     """Newton's method for an island of which each thread takes a part; returns 1 if it did not converge, else 0."""
-    if d.part == 0:
-        list_levels(m, d, island)
-    meet(m, d)
     unconverged, iterations = solve_island(m, d, island)
     if d.part == 0:
         d.count[NITER] = max(d.count[NITER], iterations)
@@ -150,17 +152,17 @@ def solve_island(m, d, island):
         if not any_lane(live):
             break
         iterations += 1
-        last_one = iteration + 1 == m.opt_iterations
         # Newton direction, exact or to a part of the first residual
         assemble_blocks(m, d, island, iteration == 0)
         if exact:
             solve_island_exactly(m, d, island)
         else:
-            factor_blocks(m, d)
-            if d.part == 0:
-                inexact_direction(m, d, island, live, last_one, (before, lost, scale))
-            meet(m, d)
-            before, coarse = d.direction[0], d.direction[1] > 0.5
+            factor_blocks(m, d, island)
+            square = begin_direction(m, d, island)
+            part = forcing(m, iteration, square, before, lost, scale)
+            before = square
+            short = iterate_direction(m, d, island, live, square, part * part * square)
+            coarse = (part > FINE) | short
         # exact line search along it
         slope = along_island(m, d, island)
         promising = (-0.5 * scale * slope >= m.opt_tolerance) & (-slope > lost)
@@ -172,22 +174,6 @@ def solve_island(m, d, island):
         live = live & rough
     reach_forces(m, d, island, rough)
     return (1 if any_lane(live) else 0), iterations
-
-
-@kernel
-def inexact_direction(m, d, island, live, last_one, progress):
-    """solve_search ← Newton's direction of a large island to a part of the first residual, by one thread.
-
-    Its solves go from tree to tree, so that threads would wait for each other longer than they work. progress: square
-    of the residual in the last iteration, 0 in the first one, rounding level of the cost, scale of tolerances. Writes
-    direction ← square of the residual now, and 1 in lanes where the direction is not as good as an exact one.
-    """
-    before, lost, scale = progress
-    square = begin_direction(m, d, island)
-    part = forcing(m, last_one, square, before, lost, scale)
-    short = iterate_direction(m, d, island, live, square, part * part * square)
-    d.direction[0] = square
-    d.direction[1] = where((part > FINE) | short, 1.0 + 0.0 * square, 0.0 * square)
 
 
 @kernel(inline=True)
@@ -205,7 +191,7 @@ def is_rough(m, d, size, above_noise):
 
 
 @kernel
-def forcing(m, last_one, square, before, lost, scale):
+def forcing(m, iteration, square, before, lost, scale):
     """The part of the residual at which conjugate gradients end, from its square now and in the last iteration.
 
     `before`: 0 in the first one. Where no other step may follow, or this one promises too little for it, the direction
@@ -216,4 +202,4 @@ def forcing(m, last_one, square, before, lost, scale):
     progress = where(before > 0.0, square / where(before > 0.0, before, zero + 1.0), zero + COARSE)
     part = clip(progress, zero + FINE, zero + COARSE)
     last = (0.5 * scale * square < m.opt_tolerance) | (square <= lost)
-    return zero + FINE if last_one else where(last, zero + FINE, part)
+    return where(last, zero + FINE, part) if iteration + 1 < m.opt_iterations else zero + FINE

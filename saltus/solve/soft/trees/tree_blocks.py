@@ -15,6 +15,7 @@ from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
 from saltus.number.team import meet, share_of
 from saltus.solve.soft.trees.islands import block_runs_of, tree_runs_of
+from saltus.solve.soft.trees.tree_pairs import columns_of
 
 
 @kernel
@@ -45,7 +46,7 @@ def assemble_tree(m, d, t):
     inertia_blocks(m, d, t)
     for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
         b = d.row_treeblock[k]
-        pair = d.block_trees[b, 0] < t and d.pair_fresh[d.block_pair[b]]
+        pair = d.block_trees[b, 0] != t and d.pair_fresh[d.block_pair[b]]
         if d.tree_fresh[t] or pair:
             block_weight(m, d, b)
             dim = d.block_dim[b]
@@ -145,11 +146,12 @@ def is_whole(m, d, b, lower, upper):
 def add_free_bodies(m, d, b, t, pair):
     """Three rows that act on one or two trees with six degrees of freedom: to the block of tree t, and of the `pair`."""
     place = d.block_J[b]
-    own = place if d.block_trees[b, 0] == t else place + 18
+    own = place + 3 * columns_of(d, b, t)[0]
     if d.tree_fresh[t]:
         add_six_by_six(d, d.tree_hessian, m.tree_blockadr[t], own, own)
     if pair:
-        add_six_by_six(d, d.pair_hessian, d.near_place[d.block_pair[b]], place, own)
+        lower = place + 3 * columns_of(d, b, d.block_trees[b, 0])[0]
+        add_six_by_six(d, d.pair_hessian, d.near_place[d.block_pair[b]], lower, own)
 
 
 @kernel(inline=True)
@@ -180,14 +182,13 @@ def add_six(d, x, k, first, second):
 @kernel
 def add_rows(m, d, b, dim, t, pair):
     """Any number of rows that act on any degrees of freedom: to the block of tree t, and of the `pair`."""
-    lower, split = d.block_trees[b, 0], d.block_split[b]
-    own = (0, split) if lower == t else (split, d.block_num[b])
+    lower, own = d.block_trees[b, 0], columns_of(d, b, t)
     if d.tree_fresh[t]:
         block = m.tree_blockadr[t], m.tree_dofnum[t], m.tree_dofadr[t]
         add_columns(m, d, b, dim, d.tree_hessian, block, own, m.tree_dofadr[t], own)
     if pair:
         block = d.near_place[d.block_pair[b]], m.tree_dofnum[t], m.tree_dofadr[lower]
-        add_columns(m, d, b, dim, d.pair_hessian, block, (0, split), m.tree_dofadr[t], own)
+        add_columns(m, d, b, dim, d.pair_hessian, block, columns_of(d, b, lower), m.tree_dofadr[t], own)
 
 
 @kernel

@@ -1,7 +1,8 @@
 """Pairs of kinematic trees that constraint rows couple now: the sparsity of the Hessian of many trees.
 
-A block of rows acts on one tree or on two, the lower one with the smaller degrees of freedom. Pairs are in the order
-of their upper tree, then of the lower one, whatever the order of the blocks.
+A block of rows acts on one tree or on two. The lower one is that which is eliminated first: the one with the smaller
+degrees of freedom, but in large islands (see `saltus.solve.soft.trees.domains`). Pairs are in the order of their upper
+tree, then of the lower one, whatever the order of the blocks.
 """
 
 from saltus.contact.counts import NBLOCK
@@ -10,22 +11,32 @@ from saltus.number.kernels import kernel
 
 
 @kernel
-def tree_pairs(m, d):
-    """near_adr [trees + 1], near_tree and near_place [pairs], block_pair and block_split [blocks].
-
-    Reads the blocks of rows and their degrees of freedom.
-    """
+def split_blocks(m, d):
+    """block_trees and block_split of all blocks of rows, from their degrees of freedom."""
     for b in range(d.count[NBLOCK]):
         split_block(m, d, b)
+
+
+@kernel
+def tree_pairs(m, d):
+    """near_adr [trees + 1], near_tree and near_place [pairs], block_pair [blocks]. Reads block_trees."""
     # by lower trees, then by upper ones: the second sort keeps the order of the first
     count = sort_blocks(m, d, d.count[NBLOCK], 0)
     sort_blocks(m, d, count, 1)
     list_pairs(m, d, count)
 
 
+@kernel(inline=True)
+def columns_of(d, b, t):
+    """Range of the columns of block b that are tree t's degrees of freedom."""
+    if t > d.block_trees[b, 0] or t > d.block_trees[b, 1]:
+        return d.block_split[b], d.block_num[b]
+    return 0, d.block_split[b]
+
+
 @kernel
 def split_block(m, d, b):
-    """block_trees ← the lower and upper tree of block b; block_split ← how many of its columns are the lower one's."""
+    """block_trees ← the trees of block b, ascending; block_split ← how many of its columns are the first one's."""
     first, count = d.block_dofs[b], d.block_num[b]
     d.block_pair[b] = -1
     d.block_split[b] = count
@@ -52,7 +63,7 @@ def sort_blocks(m, d, count, side):
         d.near_count[t] = 0
     for k in range(count):
         b = k if side == 0 else d.block_order[k, 0]
-        if d.block_trees[b, 0] < d.block_trees[b, 1]:
+        if d.block_trees[b, 0] != d.block_trees[b, 1]:
             t = d.block_trees[b, side] + 1
             d.near_count[t] = d.near_count[t] + 1
     for t in range(m.nsolvertree):
@@ -60,7 +71,7 @@ def sort_blocks(m, d, count, side):
     coupling = d.near_count[m.nsolvertree]
     for k in range(count):
         b = k if side == 0 else d.block_order[k, 0]
-        if d.block_trees[b, 0] < d.block_trees[b, 1]:
+        if d.block_trees[b, 0] != d.block_trees[b, 1]:
             t = d.block_trees[b, side]
             d.block_order[d.near_count[t], side] = b
             d.near_count[t] = d.near_count[t] + 1

@@ -1,0 +1,197 @@
+"""Domains of a large island, which several threads factor and solve for at once.
+
+An island is cut into slabs along its longest axis, of as many trees each. Those of a slab that touch a higher one
+separate: without them the slabs are independent. They are eliminated last, first those of every other slab, then the
+rest (domain decomposition with separators: George & Liu, Computer Solution of Large Sparse Positive Definite Systems
+(1981), chapter 8). The order depends on the island alone, not on how many threads there are.
+
+Groups are the domains, then the separators of each slab. Groups of a phase are independent; phases follow each other.
+"""
+
+from saltus.model.layout import BINS
+from saltus.number.functions import clip
+from saltus.number.kernels import kernel
+from saltus.number.team import share_of
+from saltus.solve.soft.trees.islands import order_dofs, trees_of
+
+MOST = 4  # domains
+FEWEST_TREES = 50  # of a domain
+PHASES = 3
+
+
+@kernel
+def list_domains(m, d, island):
+    """Order an island's trees for elimination: island_tree by groups, which begin at group_adr.
+
+    Writes phase_adr[island], the first group of each phase and one past the last; tree_group; block_trees so that the
+    first one is eliminated first. Reads block_trees, xpos.
+    """
+    first, last = trees_of(d, island)
+    domains = min((last - first) // FEWEST_TREES, MOST)
+    if domains < 2:
+        set_phases(d, island, 1, 1, 1)
+        d.group_adr[first], d.group_adr[first + 1] = first, last
+        return
+    cut_into_slabs(m, d, island, domains)
+    mark_separators(d, island)
+    group_separators(d, island, domains)
+    sort_by_groups(m, d, island)
+    order_blocks(d, island)
+
+
+@kernel(inline=True)
+def set_phases(d, island, domains, even, odd):
+    """phase_adr of an island: where groups of domains, and those of separators of even and of odd slabs, end."""
+    d.phase_adr[island] = (0, domains, even, odd)
+
+
+@kernel
+def cut_into_slabs(m, d, island, domains):
+    """tree_group ← the slab of each tree, from a histogram of positions along the longest axis."""
+    first, last = trees_of(d, island)
+    axis, low, width = longest_axis(m, d, island)
+    for k in range(BINS):
+        d.bin_count[k] = 0
+    for k in range(first, last):
+        t = d.island_tree[k]
+        place = int(clip((position(m, d, t, axis) - low) / width * BINS, 0.0, BINS - 1.0))
+        d.tree_group[t] = place
+        d.bin_count[place] = d.bin_count[place] + 1
+    before = 0
+    for k in range(BINS):
+        before, d.bin_count[k] = before + d.bin_count[k], before * domains // (last - first)
+    for k in range(first, last):
+        t = d.island_tree[k]
+        d.tree_group[t] = d.bin_count[d.tree_group[t]]
+
+
+@kernel(inline=True)
+def position(m, d, t, axis):
+    """Coordinate of a tree's first body (m)."""
+    return d.xpos[m.dof_bodyid[m.tree_dofadr[t]], axis]
+
+
+@kernel
+def longest_axis(m, d, island):
+    """The world axis along which an island's trees reach farthest, the least coordinate, and how far they reach (m)."""
+    first, last = trees_of(d, island)
+    longest, least, reach = 0, 0.0 * d.time, 0.0 * d.time
+    for axis in range(3):
+        low = high = position(m, d, d.island_tree[first], axis)
+        for k in range(first + 1, last):
+            x = position(m, d, d.island_tree[k], axis)
+            low, high = min(low, x), max(high, x)
+        if high - low > reach:
+            longest, least, reach = axis, low, high - low
+    return longest, least, reach if reach > 0.0 else reach + 1.0
+
+
+@kernel
+def mark_separators(d, island):
+    """separates ← 1 for trees that touch one of a higher slab, else 0."""
+    first, last = trees_of(d, island)
+    for k in range(first, last):
+        d.separates[d.island_tree[k]] = 0
+    for k in range(d.island_blockadr[island], d.island_blockadr[island + 1]):
+        one, other = d.block_trees[d.island_block[k], 0], d.block_trees[d.island_block[k], 1]
+        if d.tree_group[one] < d.tree_group[other]:
+            d.separates[one] = 1
+        elif d.tree_group[other] < d.tree_group[one]:
+            d.separates[other] = 1
+
+
+@kernel
+def group_separators(d, island, domains):
+    """tree_group of separators ← one for each slab, those of even slabs first; one in all if any of a phase touch."""
+    first, last = trees_of(d, island)
+    even = domains + domains // 2
+    for k in range(first, last):
+        t = d.island_tree[k]
+        if d.separates[t]:
+            slab = d.tree_group[t]
+            d.tree_group[t] = (domains if slab % 2 == 0 else even) + slab // 2
+    set_phases(d, island, domains, even, 2 * domains - 1)
+    if separators_touch(d, island, domains, even):
+        for k in range(first, last):
+            t = d.island_tree[k]
+            d.tree_group[t] = min(d.tree_group[t], domains)
+        set_phases(d, island, domains, domains + 1, domains + 1)
+
+
+@kernel
+def separators_touch(d, island, domains, even):
+    """Whether separators of two groups touch that are of one phase, as in thin slabs."""
+    touch = False
+    for k in range(d.island_blockadr[island], d.island_blockadr[island + 1]):
+        b = d.island_block[k]
+        one, other = d.tree_group[d.block_trees[b, 0]], d.tree_group[d.block_trees[b, 1]]
+        both = one >= domains and other >= domains and one != other
+        touch = touch or (both and (one < even) == (other < even))
+    return touch
+
+
+@kernel
+def sort_by_groups(m, d, island):
+    """island_tree by groups, ascending in each, by counting; group_adr; the order of degrees of freedom follows."""
+    first, last = trees_of(d, island)
+    groups = d.phase_adr[island, PHASES]
+    for g in range(groups + 1):
+        d.group_adr[first + g] = 0
+    for k in range(first, last):
+        g = first + d.tree_group[d.island_tree[k]] + 1
+        d.group_adr[g] = d.group_adr[g] + 1
+    d.group_adr[first] = first
+    for g in range(first, first + groups):
+        d.group_adr[g + 1] = d.group_adr[g + 1] + d.group_adr[g]
+    for k in range(first, last):
+        d.sorted_tree[k] = d.island_tree[k]
+    for k in range(last - 1, first - 1, -1):
+        t = d.sorted_tree[k]
+        g = first + d.tree_group[t] + 1
+        d.group_adr[g] = d.group_adr[g] - 1
+        d.island_tree[d.group_adr[g]] = t
+    # group_adr[g + 1] is now where group g begins
+    for g in range(first, first + groups):
+        d.group_adr[g] = d.group_adr[g + 1]
+    d.group_adr[first + groups] = last
+    order_dofs(m, d, first, last)
+
+
+@kernel
+def order_blocks(d, island):
+    """block_trees: the tree that is eliminated first comes first."""
+    for k in range(d.island_blockadr[island], d.island_blockadr[island + 1]):
+        b = d.island_block[k]
+        one, other = d.block_trees[b, 0], d.block_trees[b, 1]
+        if d.tree_group[one] > d.tree_group[other]:
+            d.block_trees[b] = (other, one)
+
+
+# ---------------------------------------------------------------- what threads do
+
+
+@kernel(inline=True)
+def groups_of(m, d, island, phase):
+    """This thread's groups of a phase: places in group_adr."""
+    first, _ = trees_of(d, island)
+    return share_of(m, d, (first + d.phase_adr[island, phase], first + d.phase_adr[island, phase + 1]))
+
+
+@kernel(inline=True)
+def dofs_of_group(m, d, g):
+    """Range of a group's degrees of freedom in the order of islands."""
+    first, last = d.group_adr[g], d.group_adr[g + 1]
+    if first == last:
+        return 0, 0
+    end = d.island_tree[last - 1]
+    return d.island_dofadr[d.island_tree[first]], d.island_dofadr[end] + m.tree_dofnum[end]
+
+
+@kernel
+def sum_of_groups(d, island, which):
+    """The sum of what all groups of an island have given."""
+    first, _ = trees_of(d, island)
+    total = 0.0 * d.time
+    for g in range(first, first + d.phase_adr[island, PHASES]):
+        total = total + d.group_sum[g, which]
+    return total
