@@ -23,16 +23,17 @@ def contact_rows(m, d):
 
     Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
     """
-    if helpers(m, d) > 0:
-        for k in range(d.count[NCON]):
-            open_rows(m, d, k)
+    shared = helpers(m, d) > 0
+    for k in range(d.count[NCON]):
+        law = pair_law(m, d, d.contact_collision[k])
+        r = d.contact_dist[k] - m.law_margin[law]
+        open_rows(m, d, k, law, r)
+        if not shared:
+            write_rows(m, d, k, r)
+    if shared:
         begin(m, d, WRITE_ROWS, d.count[NCON])
         write_part(m, d, d.count[NCON])
         finish(m, d)
-    else:
-        for k in range(d.count[NCON]):
-            open_rows(m, d, k)
-            write_rows(m, d, k)
     add_adhesion(m, d)
 
 
@@ -42,13 +43,16 @@ def write_part(m, d, contacts):
     """Write the rows of this thread's part of the contacts."""
     first, last = share(m, d, contacts)
     for k in range(first, last):
-        write_rows(m, d, k)
+        law = pair_law(m, d, d.contact_collision[k])
+        write_rows(m, d, k, d.contact_dist[k] - m.law_margin[law])
 
 
-@kernel
-def open_rows(m, d, k):
-    """Blocks for the rows of contact k: contact_block, contact_tether (-1 for none)."""
-    law, r = law_and_overlap(m, d, k)
+@kernel(inline=True)
+def open_rows(m, d, k, law, r):
+    """Blocks for the rows of contact k: contact_block, contact_tether (-1 for none).
+
+    r (m): distance less the margin.
+    """
     active = r < 0.0
     d.contact_block[k] = -1
     if any_lane(active):
@@ -63,21 +67,12 @@ def open_rows(m, d, k):
 
 
 @kernel
-def write_rows(m, d, k):
+def write_rows(m, d, k, r):
     """The rows of contact k: where it is within its margin, and where it sticks and is in the gap."""
-    _, r = law_and_overlap(m, d, k)
     if d.contact_block[k] >= 0:
         write_block(m, d, k, d.contact_block[k], r, r < 0.0)
-    if has(m, "adhesive"):
-        if d.contact_tether[k] >= 0:
-            write_block(m, d, k, d.contact_tether[k], r, (r >= 0.0) & within_reach(m, d, k))
-
-
-@kernel(inline=True)
-def law_and_overlap(m, d, k):
-    """The law of contact k, and its distance less the margin (m)."""
-    law = pair_law(m, d, d.contact_collision[k])
-    return law, d.contact_dist[k] - m.law_margin[law]
+    if has(m, "adhesive") and d.contact_tether[k] >= 0:
+        write_block(m, d, k, d.contact_tether[k], r, (r >= 0.0) & within_reach(m, d, k))
 
 
 @kernel

@@ -95,7 +95,7 @@ class Team:
             "found_end": (part + 1) * m.nfound,
         }
         self._helpers = [leader.sharing(PRIVATE, own(part)) for part in range(1, threads)]
-        for part, helper in enumerate(self._helpers, 1):
+        for helper in self._helpers:
             attach(model, helper)
         self._pool = ThreadPoolExecutor(len(self._helpers), "saltus")
 

@@ -237,12 +237,11 @@ def backward(m, d, island, x):
             for k in range(d.group_adr[g + 1] - 1, d.group_adr[g] - 1, -1):
                 b = d.island_tree[k]
                 for u in range(d.outer_adr[b], d.outer_adr[b + 1]):
-                    p = d.outer_pair[u]
-                    upper = d.pair_upper[p]
-                    subtract_transpose(m, d, p, d.island_dofadr[upper], m.tree_dofnum[upper], x)
+                    subtract_transpose(m, d, d.outer_pair[u], x)
                 for p in range(d.near_adr[b], d.near_adr[b + 1]):
-                    if d.tree_group[d.near_tree[p]] == d.tree_group[b]:
-                        subtract_transpose(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
+                    # a domain's lower trees are its own
+                    if phase == 0 or d.tree_group[d.near_tree[p]] == d.tree_group[b]:
+                        subtract_transpose(m, d, p, x)
         meet(m, d)
 
 
@@ -257,19 +256,19 @@ def subtract(m, d, p, first, n, x):
 
 
 @kernel(inline=True)
-def subtract_transpose(m, d, p, first, n, x):
-    """x_a -= K_baᵀ x_b of pair p, whose upper tree has n degrees of freedom from `first` on."""
-    a, place = d.near_tree[p], d.near_place[p]
-    low = d.island_dofadr[a]
+def subtract_transpose(m, d, p, x):
+    """x_a -= K_baᵀ x_b of pair p."""
+    a, b, place = d.near_tree[p], d.pair_upper[p], d.near_place[p]
+    low, high, n = d.island_dofadr[a], d.island_dofadr[b], m.tree_dofnum[b]
     if n == 6:
-        six = x[first], x[first + 1], x[first + 2], x[first + 3], x[first + 4], x[first + 5]
+        six = x[high], x[high + 1], x[high + 2], x[high + 3], x[high + 4], x[high + 5]
         for j in range(m.tree_dofnum[a]):
             x[low + j] = x[low + j] - column_times(d, place + 6 * j, six)
     else:
         for j in range(m.tree_dofnum[a]):
             total = x[low + j]
             for i in range(n):
-                total = total - d.pair_factor[place + j * n + i] * x[first + i]
+                total = total - d.pair_factor[place + j * n + i] * x[high + i]
             x[low + j] = total
 
 

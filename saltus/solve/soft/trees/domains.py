@@ -15,13 +15,13 @@ from saltus.number.team import share_of
 from saltus.solve.soft.trees.islands import order_dofs, trees_of
 
 MOST = 4  # domains
-FEWEST_TREES = 50  # of a domain
+FEWEST_TREES = 125  # of a domain
 PHASES = 3
 
 
 @kernel
 def list_domains(m, d, island):
-    """Order an island's trees for elimination: island_tree by groups, which begin at group_adr.
+    """Order an island's trees for elimination: island_tree by groups, which begin at group_adr; returns how many.
 
     Writes phase_adr[island], the first group of each phase and one past the last; tree_group; block_trees so that the
     first one is eliminated first. Reads block_trees, xpos.
@@ -31,12 +31,13 @@ def list_domains(m, d, island):
     if domains < 2:
         set_phases(d, island, 1, 1, 1)
         d.group_adr[first], d.group_adr[first + 1] = first, last
-        return
+        return 1
     cut_into_slabs(m, d, island, domains)
     mark_separators(d, island)
     group_separators(d, island, domains)
     sort_by_groups(m, d, island)
     order_blocks(d, island)
+    return d.phase_adr[island, PHASES]
 
 
 @kernel(inline=True)

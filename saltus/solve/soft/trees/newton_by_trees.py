@@ -60,12 +60,13 @@ def newton_by_trees(m, d):
     else:
         one_island(m, d)
     islands = d.count[NISLAND]
+    groups = 1
     for island in range(islands):
         if not is_small(m, d, island):
-            list_domains(m, d, island)
+            groups = max(groups, list_domains(m, d, island))
     tree_pairs(m, d)
     list_blocks_of_trees(m, d)
-    list_outer_pairs(m, d)
+    list_outer_pairs(m, d, groups)
     d.count[NITER] = 0
     unconverged = 0
     # large islands, whose work all threads share

@@ -144,7 +144,7 @@ def is_whole(m, d, b, lower, upper):
 
 @kernel
 def add_free_bodies(m, d, b, t, pair):
-    """Three rows that act on one or two trees with six degrees of freedom: to the block of tree t, and of the `pair`."""
+    """Three rows that act on trees with six degrees of freedom: to the block of tree t, and of the `pair`."""
     place = d.block_J[b]
     own = place + 3 * columns_of(d, b, t)[0]
     if d.tree_fresh[t]:

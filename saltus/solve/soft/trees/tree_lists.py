@@ -25,9 +25,13 @@ def list_blocks_of_trees(m, d):
 
 
 @kernel
-def list_outer_pairs(m, d):
-    """outer_pair: the pairs of each lower tree with trees of other groups, from outer_adr[tree] on; pair_upper."""
+def list_outer_pairs(m, d, groups):
+    """outer_pair: the pairs of each lower tree with trees of other groups, if there are `groups`, from
+    outer_adr[tree] on.
+    """
     clear_counts(m, d.outer_adr)
+    if groups == 1:
+        return
     for b in range(m.nsolvertree):
         for p in range(d.near_adr[b], d.near_adr[b + 1]):
             if d.tree_group[b] != d.tree_group[d.near_tree[p]]:
@@ -37,7 +41,6 @@ def list_outer_pairs(m, d):
         for p in range(d.near_adr[b], d.near_adr[b + 1]):
             if d.tree_group[b] != d.tree_group[d.near_tree[p]]:
                 d.outer_pair[place_of_one(d.outer_adr, d.near_tree[p])] = p
-                d.pair_upper[p] = b
 
 
 # ---------------------------------------------------------------- lists by trees, by counting

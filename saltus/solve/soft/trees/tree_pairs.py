@@ -24,6 +24,19 @@ def tree_pairs(m, d):
     count = sort_blocks(m, d, d.count[NBLOCK], 0)
     sort_blocks(m, d, count, 1)
     list_pairs(m, d, count)
+    place_pairs(m, d)
+
+
+@kernel
+def place_pairs(m, d):
+    """pair_upper and near_place: the blocks of pairs lie in the order of elimination."""
+    place = 0
+    for k in range(m.nsolvertree):
+        b = d.island_tree[k]
+        for p in range(d.near_adr[b], d.near_adr[b + 1]):
+            d.pair_upper[p] = b
+            d.near_place[p] = place
+            place += m.tree_dofnum[d.near_tree[p]] * m.tree_dofnum[b]
 
 
 @kernel(inline=True)
@@ -80,9 +93,8 @@ def sort_blocks(m, d, count, side):
 
 @kernel
 def list_pairs(m, d, count):
-    """Pairs from the sorted blocks that couple trees, with the addresses of their blocks of the Hessian."""
-    pairs = place = 0
-    size = 0
+    """Pairs from the sorted blocks that couple trees."""
+    pairs = 0
     before = -1
     tree = 0
     d.near_adr[0] = 0
@@ -95,10 +107,7 @@ def list_pairs(m, d, count):
             before = -1
         if lower != before:
             before = lower
-            place += size
-            size = m.tree_dofnum[lower] * m.tree_dofnum[upper]
             d.near_tree[pairs] = lower
-            d.near_place[pairs] = place
             pairs += 1
         d.block_pair[b] = pairs - 1
     for t in range(tree, m.nsolvertree):
