@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 
+from saltus.number.atomics import yield_address
 from saltus.number.kernels import entry, kernel
 from saltus.number.structs import Layout, Struct, ints, reals
 from saltus.number.team import (
@@ -25,8 +26,6 @@ from saltus.number.team import (
     share,
     share_of,
 )
-
-from saltus.number.atomics import yield_address
 
 SQUARE, SHIFT, TURNS = 1, 2, 3
 FIELDS = {

@@ -16,10 +16,12 @@ FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
 LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
 SMALL_ISLAND = 90  # degrees of freedom of an island whose Hessian is one dense matrix, at most
+DOMAIN = 125  # trees of a domain of an island that threads share, at least
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
-    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees", "nblock_twice", "nbin"),
+    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees"),
+    *("nblock_twice", "nbin", "ndomaintree"),
 )
 
 
@@ -61,6 +63,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "nblock_trees": blocks,
         "nblock_twice": 2 * blocks,
         "nbin": BINS,
+        "ndomaintree": DOMAIN,
     }
     return ManyTrees(values, sizes, {FEATURE})
 

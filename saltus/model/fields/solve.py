@@ -12,7 +12,7 @@ MODEL = {  # fixed
     **ints("dof_treeid", shape=("nv",)),
     # worlds of many trees: number of trees; first degree of freedom and number of them, address of the tree's block of
     # the Hessian; the tree of each degree of freedom
-    **ints("nsolvertree"),
+    **ints("nsolvertree", "ndomaintree"),
     **ints("nsmallisland"),  # degrees of freedom of an island whose Hessian is one dense matrix, at most
     **ints("tree_dofadr", "tree_dofnum", "tree_blockadr", shape=("nsolvertree",)),
     **ints("tree_of_dof", shape=("nv_trees",)),

@@ -8,27 +8,28 @@ rest (domain decomposition with separators: George & Liu, Computer Solution of L
 Groups are the domains, then the separators of each slab. Groups of a phase are independent; phases follow each other.
 """
 
+from saltus.contact.lane_turns import lane_of
 from saltus.model.layout import BINS
-from saltus.number.functions import clip
 from saltus.number.kernels import kernel
 from saltus.number.team import share_of
 from saltus.solve.soft.trees.islands import order_dofs, trees_of
 
 MOST = 4  # domains
-FEWEST_TREES = 125  # of a domain
 PHASES = 3
 
 
 @kernel
-def list_domains(m, d, island):
+def list_domains(m, d, island, cut):
     """Order an island's trees for elimination: island_tree by groups, which begin at group_adr; returns how many.
+
+    There is one group where the island is not to be `cut`, or small.
 
     Writes phase_adr[island], the first group of each phase and one past the last; tree_group; block_trees so that the
     first one is eliminated first. Reads block_trees, xpos.
     """
     first, last = trees_of(d, island)
-    domains = min((last - first) // FEWEST_TREES, MOST)
-    if domains < 2:
+    domains = min((last - first) // m.ndomaintree, MOST)
+    if domains < 2 or not cut:
         set_phases(d, island, 1, 1, 1)
         d.group_adr[first], d.group_adr[first + 1] = first, last
         return 1
@@ -55,7 +56,7 @@ def cut_into_slabs(m, d, island, domains):
         d.bin_count[k] = 0
     for k in range(first, last):
         t = d.island_tree[k]
-        place = int(clip((position(m, d, t, axis) - low) / width * BINS, 0.0, BINS - 1.0))
+        place = int(min(max((position(m, d, t, axis) - low) / width * BINS, 0.0), BINS - 1.0))
         d.tree_group[t] = place
         d.bin_count[place] = d.bin_count[place] + 1
     before = 0
@@ -69,14 +70,14 @@ def cut_into_slabs(m, d, island, domains):
 @kernel(inline=True)
 def position(m, d, t, axis):
     """Coordinate of a tree's first body (m)."""
-    return d.xpos[m.dof_bodyid[m.tree_dofadr[t]], axis]
+    return lane_of(d.xpos[m.dof_bodyid[m.tree_dofadr[t]], axis], 0)
 
 
 @kernel
 def longest_axis(m, d, island):
     """The world axis along which an island's trees reach farthest, the least coordinate, and how far they reach (m)."""
     first, last = trees_of(d, island)
-    longest, least, reach = 0, 0.0 * d.time, 0.0 * d.time
+    longest, least, reach = 0, 0.0, 0.0
     for axis in range(3):
         low = high = position(m, d, d.island_tree[first], axis)
         for k in range(first + 1, last):
@@ -84,7 +85,7 @@ def longest_axis(m, d, island):
             low, high = min(low, x), max(high, x)
         if high - low > reach:
             longest, least, reach = axis, low, high - low
-    return longest, least, reach if reach > 0.0 else reach + 1.0
+    return longest, least, (reach if reach > 0.0 else 1.0)
 
 
 @kernel

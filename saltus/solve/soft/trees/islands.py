@@ -83,6 +83,14 @@ def dofs_of(m, d, island):
     return d.island_dofadr[d.island_tree[first]], d.island_dofadr[end] + m.tree_dofnum[end]
 
 
+@kernel(inline=True)
+def is_small(m, d, island):
+    """Whether an island is a single tree, or has few degrees of freedom: its direction is exact."""
+    first, last = trees_of(d, island)
+    begin, end = dofs_of(m, d, island)
+    return last == first + 1 or end - begin <= m.nsmallisland
+
+
 @kernel
 def join_trees(m, d):
     """island_of_tree ← a lower tree of the same island, or the tree itself if it is the lowest; -1 without rows."""

@@ -27,7 +27,7 @@ from saltus.number.team import (
 )
 from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
 from saltus.solve.soft.trees.block_factor import factor_blocks
-from saltus.solve.soft.trees.domains import list_domains
+from saltus.solve.soft.trees.couplings import couplings
 from saltus.solve.soft.trees.island_cost import (
     along_island,
     begin_island,
@@ -38,10 +38,8 @@ from saltus.solve.soft.trees.island_cost import (
     step_island,
 )
 from saltus.solve.soft.trees.island_factor import solve_island_exactly, solve_tree
-from saltus.solve.soft.trees.islands import constraint_islands, dofs_of, one_island, trees_of
+from saltus.solve.soft.trees.islands import is_small
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks, inertia_blocks
-from saltus.solve.soft.trees.tree_lists import list_blocks_of_trees, list_outer_pairs
-from saltus.solve.soft.trees.tree_pairs import split_blocks, tree_pairs
 
 COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
 FEW = 16  # trees without rows that a thread takes at once
@@ -54,19 +52,9 @@ def newton_by_trees(m, d):
     Reads and writes what `saltus.solve.soft.newton.newton` does. Lanes have all trees as one island, since one of them
     would otherwise feel which trees touch in the others.
     """
-    split_blocks(m, d)
-    if lane_count(d.time) == 1:
-        constraint_islands(m, d)
-    else:
-        one_island(m, d)
+    lanes = lane_count(d.time) > 1
+    couplings(m, d, lanes, not lanes)
     islands = d.count[NISLAND]
-    groups = 1
-    for island in range(islands):
-        if not is_small(m, d, island):
-            groups = max(groups, list_domains(m, d, island))
-    tree_pairs(m, d)
-    list_blocks_of_trees(m, d)
-    list_outer_pairs(m, d, groups)
     d.count[NITER] = 0
     unconverged = 0
     # large islands, whose work all threads share
@@ -175,14 +163,6 @@ def solve_island(m, d, island):
         live = live & rough
     reach_forces(m, d, island, rough)
     return (1 if any_lane(live) else 0), iterations
-
-
-@kernel(inline=True)
-def is_small(m, d, island):
-    """Whether an island is a single tree, or has few degrees of freedom: its direction is exact."""
-    first, last = trees_of(d, island)
-    begin, end = dofs_of(m, d, island)
-    return last == first + 1 or end - begin <= m.nsmallisland
 
 
 @kernel(inline=True)

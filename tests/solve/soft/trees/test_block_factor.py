@@ -16,14 +16,13 @@ from saltus.number.kernels import Entry, interpret
 from saltus.solve.soft.trees import block_cg
 from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
 from saltus.solve.soft.trees.block_factor import LARGEST, factor_blocks
-from saltus.solve.soft.trees.islands import one_island
+from saltus.solve.soft.trees.couplings import couplings
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks
-from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
-KERNELS = dict(tree_pairs=tree_pairs, one_island=one_island, assemble=assemble_blocks, factor=factor_blocks)
-ASSEMBLE = Entry("factor_assemble", "", "tree_pairs(m, d)\none_island(m, d)\nassemble(m, d, 0, 1)", **KERNELS)
+KERNELS = dict(couplings=couplings, assemble=assemble_blocks, factor=factor_blocks)
+ASSEMBLE = Entry("factor_assemble", "", "couplings(m, d, True, True)\nassemble(m, d, 0, 1)", **KERNELS)
 FACTOR = Entry("factor_factor", "", "factor(m, d, 0)", **KERNELS)
 DIRECTION = Entry(
     "factor_direction",

@@ -12,18 +12,17 @@ from helpers.many_trees import dense_hessian, world
 import saltus
 from saltus.contact.counts import NISLAND
 from saltus.number.kernels import Entry
+from saltus.solve.soft.trees.couplings import couplings
 from saltus.solve.soft.trees.island_factor import solve_island_exactly
-from saltus.solve.soft.trees.islands import constraint_islands
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks
-from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
-KERNELS = dict(tree_pairs=tree_pairs, islands=constraint_islands, assemble=assemble_blocks, solve=solve_island_exactly)
+KERNELS = dict(couplings=couplings, assemble=assemble_blocks, solve=solve_island_exactly)
 DIRECTIONS = Entry(
     "island_directions",
     "islands_",
-    "tree_pairs(m, d)\nislands(m, d)\nfor i in range(d.count[islands_]):\n    assemble(m, d, i, 1)\n    solve(m, d, i)",
+    "couplings(m, d, False, True)\nfor i in range(d.count[islands_]):\n    assemble(m, d, i, 1)\n    solve(m, d, i)",
     **KERNELS,
 )
 

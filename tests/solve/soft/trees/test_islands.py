@@ -16,12 +16,12 @@ from scipy.sparse.csgraph import connected_components
 import saltus
 from saltus.contact.counts import NBLOCK, NISLAND
 from saltus.number.kernels import Entry, interpret
+from saltus.solve.soft.trees.couplings import couplings
 from saltus.solve.soft.trees.islands import constraint_islands
-from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
-ISLANDS = Entry("islands", "", "tree_pairs(m, d)\nislands(m, d)", tree_pairs=tree_pairs, islands=constraint_islands)
+ISLANDS = Entry("islands", "", "couplings(m, d, False, True)", couplings=couplings)
 
 
 def lists(d, adr, entries):

@@ -15,13 +15,12 @@ import saltus
 from saltus.contact.counts import NROW
 from saltus.contact.rows.cost import row_forces
 from saltus.number.kernels import Entry
-from saltus.solve.soft.trees.islands import one_island
+from saltus.solve.soft.trees.couplings import couplings
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks
-from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
-PAIRS = Entry("tree_pairs", "", "tree_pairs(m, d)\none_island(m, d)", tree_pairs=tree_pairs, one_island=one_island)
+PAIRS = Entry("tree_couplings", "", "couplings(m, d, True, True)", couplings=couplings)
 ASSEMBLE = Entry("tree_assemble", "everything", "assemble_blocks(m, d, 0, everything)", assemble_blocks=assemble_blocks)
 FORCES = Entry("tree_forces", "", "row_forces(m, d)", row_forces=row_forces)
 CONES = "pyramidal", "elliptic"
@@ -52,11 +51,11 @@ def test_its_entries(cone):
 
 @pytest.mark.parametrize("cone", CONES)
 def test_only_pairs_that_rows_couple(cone):
-    """Each once, by upper and lower tree, and no other."""
+    """Each once, by its trees in the order of elimination, and no other."""
     _, m, d = prepared(cone)
-    wanted = set()
+    wanted, place = set(), np.argsort(d.island_tree)
     for _, _, dofs, _ in blocks_of(m, d):
-        trees = sorted({int(t) for t in m.tree_of_dof[dofs]})
+        trees = sorted({int(t) for t in m.tree_of_dof[dofs]}, key=lambda t: place[t])
         wanted |= {(trees[1], trees[0])} if len(trees) == 2 else set()
     found = [(b, int(d.near_tree[p])) for b in range(m.nsolvertree) for p in range(d.near_adr[b], d.near_adr[b + 1])]
     assert found == sorted(wanted)
