@@ -1,7 +1,8 @@
 """Worlds of many bodies: whether Newton's method takes its Hessian tree by tree, and how much memory that needs.
 
 The Hessian of such a world is sparse: a kinematic tree is coupled with those few that it touches. Blocks for each tree
-and each touching pair of trees grow with their number, a triangle of all degrees of freedom with its square.
+and each touching pair of trees grow with their number, a triangle of all degrees of freedom with its square. Each
+island of trees is solved by itself, a small one as one dense matrix.
 """
 
 from typing import Any, NamedTuple
