@@ -15,11 +15,11 @@ from saltus.model.tree.chains import ChainTable
 FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
 LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
-SMALL_ISLAND = 90  # degrees of freedom of an island whose Hessian is one dense matrix, at most
+FEW_TREES, DENSE_DOFS = 15, 1500  # at most in an island whose Hessian is one dense matrix, unless it is a single tree
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
-    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees"),
+    *("nlargestblock", "nfewtrees", "ndensedof", "ntreepair", "npairblock", "nblock_trees"),
 )
 
 
@@ -41,6 +41,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         return ManyTrees({name: [] for name in VALUES}, {name: 0 for name in SIZES}, set())
     number = m.tree_dofnum.astype(int)
     square = number * number
+    dense = min(int(np.sort(number)[-FEW_TREES:].sum()), DENSE_DOFS)
     pairs = min(m.ntree * (m.ntree - 1) // 2, blocks)
     values = {
         "tree_dofadr": m.tree_dofadr,
@@ -54,8 +55,9 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "nsolvertree": m.ntree,
         "nsolvertree_end": m.ntree + 1,
         "ntreeblock": int(square.sum()),
-        "nlargestblock": (max(int(number.max()), SMALL_ISLAND) + 7) ** 2,
-        "nsmallisland": SMALL_ISLAND,
+        "nlargestblock": (max(int(number.max()), dense) + 7) ** 2,
+        "nfewtrees": FEW_TREES,
+        "ndensedof": dense,
         "ntreepair": pairs,
         "npairblock": largest_blocks(number, pairs),
         "nblock_trees": blocks,
