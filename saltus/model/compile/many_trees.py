@@ -14,7 +14,7 @@ from saltus.model.tree.chains import ChainTable
 
 FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
-LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
+LARGEST_TREE = 300  # degrees of freedom: the block of a tree is dense
 FEW_TREES, DENSE_DOFS = 15, 1500  # at most in an island whose Hessian is one dense matrix, unless it is a single tree
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
