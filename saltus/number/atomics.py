@@ -11,6 +11,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from saltus.number.kernels import PLAIN
+
 INT64, INT32, VOID = ir.IntType(64), ir.IntType(32), ir.VoidType()
 _X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
 
@@ -68,6 +70,22 @@ def call_address(typingctx, address):
         return context.get_dummy_value()
 
     return types.none(types.int64), codegen
+
+
+def _store(field, place, value):
+    field[place] = value
+
+
+def _count_up(field, place):
+    field[place] += 1
+    return field[place] - 1
+
+
+PLAIN[load_acquire] = lambda field, place: field[place]
+PLAIN[store_release] = _store
+PLAIN[count_up] = _count_up
+PLAIN[relax] = lambda: None
+PLAIN[call_address] = lambda address: None
 
 
 @functools.cache

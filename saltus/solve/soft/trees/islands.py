@@ -27,20 +27,23 @@ def constraint_islands(m, d):
     number_islands(m, d)
     list_trees(m, d)
     list_blocks(m, d)
-    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run)
-    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run)
+    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run, RUN)
+    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run, RUN)
 
 
 @kernel
 def one_island(m, d):
-    """The same lists with all trees, those without rows too, and all blocks as one island."""
+    """The same lists with all trees, those without rows too, and all blocks as one island.
+
+    Runs are as long as they can be: where they are cut, a lane would feel how many blocks others have.
+    """
     d.count[NISLAND] = 1
     for t in range(m.nsolvertree):
         d.island_of_tree[t] = 0
     list_trees(m, d)
     list_blocks(m, d)
-    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run)
-    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run)
+    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run, m.nsolvertree)
+    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run, d.count[NBLOCK])
 
 
 @kernel(inline=True)
@@ -85,10 +88,10 @@ def dofs_of(m, d, island):
 
 @kernel(inline=True)
 def is_small(m, d, island):
-    """Whether an island is a single tree, or has few degrees of freedom: its direction is exact."""
+    """Whether an island is a single tree, or has few of them: its direction is exact."""
     first, last = trees_of(d, island)
     begin, end = dofs_of(m, d, island)
-    return last == first + 1 or end - begin <= m.nsmallisland
+    return last == first + 1 or (last - first <= m.nfewtrees and end - begin <= m.ndensedof)
 
 
 @kernel
@@ -191,14 +194,14 @@ def add_up(d, x):
 
 
 @kernel
-def list_runs(d, adr, entries, runadr, run):
-    """runadr and run of the lists of all islands, adr and entries, of trees or of blocks."""
+def list_runs(d, adr, entries, runadr, run, most):
+    """runadr and run of the lists of all islands, adr and entries, of trees or of blocks; `most` in a run."""
     runs = 0
     for i in range(d.count[NISLAND]):
         runadr[i] = runs
         for k in range(adr[i], adr[i + 1]):
             entry = entries[k]
-            if k == adr[i] or entry > run[runs - 1, 1] or entry - run[runs - 1, 0] == RUN:
+            if k == adr[i] or entry > run[runs - 1, 1] or entry - run[runs - 1, 0] == most:
                 run[runs, 0] = entry
                 runs += 1
             run[runs - 1, 1] = entry + 1

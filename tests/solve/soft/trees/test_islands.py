@@ -21,7 +21,7 @@ from saltus.solve.soft.trees.islands import constraint_islands
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
-ISLANDS = Entry("islands", "", "couplings(m, d, False, True)", couplings=couplings)
+ISLANDS = Entry("islands", "", "couplings(m, d, False, False)", couplings=couplings)
 
 
 def lists(d, adr, entries):
