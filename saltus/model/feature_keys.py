@@ -39,6 +39,7 @@ FEATURES = {
     "pgs": Feature("the solver PGS", ("solve",)),
     "many_trees": Feature("many small kinematic trees, whose Hessian is taken tree by tree", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
+    "sleep": Feature("trees that may fall asleep", ("contact", "dynamics", *ALL_STEPS)),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
     # forces
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),

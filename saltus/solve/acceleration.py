@@ -3,6 +3,7 @@
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.modes import count_closed
 from saltus.contact.rows.user_compliance import GIVEN
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.dynamics.tree.factor import solve
 from saltus.model.event_enums import LEFT
@@ -68,7 +69,7 @@ def constrained_forward(m, d):
     """Constraint forces, and the accelerations qacc [nv] with them; returns a status."""
     status = constrain(m, d)
     if d.count[NBLOCK] > 0 or has(m, GIVEN):
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             d.qacc[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
         solve(m, d, d.qacc)
     return status

@@ -10,6 +10,7 @@ from saltus.dynamics.actuator.hill_muscle import hill_force
 from saltus.dynamics.actuator.muscle import muscle_bias, muscle_gain
 from saltus.dynamics.actuator.servo import limit_orientation_torque, nearest, orientation_forces, servo_force
 from saltus.dynamics.actuator.transmission import add_joint_forces, output
+from saltus.dynamics.awake.walks import awake_actuators, awake_dofs, awake_joints, awake_outputs
 from saltus.dynamics.control import control
 from saltus.dynamics.history import delayed_controls
 from saltus.model.actuator_enums import (
@@ -34,9 +35,9 @@ def motors(m, d):
 
     force = (g₀ + g₁ l + g₂ v) u + b₀ + b₁ l + b₂ v, clipped; the generalised force is gear times it.
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_actuator[i] = 0.0 * d.time
-    for k in range(m.nactuator):
+    for k in awake_actuators(m, d):
         # length and velocity: gear times those of the joint
         j = m.out_obj1[k]
         i = m.jnt_dofadr[j]
@@ -75,17 +76,17 @@ def actuation(m, d):
     if not has(m, "actuation"):
         motors(m, d)
         return
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_actuator[i] = 0.0 * d.time
     # lengths and velocities, controls
-    for o in range(m.nout):
+    for o in awake_outputs(m, d):
         output(m, d, o)
     control(m, d)
     if m.has_actuation:
         # inputs, rates of states, and forces before limits
         inputs(m, d)
         activation_rates(m, d)
-        for k in range(m.nactuator):
+        for k in awake_actuators(m, d):
             if m.actuator_enabled[k]:
                 actuator_force(m, d, k)
             else:
@@ -93,7 +94,7 @@ def actuation(m, d):
                     d.actuator_force[o] = 0.0 * d.time
         # force limits, and moment arms times force
         limit_tendon_forces(m, d)
-        for k in range(m.nactuator):
+        for k in awake_actuators(m, d):
             limit_force(m, d, k)
             for o in range(m.actuator_outadr[k], m.actuator_outadr[k] + m.actuator_outnum[k]):
                 add_joint_forces(m, d, o, d.actuator_force[o], d.qfrc_actuator)
@@ -220,10 +221,10 @@ def limit_force(m, d, k):
 def joint_actuation(m, d):
     """Add gravity compensation by actuators to qfrc_actuator [nv] (N, N m), and clip it to the joints' ranges."""
     if m.has_gravcomp:
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             if m.jnt_actgravcomp[m.dof_jntid[i]]:
                 d.qfrc_actuator[i] = d.qfrc_actuator[i] + d.qfrc_gravcomp[i]
-    for j in range(m.njnt):
+    for j in awake_joints(m, d):
         if m.jnt_actfrclimited[j]:
             i = m.jnt_dofadr[j]
             d.qfrc_actuator[i] = clip(d.qfrc_actuator[i], m.jnt_actfrcrange[j, 0], m.jnt_actfrcrange[j, 1])

@@ -10,7 +10,8 @@ step's end.
 """
 
 from saltus.dynamics.actuator.activation import settle_activations
-from saltus.dynamics.tree.manifold import displace
+from saltus.dynamics.awake.walks import awake_dofs, awake_joints
+from saltus.dynamics.tree.manifold import displace_awake
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.tableau import ButcherTableau
@@ -48,7 +49,7 @@ def stage_state(m, d, h, tableau, row, stages):
 
     Leaves the tangent vector from the step's start in step_tangent [nv], and divided by h in qstep [nv].
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         move = 0.0 * d.qvel_saved[i]
         gain = move
         for j in range(stages):
@@ -57,9 +58,9 @@ def stage_state(m, d, h, tableau, row, stages):
             gain = gain + weight * d.stage_qacc[j * m.nv + i]
         d.qstep[i] = move
         d.qvel[i] = d.qvel_saved[i] + h * gain
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.step_tangent[i] = h * d.qstep[i]
-    displace(m, d.qpos_saved, h, d.qstep, d.qpos)
+    displace_awake(m, d, d.qpos_saved, h, d.qstep, d.qpos)
     stage_activations(m, d, h, tableau, row, stages)
 
 
@@ -87,11 +88,11 @@ def store_slopes(m, d, s):
     """Store the slopes of stage s: rates of the tangent vector step_tangent [nv], accelerations and act_dot."""
     at = s * m.nv
     store_activation_slopes(m, d, s)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.stage_qvel[at + i] = d.qvel[i]
         d.stage_qacc[at + i] = d.qacc[i]
     # rotations: dexp⁻¹(Θ) ω
-    for j in range(m.njnt):
+    for j in awake_joints(m, d):
         kind = m.jnt_type[j]
         if kind == FREE or kind == BALL:
             i = m.jnt_dofadr[j]

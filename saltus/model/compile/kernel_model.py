@@ -18,6 +18,7 @@ from saltus.model.compile.tree import FLAGS, attached_poses, bodies, dofs, joint
 from saltus.model.compile.varied import OF_CONTACTS, general_case
 from saltus.model.fields.cone import cone_sizes
 from saltus.model.fields.event import sizes_without_events
+from saltus.model.fields.sleep import NO_SLEEP
 from saltus.model.flex.flexes import flexes
 from saltus.model.layout import MODEL, model_layout
 from saltus.model.tree.particles import uncoupled
@@ -69,7 +70,7 @@ def kernel_model(
     values = _copied(m) | bodies(m, poses) | joints(m) | dofs(m) | tree_values(m, poses)
     values |= _coupled(uncoupled(m, inertia_parents(m, left_out)))
     values["opt_gravity"] = (np.zeros(3) if off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
-    sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0)
+    sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0) | NO_SLEEP
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes

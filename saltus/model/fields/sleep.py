@@ -1,0 +1,71 @@
+"""Trees that may fall asleep: how they do, and lists of what is awake.
+
+All sizes are 0 where nothing sleeps.
+"""
+
+from saltus.number.structs import ints, reals
+
+#: Lists of what is awake: the size of each, 0 where nothing sleeps.
+SIZES = {
+    "tree": "ntree_sleep",
+    "body": "nbody_sleep",
+    "root": "nbody_sleep",
+    "joint": "njnt_sleep",
+    "dof": "nv_sleep",
+    "coordinate": "nq_sleep",
+    "coupled": "ncoupled_sleep",
+    "collider": "ncollider_sleep",
+    "limit": "nlimit_sleep",
+    "friction": "nfriction_sleep",
+    "equality": "neq_sleep",
+    "tendon": "ntendon_sleep",
+    "actuator": "nactuator_sleep",
+    "output": "nout_sleep",
+    "entry": "nC_sleep",
+}
+
+NO_SLEEP = dict.fromkeys((*SIZES.values(), "nsleep"), 0)
+
+MODEL = {  # fixed
+    **ints(*dict.fromkeys(SIZES.values())),
+    # trees: whether they may sleep at all; bodies, degrees of freedom and coordinates of each
+    **ints("tree_sleeps", "tree_firstbody", "tree_bodynum", "tree_firstdof", "tree_ndof", shape=("ntree_sleep",)),
+    **ints("tree_firstcoordinate", "tree_ncoordinate", shape=("ntree_sleep",)),
+    # what belongs to trees: the tree of each, or both; -1 for what stands still, -2 for what is always awake
+    **ints("body_treeid", shape=("nbody_sleep",)),
+    **ints("limit_trees", shape=("nlimit_sleep", 2)),
+    **ints("friction_trees", shape=("nfriction_sleep", 2)),
+    **ints("eq_trees", shape=("neq_sleep", 2)),
+    **ints("tendon_trees", shape=("ntendon_sleep", 2)),
+    **ints("tendon_wakes", shape=("ntendon_sleep",)),  # it is limited, and joins two trees
+    **ints("actuator_trees", shape=("nactuator_sleep", 2)),
+    # length of degrees of freedom, by which speeds are compared (m/rad, 1 for translations); tolerance (m/s)
+    **reals("dof_length", shape=("nv_sleep",)),
+    **reals("opt_sleep_tolerance", shape=("nsleep",)),
+    **ints("nsleep"),
+}
+
+STATE = {  # state: kept from step to step
+    # below 0: awake, and for how many more steps a tree must be slow before it may fall asleep (-1: ready); else
+    # asleep, and the next of those that sleep and wake together
+    **reals("tree_asleep", shape=("ntree_sleep",)),
+    **reals("qpos_asleep", shape=("nq_sleep",)),  # positions of those asleep, when they fell asleep (m, rad)
+}
+
+POSITION = {  # of this position
+    # numbers of what is awake, ascending (see `saltus.dynamics.awake`), and how many
+    **{name: field for kind, size in SIZES.items() for name, field in ints(f"awake_{kind}", shape=(size,)).items()},
+    **ints("awake_count", shape=(20,)),
+    **ints("body_awake", shape=("nbody_sleep",)),
+}
+
+#: Rooms whose kernels read these fields, and those that write them.
+READ_BY = {
+    "MODEL": ("contact", "dynamics", "solve"),
+    "STATE": ("contact", "dynamics", "solve"),
+    "POSITION": ("contact", "dynamics", "integrate", "solve"),
+}
+WRITTEN_BY = {
+    "STATE": ("dynamics", "solve"),
+    "POSITION": ("dynamics", "solve"),
+}
