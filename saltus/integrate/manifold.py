@@ -4,12 +4,17 @@ from saltus.dynamics.actuator.activation import advance_activations
 from saltus.dynamics.awake.walks import awake_coordinates, awake_dofs
 from saltus.dynamics.tree.manifold import displace_awake
 from saltus.number.kernels import kernel, only_with
+from saltus.solve.sleep.falling_asleep import fall_asleep
 
 
 @kernel
 def advance(m, d, h):
-    """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]; actuator states likewise."""
+    """v' = v + h a, q' = q ⊕ h v', t' = t + h, with the accelerations a in qacc [nv]; actuator states likewise.
+
+    Trees that fall asleep first keep their positions.
+    """
     advance_activations(m, d, h)
+    fall_asleep(m, d)
     for i in awake_dofs(m, d):
         d.qvel[i] = d.qvel[i] + h * d.qacc[i]
     displace_awake(m, d, d.qpos, h, d.qvel, d.qpos)

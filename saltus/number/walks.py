@@ -22,13 +22,13 @@ class WalkType(types.SimpleIterableType):
 
     def __init__(self, field, step):
         self.field, self.step = field, step
-        super().__init__(f"walk {step} {field}", _IteratorType(self))
+        super().__init__(f"walk {step} {field}", _IteratorType(field, step))
 
 
 class _IteratorType(types.SimpleIteratorType):
-    def __init__(self, walk):
-        self.walk = walk
-        super().__init__(f"iterator {walk.name}", types.int64)
+    def __init__(self, field, step):
+        self.field, self.step = field, step
+        super().__init__(f"walking {step} {field}", types.int64)
 
 
 @register_model(WalkType)
@@ -42,7 +42,7 @@ class _WalkModel(models.StructModel):
 class _IteratorModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         place = types.EphemeralPointer(types.int64)
-        super().__init__(dmm, fe_type, [("field", fe_type.walk.field), ("place", place), ("left", place)])
+        super().__init__(dmm, fe_type, [("field", fe_type.field), ("place", place), ("left", place)])
 
 
 @lower_builtin("getiter", WalkType)
@@ -59,7 +59,7 @@ def _begin(context, builder, sig, args):
 @lower_builtin("iternext", _IteratorType)
 @iternext_impl(RefType.UNTRACKED)
 def _next(context, builder, sig, args, result):
-    walk = sig.args[0].walk
+    walk = sig.args[0]
     iterator = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
     left = builder.load(iterator.left)
     valid = builder.icmp_signed(">", left, ir.Constant(INT64, 0))

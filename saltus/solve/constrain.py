@@ -115,8 +115,8 @@ def rows_without_contacts(m, d):
 
 @kernel
 def find_contacts(m, d):
-    """Contact detection at the present positions, unless `grip` has done it."""
-    if not has(m, "adhere", "adhesive"):
+    """Contact detection at the present positions, unless `grip` or `saltus.solve.sleep.waking` has done it."""
+    if not has(m, "adhere", "adhesive", "sleep"):
         detect_contacts(m, d)
 
 
@@ -136,6 +136,7 @@ def grip(m, d):
 
     Needs `position_stage`, and comes before the forces.
     """
-    detect_contacts(m, d)
+    if not has(m, "sleep"):
+        detect_contacts(m, d)
     adhesion_moments(m, d)
     pull_contacts(m, d)

@@ -5,7 +5,7 @@ They have the order of the list, so that contacts, rows and forces are those of 
 
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.bounds import bound_geoms
-from saltus.contact.broad.filters import may_touch
+from saltus.contact.broad.filters import may_touch, may_wake
 from saltus.contact.broad.grid import append_pair, pairs_of_grid
 from saltus.contact.broad.pair_key import geoms_of_key, pair_key, sort_keys
 from saltus.contact.counts import NFOUND
@@ -37,7 +37,7 @@ def pairs_of_planes(m, d):
         for i in range(m.ngrid):
             g = m.grid_geom[i]
             g1, g2 = min(plane, g), max(plane, g)
-            if near(m, d, plane, g, m.broad_reach[plane] + m.broad_reach[g]) and may_touch(m, g1, g2):
+            if near(m, d, plane, g, m.broad_reach[plane] + m.broad_reach[g]) and may_touch(m, d, g1, g2):
                 append_pair(m, d, pair_key(m, g1, g2))
 
 
@@ -46,7 +46,7 @@ def named_pairs(m, d):
     """Append the pairs that the file names and that are near each other, whatever the filters say."""
     for k in range(m.nnamed):
         first, second = by_type(m, geoms_of_key(m, m.named_key[k]))
-        if near(m, d, first, second, m.law_reach[m.named_law[k]]):
+        if may_wake(m, d, first, second) and near(m, d, first, second, m.law_reach[m.named_law[k]]):
             append_pair(m, d, m.named_key[k])
 
 

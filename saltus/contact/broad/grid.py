@@ -95,7 +95,7 @@ def compare(m, d, i, k, other):
     one, two = m.grid_geom[k], m.grid_geom[other]
     g1, g2 = min(one, two), max(one, two)
     meet = bounds_meet(m, d, g1, g2)
-    if any_lane(meet) and may_touch(m, g1, g2) and first_to_see(d, meet, i):
+    if any_lane(meet) and may_touch(m, d, g1, g2) and first_to_see(d, meet, i):
         append_pair(m, d, pair_key(m, g1, g2))
 
 

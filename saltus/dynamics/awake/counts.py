@@ -17,3 +17,5 @@ NTENDON = 13  # tendons
 NACTUATOR = 14  # actuators
 NOUTPUT = 15  # outputs of actuators
 NENTRY = 16  # entries of M
+LISTED = 17  # not a length: how often the lists were made
+SAVED = 18  # the same, when an integrator with stages last saved the state of everything

@@ -187,3 +187,10 @@ def awake_trees(m, d):
 def awake_trees_back(m, d):
     """The same, the last one first."""
     return walk_back(d.awake_tree, 0, d.awake_count[NTREE])
+
+
+@only_with("sleep", otherwise="range(0)")
+@kernel(inline=True)
+def every_awake_tree(m, d):
+    """Kinematic trees, whatever the solver."""
+    return walk(d.awake_tree, 0, d.awake_count[NTREE])

@@ -10,7 +10,8 @@ step's end.
 """
 
 from saltus.dynamics.actuator.activation import settle_activations
-from saltus.dynamics.awake.walks import awake_dofs, awake_joints
+from saltus.dynamics.awake.counts import LISTED, SAVED
+from saltus.dynamics.awake.walks import awake_coordinates, awake_dofs, awake_joints
 from saltus.dynamics.tree.manifold import displace_awake
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
@@ -18,6 +19,7 @@ from saltus.integrate.tableau import ButcherTableau
 from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
+from saltus.solve.sleep.falling_asleep import fall_asleep
 from saltus.solve.status import OK
 from saltus.spatial.fields import load3, store3
 from saltus.spatial.quaternions import dexp_inverse
@@ -29,6 +31,7 @@ def step(m, d, h, tableau):
     stages = tableau.shape[0] - 1
     start = d.time
     save_state(m, d)
+    clear_stages_of_sleep(m, d, stages)
     status = OK
     # stages k_i
     for s in range(stages):
@@ -36,11 +39,37 @@ def step(m, d, h, tableau):
         stage_state(m, d, h, tableau, s, s)
         status = max(status, acceleration(m, d))
         store_slopes(m, d, s)
+    fall_asleep_at(m, d)
     # the new state, with weights b
     stage_state(m, d, h, tableau, stages, stages)
     d.time = start + h
     settle_activations(m, d)
     return status
+
+
+@only_with("sleep")
+@kernel
+def clear_stages_of_sleep(m, d, stages):
+    """Saved state and slopes of what sleeps ← that of rest: some of it may wake between the stages."""
+    if d.awake_count[SAVED] != d.awake_count[LISTED]:
+        for k in range(m.nq):
+            d.qpos_saved[k] = d.qpos[k]
+        for i in range(m.nv):
+            d.qvel_saved[i] = d.qvel[i]
+            for s in range(stages):
+                d.stage_qvel[s * m.nv + i] = d.stage_qacc[s * m.nv + i] = 0.0 * d.time
+        d.awake_count[SAVED] = d.awake_count[LISTED]
+
+
+@only_with("sleep")
+@kernel
+def fall_asleep_at(m, d):
+    """Let trees fall asleep by their velocities at the start of the step, where they were then."""
+    for k in awake_coordinates(m, d):
+        d.qpos[k] = d.qpos_saved[k]
+    for i in awake_dofs(m, d):
+        d.qvel[i] = d.qvel_saved[i]
+    fall_asleep(m, d)
 
 
 @kernel

@@ -29,15 +29,14 @@ NO_SLEEP = dict.fromkeys((*SIZES.values(), "nsleep"), 0)
 MODEL = {  # fixed
     **ints(*dict.fromkeys(SIZES.values())),
     # trees: whether they may sleep at all; bodies, degrees of freedom and coordinates of each
-    **ints("tree_sleeps", "tree_firstbody", "tree_bodynum", "tree_firstdof", "tree_ndof", shape=("ntree_sleep",)),
+    **ints("tree_sleeps", "tree_firstbody", "tree_nbody", "tree_firstdof", "tree_ndof", shape=("ntree_sleep",)),
     **ints("tree_firstcoordinate", "tree_ncoordinate", shape=("ntree_sleep",)),
-    # what belongs to trees: the tree of each, or both; -1 for what stands still, -2 for what is always awake
+    # the tree of each body, and the two of what joins them; for none, see `saltus.model.enums`
     **ints("body_treeid", shape=("nbody_sleep",)),
     **ints("limit_trees", shape=("nlimit_sleep", 2)),
     **ints("friction_trees", shape=("nfriction_sleep", 2)),
     **ints("eq_trees", shape=("neq_sleep", 2)),
     **ints("tendon_trees", shape=("ntendon_sleep", 2)),
-    **ints("tendon_wakes", shape=("ntendon_sleep",)),  # it is limited, and joins two trees
     **ints("actuator_trees", shape=("nactuator_sleep", 2)),
     # length of degrees of freedom, by which speeds are compared (m/rad, 1 for translations); tolerance (m/s)
     **reals("dof_length", shape=("nv_sleep",)),
@@ -56,7 +55,10 @@ POSITION = {  # of this position
     # numbers of what is awake, ascending (see `saltus.dynamics.awake`), and how many
     **{name: field for kind, size in SIZES.items() for name, field in ints(f"awake_{kind}", shape=(size,)).items()},
     **ints("awake_count", shape=(20,)),
-    **ints("body_awake", shape=("nbody_sleep",)),
+    **ints("tree_awake", shape=("ntree_sleep",)),
+    # islands, while trees fall asleep: a lower tree that rows couple a tree with, or the tree itself; by the lowest
+    # tree of an island: whether some tree of it is not ready, and the last tree found
+    **ints("tree_joined", "tree_blocked", "tree_last", shape=("ntree_sleep",)),
 }
 
 #: Rooms whose kernels read these fields, and those that write them.

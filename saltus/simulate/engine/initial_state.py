@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from saltus.dynamics.fibre_equilibrium import initial_activations
@@ -34,6 +35,34 @@ def start_state(model: Model, key: int | str | None, timestep: float) -> dict[st
     if model.muscles:
         start["act"] = initial_activations(model, start)
     return start
+
+
+SLEEP_INTEGRATORS = ("euler", "implicit", "implicitfast", "RK4")
+
+
+def check_sleep(model: Model, law: str, integrator: Integrator, dynamics: object) -> bool:
+    """Whether trees may fall asleep; OptionError where the file says so, but something else does not let them.
+
+    `law`: of contact, by its name; `dynamics`: equations of motion of the user's, or None.
+    """
+    if not model.may_sleep:
+        return False
+    what = ""
+    if law != "soft":
+        what = f"contact={law!r}"
+    elif integrator.name.lower() not in [name.lower() for name in SLEEP_INTEGRATORS]:
+        what = f"the integrator {integrator.name}, but with {', '.join(SLEEP_INTEGRATORS)}"
+    elif dynamics is not None:
+        what = "equations of motion of one's own (dynamics=...)"
+    if what:
+        raise OptionError(f"trees cannot sleep with {what}; load the model with ignore=['sleep']")
+    return True
+
+
+def start_asleep(model: Model) -> dict[str, np.ndarray]:
+    """What sleeps at the start, by the policies of the file: MuJoCo finds who sleeps together."""
+    asleep = mujoco.MjData(model.mj_model).tree_asleep
+    return {"tree_asleep": np.array(asleep, float), "qpos_asleep": model.qpos0}
 
 
 def key_index(model: Model, key: int | str) -> int:

@@ -30,12 +30,14 @@ from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration
 from saltus.solve.constrain import detect_contacts
 from saltus.solve.event.constrained_acceleration import rows_there
+from saltus.solve.sleep import calls
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 TIME = 0  # place of time among the numbers of Data, which begin with it
 
 _accelerations, _energy_of_state, _begin = acceleration.forward, smooth.energy_of_state, event_driven.begin
 _record_events = event_driven.record
+_begin_sleeping, _end_sleeping = calls.begin_sleeping, calls.end_sleeping
 
 
 # ---------------------------------------------------------------- looking at a state
@@ -71,6 +73,8 @@ def inverse(m, d):
     inverse_dynamics(m, d)
 
 
+begin_sleeping = entry(_begin_sleeping, name="begin_sleeping")
+end_sleeping = entry(_end_sleeping, name="end_sleeping")
 energy = entry(_energy_of_state, name="energy")
 energies = entry(smooth.energies_of_state, name="energies")
 gaps = entry(event_functions.points, name="gaps")
