@@ -15,9 +15,12 @@ from saltus.contact.broad.filters import may_touch
 from saltus.contact.broad.pair_key import pair_key
 from saltus.contact.counts import NFOUND, NLOST
 from saltus.contact.lane_turns import first_to_see, lane_of
+from saltus.dynamics.awake.counts import CLEARED
+from saltus.dynamics.awake.walks import awake_grid
 from saltus.number.components import lane_count
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
 FARTHEST = 1e9  # number of a cell; those beyond count as this one
 
@@ -30,23 +33,43 @@ def pairs_of_grid(m, d):
     """
     for i in range(lane_count(d.time)):
         fill_grid(m, d, i)
-        for k in range(m.ngrid):
+        for k in awake_grid(m, d):
             for level in range(m.grid_level[k], m.ngridlevel):
                 compare_around(m, d, i, k, level)
+        empty_grid(m, d)
 
 
 @kernel
 def fill_grid(m, d, i):
     """Put every geom into its cell in lane i: the buckets of the cells are linked lists."""
-    for b in range(m.ngridbucket):
-        d.grid_first[b] = -1
-    for k in range(m.ngrid):
+    clear_grid(m, d)
+    for k in awake_grid(m, d):
         level = m.grid_level[k]
         x, y, z = cell_of(m, d, i, k, level)
         d.grid_cell[k] = (x, y, z)
         b = bucket_of(m, x, y, z, level)
         d.grid_next[k] = d.grid_first[b]
         d.grid_first[b] = k
+
+
+@kernel
+def clear_grid(m, d):
+    """Empty all buckets, unless `empty_grid` has left them so."""
+    if has(m, "sleep") and d.awake_count[CLEARED]:
+        return
+    for b in range(m.ngridbucket):
+        d.grid_first[b] = -1
+    if has(m, "sleep"):
+        d.awake_count[CLEARED] = 1
+
+
+@only_with("sleep")
+@kernel
+def empty_grid(m, d):
+    """Empty the buckets that are in use, where few of many geoms are awake."""
+    for k in awake_grid(m, d):
+        c = d.grid_cell[k]
+        d.grid_first[bucket_of(m, c[0], c[1], c[2], m.grid_level[k])] = -1
 
 
 @kernel(inline=True)

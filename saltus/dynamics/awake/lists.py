@@ -12,7 +12,7 @@ NTREE, NBODY, NROOT, NJOINT, NDOF = counts.NTREE, counts.NBODY, counts.NROOT, co
 NCOORDINATE, NCOUPLED, NENTRY, NCOLLIDER = counts.NCOORDINATE, counts.NCOUPLED, counts.NENTRY, counts.NCOLLIDER
 NJOINTLIMIT, NLIMIT, NDOFFRICTION = counts.NJOINTLIMIT, counts.NLIMIT, counts.NDOFFRICTION
 NFRICTION, NEQUALITY, NTENDON, NACTUATOR = counts.NFRICTION, counts.NEQUALITY, counts.NTENDON, counts.NACTUATOR
-NOUTPUT, LISTED = counts.NOUTPUT, counts.LISTED
+NOUTPUT, NGRID, LISTED = counts.NOUTPUT, counts.NGRID, counts.LISTED
 
 
 @kernel
@@ -80,6 +80,10 @@ def list_bodies(m, d, everything):
     for k in range(m.ncollider_sleep):
         if everything or is_awake(d, m.body_treeid[m.geom_bodyid[m.collider[k]]]):
             append(d, d.awake_collider, NCOLLIDER, k)
+    d.awake_count[NGRID] = 0
+    for k in range(m.ngrid_sleep):
+        if everything or is_awake(d, m.body_treeid[m.geom_bodyid[m.grid_geom[k]]]):
+            append(d, d.awake_grid, NGRID, k)
 
 
 @kernel

@@ -19,6 +19,7 @@ NJOINTLIMIT, NLIMIT, NDOFFRICTION, NFRICTION = (
     counts.NFRICTION,
 )
 NTENDON, NACTUATOR, NOUTPUT, NENTRY = counts.NTENDON, counts.NACTUATOR, counts.NOUTPUT, counts.NENTRY
+NGRID = counts.NGRID
 
 
 @only_with("sleep", otherwise="range(1, m.ntree_body)")
@@ -117,6 +118,13 @@ def awake_entries(m, d):
 def awake_colliders(m, d):
     """Places in collider."""
     return walk(d.awake_collider, 0, d.awake_count[NCOLLIDER])
+
+
+@only_with("sleep", otherwise="range(m.ngrid)")
+@kernel(inline=True)
+def awake_grid(m, d):
+    """Places in grid_geom."""
+    return walk(d.awake_grid, 0, d.awake_count[NGRID])
 
 
 @only_with("sleep", otherwise="range(m.njntlimit)")

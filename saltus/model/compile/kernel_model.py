@@ -13,13 +13,12 @@ from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hard import HardLaw, with_hard
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.sensors import sensors
-from saltus.model.compile.sleep import sleep
+from saltus.model.compile.sleep import NO_SLEEP, sleep
 from saltus.model.compile.tendons import inertia_parents, tendons
 from saltus.model.compile.tree import FLAGS, attached_poses, bodies, dofs, joints, off, tree_values
 from saltus.model.compile.varied import OF_CONTACTS, general_case
 from saltus.model.fields.cone import cone_sizes
 from saltus.model.fields.event import sizes_without_events
-from saltus.model.fields.sleep import NO_SLEEP
 from saltus.model.flex.flexes import flexes
 from saltus.model.layout import MODEL, model_layout
 from saltus.model.tree.particles import uncoupled

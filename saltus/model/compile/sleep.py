@@ -11,10 +11,11 @@ import numpy as np
 from saltus.model.compile.broad import why_listed
 from saltus.model.compile.tendons import parameters
 from saltus.model.enums import CARRIER, CONNECT, JOINT, MOVED, STILL, TENDON, WELD
-from saltus.model.fields.sleep import SIZES
+from saltus.model.fields.sleep import GRID, SIZES
 
 FEATURE = "sleep"
 POLICY = mujoco.mjtSleepPolicy
+NO_SLEEP = dict.fromkeys((*SIZES, *GRID, "nsleep"), 0)
 NEVER = (POLICY.mjSLEEP_NEVER.value, POLICY.mjSLEEP_AUTO_NEVER.value)
 
 
@@ -65,13 +66,14 @@ def sleep(m: mujoco.MjModel, values: dict[str, Any], sizes: dict[str, int]) -> S
         "dof_length": m.dof_length,
         "opt_sleep_tolerance": [m.opt.sleep_tolerance],
     }
+    entries = int((sizes["ngridlevel"] - np.asarray(values.get("grid_level", ()), int)).sum())
     lengths = {
         **{"ntree_sleep": m.ntree, "nbody_sleep": m.nbody, "njnt_sleep": m.njnt, "nv_sleep": m.nv, "nq_sleep": m.nq},
         **{"ncoupled_sleep": sizes["ncoupled"], "nC_sleep": sizes["nC"], "ncollider_sleep": sizes["ncollider"]},
         **{"nlimit_sleep": sizes["nlimit"], "nfriction_sleep": sizes["nfriction"], "neq_sleep": sizes["neq"]},
+        **{"ngrid_sleep": sizes["ngrid"], "nstill": entries, "nstillbucket": sizes["ngridbucket"]},
         **{"ntendon_sleep": m.ntendon, "nactuator_sleep": m.nactuator, "nout_sleep": sizes["nout"]},
     }
-    assert lengths.keys() == set(SIZES.values())
     return Sleep(out, {**lengths, "nsleep": 1}, {FEATURE})
 
 

@@ -6,28 +6,30 @@ All sizes are 0 where nothing sleeps.
 from saltus.number.structs import ints, reals
 
 #: Lists of what is awake: the size of each, 0 where nothing sleeps.
-SIZES = {
-    "tree": "ntree_sleep",
-    "body": "nbody_sleep",
-    "root": "nbody_sleep",
-    "joint": "njnt_sleep",
-    "dof": "nv_sleep",
-    "coordinate": "nq_sleep",
-    "coupled": "ncoupled_sleep",
-    "collider": "ncollider_sleep",
-    "limit": "nlimit_sleep",
-    "friction": "nfriction_sleep",
-    "equality": "neq_sleep",
-    "tendon": "ntendon_sleep",
-    "actuator": "nactuator_sleep",
-    "output": "nout_sleep",
-    "entry": "nC_sleep",
-}
-
-NO_SLEEP = dict.fromkeys((*SIZES.values(), "nsleep"), 0)
+LISTS = (
+    ("tree", "ntree_sleep"),
+    ("body", "nbody_sleep"),
+    ("root", "nbody_sleep"),
+    ("joint", "njnt_sleep"),
+    ("dof", "nv_sleep"),
+    ("coordinate", "nq_sleep"),
+    ("coupled", "ncoupled_sleep"),
+    ("collider", "ncollider_sleep"),
+    ("grid", "ngrid_sleep"),
+    ("limit", "nlimit_sleep"),
+    ("friction", "nfriction_sleep"),
+    ("equality", "neq_sleep"),
+    ("tendon", "ntendon_sleep"),
+    ("actuator", "nactuator_sleep"),
+    ("output", "nout_sleep"),
+    ("entry", "nC_sleep"),
+)
+#: Sizes of the grid of geoms that are not awake: entries, buckets.
+GRID = ("nstill", "nstillbucket")
+SIZES = tuple(dict.fromkeys(size for _, size in LISTS))
 
 MODEL = {  # fixed
-    **ints(*dict.fromkeys(SIZES.values())),
+    **ints(*SIZES, *GRID),
     # trees: whether they may sleep at all; bodies, degrees of freedom and coordinates of each
     **ints("tree_sleeps", "tree_firstbody", "tree_nbody", "tree_firstdof", "tree_ndof", shape=("ntree_sleep",)),
     **ints("tree_firstcoordinate", "tree_ncoordinate", shape=("ntree_sleep",)),
@@ -53,8 +55,13 @@ STATE = {  # state: kept from step to step
 
 POSITION = {  # of this position
     # numbers of what is awake, ascending (see `saltus.dynamics.awake`), and how many
-    **{name: field for kind, size in SIZES.items() for name, field in ints(f"awake_{kind}", shape=(size,)).items()},
-    **ints("awake_count", shape=(20,)),
+    **{name: field for kind, size in LISTS for name, field in ints(f"awake_{kind}", shape=(size,)).items()},
+    **ints("awake_count", shape=(22,)),
+    # geoms that are not awake, in cells of their own level of the grid and of coarser ones: cell, level, place in
+    # grid_geom, next in the bucket; first in each bucket
+    **ints("still_cell", shape=("nstill", 3)),
+    **ints("still_level", "still_geom", "still_next", shape=("nstill",)),
+    **ints("still_first", shape=("nstillbucket",)),
     **ints("tree_awake", shape=("ntree_sleep",)),
     # islands, while trees fall asleep: a lower tree that rows couple a tree with, or the tree itself; by the lowest
     # tree of an island: whether some tree of it is not ready, and the last tree found

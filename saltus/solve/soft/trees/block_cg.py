@@ -9,6 +9,7 @@ a class of preconditioned conjugate gradient methods, SIAM J. Sci. Stat. Comput.
 there is gᵀ P⁻¹ g, an estimate of twice the decrease of the cost that is still to be had.
 """
 
+from saltus.dynamics.awake.walks import awake_dofs, awake_trees, awake_trees_back
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
 
@@ -18,7 +19,7 @@ MOST = 500  # iterations
 @kernel
 def begin_direction(m, d):
     """block_residual, block_direction ← K⁻¹ G (-g), block_solution ← 0; returns the square of the residual."""
-    for b in range(m.nsolvertree):
+    for b in awake_trees(m, d):
         if m.tree_dofnum[b] == 6:
             scale_gradient(m, d, b, 6)
         else:
@@ -42,7 +43,7 @@ def scale_gradient(m, d, b, n):
 def residual_square(m, d):
     """|block_residual|², with the first direction, and no solution yet."""
     square = 0.0 * d.time
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         r = d.block_residual[i]
         d.block_direction[i] = r
         d.block_solution[i] = 0.0 * r
@@ -67,7 +68,7 @@ def iterate_direction(m, d, live, square, bound):
         turn(m, d, where(live, after / square, 0.0 * square))
         square = where(live, after, square)
     backward(m, d, d.block_solution)
-    for b in range(m.nsolvertree):
+    for b in awake_trees(m, d):
         if m.tree_dofnum[b] == 6:
             scale_solution(m, d, b, 6)
         else:
@@ -89,10 +90,10 @@ def scale_solution(m, d, b, n):
 @kernel
 def product(m, d):
     """block_product ← A p of p = block_direction; returns p · A p."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.block_half[i] = d.block_direction[i]
     backward(m, d, d.block_half)
-    for b in range(m.nsolvertree):
+    for b in awake_trees(m, d):
         if d.near_adr[b] == d.near_adr[b + 1]:
             subtract_half(m, d, b)
         elif m.tree_dofnum[b] == 6:
@@ -126,7 +127,7 @@ def add_rest(m, d, b, n):
 def finish_product(m, d):
     """block_product += t; returns p · A p."""
     curvature = 0.0 * d.time
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         q = d.block_product[i] + d.block_half[i]
         d.block_product[i] = q
         curvature = curvature + d.block_direction[i] * q
@@ -137,7 +138,7 @@ def finish_product(m, d):
 def advance(m, d, alpha):
     """y += alpha p and r -= alpha A p; returns |r|²."""
     square = 0.0 * alpha
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.block_solution[i] = d.block_solution[i] + alpha * d.block_direction[i]
         r = d.block_residual[i] - alpha * d.block_product[i]
         d.block_residual[i] = r
@@ -148,7 +149,7 @@ def advance(m, d, alpha):
 @kernel
 def turn(m, d, beta):
     """p ← r + beta p."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.block_direction[i] = d.block_residual[i] + beta * d.block_direction[i]
 
 
@@ -158,7 +159,7 @@ def turn(m, d, beta):
 @kernel
 def forward(m, d, x):
     """x ← K⁻¹ x for a field x [nv]."""
-    for b in range(m.nsolvertree):
+    for b in awake_trees(m, d):
         if d.near_adr[b] < d.near_adr[b + 1]:
             if m.tree_dofnum[b] == 6:
                 forward_six(m, d, b, x)
@@ -170,7 +171,7 @@ def forward(m, d, x):
 @kernel
 def backward(m, d, x):
     """x ← K⁻ᵀ x for a field x [nv]."""
-    for b in range(m.nsolvertree - 1, -1, -1):
+    for b in awake_trees_back(m, d):
         if d.near_adr[b] < d.near_adr[b + 1]:
             if m.tree_dofnum[b] == 6:
                 backward_six(m, d, b, x)

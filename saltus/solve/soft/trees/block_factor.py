@@ -14,6 +14,7 @@ can lose definiteness; there it is D_b, as in symmetric Gauss-Seidel. In coordin
 and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_rest, K without its diagonal in pair_factor.
 """
 
+from saltus.dynamics.awake.walks import awake_trees
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
@@ -27,7 +28,7 @@ def factor_blocks(m, d):
 
     Only those that depend on blocks marked in tree_fresh and pair_fresh; marks their trees in tree_fresh.
     """
-    for b in range(m.nsolvertree):
+    for b in awake_trees(m, d):
         if depends_on_fresh(d, b):
             d.tree_fresh[b] = 1
             if m.tree_dofnum[b] == 6:

@@ -11,6 +11,7 @@ From one iteration to the next few rows change their state: only trees and pairs
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import CONE, EQUALITY, PYRAMID, chained_dof
 from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
+from saltus.dynamics.awake.walks import awake_trees
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
 
@@ -38,7 +39,7 @@ def assemble_blocks(m, d, everything):
 def mark_changes(m, d, everything):
     """tree_fresh, pair_fresh ← 1 for those on which a block acts whose curvature has changed, else 0."""
     mark = 1 if everything else 0
-    for t in range(m.nsolvertree):
+    for t in awake_trees(m, d):
         d.tree_fresh[t] = mark
     for p in range(d.near_adr[m.nsolvertree]):
         d.pair_fresh[p] = mark
@@ -95,7 +96,7 @@ def cone_has_changed(m, d, b, row):
 def inertia_blocks(m, d):
     """Blocks of M, and zeros between trees, where they are fresh."""
     zero = 0.0 * d.time
-    for t in range(m.nsolvertree):
+    for t in awake_trees(m, d):
         first, n, place = m.tree_dofadr[t], m.tree_dofnum[t], m.tree_blockadr[t]
         if d.tree_fresh[t]:
             for k in range(n * n):
