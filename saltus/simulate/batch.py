@@ -93,6 +93,8 @@ class Batch(BatchState, ModelsOfEach):
         self._turn = Turn("Batch")
         check_control(control)
         self.shared = load(model)
+        if self.shared.may_sleep:
+            warn("batches do not let trees sleep: all of them are awake, as with ignore=['sleep']")
         self._vary = check_names(self.shared.mj_model, words("vary", vary))
         self.n = whole_number("a batch needs at least one simulation: n", n, 1)
         if not isinstance(precision, str) or precision not in LANES:

@@ -157,6 +157,11 @@ class Engine:
         return self.d.views["act"][: self.m.nact]
 
     @property
+    def tree_asleep(self) -> np.ndarray:
+        """Which trees sleep [ntree], as MuJoCo has it; [0] where none may."""
+        return self.d.views["tree_asleep"]
+
+    @property
     def contact(self) -> str:
         """The name of the contact law."""
         return self.law.name
