@@ -197,6 +197,13 @@ def awake_trees_back(m, d):
     return walk_back(d.awake_tree, 0, d.awake_count[NTREE])
 
 
+@only_with("sleep", otherwise="m.nsolvertree")
+@kernel(inline=True)
+def awake_tree_count(m, d):
+    """How many they are."""
+    return d.awake_count[NTREE]
+
+
 @only_with("sleep", otherwise="range(0)")
 @kernel(inline=True)
 def every_awake_tree(m, d):

@@ -14,10 +14,11 @@ from saltus.model.tree.chains import ChainTable
 FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
 LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
-VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof"
+SMALL_ISLAND = 30  # degrees of freedom of an island whose Hessian is one dense matrix, at most
+VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
-    *("nlargestblock", "ntreepair", "npairblock", "nblock_trees"),
+    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees"),
 )
 
 
@@ -29,10 +30,11 @@ class ManyTrees(NamedTuple):
     features: set[str]
 
 
-def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, blocks: int) -> ManyTrees:
+def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents: np.ndarray, blocks: int) -> ManyTrees:
     """Addresses and sizes for up to so many blocks of constraint rows; none for none.
 
-    trees [nv]: the tree of each degree of freedom; those that tendons with inertia couple count as one.
+    trees [nv]: the tree of each degree of freedom; those that tendons with inertia couple count as one. parents [nv]:
+    what it is coupled with next, -1 for nothing.
     """
     if not (blocks and solved_by_trees(m, chains, trees)):
         return ManyTrees({name: [] for name in VALUES}, {name: 0 for name in SIZES}, set())
@@ -44,13 +46,15 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, blocks:
         "tree_dofnum": number,
         "tree_blockadr": np.cumsum(square) - square,
         "tree_of_dof": m.dof_treeid,
+        "tree_coupledadr": np.searchsorted(np.flatnonzero(parents >= 0), [*m.tree_dofadr, m.nv]),
     }
     sizes = {
         "nv_trees": m.nv,
         "nsolvertree": m.ntree,
         "nsolvertree_end": m.ntree + 1,
         "ntreeblock": int(square.sum()),
-        "nlargestblock": int(square.max()),
+        "nlargestblock": max(int(square.max()), SMALL_ISLAND**2),
+        "nsmallisland": SMALL_ISLAND,
         "ntreepair": pairs,
         "npairblock": largest_blocks(number, pairs),
         "nblock_trees": blocks,
