@@ -1,6 +1,6 @@
 """Detection of invalid states: NaN, infinite or diverged values."""
 
-from saltus.dynamics.awake.walks import awake_coordinates, awake_dofs
+from saltus.dynamics.awake.walks import awake_controls, awake_coordinates, awake_dofs
 from saltus.number.functions import absolute, maximum, minimum, where
 from saltus.number.kernels import kernel
 
@@ -19,7 +19,7 @@ def bad_state(m, d):
     for i in awake_dofs(m, d):
         v = absolute(d.qvel[i])
         bad = where(v < LARGEST, bad, 1.0 + zero)
-    for k in range(m.nu):
+    for k in awake_controls(m, d):
         bad = where(d.ctrl[k] == d.ctrl[k], bad, 1.0 + zero)
     # 0 x is 0 for finite x alone
     total = 0.0 * d.time

@@ -10,7 +10,14 @@ from saltus.dynamics.actuator.hill_muscle import hill_force
 from saltus.dynamics.actuator.muscle import muscle_bias, muscle_gain
 from saltus.dynamics.actuator.servo import limit_orientation_torque, nearest, orientation_forces, servo_force
 from saltus.dynamics.actuator.transmission import add_joint_forces, output
-from saltus.dynamics.awake.walks import awake_actuators, awake_dofs, awake_joints, awake_outputs
+from saltus.dynamics.awake.walks import (
+    awake_actuators,
+    awake_controls,
+    awake_dofs,
+    awake_joints,
+    awake_outputs,
+    awake_tendons,
+)
 from saltus.dynamics.control import control
 from saltus.dynamics.history import delayed_controls
 from saltus.model.actuator_enums import (
@@ -104,10 +111,10 @@ def actuation(m, d):
 @kernel
 def inputs(m, d):
     """input [nu]: controls, with the delays of actuators, clipped to their ranges."""
-    for c in range(m.nu):
+    for c in awake_controls(m, d):
         d.input[c] = d.ctrl[c]
     delayed_controls(m, d)
-    for c in range(m.nu):
+    for c in awake_controls(m, d):
         if m.actuator_ctrllimited[c]:
             d.input[c] = clip(d.input[c], m.actuator_ctrlrange[c, 0], m.actuator_ctrlrange[c, 1])
 
@@ -189,16 +196,16 @@ def setpoint_turn(m, d, k):
 @kernel
 def limit_tendon_forces(m, d):
     """Scale the forces of all actuators on a tendon so that their sum stays in the tendon's range."""
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         if m.tendon_actfrclimited[t]:
             total = 0.0 * d.time
-            for o in range(m.nout):
+            for o in awake_outputs(m, d):
                 if m.out_kind[o] == TENDON and m.out_obj1[o] == t:
                     total = total + d.actuator_force[o]
             limited = clip(total, m.tendon_actfrcrange[t, 0], m.tendon_actfrcrange[t, 1])
             none = total == 0.0
             share = where(none, 0.0 * total + 1.0, limited / where(none, total + 1.0, total))
-            for o in range(m.nout):
+            for o in awake_outputs(m, d):
                 if m.out_kind[o] == TENDON and m.out_obj1[o] == t:
                     d.actuator_force[o] = share * d.actuator_force[o]
 

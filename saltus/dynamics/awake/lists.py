@@ -12,7 +12,8 @@ NTREE, NBODY, NROOT, NJOINT, NDOF = counts.NTREE, counts.NBODY, counts.NROOT, co
 NCOORDINATE, NCOUPLED, NENTRY, NCOLLIDER = counts.NCOORDINATE, counts.NCOUPLED, counts.NENTRY, counts.NCOLLIDER
 NJOINTLIMIT, NLIMIT, NDOFFRICTION = counts.NJOINTLIMIT, counts.NLIMIT, counts.NDOFFRICTION
 NFRICTION, NEQUALITY, NTENDON, NACTUATOR = counts.NFRICTION, counts.NEQUALITY, counts.NTENDON, counts.NACTUATOR
-NOUTPUT, NGRID, LISTED = counts.NOUTPUT, counts.NGRID, counts.LISTED
+NOUTPUT, NGRID, NSHAPE, LISTED = counts.NOUTPUT, counts.NGRID, counts.NSHAPE, counts.LISTED
+NCONTROL, WHOLE = counts.NCONTROL, counts.WHOLE
 
 
 @kernel
@@ -31,6 +32,7 @@ def list_everything(m, d):
 def list_things(m, d, everything):
     """All lists, of what is awake or of `everything`; counts in LISTED how often that was."""
     d.awake_count[LISTED] = d.awake_count[LISTED] + 1
+    d.awake_count[WHOLE] = everything
     list_trees(m, d, everything)
     list_bodies(m, d, everything)
     list_joints(m, d, everything)
@@ -138,7 +140,11 @@ def list_constraints(m, d, everything):
 
 @kernel
 def list_forces(m, d, everything):
-    """Tendons, actuators and their outputs."""
+    """Tendons, actuators with their controls and outputs, and shapes that a medium acts on."""
+    d.awake_count[NSHAPE] = d.awake_count[NCONTROL] = 0
+    for f in range(m.nfluid_sleep):
+        if everything or is_awake(d, m.body_treeid[m.fluid_body[f]]):
+            append(d, d.awake_shape, NSHAPE, f)
     d.awake_count[NTENDON] = d.awake_count[NACTUATOR] = d.awake_count[NOUTPUT] = 0
     for t in range(m.ntendon_sleep):
         if everything or is_awake(d, m.tendon_trees[t, 0]) or is_awake(d, m.tendon_trees[t, 1]):
@@ -146,5 +152,7 @@ def list_forces(m, d, everything):
     for k in range(m.nactuator_sleep):
         if everything or is_awake(d, m.actuator_trees[k, 0]) or is_awake(d, m.actuator_trees[k, 1]):
             append(d, d.awake_actuator, NACTUATOR, k)
+            for c in range(m.actuator_ctrladr[k], m.actuator_ctrladr[k] + m.actuator_ctrlnum[k]):
+                append(d, d.awake_control, NCONTROL, c)
             for o in range(m.actuator_outadr[k], m.actuator_outadr[k] + m.actuator_outnum[k]):
                 append(d, d.awake_output, NOUTPUT, o)

@@ -84,4 +84,4 @@ def lay_down(m, d, t, following):
         if has(m, "constraint"):
             d.qacc_warmstart[i] = 0.0 * d.time
     for k in range(m.tree_firstcoordinate[t], m.tree_firstcoordinate[t] + m.tree_ncoordinate[t]):
-        d.qpos_asleep[k] = d.qpos[k]
+        d.qpos_asleep[k] = d.qpos_placed[k] = d.qpos[k]

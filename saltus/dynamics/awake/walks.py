@@ -19,7 +19,7 @@ NJOINTLIMIT, NLIMIT, NDOFFRICTION, NFRICTION = (
     counts.NFRICTION,
 )
 NTENDON, NACTUATOR, NOUTPUT, NENTRY = counts.NTENDON, counts.NACTUATOR, counts.NOUTPUT, counts.NENTRY
-NGRID = counts.NGRID
+NGRID, NSHAPE, NCONTROL = counts.NGRID, counts.NSHAPE, counts.NCONTROL
 
 
 @only_with("sleep", otherwise="range(1, m.ntree_body)")
@@ -181,6 +181,20 @@ def awake_actuators(m, d):
 def awake_outputs(m, d):
     """Outputs of actuators."""
     return walk(d.awake_output, 0, d.awake_count[NOUTPUT])
+
+
+@only_with("sleep", otherwise="range(m.nu)")
+@kernel(inline=True)
+def awake_controls(m, d):
+    """Controls of actuators."""
+    return walk(d.awake_control, 0, d.awake_count[NCONTROL])
+
+
+@only_with("sleep", otherwise="range(m.nfluid)")
+@kernel(inline=True)
+def awake_fluid_shapes(m, d):
+    """Shapes that a medium acts on."""
+    return walk(d.awake_shape, 0, d.awake_count[NSHAPE])
 
 
 @only_with("sleep", otherwise="range(m.nsolvertree)")

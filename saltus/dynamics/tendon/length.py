@@ -26,10 +26,10 @@ def tendons(m, d):
     Writes ten_length [ntendon] (m, rad) and ten_J [ntenJ], along tendon_dof.
     """
     zero = 0.0 * d.time
-    for k in range(m.ntenJ):
-        d.ten_J[k] = zero
     for t in awake_tendons(m, d):
         length = zero
+        for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+            d.ten_J[k] = zero
         for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
             kind = m.path_type[e]
             if kind == WRAP_JOINT:

@@ -73,6 +73,8 @@ def sleep(m: mujoco.MjModel, values: dict[str, Any], sizes: dict[str, int]) -> S
         **{"nlimit_sleep": sizes["nlimit"], "nfriction_sleep": sizes["nfriction"], "neq_sleep": sizes["neq"]},
         **{"ngrid_sleep": sizes["ngrid"], "nstill": entries, "nstillbucket": sizes["ngridbucket"]},
         **{"ntendon_sleep": m.ntendon, "nactuator_sleep": m.nactuator, "nout_sleep": sizes["nout"]},
+        "nfluid_sleep": sizes["nfluid"],
+        "nu_sleep": m.nu,
     }
     return Sleep(out, {**lengths, "nsleep": 1}, {FEATURE})
 

@@ -23,6 +23,8 @@ LISTS = (
     ("actuator", "nactuator_sleep"),
     ("output", "nout_sleep"),
     ("entry", "nC_sleep"),
+    ("control", "nu_sleep"),
+    ("shape", "nfluid_sleep"),
 )
 #: Sizes of the grid of geoms that are not awake: entries, buckets.
 GRID = ("nstill", "nstillbucket")
@@ -56,13 +58,14 @@ STATE = {  # state: kept from step to step
 POSITION = {  # of this position
     # numbers of what is awake, ascending (see `saltus.dynamics.awake`), and how many
     **{name: field for kind, size in LISTS for name, field in ints(f"awake_{kind}", shape=(size,)).items()},
-    **ints("awake_count", shape=(22,)),
+    **ints("awake_count", shape=(25,)),
     # geoms that are not awake, in cells of their own level of the grid and of coarser ones: cell, level, place in
     # grid_geom, next in the bucket; first in each bucket
     **ints("still_cell", shape=("nstill", 3)),
     **ints("still_level", "still_geom", "still_next", shape=("nstill",)),
     **ints("still_first", shape=("nstillbucket",)),
     **ints("tree_awake", shape=("ntree_sleep",)),
+    **reals("qpos_placed", shape=("nq_sleep",)),  # positions with which what sleeps was placed (m, rad)
     # islands, while trees fall asleep: a lower tree that rows couple a tree with, or the tree itself; by the lowest
     # tree of an island: whether some tree of it is not ready, and the last tree found
     **ints("tree_joined", "tree_blocked", "tree_last", shape=("ntree_sleep",)),

@@ -115,7 +115,7 @@ class Engine:
         self._motion = self.rows_of("qpos", "qvel")
         self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
         if self.sleeps:
-            loops.end_sleeping(self.m, self.d)
+            loops.whole(self.m, self.d)
         self._no_forces = bytes(views["xfrc_applied"].nbytes)
         self.event_reader: EventReader | StepEventReader | None = None
         if self.locates_events:
@@ -238,9 +238,7 @@ class Engine:
         if not self._is_finite():
             return 0, DIVERGED
         loops.begin_sleeping(self.m, self.d)
-        taken = self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
-        loops.end_sleeping(self.m, self.d)
-        return taken
+        return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
 
     def _is_finite(self) -> bool:
         """Whether positions and velocities are numbers."""

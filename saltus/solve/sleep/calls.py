@@ -1,22 +1,29 @@
 """What comes before and after the steps of a call where trees may sleep.
 
-Steps go over what is awake. Between calls the lists hold everything, so that whoever looks at a state sees all of it.
+Steps go over what is awake; what sleeps has the poses that it fell asleep with. Whoever looks at a state between calls
+sees everything: then the lists hold everything, until the next step makes them anew.
 """
 
 from saltus.contact.collide import collider_frames
 from saltus.contact.counts import NPATTERN
+from saltus.dynamics.awake.counts import WHOLE
 from saltus.dynamics.awake.lists import list_awake, list_everything
 from saltus.dynamics.awake.trees import wake_changed
 from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.tree.rnea import newton_euler_forward
 from saltus.number.conditions import has
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
 
 @kernel
 def begin_sleeping(m, d):
-    """Before steps: wake what was changed from outside, place what stands still or sleeps, and list what is awake."""
+    """Before steps: wake what was changed from outside, place what stands still or sleeps, and list what is awake.
+
+    Nothing has to be done where the last call has left it so.
+    """
     wake_changed(m, d)
+    if is_prepared(m, d):
+        return
     list_everything(m, d)
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)
@@ -24,13 +31,32 @@ def begin_sleeping(m, d):
         collider_frames(m, d)
     list_awake(m, d)
     d.count[NPATTERN] = 0
+    for k in range(m.nq_sleep):
+        d.qpos_placed[k] = d.qpos[k]
 
 
 @kernel
-def end_sleeping(m, d):
-    """After steps: lists of everything."""
-    list_everything(m, d)
-    d.count[NPATTERN] = 0
+def is_prepared(m, d):
+    """Whether the lists are those of tree_asleep, and everything that sleeps has been placed where it is."""
+    if d.awake_count[WHOLE]:
+        return False
+    for t in range(m.ntree_sleep):
+        if (d.tree_asleep[t] < 0.0) != (d.tree_awake[t] != 0):
+            return False
+        if not d.tree_awake[t]:
+            for k in range(m.tree_firstcoordinate[t], m.tree_firstcoordinate[t] + m.tree_ncoordinate[t]):
+                if d.qpos[k] != d.qpos_placed[k]:
+                    return False
+    return True
+
+
+@only_with("sleep")
+@kernel
+def see_everything(m, d):
+    """Before a state is looked at: lists of everything."""
+    if not d.awake_count[WHOLE]:
+        list_everything(m, d)
+        d.count[NPATTERN] = 0
 
 
 @kernel
