@@ -124,14 +124,14 @@ def _equality_trees(m, tree, i) -> tuple[int, int]:
 
 def _actuator_trees(m, tree, k) -> tuple[int, int]:
     """The trees that an actuator acts on."""
-    kinds, (first, second) = mujoco.mjtTrn, (int(x) for x in m.actuator_trnid[k])
-    kind = m.actuator_trntype[k]
-    if kind in (kinds.mjTRN_JOINT, kinds.mjTRN_JOINTINPARENT):
+    first, second = (int(x) for x in m.actuator_trnid[k])
+    kind = mujoco.mjtTrn(int(m.actuator_trntype[k])).name
+    if kind in ("mjTRN_JOINT", "mjTRN_JOINTINPARENT"):
         return _two([tree[m.jnt_bodyid[first]]])
-    if kind == kinds.mjTRN_TENDON:
+    if kind == "mjTRN_TENDON":
         return tendon_trees(m, first)
-    if kind == kinds.mjTRN_BODY:
+    if kind == "mjTRN_BODY":
         return _two([tree[first]])
-    if kind in (kinds.mjTRN_SITE, kinds.mjTRN_SLIDERCRANK):
+    if kind in ("mjTRN_SITE", "mjTRN_SLIDERCRANK"):
         return _two([tree[m.site_bodyid[s]] for s in (first, second) if s >= 0])
     return MOVED, STILL

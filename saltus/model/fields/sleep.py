@@ -74,10 +74,10 @@ POSITION = {  # of this position
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "solve"),
-    "STATE": ("contact", "dynamics", "solve"),
+    "STATE": ("dynamics", "solve"),
     "POSITION": ("contact", "dynamics", "integrate", "solve"),
 }
 WRITTEN_BY = {
     "STATE": ("dynamics", "solve"),
-    "POSITION": ("dynamics", "solve"),
+    "POSITION": ("contact", "dynamics", "integrate", "solve"),
 }

@@ -124,6 +124,6 @@ READ_BY = {
     "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
 }
 WRITTEN_BY = {
-    "STATE": ("integrate", "sense", "solve"),
+    "STATE": ("dynamics", "integrate", "sense", "solve"),
     "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
 }

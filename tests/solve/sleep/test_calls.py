@@ -141,8 +141,8 @@ def test_what_sleeps_costs_nothing():
 
 @pytest.mark.slow
 def test_a_wall_of_500_bricks_falls_asleep():
-    """It sleeps as one island once all of it is slower than the tolerance, 5 mm/s; and stands: no brick has moved by half
-    a brick's height.
+    """It sleeps as one island once all of it is slower than the tolerance, 5 mm/s; and stands: no brick has moved by
+    half of its height.
     """
     from saltus.bench.worlds.scenes import wall
 
