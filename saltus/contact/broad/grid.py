@@ -22,6 +22,7 @@ from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel, only_with
 
+REACH = 0.51  # of a cell's width: how far a geom reaches on its level, half of the width and some rounding
 FARTHEST = 1e9  # number of a cell; those beyond count as this one
 
 
@@ -80,6 +81,26 @@ def cell_of(m, d, i, k, level):
 
 
 @kernel(inline=True)
+def cells_in_reach(m, d, i, k, level):
+    """First and last cell along each axis that may hold, on a level, origins of geoms whose bounds meet geom k's."""
+    g = m.grid_geom[k]
+    p, half, width = d.geom_xpos[g], d.broad_extent[g], m.grid_width[level]
+    others = m.broad_reach[g] + REACH * width
+    return (
+        cells_along(lane_of(p[0], i), lane_of(half[0], i) + others, width),
+        cells_along(lane_of(p[1], i), lane_of(half[1], i) + others, width),
+        cells_along(lane_of(p[2], i), lane_of(half[2], i) + others, width),
+    )
+
+
+@kernel(inline=True)
+def cells_along(x, reach, width):
+    """The first and last cell along an axis within reach of x: at most those before and after x's own."""
+    own = cell_along(x, width)
+    return max(cell_along(x - reach, width), own - 1), min(cell_along(x + reach, width), own + 1)
+
+
+@kernel(inline=True)
 def cell_along(x, width):
     """Number of a cell along an axis; 0 for what is not a number."""
     place = floor(clip(x / width, -FARTHEST, FARTHEST))
@@ -94,15 +115,16 @@ def bucket_of(m, x, y, z, level):
 
 @kernel
 def compare_around(m, d, i, k, level):
-    """Compare geom k of the grid with those in the 27 cells around it on a level.
+    """Compare geom k of the grid with those in the cells around it on a level that may hold what its bounds meet.
 
     On its own level those are its own cell, with the geoms before it, and half of the others: each pair comes once.
     """
     own = level == m.grid_level[k]
     x, y, z = cell_of(m, d, i, k, level)
-    for u in range(x if own else x - 1, x + 2):
-        for v in range(y if own and u == x else y - 1, y + 2):
-            for w in range(z if own and u == x and v == y else z - 1, z + 2):
+    (x0, x1), (y0, y1), (z0, z1) = cells_in_reach(m, d, i, k, level)
+    for u in range(max(x, x0) if own else x0, x1 + 1):
+        for v in range(max(y, y0) if own and u == x else y0, y1 + 1):
+            for w in range(max(z, z0) if own and u == x and v == y else z0, z1 + 1):
                 other = d.grid_first[bucket_of(m, u, v, w, level)]
                 before = k if own and u == x and v == y and w == z else m.ngrid
                 while other >= 0:

@@ -14,7 +14,7 @@ from saltus.model.tree.chains import ChainTable
 FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
 LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
-SMALL_ISLAND = 30  # degrees of freedom of an island whose Hessian is one dense matrix, at most
+SMALL_ISLAND = 90  # degrees of freedom of an island whose Hessian is one dense matrix, at most
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
@@ -53,7 +53,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "nsolvertree": m.ntree,
         "nsolvertree_end": m.ntree + 1,
         "ntreeblock": int(square.sum()),
-        "nlargestblock": max(int(square.max()), SMALL_ISLAND**2),
+        "nlargestblock": (max(int(number.max()), SMALL_ISLAND) + 7) ** 2,
         "nsmallisland": SMALL_ISLAND,
         "ntreepair": pairs,
         "npairblock": largest_blocks(number, pairs),

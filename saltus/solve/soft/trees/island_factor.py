@@ -4,7 +4,8 @@ H = C Cᵀ with C upper triangular: trees are eliminated from their tips, the la
 costs nothing. The direction is exact, where conjugate gradients would need several iterations.
 """
 
-from saltus.number.functions import any_lane
+from saltus.number.components import epsilon_of
+from saltus.number.functions import any_lane, maximum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.soft.trees.block_factor import cholesky
 from saltus.solve.soft.trees.islands import dofs_of, trees_of
@@ -17,8 +18,8 @@ def solve_island_exactly(m, d, island):
     only = d.island_tree[first]
     if last > first + 1:
         n = gather_island(m, d, island)
-        cholesky(d.block_scratch, n, d.block_half, d.island_dofadr[only], 1)
-        solve_factored(d, n, d.island_dofadr[only])
+        padded_cholesky(d, n, d.block_half, d.island_dofadr[only], 1)
+        solve_factored(d, n, padded(n), d.island_dofadr[only])
     else:
         solve_tree(m, d, only)
     for k in range(first, last):
@@ -30,22 +31,18 @@ def solve_island_exactly(m, d, island):
 @kernel
 def solve_tree(m, d, t):
     """block_solution ← s of tree t alone."""
-    if m.tree_dofnum[t] == 6:
-        factor_and_solve(m, d, t, 6)
-    else:
-        factor_and_solve(m, d, t, m.tree_dofnum[t])
-
-
-@kernel(inline=True)
-def factor_and_solve(m, d, t, n):
-    """`solve_tree` for n degrees of freedom."""
-    place, to = m.tree_blockadr[t], d.island_dofadr[t]
-    for k in range(n * n):
-        d.block_scratch[k] = d.tree_hessian[place + k]
+    n, place, to = m.tree_dofnum[t], m.tree_blockadr[t], d.island_dofadr[t]
     for i in range(n):
         d.block_solution[to + i] = -d.solve_gradient[m.tree_dofadr[t] + i]
-    cholesky(d.block_scratch, n, d.tree_hessian, place, n + 1)
-    solve_factored(d, n, to)
+    if n == 6:
+        for k in range(36):
+            d.block_scratch[k] = d.tree_hessian[place + k]
+        cholesky(d.block_scratch, 6, d.tree_hessian, place, 7)
+        solve_factored(d, 6, 6, to)
+    else:
+        gather_tree(m, d, t, 0, padded(n))
+        padded_cholesky(d, n, d.tree_hessian, place, n + 1)
+        solve_factored(d, n, padded(n), to)
 
 
 @kernel
@@ -56,51 +53,81 @@ def gather_island(m, d, island):
     """
     begin, end = dofs_of(m, d, island)
     n = end - begin
-    for k in range(n * n):
+    length = padded(n)
+    for k in range(n * length):
         d.block_scratch[k] = 0.0 * d.time
     first, last = trees_of(d, island)
     for k in range(first, last):
         t = d.island_tree[k]
         at = d.island_dofadr[t] - begin
-        gather_tree(m, d, t, at, n)
+        gather_tree(m, d, t, at, length)
         for p in range(d.near_adr[t], d.near_adr[t + 1]):
-            gather_pair(m, d, p, t, d.island_dofadr[d.near_tree[p]] - begin, at, n)
+            gather_pair(m, d, p, t, d.island_dofadr[d.near_tree[p]] - begin, at, length)
         for i in range(m.tree_dofnum[t]):
-            d.block_half[begin + at + i] = d.block_scratch[(at + i) * n + at + i]
+            d.block_half[begin + at + i] = d.block_scratch[(at + i) * length + at + i]
             d.block_solution[begin + at + i] = -d.solve_gradient[m.tree_dofadr[t] + i]
     return n
 
 
 @kernel(inline=True)
-def gather_tree(m, d, t, at, n):
-    """The block of tree t, whose degrees of freedom begin at `at` of n."""
-    place, own = m.tree_blockadr[t], m.tree_dofnum[t]
-    for j in range(own):
+def gather_tree(m, d, t, at, length):
+    """The block of tree t, whose degrees of freedom begin at `at`, to columns of this length."""
+    place, n = m.tree_blockadr[t], m.tree_dofnum[t]
+    for j in range(n):
         for i in range(j + 1):
-            d.block_scratch[(at + j) * n + at + i] = d.tree_hessian[place + j * own + i]
+            d.block_scratch[(at + j) * length + at + i] = d.tree_hessian[place + j * n + i]
 
 
 @kernel(inline=True)
-def gather_pair(m, d, p, t, low, at, n):
-    """The block of pair p with upper tree t; degrees of freedom of its trees begin at `low` and `at` of n."""
-    place, upper = d.near_place[p], m.tree_dofnum[t]
+def gather_pair(m, d, p, t, low, at, length):
+    """The block of pair p with upper tree t; degrees of freedom of its trees begin at `low` and `at`."""
+    place, n = d.near_place[p], m.tree_dofnum[t]
     for j in range(m.tree_dofnum[d.near_tree[p]]):
-        for i in range(upper):
-            d.block_scratch[(at + i) * n + low + j] = d.pair_hessian[place + j * upper + i]
+        for i in range(n):
+            d.block_scratch[(at + i) * length + low + j] = d.pair_hessian[place + j * n + i]
+
+
+# ---------------------------------------------------------------- one dense matrix
 
 
 @kernel(inline=True)
-def solve_factored(d, n, to):
-    """n numbers x of block_solution from `to` on ← (C Cᵀ)⁻¹ x, with C of `cholesky` in block_scratch."""
+def padded(n):
+    """Length of the columns of a matrix of n rows: whole eights."""
+    return 8 * ((n + 7) // 8)
+
+
+@kernel
+def padded_cholesky(d, n, D, at, along):
+    """`cholesky` of block_scratch with padded columns, whose loops are in whole eights: what they change below the
+    diagonal is never read.
+    """
+    W, length = d.block_scratch, padded(n)
+    for j in range(n - 1, -1, -1):
+        column = j * length
+        pivot = maximum(W[column + j], epsilon_of(W[column + j]) * D[at + along * j])
+        inverse = 1.0 / sqrt(pivot)
+        W[column + j] = inverse
+        for i in range(j):
+            W[column + i] = W[column + i] * inverse
+        for k in range(j):
+            t = W[column + k]
+            if any_lane(t != 0.0):
+                for i in range(padded(k + 1)):
+                    W[k * length + i] = W[k * length + i] - t * W[column + i]
+
+
+@kernel(inline=True)
+def solve_factored(d, n, length, to):
+    """n numbers x of block_solution from `to` on ← (C Cᵀ)⁻¹ x, with C in block_scratch by columns of this length."""
     C, x = d.block_scratch, d.block_solution
     for j in range(n - 1, -1, -1):
-        t = x[to + j] * C[j * n + j]
+        t = x[to + j] * C[j * length + j]
         x[to + j] = t
         if n == 6 or any_lane(t != 0.0):
             for i in range(j):
-                x[to + i] = x[to + i] - C[j * n + i] * t
+                x[to + i] = x[to + i] - C[j * length + i] * t
     for j in range(n):
         total = x[to + j]
         for i in range(j):
-            total = total - C[j * n + i] * x[to + i]
-        x[to + j] = total * C[j * n + j]
+            total = total - C[j * length + i] * x[to + i]
+        x[to + j] = total * C[j * length + j]
