@@ -5,7 +5,7 @@ awake are in a cell of each level that is not finer than their own, where larger
 """
 
 from saltus.contact.broad.bounds import bound_geom
-from saltus.contact.broad.grid import bucket_of, cell_of, compare
+from saltus.contact.broad.grid import bucket_of, cell_of, cells_in_reach, compare
 from saltus.dynamics.awake.counts import GRIDDED, LISTED, NGRID
 from saltus.dynamics.awake.lists import is_awake
 from saltus.dynamics.awake.walks import awake_grid
@@ -51,15 +51,15 @@ def is_still(m, d, k):
 
 @kernel
 def compare_with_still(m, d, k, level):
-    """Compare geom k of the grid, awake, with those in the 27 cells around it on a level that are not.
+    """Compare geom k of the grid, awake, with those in the cells around it on a level that are not.
 
     On its own level these are smaller ones too.
     """
     own = level == m.grid_level[k]
-    x, y, z = cell_of(m, d, 0, k, level)
-    for u in range(x - 1, x + 2):
-        for v in range(y - 1, y + 2):
-            for w in range(z - 1, z + 2):
+    (x0, x1), (y0, y1), (z0, z1) = cells_in_reach(m, d, 0, k, level)
+    for u in range(x0, x1 + 1):
+        for v in range(y0, y1 + 1):
+            for w in range(z0, z1 + 1):
                 n = d.still_first[bucket_of(m, u, v, w, level)]
                 while n >= 0:
                     c = d.still_cell[n]
