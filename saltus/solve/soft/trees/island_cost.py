@@ -4,6 +4,9 @@ The quantities of `saltus.solve.soft.newton` and `saltus.solve.soft.line_search`
 of one island.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NEQUALITY
 from saltus.contact.rows.blocks import EQUALITY, add_transpose_block, times_block
 from saltus.contact.rows.cost import block_force

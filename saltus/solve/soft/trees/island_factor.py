@@ -4,6 +4,9 @@ H = C Cᵀ with C upper triangular: trees are eliminated from their tips, the la
 costs nothing. The direction is exact, where conjugate gradients would need several iterations.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt
 from saltus.number.kernels import kernel

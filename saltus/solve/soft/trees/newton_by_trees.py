@@ -9,6 +9,9 @@ the forcing terms in an inexact Newton method, SIAM J. Sci. Comput. 17 (1996), c
 that is as good as an exact one.
 """
 
+# pyright: reportCallIssue=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition)
+
 from saltus.contact.counts import NISLAND, NITER
 from saltus.dynamics.awake.walks import awake_tree_count
 from saltus.number.components import lane_count
