@@ -140,3 +140,13 @@ def test_models_that_cannot_sleep_are_refused(option, rest, said):
 def test_pages_do_not_let_trees_sleep(model):
     with pytest.raises(saltus.OptionError, match="cannot run in a browser: trees do not sleep there"):
         check_ours(saltus.Simulation(model).engine)
+
+
+def test_a_simulation_of_a_batch_goes_on_with_its_bits(model):
+    with pytest.warns(saltus.SaltusWarning, match="do not let trees sleep"):
+        batch = saltus.Batch(model, 2)
+    batch.step(50)
+    one = batch.simulation(1)
+    one.step(50), batch.step(50)
+    np.testing.assert_array_equal(one.qpos, batch.qpos[1])
+    assert one.tree_asleep.shape == (0,)

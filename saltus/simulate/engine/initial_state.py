@@ -7,8 +7,9 @@ import numpy as np
 
 from saltus.dynamics.fibre_equilibrium import initial_activations
 from saltus.dynamics.history import initial_history
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.integrate.integrator import Integrator
+from saltus.model.load import load
 from saltus.model.model import Model
 
 IPC = 64  # MuJoCo's bit of the flag
@@ -57,6 +58,14 @@ def check_sleep(model: Model, law: str, integrator: Integrator, dynamics: object
     if what:
         raise OptionError(f"trees cannot sleep with {what}; load the model with ignore=['sleep']")
     return True
+
+
+def awake(model: Model, who: str) -> Model:
+    """The model with all trees awake, for those who do not let them sleep, and say so."""
+    if not model.may_sleep:
+        return model
+    warn(f"{who} do not let trees sleep: all of them are awake, as with ignore=['sleep']")
+    return load(model, ignore=["sleep"])
 
 
 def start_asleep(model: Model) -> dict[str, np.ndarray]:
