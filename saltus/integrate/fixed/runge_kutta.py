@@ -19,6 +19,7 @@ from saltus.integrate.tableau import ButcherTableau
 from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
+from saltus.solve.sleep.calls import place_everything
 from saltus.solve.sleep.falling_asleep import fall_asleep
 from saltus.solve.status import OK
 from saltus.spatial.fields import load3, store3
@@ -50,12 +51,13 @@ def step(m, d, h, tableau):
 @only_with("sleep")
 @kernel
 def clear_stages_of_sleep(m, d, stages):
-    """Saved state and slopes of what sleeps ← that of rest: some of it may wake between the stages."""
+    """Saved state, displacement and slopes of what sleeps ← those of rest: some of it may wake between the stages."""
     if d.awake_count[SAVED] != d.awake_count[LISTED]:
         for k in range(m.nq):
             d.qpos_saved[k] = d.qpos[k]
         for i in range(m.nv):
             d.qvel_saved[i] = d.qvel[i]
+            d.step_tangent[i] = 0.0 * d.time
             for s in range(stages):
                 d.stage_qvel[s * m.nv + i] = d.stage_qacc[s * m.nv + i] = 0.0 * d.time
         d.awake_count[SAVED] = d.awake_count[LISTED]
@@ -69,7 +71,10 @@ def fall_asleep_at(m, d):
         d.qpos[k] = d.qpos_saved[k]
     for i in awake_dofs(m, d):
         d.qvel[i] = d.qvel_saved[i]
+    before = d.awake_count[LISTED]
     fall_asleep(m, d)
+    if d.awake_count[LISTED] != before:
+        place_everything(m, d)  # the last stage was elsewhere
 
 
 @kernel

@@ -22,8 +22,13 @@ def begin_sleeping(m, d):
     Nothing has to be done where the last call has left it so.
     """
     wake_changed(m, d)
-    if is_prepared(m, d):
-        return
+    if not is_prepared(m, d):
+        place_everything(m, d)
+
+
+@kernel
+def place_everything(m, d):
+    """Poses and velocities of everything at the present state, and then lists of what is awake."""
     list_everything(m, d)
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)
