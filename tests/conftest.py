@@ -35,4 +35,4 @@ def by_trees(monkeypatch):
 
     monkeypatch.setattr(many_trees, "FEWEST_TREES", 12)
     monkeypatch.setattr(many_trees, "FEWEST_DOFS", 200)
-    monkeypatch.setattr(many_trees, "SMALL_ISLAND", 20)
+    monkeypatch.setattr(many_trees, "FEW_TREES", 3)

@@ -1,7 +1,8 @@
 """Worlds of many bodies: whether Newton's method takes its Hessian tree by tree, and how much memory that needs.
 
 The Hessian of such a world is sparse: a kinematic tree is coupled with those few that it touches. Blocks for each tree
-and each touching pair of trees grow with their number, a triangle of all degrees of freedom with its square.
+and each touching pair of trees grow with their number, a triangle of all degrees of freedom with its square. Each
+island of trees is solved by itself, a small one as one dense matrix.
 """
 
 from typing import Any, NamedTuple
@@ -13,12 +14,12 @@ from saltus.model.tree.chains import ChainTable
 
 FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
-LARGEST_TREE = 60  # degrees of freedom: the block of a tree is dense
-SMALL_ISLAND = 90  # degrees of freedom of an island whose Hessian is one dense matrix, at most
+LARGEST_TREE = 300  # degrees of freedom: the block of a tree is dense
+FEW_TREES, DENSE_DOFS = 15, 1500  # at most in an island whose Hessian is one dense matrix, unless it is a single tree
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
-    *("nlargestblock", "nsmallisland", "ntreepair", "npairblock", "nblock_trees"),
+    *("nlargestblock", "nfewtrees", "ndensedof", "ntreepair", "npairblock", "nblock_trees"),
 )
 
 
@@ -40,6 +41,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         return ManyTrees({name: [] for name in VALUES}, {name: 0 for name in SIZES}, set())
     number = m.tree_dofnum.astype(int)
     square = number * number
+    dense = min(int(np.sort(number)[-FEW_TREES:].sum()), DENSE_DOFS)
     pairs = min(m.ntree * (m.ntree - 1) // 2, blocks)
     values = {
         "tree_dofadr": m.tree_dofadr,
@@ -53,8 +55,9 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "nsolvertree": m.ntree,
         "nsolvertree_end": m.ntree + 1,
         "ntreeblock": int(square.sum()),
-        "nlargestblock": (max(int(number.max()), SMALL_ISLAND) + 7) ** 2,
-        "nsmallisland": SMALL_ISLAND,
+        "nlargestblock": (max(int(number.max()), dense) + 7) ** 2,
+        "nfewtrees": FEW_TREES,
+        "ndensedof": dense,
         "ntreepair": pairs,
         "npairblock": largest_blocks(number, pairs),
         "nblock_trees": blocks,

@@ -13,7 +13,8 @@ MODEL = {  # fixed
     # worlds of many trees: number of trees; first degree of freedom and number of them, address of the tree's block of
     # the Hessian; the tree of each degree of freedom
     **ints("nsolvertree"),
-    **ints("nsmallisland"),  # degrees of freedom of an island whose Hessian is one dense matrix, at most
+    # trees and degrees of freedom of an island whose Hessian is one dense matrix, at most
+    **ints("nfewtrees", "ndensedof"),
     **ints("tree_dofadr", "tree_dofnum", "tree_blockadr", shape=("nsolvertree",)),
     **ints("tree_of_dof", shape=("nv_trees",)),
     **ints("tree_coupledadr", shape=("nsolvertree_end",)),  # rows of each tree in M_coupled

@@ -36,12 +36,12 @@ def fixed(joints, armature=0.0):
 YES = {
     "free bodies": world(),
     "and a tendon between two trees": world(extra=SLIDES, rest=fixed(2)),
-    "and a mechanism of 60": world(extra=links(60)),
+    "and a mechanism of 300": world(extra=links(300)),
 }
 NO = {
     "few degrees of freedom": world(55),
     "few trees": f"<mujoco><worldbody>{FLOOR}{links(50) * 8}</worldbody></mujoco>",
-    "a large tree": world(extra=links(61)),
+    "a large tree": world(extra=links(301)),
     "a tendon over three trees": world(extra=SLIDES, rest=fixed(3)),
     "inertia between trees": world(extra=SLIDES, rest=fixed(2, 0.1)),
     "conjugate gradients": world(option='<option solver="CG"/>'),

@@ -115,10 +115,10 @@ def solve_island(m, d, island):
 
 @kernel(inline=True)
 def is_small(m, d, island):
-    """Whether an island is a single tree, or has few degrees of freedom: its direction is exact."""
+    """Whether an island is a single tree, or has few of them: its direction is exact."""
     first, last = trees_of(d, island)
     begin, end = dofs_of(m, d, island)
-    return last == first + 1 or end - begin <= m.nsmallisland
+    return last == first + 1 or (last - first <= m.nfewtrees and end - begin <= m.ndensedof)
 
 
 @kernel(inline=True)

@@ -33,7 +33,7 @@ def test_exact_directions(cone, monkeypatch):
     """Single bodies, mechanisms of two joints, and several trees that touch."""
     from saltus.model.compile import many_trees
 
-    monkeypatch.setattr(many_trees, "SMALL_ISLAND", 1000)
+    monkeypatch.setattr(many_trees, "FEW_TREES", 1000)
     m = world(cone, ties=False)
     sim = saltus.Simulation(saltus.load(m))
     rng = np.random.default_rng(0)

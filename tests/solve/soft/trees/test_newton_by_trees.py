@@ -43,12 +43,12 @@ def test_mujocos_accelerations(cone):
         assert 2 < np.mean(iterations) < 20
 
 
-@pytest.mark.parametrize("small", [6, 1000])
-def test_any_limit_of_small_islands(small, monkeypatch):
-    """Exact directions for islands of up to so many degrees of freedom: the same minimum."""
+@pytest.mark.parametrize("few", [1, 1000])
+def test_any_limit_of_small_islands(few, monkeypatch):
+    """Exact directions for islands of up to so many trees: the same minimum."""
     from saltus.model.compile import many_trees
 
-    monkeypatch.setattr(many_trees, "SMALL_ISLAND", small)
+    monkeypatch.setattr(many_trees, "FEW_TREES", few)
     m = world(ties=False)
     sim = saltus.Simulation(saltus.load(m))
     sizes = set()
