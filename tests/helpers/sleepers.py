@@ -73,6 +73,10 @@ MEDIUM = world(
     '<body pos="1 0 1"><joint axis="0 1 0"/><geom size=".05" pos="0 0 -.3"/></body>',
     option='density="1.2" viscosity="2"',
 )
+CARRIED = world(
+    '<body mocap="true" pos="0 0 1"><geom size=".05"/><body pos=".3 0 0"><joint axis="0 1 0" damping="1"/>'
+    '<geom size=".05" pos="0 0 -.2"/></body></body>' + free("2 0 .1", '<geom size=".1"/>')
+)
 
 
 class Pair:

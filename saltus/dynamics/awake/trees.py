@@ -8,7 +8,7 @@ Simulation: Sleeping islands).
 from saltus.model.enums import MINAWAKE
 from saltus.number.conditions import has
 from saltus.number.functions import absolute
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
 AWAKE = -1.0 - MINAWAKE  # a tree that has just moved
 READY = -1.0  # one that has been slow for long enough
@@ -62,7 +62,7 @@ def is_pushed(m, d, t):
 def wake_changed(m, d):
     """Wake trees asleep whose positions, velocities or forces have been changed from outside."""
     for t in range(m.ntree_sleep):
-        if d.tree_asleep[t] >= 0.0 and (is_displaced(m, d, t) or not may_sleep(m, d, t, 0.0)):
+        if d.tree_asleep[t] >= 0.0 and (is_displaced(m, d, t) or is_carried(m, d, t) or not may_sleep(m, d, t, 0.0)):
             wake_tree(m, d, t, AWAKE)
 
 
@@ -75,6 +75,18 @@ def is_displaced(m, d, t):
     return False
 
 
+@only_with("mocap", otherwise="False")
+@kernel
+def is_carried(m, d, t):
+    """Whether the mocap body that carries a tree asleep is elsewhere than when it fell asleep."""
+    k, c = m.tree_mocap[t], m.tree_carried[t]
+    if k < 0:
+        return False
+    p, q, pos, quat = d.mocap_pos[k], d.mocap_quat[k], d.carried_pos[c], d.carried_quat[c]
+    moved = p[0] != pos[0] or p[1] != pos[1] or p[2] != pos[2]
+    return moved or q[0] != quat[0] or q[1] != quat[1] or q[2] != quat[2] or q[3] != quat[3]
+
+
 @kernel
 def lay_down(m, d, t, following):
     """Put a tree to sleep, `following` the next in its cycle: it stops where it is."""
@@ -85,3 +97,6 @@ def lay_down(m, d, t, following):
             d.qacc_warmstart[i] = 0.0 * d.time
     for k in range(m.tree_firstcoordinate[t], m.tree_firstcoordinate[t] + m.tree_ncoordinate[t]):
         d.qpos_asleep[k] = d.qpos_placed[k] = d.qpos[k]
+    if has(m, "mocap") and m.tree_mocap[t] >= 0:
+        d.carried_pos[m.tree_carried[t]] = d.mocap_pos[m.tree_mocap[t]]
+        d.carried_quat[m.tree_carried[t]] = d.mocap_quat[m.tree_mocap[t]]

@@ -15,7 +15,7 @@ from saltus.model.fields.sleep import GRID, SIZES
 
 FEATURE = "sleep"
 POLICY = mujoco.mjtSleepPolicy
-NO_SLEEP = dict.fromkeys((*SIZES, *GRID, "nsleep"), 0)
+NO_SLEEP = dict.fromkeys((*SIZES, *GRID, "nsleep", "ncarried_sleep"), 0)
 NEVER = (POLICY.mjSLEEP_NEVER.value, POLICY.mjSLEEP_AUTO_NEVER.value)
 
 
@@ -47,6 +47,8 @@ def why_awake(m: mujoco.MjModel, left_out: frozenset[str]) -> str:
 def sleep(m: mujoco.MjModel, values: dict[str, Any], sizes: dict[str, int]) -> Sleep:
     """Fields and sizes; `values`, `sizes`: those of the Model without it."""
     tree = body_trees(m)
+    mocap = mocap_below(m)
+    carried = mocap >= 0
     joint = m.dof_jntid[m.tree_dofadr] if m.ntree else np.zeros(0, int)
     first = m.jnt_qposadr[joint]
     ends = np.append(first[1:], m.nq)
@@ -57,6 +59,8 @@ def sleep(m: mujoco.MjModel, values: dict[str, Any], sizes: dict[str, int]) -> S
         **{"tree_firstbody": m.tree_bodyadr, "tree_nbody": m.tree_bodynum},
         **{"tree_firstdof": m.tree_dofadr, "tree_ndof": m.tree_dofnum},
         **{"tree_firstcoordinate": first, "tree_ncoordinate": ends - first},
+        "tree_mocap": mocap,
+        "tree_carried": np.where(carried, np.cumsum(carried) - 1, -1),
         "body_treeid": tree,
         "limit_trees": [_trees_of_chain(values, of_dofs, c) for c in chain[0]],
         "friction_trees": [_trees_of_chain(values, of_dofs, c) for c in chain[1]],
@@ -76,7 +80,7 @@ def sleep(m: mujoco.MjModel, values: dict[str, Any], sizes: dict[str, int]) -> S
         "nfluid_sleep": sizes["nfluid"],
         "nu_sleep": m.nu,
     }
-    return Sleep(out, {**lengths, "nsleep": 1}, {FEATURE})
+    return Sleep(out, {**lengths, "nsleep": 1, "ncarried_sleep": int(carried.sum())}, {FEATURE})
 
 
 def body_trees(m: mujoco.MjModel) -> np.ndarray:
@@ -88,6 +92,11 @@ def body_trees(m: mujoco.MjModel) -> np.ndarray:
         if parent > 0 and tree[parent] == STILL and (tree[b] >= 0 or tree[b] == CARRIER):
             tree[parent] = CARRIER
     return np.where(moved, MOVED, tree)
+
+
+def mocap_below(m: mujoco.MjModel) -> np.ndarray:
+    """The mocap body that carries each tree [ntree], by its number among them; -1 for none."""
+    return m.body_mocapid[m.body_rootid[m.tree_bodyadr]] if m.ntree else np.zeros(0, int)
 
 
 def tendon_trees(m: mujoco.MjModel, t: int) -> tuple[int, int]:

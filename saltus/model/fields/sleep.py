@@ -35,6 +35,9 @@ MODEL = {  # fixed
     # trees: whether they may sleep at all; bodies, degrees of freedom and coordinates of each
     **ints("tree_sleeps", "tree_firstbody", "tree_nbody", "tree_firstdof", "tree_ndof", shape=("ntree_sleep",)),
     **ints("tree_firstcoordinate", "tree_ncoordinate", shape=("ntree_sleep",)),
+    # trees on mocap bodies: number of the mocap body, and of the tree among them; -1 for others
+    **ints("tree_mocap", "tree_carried", shape=("ntree_sleep",)),
+    **ints("ncarried_sleep"),
     # the tree of each body, and the two of what joins them; for none, see `saltus.model.enums`
     **ints("body_treeid", shape=("nbody_sleep",)),
     **ints("limit_trees", shape=("nlimit_sleep", 2)),
@@ -53,6 +56,9 @@ STATE = {  # state: kept from step to step
     # asleep, and the next of those that sleep and wake together
     **reals("tree_asleep", shape=("ntree_sleep",)),
     **reals("qpos_asleep", shape=("nq_sleep",)),  # positions of those asleep, when they fell asleep (m, rad)
+    # of trees on mocap bodies: the poses of these then (m, quaternion)
+    **reals("carried_pos", shape=("ncarried_sleep", 3)),
+    **reals("carried_quat", shape=("ncarried_sleep", 4)),
 }
 
 POSITION = {  # of this position

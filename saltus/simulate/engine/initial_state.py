@@ -71,7 +71,10 @@ def awake(model: Model, who: str) -> Model:
 def start_asleep(model: Model) -> dict[str, np.ndarray]:
     """What sleeps at the start, by the policies of the file: MuJoCo finds who sleeps together."""
     asleep = mujoco.MjData(model.mj_model).tree_asleep
-    return {"tree_asleep": np.array(asleep, float), "qpos_asleep": model.qpos0}
+    carriers = model.body_rootid[model.tree_bodyadr]
+    carriers = carriers[model.body_mocapid[carriers] >= 0]
+    poses = {"carried_pos": model.body_pos[carriers], "carried_quat": model.body_quat[carriers]}
+    return {"tree_asleep": np.array(asleep, float), "qpos_asleep": model.qpos0, **poses}
 
 
 def key_index(model: Model, key: int | str) -> int:

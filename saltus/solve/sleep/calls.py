@@ -43,7 +43,8 @@ def place_everything(m, d):
 @kernel
 def is_prepared(m, d):
     """Whether the lists are those of tree_asleep, and everything that sleeps has been placed where it is."""
-    if d.awake_count[WHOLE]:
+    # what mocap bodies carry may have been placed while these were elsewhere
+    if d.awake_count[WHOLE] or m.ncarried_sleep > 0:
         return False
     for t in range(m.ntree_sleep):
         if (d.tree_asleep[t] < 0.0) != (d.tree_awake[t] != 0):

@@ -20,6 +20,10 @@ CHANGES = {
     "JOINED": {1000: ("qpos", 9, -0.8), 1200: ("qvel", 0, 0.1), 1500: ("qvel", -3, 0.1)},
     "DRIVEN": {0: ("ctrl", 0, 0.5), 1500: ("ctrl", 0, -0.5), 1600: ("qvel", 0, 0.01)},
     "MEDIUM": {0: ("qvel", 1, 0.5)},
+    "CARRIED": {
+        **{400: ("mocap_pos", (0, 0), 0.05)},
+        **{k: ("mocap_pos", (0, 2), 1 + 0.001 * (k - 600)) for k in range(600, 700)},
+    },
     "PUSHED": {
         **{100: ("qpos", 14, 1.01), 300: ("qvel", 14, 0.1), 450: ("xfrc_applied", (5, 1), 0.01)},
         **{470: ("xfrc_applied", (5, 1), 0.0), 600: ("qfrc_applied", 18, 0.01), 620: ("qfrc_applied", 18, 0.0)},
@@ -27,7 +31,7 @@ CHANGES = {
         **{2000: ("mocap_pos", (0, 0), 0.15), 2001: ("mocap_pos", (0, 2), 0.3)},
     },
 }
-LAST = {"STACK": 2000, "INITIAL": 1200, "PUSHED": 2300}
+LAST = {"CARRIED": 1000, "STACK": 2000, "INITIAL": 1200, "PUSHED": 2300}
 
 
 def run(name, integrator):
@@ -58,6 +62,7 @@ def run(name, integrator):
         ("JOINED", 9, 6),  # by equality constraints, and by a tendon at its limit
         ("DRIVEN", 2, 1),  # a motor does not wake what it is allowed to let sleep
         ("MEDIUM", 2, 0),
+        ("CARRIED", 4, 2),  # by a mocap body, which is moved
         ("PUSHED", 10, 7),  # positions, velocities and forces from outside, and a mocap body
     ],
 )
