@@ -129,14 +129,14 @@ def test_a_state_that_is_none_is_an_error_that_names_it():
 def test_what_sleeps_costs_nothing():
     """A room of 1000 bodies asleep with one that rolls costs less than twice the one that rolls, alone."""
     sims = [rolling(room(1000)), rolling(room(0))]
-    times = np.full((2, 7), np.inf)
+    times = np.full((2, 30), np.inf)
     for sim in sims:
         sim.step(100)
-    for k in range(7):
+    for k in range(30):
         for i, sim in enumerate(sims):
-            began = time.perf_counter()
-            sim.step(2000)
-            times[i, k] = time.perf_counter() - began
+            began = time.process_time()
+            sim.step(1000)
+            times[i, k] = time.process_time() - began
     assert (sims[0].tree_asleep >= 0).sum() == 1000
     assert times[0].min() < 2.0 * times[1].min()
 
