@@ -35,4 +35,5 @@ def by_trees(monkeypatch):
 
     monkeypatch.setattr(many_trees, "FEWEST_TREES", 12)
     monkeypatch.setattr(many_trees, "FEWEST_DOFS", 200)
+    monkeypatch.setattr(many_trees, "FEWEST_IN_LANES", 200)
     monkeypatch.setattr(many_trees, "FEW_TREES", 3)

@@ -38,6 +38,7 @@ FEATURES = {
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
     "many_trees": Feature("many small kinematic trees, whose Hessian is taken tree by tree", ("solve",)),
+    "matrix_in_lanes": Feature("such trees, so few or so large that in batches the Hessian is one matrix", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
     "sleep": Feature("trees that may fall asleep", ("contact", "dynamics", *ALL_STEPS)),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),

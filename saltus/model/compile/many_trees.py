@@ -13,13 +13,15 @@ import numpy as np
 from saltus.model.tree.chains import ChainTable
 
 FEATURE = "many_trees"
-FEWEST_TREES, FEWEST_DOFS = 50, 350  # fewer are solved faster as one matrix
+FEWEST_TREES, FEWEST_DOFS = 40, 270  # fewer are solved faster as one matrix
 LARGEST_TREE = 300  # degrees of freedom: the block of a tree is dense
+# the same for lanes, which have no islands
+FEWEST_IN_LANES, LARGEST_IN_LANES = 350, 60  # degrees of freedom
 FEW_TREES, DENSE_DOFS = 15, 1500  # at most in an island whose Hessian is one dense matrix, unless it is a single tree
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),
-    *("nlargestblock", "nfewtrees", "ndensedof", "ntreepair", "npairblock", "nblock_trees"),
+    *("nlargestblock", "nfewtrees", "ndensedof", "ntreepair", "npairblock", "nblock_trees", "nv_lanes_hessian"),
 )
 
 
@@ -39,6 +41,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
     """
     if not (blocks and solved_by_trees(m, chains, trees)):
         return ManyTrees({name: [] for name in VALUES}, {name: 0 for name in SIZES}, set())
+    one_matrix = bool(m.nv < FEWEST_IN_LANES or m.tree_dofnum.max() > LARGEST_IN_LANES)
     number = m.tree_dofnum.astype(int)
     square = number * number
     dense = min(int(np.sort(number)[-FEW_TREES:].sum()), DENSE_DOFS)
@@ -61,8 +64,9 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "ntreepair": pairs,
         "npairblock": largest_blocks(number, pairs),
         "nblock_trees": blocks,
+        "nv_lanes_hessian": m.nv if one_matrix else 0,
     }
-    return ManyTrees(values, sizes, {FEATURE})
+    return ManyTrees(values, sizes, {FEATURE, "matrix_in_lanes"} if one_matrix else {FEATURE})
 
 
 def has_many_small_trees(m: mujoco.MjModel) -> bool:

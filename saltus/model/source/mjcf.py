@@ -98,7 +98,7 @@ results agree with MuJoCo's is in [Contributing](../contributing.md). Elements t
 - Sleeping under RK4: MuJoCo wakes what sleeps in the next step, since its last stage leaves poses of another state;
   here trees sleep on.
 - Potential energy includes stretch and bending of deformable bodies; MuJoCo includes only their edge springs.
-- With `solver="Newton"`, worlds of many bodies (at least 50 kinematic trees and 350 degrees of freedom, no tree of more
+- With `solver="Newton"`, worlds of many bodies (at least 40 kinematic trees and 270 degrees of freedom, no tree of more
   than 300, neither inertia nor a constraint over more than two trees, no deformable bodies) find Newton's directions
   in large islands by conjugate gradients with an incomplete factorisation, and in batches solve all islands as one. The
   minimum and its tolerance are the same; the work of a step grows with the number of contacts.

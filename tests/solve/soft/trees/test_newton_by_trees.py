@@ -204,6 +204,28 @@ def test_lanes_do_not_feel_each_other(cone):
 
 
 @pytest.mark.slow
+def test_one_matrix_in_lanes(monkeypatch):
+    """Lanes of few trees take the Hessian as one matrix, single simulations by islands; costs are within 1e-12."""
+    from saltus.model.compile import many_trees
+
+    monkeypatch.setattr(many_trees, "FEWEST_IN_LANES", 1000)
+    m = world()
+    m.opt.tolerance = 1e-12
+    model = saltus.load(m)
+    qpos, qvel = starts(world())
+    batch = saltus.Batch(model, 8, threads=1)
+    batch.qpos, batch.qvel = qpos[:8], qvel[:8]
+    batch.step(10)
+    assert batch.unconverged == 0
+    for k in (0, 7):
+        sim = saltus.Simulation(model)
+        sim.qpos[:], sim.qvel[:] = qpos[k], qvel[k]
+        sim.step(10)
+        np.testing.assert_allclose(sim.qpos, batch.qpos[k], rtol=0, atol=1e-7)
+        np.testing.assert_allclose(sim.qvel, batch.qvel[k], rtol=0, atol=1e-7)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("cone", CONES)
 def test_single_precision(cone):
     """Steps in single precision: rounding of 1e-7 by the condition of the rows, 1e4."""
