@@ -16,7 +16,7 @@ FEATURE = "many_trees"
 FEWEST_TREES, FEWEST_DOFS = 40, 270  # fewer are solved faster as one matrix
 LARGEST_TREE = 300  # degrees of freedom: the block of a tree is dense
 # the same for lanes, which have no islands
-FEWEST_IN_LANES, LARGEST_IN_LANES = 350, 60  # degrees of freedom
+FEWEST_IN_LANES, LARGEST_IN_LANES = 330, 60  # degrees of freedom
 FEW_TREES, DENSE_DOFS = 15, 1500  # at most in an island whose Hessian is one dense matrix, unless it is a single tree
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (

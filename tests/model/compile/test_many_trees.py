@@ -76,7 +76,7 @@ def test_other_models_keep_one_matrix(case):
 
 
 @pytest.mark.parametrize(
-    ("xml", "one_matrix"), [(world(58), True), (world(60), False), (world(60, extra=links(61)), True)]
+    ("xml", "one_matrix"), [(world(54), True), (world(60), False), (world(60, extra=links(61)), True)]
 )
 def test_lanes_of_few_or_large_trees_have_one_matrix(xml, one_matrix):
     """Whose memory is that of the lanes alone."""
