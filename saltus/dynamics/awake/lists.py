@@ -4,16 +4,32 @@ Bodies that stand still are in none of the lists, but for those that carry trees
 lists hold everything. Work here grows with the size of the model.
 """
 
-from saltus.dynamics.awake import counts
+from saltus.dynamics.awake.counts import (
+    LISTED,
+    NACTUATOR,
+    NBODY,
+    NCOLLIDER,
+    NCONTROL,
+    NCOORDINATE,
+    NCOUPLED,
+    NDOF,
+    NDOFFRICTION,
+    NENTRY,
+    NEQUALITY,
+    NFRICTION,
+    NGRID,
+    NJOINT,
+    NJOINTLIMIT,
+    NLIMIT,
+    NOUTPUT,
+    NROOT,
+    NSHAPE,
+    NTENDON,
+    NTREE,
+    WHOLE,
+)
 from saltus.model.enums import CARRIER, MOVED
 from saltus.number.kernels import kernel
-
-NTREE, NBODY, NROOT, NJOINT, NDOF = counts.NTREE, counts.NBODY, counts.NROOT, counts.NJOINT, counts.NDOF
-NCOORDINATE, NCOUPLED, NENTRY, NCOLLIDER = counts.NCOORDINATE, counts.NCOUPLED, counts.NENTRY, counts.NCOLLIDER
-NJOINTLIMIT, NLIMIT, NDOFFRICTION = counts.NJOINTLIMIT, counts.NLIMIT, counts.NDOFFRICTION
-NFRICTION, NEQUALITY, NTENDON, NACTUATOR = counts.NFRICTION, counts.NEQUALITY, counts.NTENDON, counts.NACTUATOR
-NOUTPUT, NGRID, NSHAPE, LISTED = counts.NOUTPUT, counts.NGRID, counts.NSHAPE, counts.LISTED
-NCONTROL, WHOLE = counts.NCONTROL, counts.WHOLE
 
 
 @kernel

@@ -6,20 +6,30 @@ Without the feature "sleep" these are ranges. With it they are the lists of `sal
 everything where a state is only looked at.
 """
 
-from saltus.dynamics.awake import counts
+from saltus.dynamics.awake.counts import (
+    NACTUATOR,
+    NBODY,
+    NCOLLIDER,
+    NCONTROL,
+    NCOORDINATE,
+    NCOUPLED,
+    NDOF,
+    NDOFFRICTION,
+    NENTRY,
+    NEQUALITY,
+    NFRICTION,
+    NGRID,
+    NJOINT,
+    NJOINTLIMIT,
+    NLIMIT,
+    NOUTPUT,
+    NROOT,
+    NSHAPE,
+    NTENDON,
+    NTREE,
+)
 from saltus.number.kernels import kernel, only_with
 from saltus.number.walks import walk, walk_back
-
-NBODY, NROOT, NJOINT, NDOF, NCOORDINATE = counts.NBODY, counts.NROOT, counts.NJOINT, counts.NDOF, counts.NCOORDINATE
-NCOUPLED, NCOLLIDER, NTREE, NEQUALITY = counts.NCOUPLED, counts.NCOLLIDER, counts.NTREE, counts.NEQUALITY
-NJOINTLIMIT, NLIMIT, NDOFFRICTION, NFRICTION = (
-    counts.NJOINTLIMIT,
-    counts.NLIMIT,
-    counts.NDOFFRICTION,
-    counts.NFRICTION,
-)
-NTENDON, NACTUATOR, NOUTPUT, NENTRY = counts.NTENDON, counts.NACTUATOR, counts.NOUTPUT, counts.NENTRY
-NGRID, NSHAPE, NCONTROL = counts.NGRID, counts.NSHAPE, counts.NCONTROL
 
 
 @only_with("sleep", otherwise="range(1, m.ntree_body)")

@@ -11,6 +11,7 @@ import saltus
 from saltus.contact.counts import NCON, NFOUND, NLOST
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.pairs import contact_pairs
+from saltus.dynamics.awake.counts import WHOLE
 from saltus.model.compile.kernel_model import NO_LAWS
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import entry
@@ -60,7 +61,7 @@ def test_contacts_of_what_is_awake_are_those_of_everything(number):
         found = contacts(m, d)
         assert share < 1.0 or views["count"][NFOUND] == 0
         if share > 0.0:
-            assert not views["awake_count"][24]
+            assert not views["awake_count"][WHOLE]
         look(m, d)
         geom1, geom2, dist, pos = contacts(m, d)
         bodies = model.geom_bodyid
