@@ -19,6 +19,7 @@ from saltus.model.fields import (
     integrate,
     rows,
     sense,
+    sleep,
     solve,
     stepping,
     tendon,
@@ -32,12 +33,21 @@ BITS = 62  # bits of an integer that hold flags
 BINS = 256  # of a histogram of the trees of an island
 DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
 
-PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, event, sense)
+PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, sense)
 MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.MODEL.items()}, frozen=True)
 
 # what steps go on from lies together, with the inputs last
 _STATE = (
-    *(tree.STATE, actuator.STATE, integrate.STATE, solve.STATE, event.STATE, stepping.STATE, event.USER_STATE),
+    *(
+        tree.STATE,
+        actuator.STATE,
+        integrate.STATE,
+        solve.STATE,
+        sleep.STATE,
+        event.STATE,
+        stepping.STATE,
+        event.USER_STATE,
+    ),
     *(tree.POSES, actuator.INPUTS, tree.FORCES),
 )
 _COMPUTED = (
@@ -47,6 +57,7 @@ _COMPUTED = (
         tendon.POSITION,
         contact.POSITION,
         broad.POSITION,
+        sleep.POSITION,
         flex.DATA,
         tree.VELOCITY,
         actuator.VELOCITY,

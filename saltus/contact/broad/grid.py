@@ -15,6 +15,8 @@ from saltus.contact.broad.filters import may_touch
 from saltus.contact.broad.pair_key import pair_key
 from saltus.contact.counts import NLOST
 from saltus.contact.lane_turns import first_to_see, lane_of
+from saltus.dynamics.awake.counts import CLEARED
+from saltus.dynamics.awake.walks import awake_grid, awake_grid_count, awake_grid_part
 from saltus.number.components import lane_count
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
@@ -33,10 +35,12 @@ def pairs_of_grid(m, d):
     """
     for i in range(lane_count(d.time)):
         fill_grid(m, d, i)
-        begin(m, d, FIND_PAIRS, m.ngrid)
-        compare_part(m, d, i, m.ngrid)
+        things = awake_grid_count(m, d)
+        begin(m, d, FIND_PAIRS, things)
+        compare_part(m, d, i, things)
         finish(m, d)
         join_pairs(m, d)
+        empty_grid(m, d)
 
 
 @only_with("broad")
@@ -46,7 +50,7 @@ def compare_part(m, d, i, geoms):
     if has(m, "threads") and d.part > 0:
         d.found_count[0] = d.part * m.nfound
     first, last = share(m, d, geoms)
-    for k in range(first, last):
+    for k in awake_grid_part(m, d, first, last):
         for level in range(m.grid_level[k], m.ngridlevel):
             compare_around(m, d, i, k, level)
     report(m, d, d.found_count[0])
@@ -55,15 +59,34 @@ def compare_part(m, d, i, geoms):
 @kernel
 def fill_grid(m, d, i):
     """Put every geom into its cell in lane i: the buckets of the cells are linked lists."""
-    for b in range(m.ngridbucket):
-        d.grid_first[b] = -1
-    for k in range(m.ngrid):
+    clear_grid(m, d)
+    for k in awake_grid(m, d):
         level = m.grid_level[k]
         x, y, z = cell_of(m, d, i, k, level)
         d.grid_cell[k] = (x, y, z)
         b = bucket_of(m, x, y, z, level)
         d.grid_next[k] = d.grid_first[b]
         d.grid_first[b] = k
+
+
+@kernel
+def clear_grid(m, d):
+    """Empty all buckets, unless `empty_grid` has left them so."""
+    if has(m, "sleep") and d.awake_count[CLEARED]:
+        return
+    for b in range(m.ngridbucket):
+        d.grid_first[b] = -1
+    if has(m, "sleep"):
+        d.awake_count[CLEARED] = 1
+
+
+@only_with("sleep")
+@kernel
+def empty_grid(m, d):
+    """Empty the buckets that are in use, where few of many geoms are awake."""
+    for k in awake_grid(m, d):
+        c = d.grid_cell[k]
+        d.grid_first[bucket_of(m, c[0], c[1], c[2], m.grid_level[k])] = -1
 
 
 @kernel(inline=True)
@@ -133,7 +156,7 @@ def compare(m, d, i, k, other):
     one, two = m.grid_geom[k], m.grid_geom[other]
     g1, g2 = min(one, two), max(one, two)
     meet = bounds_meet(m, d, g1, g2)
-    if any_lane(meet) and may_touch(m, g1, g2) and first_to_see(d, meet, i):
+    if any_lane(meet) and may_touch(m, d, g1, g2) and first_to_see(d, meet, i):
         append_pair(m, d, pair_key(m, g1, g2))
 
 

@@ -83,7 +83,7 @@ VARIES = (
 
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
-    "MODEL": ("contact", "integrate", "sense", "solve"),
+    "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
     "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {

@@ -83,10 +83,10 @@ SCRATCH = {  # scratch
     **ints("tree_group", "separates", "sorted_tree", shape=("nsolvertree",)),
     **ints("bin_count", shape=("nbin",)),
     # pairs of trees of two groups, by lower trees; upper tree of each
-    **ints("outer_adr", shape=("nsolvertree_end",)),
+    **ints("outer_adr", "outer_num", shape=("nsolvertree",)),
     **ints("outer_pair", "pair_upper", shape=("ntreepair",)),
     # blocks of rows of each tree; partial sums of runs of trees, of runs of blocks, and of groups
-    **ints("row_treeadr", shape=("nsolvertree_end",)),
+    **ints("row_treeadr", "row_treenum", shape=("nsolvertree",)),
     **ints("row_treeblock", shape=("nblock_twice",)),
     **reals("tree_sum", shape=("nsolvertree", 4)),
     **reals("row_sum", shape=("nblock_trees", 4)),
@@ -140,6 +140,6 @@ READ_BY = {
     "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
 }
 WRITTEN_BY = {
-    "STATE": ("integrate", "sense", "solve"),
+    "STATE": ("dynamics", "integrate", "sense", "solve"),
     "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
 }

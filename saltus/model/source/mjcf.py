@@ -95,6 +95,8 @@ results agree with MuJoCo's is in [Contributing](../contributing.md). Elements t
   order of the method. For exact filters and the windings and bristles of motors, MuJoCo puts the mean slope into the
   one-stage formula, which is of first order.
 - Delayed sensors under RK4 store their readings at the start of a step, where MuJoCo mixes in the last stage.
+- Sleeping under RK4: MuJoCo wakes what sleeps in the next step, since its last stage leaves poses of another state;
+  here trees sleep on.
 - Potential energy includes stretch and bending of deformable bodies; MuJoCo includes only their edge springs.
 - With `solver="Newton"`, worlds of many bodies (at least 40 kinematic trees and 270 degrees of freedom, no tree of more
   than 300, neither inertia nor a constraint over more than two trees, no deformable bodies) find Newton's directions

@@ -7,6 +7,7 @@ zero of the slope is found by Newton's method, safeguarded by a bracket on which
 from saltus.contact.counts import NBLOCK, NEQUALITY
 from saltus.contact.rows.blocks import CONE, FRICTION, PYRAMID
 from saltus.contact.rows.cost import TINY
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
@@ -71,7 +72,7 @@ def inertia_slope(m, d):
     slope = 0.0 * d.time
     curvature = slope
     square = slope
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         s = d.solve_search[i]
         slope = slope + s * (d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i]))
         curvature = curvature + s * d.solve_Msearch[i]

@@ -236,7 +236,7 @@ def backward(m, d, island, x):
         for g in range(begin, end):
             for k in range(d.group_adr[g + 1] - 1, d.group_adr[g] - 1, -1):
                 b = d.island_tree[k]
-                for u in range(d.outer_adr[b], d.outer_adr[b + 1]):
+                for u in range(d.outer_adr[b], d.outer_adr[b] + d.outer_num[b]):
                     subtract_transpose(m, d, d.outer_pair[u], x)
                 for p in range(d.near_adr[b], d.near_adr[b + 1]):
                     # a domain's lower trees are its own

@@ -124,7 +124,7 @@ def force_on_tree(m, d, t):
         return
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         d.qfrc_constraint[i] = 0.0 * d.time
-    for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
+    for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
         b = d.row_treeblock[k]
         add_force(m, d, b, columns_of(d, b, t))
 
@@ -135,7 +135,7 @@ def force_on_free_body(m, d, t):
     x0 = x1 = x2 = x3 = x4 = x5 = 0.0 * d.time
     i = m.tree_dofadr[t]
     store_six(d, i, x0, x1, x2, x3, x4, x5)
-    for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
+    for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
         b = d.row_treeblock[k]
         first, last = columns_of(d, b, t)
         if d.block_dim[b] == 3 and last - first == 6:

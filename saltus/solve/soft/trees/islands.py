@@ -6,6 +6,7 @@ all lanes if it acts in any, so that lanes share islands: those of all their blo
 """
 
 from saltus.contact.counts import NBLOCK, NISLAND
+from saltus.dynamics.awake.walks import awake_tree_count, awake_trees, awake_trees_back
 from saltus.number.kernels import kernel
 
 RUN = 64  # trees or blocks of a run at most
@@ -38,7 +39,7 @@ def one_island(m, d):
     Runs are as long as they can be: where they are cut, a lane would feel how many blocks others have.
     """
     d.count[NISLAND] = 1
-    for t in range(m.nsolvertree):
+    for t in awake_trees(m, d):
         d.island_of_tree[t] = 0
     list_trees(m, d)
     list_blocks(m, d)
@@ -97,7 +98,7 @@ def is_small(m, d, island):
 @kernel
 def join_trees(m, d):
     """island_of_tree ← a lower tree of the same island, or the tree itself if it is the lowest; -1 without rows."""
-    for t in range(m.nsolvertree):
+    for t in awake_trees(m, d):
         d.island_of_tree[t] = -1
     for b in range(d.count[NBLOCK]):
         if d.block_num[b] > 0:
@@ -121,7 +122,7 @@ def lowest_tree(d, t):
 def number_islands(m, d):
     """island_of_tree ← numbers of islands, and how many there are."""
     islands = 0
-    for t in range(m.nsolvertree):
+    for t in awake_trees(m, d):
         lower = d.island_of_tree[t]
         if lower == t:
             d.island_of_tree[t] = islands
@@ -136,24 +137,24 @@ def list_trees(m, d):
     """island_treeadr, island_tree and island_dofadr, by a counting sort."""
     for i in range(d.count[NISLAND] + 1):
         d.island_treeadr[i] = 0
-    for t in range(m.nsolvertree):
+    for t in awake_trees(m, d):
         i = d.island_of_tree[t]
         d.tree_group[t] = 0
         if i >= 0:
             d.island_treeadr[i] = d.island_treeadr[i] + 1
     add_up(d, d.island_treeadr)
     # from the last to the first: each tree goes before those that are placed
-    for t in range(m.nsolvertree - 1, -1, -1):
+    for t in awake_trees_back(m, d):
         i = d.island_of_tree[t]
         if i >= 0:
             d.island_treeadr[i] = d.island_treeadr[i] - 1
             d.island_tree[d.island_treeadr[i]] = t
     place = d.island_treeadr[d.count[NISLAND]]
-    for t in range(m.nsolvertree):
+    for t in awake_trees(m, d):
         if d.island_of_tree[t] < 0:
             d.island_tree[place] = t
             place += 1
-    order_dofs(m, d, 0, m.nsolvertree)
+    order_dofs(m, d, 0, awake_tree_count(m, d))
 
 
 @kernel

@@ -13,6 +13,7 @@ that is as good as an exact one.
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
 from saltus.contact.counts import NISLAND, NITER
+from saltus.dynamics.awake.walks import awake_tree_count
 from saltus.number.components import lane_count
 from saltus.number.functions import any_lane, clip, where
 from saltus.number.kernels import kernel, only_with
@@ -95,7 +96,8 @@ def solve_small_islands(m, d, islands):
     act_alone(m, d)
     unconverged = most = 0
     freely = d.island_treeadr[islands]
-    things = islands + (m.nsolvertree - freely + FEW - 1) // FEW
+    trees = awake_tree_count(m, d)
+    things = islands + (trees - freely + FEW - 1) // FEW
     thing = next_turn(m, d, together, -1)
     while thing < things:
         if thing < islands:
@@ -104,7 +106,7 @@ def solve_small_islands(m, d, islands):
                 unconverged, most = max(unconverged, failed), max(most, iterations)
         else:
             first = freely + FEW * (thing - islands)
-            for k in range(first, min(first + FEW, m.nsolvertree)):
+            for k in range(first, min(first + FEW, trees)):
                 accelerate_freely(m, d, d.island_tree[k])
         thing = next_turn(m, d, together, thing)
     report(m, d, 2 * most + unconverged)

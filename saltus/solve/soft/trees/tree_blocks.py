@@ -44,7 +44,7 @@ def assemble_blocks(m, d, island, everything):
 def assemble_tree(m, d, t):
     """The blocks of tree t and of its pairs with lower trees, where they are fresh."""
     inertia_blocks(m, d, t)
-    for k in range(d.row_treeadr[t], d.row_treeadr[t + 1]):
+    for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
         b = d.row_treeblock[k]
         pair = d.block_trees[b, 0] != t and d.pair_fresh[d.block_pair[b]]
         if d.tree_fresh[t] or pair:

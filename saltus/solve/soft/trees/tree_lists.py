@@ -4,70 +4,74 @@ With them a thread computes all that belongs to its own trees, in the same order
 """
 
 from saltus.contact.counts import NBLOCK
+from saltus.dynamics.awake.walks import awake_trees
 from saltus.number.kernels import kernel
 
 
 @kernel
 def list_blocks_of_trees(m, d):
-    """row_treeblock: the blocks of rows that act on each tree, ascending, from row_treeadr[tree] on."""
-    clear_counts(m, d.row_treeadr)
+    """row_treeblock: the blocks of rows that act on each tree, ascending, row_treenum of them from row_treeadr on."""
+    clear_counts(m, d, d.row_treenum)
     for b in range(d.count[NBLOCK]):
         if d.block_num[b] > 0:
-            count_one(d.row_treeadr, d.block_trees[b, 0])
+            count_one(d.row_treenum, d.block_trees[b, 0])
             if d.block_trees[b, 0] != d.block_trees[b, 1]:
-                count_one(d.row_treeadr, d.block_trees[b, 1])
-    sum_up(m, d.row_treeadr)
-    for b in range(d.count[NBLOCK] - 1, -1, -1):
+                count_one(d.row_treenum, d.block_trees[b, 1])
+    begin_lists(m, d, d.row_treeadr, d.row_treenum)
+    for b in range(d.count[NBLOCK]):
         if d.block_num[b] > 0:
-            d.row_treeblock[place_of_one(d.row_treeadr, d.block_trees[b, 0])] = b
+            d.row_treeblock[next_place(d.row_treeadr, d.row_treenum, d.block_trees[b, 0])] = b
             if d.block_trees[b, 0] != d.block_trees[b, 1]:
-                d.row_treeblock[place_of_one(d.row_treeadr, d.block_trees[b, 1])] = b
+                d.row_treeblock[next_place(d.row_treeadr, d.row_treenum, d.block_trees[b, 1])] = b
 
 
 @kernel
 def list_outer_pairs(m, d, groups):
-    """outer_pair: the pairs of each lower tree with trees of other groups, if there are `groups`, from
-    outer_adr[tree] on.
+    """outer_pair: the pairs of each lower tree with trees of other groups, if there are `groups`: outer_num of them
+    from outer_adr on, ascending.
     """
-    clear_counts(m, d.outer_adr)
+    clear_counts(m, d, d.outer_num)
     if groups == 1:
         return
-    for b in range(m.nsolvertree):
+    for b in awake_trees(m, d):
         for p in range(d.near_adr[b], d.near_adr[b + 1]):
             if d.tree_group[b] != d.tree_group[d.near_tree[p]]:
-                count_one(d.outer_adr, d.near_tree[p])
-    sum_up(m, d.outer_adr)
-    for b in range(m.nsolvertree):
+                count_one(d.outer_num, d.near_tree[p])
+    begin_lists(m, d, d.outer_adr, d.outer_num)
+    for b in awake_trees(m, d):
         for p in range(d.near_adr[b], d.near_adr[b + 1]):
             if d.tree_group[b] != d.tree_group[d.near_tree[p]]:
-                d.outer_pair[place_of_one(d.outer_adr, d.near_tree[p])] = p
+                d.outer_pair[next_place(d.outer_adr, d.outer_num, d.near_tree[p])] = p
 
 
 # ---------------------------------------------------------------- lists by trees, by counting
 
 
 @kernel
-def clear_counts(m, adr):
-    """adr ← 0."""
-    for t in range(m.nsolvertree + 1):
-        adr[t] = 0
+def clear_counts(m, d, num):
+    """num ← 0."""
+    for t in awake_trees(m, d):
+        num[t] = 0
 
 
 @kernel(inline=True)
-def count_one(adr, t):
+def count_one(num, t):
     """One more of tree t."""
-    adr[t] = adr[t] + 1
+    num[t] = num[t] + 1
 
 
 @kernel
-def sum_up(m, adr):
-    """adr[t] ← the end of the list of tree t."""
-    for t in range(m.nsolvertree):
-        adr[t + 1] = adr[t + 1] + adr[t]
+def begin_lists(m, d, adr, num):
+    """adr ← where the list of each tree begins, from the lengths num, which begin anew."""
+    total = 0
+    for t in awake_trees(m, d):
+        adr[t] = total
+        total = total + num[t]
+        num[t] = 0
 
 
 @kernel(inline=True)
-def place_of_one(adr, t):
-    """The place before those that are taken of tree t."""
-    adr[t] = adr[t] - 1
-    return adr[t]
+def next_place(adr, num, t):
+    """The next place in the list of tree t."""
+    num[t] = num[t] + 1
+    return adr[t] + num[t] - 1
