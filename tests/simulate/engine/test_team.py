@@ -112,3 +112,14 @@ def test_more_threads_than_processors_are_told(monkeypatch):
     monkeypatch.setattr("saltus.simulate.engine.team.processors", lambda: 2)
     with pytest.warns(SaltusWarning, match="3 threads on 2 processors wait for each other"):
         assert saltus.Simulation(heap(), threads=3).threads == 3
+
+
+def test_who_sleeps_is_left_out_alike():
+    """A heap that comes to rest beside one that goes on falling: lists of what is awake are shared, too."""
+    model = heap(option="sleep_tolerance='5'><flag sleep='enable'/></option><option")
+    one, two = moved(model, 1, 30), moved(model, 2, 30)
+    for _ in range(6):
+        assert two.qpos.tobytes() == one.qpos.tobytes() and np.array_equal(two.tree_asleep, one.tree_asleep)
+        one.step(30)
+        two.step(30)
+    assert 0 < np.count_nonzero(one.tree_asleep >= 0)
