@@ -58,7 +58,7 @@ def many_trees(m: mujoco.MjModel, chains: ChainTable, trees: np.ndarray, parents
         "nsolvertree": m.ntree,
         "nsolvertree_end": m.ntree + 1,
         "ntreeblock": int(square.sum()),
-        "nlargestblock": (max(int(number.max()), dense) + 7) ** 2,
+        "nlargestblock": (8 * -(-max(int(number.max()), dense) // 8)) ** 2,  # whole eights
         "nfewtrees": FEW_TREES,
         "ndensedof": dense,
         "ntreepair": pairs,
