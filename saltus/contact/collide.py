@@ -10,6 +10,7 @@ functions (see `saltus.contact.mujoco.collision`).
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.collide_flex import collide_flex
+from saltus.contact.convex.convex_pair import convex_pair
 from saltus.contact.counts import NCON, NFOUND
 from saltus.contact.flex.broad_phase import flex_boxes
 from saltus.contact.flex.contact_reduction import keep_few
@@ -20,7 +21,7 @@ from saltus.contact.rigid.box_box import box_box
 from saltus.contact.rigid.ellipsoid import convex
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
-from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, pair_kind
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE, pair_kind
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, matrix_times_matrix, matrix_times_vector
@@ -99,6 +100,7 @@ def collide_pair(m, d, n, c, reach):
     n = collide_box(m, d, n, c, reach)
     n = collide_boxes(m, d, n, c, reach)
     n = collide_convex(m, d, n, c, reach)
+    n = collide_hull(m, d, n, c, reach)
     return collide_foreign(m, d, n, c, reach)
 
 
@@ -152,6 +154,22 @@ def collide_convex(m, d, n, c, reach):
         or kind == pair_kind(ELLIPSOID, BOX)
     ):
         return convex(m, d, n, c, reach)
+    return n
+
+
+@only_with("hull", otherwise="n")
+@kernel
+def collide_hull(m, d, n, c, reach):
+    """Contacts of meshes with convex shapes, and of cylinders with capsules, cylinders and boxes."""
+    kind = pair_kind_of(m, d, c)
+    with_mesh = kind % 10 == MESH and kind > pair_kind(HFIELD, MESH)
+    if (
+        with_mesh
+        or kind == pair_kind(CAPSULE, CYLINDER)
+        or kind == pair_kind(CYLINDER, CYLINDER)
+        or kind == pair_kind(CYLINDER, BOX)
+    ):
+        return convex_pair(m, d, n, c, reach)
     return n
 
 

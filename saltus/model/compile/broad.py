@@ -15,6 +15,7 @@ from saltus.model.compile.solver import is_dual
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import VECTORS, Pair, Surface, pair_feature
 from saltus.model.contact.contact_parameters import LawTable
+from saltus.model.contact.hulls import boxes_and_hulls
 from saltus.model.contact.many_pairs import Filters, Kinds, count_pairs, filters, named_pairs, passes
 from saltus.model.enums import PLANE, pair_kind
 from saltus.model.flex import contacts as flex_contacts
@@ -100,7 +101,7 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
         "broad_dofparent": uncoupled(m, m.dof_parentid),
         "broad_lastdof": last_dof,
         "broad_invweight": m.body_invweight0[:, 0],
-        "geom_aabb": m.geom_aabb if "foreign" in features else np.zeros((0, 6)),
+        **boxes_and_hulls(m, features, geoms),
         "kind_foreign": [pair_feature(kind) == "foreign" for kind in range(100)],
         **_filters(m, f),
         **_laws(m, geoms, named, laws, safe),

@@ -13,6 +13,7 @@ from saltus.model.compile.solver import hessian_by_trees, inertia_scale, solver_
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import pair_feature
 from saltus.model.contact.contact_parameters import LawTable, soft_laws
+from saltus.model.contact.hulls import boxes_and_hulls
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
@@ -104,6 +105,16 @@ _COUNTED = {
     "eq": "eq_type",
     "edgerow": "edgerow_eq",
     "geom_foreign": "geom_aabb",
+    "geom_hull": "geom_hull",
+    "hulladr": "hull_vertadr",
+    "hullvert": "hull_vert",
+    "hullvertadr": "hull_edgeadr",
+    "hulledge": "hull_edge",
+    "hullseed": "hull_seed",
+    "hullface": "hull_face",
+    "hullnormal": "hull_normal",
+    "hullcorneradr": "hull_corneradr",
+    "hullcorner": "hull_corner",
 }
 
 
@@ -318,7 +329,7 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
     out.values |= {
         "collider": _colliders(found),
         "collision_foreign": column("foreign"),
-        "geom_aabb": m.geom_aabb if any(c.foreign and c.kind >= 0 for c in found) else np.zeros((0, 6)),
+        **boxes_and_hulls(m, {pair_feature(c.kind) for c in found if c.kind >= 0}, _colliders(found)),
         "collision_moves": [c.geom1 in moving or c.geom2 in moving for c in found],
     }
     if found:

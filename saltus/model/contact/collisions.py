@@ -104,6 +104,10 @@ OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
 OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
 
 
+OWN |= {27: "hull", 37: "hull", 47: "hull", 57: "hull", 67: "hull", 77: "hull"}
+OWN |= {35: "hull", 55: "hull", 56: "hull"}
+
+
 def pair_feature(kind: int) -> str:
     """What a kind of pair (ten times the first type and the second) needs compiled; "" for what contacts all have."""
     return OWN.get(int(kind), "foreign")

@@ -33,6 +33,21 @@ MODEL = {  # fixed
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
     # centre and half sizes of a box about each geom, in its own axes, where MuJoCo's functions collide any (m)
     **reals("geom_aabb", shape=("ngeom_foreign", 6)),
+    # convex hulls of meshes: that of each geom, or -1; vertices (m), their neighbours, and those where climbs begin (see
+    # `saltus.model.contact.hulls`)
+    **ints("geom_hull", shape=("ngeom_hull",)),
+    **ints("hull_vertadr", shape=("nhulladr",)),
+    **reals("hull_vert", shape=("nhullvert", 3)),
+    **ints("hull_edgeadr", shape=("nhullvertadr",)),
+    **ints("hull_edge", shape=("nhulledge",)),
+    **ints("hull_seed", shape=("nhullseed",)),
+    # their faces, as polygons: those about each vertex, normals, corners counterclockwise as seen from outside
+    **ints("hull_faceadr", shape=("nhullvertadr",)),
+    **ints("hull_face", shape=("nhullface",)),
+    **reals("hull_normal", shape=("nhullnormal", 3)),
+    **ints("hull_corneradr", shape=("nhullcorneradr",)),
+    **ints("hull_corner", shape=("nhullcorner",)),
+    **ints("opt_multiccd"),  # whether convex shapes may have several contacts
     # chains, the degrees of freedom of the relative motion of two bodies; sign 1 if they move the second, -1 the
     # first; chain_fill: they are not all on one path to the root, and couple entries that are zero in M
     **ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),

@@ -1,0 +1,80 @@
+"""What a search for the contact of two convex shapes holds in memory, in the frame of the first geom.
+
+Vertices of the Minkowski difference A - B take eight numbers each: w = a - b, a (m), and the numbers of both points.
+"""
+
+from saltus.contact.convex.memory import get, get3, get9, get_int, put, put3, put9, put_int
+from saltus.contact.convex.support import support
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import add3, matrix_times_matrix, matrix_times_vector, scale3, sub3, transpose_times_vector
+
+# places in the area of a pair: axes of the second geom as columns and its position (m), sizes (m), kinds, hulls, the
+# numbers of the last points found; what is found: normal, distance (m), point of the first shape (m); poses of the geoms in the world
+ROT, SHIFT, SIZE1, SIZE2 = 0, 9, 12, 15
+KIND1, KIND2, HULL1, HULL2, LAST1, LAST2 = range(18, 24)
+NORMAL, DIST, POINT = 24, 27, 28
+CENTRE1, AXES1, CENTRE2, AXES2 = 31, 34, 43, 46
+PAIR_NUMBERS = 55
+
+# places in a vertex
+W, A, ID1, ID2 = 0, 3, 6, 7
+VERTEX_NUMBERS = 8
+
+
+@kernel
+def write_poses(p, centre1, axes1, centre2, axes2):
+    """Set the poses of the geoms in the world, positions (m) and axes as columns, and that of the second in the first's."""
+    put3(p, CENTRE1, centre1)
+    put9(p, AXES1, axes1)
+    put3(p, CENTRE2, centre2)
+    put9(p, AXES2, axes2)
+    put3(p, SHIFT, transpose_times_vector(axes1, sub3(centre2, centre1)))
+    back = axes1[0], axes1[3], axes1[6], axes1[1], axes1[4], axes1[7], axes1[2], axes1[5], axes1[8]
+    put9(p, ROT, matrix_times_matrix(back, axes2))
+
+
+@kernel
+def find_vertex(m, p, at, u):
+    """Write the vertex of A - B farthest in direction u at the address `at`."""
+    x = support(m, get_int(p, KIND1), get_int(p, HULL1), get3(p, SIZE1), u, get_int(p, LAST1))
+    rot = get9(p, ROT)
+    back = scale3(-1.0, transpose_times_vector(rot, u))
+    y = support(m, get_int(p, KIND2), get_int(p, HULL2), get3(p, SIZE2), back, get_int(p, LAST2))
+    put_int(p, LAST1, x[3])
+    put_int(p, LAST2, y[3])
+    a = x[0], x[1], x[2]
+    b = add3(get3(p, SHIFT), matrix_times_vector(rot, (y[0], y[1], y[2])))
+    put3(at, W, sub3(a, b))
+    put3(at, A, a)
+    put_int(at, ID1, x[3])
+    put_int(at, ID2, y[3])
+
+
+@kernel(inline=True)
+def vertex_at(v, k):
+    """The address of vertex k of those at address v."""
+    return v + 8 * VERTEX_NUMBERS * k
+
+
+@kernel(inline=True)
+def copy_vertex(v, k, to):
+    """Copy vertex k to place `to`."""
+    if k != to:
+        for i in range(VERTEX_NUMBERS):
+            put_int(vertex_at(v, to), i, get_int(vertex_at(v, k), i))
+
+
+@kernel(inline=True)
+def same_vertex(v, k, other):
+    """Whether two vertices are differences of the same two points, which have numbers."""
+    a, b = vertex_at(v, k), vertex_at(v, other)
+    one, two = get_int(a, ID1), get_int(a, ID2)
+    return one >= 0 and two >= 0 and one == get_int(b, ID1) and two == get_int(b, ID2)
+
+
+@kernel(inline=True)
+def write_result(p, normal, dist, point):
+    """Set normal, distance (m) and point of the first core (m)."""
+    put3(p, NORMAL, normal)
+    put(p, DIST, dist)
+    put3(p, POINT, point)

@@ -1,0 +1,48 @@
+"""Support functions: the point of a convex shape that lies farthest in a direction, in the frame of its geom.
+
+Spheres and capsules are a point and a segment, their cores, and a radius about it: the distance of two rounded shapes
+is that of their cores less the radii, and the normal is the same.
+"""
+
+import math
+
+from saltus.contact.convex.hull import highest
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH
+from saltus.number.kernels import kernel
+
+
+@kernel
+def support(m, kind, hull, size, u, last):
+    """The farthest point (m) of a core in direction u (of any length, not zero), and its number.
+
+    kind: type of geom; hull: number of a mesh's hull; size [3] (m); last: the number of the point found before, or -1.
+    Points of curved surfaces have the number -1.
+    """
+    if kind == MESH:
+        k = highest(m, hull, u, last)
+        x = m.hull_vert[k]
+        return 1.0 * x[0], 1.0 * x[1], 1.0 * x[2], k
+    if kind == BOX:
+        x = size[0] if u[0] >= 0.0 else -size[0]
+        y = size[1] if u[1] >= 0.0 else -size[1]
+        z = size[2] if u[2] >= 0.0 else -size[2]
+        return x, y, z, (x > 0.0) + 2 * (y > 0.0) + 4 * (z > 0.0)
+    if kind == CAPSULE:
+        return 0.0, 0.0, size[1] if u[2] >= 0.0 else -size[1], 1 if u[2] >= 0.0 else 0
+    if kind == CYLINDER:
+        side = math.sqrt(u[0] * u[0] + u[1] * u[1])
+        scale = size[0] / side if side > 1e-15 * abs(u[2]) else 0.0
+        return scale * u[0], scale * u[1], size[1] if u[2] >= 0.0 else -size[1], -1
+    if kind == ELLIPSOID:
+        x, y, z = size[0] * u[0], size[1] * u[1], size[2] * u[2]
+        scale = 1.0 / math.sqrt(x * x + y * y + z * z)
+        return scale * size[0] * x, scale * size[1] * y, scale * size[2] * z, -1
+    return 0.0, 0.0, 0.0, 0
+
+
+@kernel(inline=True)
+def rounding_radius(kind, size):
+    """The radius (m) of a shape about its core."""
+    if kind <= CAPSULE:
+        return size[0]
+    return 0.0
