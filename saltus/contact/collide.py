@@ -160,9 +160,9 @@ def collide_convex(m, d, n, c, reach):
 @only_with("hull", otherwise="n")
 @kernel
 def collide_hull(m, d, n, c, reach):
-    """Contacts of meshes with convex shapes, and of cylinders with capsules, cylinders and boxes."""
+    """Contacts of meshes with planes and convex shapes, and of cylinders with capsules, cylinders and boxes."""
     kind = pair_kind_of(m, d, c)
-    with_mesh = kind % 10 == MESH and kind > pair_kind(HFIELD, MESH)
+    with_mesh = kind % 10 == MESH and kind != pair_kind(HFIELD, MESH)
     if (
         with_mesh
         or kind == pair_kind(CAPSULE, CYLINDER)

@@ -1,4 +1,5 @@
-"""Contacts of two convex shapes, lane by lane: meshes, cylinders, boxes, ellipsoids, capsules, spheres.
+"""Contacts of two convex shapes, lane by lane: meshes, cylinders, boxes, ellipsoids, capsules, spheres,
+and planes with meshes.
 
 The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it. It runs in double
 precision, whatever the simulation's.
@@ -20,13 +21,16 @@ from saltus.contact.convex.pair_area import (
     SIZE2,
     write_poses,
 )
+from saltus.contact.convex.plane_mesh import plane_mesh
 from saltus.contact.lane_turns import lane_of
 from saltus.contact.mujoco.bounding_boxes import boxes_near
 from saltus.contact.mujoco.collision import carried, may_touch
 from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.model.enums import PLANE
 from saltus.number.components import lane_count, lane_set
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel
+from saltus.spatial.vectors import z_axis
 
 LANES = 16  # at most
 AREA = LANES * MOST_CONTACTS * CONTACT_NUMBERS
@@ -49,8 +53,7 @@ def convex_pair(m, d, n, c, reach):
     for i in range(lane_count(d.time)):
         count = 0
         if lane_of(close, i) > 0.5:
-            write_pair(m, d, p, g1, g2, i)
-            count = contacts(m, p, 1.0 * lane_of(reach, i), contact_at(found, MOST_CONTACTS * i))
+            count = contacts_of_lane(m, d, p, g1, g2, i, 1.0 * lane_of(reach, i), contact_at(found, MOST_CONTACTS * i))
         put_int(counts, i, count)
         most = max(most, count)
     for k in range(most):
@@ -58,6 +61,18 @@ def convex_pair(m, d, n, c, reach):
         dist, pos, normal = carried(m, d, g1, g2, dist, pos, normal)
         n = add_contact(m, d, n, c, reach, dist, pos, normal, (0.0 * d.time, 0.0 * d.time, 0.0 * d.time))
     return n
+
+
+@kernel
+def contacts_of_lane(m, d, p, g1, g2, i, reach, found):
+    """Write lane i's contacts of two geoms within `reach` (m) at `found`; returns their number."""
+    if m.geom_type[g1] == PLANE:
+        mat = matrix_of_lane(d.geom_xmat[g1], i)
+        plane, centre = vector_of_lane(d.geom_xpos[g1], i), vector_of_lane(d.geom_xpos[g2], i)
+        axes = matrix_of_lane(d.geom_xmat[g2], i)
+        return plane_mesh(m, m.geom_hull[g2], plane, z_axis(mat), centre, axes, reach, found)
+    write_pair(m, d, p, g1, g2, i)
+    return contacts(m, p, reach, found)
 
 
 @kernel

@@ -104,7 +104,7 @@ OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
 OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
 
 
-OWN |= {27: "hull", 37: "hull", 47: "hull", 57: "hull", 67: "hull", 77: "hull"}
+OWN |= {7: "hull", 27: "hull", 37: "hull", 47: "hull", 57: "hull", 67: "hull", 77: "hull"}
 OWN |= {35: "hull", 55: "hull", 56: "hull"}
 
 

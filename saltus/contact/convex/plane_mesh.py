@@ -1,0 +1,106 @@
+"""Contacts of a plane with a mesh: the lowest vertex of its hull, and corners of the face below it.
+
+As in MuJoCo 4.0: of the lowest vertex's faces the one that looks most downwards, and of that, if it has more than four
+corners, the lowest and three that span a large area with it.
+"""
+
+from saltus.contact.convex.clipping import MOST_CORNERS, widest_four
+from saltus.contact.convex.contact_record import contact_at
+from saltus.contact.convex.hull import along, highest
+from saltus.contact.convex.memory import get3, put, put3, stack_area
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector, scale3, sub3, transpose_times_vector
+
+MOST = 4  # contacts
+
+
+@kernel
+def plane_mesh(m, h, plane, normal, centre, axes, reach, found):
+    """Write the contacts of hull h within `reach` (m) of a plane at `found`; returns their number.
+
+    plane (m), normal: of the plane; centre (m), axes as columns: pose of the mesh.
+    """
+    down = scale3(-1.0, transpose_times_vector(axes, normal))
+    height = dot3(normal, sub3(centre, plane))
+    lowest = highest(m, h, down, -1)
+    if height - along(m, lowest, down) > reach:
+        return 0
+    write_corner(m, lowest, normal, centre, axes, height - along(m, lowest, down), found)
+    face = lowest_face(m, lowest, down)
+    if face < 0:
+        return 1
+    n, (corners, chosen) = 1, corners_from(m, face, lowest)
+    for k in range(1, corners):
+        i = chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
+        dist = height - along(m, i, down)
+        if dist < reach:
+            write_corner(m, i, normal, centre, axes, dist, contact_at(found, n))
+            n += 1
+    return n
+
+
+@kernel
+def write_corner(m, i, normal, centre, axes, dist, at):
+    """Write the contact of vertex i, at a distance (m) from the plane."""
+    x = m.hull_vert[i]
+    point = add3(centre, matrix_times_vector(axes, (1.0 * x[0], 1.0 * x[1], 1.0 * x[2])))
+    put(at, 0, dist)
+    put3(at, 1, add_scaled3(point, -0.5 * dist, normal))
+    put3(at, 4, normal)
+
+
+@kernel
+def lowest_face(m, corner, down):
+    """Of the faces of a corner the one that looks most downwards; -1 if there is none."""
+    best, most = -1, -2.0
+    for k in range(m.hull_faceadr[corner], m.hull_faceadr[corner + 1]):
+        x = m.hull_normal[m.hull_face[k]]
+        cosine = x[0] * down[0] + x[1] * down[1] + x[2] * down[2]
+        if cosine > most:
+            best, most = m.hull_face[k], cosine
+    return best
+
+
+@kernel
+def corners_from(m, face, corner):
+    """How many corners of a face count, at most four, and which: a given one, and those that follow.
+
+    Where the four that span a large area are others, the given one stands for that which is nearest to it.
+    """
+    polygon = stack_area(3 * MOST_CORNERS)
+    first = m.hull_corneradr[face]
+    n = m.hull_corneradr[face + 1] - first
+    start = 0
+    for k in range(n):
+        if m.hull_corner[first + k] == corner:
+            start = k
+    if n <= MOST:
+        return n, corners_at(m, first, n, start, (0, 1, 2, 3))
+    for k in range(n):
+        x = m.hull_vert[m.hull_corner[first + (start + k) % n]]
+        put3(polygon, 3 * k, (1.0 * x[0], 1.0 * x[1], 1.0 * x[2]))
+    a, b, c, d = widest_four(polygon, n)
+    two, three, four = square(polygon, b), square(polygon, c), square(polygon, d)
+    least = min(min(square(polygon, a), two), min(three, four))
+    chosen = (0, b, c, d)
+    if four == least:
+        chosen = (0, a, b, c)
+    elif three == least:
+        chosen = (0, d, a, b)
+    elif two == least:
+        chosen = (0, c, d, a)
+    return MOST, corners_at(m, first, n, start, chosen)
+
+
+@kernel(inline=True)
+def square(polygon, k):
+    """Squared distance (m²) of corner k from corner 0."""
+    x = sub3(get3(polygon, 3 * k), get3(polygon, 0))
+    return dot3(x, x)
+
+
+@kernel
+def corners_at(m, first, n, start, k):
+    """Four corners of the n from `first` on, counted from `start` on, around the face."""
+    a, b = m.hull_corner[first + (start + k[0]) % n], m.hull_corner[first + (start + k[1]) % n]
+    return a, b, m.hull_corner[first + (start + k[2]) % n], m.hull_corner[first + (start + k[3]) % n]
