@@ -18,17 +18,20 @@ from saltus.spatial.vectors import add_scaled3
 
 @kernel
 def contacts(m, p, reach, found):
-    """Write the contacts of pair p that are within `reach` (m) at the address `found`; returns their number."""
+    """Write the contacts of pair p that are within `reach` (m) at the address `found`.
+
+    Returns their number, and whether a direction was found in which the shapes are farther apart.
+    """
     v = stack_area(VERTEX_AREA)
-    n = nearest_points(m, p, v, reach)
+    n, apart = nearest_points(m, p, v, reach)
     if n == 0:
-        return 0
+        return 0, apart
     if m.opt_multiccd and not is_round(get_int(p, KIND1)) and not is_round(get_int(p, KIND2)):
         several = face_contacts(m, p, v, n, reach, found)
         if several > 0:
-            return several
+            return several, False
     write_nearest(p, found)
-    return 1
+    return 1, False
 
 
 @kernel(inline=True)
@@ -42,22 +45,22 @@ def nearest_points(m, p, v, reach):
     """Search for the nearest points of pair p, or the deepest; returns 0 if they are not within `reach` (m).
 
     Else it returns how many vertices of A - B, at address v, span the part of its boundary nearest to the origin.
-    Distance and point are then those of the surfaces, not of the cores.
+    Distance and point are then those of the surfaces, not of the cores. The second result is as that of `contacts`.
     """
     radius1 = rounding_radius(get_int(p, KIND1), get3(p, SIZE1))
     radius2 = rounding_radius(get_int(p, KIND2), get3(p, SIZE2))
     what, n = distance(m, p, v, reach + radius1 + radius2)
     if what == APART or (what == OVERLAP and not penetration(m, p, v, n)):
-        return 0
+        return 0, what == APART
     put(p, DIST, get(p, DIST) - radius1 - radius2)
     put3(p, POINT, add_scaled3(get3(p, POINT), radius1, get3(p, NORMAL)))
     if get(p, DIST) > reach:
-        return 0
-    return 3 if what == OVERLAP else n
+        return 0, False
+    return (3 if what == OVERLAP else n), False
 
 
 @kernel(inline=True)
 def write_nearest(p, at):
     """Write the contact midway between the nearest points."""
     normal, dist = get3(p, NORMAL), get(p, DIST)
-    write_contact(p, at, dist, add_scaled3(get3(p, POINT), 0.5 * dist, normal), normal)
+    write_contact(at, dist, add_scaled3(get3(p, POINT), 0.5 * dist, normal), normal)

@@ -1,5 +1,4 @@
-"""Contacts of two convex shapes, lane by lane: meshes, cylinders, boxes, ellipsoids, capsules, spheres,
-and planes with meshes.
+"""Contacts of two convex shapes, lane by lane: meshes, cylinders, boxes, ellipsoids, capsules, spheres, and planes.
 
 The search for a contact is a loop whose length depends on the poses, so that lanes take turns in it. It runs in double
 precision, whatever the simulation's.
@@ -8,7 +7,8 @@ precision, whatever the simulation's.
 from saltus.contact.contact_list import add_contact
 from saltus.contact.convex.contact_record import CONTACT_NUMBERS, MOST_CONTACTS, contact_at
 from saltus.contact.convex.contacts import contacts
-from saltus.contact.convex.memory import get, get3, get_int, put3, put_int, stack_area
+from saltus.contact.convex.last_axis import remember, slot_of, still_apart
+from saltus.contact.convex.memory import get, get3, get_int, put, put_int, put_lanes, stack_area
 from saltus.contact.convex.pair_area import (
     HULL1,
     HULL2,
@@ -19,21 +19,25 @@ from saltus.contact.convex.pair_area import (
     PAIR_NUMBERS,
     SIZE1,
     SIZE2,
-    write_poses,
 )
 from saltus.contact.convex.plane_mesh import plane_mesh
+from saltus.contact.convex.support import rounding_radius
 from saltus.contact.lane_turns import lane_of
 from saltus.contact.mujoco.bounding_boxes import boxes_near
 from saltus.contact.mujoco.collision import carried, may_touch
 from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.contact.rigid.ellipsoid import relative_axes, values3, values9
 from saltus.model.enums import PLANE
-from saltus.number.components import lane_count, lane_set
+from saltus.number.components import frozen, lane_count, lane_set
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel
-from saltus.spatial.vectors import z_axis
+from saltus.spatial.vectors import add3, matrix_times_vector, sub3, transpose_times_vector
 
 LANES = 16  # at most
-AREA = LANES * MOST_CONTACTS * CONTACT_NUMBERS
+FOUND_AREA = LANES * MOST_CONTACTS * CONTACT_NUMBERS
+# numbers of a pair that differ from lane to lane: those from ROT to SIZE2, and the reach (m)
+REACH = 18
+LANE_AREA = LANES * (REACH + 1)
 
 
 @kernel
@@ -42,67 +46,103 @@ def convex_pair(m, d, n, c, reach):
 
     In duals the normal has no tangents (see `saltus.contact.mujoco.collision.foreign`).
     """
+    p, own, found, counts = stack_area(PAIR_NUMBERS), stack_area(LANE_AREA), stack_area(FOUND_AREA), stack_area(LANES)
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
     close = may_touch(m, d, g1, g2, reach)
     if any_lane(close > 0.5):
         close = close * boxes_near(m, d, g1, g2, reach)
     if not any_lane(close > 0.5):
         return n
-    p, found, counts = stack_area(PAIR_NUMBERS), stack_area(AREA), stack_area(LANES)
-    most = 0
+    write_lanes(m, d, own, g1, g2, reach)
+    write_shapes(m, p, g1, g2)
+    most, slot = 0, slot_of(d, g1, g2)
     for i in range(lane_count(d.time)):
         count = 0
         if lane_of(close, i) > 0.5:
-            count = contacts_of_lane(m, d, p, g1, g2, i, 1.0 * lane_of(reach, i), contact_at(found, MOST_CONTACTS * i))
+            take_lane(d, p, own, i)
+            own_reach, radius = get(own, lane_count(d.time) * REACH + i), 1.0 * lane_of(m.geom_rbound[g2], i)
+            count = contacts_of_lane(m, d, p, slot + i, own_reach, radius, contact_at(found, MOST_CONTACTS * i))
         put_int(counts, i, count)
         most = max(most, count)
     for k in range(most):
         dist, pos, normal = contact_of_lanes(d, found, counts, k, reach)
-        dist, pos, normal = carried(m, d, g1, g2, dist, pos, normal)
+        mat = d.geom_xmat[g1]
+        pos, normal = add3(d.geom_xpos[g1], matrix_times_vector(mat, pos)), matrix_times_vector(mat, normal)
+        dist, pos, normal = carried(m, d, g1, g2, dist, frozen3(pos), frozen3(normal))
         n = add_contact(m, d, n, c, reach, dist, pos, normal, (0.0 * d.time, 0.0 * d.time, 0.0 * d.time))
     return n
 
 
-@kernel
-def contacts_of_lane(m, d, p, g1, g2, i, reach, found):
-    """Write lane i's contacts of two geoms within `reach` (m) at `found`; returns their number."""
-    if m.geom_type[g1] == PLANE:
-        mat = matrix_of_lane(d.geom_xmat[g1], i)
-        plane, centre = vector_of_lane(d.geom_xpos[g1], i), vector_of_lane(d.geom_xpos[g2], i)
-        axes = matrix_of_lane(d.geom_xmat[g2], i)
-        return plane_mesh(m, m.geom_hull[g2], plane, z_axis(mat), centre, axes, reach, found)
-    write_pair(m, d, p, g1, g2, i)
-    return contacts(m, p, reach, found)
+@kernel(inline=True)
+def frozen3(a):
+    """The vector without tangents, of the same kind."""
+    return frozen(a[0]), frozen(a[1]), frozen(a[2])
 
 
 @kernel
-def write_pair(m, d, p, g1, g2, i):
-    """Set the area of a pair: lane i's poses and shapes of the two geoms."""
-    centre1, mat1 = vector_of_lane(d.geom_xpos[g1], i), matrix_of_lane(d.geom_xmat[g1], i)
-    centre2, mat2 = vector_of_lane(d.geom_xpos[g2], i), matrix_of_lane(d.geom_xmat[g2], i)
-    write_poses(p, centre1, mat1, centre2, mat2)
-    put3(p, SIZE1, vector_of_lane(m.geom_size[g1], i))
-    put3(p, SIZE2, vector_of_lane(m.geom_size[g2], i))
+def contacts_of_lane(m, d, p, k, reach, radius, found):
+    """Write the contacts of pair p within `reach` (m) at `found`; returns their number.
+
+    k: where the direction that parted them is kept; radius (m): of a sphere about the second geom.
+    """
+    if get_int(p, KIND1) == PLANE:
+        return plane_mesh(m, p, reach, found)
+    rounding = rounding_radius(get_int(p, KIND1), get3(p, SIZE1)) + rounding_radius(get_int(p, KIND2), get3(p, SIZE2))
+    if still_apart(m, d, p, k, reach + rounding, radius + rounding):
+        return 0
+    # the search does not depend on what was remembered
+    put_int(p, LAST1, -1)
+    put_int(p, LAST2, -1)
+    count, apart = contacts(m, p, reach, found)
+    if apart:
+        remember(d, p, k)
+    return count
+
+
+# ---------------------------------------------------------------- from lanes to one lane, and back
+
+
+@kernel
+def write_lanes(m, d, own, g1, g2, reach):
+    """Write what of a pair differs from lane to lane: the second geom's pose in the first's frame, sizes, reach."""
+    mat1, mat2 = values9(d.geom_xmat[g1]), values9(d.geom_xmat[g2])
+    rot = relative_axes(mat1, mat2)
+    shift = transpose_times_vector(mat1, sub3(values3(d.geom_xpos[g2]), values3(d.geom_xpos[g1])))
+    like, width = 0.0 * d.time, lane_count(d.time)
+    put_lanes(own, 0, rot[0])
+    put_lanes(own, width, rot[1])
+    put_lanes(own, 2 * width, rot[2])
+    put_lanes(own, 3 * width, rot[3])
+    put_lanes(own, 4 * width, rot[4])
+    put_lanes(own, 5 * width, rot[5])
+    put_lanes(own, 6 * width, rot[6])
+    put_lanes(own, 7 * width, rot[7])
+    put_lanes(own, 8 * width, rot[8])
+    put_lanes(own, 9 * width, shift[0])
+    put_lanes(own, 10 * width, shift[1])
+    put_lanes(own, 11 * width, shift[2])
+    for j in range(3):
+        put_lanes(own, (SIZE1 + j) * width, like + m.geom_size[g1, j])
+        put_lanes(own, (SIZE2 + j) * width, like + m.geom_size[g2, j])
+    put_lanes(own, REACH * width, like + reach)
+
+
+@kernel
+def write_shapes(m, p, g1, g2):
+    """Set what of a pair is the same in all lanes."""
     put_int(p, KIND1, m.geom_type[g1])
     put_int(p, KIND2, m.geom_type[g2])
     put_int(p, HULL1, m.geom_hull[g1])
     put_int(p, HULL2, m.geom_hull[g2])
+
+
+@kernel
+def take_lane(d, p, own, i):
+    """Set what differs to the values of lane i."""
+    for k in range(REACH):
+        put(p, k, get(own, lane_count(d.time) * k + i))
     put_int(p, LAST1, -1)
     put_int(p, LAST2, -1)
-
-
-@kernel(inline=True)
-def vector_of_lane(a, i):
-    """Lane i of a vector, in double precision."""
-    return 1.0 * lane_of(a[0], i), 1.0 * lane_of(a[1], i), 1.0 * lane_of(a[2], i)
-
-
-@kernel(inline=True)
-def matrix_of_lane(a, i):
-    """Lane i of a matrix, in double precision."""
-    x, y, z = vector_of_lane((a[0], a[1], a[2]), i), vector_of_lane((a[3], a[4], a[5]), i), (a[6], a[7], a[8])
-    z = vector_of_lane(z, i)
-    return x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]
 
 
 @kernel

@@ -7,8 +7,9 @@ the search ends where that is more than anybody asks for.
 
 import math
 
-from saltus.contact.convex.memory import get3
+from saltus.contact.convex.memory import get3, put3
 from saltus.contact.convex.pair_area import (
+    AXIS,
     SHIFT,
     A,
     W,
@@ -32,7 +33,8 @@ TOUCHING = 1e-9  # of the size of A - B: nearer than that is for EPA, which need
 def distance(m, p, v, enough):
     """Search for the distance of pair p up to `enough` (m); returns what was found and the size of the last simplex.
 
-    v: address of four vertices. Where the cores are apart by a distance, normal, distance and point are written.
+    v: address of four vertices. Where the cores are apart by a distance, normal, distance and point are written;
+    where they are farther apart, a direction in which they are.
     """
     x = scale3(-1.0, get3(p, SHIFT))
     if dot3(x, x) == 0.0:
@@ -44,6 +46,7 @@ def distance(m, p, v, enough):
         w = get3(vertex_at(v, n), W)
         ahead = dot3(x, w)
         if ahead > 0.0 and ahead * ahead > reach * reach * square:
+            put3(p, AXIS, x)
             return APART, 0
         if k > 0 and (square - ahead <= EXACT * square or repeated(v, n)):
             break

@@ -139,5 +139,5 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         height = dot3(sub3(x, origin), normal)
         # midway between the surface and the face
         pos = add_scaled3(x, -0.5 * (height + radius), out)
-        write_contact(p, contact_at(found, k), height - radius, pos, towards)
+        write_contact(contact_at(found, k), height - radius, pos, towards)
     return n

@@ -8,7 +8,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from saltus.number.duals import unpack
 from saltus.number.kernels import kernel
+from saltus.number.kinds import LaneType, dual
 
 INT64, DOUBLE = ir.IntType(64), ir.DoubleType()
 
@@ -72,6 +74,25 @@ def put_int(typingctx, address, i, value):
         return context.get_dummy_value()
 
     return types.none(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
+def put_lanes(typingctx, address, i, x):
+    """Set double i and those after it to the lanes of x, to one for a float or a dual, whose tangents are left out."""
+
+    def codegen(context, builder, sig, args):
+        address, i, value = args
+        kind = sig.args[2]
+        if kind == dual:
+            value = unpack(context, builder, value)[0]
+        target = ir.VectorType(DOUBLE, kind.width) if isinstance(kind, LaneType) else DOUBLE
+        if value.type != target:
+            value = builder.fpext(value, target)
+        pointer = builder.bitcast(_place(builder, address, i, DOUBLE), target.as_pointer())
+        builder.store(value, pointer, align=8)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, x), codegen
 
 
 @kernel(inline=True)

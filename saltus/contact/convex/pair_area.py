@@ -3,34 +3,23 @@
 Vertices of the Minkowski difference A - B take eight numbers each: w = a - b, a (m), and the numbers of both points.
 """
 
-from saltus.contact.convex.memory import get, get3, get9, get_int, put, put3, put9, put_int
+from saltus.contact.convex.memory import get, get3, get9, get_int, put, put3, put_int
 from saltus.contact.convex.support import support
 from saltus.number.kernels import kernel
-from saltus.spatial.vectors import add3, matrix_times_matrix, matrix_times_vector, scale3, sub3, transpose_times_vector
+from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3, transpose_times_vector
 
 # places in the area of a pair: axes of the second geom as columns and its position (m), sizes (m), kinds, hulls, the
-# numbers of the last points found; what is found: normal, distance (m), point of the first shape (m); poses of the geoms in the world
+# numbers of the last points found; what is found: normal, distance (m), point of the first shape (m); a direction in which
+# the cores are far enough apart
 ROT, SHIFT, SIZE1, SIZE2 = 0, 9, 12, 15
 KIND1, KIND2, HULL1, HULL2, LAST1, LAST2 = range(18, 24)
 NORMAL, DIST, POINT = 24, 27, 28
-CENTRE1, AXES1, CENTRE2, AXES2 = 31, 34, 43, 46
-PAIR_NUMBERS = 55
+AXIS = 31
+PAIR_NUMBERS = 34
 
 # places in a vertex
 W, A, ID1, ID2 = 0, 3, 6, 7
 VERTEX_NUMBERS = 8
-
-
-@kernel
-def write_poses(p, centre1, axes1, centre2, axes2):
-    """Set the poses of the geoms in the world, positions (m) and axes as columns, and that of the second in the first's."""
-    put3(p, CENTRE1, centre1)
-    put9(p, AXES1, axes1)
-    put3(p, CENTRE2, centre2)
-    put9(p, AXES2, axes2)
-    put3(p, SHIFT, transpose_times_vector(axes1, sub3(centre2, centre1)))
-    back = axes1[0], axes1[3], axes1[6], axes1[1], axes1[4], axes1[7], axes1[2], axes1[5], axes1[8]
-    put9(p, ROT, matrix_times_matrix(back, axes2))
 
 
 @kernel

@@ -5,27 +5,26 @@ corners, the lowest and three that span a large area with it.
 """
 
 from saltus.contact.convex.clipping import MOST_CORNERS, widest_four
-from saltus.contact.convex.contact_record import contact_at
+from saltus.contact.convex.contact_record import contact_at, write_contact
 from saltus.contact.convex.hull import along, highest
-from saltus.contact.convex.memory import get3, put, put3, stack_area
+from saltus.contact.convex.memory import get, get3, get9, get_int, put3, stack_area
+from saltus.contact.convex.pair_area import HULL2, ROT, SHIFT
 from saltus.number.kernels import kernel
-from saltus.spatial.vectors import add3, add_scaled3, dot3, matrix_times_vector, scale3, sub3, transpose_times_vector
+from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3
 
 MOST = 4  # contacts
 
 
 @kernel
-def plane_mesh(m, h, plane, normal, centre, axes, reach, found):
-    """Write the contacts of hull h within `reach` (m) of a plane at `found`; returns their number.
-
-    plane (m), normal: of the plane; centre (m), axes as columns: pose of the mesh.
-    """
-    down = scale3(-1.0, transpose_times_vector(axes, normal))
-    height = dot3(normal, sub3(centre, plane))
+def plane_mesh(m, p, reach, found):
+    """Write the contacts of a plane and a hull, pair p, within `reach` (m) at `found`; returns their number."""
+    rot, h = get9(p, ROT), get_int(p, HULL2)
+    down = -rot[6], -rot[7], -rot[8]
+    height = get(p, SHIFT + 2)
     lowest = highest(m, h, down, -1)
     if height - along(m, lowest, down) > reach:
         return 0
-    write_corner(m, lowest, normal, centre, axes, height - along(m, lowest, down), found)
+    write_corner(m, p, lowest, height - along(m, lowest, down), found)
     face = lowest_face(m, lowest, down)
     if face < 0:
         return 1
@@ -34,19 +33,17 @@ def plane_mesh(m, h, plane, normal, centre, axes, reach, found):
         i = chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
         dist = height - along(m, i, down)
         if dist < reach:
-            write_corner(m, i, normal, centre, axes, dist, contact_at(found, n))
+            write_corner(m, p, i, dist, contact_at(found, n))
             n += 1
     return n
 
 
 @kernel
-def write_corner(m, i, normal, centre, axes, dist, at):
+def write_corner(m, p, i, dist, at):
     """Write the contact of vertex i, at a distance (m) from the plane."""
     x = m.hull_vert[i]
-    point = add3(centre, matrix_times_vector(axes, (1.0 * x[0], 1.0 * x[1], 1.0 * x[2])))
-    put(at, 0, dist)
-    put3(at, 1, add_scaled3(point, -0.5 * dist, normal))
-    put3(at, 4, normal)
+    point = add3(get3(p, SHIFT), matrix_times_vector(get9(p, ROT), (1.0 * x[0], 1.0 * x[1], 1.0 * x[2])))
+    write_contact(at, dist, (point[0], point[1], point[2] - 0.5 * dist), (0.0, 0.0, 1.0))
 
 
 @kernel

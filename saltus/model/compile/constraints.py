@@ -13,7 +13,7 @@ from saltus.model.compile.solver import hessian_by_trees, inertia_scale, solver_
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import pair_feature
 from saltus.model.contact.contact_parameters import LawTable, soft_laws
-from saltus.model.contact.hulls import boxes_and_hulls
+from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS, boxes_and_hulls
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
@@ -71,7 +71,9 @@ def constraints(
     if rows or contacts:
         out.features |= {"constraint", *solver_features(m, left_out), *trees.features}
         out.features |= {"adhesive"} if tethers else set()
+    remembered = LAST_PAIRS if "hull" in out.features else 0
     out.sizes = {
+        **{"nlastpair": remembered, "nlastaxis": LAST_LANES * remembered},
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
         **NO_BROAD,

@@ -1,6 +1,6 @@
 """Pairs that may touch, their laws, and contacts."""
 
-from saltus.number.structs import ints, reals
+from saltus.number.structs import ints, lane_reals, reals
 
 MODEL = {  # fixed
     # sizes of constraints: geoms that collide, pairs of them, laws, chains, limits, dry friction, equalities
@@ -75,6 +75,10 @@ POSITION = {  # of this position
     **ints("foreign_functions", "foreign_model", "foreign_data"),
     **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
     **ints("foreign_count", shape=(16,)),
+    # by pairs of convex shapes that were looked at, and lanes: direction that parted them and the points that it touches
+    **ints("last_pair", shape=("nlastpair",)),
+    **lane_reals("last_axis", shape=("nlastaxis", 3)),
+    **ints("last_vertex", shape=("nlastaxis", 2)),
     **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)
 }
 
