@@ -55,12 +55,13 @@ def convex_pair(m, d, n, c, reach):
         return n
     write_lanes(m, d, own, g1, g2, reach)
     write_shapes(m, p, g1, g2)
-    most, slot = 0, slot_of(d, g1, g2)
+    most, slot = 0, slot_of(m, d, c, g1, g2)
     for i in range(lane_count(d.time)):
         count = 0
         if lane_of(close, i) > 0.5:
             take_lane(d, p, own, i)
-            own_reach, radius = get(own, lane_count(d.time) * REACH + i), 1.0 * lane_of(m.geom_rbound[g2], i)
+            own_reach = get(own, lane_count(d.time) * REACH + i)
+            radius = 1.0 * lane_of(m.geom_rbound[g1], i) + 1.0 * lane_of(m.geom_rbound[g2], i)
             count = contacts_of_lane(m, d, p, slot + i, own_reach, radius, contact_at(found, MOST_CONTACTS * i))
         put_int(counts, i, count)
         most = max(most, count)
@@ -83,7 +84,7 @@ def frozen3(a):
 def contacts_of_lane(m, d, p, k, reach, radius, found):
     """Write the contacts of pair p within `reach` (m) at `found`; returns their number.
 
-    k: where the direction that parted them is kept; radius (m): of a sphere about the second geom.
+    k: where the direction that parted them is kept; radius (m): the sum of those of spheres about the geoms.
     """
     if get_int(p, KIND1) == PLANE:
         return plane_mesh(m, p, reach, found)

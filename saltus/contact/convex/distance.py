@@ -26,7 +26,7 @@ from saltus.spatial.vectors import add_scaled3, dot3, scale3
 APART, SEPARATE, OVERLAP = range(3)  # farther apart than asked for; apart by a distance; touching or overlapping
 MOST = 100  # steps
 EXACT = 1e-13  # relative gap between the bounds of the squared distance where the search ends
-TOUCHING = 1e-9  # of the size of A - B: nearer than that is for EPA, which needs no direction
+TOUCHING = 1e-11  # of the size of A - B: nearer than that is for EPA, which needs no direction
 
 
 @kernel

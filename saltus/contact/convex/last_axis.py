@@ -8,16 +8,18 @@ from saltus.contact.convex.memory import get, get3, get_int, put_int, stack_area
 from saltus.contact.convex.pair_area import AXIS, LAST1, LAST2, VERTEX_NUMBERS, W, find_vertex
 from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS
 from saltus.number.components import value_of
+from saltus.number.conditions import has
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import dot3, scale3
 
-ROOM = 1e-7  # by the radius of the shapes: what must be between them beside `enough`
+ROOM = 1e-9  # by the size of the shapes: what must be between them beside `enough`
 
 
 @kernel
-def slot_of(d, g1, g2):
-    """Where a pair's directions are kept; what was there of another pair is forgotten."""
-    slot, key = (31 * g1 + g2) % LAST_PAIRS, (g1 + 1 << 32) + g2
+def slot_of(m, d, c, g1, g2):
+    """Where the directions of pair c are kept; what was there of another pair is forgotten."""
+    # the numbers of pairs that are found change from step to step
+    slot, key = (31 * g1 + g2 if has(m, "broad") else c) % LAST_PAIRS, (g1 + 1 << 32) + g2
     if d.last_pair[slot] != key:
         d.last_pair[slot] = key
         for i in range(LAST_LANES * slot, LAST_LANES * (slot + 1)):

@@ -13,7 +13,7 @@ from saltus.model.enums import MESH
 
 FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner")
 # pairs of which it is remembered what parted them, and most lanes (see `saltus.contact.convex.last_axis`)
-LAST_PAIRS, LAST_LANES = 128, 16
+LAST_PAIRS, LAST_LANES = 256, 16
 CELLS = 8  # along each edge of the cube whose surface holds where climbs begin
 
 
