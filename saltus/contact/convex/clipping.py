@@ -3,7 +3,7 @@
 Polygons are corners one after the other (m), three numbers each; those of faces are clockwise as seen from outside.
 """
 
-from saltus.contact.convex.memory import get3, put3
+from saltus.contact.convex.search.memory import get3, put3
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
 
@@ -16,8 +16,8 @@ ON_EDGE = 1e-15  # m
 def clip(face, corners, normal, reach, polygon, n, spare):
     """Cut off from a polygon of n corners what is beyond the edges of a face with `corners` corners.
 
-    What lies farther than `reach` (m) in front of the face is left out too. The result is written at `polygon`, and its number of corners
-    returned; `spare`: memory for another.
+    What lies farther than `reach` (m) in front of the face is left out too. The result is written at `polygon`, and
+    its number of corners returned; `spare`: memory for another.
     """
     source, target = polygon, spare
     for i in range(corners):
@@ -68,9 +68,9 @@ def ends_of(polygon, n):
 
 
 @kernel
-def area(polygon, i, j, k, l):
+def area(polygon, i, j, k, o):
     """Area (m²) of the quadrilateral of four corners."""
-    a, b, c, d = get3(polygon, 3 * i), get3(polygon, 3 * j), get3(polygon, 3 * k), get3(polygon, 3 * l)
+    a, b, c, d = get3(polygon, 3 * i), get3(polygon, 3 * j), get3(polygon, 3 * k), get3(polygon, 3 * o)
     sides = add3(cross(sub3(d, a), sub3(b, d)), cross(sub3(c, b), sub3(a, c)))
     return 0.5 * dot3(sides, sides) ** 0.5
 
@@ -81,29 +81,29 @@ def widest_four(polygon, n):
 
     For each first corner the last three go on while that adds to the area.
     """
-    i, j, k, l = 0, 1, 2, 3
-    most, best = area(polygon, i, j, k, l), (0, 1, 2, 3)
+    i, j, k, o = 0, 1, 2, 3
+    most, best = area(polygon, i, j, k, o), (0, 1, 2, 3)
     for first in range(n):
         i = first
         turning = True
         while turning:
-            wider = area(polygon, i, j, k, (l + 1) % n)
+            wider = area(polygon, i, j, k, (o + 1) % n)
             turning = wider > most
             if turning:
-                most, l = wider, (l + 1) % n
-                wider = area(polygon, i, j, (k + 1) % n, l)
+                most, o = wider, (o + 1) % n
+                wider = area(polygon, i, j, (k + 1) % n, o)
                 while wider > most:
                     most, k = wider, (k + 1) % n
-                    wider = area(polygon, i, j, (k + 1) % n, l)
-                wider = area(polygon, i, (j + 1) % n, k, l)
+                    wider = area(polygon, i, j, (k + 1) % n, o)
+                wider = area(polygon, i, (j + 1) % n, k, o)
                 while wider > most:
                     most, j = wider, (j + 1) % n
-                    wider = area(polygon, i, (j + 1) % n, k, l)
-                best = (i, j, k, l)
+                    wider = area(polygon, i, (j + 1) % n, k, o)
+                best = (i, j, k, o)
         if j == i:
             j = (j + 1) % n
             if k == j:
                 k = (k + 1) % n
-                if l == k:
-                    l = (l + 1) % n
+                if o == k:
+                    o = (o + 1) % n
     return best

@@ -1,6 +1,6 @@
-"""A contact as the search writes it: seven numbers, distance (m), position (m) and normal, in the frame of the first geom."""
+"""A contact as the search writes it: seven numbers in the first geom's frame, distance (m), position (m), normal."""
 
-from saltus.contact.convex.memory import put, put3
+from saltus.contact.convex.search.memory import put, put3
 from saltus.number.kernels import kernel
 
 CONTACT_NUMBERS = 7

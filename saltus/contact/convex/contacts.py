@@ -5,12 +5,12 @@ an ellipsoid takes part, else those of faces and edges that meet. Only one where
 """
 
 from saltus.contact.convex.contact_record import write_contact
-from saltus.contact.convex.distance import APART, OVERLAP, distance
 from saltus.contact.convex.face_contacts import face_contacts
-from saltus.contact.convex.memory import get, get3, get_int, put, put3, stack_area
-from saltus.contact.convex.pair_area import DIST, KIND1, KIND2, NORMAL, POINT, SIZE1, SIZE2
-from saltus.contact.convex.penetration import VERTEX_AREA, penetration
-from saltus.contact.convex.support import rounding_radius
+from saltus.contact.convex.search.distance import APART, OVERLAP, distance
+from saltus.contact.convex.search.memory import get, get3, get_int, put, put3, stack_area
+from saltus.contact.convex.search.pair_area import DIST, KIND1, KIND2, NORMAL, POINT, SIZE1, SIZE2
+from saltus.contact.convex.search.penetration import VERTEX_AREA, penetration
+from saltus.contact.convex.search.support import rounding_radius
 from saltus.model.enums import ELLIPSOID, SPHERE
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3

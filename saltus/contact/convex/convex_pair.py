@@ -4,12 +4,16 @@ The search for a contact is a loop whose length depends on the poses, so that la
 precision, whatever the simulation's.
 """
 
+from saltus.contact.bounding_spheres import may_touch
 from saltus.contact.contact_list import add_contact
+from saltus.contact.contact_tangents import carried
+from saltus.contact.convex.bounding_boxes import boxes_near
 from saltus.contact.convex.contact_record import CONTACT_NUMBERS, MOST_CONTACTS, contact_at
 from saltus.contact.convex.contacts import contacts
 from saltus.contact.convex.last_axis import remember, slot_of, still_apart
-from saltus.contact.convex.memory import get, get3, get_int, put, put_int, put_lanes, stack_area
-from saltus.contact.convex.pair_area import (
+from saltus.contact.convex.plane_mesh import plane_mesh
+from saltus.contact.convex.search.memory import get, get3, get_int, put, put_int, put_lanes, stack_area
+from saltus.contact.convex.search.pair_area import (
     HULL1,
     HULL2,
     KIND1,
@@ -20,11 +24,8 @@ from saltus.contact.convex.pair_area import (
     SIZE1,
     SIZE2,
 )
-from saltus.contact.convex.plane_mesh import plane_mesh
-from saltus.contact.convex.support import rounding_radius
+from saltus.contact.convex.search.support import rounding_radius
 from saltus.contact.lane_turns import lane_of
-from saltus.contact.mujoco.bounding_boxes import boxes_near
-from saltus.contact.mujoco.collision import carried, may_touch
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.ellipsoid import relative_axes, values3, values9
 from saltus.model.enums import PLANE

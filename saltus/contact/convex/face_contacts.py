@@ -22,9 +22,9 @@ from saltus.contact.convex.faces import (
     size_of,
     write_corners,
 )
-from saltus.contact.convex.memory import get3, get_int, put3, stack_area
-from saltus.contact.convex.pair_area import ID1, ID2, vertex_at
-from saltus.contact.convex.support import rounding_radius
+from saltus.contact.convex.search.memory import get3, get_int, put3, stack_area
+from saltus.contact.convex.search.pair_area import ID1, ID2, vertex_at
+from saltus.contact.convex.search.support import rounding_radius
 from saltus.model.enums import CYLINDER
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3

@@ -8,8 +8,8 @@ along its side, according to the normal of the contact; otherwise its rim, as a 
 
 import math
 
-from saltus.contact.convex.memory import get3, get9, get_int, put3
-from saltus.contact.convex.pair_area import KIND1, KIND2, NORMAL, ROT, SHIFT, SIZE1, SIZE2
+from saltus.contact.convex.search.memory import get3, get9, get_int, put3
+from saltus.contact.convex.search.pair_area import KIND1, KIND2, NORMAL, ROT, SHIFT, SIZE1, SIZE2
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, MESH
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, transpose_times_vector
@@ -86,10 +86,10 @@ def face_about(m, kind, corner, k):
 @kernel
 def has_corner(m, kind, face, corner):
     """Whether a corner belongs to a face."""
-    for k in range(faces_about(m, kind, corner)):
-        if face_about(m, kind, corner, k) == face:
-            return True
-    return False
+    k = faces_about(m, kind, corner) - 1
+    while k >= 0 and face_about(m, kind, corner, k) != face:
+        k -= 1
+    return k >= 0
 
 
 @kernel

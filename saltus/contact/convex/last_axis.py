@@ -4,8 +4,8 @@ Mostly they still are, which two support points tell, and the search for their d
 so with room for rounding: contacts are the same whatever is remembered.
 """
 
-from saltus.contact.convex.memory import get, get3, get_int, put_int, stack_area
-from saltus.contact.convex.pair_area import AXIS, LAST1, LAST2, VERTEX_NUMBERS, W, find_vertex
+from saltus.contact.convex.search.memory import get, get3, get_int, put_int, stack_area
+from saltus.contact.convex.search.pair_area import AXIS, LAST1, LAST2, VERTEX_NUMBERS, W, find_vertex
 from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS
 from saltus.number.components import value_of
 from saltus.number.conditions import has

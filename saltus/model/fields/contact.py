@@ -31,10 +31,10 @@ MODEL = {  # fixed
     ),
     **ints("collision_moves", shape=("ncollision",)),  # a geom has a surface velocity
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
-    # centre and half sizes of a box about each geom, in its own axes, where MuJoCo's functions collide any (m)
+    # centre and half sizes of a box about each geom, in its own axes, where meshes, cylinders or height fields collide (m)
     **reals("geom_aabb", shape=("ngeom_foreign", 6)),
-    # convex hulls of meshes: that of each geom, or -1; vertices (m), their neighbours, and those where climbs begin (see
-    # `saltus.model.contact.hulls`)
+    # convex hulls of meshes: that of each geom, or -1; vertices (m), their neighbours, and those where climbs begin
+    # (see `saltus.model.contact.hulls`)
     **ints("geom_hull", shape=("ngeom_hull",)),
     **ints("hull_vertadr", shape=("nhulladr",)),
     **reals("hull_vert", shape=("nhullvert", 3)),
@@ -75,7 +75,7 @@ POSITION = {  # of this position
     **ints("foreign_functions", "foreign_model", "foreign_data"),
     **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
     **ints("foreign_count", shape=(16,)),
-    # by pairs of convex shapes that were looked at, and lanes: direction that parted them and the points that it touches
+    # by pairs of convex shapes that were looked at, and lanes: a direction that parted them, the points it touches
     **ints("last_pair", shape=("nlastpair",)),
     **lane_reals("last_axis", shape=("nlastaxis", 3)),
     **ints("last_vertex", shape=("nlastaxis", 2)),

@@ -3,14 +3,14 @@
 Vertices of the Minkowski difference A - B take eight numbers each: w = a - b, a (m), and the numbers of both points.
 """
 
-from saltus.contact.convex.memory import get, get3, get9, get_int, put, put3, put_int
-from saltus.contact.convex.support import support
+from saltus.contact.convex.search.memory import get3, get9, get_int, put, put3, put_int
+from saltus.contact.convex.search.support import support
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3, transpose_times_vector
 
 # places in the area of a pair: axes of the second geom as columns and its position (m), sizes (m), kinds, hulls, the
-# numbers of the last points found; what is found: normal, distance (m), point of the first shape (m); a direction in which
-# the cores are far enough apart
+# numbers of the last points found; what is found: normal, distance (m), point of the first shape (m); a direction in
+# which the cores are far enough apart
 ROT, SHIFT, SIZE1, SIZE2 = 0, 9, 12, 15
 KIND1, KIND2, HULL1, HULL2, LAST1, LAST2 = range(18, 24)
 NORMAL, DIST, POINT = 24, 27, 28
@@ -54,11 +54,15 @@ def copy_vertex(v, k, to):
 
 
 @kernel(inline=True)
-def same_vertex(v, k, other):
-    """Whether two vertices are differences of the same two points, which have numbers."""
-    a, b = vertex_at(v, k), vertex_at(v, other)
-    one, two = get_int(a, ID1), get_int(a, ID2)
-    return one >= 0 and two >= 0 and one == get_int(b, ID1) and two == get_int(b, ID2)
+def is_known(v, n):
+    """Whether vertex n is the difference of the same two points, which have numbers, as one of those before it."""
+    one, two = get_int(vertex_at(v, n), ID1), get_int(vertex_at(v, n), ID2)
+    if one < 0 or two < 0:
+        return False
+    k = n - 1
+    while k >= 0 and (get_int(vertex_at(v, k), ID1) != one or get_int(vertex_at(v, k), ID2) != two):
+        k -= 1
+    return k >= 0
 
 
 @kernel(inline=True)

@@ -7,19 +7,19 @@ the search ends where that is more than anybody asks for.
 
 import math
 
-from saltus.contact.convex.memory import get3, put3
-from saltus.contact.convex.pair_area import (
+from saltus.contact.convex.search.memory import get3, put3
+from saltus.contact.convex.search.pair_area import (
     AXIS,
     SHIFT,
     A,
     W,
     copy_vertex,
     find_vertex,
-    same_vertex,
+    is_known,
     vertex_at,
     write_result,
 )
-from saltus.contact.convex.simplex import weights_of_segment, weights_of_tetrahedron, weights_of_triangle
+from saltus.contact.convex.search.simplex import weights_of_segment, weights_of_tetrahedron, weights_of_triangle
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3
 
@@ -48,7 +48,7 @@ def distance(m, p, v, enough):
         if ahead > 0.0 and ahead * ahead > reach * reach * square:
             put3(p, AXIS, x)
             return APART, 0
-        if k > 0 and (square - ahead <= EXACT * square or repeated(v, n)):
+        if k > 0 and (square - ahead <= EXACT * square or is_known(v, n)):
             break
         n, weights, inside = reduced(v, n + 1)
         if inside:
@@ -63,15 +63,6 @@ def distance(m, p, v, enough):
     dist = math.sqrt(square)
     write_result(p, scale3(-1.0 / dist, x), dist, weighted(v, n, weights, A))
     return SEPARATE, n
-
-
-@kernel(inline=True)
-def repeated(v, n):
-    """Whether vertex n is one of those before it."""
-    for k in range(n):
-        if same_vertex(v, k, n):
-            return True
-    return False
 
 
 @kernel(inline=True)

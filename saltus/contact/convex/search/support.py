@@ -6,7 +6,7 @@ is that of their cores less the radii, and the normal is the same.
 
 import math
 
-from saltus.contact.convex.hull import highest
+from saltus.contact.convex.search.hull import highest
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH
 from saltus.number.kernels import kernel
 

@@ -6,8 +6,8 @@ in memory one after the other; the last one takes the place of one that goes.
 
 import math
 
-from saltus.contact.convex.memory import get, get3, get_int, put, put3, put_int
-from saltus.contact.convex.pair_area import W, vertex_at
+from saltus.contact.convex.search.memory import get, get3, get_int, put, put3, put_int
+from saltus.contact.convex.search.pair_area import W, vertex_at
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import cross, dot3, scale3, sub3
 
@@ -22,9 +22,9 @@ def face_at(f, k):
 
 
 @kernel
-def write_face(v, f, k, i, j, l):
-    """Face k with vertices i, j, l in this order, seen from outside."""
-    a, b, c = get3(vertex_at(v, i), W), get3(vertex_at(v, j), W), get3(vertex_at(v, l), W)
+def write_face(v, f, k, i, j, o):
+    """Face k with vertices i, j, o in this order, seen from outside."""
+    a, b, c = get3(vertex_at(v, i), W), get3(vertex_at(v, j), W), get3(vertex_at(v, o), W)
     ab, ac = sub3(b, a), sub3(c, a)
     normal = cross(ab, ac)
     square = dot3(normal, normal)
@@ -38,7 +38,7 @@ def write_face(v, f, k, i, j, l):
     put3(at, 0, normal)
     put_int(at, FACE_VERTICES, i)
     put_int(at, FACE_VERTICES + 1, j)
-    put_int(at, FACE_VERTICES + 2, l)
+    put_int(at, FACE_VERTICES + 2, o)
 
 
 @kernel

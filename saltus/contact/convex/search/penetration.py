@@ -5,19 +5,19 @@ grows by the support point in the direction of its nearest face, until that face
 end is exact; with curved surfaces the depth is found to `CURVED` of the size of A - B.
 """
 
-from saltus.contact.convex.memory import get, get3, get_int, put_int, stack_area
-from saltus.contact.convex.pair_area import (
+from saltus.contact.convex.search.memory import get, get3, get_int, put_int, stack_area
+from saltus.contact.convex.search.pair_area import (
     ID1,
     ID2,
     VERTEX_NUMBERS,
     A,
     W,
     find_vertex,
-    same_vertex,
+    is_known,
     vertex_at,
     write_result,
 )
-from saltus.contact.convex.polytope import (
+from saltus.contact.convex.search.polytope import (
     FACE_DIST,
     FACE_NUMBERS,
     FACE_VERTICES,
@@ -63,7 +63,7 @@ def penetration(m, p, v, n):
         size = max(size, widest(w))
         beyond = dot3(normal, w) - get(face_at(f, face), FACE_DIST)
         numbered = get_int(new, ID1) >= 0 and get_int(new, ID2) >= 0
-        if beyond <= (4.0 * ROUNDING if numbered else CURVED) * size or known(v, vertices):
+        if beyond <= (4.0 * ROUNDING if numbered else CURVED) * size or is_known(v, vertices):
             break
         faces = grow(v, f, e, faces, vertices, ROUNDING * size)
         vertices += 1
@@ -73,10 +73,10 @@ def penetration(m, p, v, n):
     at = face_at(f, face)
     if get(at, FACE_DIST) == NEVER:
         return False
-    i, j, l = get_int(at, FACE_VERTICES), get_int(at, FACE_VERTICES + 1), get_int(at, FACE_VERTICES + 2)
+    i, j, o = get_int(at, FACE_VERTICES), get_int(at, FACE_VERTICES + 1), get_int(at, FACE_VERTICES + 2)
     normal, depth = get3(at, 0), get(at, FACE_DIST)
-    write_result(p, normal, -depth, point_of_face(v, i, j, l, normal, depth))
-    first_three(v, i, j, l)
+    write_result(p, normal, -depth, point_of_face(v, i, j, o, normal, depth))
+    first_three(v, i, j, o)
     return True
 
 
@@ -86,39 +86,30 @@ def widest(w):
     return max(abs(w[0]), max(abs(w[1]), abs(w[2])))
 
 
-@kernel(inline=True)
-def known(v, n):
-    """Whether vertex n is one of those before it."""
-    for k in range(n):
-        if same_vertex(v, k, n):
-            return True
-    return False
-
-
 @kernel
-def point_of_face(v, i, j, l, normal, depth):
+def point_of_face(v, i, j, o, normal, depth):
     """The point of the first core (m) that belongs to the point of a face nearest to the origin."""
     q = scale3(depth, normal)
     a, b, c = (
         sub3(get3(vertex_at(v, i), W), q),
         sub3(get3(vertex_at(v, j), W), q),
-        sub3(get3(vertex_at(v, l), W), q),
+        sub3(get3(vertex_at(v, o), W), q),
     )
     x, y, z = dot3(normal, cross(b, c)), dot3(normal, cross(c, a)), dot3(normal, cross(a, b))
     scale = 1.0 / (x + y + z)
     point = scale3(x * scale, get3(vertex_at(v, i), A))
     point = add_scaled3(point, y * scale, get3(vertex_at(v, j), A))
-    return add_scaled3(point, z * scale, get3(vertex_at(v, l), A))
+    return add_scaled3(point, z * scale, get3(vertex_at(v, o), A))
 
 
 @kernel
-def first_three(v, i, j, l):
-    """Have vertices i, j, l be the first."""
+def first_three(v, i, j, o):
+    """Have vertices i, j, o be the first."""
     s = stack_area(3 * VERTEX_NUMBERS)
     for k in range(VERTEX_NUMBERS):
         put_int(s, k, get_int(vertex_at(v, i), k))
         put_int(vertex_at(s, 1), k, get_int(vertex_at(v, j), k))
-        put_int(vertex_at(s, 2), k, get_int(vertex_at(v, l), k))
+        put_int(vertex_at(s, 2), k, get_int(vertex_at(v, o), k))
     for k in range(3 * VERTEX_NUMBERS):
         put_int(v, k, get_int(s, k))
 
@@ -182,7 +173,7 @@ def fourth_vertex(m, p, v):
     normal = cross(sub3(b, a), sub3(c, a))
     if dot3(normal, a) > 0.0:
         normal = scale3(-1.0, normal)
-    for k in range(2):
+    for _ in range(2):
         find_vertex(m, p, vertex_at(v, 3), normal)
         ad = sub3(get3(vertex_at(v, 3), W), a)
         volume = dot3(normal, ad)
