@@ -163,6 +163,8 @@ def collide_hull(m, d, n, c, reach):
     """Contacts of meshes with planes and convex shapes, and of cylinders with capsules, cylinders and boxes."""
     kind = pair_kind_of(m, d, c)
     with_mesh = kind % 10 == MESH and kind != pair_kind(HFIELD, MESH)
+    if pair_foreign(m, d, c):
+        return n
     if (
         with_mesh
         or kind == pair_kind(CAPSULE, CYLINDER)

@@ -4,10 +4,10 @@ Polygons are corners one after the other (m), three numbers each; those of faces
 """
 
 from saltus.contact.convex.search.memory import get3, put3
+from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
 
-MOST_CORNERS = 128  # of a face
 POLYGON_AREA = 6 * MOST_CORNERS  # for a polygon that has been clipped: each edge may add a corner
 ON_EDGE = 1e-15  # m
 

@@ -5,7 +5,7 @@ five degrees only; of more than four contacts those are kept that span a large a
 each contact has its own distance.
 """
 
-from saltus.contact.convex.clipping import MOST_CORNERS, POLYGON_AREA, clip, ends_of, widest_four
+from saltus.contact.convex.clipping import POLYGON_AREA, clip, ends_of, widest_four
 from saltus.contact.convex.contact_record import contact_at, write_contact
 from saltus.contact.convex.faces import (
     FACE,
@@ -26,6 +26,7 @@ from saltus.contact.convex.search.memory import get3, get_int, put3, stack_area
 from saltus.contact.convex.search.pair_area import ID1, ID2, vertex_at
 from saltus.contact.convex.search.support import rounding_radius
 from saltus.model.enums import CYLINDER
+from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 

@@ -4,11 +4,12 @@ As in MuJoCo 4.0: of the lowest vertex's faces the one that looks most downwards
 corners, the lowest and three that span a large area with it.
 """
 
-from saltus.contact.convex.clipping import MOST_CORNERS, widest_four
+from saltus.contact.convex.clipping import widest_four
 from saltus.contact.convex.contact_record import contact_at, write_contact
 from saltus.contact.convex.search.hull import along, highest
 from saltus.contact.convex.search.memory import get, get3, get9, get_int, put3, stack_area
 from saltus.contact.convex.search.pair_area import HULL2, ROT, SHIFT
+from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3
 

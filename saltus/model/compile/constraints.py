@@ -13,7 +13,7 @@ from saltus.model.compile.solver import hessian_by_trees, inertia_scale, solver_
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import pair_feature
 from saltus.model.contact.contact_parameters import LawTable, soft_laws
-from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS, boxes_and_hulls
+from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS, are_known, boxes_and_hulls
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
@@ -328,15 +328,16 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
     column = lambda name: [getattr(c, name) for c in found]  # noqa: E731
     out.values |= {f"collision_{name}": column(name) for name in ("geom1", "geom2", "kind", "law", "chain")}
     out.values |= {f"collision_{name}": column(name) for name in ("flex1", "flex2")}
+    needed = {"foreign" if c.foreign else pair_feature(c.kind) for c in found if c.kind >= 0}
     out.values |= {
         "collider": _colliders(found),
         "collision_foreign": column("foreign"),
-        **boxes_and_hulls(m, {pair_feature(c.kind) for c in found if c.kind >= 0}, _colliders(found)),
+        **boxes_and_hulls(m, needed, _colliders(found)),
         "collision_moves": [c.geom1 in moving or c.geom2 in moving for c in found],
     }
     if found:
         out.features.add("contact")
-    out.features |= {pair_feature(c.kind) for c in found if c.kind >= 0} - {""}
+    out.features |= needed - {""}
     if flexible:
         out.features |= flex_contacts.feature_keys(m, flexible) | mujoco_contacts.mujoco_feature_keys(m, flexible)
         own = flex_contacts.room(m, flexible)
@@ -364,13 +365,13 @@ def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
         chain = chains.of_bodies(*[int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2)], skip_common=True)
         if chains.dofs(chain):
             moved.append((pair, chain))
-    found = []
+    found, meshes = [], are_known(m)
     of_pairs = laws.indices(collisions.laws_of(m, [pair for pair, _ in moved], safe))
     for (pair, chain), law in zip(moved, of_pairs, strict=True):
         b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
         kind = pair_kind.py_func(int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2]))
         order = min(b1, b2), max(b1, b2)
-        most, foreign = collisions.most_contacts(kind), pair_feature(kind) == "foreign"
+        most, foreign = collisions.most_contacts(kind), pair_feature(kind, meshes) == "foreign"
         found.append(_Collision(order, law, most, pair.geom1, pair.geom2, kind=kind, chain=chain, foreign=foreign))
     return found
 

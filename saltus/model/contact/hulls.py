@@ -14,6 +14,7 @@ from saltus.model.enums import MESH
 FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner")
 # pairs of which it is remembered what parted them, and most lanes (see `saltus.contact.convex.last_axis`)
 LAST_PAIRS, LAST_LANES = 256, 16
+MOST_CORNERS = 128  # of a face
 CELLS = 8  # along each edge of the cube whose surface holds where climbs begin
 
 
@@ -47,13 +48,21 @@ def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Iterable[int])
     """Fields of boxes and of hulls, where pairs of geoms need them for the features that they have."""
     return {
         "geom_aabb": m.geom_aabb if features & {"foreign", "hull"} else np.zeros((0, 6)),
-        **(hulls(m, geoms) if "hull" in features else NO_HULLS),
+        **(hulls(m, geoms if are_known(m) else ()) if "hull" in features else NO_HULLS),
     }
 
 
-def has_hull(m: mujoco.MjModel, mesh: int) -> bool:
-    """Whether MuJoCo's compiler made a mesh's hull."""
-    return bool(m.mesh_graphadr[mesh] >= 0)
+def are_known(m: mujoco.MjModel) -> bool:
+    """Whether MuJoCo's compiler has made the hulls of all meshes that may touch, with faces of not too many corners."""
+    touching = (m.geom_type == MESH) & ((m.geom_contype != 0) | (m.geom_conaffinity != 0))
+    touching[m.pair_geom1] |= m.geom_type[m.pair_geom1] == MESH
+    touching[m.pair_geom2] |= m.geom_type[m.pair_geom2] == MESH
+    meshes = np.unique(m.geom_dataid[touching])
+    if not len(meshes):
+        return True
+    faces = np.concatenate([np.arange(m.mesh_polyadr[k], m.mesh_polyadr[k] + m.mesh_polynum[k]) for k in meshes])
+    known = (m.mesh_graphadr[meshes] >= 0).all() and (m.mesh_polynum[meshes] > 0).all()
+    return bool(known and m.mesh_polyvertnum[faces].max() <= MOST_CORNERS)
 
 
 def _hull(m, mesh: int) -> tuple[np.ndarray, list[np.ndarray]]:

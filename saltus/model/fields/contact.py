@@ -31,7 +31,7 @@ MODEL = {  # fixed
     ),
     **ints("collision_moves", shape=("ncollision",)),  # a geom has a surface velocity
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
-    # centre and half sizes of a box about each geom, in its own axes, where meshes, cylinders or height fields collide (m)
+    # centre and half sizes of a box about each geom, in its own axes, where searches for contacts look at it first (m)
     **reals("geom_aabb", shape=("ngeom_foreign", 6)),
     # convex hulls of meshes: that of each geom, or -1; vertices (m), their neighbours, and those where climbs begin
     # (see `saltus.model.contact.hulls`)
