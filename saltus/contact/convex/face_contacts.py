@@ -131,14 +131,15 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         one, two = ends_of(polygon, n)
         chosen = (one, two, 0, 0)
         n = 2
-    out = scale3(-1.0, normal_of(m, p, side, own)) if own >= 0 else normal
-    towards = out if side == SECOND else scale3(-1.0, out)
+    # the normal is that of the second geom's face, or of the only face
+    outward = normal_of(m, p, SECOND, own) if own >= 0 else scale3(-1.0, normal)
+    towards = scale3(-1.0, outward) if side == SECOND else outward
     origin = get3(base, 0)
     for k in range(n):
         i = chosen[0] if k == 0 else chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
         x = get3(polygon, 3 * i)
         height = dot3(sub3(x, origin), normal)
-        # midway between the surface and the face
-        pos = add_scaled3(x, -0.5 * (height + radius), out)
-        write_contact(contact_at(found, k), height - radius, pos, towards)
+        # from the face to the surface over it
+        on_face, dist = add_scaled3(x, -height, normal), -height * dot3(normal, outward) - radius
+        write_contact(contact_at(found, k), dist, add_scaled3(on_face, -0.5 * dist, outward), towards)
     return n
