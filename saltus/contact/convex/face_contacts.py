@@ -25,8 +25,8 @@ from saltus.contact.convex.faces import (
 from saltus.contact.convex.search.memory import get3, get_int, put3, stack_area
 from saltus.contact.convex.search.pair_area import ID1, ID2, vertex_at
 from saltus.contact.convex.search.support import rounding_radius
-from saltus.model.enums import CYLINDER
 from saltus.model.contact.hulls import MOST_CORNERS
+from saltus.model.enums import CYLINDER
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
 

@@ -78,16 +78,19 @@ def corners_from(m, face, corner):
         x = m.hull_vert[m.hull_corner[first + (start + k) % n]]
         put3(polygon, 3 * k, (1.0 * x[0], 1.0 * x[1], 1.0 * x[2]))
     a, b, c, d = widest_four(polygon, n)
-    two, three, four = square(polygon, b), square(polygon, c), square(polygon, d)
-    least = min(min(square(polygon, a), two), min(three, four))
-    chosen = (0, b, c, d)
-    if four == least:
-        chosen = (0, a, b, c)
-    elif three == least:
-        chosen = (0, d, a, b)
-    elif two == least:
-        chosen = (0, c, d, a)
-    return MOST, corners_at(m, first, n, start, chosen)
+    of_b, of_c, of_d = square(polygon, b), square(polygon, c), square(polygon, d)
+    least = min(min(square(polygon, a), of_b), min(of_c, of_d))
+    one, two, three = b, c, d
+    if of_d == least:
+        three = a
+    elif of_c == least:
+        two, three = d, a
+    elif of_b == least:
+        one, two, three = c, d, a
+    lower, upper = min(one, two), max(one, two)
+    return MOST, corners_at(
+        m, first, n, start, (0, min(lower, three), max(lower, min(upper, three)), max(upper, three))
+    )
 
 
 @kernel(inline=True)
