@@ -3,8 +3,9 @@
 The pairs are those of the model's list or, in worlds with too many, those that `saltus.contact.broad` finds.
 
 Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run with every kind of number.
-Meshes, height fields, signed distance fields, and cylinders with capsules, cylinders and boxes are left to MuJoCo's own
-functions (see `saltus.contact.mujoco.collision`).
+Meshes, and cylinders with capsules, cylinders and boxes, are searched for their nearest points, lane by lane (see
+`saltus.contact.convex.convex_pair`). Height fields and signed distance fields are left to MuJoCo's own functions (see
+`saltus.contact.mujoco.collision`), as are meshes without a convex hull, or with a face of more than 128 corners.
 """
 
 from saltus.contact.bounding_spheres import near
