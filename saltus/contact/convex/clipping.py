@@ -8,7 +8,8 @@ from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
 
-POLYGON_AREA = 6 * MOST_CORNERS  # for a polygon that has been clipped: each edge may add a corner
+ROOM = 2 * MOST_CORNERS  # corners of a polygon that has been clipped: each edge may add one
+POLYGON_AREA = 3 * ROOM
 ON_EDGE = 1e-15  # m
 
 
@@ -44,6 +45,8 @@ def clip_by_plane(source, n, point, inward, target):
         a, b = get3(source, 3 * k), get3(source, 3 * (k + 1) if k + 1 < n else 0)
         from_a, from_b = dot3(sub3(a, point), inward), dot3(sub3(b, point), inward)
         inside_a, inside_b = from_a > -ON_EDGE, from_b > -ON_EDGE
+        if made + 2 > ROOM:
+            return made
         if inside_a != inside_b:
             t = from_a / (from_a - from_b)
             if t >= 0.0 and t <= 1.0:

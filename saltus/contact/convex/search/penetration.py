@@ -21,6 +21,7 @@ from saltus.contact.convex.search.polytope import (
     FACE_DIST,
     FACE_NUMBERS,
     FACE_VERTICES,
+    MOST_FACES,
     NEVER,
     face_at,
     grow,
@@ -31,7 +32,6 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
 MOST_VERTICES = 96
-MOST_FACES = 2 * MOST_VERTICES
 CURVED, ROUNDING = 1e-11, 1e-15  # of the size of A - B
 VERTEX_AREA = MOST_VERTICES * VERTEX_NUMBERS
 FACE_AREA = MOST_FACES * FACE_NUMBERS
@@ -55,26 +55,26 @@ def penetration(m, p, v, n):
     for k in range(4):
         size = max(size, widest(get3(vertex_at(v, k), W)))
     face = nearest_face(f, faces)
-    while vertices < MOST_VERTICES and faces + 8 < MOST_FACES:
-        normal = get3(face_at(f, face), 0)
-        find_vertex(m, p, vertex_at(v, vertices), normal)
+    while True:
+        at = face_at(f, face)
+        normal, depth = get3(at, 0), get(at, FACE_DIST)
+        i, j, o = get_int(at, FACE_VERTICES), get_int(at, FACE_VERTICES + 1), get_int(at, FACE_VERTICES + 2)
+        if depth == NEVER or vertices == MOST_VERTICES:
+            break
         new = vertex_at(v, vertices)
+        find_vertex(m, p, new, normal)
         w = get3(new, W)
         size = max(size, widest(w))
-        beyond = dot3(normal, w) - get(face_at(f, face), FACE_DIST)
         numbered = get_int(new, ID1) >= 0 and get_int(new, ID2) >= 0
-        if beyond <= (4.0 * ROUNDING if numbered else CURVED) * size or is_known(v, vertices):
+        if dot3(normal, w) - depth <= (4.0 * ROUNDING if numbered else CURVED) * size or is_known(v, vertices):
             break
         faces = grow(v, f, e, faces, vertices, ROUNDING * size)
+        if faces == 0:
+            break
         vertices += 1
-        if faces < 4:
-            return False
         face = nearest_face(f, faces)
-    at = face_at(f, face)
-    if get(at, FACE_DIST) == NEVER:
+    if depth == NEVER:
         return False
-    i, j, o = get_int(at, FACE_VERTICES), get_int(at, FACE_VERTICES + 1), get_int(at, FACE_VERTICES + 2)
-    normal, depth = get3(at, 0), get(at, FACE_DIST)
     write_result(p, normal, -depth, point_of_face(v, i, j, o, normal, depth))
     first_three(v, i, j, o)
     return True

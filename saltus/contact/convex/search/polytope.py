@@ -13,6 +13,7 @@ from saltus.spatial.vectors import cross, dot3, scale3, sub3
 
 FACE_NUMBERS, FACE_DIST, FACE_VERTICES = 8, 3, 4
 NEVER = 1e300  # distance of a face without a normal
+MOST_FACES = 192
 
 
 @kernel(inline=True)
@@ -66,7 +67,8 @@ def nearest_face(f, n):
 def grow(v, f, e, n, new, rounding):
     """Replace the faces that see vertex `new` by those from it to their outline; returns the number of faces.
 
-    e: address for edges, two numbers each; a plane sees what is more than `rounding` (m) beyond it.
+    e: address for edges, two numbers each; a plane sees what is more than `rounding` (m) beyond it. The result is 0
+    where rounding has left no outline, or no room.
     """
     w = get3(vertex_at(v, new), W)
     edges, k = 0, 0
@@ -77,14 +79,15 @@ def grow(v, f, e, n, new, rounding):
             edges = outline_with(e, edges, get_int(at, FACE_VERTICES + 1), get_int(at, FACE_VERTICES + 2))
             edges = outline_with(e, edges, get_int(at, FACE_VERTICES + 2), get_int(at, FACE_VERTICES))
             n -= 1
-            for i in range(FACE_NUMBERS):
-                put_int(at, i, get_int(face_at(f, n), i))
+            for part in range(FACE_NUMBERS):
+                put_int(at, part, get_int(face_at(f, n), part))
         else:
             k += 1
+    if edges < 3 or n + edges > MOST_FACES:
+        return 0
     for k in range(edges):
-        write_face(v, f, n, get_int(e, 2 * k), get_int(e, 2 * k + 1), new)
-        n += 1
-    return n
+        write_face(v, f, n + k, get_int(e, 2 * k), get_int(e, 2 * k + 1), new)
+    return n + edges
 
 
 @kernel
