@@ -4,14 +4,15 @@ The pairs are those of the model's list or, in worlds with too many, those that 
 
 Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run with every kind of number.
 Meshes, and cylinders with capsules, cylinders and boxes, are searched for their nearest points, lane by lane (see
-`saltus.contact.convex.convex_pair`). Height fields and signed distance fields are left to MuJoCo's own functions (see
-`saltus.contact.mujoco.collision`), as are meshes without a convex hull, or with a face of more than 128 corners.
+`saltus.contact.convex.convex_pair`); height fields are so prism by prism. Signed distance fields are left to MuJoCo's
+own functions (see `saltus.contact.mujoco.collision`), as are meshes without a convex hull, or with a face of more than
+128 corners.
 """
 
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.collide_flex import collide_flex
-from saltus.contact.convex.convex_pair import convex_pair
+from saltus.contact.convex.convex_pair import convex_pair, field_pair
 from saltus.contact.counts import NCON, NFOUND
 from saltus.contact.flex.broad_phase import flex_boxes
 from saltus.contact.flex.contact_reduction import keep_few
@@ -102,6 +103,7 @@ def collide_pair(m, d, n, c, reach):
     n = collide_boxes(m, d, n, c, reach)
     n = collide_convex(m, d, n, c, reach)
     n = collide_hull(m, d, n, c, reach)
+    n = collide_field(m, d, n, c, reach)
     return collide_foreign(m, d, n, c, reach)
 
 
@@ -163,8 +165,8 @@ def collide_convex(m, d, n, c, reach):
 def collide_hull(m, d, n, c, reach):
     """Contacts of meshes with planes and convex shapes, and of cylinders with capsules, cylinders and boxes."""
     kind = pair_kind_of(m, d, c)
-    with_mesh = kind % 10 == MESH and kind != pair_kind(HFIELD, MESH)
-    if pair_foreign(m, d, c):
+    with_mesh = kind % 10 == MESH
+    if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] == HFIELD:
         return n
     if (
         with_mesh
@@ -174,6 +176,15 @@ def collide_hull(m, d, n, c, reach):
     ):
         return convex_pair(m, d, n, c, reach)
     return n
+
+
+@only_with("field", otherwise="n")
+@kernel
+def collide_field(m, d, n, c, reach):
+    """Contacts of height fields with convex shapes."""
+    if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] != HFIELD:
+        return n
+    return field_pair(m, d, n, c, reach)
 
 
 @only_with("foreign", otherwise="n")

@@ -11,7 +11,7 @@ from saltus.contact.convex.search.memory import get, get3, get_int, put, put3, s
 from saltus.contact.convex.search.pair_area import DIST, KIND1, KIND2, NORMAL, POINT, SIZE1, SIZE2
 from saltus.contact.convex.search.penetration import VERTEX_AREA, penetration
 from saltus.contact.convex.search.support import rounding_radius
-from saltus.model.enums import ELLIPSOID, SPHERE
+from saltus.model.enums import ELLIPSOID, HFIELD, SPHERE
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3
 
@@ -36,8 +36,8 @@ def contacts(m, p, reach, found):
 
 @kernel(inline=True)
 def is_round(kind):
-    """Whether a shape has a single contact with any other."""
-    return kind == SPHERE or kind == ELLIPSOID
+    """Whether a shape has a single contact with any other, as the prisms of height fields have too."""
+    return kind == SPHERE or kind == ELLIPSOID or kind == HFIELD
 
 
 @kernel

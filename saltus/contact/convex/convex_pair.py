@@ -10,6 +10,7 @@ from saltus.contact.contact_tangents import carried
 from saltus.contact.convex.bounding_boxes import boxes_near
 from saltus.contact.convex.contact_record import CONTACT_NUMBERS, MOST_CONTACTS, contact_at
 from saltus.contact.convex.contacts import contacts
+from saltus.contact.convex.field_contacts import field_contacts
 from saltus.contact.convex.last_axis import remember, slot_of, still_apart
 from saltus.contact.convex.plane_mesh import plane_mesh
 from saltus.contact.convex.search.memory import get, get3, get_int, put, put_int, put_lanes, stack_area
@@ -28,14 +29,16 @@ from saltus.contact.convex.search.support import rounding_radius
 from saltus.contact.lane_turns import lane_of
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.ellipsoid import relative_axes, values3, values9
+from saltus.model.contact.collisions import MOST_OF_PAIR
 from saltus.model.enums import PLANE
 from saltus.number.components import frozen, lane_count, lane_set
 from saltus.number.functions import any_lane
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, matrix_times_vector, sub3, transpose_times_vector
 
 LANES = 16  # at most
 FOUND_AREA = LANES * MOST_CONTACTS * CONTACT_NUMBERS
+FIELD_AREA = LANES * MOST_OF_PAIR * CONTACT_NUMBERS
 # numbers of a pair that differ from lane to lane: those from ROT to SIZE2, and the reach (m)
 REACH = 18
 LANE_AREA = LANES * (REACH + 1)
@@ -56,7 +59,7 @@ def convex_pair(m, d, n, c, reach):
         return n
     write_lanes(m, d, own, g1, g2, reach)
     write_shapes(m, p, g1, g2)
-    most, slot = 0, slot_of(m, d, c, g1, g2)
+    slot = slot_of(m, d, c, g1, g2)
     for i in range(lane_count(d.time)):
         count = 0
         if lane_of(close, i) > 0.5:
@@ -65,9 +68,41 @@ def convex_pair(m, d, n, c, reach):
             radius = 1.0 * lane_of(m.geom_rbound[g1], i) + 1.0 * lane_of(m.geom_rbound[g2], i)
             count = contacts_of_lane(m, d, p, slot + i, own_reach, radius, contact_at(found, MOST_CONTACTS * i))
         put_int(counts, i, count)
-        most = max(most, count)
+    return add_lanes(m, d, n, c, reach, found, counts, MOST_CONTACTS)
+
+
+@only_with("field", otherwise="n")
+@kernel
+def field_pair(m, d, n, c, reach):
+    """The same for a height field and a convex shape."""
+    p, own, counts = stack_area(PAIR_NUMBERS), stack_area(LANE_AREA), stack_area(LANES)
+    found = stack_area(FIELD_AREA)
+    g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
+    close = may_touch(m, d, g1, g2, reach)
+    if any_lane(close > 0.5):
+        close = close * boxes_near(m, d, g1, g2, reach)
+    if not any_lane(close > 0.5):
+        return n
+    write_lanes(m, d, own, g1, g2, reach)
+    write_shapes(m, p, g1, g2)
+    for i in range(lane_count(d.time)):
+        count = 0
+        if lane_of(close, i) > 0.5:
+            take_lane(d, p, own, i)
+            own_reach = get(own, lane_count(d.time) * REACH + i)
+            count = field_contacts(m, p, m.geom_hull[g1], own_reach, contact_at(found, MOST_OF_PAIR * i))
+        put_int(counts, i, count)
+    return add_lanes(m, d, n, c, reach, found, counts, MOST_OF_PAIR)
+
+
+@kernel
+def add_lanes(m, d, n, c, reach, found, counts, room):
+    """Add the contacts of all lanes, for each of which there is room for so many at `found`."""
+    g1, g2, most = pair_geom1(m, d, c), pair_geom2(m, d, c), 0
+    for i in range(lane_count(d.time)):
+        most = max(most, get_int(counts, i))
     for k in range(most):
-        dist, pos, normal = contact_of_lanes(d, found, counts, k, reach)
+        dist, pos, normal = contact_of_lanes(d, found, counts, room, k, reach)
         mat = d.geom_xmat[g1]
         pos, normal = add3(d.geom_xpos[g1], matrix_times_vector(mat, pos)), matrix_times_vector(mat, normal)
         dist, pos, normal = carried(m, d, g1, g2, dist, frozen3(pos), frozen3(normal))
@@ -148,13 +183,13 @@ def take_lane(d, p, own, i):
 
 
 @kernel
-def contact_of_lanes(d, found, counts, k, reach):
+def contact_of_lanes(d, found, counts, room, k, reach):
     """Contact k of every lane: distance, position, normal; out of reach in lanes with fewer."""
     zero = 0.0 * d.time
     dist, x, y, z, nx, ny, nz = zero + (reach + 1.0), zero, zero, zero, zero + 1.0, zero, zero
     for i in range(lane_count(d.time)):
         if k < get_int(counts, i):
-            at = contact_at(found, MOST_CONTACTS * i + k)
+            at = contact_at(found, room * i + k)
             dist = lane_set(dist, i, get(at, 0))
             pos, normal = get3(at, 1), get3(at, 4)
             x, y, z = lane_set(x, i, pos[0]), lane_set(y, i, pos[1]), lane_set(z, i, pos[2])

@@ -117,6 +117,8 @@ _COUNTED = {
     "hullnormal": "hull_normal",
     "hullcorneradr": "hull_corneradr",
     "hullcorner": "hull_corner",
+    "field": "hfield_adr",
+    "fielddata": "hfield_data",
 }
 
 

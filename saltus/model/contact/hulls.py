@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from saltus.model.enums import MESH
+from saltus.model.enums import HFIELD, MESH
 
 FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_corner")
 # pairs of which it is remembered what parted them, and most lanes (see `saltus.contact.convex.last_axis`)
@@ -46,10 +46,14 @@ def hulls(m: mujoco.MjModel, geoms: Iterable[int]) -> dict[str, Any]:
 
 def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Iterable[int]) -> dict[str, Any]:
     """Fields of boxes and of hulls, where pairs of geoms need them for the features that they have."""
-    return {
-        "geom_aabb": m.geom_aabb if features & {"foreign", "hull"} else np.zeros((0, 6)),
-        **(hulls(m, geoms if are_known(m) else ()) if "hull" in features else NO_HULLS),
-    }
+    searched = features & {"field", "hull"}
+    found = hulls(m, geoms if are_known(m) else ()) if searched else NO_HULLS
+    if "field" in features:
+        field = m.geom_type == HFIELD
+        names = ("hfield_size", "hfield_nrow", "hfield_ncol", "hfield_adr", "hfield_data")
+        found |= {"geom_hull": np.where(field, m.geom_dataid, found["geom_hull"])}
+        found |= {name: getattr(m, name) for name in names}
+    return {"geom_aabb": m.geom_aabb if searched or "foreign" in features else np.zeros((0, 6)), **found}
 
 
 def are_known(m: mujoco.MjModel) -> bool:

