@@ -2,7 +2,7 @@
 
 Law: MuJoCo 4.0's contacts, whose prisms and order are the same. Distances and normals are those of convex bodies (see
 `test_convex_pair`): with polytopes to roundings, with curved shapes to 1e-6 m. With boxes and meshes and no margin,
-version 4.0.0 ends its search too early, with up to half the depth missing; with a margin of 1e-9 m it does not, so that
+version 4.0.0 ends its search too early, with much of the depth missing; with a margin of 1e-9 m it does not, so that
 this is what ours are compared with.
 """
 
