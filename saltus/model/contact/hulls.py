@@ -15,7 +15,7 @@ FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_cor
 # pairs of which it is remembered what parted them, and most lanes (see `saltus.contact.convex.last_axis`)
 LAST_PAIRS, LAST_LANES = 256, 16
 MOST_CORNERS = 128  # of a face
-CELLS = 8  # along each edge of the cube whose surface holds where climbs begin
+CELLS = 16  # along each edge of the cube whose surface holds where climbs begin
 
 
 NO_HULLS: dict[str, Any] = dict.fromkeys(
