@@ -4,9 +4,9 @@ The pairs are those of the model's list or, in worlds with too many, those that 
 
 Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run with every kind of number.
 Meshes, and cylinders with capsules, cylinders and boxes, are searched for their nearest points, lane by lane (see
-`saltus.contact.convex.convex_pair`); height fields are so prism by prism. Signed distance fields are left to MuJoCo's
-own functions (see `saltus.contact.mujoco.collision`), as are meshes without a convex hull, or with a face of more than
-128 corners.
+`saltus.contact.convex.convex_pair`); height fields with round shapes are so prism by prism. Left to MuJoCo's own
+functions (see `saltus.contact.mujoco.collision`) are height fields with boxes and meshes, signed distance fields, and
+meshes without a convex hull, or with a face of more than 128 corners.
 """
 
 from saltus.contact.bounding_spheres import near
@@ -181,7 +181,7 @@ def collide_hull(m, d, n, c, reach):
 @only_with("field", otherwise="n")
 @kernel
 def collide_field(m, d, n, c, reach):
-    """Contacts of height fields with convex shapes."""
+    """Contacts of height fields with spheres, capsules, ellipsoids and cylinders."""
     if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] != HFIELD:
         return n
     return field_pair(m, d, n, c, reach)

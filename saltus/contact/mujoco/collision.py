@@ -1,4 +1,4 @@
-"""Contacts from MuJoCo's own collision functions: signed distance fields, some meshes.
+"""Contacts from MuJoCo's own collision functions: some meshes, height fields and distance fields.
 
 The functions are those of MuJoCo's table mjCOLLISIONFUNC. They process one simulation at a time, called from inside the
 compiled kernels: a lane's poses of the two geoms are copied to a scratch mjData, and the contacts of all lanes are then

@@ -105,7 +105,7 @@ OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
 
 
 OWN |= {7: "hull", 27: "hull", 37: "hull", 47: "hull", 57: "hull", 67: "hull", 77: "hull"}
-OWN |= {12: "field", 13: "field", 14: "field", 15: "field", 16: "field", 17: "field"}
+OWN |= {12: "field", 13: "field", 14: "field", 15: "field"}
 OWN |= {35: "hull", 55: "hull", 56: "hull"}
 
 

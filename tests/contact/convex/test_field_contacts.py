@@ -1,9 +1,8 @@
-"""Contacts of height fields with convex shapes: one for each prism under a triangle that is met.
+"""Contacts of height fields with round shapes: one for each prism under a triangle that is met.
 
 Law: MuJoCo 4.0's contacts, whose prisms and order are the same. Distances and normals are those of convex bodies (see
-`test_convex_pair`): with polytopes to roundings, with curved shapes to 1e-6 m. With boxes and meshes and no margin,
-version 4.0.0 ends its search too early, with much of the depth missing; with a margin of 1e-9 m it does not, so that
-this is what ours are compared with.
+`test_convex_pair`): with spheres and capsules to 1e-8 m, where MuJoCo ends at 1e-10 m; with curved shapes MuJoCo's end
+may fall short of the largest separation by a millimetre.
 """
 
 import numpy as np
@@ -11,11 +10,11 @@ import pytest
 from helpers.colliding import FIND, GEOMS, HILLS, REACH, Finder, model_of, mujocos, states
 
 EXACT = '<option ccd_tolerance="1e-10" ccd_iterations="200"/>'
-SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box", "dice", "cloud")
+SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder")
 STEP = 1e-5
 
 
-@pytest.mark.parametrize("reach", [1e-9, REACH])
+@pytest.mark.parametrize("reach", [0.0, REACH])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_contacts_are_mujocos(shape, reach):
     model = model_of(HILLS, GEOMS[shape], reach=reach, extra=EXACT)
@@ -34,18 +33,14 @@ def test_contacts_are_mujocos(shape, reach):
     assert 0 in numbers and len(numbers) > 4
 
 
-def test_without_a_margin_the_depth_is_the_same():
-    """The depth with a margin of 1e-9 m, where MuJoCo 4.0.0 has less for boxes."""
-    for shape in ("box", "sphere"):
-        none, little = (model_of(HILLS, GEOMS[shape], reach=reach) for reach in (0.0, 1e-9))
-        qpos = states(none, 40, seed=2, apart=0.8)
-        for a, b in zip(Finder(none)(qpos), Finder(little)(qpos), strict=True):
-            deep = [c.dist for c in b if c.dist <= 0.0]
-            assert [c.dist for c in a] == pytest.approx(deep, abs=1e-12)
+def test_boxes_are_mujocos():
+    """They lie still by what MuJoCo's functions find."""
+    assert model_of(HILLS, GEOMS["box"]).struct().collision_foreign.all()
+    assert not model_of(HILLS, GEOMS["sphere"]).struct().collision_foreign.any()
 
 
 @pytest.mark.parametrize("kind", ["lane64", "lane32"])
-@pytest.mark.parametrize("shape", ["sphere", "box"])
+@pytest.mark.parametrize("shape", ["sphere", "cylinder"])
 def test_neighbours_do_not_matter(shape, kind):
     """A lane's contacts are the same bits in any place, beside any neighbours, even those that are not numbers."""
     model = model_of(HILLS, GEOMS[shape])

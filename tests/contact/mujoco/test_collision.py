@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import mujoco
 import numpy as np
 import pytest
-from helpers.colliding import FIND, GEOMS, PLANE, REACH, Finder, model_of, mujocos, states
+from helpers.colliding import FIND, GEOMS, HILLS, PLANE, REACH, Finder, model_of, mujocos, states
 
 import saltus
 from saltus.contact.counts import NCON, NLOST
@@ -62,8 +62,10 @@ class Watched(Finder):
             seen.clear()
 
 
-# a mesh whose face has 200 corners, and a signed distance field
+# height fields, a mesh whose face has 200 corners, a signed distance field
 PAIRS = {
+    "hfield-box": (HILLS, 'type="box" size=".2 .3 .1"'),
+    "hfield-mesh": (HILLS, GEOMS["dice"]),
     "plane-coin": (PLANE, GEOMS["coin"]),
     "sphere-coin": (GEOMS["sphere"], GEOMS["coin"]),
     "box-coin": (GEOMS["box"], GEOMS["coin"]),
