@@ -122,8 +122,8 @@ ROCKS = """
     <geom type="cylinder" size=".2 .05" pos="0 0 .05"/>
     <body pos="0 0 0.22"><freejoint/><geom type="mesh" mesh="rock"/></body>
     <body pos="0.05 0 0.45"><freejoint/><geom type="mesh" mesh="rock"/></body>
-    <geom type="hfield" hfield="hills" pos="-.8 0 0"/>
-    <body pos="-.8 0.02 0.19"><freejoint/><geom type="sphere" size=".1"/></body>
+    <geom type="hfield" hfield="hills" pos="-.8 0 0" contype="2" conaffinity="2"/>
+    <body pos="-.8 0.02 0.19"><freejoint/><geom size=".1" contype="2" conaffinity="2"/></body>
     <body pos="0.6 0 0.12"><freejoint/><geom type="mesh" mesh="rock"/></body>
   </worldbody>
 </mujoco>
