@@ -238,7 +238,7 @@ MISSING_MESH = """<robot name="r"><link name="l"><inertial><mass value="1"/>
         (
             "ball.xml",
             REFUSED,
-            ["ball.xml", "actuator 'drive'", "not simulated yet", "--ignore actuator --ignore sleep"],
+            ["ball.xml", "actuator 'drive'", "not simulated yet", "--ignore actuator --ignore plasticity"],
         ),
     ],
 )

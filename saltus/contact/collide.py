@@ -23,6 +23,7 @@ from saltus.contact.rigid.box_box import box_box
 from saltus.contact.rigid.ellipsoid import convex
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from saltus.dynamics.awake.walks import awake_colliders
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE, pair_kind
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
@@ -35,7 +36,7 @@ def collider_frames(m, d):
 
     Reads xpos [nbody, 3], xmat [nbody, 9]. Writes geom_xpos [ngeom, 3] (m) and geom_xmat [ngeom, 9], world axes.
     """
-    for k in range(m.ncollider):
+    for k in awake_colliders(m, d):
         collider_frame(m, d, m.collider[k])
 
 

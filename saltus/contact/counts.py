@@ -14,3 +14,4 @@ NEQUALITY = 10  # blocks of equality constraints, which come first
 NEDGE = 11  # first block of the edge-length constraints; -1 if they are not all alike
 NSIDE = 12  # bodies that move the current contact of a deformable body
 NFOUND = 13  # pairs of geoms found near each other, where they are not listed
+NISLAND = 14  # constraint islands, where they are solved by themselves

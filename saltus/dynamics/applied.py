@@ -1,5 +1,6 @@
 """Generalised forces of Cartesian forces and torques on bodies."""
 
+from saltus.dynamics.awake.walks import all_awake_bodies
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import dot6
 from saltus.spatial.vectors import add3, cross, dot3, sub3
@@ -42,6 +43,6 @@ def add_power(m, d, row, dofs, first, count, b, force, moment, stop):
 @kernel
 def add_cartesian_forces(m, d, qfrc):
     """Add the generalised forces of xfrc_applied [nbody, 6] (N, N m) to the field qfrc [nv]."""
-    for b in range(1, m.nbody):
+    for b in all_awake_bodies(m, d):
         f = d.xfrc_applied[b]
         add_body_force(m, d, qfrc, b, (f[0], f[1], f[2]), (f[3], f[4], f[5]))

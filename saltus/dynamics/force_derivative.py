@@ -9,6 +9,7 @@ from saltus.dynamics.actuator.actuation import last_state
 from saltus.dynamics.actuator.dc_motor import friction_slope, motor_friction, motor_slope
 from saltus.dynamics.actuator.hill_muscle import hill_force_slope
 from saltus.dynamics.actuator.muscle import muscle_gain_slope
+from saltus.dynamics.awake.walks import awake_actuators, awake_dofs, awake_tendons
 from saltus.dynamics.tendon.force import damping_slope
 from saltus.dynamics.tree.tree_rows import add_outer
 from saltus.model.actuator_enums import (
@@ -39,10 +40,10 @@ def actuation_derivative(m, d):
     Reads the fields that `actuation` writes. Writes the diagonal part, of actuators on hinges and slides, to
     qfrc_actuator_slope [nv] (N m s); subtracts that of the others from lower and upper [nC].
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_actuator_slope[i] = 0.0 * d.time
     if m.has_actuation:
-        for k in range(m.nactuator):
+        for k in awake_actuators(m, d):
             if m.actuator_enabled[k]:
                 slope = actuator_slope(m, d, k)
                 # motor friction is not subject to a tendon's force limit
@@ -71,7 +72,7 @@ def add_actuator_derivative(m, d, o, slope):
 @kernel
 def add_tendon_damping(m, d):
     """lower, upper [nC] -= d(qfrc_damper)/d(qvel) of tendons. Reads ten_velocity [ntendon], ten_J [ntenJ]."""
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         poly = m.tendon_dampingpoly[t]
         if any_lane(m.tendon_damping[t] != 0.0) or any_lane(poly[0] != 0.0) or any_lane(poly[1] != 0.0):
             slope = damping_slope(m, d, t)
@@ -137,7 +138,7 @@ def tendon_saturated(m, d, o):
     if m.out_kind[o] == TENDON and m.tendon_actfrclimited[t]:
         # total force without friction, and the scale of its rounding errors
         total = size = 0.0 * d.time
-        for k in range(m.nactuator):
+        for k in awake_actuators(m, d):
             other = m.actuator_outadr[k]
             if m.out_kind[other] == TENDON and m.out_obj1[other] == t and m.actuator_enabled[k]:
                 friction = motor_friction(m, d, k) if m.actuator_biastype[k] == BIAS_DCMOTOR else 0.0 * total

@@ -4,6 +4,7 @@ The articulated-body algorithm passes forces from body to body. Tendon armature 
 user-given equations know only joints; with either, the inertia matrix is assembled and factored.
 """
 
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.equations import EQUATIONS, bias_force, joint_inertia
 from saltus.dynamics.tree.articulated_body import articulated_factor, articulated_solve
 from saltus.dynamics.tree.factor import factor, solve
@@ -19,7 +20,7 @@ def inertia_factor(m, d, h, slope):
         return
     joint_inertia(m, d)
     if h != 0.0:
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             k = m.M_rowadr[i] + m.M_rownnz[i] - 1
             d.M[k] = d.M[k] + h * slope[i]
     factor(m, d)
@@ -35,10 +36,10 @@ def inertia_solve(m, p, d, force, moving, x):
     if not has(m, "tendon_armature", EQUATIONS):
         articulated_solve(m, p, d, force, moving, x)
         return
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         x[i] = force[i]
     if moving:
         bias_force(m, p, d)
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             x[i] = x[i] - d.qfrc_bias[i]
     solve(m, p, x)

@@ -1,6 +1,7 @@
 """Passive generalised forces: springs, dampers, gravity compensation, attraction of contacts and fluid forces."""
 
 from saltus.dynamics.applied import add_body_force
+from saltus.dynamics.awake.walks import all_awake_bodies, awake_dofs, awake_joints
 from saltus.dynamics.flex.forces import add_flex_forces
 from saltus.dynamics.fluid.force import fluid_forces
 from saltus.dynamics.tendon.force import add_tendon_forces
@@ -32,9 +33,9 @@ def springs(m, d):
 
     On free and ball joints x is a vector, whose length enters the polynomial. Writes qfrc_spring [nv] (N, N m).
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_spring[i] = 0.0 * d.time
-    for j in range(m.njnt):
+    for j in awake_joints(m, d):
         if m.jnt_spring[j]:
             a = m.jnt_qposadr[j]
             i = m.jnt_dofadr[j]
@@ -64,7 +65,7 @@ def dampers(m, d):
 
     Writes qfrc_damper [nv] (N, N m) and qfrc_damper_slope [nv] = -df/dv.
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         b = m.dof_damping[i]
         poly = m.dof_dampingpoly[i]
         v = d.qvel[i]
@@ -80,9 +81,9 @@ def gravity_compensation(m, d):
     Writes qfrc_gravcomp [nv] (N, N m).
     """
     if m.has_gravcomp:
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             d.qfrc_gravcomp[i] = 0.0 * d.time
-        for b in range(1, m.nbody):
+        for b in all_awake_bodies(m, d):
             if m.body_gravcomp[b] != 0.0:
                 force = scale3(-m.body_mass[b] * m.body_gravcomp[b], m.opt_gravity[0])
                 zero = 0.0 * force[0]
@@ -115,7 +116,7 @@ def sum_passive(m, d):
     The attraction of contacts that stick, qfrc_adhesion, depends on positions alone and is there before.
     """
     gravity_compensation(m, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_passive[i] = d.qfrc_spring[i] + d.qfrc_damper[i]
         if m.has_gravcomp and not m.jnt_actgravcomp[m.dof_jntid[i]]:
             d.qfrc_passive[i] = d.qfrc_passive[i] + d.qfrc_gravcomp[i]

@@ -3,6 +3,7 @@
 from saltus.dynamics.actuator.actuation import actuation
 from saltus.dynamics.actuator.transmission import transmissions
 from saltus.dynamics.applied import add_cartesian_forces
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.energy import energy, energy_parts
 from saltus.dynamics.equations import bias_force, given_inertia
 from saltus.dynamics.flex.forces import flex_positions
@@ -51,7 +52,7 @@ def applied_forces(m, d):
 def add_driving_forces(m, d):
     """qfrc_tau [nv] = passive + actuator + applied (N, N m), after `passive`."""
     actuation(m, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_tau[i] = d.qfrc_passive[i] + d.qfrc_actuator[i] + d.qfrc_applied[i]
     if d.has_xfrc:
         add_cartesian_forces(m, d, d.qfrc_tau)
@@ -84,11 +85,11 @@ def free_forward(m, d):
     given_inertia(m, d)
     factor(m, d)
     # qacc_smooth = M⁻¹ (tau - bias)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
         d.qacc_smooth[i] = d.qfrc_smooth[i]
     solve(m, d, d.qacc_smooth)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qacc[i] = d.qacc_smooth[i]
     energy(m, d)
 

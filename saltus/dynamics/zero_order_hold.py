@@ -1,6 +1,7 @@
 """Zero-order hold: controls that are constant over a step, as those of a digital servo."""
 
 from saltus.dynamics.actuator.transmission import output
+from saltus.dynamics.awake.walks import awake_outputs
 from saltus.dynamics.control import AT_STEPS, held_control
 from saltus.dynamics.smooth import position_stage
 from saltus.dynamics.tendon.length import tendon_velocities
@@ -15,7 +16,7 @@ def hold_control(m, d, h):
     # quantities that controllers read
     position_stage(m, d, 1)
     newton_euler_forward(m, d, d, 0, 1)
-    for o in range(m.nout):
+    for o in awake_outputs(m, d):
         output(m, d, o)
     tendon_velocities(m, d)
     held_control(m, d)

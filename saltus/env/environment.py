@@ -21,6 +21,7 @@ from saltus.integrate.integrator import Kernel
 from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource, load
 from saltus.model.model import KINDS, Model
+from saltus.simulate.engine.initial_state import awake
 from saltus.simulate.laws.control import Controller
 
 #: A model, or a function that gives one.
@@ -142,7 +143,7 @@ class Environment:
         source: ModelChoice | None = declared(self, "model")
         if source is None:
             raise OptionError(f"{type(self).__name__} has no model; set the attribute `model`")
-        return load(source() if callable(source) else source)
+        return awake(load(source() if callable(source) else source), "environments")
 
     def terms(self, name: str) -> dict[str, Kernel]:
         """The terms of a mapping, made kernels."""

@@ -1,5 +1,6 @@
 """Detection of invalid states: NaN, infinite or diverged values."""
 
+from saltus.dynamics.awake.walks import awake_controls, awake_coordinates, awake_dofs
 from saltus.number.functions import absolute, maximum, minimum, where
 from saltus.number.kernels import kernel
 
@@ -15,14 +16,14 @@ def bad_state(m, d):
     zero = 0.0 * minimum(maximum(d.time, -1.0), 1.0)  # finite whatever the time is
     # bounded velocities, controls that are not NaN
     bad = zero
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         v = absolute(d.qvel[i])
         bad = where(v < LARGEST, bad, 1.0 + zero)
-    for k in range(m.nu):
+    for k in awake_controls(m, d):
         bad = where(d.ctrl[k] == d.ctrl[k], bad, 1.0 + zero)
     # 0 x is 0 for finite x alone
     total = 0.0 * d.time
-    for k in range(m.nq):
+    for k in awake_coordinates(m, d):
         total = total + 0.0 * d.qpos[k]
     for k in range(m.nact):
         total = total + 0.0 * d.act[k]

@@ -27,6 +27,11 @@ CONE_PYRAMIDAL, CONE_ELLIPTIC = range(2)
 # from site to site, by way of a sphere or cylinder where there is one, and a pulley divides it
 WRAP_JOINT, WRAP_PULLEY, WRAP_SITE, WRAP_SPHERE, WRAP_CYLINDER = range(1, 6)
 
+# what body_treeid says of bodies outside trees, where trees may sleep: they stand still; they do and carry trees; they
+# are moved from outside
+STILL, CARRIER, MOVED = -1, -2, -3
+MINAWAKE = 10  # steps in which a tree has to be slow before it may fall asleep (mjMINAWAKE)
+
 # places in hard_count and impact_count
 BLOCKS, ROWS = range(2)
 

@@ -18,7 +18,7 @@ ALL_STEPS = ("integrate", "sense", "solve")
 
 FEATURES = {
     # constraints
-    "constraint": Feature("constraints: contacts, limits, dry friction, equalities", ALL_STEPS),
+    "constraint": Feature("constraints: contacts, limits, dry friction, equalities", ("dynamics", *ALL_STEPS)),
     "contact": Feature("pairs that may touch", ("contact", *ALL_STEPS)),
     "broad": Feature("so many pairs that may touch that those near each other are found at run time", ("contact",)),
     "cylinder": Feature("pairs of planes with ellipsoids or cylinders, of spheres with cylinders", ("contact",)),
@@ -40,13 +40,15 @@ FEATURES = {
     "cg": Feature("the solver CG", ("solve",)),
     "pgs": Feature("the solver PGS", ("solve",)),
     "many_trees": Feature("many small kinematic trees, whose Hessian is taken tree by tree", ("solve",)),
+    "matrix_in_lanes": Feature("such trees, so few or so large that in batches the Hessian is one matrix", ("solve",)),
     "noslip": Feature("iterations of the noslip solver", ("solve",)),
+    "sleep": Feature("trees that may fall asleep", ("contact", "dynamics", "integrate", "solve")),
     "adhesive": Feature("geoms that stick", ("contact", "dynamics", *ALL_STEPS)),
     # forces
     "flex": Feature("deformable bodies", ("dynamics", "integrate", "solve")),
     "flexcell": Feature("deformable bodies interpolated between nodes", ("contact", "dynamics")),
     "flexrod": Feature("rods that bend", ("dynamics",)),
-    "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense")),
+    "tendon": Feature("tendons", ("contact", "dynamics", "integrate", "sense", "solve")),
     "wrap": Feature("tendons that wrap around geoms", ("dynamics", "sense")),
     "tendon_force": Feature("tendons with springs or dampers", ("dynamics", "sense")),
     "tendon_armature": Feature("tendons with inertia", ("dynamics", "sense")),

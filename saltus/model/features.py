@@ -12,6 +12,7 @@ from saltus.model.compile import fluid
 from saltus.model.compile.actuators import supported_actuator
 from saltus.model.compile.constraints import EQUALITY_ROWS
 from saltus.model.compile.sensors import unfelt
+from saltus.model.compile.sleep import why_awake
 from saltus.model.compile.tendons import parameters
 from saltus.model.contact import collisions, many_pairs
 from saltus.model.enums import SOLVER_PGS, WRAP_CYLINDER, WRAP_SPHERE
@@ -219,5 +220,7 @@ def _others(m) -> list[Feature]:
     if m.nplastic:
         found.append(Feature("plasticity", "joint", "springyield", "a plastic spring"))
     if m.opt.enableflags & ENABLE.mjENBL_SLEEP.value:
-        found.append(Feature("sleep", "flag", "sleep", "sleeping"))
+        why = why_awake(m, frozenset())
+        text = f"sleeping with {why}" if why else "sleeping"
+        found.append(Feature("sleep", "flag", "sleep", text, simulated=not why))
     return found

@@ -19,6 +19,7 @@ from saltus.model.fields import (
     integrate,
     rows,
     sense,
+    sleep,
     solve,
     stepping,
     tendon,
@@ -29,12 +30,21 @@ from saltus.number.structs import Layout
 BITS = 62  # bits of an integer that hold flags
 DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
 
-PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, event, sense)
+PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, sense)
 MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.MODEL.items()}, frozen=True)
 
 # what steps go on from lies together, with the inputs last
 _STATE = (
-    *(tree.STATE, actuator.STATE, integrate.STATE, solve.STATE, event.STATE, stepping.STATE, event.USER_STATE),
+    *(
+        tree.STATE,
+        actuator.STATE,
+        integrate.STATE,
+        solve.STATE,
+        sleep.STATE,
+        event.STATE,
+        stepping.STATE,
+        event.USER_STATE,
+    ),
     *(tree.POSES, actuator.INPUTS, tree.FORCES),
 )
 _COMPUTED = (
@@ -44,6 +54,7 @@ _COMPUTED = (
         tendon.POSITION,
         contact.POSITION,
         broad.POSITION,
+        sleep.POSITION,
         flex.DATA,
         tree.VELOCITY,
         actuator.VELOCITY,
@@ -101,6 +112,7 @@ def data_sizes(
     pcg=False,
     fsal=False,
     tangents=False,
+    lanes=False,
     control_states=0,
     control_prm=0,
 ):
@@ -111,14 +123,17 @@ def data_sizes(
     `nmemory`: values that the integrator keeps between steps; `nstage`: stages whose slopes it stores; `implicit`: it
     uses velocity derivatives; `newton`: it solves for all stages by Newton iteration; `pcg`: it uses conjugate
     gradients with the derivatives of forces, with "flex" only those of deformable bodies; `fsal`: its last slopes are
-    the first of the next step; `tangents`: the Data holds duals. `control_states`, `control_prm`: numbers of states and
-    parameters of a controller in the time loop.
+    the first of the next step; `tangents`, `lanes`: the Data holds duals, lanes. `control_states`, `control_prm`:
+    numbers of states and parameters of a controller in the time loop.
     """
     nv = model_sizes["nv"]
     nact = model_sizes["nact"] + control_states
     unknowns = nstage * (nv + nact) if newton else 0
     nv_constraint = nv if model_sizes["nblockmax"] or model_sizes["nevent_state"] else 0
     nv_hessian = nv_constraint if tangents else model_sizes["nv_hessian"]
+    if lanes and model_sizes["nv_lanes_hessian"]:
+        nv_hessian = nv_constraint
+        model_sizes = model_sizes | dict.fromkeys(("ntreeblock", "nlargestblock", "ntreepair", "npairblock"), 0)
     return dict(
         model_sizes,
         nv_constraint=nv_constraint,

@@ -20,6 +20,7 @@ from saltus.model.compile.cameras_rays import sight
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
 from saltus.model.compile.sensors import sensors
+from saltus.model.compile.sleep import is_flagged
 from saltus.model.enums import BALL, FREE
 from saltus.model.field_overrides import changed, value_of
 from saltus.model.layout import model_layout
@@ -94,7 +95,7 @@ class Model(ModelFields):
         self._muscles = find_muscles(mj_model, muscles or {})
         self.muscles = MappingProxyType(dict(muscles or {}))
         self.changes = MappingProxyType(dict(changes or {}))
-        self._structs: dict[tuple[str, float, frozenset[str], bool], Struct] = {}
+        self._structs: dict[tuple[str, float, frozenset[str], bool, bool], Struct] = {}
         self._finds_pairs: bool | None = None
         self._sensing: dict[Any, Struct] = {}
         self._copies = Copies(mj_model)
@@ -258,15 +259,18 @@ class Model(ModelFields):
             ModelError: there are too many pairs for a list.
         """
         listed = listed or why_all_pairs(laws, vary)
-        if laws != NO_LAWS:
-            return with_laws(self.struct(kind, timestep, vary=vary, listed=listed), laws)
-        pairs = bool(listed) or not self.finds_pairs
-        key = kind, float(self.opt.timestep if timestep is None else timestep), vary, pairs
+        asleep = NO_LAWS._replace(sleeps=laws.sleeps)
+        if laws != asleep:
+            return with_laws(self.struct(kind, timestep, asleep, vary, listed), laws)
+        pairs = bool(listed) or not (self.finds_pairs or laws.sleeps)
+        key = kind, float(self.opt.timestep if timestep is None else timestep), vary, pairs, laws.sleeps
         if key not in self._structs:
             if pairs:
                 check_listable(self.mj_model, self.left_out, listed)
             m, muscles = self.mj_model, self._muscles
-            self._structs[key] = kernel_model(m, key[1], self.left_out, muscles, kind, vary, listed=pairs)
+            self._structs[key] = kernel_model(
+                m, key[1], self.left_out, muscles, kind, vary, listed=pairs, sleeps=laws.sleeps
+            )
         return self._structs[key]
 
     @property
@@ -293,6 +297,11 @@ class Model(ModelFields):
             struct.layout = model_layout(struct.layout.features | words)
             self._sensing[key] = struct
         return self._sensing[key]
+
+    @property
+    def may_sleep(self) -> bool:
+        """Whether trees may fall asleep: the file's flag `sleep`, unless it is left out."""
+        return is_flagged(self.mj_model, self.left_out)
 
     @property
     def left_out(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from saltus.number.kinds import dual
+from saltus.number.kinds import LaneType, dual
 
 Features = frozenset[str]
 
@@ -25,7 +25,12 @@ def has_tangents(d: Any) -> bool:
     return d.real is dual
 
 
-CONDITIONS: tuple[Callable[..., bool], ...] = (has, has_tangents)
+def has_lanes(d: Any) -> bool:
+    """Whether a struct's numbers are lanes."""
+    return isinstance(d.real, LaneType)
+
+
+CONDITIONS: tuple[Callable[..., bool], ...] = (has, has_tangents, has_lanes)
 
 
 def met(present: Features, features: tuple[str, ...]) -> Features:

@@ -246,6 +246,11 @@ def _set_element(context, builder, sig, args):
     return context.get_dummy_value()
 
 
+def load_entry(context, builder, ty, pointer, place):
+    """The number at a place (an int64) of a field without further extents, of whose type `ty` is."""
+    return _load(context, builder, ty.element, builder.gep(pointer, [place]), ty.alias, ty.frozen)
+
+
 def kind_of_buffer(ty):
     """The kind of number in a buffer: duals have three axes, lanes two, floats one."""
     if ty.ndim == 3:

@@ -46,12 +46,14 @@ class Trajectory(HumansNames, TrajectoryTable):
         actuation_state [T, k]: discrete state of actuation, where there is any.
         ledger [T, n]: energies and work since the start, J, in the order of `saltus.record.table.ledger.ACCOUNTS`; in
             runs that keep a ledger (`sim.run(..., ledger=True)`), otherwise [T, 0]. See `energy_report`.
+        tree_asleep [T, ntree]: which kinematic trees sleep, int32, of models whose trees may: the next of those that
+            sleep together, or below 0 for those awake; otherwise [T, 0].
         mocap_pos [T, nmocap, 3], mocap_quat [T, nmocap, 4]: poses of bodies that are moved from outside (m).
         end: the row at the run's end, by the names of these columns, where no sample lies there; otherwise None.
         events: structured array [E] with the fields of `saltus.record.EVENT_DTYPE`: time (s), kind ("impact",
             "liftoff", "stick", "slip", ...), name, other, gap (m), velocity (m/s), impulse [3] (N s), energy_before
             and energy_after (J), nan or "" where not known; and fields of one's own.
-        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation.
+        names: labels of the columns, by group: qpos, qvel, act, ctrl, contact, mocap, actuation, tree.
         units: units of the columns, by the same groups; "" for a quaternion part.
         attrs: where it comes from: model text, integrator, timestep, options, versions, ...; plain Python values.
         certificate: how accurate it is, where that was measured, otherwise None.

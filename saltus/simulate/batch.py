@@ -29,7 +29,7 @@ from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, WHY
 from saltus.simulate.engine.batch_states import FIELDS, BatchStates
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
+from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, start_state
 from saltus.simulate.engine.lanes import REMEMBERED, Lanes
 from saltus.simulate.engine.one_by_one import OneByOne
 from saltus.simulate.engine.turn import Turn, in_turn
@@ -92,7 +92,7 @@ class Batch(BatchState, ModelsOfEach):
     ):
         self._turn = Turn("Batch")
         check_control(control)
-        self.shared = load(model)
+        self.shared = awake(load(model), "batches")
         self._vary = check_names(self.shared.mj_model, words("vary", vary))
         self.n = whole_number("a batch needs at least one simulation: n", n, 1)
         if not isinstance(precision, str) or precision not in LANES:

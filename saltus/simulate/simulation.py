@@ -127,6 +127,15 @@ class Simulation(StateAttributes):
         return self.engine.events
 
     @property
+    def tree_asleep(self) -> NDArray[np.int32]:
+        """Which kinematic trees sleep [ntree], as MuJoCo's field: the next of those that sleep together, in a cycle.
+
+        Below 0 a tree is awake: -1 if it may fall asleep with the next step, and one less for each step that it has to
+        be slow before. [0] where no tree may sleep.
+        """
+        return self.engine.tree_asleep.astype(np.int32)
+
+    @property
     def unconverged(self) -> int:
         """Steps since the last reset in which an iteration did not reach its tolerance."""
         return self.engine.unconverged

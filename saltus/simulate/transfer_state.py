@@ -8,6 +8,7 @@ ALWAYS = (
     *("time", "qpos", "qvel", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),
     *("qfrc_applied", "xfrc_applied"),
 )
+ASLEEP = ("tree_asleep", "qpos_asleep", "carried_pos", "carried_quat")  # where trees may sleep in both
 
 
 def carry(source: Engine, target: Engine) -> list[str]:
@@ -23,6 +24,9 @@ def carry(source: Engine, target: Engine) -> list[str]:
             there[name][...] = here[name]
         elif name != "qacc_warmstart":  # where the solver starts from, no part of the state
             lost.append(name)
+    if source.sleeps and target.sleeps:
+        for name in ASLEEP:
+            there[name][...] = here[name]
     if source.act.shape == target.act.shape:
         target.act[:] = source.act
     elif source.act.size:

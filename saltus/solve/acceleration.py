@@ -3,6 +3,8 @@
 from saltus.contact.counts import NBLOCK
 from saltus.contact.event.modes import count_closed
 from saltus.contact.rows.user_compliance import GIVEN
+from saltus.dynamics.awake.lists import list_awake, list_everything
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.smooth import force_stage, free_forward, position_stage, solve_stage
 from saltus.dynamics.tree.factor import solve
 from saltus.model.event_enums import LEFT
@@ -10,6 +12,8 @@ from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import constrain, grip
 from saltus.solve.event.constrained_acceleration import held_motion, row_drifts
+from saltus.solve.sleep.calls import begin_sleeping, keep_asleep_at_rest
+from saltus.solve.sleep.waking import wake
 from saltus.solve.stepping.time_stepping import accelerate
 
 TOLERANCE = 1e-9  # of contact forces in time stepping; see `saltus.integrate.fixed.moreau_jean`
@@ -23,6 +27,7 @@ def forces(m, d, compute_all):
     """
     row_drifts(m, d)
     position_stage(m, d, compute_all)
+    wake(m, d, compute_all)
     grip(m, d)
     force_stage(m, d, compute_all)
     return constrain(m, d)
@@ -48,6 +53,8 @@ def held_stage(m, d):
 @kernel
 def forward(m, d):
     """All fields of Data at the present state, with accelerations by the factor of M; returns a status."""
+    if has(m, "sleep"):
+        return forward_of_awake(m, d)
     count_closed(m, d)
     row_drifts(m, d)
     if has(m, "adhere", "adhesive"):  # forces that depend on contacts
@@ -62,13 +69,28 @@ def forward(m, d):
     return constrained_forward(m, d)
 
 
+@kernel
+def forward_of_awake(m, d):
+    """`forward` where trees may sleep: those asleep have neither accelerations nor constraint forces."""
+    begin_sleeping(m, d)
+    wake(m, d, 1)
+    grip(m, d)
+    list_everything(m, d)
+    free_forward(m, d)
+    list_awake(m, d)
+    status = constrained_forward(m, d)
+    list_everything(m, d)
+    keep_asleep_at_rest(m, d)
+    return status
+
+
 @only_with("constraint", "event", otherwise="0")
 @kernel
 def constrained_forward(m, d):
     """Constraint forces, and the accelerations qacc [nv] with them; returns a status."""
     status = constrain(m, d)
     if d.count[NBLOCK] > 0 or has(m, GIVEN):
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             d.qacc[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
         solve(m, d, d.qacc)
     return status

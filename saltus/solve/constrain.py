@@ -12,6 +12,7 @@ from saltus.contact.rows.friction import friction_rows
 from saltus.contact.rows.limits import limit_rows
 from saltus.contact.rows.tendons import tendon_equality_rows, tendon_friction_rows, tendon_limit_rows
 from saltus.contact.rows.user_compliance import GIVEN, given_forces
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.tree.factor import factor, solve
 from saltus.number.conditions import has
@@ -53,7 +54,7 @@ def user_contact_forces(m, d):
 @kernel
 def add_touch(m, d, force):
     """force [nv] ← force + qfrc_compliant."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         force[i] = force[i] + d.qfrc_compliant[i]
 
 
@@ -62,7 +63,7 @@ def solve_soft_rows(m, d):
     """Forces of all constraint rows under the soft law; returns a status."""
     find_rows(m, d)
     if d.count[NBLOCK] == 0:
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             d.qfrc_constraint[i] = 0.0 * d.time
         return OK
     joint_inertia(m, d)
@@ -70,7 +71,7 @@ def solve_soft_rows(m, d):
     if not m.opt_warmstart:
         cold_start(m, d)
     unconverged = solve_constraints(m, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_tau[i] = d.qfrc_tau[i] + d.qfrc_constraint[i]
     if unconverged:
         d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
@@ -82,10 +83,10 @@ def solve_soft_rows(m, d):
 def cold_start(m, d):
     """qacc_warmstart ← the unconstrained accelerations, in the lanes with active rows."""
     factor(m, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
     solve(m, d, d.qacc_smooth)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qacc_warmstart[i] = where(d.constrained > 0.5, d.qacc_smooth[i], d.qacc_warmstart[i])
 
 
@@ -114,8 +115,8 @@ def rows_without_contacts(m, d):
 
 @kernel
 def find_contacts(m, d):
-    """Contact detection at the present positions, unless `grip` has done it."""
-    if not has(m, "adhere", "adhesive"):
+    """Contact detection at the present positions, unless `grip` or `saltus.solve.sleep.waking` has done it."""
+    if not has(m, "adhere", "adhesive", "sleep"):
         detect_contacts(m, d)
 
 
@@ -135,6 +136,7 @@ def grip(m, d):
 
     Needs `position_stage`, and comes before the forces.
     """
-    detect_contacts(m, d)
+    if not has(m, "sleep"):
+        detect_contacts(m, d)
     adhesion_moments(m, d)
     pull_contacts(m, d)

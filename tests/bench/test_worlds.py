@@ -23,6 +23,8 @@ SMALL = {
     "humanoids": {"n": 2},
     "curtain": {"chains": 2, "links": 20},
     "wrecking_ball": {"links": 4, "width": 2, "height": 8},
+    "room": {"n": 5},
+    "sleeping_wall": {"width": 3, "height": 3},
 }
 
 
@@ -47,6 +49,15 @@ def test_a_scene_is_the_same_each_time_and_counts_its_bodies(world):
     assert data.ncon == 0 or data.contact.dist.min() > -1e-9
     mujoco.mj_step(m, data, round(scene.settle / m.opt.timestep))
     assert data.time == pytest.approx(scene.settle, abs=m.opt.timestep) and data.ncon > 0
+
+
+@pytest.mark.parametrize("world", ["room", "sleeping_wall"])
+def test_all_but_the_ball_sleep(world):
+    scene = scenes.WORLDS[world](**SMALL[world])
+    m, data = compiled(scene)
+    mujoco.mj_step(m, data, 200)
+    assert (data.tree_asleep[:-1] >= 0).all() and data.tree_asleep[-1] < 0
+    assert data.qvel[-6] == pytest.approx(-0.3, abs=0.01)
 
 
 def test_a_heap_of_any_seed_and_shapes_begins_without_contact():

@@ -6,8 +6,8 @@ CONTACT = """<mujoco model="ball"><worldbody>
   <geom name="ball" size="0.1"/></body>
 </worldbody><sensor><jointpos joint="fall"/></sensor></mujoco>"""
 
-# a law that is a function of the user's, and sleeping, are not simulated
-REFUSED = CONTACT.replace("<worldbody>", "<option><flag sleep='enable'/></option><worldbody>").replace(
+# a law that is a function of the user's, and a spring that yields, are not simulated
+REFUSED = CONTACT.replace('type="slide"', 'type="slide" stiffness="2" springyield="0.1"').replace(
     "<sensor>", "<actuator><general name='drive' joint='fall' gaintype='user'/></actuator><sensor>"
 )
 

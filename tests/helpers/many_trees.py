@@ -55,5 +55,6 @@ def dense(m, trees, pairs, near_adr, near_tree, near_place):
 
 
 def dense_hessian(m, d):
-    """The Hessian of a Data."""
-    return dense(m, d.tree_hessian, d.pair_hessian, d.near_adr, d.near_tree, d.near_place)
+    """The Hessian of a Data, whose blocks of trees are upper triangles."""
+    H = dense(m, d.tree_hessian, d.pair_hessian, d.near_adr, d.near_tree, d.near_place)
+    return np.triu(H) + np.triu(H, 1).T

@@ -16,7 +16,8 @@ def tree_matrix(seed):
     data, dense = mujoco.MjData(spec), np.zeros((spec.nv, spec.nv))
     mujoco.mj_forward(spec, data)
     mujoco.mj_fullM(spec, data, dense)
-    m = SimpleNamespace(**{name: getattr(spec, name) for name in FIELDS})
+    fields = {name: getattr(spec, name) for name in FIELDS}
+    m = SimpleNamespace(**fields, layout=SimpleNamespace(features=frozenset()))
     m.M_coupled = np.flatnonzero(m.M_rownnz > 1)
     m.ncoupled = len(m.M_coupled)
     d = SimpleNamespace(M=np.array(data.M), qLD=np.zeros(m.nC), qLDiagInv=np.zeros(m.nv), time=0.0)

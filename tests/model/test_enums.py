@@ -66,3 +66,7 @@ def test_kinds_of_pairs_hold_both_types():
     kinds = [pair_kind.py_func(*pair) for pair in pairs]
     assert [pair_types(kind) for kind in kinds] == pairs
     assert len(set(kinds)) == len(pairs)
+
+
+def test_trees_are_slow_for_as_many_steps_as_mujocos():
+    assert enums.MINAWAKE == mujoco.mjMINAWAKE

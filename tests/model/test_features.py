@@ -50,7 +50,11 @@ CASES = {
         "option",
         "density, viscosity",
     ),
-    "sleep": (document(body(""), option="<flag sleep='enable'/>"), "flag", "sleep"),
+    "sleep": (
+        document(BALL, option="<flag sleep='enable'/>").replace("<option>", "<option solver='PGS'>"),
+        "flag",
+        "sleep",
+    ),
     "flex": (
         document(
             "<flexcomp name='shell' type='grid' count='3 3 3' spacing='.1 .1 .1' radius='.01' dim='3' mass='1'"
@@ -145,8 +149,9 @@ def test_plurals_and_all_constraints_together():
 
 
 def test_the_message_lists_all_that_must_be_left_out():
-    xml = CASES["actuator"][0].replace("</mujoco>", "<option><flag sleep='enable'/></option></mujoco>")
-    with pytest.raises(saltus.ModelError, match=r"ignore=\['actuator', 'sleep'\]"):
+    bent = f"<body><joint stiffness='2' springyield='.1'/>{GEOM}</body>"
+    xml = CASES["actuator"][0].replace("</worldbody>", f"{bent}</worldbody>")
+    with pytest.raises(saltus.ModelError, match=r"ignore=\['actuator', 'plasticity'\]"):
         saltus.load(xml)
 
 

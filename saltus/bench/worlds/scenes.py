@@ -23,6 +23,8 @@ SHAPES = {  # of a heap, about 0.2 m across
 SPACING = 0.31  # m between the bodies of a heap at the start, which do not touch however they are turned
 BRICK = (0.2, 0.1, 0.075)  # m, half of a brick
 DOMINO = (0.01, 0.05, 0.1)  # m, half of a domino
+BALL = '<geom size="0.1"/>'
+ROLLING = {"ball": (-0.3, 0.0, 0.0, 0.0, -3.0, 0.0)}
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,31 @@ def wrecking_ball(links: int = 10, width: int = 4, height: int = 10) -> Scene:
     return Scene("wrecking ball", _world("wrecking ball", [chain, *bricks]), links + 1 + len(bricks), 1.0)
 
 
+def room(n: int = 1000) -> Scene:
+    """n spheres, boxes and capsules that sleep on the floor, and a ball that rolls away from them."""
+    across = math.ceil(math.sqrt(n))
+    shapes = "sphere", "box", "capsule"
+    lying = {"sphere": 0.1, "box": 0.06, "capsule": 0.14}  # m, height of the centre
+    asleep = [
+        _free(
+            f"body{k}",
+            (1.0 + 0.5 * (k // across), 0.5 * (k % across - across // 2), lying[shapes[k % 3]]),
+            f'<geom type="{shapes[k % 3]}" size="{SHAPES[shapes[k % 3]]}"/>',
+            asleep=True,
+        )
+        for k in range(n)
+    ]
+    text = _world(f"room of {n} asleep", [*asleep, _free("ball", (-1.0, 0.0, 0.1), BALL)], asleep=True)
+    return Scene("room", text, n + 1, 0.1, ROLLING)
+
+
+def sleeping_wall(width: int = 25, height: int = 20) -> Scene:
+    """A wall of bricks that sleeps, and a ball that rolls away from it."""
+    bricks = _courses(width, height, 0.0, asleep=True)
+    text = _world("sleeping wall", [*bricks, _free("ball", (-1.0, 0.0, 0.1), BALL)], asleep=True)
+    return Scene("sleeping wall", text, len(bricks) + 1, 0.1, ROLLING)
+
+
 #: The worlds by name; the first grows with the number of bodies.
 WORLDS: Mapping[str, Callable[..., Scene]] = MappingProxyType(
     {
@@ -140,6 +167,8 @@ WORLDS: Mapping[str, Callable[..., Scene]] = MappingProxyType(
         "humanoids": humanoids,
         "curtain": curtain,
         "wrecking_ball": wrecking_ball,
+        "room": room,
+        "sleeping_wall": sleeping_wall,
     }
 )
 
@@ -156,16 +185,25 @@ def start(scene: Scene, m: Any) -> Any:
     return data
 
 
-def _world(name: str, parts: Iterable[str], *, floor: bool = True) -> str:
+def _world(name: str, parts: Iterable[str], *, floor: bool = True, asleep: bool = False) -> str:
     ground = '<geom type="plane" size="50 50 0.1"/>' if floor else ""
-    return f'<mujoco model="{name}"><option timestep="0.002"/><worldbody>{ground}{"".join(parts)}</worldbody></mujoco>'
+    option = '<option timestep="0.002"><flag sleep="enable"/></option>' if asleep else '<option timestep="0.002"/>'
+    return f'<mujoco model="{name}">{option}<worldbody>{ground}{"".join(parts)}</worldbody></mujoco>'
 
 
-def _free(name: str, pos: Iterable[float], inside: str, quat: Iterable[float] = (1.0, 0.0, 0.0, 0.0)) -> str:
-    return f'<body name="{name}" pos="{_text(pos)}" quat="{_text(quat)}"><freejoint/>{inside}</body>'
+def _free(
+    name: str,
+    pos: Iterable[float],
+    inside: str,
+    quat: Iterable[float] = (1.0, 0.0, 0.0, 0.0),
+    *,
+    asleep: bool = False,
+) -> str:
+    about = f'name="{name}" pos="{_text(pos)}" quat="{_text(quat)}"' + (' sleep="init"' if asleep else "")
+    return f"<body {about}><freejoint/>{inside}</body>"
 
 
-def _courses(width: int, height: int, x: float) -> list[str]:
+def _courses(width: int, height: int, x: float, *, asleep: bool = False) -> list[str]:
     """Bricks across the x axis."""
     geom = f'<geom type="box" size="{BRICK[1]} {BRICK[0] - 0.002} {BRICK[2]}" density="1500"/>'
     bricks = []
@@ -173,7 +211,7 @@ def _courses(width: int, height: int, x: float) -> list[str]:
         shift = BRICK[0] * (course % 2)
         for k in range(width):
             at = (x, 2 * BRICK[0] * (k - 0.5 * width) + shift, BRICK[2] * (2 * course + 1))
-            bricks.append(_free(f"brick{course}_{k}", at, geom))
+            bricks.append(_free(f"brick{course}_{k}", at, geom, asleep=asleep))
     return bricks
 
 

@@ -1,5 +1,6 @@
 """Bounds of geoms along the world's axes, by which the broad phase tells which are near each other."""
 
+from saltus.dynamics.awake.walks import awake_grid
 from saltus.number.functions import absolute, minimum
 from saltus.number.kernels import kernel
 
@@ -10,14 +11,19 @@ def bound_geoms(m, d):
 
     It is that of the geom's own box, turned, and at most that of its bounding sphere. Reads geom_xmat.
     """
-    for k in range(m.ngrid):
-        g = m.grid_geom[k]
-        box, mat, radius = m.broad_box[g], d.geom_xmat[g], m.geom_rbound[g]
-        d.broad_extent[g] = (
-            half_extent(box, mat[0], mat[1], mat[2], radius),
-            half_extent(box, mat[3], mat[4], mat[5], radius),
-            half_extent(box, mat[6], mat[7], mat[8], radius),
-        )
+    for k in awake_grid(m, d):
+        bound_geom(m, d, m.grid_geom[k])
+
+
+@kernel(inline=True)
+def bound_geom(m, d, g):
+    """broad_extent of geom g."""
+    box, mat, radius = m.broad_box[g], d.geom_xmat[g], m.geom_rbound[g]
+    d.broad_extent[g] = (
+        half_extent(box, mat[0], mat[1], mat[2], radius),
+        half_extent(box, mat[3], mat[4], mat[5], radius),
+        half_extent(box, mat[6], mat[7], mat[8], radius),
+    )
 
 
 @kernel(inline=True)

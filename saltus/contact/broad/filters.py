@@ -1,12 +1,15 @@
 """Which geoms may touch: MuJoCo's filters (its documentation, Computation: Collision detection, Selection)."""
 
+from saltus.dynamics.awake.lists import is_awake
 from saltus.model.enums import HFIELD
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
 
 @kernel
-def may_touch(m, g1, g2):
-    """Whether geoms g1 < g2 may touch by their types, masks and bodies."""
+def may_touch(m, d, g1, g2):
+    """Whether geoms g1 < g2 may touch by their types, masks and bodies, and any of the two is awake."""
+    if not may_wake(m, d, g1, g2):
+        return False
     if m.geom_type[g1] <= HFIELD and m.geom_type[g2] <= HFIELD:
         return False
     one, other = m.broad_contype[g1] & m.broad_conaffinity[g2], m.broad_contype[g2] & m.broad_conaffinity[g1]
@@ -17,6 +20,13 @@ def may_touch(m, g1, g2):
     if weld1 == weld2 or m.broad_parent[weld1] == weld2 or m.broad_parent[weld2] == weld1:
         return False
     return not excluded(m, b1, b2)
+
+
+@only_with("sleep", otherwise="True")
+@kernel(inline=True)
+def may_wake(m, d, g1, g2):
+    """Whether any of two geoms is awake."""
+    return is_awake(d, m.body_treeid[m.geom_bodyid[g1]]) or is_awake(d, m.body_treeid[m.geom_bodyid[g2]])
 
 
 @kernel(inline=True)

@@ -5,12 +5,14 @@ They have the order of the list, so that contacts, rows and forces are those of 
 
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.bounds import bound_geoms
-from saltus.contact.broad.filters import may_touch
+from saltus.contact.broad.filters import may_touch, may_wake
 from saltus.contact.broad.grid import append_pair, pairs_of_grid
 from saltus.contact.broad.pair_key import geoms_of_key, pair_key, sort_keys
+from saltus.contact.broad.still_grid import is_still, pairs_with_still
 from saltus.contact.counts import NFOUND
-from saltus.model.enums import pair_kind
-from saltus.number.kernels import kernel
+from saltus.dynamics.awake.walks import awake_grid
+from saltus.model.enums import MOVED, pair_kind
+from saltus.number.kernels import kernel, only_with
 
 
 @kernel
@@ -24,6 +26,7 @@ def find_pairs(m, d):
     bound_geoms(m, d)
     pairs_of_planes(m, d)
     pairs_of_grid(m, d)
+    pairs_with_still(m, d)
     named_pairs(m, d)
     sort_keys(m, d)
     describe_pairs(m, d)
@@ -34,11 +37,27 @@ def pairs_of_planes(m, d):
     """Append the pairs of planes with what is near them."""
     for k in range(m.nbroadplane):
         plane = m.broad_plane[k]
+        for i in awake_grid(m, d):
+            pair_with_plane(m, d, plane, m.grid_geom[i])
+        pairs_of_moved_plane(m, d, plane)
+
+
+@kernel(inline=True)
+def pair_with_plane(m, d, plane, g):
+    """Append the pair of a plane and geom g if they may touch and are near each other."""
+    g1, g2 = min(plane, g), max(plane, g)
+    if near(m, d, plane, g, m.broad_reach[plane] + m.broad_reach[g]) and may_touch(m, d, g1, g2):
+        append_pair(m, d, pair_key(m, g1, g2))
+
+
+@only_with("sleep")
+@kernel
+def pairs_of_moved_plane(m, d, plane):
+    """Append the pairs of a plane that is moved from outside with what sleeps."""
+    if m.body_treeid[m.geom_bodyid[plane]] == MOVED:
         for i in range(m.ngrid):
-            g = m.grid_geom[i]
-            g1, g2 = min(plane, g), max(plane, g)
-            if near(m, d, plane, g, m.broad_reach[plane] + m.broad_reach[g]) and may_touch(m, g1, g2):
-                append_pair(m, d, pair_key(m, g1, g2))
+            if is_still(m, d, i):
+                pair_with_plane(m, d, plane, m.grid_geom[i])
 
 
 @kernel
@@ -46,7 +65,7 @@ def named_pairs(m, d):
     """Append the pairs that the file names and that are near each other, whatever the filters say."""
     for k in range(m.nnamed):
         first, second = by_type(m, geoms_of_key(m, m.named_key[k]))
-        if near(m, d, first, second, m.law_reach[m.named_law[k]]):
+        if may_wake(m, d, first, second) and near(m, d, first, second, m.law_reach[m.named_law[k]]):
             append_pair(m, d, m.named_key[k])
 
 

@@ -15,10 +15,14 @@ from saltus.contact.broad.filters import may_touch
 from saltus.contact.broad.pair_key import pair_key
 from saltus.contact.counts import NFOUND, NLOST
 from saltus.contact.lane_turns import first_to_see, lane_of
+from saltus.dynamics.awake.counts import CLEARED
+from saltus.dynamics.awake.walks import awake_grid
 from saltus.number.components import lane_count
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
+REACH = 0.51  # of a cell's width: how far a geom reaches on its level, half of the width and some rounding
 FARTHEST = 1e9  # number of a cell; those beyond count as this one
 
 
@@ -30,17 +34,17 @@ def pairs_of_grid(m, d):
     """
     for i in range(lane_count(d.time)):
         fill_grid(m, d, i)
-        for k in range(m.ngrid):
+        for k in awake_grid(m, d):
             for level in range(m.grid_level[k], m.ngridlevel):
                 compare_around(m, d, i, k, level)
+        empty_grid(m, d)
 
 
 @kernel
 def fill_grid(m, d, i):
     """Put every geom into its cell in lane i: the buckets of the cells are linked lists."""
-    for b in range(m.ngridbucket):
-        d.grid_first[b] = -1
-    for k in range(m.ngrid):
+    clear_grid(m, d)
+    for k in awake_grid(m, d):
         level = m.grid_level[k]
         x, y, z = cell_of(m, d, i, k, level)
         d.grid_cell[k] = (x, y, z)
@@ -49,11 +53,51 @@ def fill_grid(m, d, i):
         d.grid_first[b] = k
 
 
+@kernel
+def clear_grid(m, d):
+    """Empty all buckets, unless `empty_grid` has left them so."""
+    if has(m, "sleep") and d.awake_count[CLEARED]:
+        return
+    for b in range(m.ngridbucket):
+        d.grid_first[b] = -1
+    if has(m, "sleep"):
+        d.awake_count[CLEARED] = 1
+
+
+@only_with("sleep")
+@kernel
+def empty_grid(m, d):
+    """Empty the buckets that are in use, where few of many geoms are awake."""
+    for k in awake_grid(m, d):
+        c = d.grid_cell[k]
+        d.grid_first[bucket_of(m, c[0], c[1], c[2], m.grid_level[k])] = -1
+
+
 @kernel(inline=True)
 def cell_of(m, d, i, k, level):
     """The cell of geom k of the grid on a level, in lane i."""
     p, width = d.geom_xpos[m.grid_geom[k]], m.grid_width[level]
     return cell_along(lane_of(p[0], i), width), cell_along(lane_of(p[1], i), width), cell_along(lane_of(p[2], i), width)
+
+
+@kernel(inline=True)
+def cells_in_reach(m, d, i, k, level):
+    """First and last cell along each axis that may hold, on a level, origins of geoms whose bounds meet geom k's."""
+    g = m.grid_geom[k]
+    p, half, width = d.geom_xpos[g], d.broad_extent[g], m.grid_width[level]
+    others = m.broad_reach[g] + REACH * width
+    return (
+        cells_along(lane_of(p[0], i), lane_of(half[0], i) + others, width),
+        cells_along(lane_of(p[1], i), lane_of(half[1], i) + others, width),
+        cells_along(lane_of(p[2], i), lane_of(half[2], i) + others, width),
+    )
+
+
+@kernel(inline=True)
+def cells_along(x, reach, width):
+    """The first and last cell along an axis within reach of x: at most those before and after x's own."""
+    own = cell_along(x, width)
+    return max(cell_along(x - reach, width), own - 1), min(cell_along(x + reach, width), own + 1)
 
 
 @kernel(inline=True)
@@ -71,15 +115,16 @@ def bucket_of(m, x, y, z, level):
 
 @kernel
 def compare_around(m, d, i, k, level):
-    """Compare geom k of the grid with those in the 27 cells around it on a level.
+    """Compare geom k of the grid with those in the cells around it on a level that may hold what its bounds meet.
 
     On its own level those are its own cell, with the geoms before it, and half of the others: each pair comes once.
     """
     own = level == m.grid_level[k]
     x, y, z = cell_of(m, d, i, k, level)
-    for u in range(x if own else x - 1, x + 2):
-        for v in range(y if own and u == x else y - 1, y + 2):
-            for w in range(z if own and u == x and v == y else z - 1, z + 2):
+    (x0, x1), (y0, y1), (z0, z1) = cells_in_reach(m, d, i, k, level)
+    for u in range(max(x, x0) if own else x0, x1 + 1):
+        for v in range(max(y, y0) if own and u == x else y0, y1 + 1):
+            for w in range(max(z, z0) if own and u == x and v == y else z0, z1 + 1):
                 other = d.grid_first[bucket_of(m, u, v, w, level)]
                 before = k if own and u == x and v == y and w == z else m.ngrid
                 while other >= 0:
@@ -95,7 +140,7 @@ def compare(m, d, i, k, other):
     one, two = m.grid_geom[k], m.grid_geom[other]
     g1, g2 = min(one, two), max(one, two)
     meet = bounds_meet(m, d, g1, g2)
-    if any_lane(meet) and may_touch(m, g1, g2) and first_to_see(d, meet, i):
+    if any_lane(meet) and may_touch(m, d, g1, g2) and first_to_see(d, meet, i):
         append_pair(m, d, pair_key(m, g1, g2))
 
 

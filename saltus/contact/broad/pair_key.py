@@ -5,6 +5,7 @@ from saltus.model.layout import DIGIT_BITS
 from saltus.number.kernels import kernel
 
 DIGITS = 1 << DIGIT_BITS
+FEW = 100  # keys, which insertion sorts in less time than the digits' counters take
 
 
 @kernel(inline=True)
@@ -26,9 +27,23 @@ def geoms_of_key(m, key):
 
 @kernel
 def sort_keys(m, d):
-    """Sort found_key [count[NFOUND]], the least digit first, each digit by counting."""
+    """Sort found_key [count[NFOUND]]: a few by insertion; many by the least digit first, each digit by counting."""
+    if d.count[NFOUND] <= FEW:
+        insert_keys(d)
+        return
     for k in range(m.broad_digits):
         sort_by_digit(d, DIGIT_BITS * k)
+
+
+@kernel
+def insert_keys(d):
+    """Sort found_key by insertion."""
+    for k in range(1, d.count[NFOUND]):
+        key, place = d.found_key[k], k
+        while place > 0 and d.found_key[place - 1] > key:
+            d.found_key[place] = d.found_key[place - 1]
+            place -= 1
+        d.found_key[place] = key
 
 
 @kernel

@@ -7,6 +7,7 @@ equally (MuJoCo documentation, XML reference, "adhesion").
 from saltus.contact.counts import NCON
 from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
 from saltus.dynamics.actuator.transmission import add_moment_arm
+from saltus.dynamics.awake.walks import awake_outputs
 from saltus.model.actuator_enums import BODY
 from saltus.number.functions import maximum, where
 from saltus.number.kernels import kernel, only_with
@@ -19,7 +20,7 @@ def adhesion_moments(m, d):
     """moment [nmoment] of outputs on bodies: minus the mean of the contacts' normal Jacobians. Reads the contacts."""
     zero = 0.0 * d.time
     none = (zero, zero, zero)
-    for o in range(m.nout):
+    for o in awake_outputs(m, d):
         if m.out_kind[o] == BODY:
             first, last = m.moment_adr[o], m.moment_adr[o] + m.moment_num[o]
             for k in range(first, last):

@@ -15,6 +15,7 @@ from saltus.contact.pairs import contact_pairs, pair_law
 from saltus.contact.rows.blocks import PYRAMID
 from saltus.contact.rows.flex_contacts import contact_sides
 from saltus.contact.rows.found_contacts import bodies_of
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.number.conditions import has
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
@@ -41,7 +42,7 @@ def within_reach(m, d, k):
 @kernel
 def pull_contacts(m, d):
     """qfrc_adhesion [nv] (N, N m) ← the attraction of all contacts that stick; reads the contacts and cdof."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_adhesion[i] = 0.0 * d.time
     if m.opt_adhesion:
         for k in range(d.count[NCON]):

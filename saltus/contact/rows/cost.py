@@ -14,6 +14,7 @@ and the curvature W = ∂²s/∂u² follow from the cost s of each kind of block
 
 from saltus.contact.counts import NBLOCK, NEQUALITY, NROW
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION, PYRAMID, add_transpose_rows, times_rows
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.number.functions import absolute, clip, sqrt, where
 from saltus.number.kernels import kernel
 
@@ -31,7 +32,7 @@ def row_residuals(m, d, a):
 @kernel
 def constraint_forces(m, d):
     """row_force and qfrc_constraint [nv] (N, N m), from row_residual."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_constraint[i] = 0.0 * d.time
     row_forces(m, d)
     add_transpose_rows(m, d, d.row_force, d.qfrc_constraint)

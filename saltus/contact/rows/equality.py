@@ -2,6 +2,7 @@
 
 from saltus.contact.rows.blocks import EQUALITY, add_block, times_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.dynamics.awake.walks import awake_equalities
 from saltus.model.enums import CONNECT, JOINT, WELD
 from saltus.number.functions import sqrt
 from saltus.number.kernels import kernel
@@ -18,7 +19,7 @@ def equality_rows(m, d):
 
     Reads poses, cvel and cacc [nbody, 6] of all bodies (`compute_all` in `saltus.dynamics.smooth`).
     """
-    for k in range(m.neq):
+    for k in awake_equalities(m, d):
         kind = m.eq_type[k]
         if kind == JOINT:
             joint_equality(m, d, k)

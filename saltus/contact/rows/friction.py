@@ -2,13 +2,14 @@
 
 from saltus.contact.rows.blocks import FRICTION, add_block
 from saltus.contact.rows.soft_law import impedance, regularisation
+from saltus.dynamics.awake.walks import awake_dof_frictions
 from saltus.number.kernels import kernel
 
 
 @kernel
 def friction_rows(m, d):
     """Rows of dry friction: reference acceleration -B v, with a force of at most friction_loss (N, N m)."""
-    for k in range(m.ndoffriction):
+    for k in awake_dof_frictions(m, d):
         law = m.friction_law[k]
         chain = m.friction_chain[k]
         zero = 0.0 * d.time

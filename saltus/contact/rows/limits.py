@@ -2,6 +2,7 @@
 
 from saltus.contact.rows.blocks import UNILATERAL, add_block
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.dynamics.awake.walks import awake_joint_limits
 from saltus.model.enums import BALL
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
@@ -15,7 +16,7 @@ TINY = 1e-30
 @kernel
 def limit_rows(m, d):
     """Rows of all joint limits: the gap, distance to the end of the range less margin, must stay non-negative."""
-    for k in range(m.njntlimit):
+    for k in awake_joint_limits(m, d):
         j = m.limit_obj[k]
         i = m.jnt_dofadr[j]
         if m.jnt_type[j] == BALL:

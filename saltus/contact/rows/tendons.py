@@ -4,6 +4,7 @@ from saltus.contact.rows.blocks import FRICTION, add_block
 from saltus.contact.rows.equality import equality_block, equality_law
 from saltus.contact.rows.limits import unilateral
 from saltus.contact.rows.soft_law import impedance, regularisation
+from saltus.dynamics.awake.walks import awake_equalities, awake_tendon_frictions, awake_tendon_limits
 from saltus.model.enums import TENDON
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel, only_with
@@ -13,7 +14,7 @@ from saltus.number.kernels import kernel, only_with
 @kernel
 def tendon_limit_rows(m, d):
     """Rows of tendon limits: one for each end of a range that a tendon comes close to."""
-    for k in range(m.njntlimit, m.nlimit):
+    for k in awake_tendon_limits(m, d):
         t = m.limit_obj[k]
         low = d.ten_length[t] - m.limit_range[k, 0]
         high = m.limit_range[k, 1] - d.ten_length[t]
@@ -28,7 +29,7 @@ def tendon_limit_rows(m, d):
 @kernel
 def tendon_friction_rows(m, d):
     """Rows of dry friction in tendons."""
-    for k in range(m.ndoffriction, m.nfriction):
+    for k in awake_tendon_frictions(m, d):
         t = m.friction_obj[k]
         law = m.friction_law[k]
         zero = 0.0 * d.time
@@ -63,7 +64,7 @@ def tendon_jacobian(m, d, b, t, factor):
 @kernel
 def tendon_equality_rows(m, d):
     """Rows of equality constraints of tendons."""
-    for k in range(m.neq):
+    for k in awake_equalities(m, d):
         if m.eq_type[k] == TENDON:
             tendon_equality(m, d, k)
 

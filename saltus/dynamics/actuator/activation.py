@@ -7,6 +7,7 @@ from saltus.dynamics.actuator.dc_motor import motor_rates, next_motor_state
 from saltus.dynamics.actuator.hill_muscle import advance_fibre, hill_rates, limit_fibre
 from saltus.dynamics.actuator.muscle import activation_rate
 from saltus.dynamics.actuator.servo import anchor_orientation, nearest, servo_rates
+from saltus.dynamics.awake.walks import awake_actuators
 from saltus.model.actuator_enums import (
     DYN_DCMOTOR,
     DYN_FILTER,
@@ -28,7 +29,7 @@ def activation_rates(m, d):
 
     Reads act [nact], input [nu], actuator_length and actuator_velocity [nout].
     """
-    for k in range(m.nactuator):
+    for k in awake_actuators(m, d):
         a = m.actuator_actadr[k]
         if a >= 0:
             kind = m.actuator_dyntype[k]
@@ -87,7 +88,7 @@ def advance_activations(m, d, h):
     """act ← act after h seconds, from the rates act_dot at the step's start; controller states by Euler's method."""
     for k in range(m.nact - m.ncontrol_state, m.nact):
         d.act[k] = d.act[k] + h * d.act_dot[k]
-    for k in range(m.nactuator):
+    for k in awake_actuators(m, d):
         a = m.actuator_actadr[k]
         if a >= 0 and m.has_actuation:
             advance_fibre(m, d, k, h)
@@ -100,7 +101,7 @@ def advance_activations(m, d, h):
 @kernel
 def settle_activations(m, d):
     """Clip the states to their limits at the end of a step of a multi-stage method."""
-    for k in range(m.nactuator):
+    for k in awake_actuators(m, d):
         a = m.actuator_actadr[k]
         if a >= 0 and m.has_actuation:
             if m.actuator_dyntype[k] != DYN_DCMOTOR:

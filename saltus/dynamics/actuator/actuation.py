@@ -10,6 +10,14 @@ from saltus.dynamics.actuator.hill_muscle import hill_force
 from saltus.dynamics.actuator.muscle import muscle_bias, muscle_gain
 from saltus.dynamics.actuator.servo import limit_orientation_torque, nearest, orientation_forces, servo_force
 from saltus.dynamics.actuator.transmission import add_joint_forces, output
+from saltus.dynamics.awake.walks import (
+    awake_actuators,
+    awake_controls,
+    awake_dofs,
+    awake_joints,
+    awake_outputs,
+    awake_tendons,
+)
 from saltus.dynamics.control import control
 from saltus.dynamics.history import delayed_controls
 from saltus.model.actuator_enums import (
@@ -34,9 +42,9 @@ def motors(m, d):
 
     force = (g₀ + g₁ l + g₂ v) u + b₀ + b₁ l + b₂ v, clipped; the generalised force is gear times it.
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_actuator[i] = 0.0 * d.time
-    for k in range(m.nactuator):
+    for k in awake_actuators(m, d):
         # length and velocity: gear times those of the joint
         j = m.out_obj1[k]
         i = m.jnt_dofadr[j]
@@ -75,17 +83,17 @@ def actuation(m, d):
     if not has(m, "actuation"):
         motors(m, d)
         return
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_actuator[i] = 0.0 * d.time
     # lengths and velocities, controls
-    for o in range(m.nout):
+    for o in awake_outputs(m, d):
         output(m, d, o)
     control(m, d)
     if m.has_actuation:
         # inputs, rates of states, and forces before limits
         inputs(m, d)
         activation_rates(m, d)
-        for k in range(m.nactuator):
+        for k in awake_actuators(m, d):
             if m.actuator_enabled[k]:
                 actuator_force(m, d, k)
             else:
@@ -93,7 +101,7 @@ def actuation(m, d):
                     d.actuator_force[o] = 0.0 * d.time
         # force limits, and moment arms times force
         limit_tendon_forces(m, d)
-        for k in range(m.nactuator):
+        for k in awake_actuators(m, d):
             limit_force(m, d, k)
             for o in range(m.actuator_outadr[k], m.actuator_outadr[k] + m.actuator_outnum[k]):
                 add_joint_forces(m, d, o, d.actuator_force[o], d.qfrc_actuator)
@@ -103,10 +111,10 @@ def actuation(m, d):
 @kernel
 def inputs(m, d):
     """input [nu]: controls, with the delays of actuators, clipped to their ranges."""
-    for c in range(m.nu):
+    for c in awake_controls(m, d):
         d.input[c] = d.ctrl[c]
     delayed_controls(m, d)
-    for c in range(m.nu):
+    for c in awake_controls(m, d):
         if m.actuator_ctrllimited[c]:
             d.input[c] = clip(d.input[c], m.actuator_ctrlrange[c, 0], m.actuator_ctrlrange[c, 1])
 
@@ -188,16 +196,16 @@ def setpoint_turn(m, d, k):
 @kernel
 def limit_tendon_forces(m, d):
     """Scale the forces of all actuators on a tendon so that their sum stays in the tendon's range."""
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         if m.tendon_actfrclimited[t]:
             total = 0.0 * d.time
-            for o in range(m.nout):
+            for o in awake_outputs(m, d):
                 if m.out_kind[o] == TENDON and m.out_obj1[o] == t:
                     total = total + d.actuator_force[o]
             limited = clip(total, m.tendon_actfrcrange[t, 0], m.tendon_actfrcrange[t, 1])
             none = total == 0.0
             share = where(none, 0.0 * total + 1.0, limited / where(none, total + 1.0, total))
-            for o in range(m.nout):
+            for o in awake_outputs(m, d):
                 if m.out_kind[o] == TENDON and m.out_obj1[o] == t:
                     d.actuator_force[o] = share * d.actuator_force[o]
 
@@ -220,10 +228,10 @@ def limit_force(m, d, k):
 def joint_actuation(m, d):
     """Add gravity compensation by actuators to qfrc_actuator [nv] (N, N m), and clip it to the joints' ranges."""
     if m.has_gravcomp:
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             if m.jnt_actgravcomp[m.dof_jntid[i]]:
                 d.qfrc_actuator[i] = d.qfrc_actuator[i] + d.qfrc_gravcomp[i]
-    for j in range(m.njnt):
+    for j in awake_joints(m, d):
         if m.jnt_actfrclimited[j]:
             i = m.jnt_dofadr[j]
             d.qfrc_actuator[i] = clip(d.qfrc_actuator[i], m.jnt_actfrcrange[j, 0], m.jnt_actfrcrange[j, 1])

@@ -5,6 +5,7 @@ The same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmi
 """
 
 from saltus.dynamics.applied import add_power
+from saltus.dynamics.awake.walks import awake_outputs
 from saltus.dynamics.tree.kinematics import site_position
 from saltus.model.actuator_enums import (
     BALL_IN_PARENT,
@@ -44,7 +45,7 @@ def transmissions(m, d):
 
     Writes actuator_length [nout] (m or rad, times gear) and moment [nmoment], along moment_dof.
     """
-    for o in range(m.nout):
+    for o in awake_outputs(m, d):
         kind = m.out_kind[o]
         if kind == BODY:
             # adhesion: the moment arms follow from the contacts, after collision detection

@@ -6,6 +6,7 @@ resistance, direction-dependent drag, Kutta and Magnus lift, and the part of add
 accelerations. Neither keeps a state of the fluid.
 """
 
+from saltus.dynamics.awake.walks import all_awake_bodies, all_awake_bodies_back, awake_fluid_shapes
 from saltus.model.enums import FLUID_BOX
 from saltus.number.functions import absolute, sqrt, where
 from saltus.number.kernels import kernel, only_with
@@ -32,10 +33,10 @@ def fluid_forces(m, d):
     and adds it to qfrc_passive. Overwrites body_scratch [nbody, 6].
     """
     zero = 0.0 * d.time
-    for b in range(1, m.nbody):
+    for b in all_awake_bodies(m, d):
         d.body_scratch[b] = (zero, zero, zero, zero, zero, zero)
     # force on each shape, summed over those of a body
-    for f in range(m.nfluid):
+    for f in awake_fluid_shapes(m, d):
         b = m.fluid_body[f]
         r = offset(m, d, f)
         turning, moving = relative_motion(m, d, f, r)
@@ -45,7 +46,7 @@ def fluid_forces(m, d):
             torque, force = ellipsoid_force(m, f, turning, moving)
         d.body_scratch[b] = add6(d.body_scratch[b], tree_force(m, d, f, r, torque, force))
     # tips to base: project on the joint axes, pass on to the parent
-    for b in range(m.nbody - 1, 0, -1):
+    for b in all_awake_bodies_back(m, d):
         force = d.body_scratch[b]
         first = m.body_dofadr[b]
         for i in range(first, first + m.body_dofnum[b]):

@@ -10,6 +10,7 @@ given direction u, f = |v|² g(u), so that
 which stays accurate at any size and speed.
 """
 
+from saltus.dynamics.awake.walks import all_awake_bodies, all_awake_bodies_back, awake_dofs, awake_fluid_shapes
 from saltus.dynamics.fluid.force import local_motion, offset, relative_motion, stream, tree_force
 from saltus.dynamics.tree.bias_derivative import matrix_times, store_column, transpose_times, unit
 from saltus.model.enums import FLUID_BOX
@@ -30,7 +31,7 @@ def fluid_derivative(m, d, symmetric):
     reads. Overwrites velocity_force [nbody, 36].
     """
     shape_derivatives(m, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         s = d.cdof[i]
         b = m.dof_bodyid[i]
         turned = transpose_times(d, b, s)
@@ -52,10 +53,10 @@ def fluid_derivative(m, d, symmetric):
 @kernel
 def shape_derivatives(m, d):
     """Subtree sums of D of each body, about its tree's centre of mass, in velocity_force [nbody, 36]."""
-    for b in range(1, m.nbody):
+    for b in all_awake_bodies(m, d):
         for k in range(36):
             d.velocity_force[b, k] = 0.0 * d.time
-    for f in range(m.nfluid):
+    for f in awake_fluid_shapes(m, d):
         b = m.fluid_body[f]
         # D of the shape by columns: change of its force for each unit motion
         r = offset(m, d, f)
@@ -68,7 +69,7 @@ def shape_derivatives(m, d):
                 torque, force = ellipsoid_change(m, f, turning, moving, turn, move)
             add_column(d, b, k, tree_force(m, d, f, r, torque, force))
     # sum over subtrees
-    for b in range(m.nbody - 1, 0, -1):
+    for b in all_awake_bodies_back(m, d):
         parent = m.body_parentid[b]
         if parent > 0:
             for k in range(36):

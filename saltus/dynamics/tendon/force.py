@@ -4,6 +4,7 @@ A tendon's force acts on the joints through the gradient of its length (MuJoCo d
 stiffness, damping, springlength).
 """
 
+from saltus.dynamics.awake.walks import awake_tendons
 from saltus.number.functions import absolute, where
 from saltus.number.kernels import kernel, only_with
 
@@ -15,7 +16,7 @@ def add_tendon_forces(m, d):
 
     Reads ten_length, ten_velocity [ntendon], ten_J [ntenJ].
     """
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         pull, drag = spring_and_damper(m, d, t)
         for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
             i = m.tendon_dof[k]
@@ -61,7 +62,7 @@ def damping_slope(m, d, t):
 def tendon_spring_energy(m, d):
     """Energy (J) of tendon springs: the integral of x (k + p1 x + p2 x²) to the present stretch."""
     energy = 0.0 * d.time
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         x = stretch(m, d, t)
         poly = m.tendon_stiffnesspoly[t]
         energy = energy + x * x * (0.5 * m.tendon_stiffness[t] + x * (poly[0] / 3.0 + x * poly[1] / 4.0))

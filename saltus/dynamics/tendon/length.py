@@ -6,6 +6,7 @@ same as in MuJoCo 4.0 (documentation, Computation, "Actuation model: Transmissio
 """
 
 from saltus.dynamics.applied import add_power
+from saltus.dynamics.awake.walks import awake_tendons
 from saltus.dynamics.tendon.wrap import sphere_frame, wrap
 from saltus.dynamics.tree.kinematics import geom_position, site_position
 from saltus.model.enums import WRAP_JOINT, WRAP_SITE, WRAP_SPHERE
@@ -25,10 +26,10 @@ def tendons(m, d):
     Writes ten_length [ntendon] (m, rad) and ten_J [ntenJ], along tendon_dof.
     """
     zero = 0.0 * d.time
-    for k in range(m.ntenJ):
-        d.ten_J[k] = zero
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         length = zero
+        for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
+            d.ten_J[k] = zero
         for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
             kind = m.path_type[e]
             if kind == WRAP_JOINT:
@@ -45,7 +46,7 @@ def tendons(m, d):
 @kernel
 def tendon_velocities(m, d):
     """ten_velocity [ntendon] (m/s, rad/s) = J qvel."""
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         velocity = 0.0 * d.time
         for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
             velocity = velocity + d.ten_J[k] * d.qvel[m.tendon_dof[k]]

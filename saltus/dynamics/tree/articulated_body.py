@@ -6,6 +6,7 @@ of freedom are eliminated one at a time, tips to base, so that joints of several
 their own.
 """
 
+from saltus.dynamics.awake.walks import awake_bodies, awake_bodies_and_world, awake_bodies_back
 from saltus.dynamics.tree.particles import particle_factor, particle_solve
 from saltus.number.kernels import kernel
 from saltus.spatial.articulated import (
@@ -26,13 +27,13 @@ def articulated_factor(m, d, h, slope):
     1/(sᵀ I s + armature + h slope), with I the articulated-body inertia at the joint.
     """
     nothing = symmetric_zero(d.time)
-    for k in range(1, m.ntree_body):
+    for k in awake_bodies(m, d):
         b = m.tree_body[k]
         if m.body_branches[b]:
             d.artic_inertia[b] = nothing
     inertia = nothing
     chained = 0
-    for k in range(m.ntree_body - 1, 0, -1):
+    for k in awake_bodies_back(m, d):
         b = m.tree_body[k]
         # articulated-body inertia: the body's own and those of its children
         if not chained:
@@ -69,14 +70,14 @@ def articulated_solve(m, p, d, force, moving, x):
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
-    for k in range(m.ntree_body):
+    for k in awake_bodies_and_world(m, d):
         b = m.tree_body[k]
         if m.body_branches[b]:
             d.body_scratch[b] = nothing
     # tips to base: articulated bias force f, and residual (force - sᵀ f) / D of each joint
     f = nothing
     chained = 0
-    for k in range(m.ntree_body - 1, 0, -1):
+    for k in awake_bodies_back(m, d):
         b = m.tree_body[k]
         if not chained:
             f = nothing
@@ -96,7 +97,7 @@ def articulated_solve(m, p, d, force, moving, x):
     # base to tips: x = residual - Uᵀ a / D; body_scratch now holds accelerations of bodies with several children
     d.body_scratch[0] = nothing
     a = nothing
-    for k in range(1, m.ntree_body):
+    for k in awake_bodies(m, d):
         b = m.tree_body[k]
         if not m.body_chained[b]:
             a = d.body_scratch[m.body_parentid[b]]

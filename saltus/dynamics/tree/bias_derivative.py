@@ -10,6 +10,7 @@ Singh, Russo & Wensing, Efficient analytical derivatives of rigid-body dynamics 
 eq. 19).
 """
 
+from saltus.dynamics.awake.walks import all_awake_bodies, all_awake_bodies_back, awake_dofs, awake_entries, awake_joints
 from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel
 from saltus.spatial.motions import (
@@ -33,17 +34,17 @@ def bias_derivative(m, d, free_only):
     in its velocity (N m s).
     """
     # matrix D of each body, by columns
-    for b in range(1, m.nbody):
+    for b in all_awake_bodies(m, d):
         for k in range(6):
             store_column(d, b, k, velocity_force(d.cinert[b], d.cvel[b], unit(k, d.time)))
     # sum D over subtrees
-    for b in range(m.nbody - 1, 0, -1):
+    for b in all_awake_bodies_back(m, d):
         parent = m.body_parentid[b]
         if parent > 0:
             for k in range(36):
                 d.velocity_force[parent, k] = d.velocity_force[parent, k] + d.velocity_force[b, k]
     axis_rates(m, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         b = m.dof_bodyid[i]
         first = m.M_rowadr[i]
         last = first + m.M_rownnz[i] - 1
@@ -65,7 +66,7 @@ def bias_derivative(m, d, free_only):
 @kernel
 def clear_derivative(m, d):
     """lower, upper [nC] ← 0."""
-    for k in range(m.nC):
+    for k in awake_entries(m, d):
         d.lower[k] = d.upper[k] = 0.0 * d.time
 
 
@@ -81,7 +82,7 @@ def velocity_force(inertia, v, s):
 def axis_rates(m, d):
     """ψ of every degree of freedom, axis_rate [nv, 6]."""
     zero = 0.0 * d.time
-    for j in range(m.njnt):
+    for j in awake_joints(m, d):
         i = m.jnt_dofadr[j]
         kind = m.jnt_type[j]
         # translations have constant axes

@@ -1,6 +1,8 @@
 """Centres of mass, and spatial inertias and joint axes about each tree's centre of mass."""
 
+from saltus.dynamics.awake.walks import all_awake_bodies, awake_joints, awake_roots
 from saltus.model.enums import BALL, FREE, SLIDE
+from saltus.number.conditions import has
 from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, rotate_diagonal, rotate_symmetric, scale3, sub3
@@ -32,19 +34,28 @@ def tree_centre_of_mass(m, d):
 
     Reads xipos [nbody, 3]. Writes subtree_com (m) at the roots.
     """
-    zero = 0.0 * d.time
+    if has(m, "sleep"):
+        for root in awake_roots(m, d):
+            centre_of_tree(m, d, root)
+        return
     root = 1
     while root < m.nbody:
-        moment = (zero, zero, zero)
-        end = m.body_treeend[root]
-        for b in range(root, end):
-            moment = add_scaled3(moment, m.body_mass[b], d.xipos[b])
-        # a tree without mass uses the root body's xipos
-        if any_lane(m.body_inv_subtreemass[root] > 0.0):
-            d.subtree_com[root] = scale3(m.body_inv_subtreemass[root], moment)
-        else:
-            d.subtree_com[root] = d.xipos[root]
-        root = end
+        centre_of_tree(m, d, root)
+        root = m.body_treeend[root]
+
+
+@kernel(inline=True)
+def centre_of_tree(m, d, root):
+    """Centre of mass of the whole tree of a root."""
+    zero = 0.0 * d.time
+    moment = (zero, zero, zero)
+    for b in range(root, m.body_treeend[root]):
+        moment = add_scaled3(moment, m.body_mass[b], d.xipos[b])
+    # a tree without mass uses the root body's xipos
+    if any_lane(m.body_inv_subtreemass[root] > 0.0):
+        d.subtree_com[root] = scale3(m.body_inv_subtreemass[root], moment)
+    else:
+        d.subtree_com[root] = d.xipos[root]
 
 
 @kernel
@@ -53,7 +64,7 @@ def com_inertia(m, d):
 
     Writes cinert [nbody, 10] (kg m², kg m, kg).
     """
-    for b in range(1, m.nbody):
+    for b in all_awake_bodies(m, d):
         mass = m.body_mass[b]
         r = sub3(d.xipos[b], d.subtree_com[m.body_rootid[b]])
         # inertia matrix about the centre of mass, in world axes: R I Rᵀ
@@ -86,7 +97,7 @@ def com_dof(m, d):
     Writes cdof [nv, 6]: (axis, axis × offset) for rotations, (0, axis) for translations.
     """
     zero = 0.0 * d.time
-    for j in range(m.njnt):
+    for j in awake_joints(m, d):
         kind = m.jnt_type[j]
         dof = m.jnt_dofadr[j]
         b = m.jnt_bodyid[j]

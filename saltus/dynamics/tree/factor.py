@@ -1,5 +1,6 @@
 """Sparse factorisation M = Lᵀ D L and solution of M x = b, on the tree's pattern (Featherstone 2008, 6.5)."""
 
+from saltus.dynamics.awake.walks import awake_coupled, awake_coupled_back, awake_dofs, awake_entries
 from saltus.number.kernels import kernel
 
 
@@ -10,7 +11,7 @@ def factor(m, d):
     Reads M [nC]. Writes qLD [nC] (L below the diagonal, D on it) and qLDiagInv [nv]. An ancestor's own ancestors are
     the first entries of a row, so that rows combine without a search for columns.
     """
-    for k in range(m.nC):
+    for k in awake_entries(m, d):
         d.qLD[k] = d.M[k]
     factor_in_place(m, d)
 
@@ -18,7 +19,7 @@ def factor(m, d):
 @kernel
 def factor_in_place(m, d):
     """Factor the matrix that qLD [nC] already holds."""
-    for r in range(m.ncoupled - 1, -1, -1):
+    for r in awake_coupled_back(m, d):
         k = m.M_coupled[r]
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
@@ -31,7 +32,7 @@ def factor_in_place(m, d):
             for j in range(c + 1):
                 d.qLD[target + j] = d.qLD[target + j] - t * d.qLD[row + j]
             d.qLD[row + c] = t
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qLDiagInv[i] = 1.0 / d.qLD[m.M_rowadr[i] + m.M_rownnz[i] - 1]
 
 
@@ -39,7 +40,7 @@ def factor_in_place(m, d):
 def solve(m, d, x):
     """x ← (Lᵀ D L)⁻¹ x for a field x [nv]."""
     # x ← L⁻ᵀ x
-    for r in range(m.ncoupled - 1, -1, -1):
+    for r in awake_coupled_back(m, d):
         i = m.M_coupled[r]
         row = m.M_rowadr[i]
         xi = x[i]
@@ -64,9 +65,9 @@ def solve_half(m, d, x, at):
 @kernel
 def solve_rest(m, d, x):
     """x ← (D L)⁻¹ x for a field x [nv]: completes `solve` after `solve_half`."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         x[i] = x[i] * d.qLDiagInv[i]
-    for r in range(m.ncoupled):
+    for r in awake_coupled(m, d):
         i = m.M_coupled[r]
         row = m.M_rowadr[i]
         xi = x[i]
@@ -78,15 +79,15 @@ def solve_rest(m, d, x):
 @kernel
 def multiply(m, d, x, y):
     """y ← M x for fields x, y [nv]."""
-    multiply_by(m, d.M, x, y)
+    multiply_by(m, d, d.M, x, y)
 
 
 @kernel
-def multiply_by(m, matrix, x, y):
+def multiply_by(m, d, matrix, x, y):
     """y ← A x for a symmetric A whose lower triangle is stored like M in the field matrix [nC], fields x, y [nv]."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         y[i] = matrix[m.M_rowadr[i] + m.M_rownnz[i] - 1] * x[i]
-    for r in range(m.ncoupled):
+    for r in awake_coupled(m, d):
         i = m.M_coupled[r]
         row = m.M_rowadr[i]
         total = y[i]

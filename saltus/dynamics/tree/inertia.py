@@ -1,5 +1,6 @@
 """Joint-space inertia matrix."""
 
+from saltus.dynamics.awake.walks import all_awake_bodies, all_awake_bodies_back, awake_bodies
 from saltus.dynamics.tree.particles import particle_inertia
 from saltus.dynamics.tree.tendon_inertia import add_tendon_inertia
 from saltus.number.kernels import kernel
@@ -16,14 +17,14 @@ def composite_inertia(m, d):
     zero = 0.0 * d.time
     d.crb[0] = (zero, zero, zero, zero, zero, zero, zero, zero, zero, zero)
     # composite inertias: sums over subtrees
-    for b in range(1, m.nbody):
+    for b in all_awake_bodies(m, d):
         d.crb[b] = d.cinert[b]
-    for b in range(m.nbody - 1, 0, -1):
+    for b in all_awake_bodies_back(m, d):
         parent = m.body_parentid[b]
         if parent > 0:
             d.crb[parent] = add10(d.crb[parent], d.crb[b])
     # rows of M, body by body
-    for t in range(1, m.ntree_body):
+    for t in awake_bodies(m, d):
         b = m.tree_body[t]
         for i in range(m.body_dofadr[b], m.body_dofadr[b] + m.body_dofnum[b]):
             inertia_row(m, d, i)

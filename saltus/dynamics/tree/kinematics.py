@@ -1,5 +1,6 @@
 """Forward kinematics of the tree: poses of bodies, joints and attached frames."""
 
+from saltus.dynamics.awake.walks import awake_bodies
 from saltus.dynamics.tree.particles import place_particles
 from saltus.model.enums import FREE, HINGE, SLIDE
 from saltus.number.kernels import kernel, only_with
@@ -29,7 +30,7 @@ def kinematics(m, d, compute_all):
     d.xpos[0] = d.xipos[0] = pos
     d.xquat[0] = quat
     d.xmat[0] = mat
-    for k in range(1, m.ntree_body):
+    for k in awake_bodies(m, d):
         b = m.tree_body[k]
         first = m.body_jntadr[b]
         last = first + m.body_jntnum[b] - 1

@@ -1,5 +1,6 @@
 """Configuration manifold: displacement of positions by tangent vectors (⊕) and difference of positions (⊖)."""
 
+from saltus.dynamics.awake.walks import awake_joints
 from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel
 from saltus.spatial.fields import load3, load4, store3, store4
@@ -14,18 +15,31 @@ def displace(m, origin, h, v, target):
     Rotations are in body axes, like qvel; a zero quaternion counts as the identity.
     """
     for j in range(m.njnt):
-        a = m.jnt_qposadr[j]
-        i = m.jnt_dofadr[j]
-        kind = m.jnt_type[j]
-        if kind == FREE:
-            store3(target, a, add_scaled3(load3(origin, a), h, load3(v, i)))
-            a += 3
-            i += 3
-        if kind == FREE or kind == BALL:
-            turn = quat_exp(scale3(h, load3(v, i)))
-            store4(target, a, quat_normalize(quat_multiply(quat_or_one(load4(origin, a)), turn)))
-        else:
-            target[a] = origin[a] + h * v[i]
+        displace_joint(m, origin, h, v, target, j)
+
+
+@kernel
+def displace_awake(m, d, origin, h, v, target):
+    """The same for what is awake."""
+    for j in awake_joints(m, d):
+        displace_joint(m, origin, h, v, target, j)
+
+
+@kernel(inline=True)
+def displace_joint(m, origin, h, v, target, j):
+    """The same for the coordinates of joint j."""
+    a = m.jnt_qposadr[j]
+    i = m.jnt_dofadr[j]
+    kind = m.jnt_type[j]
+    if kind == FREE:
+        store3(target, a, add_scaled3(load3(origin, a), h, load3(v, i)))
+        a += 3
+        i += 3
+    if kind == FREE or kind == BALL:
+        turn = quat_exp(scale3(h, load3(v, i)))
+        store4(target, a, quat_normalize(quat_multiply(quat_or_one(load4(origin, a)), turn)))
+    else:
+        target[a] = origin[a] + h * v[i]
 
 
 @kernel

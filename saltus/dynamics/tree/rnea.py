@@ -1,5 +1,6 @@
 """Recursive Newton-Euler algorithm: motion of the bodies, forces it requires, and their projection on the joints."""
 
+from saltus.dynamics.awake.walks import awake_bodies, awake_bodies_and_world, awake_bodies_back, awake_dofs
 from saltus.dynamics.tree.particles import particle_forces, particle_motion
 from saltus.dynamics.tree.tendon_inertia import add_fixed_tendon_forces, add_path_forces
 from saltus.number.kernels import kernel
@@ -28,7 +29,7 @@ def newton_euler_forward(m, p, d, acceleration, compute_all):
     d.cvel[0] = v
     d.cacc[0] = a
     d.cfrc_body[0] = v
-    for k in range(1, m.ntree_body):
+    for k in awake_bodies(m, d):
         b = m.tree_body[k]
         if not m.body_chained[b]:
             parent = m.body_parentid[b]
@@ -66,13 +67,13 @@ def newton_euler_backward(m, p, d, qfrc):
     """
     zero = 0.0 * d.time
     nothing = (zero, zero, zero, zero, zero, zero)
-    for k in range(m.ntree_body):
+    for k in awake_bodies_and_world(m, d):
         b = m.tree_body[k]
         if m.body_branches[b]:
             d.body_scratch[b] = nothing
     force = nothing
     chained = 0
-    for k in range(m.ntree_body - 1, 0, -1):
+    for k in awake_bodies_back(m, d):
         b = m.tree_body[k]
         # tips to base: force that the joint transmits to the body and its children
         if not chained:
@@ -112,6 +113,6 @@ def inverse(m, d):
     newton_euler_forward(m, d, d, 1, m.keep_bodies)
     newton_euler_backward(m, d, d, d.qfrc_inverse)
     # inertia of armatures, then of fixed tendons
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qfrc_inverse[i] = d.qfrc_inverse[i] + m.dof_armature[i] * d.qacc[i]
     add_fixed_tendon_forces(m, d, d, d.qfrc_inverse)

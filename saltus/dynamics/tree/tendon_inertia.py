@@ -11,6 +11,7 @@ so that dJ/dt · v needs no derivative of J: it is d²L/dt² for the acceleratio
 acceleration.
 """
 
+from saltus.dynamics.awake.walks import awake_tendons
 from saltus.dynamics.tree.kinematics import site_position
 from saltus.dynamics.tree.tree_rows import add_outer, clear_between_branches
 from saltus.model.enums import WRAP_JOINT
@@ -24,8 +25,8 @@ from saltus.spatial.vectors import add3, add_scaled3, cross, distance_direction,
 @kernel
 def add_tendon_inertia(m, d):
     """M [nC] += Σ a J Jᵀ, after clearing entries between branches. Reads ten_J [ntenJ]."""
-    clear_between_branches(m, d.M)
-    for t in range(m.ntendon):
+    clear_between_branches(m, d, d.M)
+    for t in awake_tendons(m, d):
         if m.tendon_armature[t] != 0.0:
             add_outer(m, d.M, d.ten_J, m.tendon_dof, m.tendon_Jadr[t], m.tendon_Jnum[t], m.tendon_armature[t])
 
@@ -37,7 +38,7 @@ def add_path_forces(m, p, d, qfrc):
 
     Reads cvel and cacc [nbody, 6] of all bodies; positions and ten_J from p (see `newton_euler_forward`).
     """
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         if m.tendon_armature[t] != 0.0 and not is_fixed(m, t):
             force = m.tendon_armature[t] * path_acceleration(m, p, d, t)
             for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):
@@ -49,7 +50,7 @@ def add_path_forces(m, p, d, qfrc):
 @kernel
 def add_fixed_tendon_forces(m, p, d, qfrc):
     """Add to the field qfrc [nv] the forces a J (J · qacc) that fixed tendons require; their J is constant."""
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         if m.tendon_armature[t] != 0.0 and is_fixed(m, t):
             first, end = m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]
             force = 0.0 * d.time
@@ -66,7 +67,7 @@ def add_fixed_tendon_forces(m, p, d, qfrc):
 def tendon_kinetic_energy(m, d):
     """Σ a/2 (dL/dt)² (J). Reads ten_velocity [ntendon]."""
     energy = 0.0 * d.time
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         energy = energy + 0.5 * m.tendon_armature[t] * d.ten_velocity[t] * d.ten_velocity[t]
     return energy
 
@@ -81,7 +82,7 @@ def carry_tendon_momenta(m, d):
     added to the bodies' weights. Reads ten_velocity [ntendon], cvel [nbody, 6]; adds to body_scratch and cfrc_body
     [nbody, 6].
     """
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         if m.tendon_armature[t] != 0.0 and not is_fixed(m, t):
             momentum = m.tendon_armature[t] * d.ten_velocity[t]
             for e in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
@@ -117,7 +118,7 @@ def _carry_at(m, d, b, point, velocity, pull, turning):
 @kernel
 def add_fixed_tendon_momenta(m, d):
     """momentum [nv] += a J dL/dt of fixed tendons, with constant J."""
-    for t in range(m.ntendon):
+    for t in awake_tendons(m, d):
         if m.tendon_armature[t] != 0.0 and is_fixed(m, t):
             momentum = m.tendon_armature[t] * d.ten_velocity[t]
             for k in range(m.tendon_Jadr[t], m.tendon_Jadr[t] + m.tendon_Jnum[t]):

@@ -1,5 +1,6 @@
 """Sparse matrices with the inertia matrix's pattern: each row holds the degrees of freedom coupled with its own."""
 
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.number.kernels import kernel, only_with
 
 
@@ -23,12 +24,12 @@ def add_outer(m, matrix, J, dofs, first, count, weight):
 
 
 @kernel
-def clear_between_branches(m, matrix):
+def clear_between_branches(m, d, matrix):
     """matrix ← 0 between degrees of freedom neither of which carries the other, for a field matrix [nC].
 
     Rows hold more than ancestors only where tendon armature couples branches.
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         k = m.M_rowadr[i] + m.M_rownnz[i] - 2
         ancestor = m.dof_parentid[i]
         while k >= m.M_rowadr[i]:
@@ -43,5 +44,5 @@ def clear_between_branches(m, matrix):
 @kernel
 def keep_to_branches(m, d):
     """`clear_between_branches` of lower and upper [nC]."""
-    clear_between_branches(m, d.lower)
-    clear_between_branches(m, d.upper)
+    clear_between_branches(m, d, d.lower)
+    clear_between_branches(m, d, d.upper)

@@ -4,6 +4,7 @@ A is stored like M: along each dof's row of ancestors, `lower` has A[i, j] and `
 in the row, is in `lower`.
 """
 
+from saltus.dynamics.awake.walks import awake_dofs, awake_dofs_back
 from saltus.number.kernels import kernel
 
 
@@ -17,7 +18,7 @@ def unsymmetric_solve(m, d, x):
 @kernel
 def unsymmetric_factor(m, d):
     """Factor A in place: lower, upper [nC] ← the factors that `solve_factored` uses."""
-    for k in range(m.nv - 1, -1, -1):
+    for k in awake_dofs_back(m, d):
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
         inverse = 1.0 / d.lower[row + count]
@@ -40,14 +41,14 @@ def unsymmetric_factor(m, d):
 def solve_factored(m, d, x):
     """x ← A⁻¹ x for a field x [nv], after `unsymmetric_factor`."""
     # backward sweep, tips to base
-    for k in range(m.nv - 1, -1, -1):
+    for k in awake_dofs_back(m, d):
         row = m.M_rowadr[k]
         count = m.M_rownnz[k] - 1
         for c in range(count):
             i = m.M_colind[row + c]
             x[i] = x[i] - d.upper[row + c] * d.lower[row + count] * x[k]
     # forward sweep, base to tips
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         row = m.M_rowadr[i]
         count = m.M_rownnz[i] - 1
         xi = x[i]

@@ -26,9 +26,9 @@ import numpy as np
 from saltus.contact.counts import NBLOCK
 from saltus.dynamics.actuator.activation import advance_activations
 from saltus.dynamics.smooth import position_stage
+from saltus.dynamics.tree.manifold import displace
 from saltus.errors import OptionError
 from saltus.integrate.integrator import Integrator
-from saltus.integrate.manifold import displace
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.constrain import grip
 from saltus.solve.stepping.modes import find_modes, remember_modes

@@ -10,13 +10,17 @@ step's end.
 """
 
 from saltus.dynamics.actuator.activation import settle_activations
-from saltus.dynamics.tree.manifold import displace
+from saltus.dynamics.awake.counts import LISTED, SAVED
+from saltus.dynamics.awake.walks import awake_coordinates, awake_dofs, awake_joints
+from saltus.dynamics.tree.manifold import displace_awake
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.tableau import ButcherTableau
 from saltus.model.enums import BALL, FREE
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.acceleration import acceleration
+from saltus.solve.sleep.calls import place_everything
+from saltus.solve.sleep.falling_asleep import fall_asleep
 from saltus.solve.status import OK
 from saltus.spatial.fields import load3, store3
 from saltus.spatial.quaternions import dexp_inverse
@@ -28,6 +32,7 @@ def step(m, d, h, tableau):
     stages = tableau.shape[0] - 1
     start = d.time
     save_state(m, d)
+    clear_stages_of_sleep(m, d, stages)
     status = OK
     # stages k_i
     for s in range(stages):
@@ -35,11 +40,41 @@ def step(m, d, h, tableau):
         stage_state(m, d, h, tableau, s, s)
         status = max(status, acceleration(m, d))
         store_slopes(m, d, s)
+    fall_asleep_at(m, d)
     # the new state, with weights b
     stage_state(m, d, h, tableau, stages, stages)
     d.time = start + h
     settle_activations(m, d)
     return status
+
+
+@only_with("sleep")
+@kernel
+def clear_stages_of_sleep(m, d, stages):
+    """Saved state, displacement and slopes of what sleeps ← those of rest: some of it may wake between the stages."""
+    if d.awake_count[SAVED] != d.awake_count[LISTED]:
+        for k in range(m.nq):
+            d.qpos_saved[k] = d.qpos[k]
+        for i in range(m.nv):
+            d.qvel_saved[i] = d.qvel[i]
+            d.step_tangent[i] = 0.0 * d.time
+            for s in range(stages):
+                d.stage_qvel[s * m.nv + i] = d.stage_qacc[s * m.nv + i] = 0.0 * d.time
+        d.awake_count[SAVED] = d.awake_count[LISTED]
+
+
+@only_with("sleep")
+@kernel
+def fall_asleep_at(m, d):
+    """Let trees fall asleep by their velocities at the start of the step, where they were then."""
+    for k in awake_coordinates(m, d):
+        d.qpos[k] = d.qpos_saved[k]
+    for i in awake_dofs(m, d):
+        d.qvel[i] = d.qvel_saved[i]
+    before = d.awake_count[LISTED]
+    fall_asleep(m, d)
+    if d.awake_count[LISTED] != before:
+        place_everything(m, d)  # the last stage was elsewhere
 
 
 @kernel
@@ -48,7 +83,7 @@ def stage_state(m, d, h, tableau, row, stages):
 
     Leaves the tangent vector from the step's start in step_tangent [nv], and divided by h in qstep [nv].
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         move = 0.0 * d.qvel_saved[i]
         gain = move
         for j in range(stages):
@@ -57,9 +92,9 @@ def stage_state(m, d, h, tableau, row, stages):
             gain = gain + weight * d.stage_qacc[j * m.nv + i]
         d.qstep[i] = move
         d.qvel[i] = d.qvel_saved[i] + h * gain
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.step_tangent[i] = h * d.qstep[i]
-    displace(m, d.qpos_saved, h, d.qstep, d.qpos)
+    displace_awake(m, d, d.qpos_saved, h, d.qstep, d.qpos)
     stage_activations(m, d, h, tableau, row, stages)
 
 
@@ -87,11 +122,11 @@ def store_slopes(m, d, s):
     """Store the slopes of stage s: rates of the tangent vector step_tangent [nv], accelerations and act_dot."""
     at = s * m.nv
     store_activation_slopes(m, d, s)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.stage_qvel[at + i] = d.qvel[i]
         d.stage_qacc[at + i] = d.qacc[i]
     # rotations: dexp⁻¹(Θ) ω
-    for j in range(m.njnt):
+    for j in awake_joints(m, d):
         kind = m.jnt_type[j]
         if kind == FREE or kind == BALL:
             i = m.jnt_dofadr[j]

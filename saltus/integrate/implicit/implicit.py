@@ -7,6 +7,7 @@ bias forces, within the sparsity pattern of M, and all damping of deformable bod
 that damping makes it negative. MuJoCo 4.0 has no elastic bodies under this method.
 """
 
+from saltus.dynamics.awake.walks import awake_dofs, awake_entries
 from saltus.dynamics.equations import bias_force, joint_inertia, velocity_derivative
 from saltus.dynamics.flex.tangent import flex_damping_tangent, has_flex_damping
 from saltus.dynamics.fluid.force_derivative import fluid_derivative
@@ -38,15 +39,15 @@ def solve_with_derivative(m, d, h, fast):
     # A = M - h D in lower and upper
     joint_inertia(m, d)
     derivative(m, d, fast)
-    for k in range(m.nC):
+    for k in awake_entries(m, d):
         d.upper[k] = d.M[k] + h * d.upper[k]
         d.lower[k] = d.M[k] + h * d.lower[k]
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         k = m.M_rowadr[i] + m.M_rownnz[i] - 1
         d.lower[k] = d.lower[k] + h * (d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i])
     # a = A⁻¹ (τ - bias)
     bias_force(m, d, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qacc[i] = d.qfrc_tau[i] - d.qfrc_bias[i]
     if has(m, "flex") and has_flex_damping(m):  # A has entries outside lower and upper
         flex_damping_tangent(m, d, h)
@@ -78,7 +79,7 @@ def derivative(m, d, fast):
 @kernel
 def make_symmetric(m, d):
     """upper ← lower except for free bodies; as in MuJoCo, rows of M known to be diagonal keep only the diagonal."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         if not m.dof_freebody[i]:
             for k in range(m.M_rowadr[i], m.M_rowadr[i] + m.M_rownnz[i] - 1):
                 if m.dof_simple[i]:

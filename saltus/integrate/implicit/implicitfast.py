@@ -7,6 +7,7 @@ free bodies without attached bodies, which keep their gyroscopic term. Where for
 M, and is diagonal where MuJoCo knows M to be. Damping of deformable bodies is included in full.
 """
 
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.flex.tangent import has_flex_damping
 from saltus.dynamics.force_derivative import actuation_derivative, couples
 from saltus.dynamics.smooth import solve_stage
@@ -25,7 +26,7 @@ def step(m, d, h):
         status = max(status, solve_with_derivative(m, d, h, 1))
     else:
         actuation_derivative(m, d)
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             d.slope[i] = d.qfrc_damper_slope[i] - d.qfrc_actuator_slope[i]
         solve_stage(m, d, h, d.slope)
     advance(m, d, h)

@@ -13,6 +13,7 @@ from saltus.model.compile.fluid import fluid_forces
 from saltus.model.compile.hard import HardLaw, with_hard
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.sensors import sensors
+from saltus.model.compile.sleep import NO_SLEEP, sleep
 from saltus.model.compile.tendons import inertia_parents, tendons
 from saltus.model.compile.tree import FLAGS, attached_poses, bodies, dofs, joints, off, tree_values
 from saltus.model.compile.varied import OF_CONTACTS, general_case
@@ -48,12 +49,14 @@ def kernel_model(
     vary: frozenset[str] = frozenset(),
     *,
     listed: bool = True,
+    sleeps: bool = False,
 ) -> Struct:
     """The kernels' Model of an MjModel, with numbers of a kind ("float64", "float32"). What flags switch off is zero.
 
     `timestep` (s): of the simulation; `left_out`: kinds of features that are ignored; `muscles`: laws that replace
     those of actuators; `vary`: fields that will differ from lane to lane (see `saltus.model.vary`). `listed`: pairs of
-    geoms that may touch are listed, not found at run time (see `saltus.model.compile.broad`).
+    geoms that may touch are listed, not found at run time (see `saltus.model.compile.broad`). `sleeps`: trees may fall
+    asleep.
     """
     poses = attached_poses(m)
     own_laws = any(OF_CONTACTS.match(name) for name in vary)
@@ -69,7 +72,7 @@ def kernel_model(
     values = _copied(m) | bodies(m, poses) | joints(m) | dofs(m) | tree_values(m, poses)
     values |= _coupled(uncoupled(m, inertia_parents(m, left_out)))
     values["opt_gravity"] = (np.zeros(3) if off(m, FLAGS.mjDSBL_GRAVITY) else m.opt.gravity)[None]
-    sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0)
+    sizes = {name: int(getattr(m, name)) for name in COUNTS} | sizes_without_events() | cone_sizes(0, 0) | NO_SLEEP
     for part in parts.values():
         values |= part.values
         sizes |= part.sizes
@@ -77,6 +80,9 @@ def kernel_model(
     sizes |= {size: len(values[name]) for size, name in counted.items()}
     sizes |= _options(m) | _switches(m, values) | {"keep_bodies": _keeps_bodies(parts)}
     features = _features(m, parts)
+    if sleeps:
+        trees = sleep(m, values, sizes)
+        values, sizes, features = values | trees.values, sizes | trees.sizes, features | trees.features
     if vary:
         general = general_case(m, vary, values, sizes)
         values, sizes, features = values | general.values, sizes | general.sizes, features | general.features
@@ -97,6 +103,7 @@ class UserLaws(NamedTuple):
     method: str = ""  # the word of a method of fixed steps with which events are located
     hard: HardLaw | None = None  # numbers of the hard law of contact
     touch: str = ""  # the word of a law of contact
+    sleeps: bool = False  # whether trees may fall asleep
     reads: frozenset[str] = frozenset()  # feature keys of what the controller reads beyond what steps compute
 
 

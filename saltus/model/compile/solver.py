@@ -39,7 +39,9 @@ def method(m: mujoco.MjModel, left_out: frozenset[str]) -> int:
 def hessian_by_trees(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str], blocks: int) -> ManyTrees:
     """What the Hessian of up to so many blocks of rows needs where Newton's method takes it tree by tree."""
     newton = blocks > 0 and method(m, left_out) == SOLVER_NEWTON
-    return many_trees(m, chains, trees_of_dofs(m, left_out), blocks if newton else 0)
+    return many_trees(
+        m, chains, trees_of_dofs(m, left_out), np.array(inertia_parents(m, left_out)), blocks if newton else 0
+    )
 
 
 def solver_values(m: mujoco.MjModel, chains: ChainTable, left_out: frozenset[str]) -> dict[str, object]:

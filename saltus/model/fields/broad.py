@@ -53,7 +53,7 @@ POSITION = {  # of this position
 
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
-    "MODEL": ("contact",),
+    "MODEL": ("contact", "dynamics"),
     "POSITION": ("contact",),
 }
 WRITTEN_BY = {

@@ -64,7 +64,7 @@ POSITION = {  # of this position
     # contacts: distance (m), position (m) and frame (normal from the first geom to the second, two tangents) in
     # world axes; contact_block: block of rows, -1 for none; contact_matched: with located
     # events, whether it has a slot
-    **ints("count", shape=(14,)),  # see `saltus.contact.counts`
+    **ints("count", shape=(15,)),  # see `saltus.contact.counts`
     **ints("contact_collision", "contact_block", "contact_matched", shape=("nconmax",)),
     **reals("contact_dist", shape=("nconmax",)),
     **reals("contact_pos", shape=("nconmax", 3)),
@@ -106,7 +106,7 @@ VARIES = (
 
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
-    "MODEL": ("contact", "integrate", "sense", "solve"),
+    "MODEL": ("contact", "dynamics", "integrate", "sense", "solve"),
     "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {

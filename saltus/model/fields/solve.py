@@ -13,8 +13,11 @@ MODEL = {  # fixed
     # worlds of many trees: number of trees; first degree of freedom and number of them, address of the tree's block of
     # the Hessian; the tree of each degree of freedom
     **ints("nsolvertree"),
+    # trees and degrees of freedom of an island whose Hessian is one dense matrix, at most
+    **ints("nfewtrees", "ndensedof"),
     **ints("tree_dofadr", "tree_dofnum", "tree_blockadr", shape=("nsolvertree",)),
     **ints("tree_of_dof", shape=("nv_trees",)),
+    **ints("tree_coupledadr", shape=("nsolvertree_end",)),  # rows of each tree in M_coupled
     **ints("opt_cone", "opt_iterations", "opt_ls_iterations", "opt_warmstart"),
     **ints("opt_noslip_iterations", "opt_islands", "opt_refsafe"),
     **reals("opt_tolerance", "opt_ls_tolerance", "opt_impratio", "opt_scale"),  # scale: 1/(mean inertia nv)
@@ -62,12 +65,24 @@ SCRATCH = {  # scratch
     **ints("tree_fresh", shape=("nsolvertree",)),
     **ints("block_pair", "block_split", shape=("nblock_trees",)),
     **ints("block_trees", "block_order", shape=("nblock_trees", 2)),
+    # constraint islands (see `saltus.solve.soft.trees.islands`): the island of each tree; first tree of each island in
+    # the list of trees, and one past the last; blocks of rows likewise; where the degrees of freedom of each tree begin
+    # if they are in the order of that list
+    **ints("island_of_tree", "island_tree", "island_dofadr", shape=("nsolvertree",)),
+    **ints("island_treeadr", "island_blockadr", shape=("nsolvertree_end",)),
+    # runs of trees, and of blocks, that are neighbours: first of each island; the first of each run, and one past the
+    # last
+    **ints("island_treerunadr", "island_blockrunadr", shape=("nsolvertree_end",)),
+    **ints("tree_run", shape=("nsolvertree", 2)),
+    **ints("block_run", shape=("nblock_trees", 2)),
+    **ints("island_block", shape=("nblock_trees",)),
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
     # factors (see `saltus.solve.soft.trees.block_factor`)
     **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),
     **reals("pair_hessian", "pair_factor", shape=("npairblock",)),
     **reals("block_scratch", shape=("nlargestblock",)),
-    # conjugate gradients: solution, residual, direction, its product with the matrix, halfway to it
+    # conjugate gradients, in the order of islands: solution, residual, direction, its product with the matrix, halfway
+    # to it
     **reals(
         *["block_solution", "block_residual", "block_direction", "block_product", "block_half"],
         shape=("nv_trees",),
@@ -110,6 +125,6 @@ READ_BY = {
     "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
 }
 WRITTEN_BY = {
-    "STATE": ("integrate", "sense", "solve"),
+    "STATE": ("dynamics", "integrate", "sense", "solve"),
     "SCRATCH": ("contact", "dynamics", "integrate", "solve"),
 }

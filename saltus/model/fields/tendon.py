@@ -46,7 +46,7 @@ VARIES = (
 #: Rooms whose kernels read these fields, and those that write them.
 READ_BY = {
     "MODEL": ("contact", "dynamics", "integrate", "sense"),
-    "POSITION": ("contact", "dynamics", "integrate", "sense"),
+    "POSITION": ("contact", "dynamics", "integrate", "sense", "solve"),
 }
 WRITTEN_BY = {
     "POSITION": ("dynamics", "integrate"),

@@ -90,7 +90,7 @@ TABLE = (
     Row("option", "magnetic", SIMULATED, "read by magnetometers"),
     Row("option", "jacobian", IRRELEVANT, "how MuJoCo stores matrices"),
     Row("option", "sdf_initpoints sdf_iterations", IRRELEVANT, "geoms of engine plugins, which are refused"),
-    Row("option", "sleep_tolerance", IRRELEVANT, "only with the flag `sleep`, which is refused"),
+    Row("option", "sleep_tolerance", SIMULATED, "with the flag `sleep`"),
     Row(
         "option/flag",
         "actuation clampctrl constraint contact damper equality eulerdamp filterparent frictionloss gravity island"
@@ -102,7 +102,13 @@ TABLE = (
     Row("option/flag", "nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide"),
     Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
     Row("option/flag", "speculative", REFUSED, "contacts of bodies that would touch within the step", "speculative"),
-    Row("option/flag", "sleep", REFUSED, "sleeping of resting bodies", "sleep"),
+    Row(
+        "option/flag",
+        "sleep",
+        SIMULATED,
+        "in single simulations with soft contact; not with PGS, noslip, deformable bodies and equalities of tendons",
+        "sleep",
+    ),
     Row("option/flag", "ipc", REFUSED, "a mode of the integrator `discrete`"),
     Row("option/flag", "energy fwdinv invdiscrete", IRRELEVANT, "additional quantities"),
     Row("option/flag", "midphase", IRRELEVANT, "affects how pairs are found, not which"),
@@ -184,7 +190,7 @@ TABLE = (
     # bodies
     Row("body", f"{POSE} childclass fuse gravcomp", SIMULATED, ""),
     Row("body", "mocap", SIMULATED, "moved by the user, not by dynamics"),
-    Row("body", "sleep", IRRELEVANT, "only with the flag `sleep`, which is refused"),
+    Row("body", "sleep", SIMULATED, "with the flag `sleep`"),
     Row("body", "simple", IRRELEVANT, "how MuJoCo stores matrices"),
     Row("body", LABELS, IRRELEVANT, NAMED),
     Row("body/inertial", f"mass diaginertia fullinertia {POSE}", SIMULATED, ""),

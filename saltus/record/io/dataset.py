@@ -31,6 +31,7 @@ LONG_NAMES = {
     "contact_pos": "position of the contact point",
     "actuation_state": "discrete state of actuation",
     "ledger": "energies, and work since the start",
+    "tree_asleep": "next of the trees that sleep together; below 0: awake",
     "certificate_error": "estimated error of the generalized positions",
 }
 
@@ -95,7 +96,7 @@ def _mocap_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) -
 
 
 def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) -> dict[str, Any]:
-    """Contact points, discrete states of actuation and a ledger of energy, where there are any."""
+    """Contact points, discrete states of actuation, a ledger of energy and who sleeps, where there are any."""
     variables = {}
     if trajectory.contact_mode.shape[1]:
         # as the CF conventions tell the meaning of numbers
@@ -116,6 +117,9 @@ def _hybrid_variables(trajectory: TrajectoryTable, coordinates: dict[str, Any]) 
     if trajectory.ledger.shape[1]:
         variables["ledger"] = (("time", "account"), trajectory.ledger, _about("ledger", "J"))
         coordinates["account"] = ("account", _text(list(ACCOUNTS)))
+    if trajectory.tree_asleep.shape[1]:
+        variables["tree_asleep"] = (("time", "tree_name"), trajectory.tree_asleep, _about("tree_asleep", None))
+        coordinates["tree_name"] = ("tree_name", _text(trajectory.names["tree"]))
     return variables
 
 

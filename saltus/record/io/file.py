@@ -163,7 +163,9 @@ def _from_dataset(dataset: xarray.Dataset, path: str | os.PathLike[str]) -> Traj
         **{name: dataset[name].values for name in DIMENSIONS if name in dataset},
         end=ends or None,
         events=_read_events(dataset, json.loads(stored[_EVENTS])),
-        names={group: _labels(dataset, f"{group}_name") for group in (*groups, "contact", "mocap", "actuation")},
+        names={
+            group: _labels(dataset, f"{group}_name") for group in (*groups, "contact", "mocap", "actuation", "tree")
+        },
         units={group: _labels(dataset, f"{group}_unit") for group in groups},
         attrs=_read_attributes(stored),
         certificate=_read_certificate(dataset, stored),

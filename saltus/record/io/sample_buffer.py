@@ -40,12 +40,13 @@ class SampleBuffer:
         contact_pos: ArrayLike = (),
         actuation_state: ArrayLike = (),
         ledger: ArrayLike = (),
+        tree_asleep: ArrayLike = (),
     ) -> None:
         """Copy one sample.
 
         time s, qpos [nq], qvel [nv], act [na], ctrl [nu], energy [2] J, contact_state [n], mocap_pos [nmocap, 3] m,
         mocap_quat [nmocap, 4]; where there are such columns contact_mode [n], contact_force [n, 3] N, contact_pos
-        [n, 3] m, actuation_state [k] and ledger [n] J.
+        [n, 3] m, actuation_state [k], ledger [n] J and tree_asleep [ntree].
         """
         if self._count == len(self._columns["time"]):
             self._make_room()
@@ -68,6 +69,8 @@ class SampleBuffer:
             columns["actuation_state"][row] = actuation_state
         if columns["ledger"].shape[1]:
             columns["ledger"][row] = ledger
+        if columns["tree_asleep"].shape[1]:
+            columns["tree_asleep"][row] = tree_asleep
         # the sample counts only once it is complete
         self._count = row + 1
 

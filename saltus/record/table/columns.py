@@ -20,6 +20,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "contact_pos": ("contact_name", "axis"),
     "actuation_state": ("actuation_name",),
     "ledger": ("account",),
+    "tree_asleep": ("tree_name",),
 }
 
 #: What is known of contact points; empty in recordings of pairs of geoms alone.
@@ -36,11 +37,13 @@ def row_shapes(
     npoint: int = 0,
     nactuation: int = 0,
     nledger: int = 0,
+    ntree: int = 0,
 ) -> dict[str, tuple]:
     """The shape of a sample in each column.
 
     `npoint`: contact points with a mode and a force: `ncontact`, or 0 where contacts are pairs of geoms.
     `nactuation`: discrete states of actuation. `nledger`: accounts of a ledger of energy, where one is kept.
+    `ntree`: kinematic trees, where they may fall asleep.
     """
     return {
         "time": (),
@@ -57,12 +60,13 @@ def row_shapes(
         "contact_pos": (npoint, 3),
         "actuation_state": (nactuation,),
         "ledger": (nledger,),
+        "tree_asleep": (ntree,),
     }
 
 
 def dtype_of(column: str) -> type:
     """Type of a column's numbers."""
-    return {"contact_state": np.bool_, "contact_mode": np.int8}.get(column, np.float64)
+    return {"contact_state": np.bool_, "contact_mode": np.int8, "tree_asleep": np.int32}.get(column, np.float64)
 
 
 def tables(shapes: dict[str, tuple], room: int) -> dict[str, np.ndarray]:

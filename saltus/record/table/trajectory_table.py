@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _GROUPS = {
     **{group: group for group in ("qpos", "qvel", "act", "ctrl")},
     **{"contact": "contact_state", "mocap": "mocap_pos", "actuation": "actuation_state"},
+    "tree": "tree_asleep",
 }
 _END = (
     "time",
@@ -36,6 +37,7 @@ _END = (
     *POINTS,
     "actuation_state",
     "ledger",
+    "tree_asleep",
 )
 
 
@@ -62,6 +64,7 @@ class TrajectoryTable:
         contact_pos: ArrayLike | None = None,
         actuation_state: ArrayLike | None = None,
         ledger: ArrayLike | None = None,
+        tree_asleep: ArrayLike | None = None,
         end: Mapping[str, ArrayLike] | None = None,
         events: NDArray[np.void] | None = None,
         names: Mapping[str, Sequence[str]] | None = None,
@@ -98,6 +101,8 @@ class TrajectoryTable:
         self.ledger: NDArray[np.float64] = _table("ledger", nothing if ledger is None else ledger, count)
         if self.ledger.shape[1] not in (0, len(ACCOUNTS)):
             raise OptionError(f"ledger must have shape [{count}, {len(ACCOUNTS)}], got {list(self.ledger.shape)}")
+        asleep = nothing if tree_asleep is None else tree_asleep
+        self.tree_asleep: NDArray[np.int32] = _table("tree_asleep", asleep, count, dtype=np.int32)
         self.end: dict[str, NDArray[np.float64]] | None = None if end is None else self._end_row(mapping("end", end))
         self.events: EventTable = event_table(np.empty(0, EVENT_DTYPE) if events is None else events)
         self.names: dict[str, list[str]] = self._labels("names", names)

@@ -11,12 +11,16 @@ from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.engine import Engine
 
+STATE = (
+    *("time", "qpos", "qvel", "act", "ctrl", "qacc_warmstart", "mocap_pos", "mocap_quat", "history", "userdata"),
+    *("control_prm", "qfrc_applied", "xfrc_applied"),
+)
 FREE = {"tendon", "wrap", "tendon_force", "tendon_armature"}  # features that integrators' own tangents can do
 POLISH = 12  # Newton iterations after convergence, for the tangents of implicit methods
 
 
 def linearize(engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    """A and B of one step at the present state; OptionError where its steps have no derivatives."""
+    """A and B of one step at the present state, of trees awake; OptionError where its steps have no derivatives."""
     if engine.hard is not None:
         raise OptionError("linearize: steps with hard contact have no derivatives; use contact='soft'")
     if "linearization" not in engine.memo:
@@ -42,11 +46,16 @@ class Linearization:
             tangent_parameters[1] = np.int64(POLISH)
         self._engine = engine
         self._parameters = (*integrator.parameters, *tangent_parameters)
+        self._m, self._d = engine.m, engine.d
         sizes = engine.d.sizes
         room = {"control_states": sizes["nact_room"] - sizes["nact"], "control_prm": sizes["ncontrol_prm"]}
         self._dual = Struct(DATA, integrator.data_sizes(engine.model.sizes(), tangents=True, **room), "dual")
         attach(engine.model, self._dual)
-        self._loop = loops.linearize(integrator, engine.m.layout.features <= FREE)
+        if engine.sleeps:  # derivatives are those of trees awake, and so is the step that they are of
+            self._m = engine.model.struct(timestep=engine.law_timestep, laws=engine.laws._replace(sleeps=False))
+            self._d = Struct(DATA, integrator.data_sizes(self._m.sizes, **room))
+            attach(engine.model, self._d)
+        self._loop = loops.linearize(integrator, self._m.layout.features <= FREE)
         self._state_rows = [self._dual.span(f, f) for f in ("qpos", "qvel", "act", "ctrl")]
         self._input_rows = [self._dual.span("history", "history"), self._dual.span("mocap_pos", "control_prm")]
         self._input_rows.append(self._dual.span("qfrc_applied", "xfrc_applied"))
@@ -60,16 +69,26 @@ class Linearization:
         engine, dual = self._engine, self._dual
         engine.prepare()
         with engine.peeking():
-            memory = engine.d.views["memory"]
+            data = self._data()
+            memory = data.views["memory"]
             memory[:] = 0.0
-            dual.ints[DATA.slot["has_xfrc"]] = engine.d.ints[DATA.slot["has_xfrc"]]
+            dual.ints[DATA.slot["has_xfrc"]] = data.ints[DATA.slot["has_xfrc"]]
             dual.fill("timestep", engine.timestep)
-            engine.d.fill("timestep", engine.timestep)
+            data.fill("timestep", engine.timestep)
             for rows in self._input_rows:
-                dual.real[rows, 0, 0] = engine.d.real[rows]
+                dual.real[rows, 0, 0] = data.real[rows]
             states, nu = 2 * engine.model.nv + engine.m.nact, engine.model.nu
             A, B = np.empty((states, states)), np.empty((states, nu))
-            start = [engine.d.real[rows].copy() for rows in self._state_rows]
-            sizes = memory.size, engine.d.views["qacc_warmstart"].size
-            self._loop(engine.m, engine.d, dual, *start, *sizes, engine.timestep, A, B, *self._parameters)
+            start = [data.real[rows].copy() for rows in self._state_rows]
+            sizes = memory.size, data.views["qacc_warmstart"].size
+            self._loop(self._m, data, dual, *start, *sizes, engine.timestep, A, B, *self._parameters)
         return A, B
+
+    def _data(self) -> Struct:
+        """Data with the present state and inputs: the engine's, or one where no tree sleeps."""
+        engine, data = self._engine, self._d
+        if data is not engine.d:
+            data.ints[DATA.slot["has_xfrc"]] = engine.d.ints[DATA.slot["has_xfrc"]]
+            for name in STATE:
+                data.views[name][...] = engine.d.views[name]
+        return data

@@ -25,7 +25,7 @@ from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine import constraint_rows, loops
 from saltus.simulate.engine.event_start import check_start
-from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
+from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
 from saltus.simulate.engine.lanes import FIELDS, REMEMBERED, Lanes
 from saltus.simulate.engine.located_events import EventReader
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
@@ -81,6 +81,7 @@ class Engine:
         self.hard = hard_numbers(self.model, self.law, self.integrator, self.user_events, self.start_values)
         self.locates_events = self.hard is not None and self.hard.event
         self.steps_over_events = self.hard is not None and not self.hard.event
+        self.sleeps = check_sleep(self.model, self.law.name, self.integrator, dynamics)
         law = self.law if self.model.struct().nconmax else None
         self._touch = law.feature_key if isinstance(law, Compliant) else ""
         self._allocate(control)
@@ -95,7 +96,7 @@ class Engine:
 
     def _allocate(self, control: Controller | None) -> None:
         """The memory, with room for the controller, and the loop."""
-        laws = UserLaws(hard=self.hard, touch=self._touch)
+        laws = UserLaws(hard=self.hard, touch=self._touch, sleeps=self.sleeps)
         self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
         stepped = event_driven(self.integrator) if self.locates_events else self.integrator
         self.d = Struct(DATA, stepped.data_sizes(self.m.sizes, **_room(self.model, control)))
@@ -113,6 +114,8 @@ class Engine:
         self._method = step_word(self.integrator) if self.locates_events else ""
         self._motion = self.rows_of("qpos", "qvel")
         self.remembers = views["memory"].size > 0  # whether steps depend on the ones before them
+        if self.sleeps:
+            loops.whole(self.m, self.d)
         self._no_forces = bytes(views["xfrc_applied"].nbytes)
         self.event_reader: EventReader | StepEventReader | None = None
         if self.locates_events:
@@ -128,7 +131,9 @@ class Engine:
         if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
             raise OptionError("this Actuation has events; pass it to Simulation(..., control=...)")
         self.control = control
-        self.laws = user_laws(self.model, control, self.equations)._replace(hard=self.hard, touch=self._touch)
+        self.laws = user_laws(self.model, control, self.equations)._replace(
+            hard=self.hard, touch=self._touch, sleeps=self.sleeps
+        )
         self.m = self.model.struct(timestep=self.law_timestep, laws=self.laws)
         words = {self.user_events.feature_key, self._method} - {""}
         self.step_m = copy.copy(self.m)
@@ -150,6 +155,11 @@ class Engine:
     def act(self) -> np.ndarray:
         """States of actuators [na], then those of a controller: a view."""
         return self.d.views["act"][: self.m.nact]
+
+    @property
+    def tree_asleep(self) -> np.ndarray:
+        """Which trees sleep [ntree], as MuJoCo has it; [0] where none may."""
+        return self.d.views["tree_asleep"]
 
     @property
     def contact(self) -> str:
@@ -177,6 +187,9 @@ class Engine:
             view = self.d.views[name]
             (view[: len(value)] if view.ndim else view)[...] = value
         self.actuation_state[:] = self.start_values
+        if self.sleeps:
+            for name, value in start_asleep(self.model).items():
+                self.d.views[name][...] = value
 
     def was_moved(self) -> bool:
         """Whether positions or velocities are others than those that the last step left."""
@@ -220,7 +233,16 @@ class Engine:
             return self._advance_in_lanes(self.lanes, n, h)
         if self.event_reader is not None:
             return self._advance_logging(n, h)
+        if not self.sleeps:
+            return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
+        if not self._is_finite():
+            return 0, DIVERGED
+        loops.begin_sleeping(self.m, self.d)
         return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
+
+    def _is_finite(self) -> bool:
+        """Whether positions and velocities are numbers."""
+        return bool(np.isfinite(self.state[self._motion]).all())
 
     def _advance_in_lanes(self, lanes: Lanes, n: int, h: float) -> tuple[int, int]:
         """The same by the compiled loop of batches: a state in lanes of its own, with a batch's bits."""

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from saltus.dynamics.fibre_equilibrium import initial_activations
 from saltus.dynamics.history import initial_history
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.integrate.integrator import Integrator
+from saltus.model.load import load
 from saltus.model.model import Model
 
 IPC = 64  # MuJoCo's bit of the flag
@@ -34,6 +36,45 @@ def start_state(model: Model, key: int | str | None, timestep: float) -> dict[st
     if model.muscles:
         start["act"] = initial_activations(model, start)
     return start
+
+
+SLEEP_INTEGRATORS = ("euler", "implicit", "implicitfast", "RK4")
+
+
+def check_sleep(model: Model, law: str, integrator: Integrator, dynamics: object) -> bool:
+    """Whether trees may fall asleep; OptionError where the file says so, but something else does not let them.
+
+    `law`: of contact, by its name; `dynamics`: equations of motion of the user's, or None.
+    """
+    if not model.may_sleep:
+        return False
+    what = ""
+    if law != "soft":
+        what = f"contact={law!r}"
+    elif integrator.name.lower() not in [name.lower() for name in SLEEP_INTEGRATORS]:
+        what = f"the integrator {integrator.name}, but with {', '.join(SLEEP_INTEGRATORS)}"
+    elif dynamics is not None:
+        what = "equations of motion of one's own (dynamics=...)"
+    if what:
+        raise OptionError(f"trees cannot sleep with {what}; load the model with ignore=['sleep']")
+    return True
+
+
+def awake(model: Model, who: str) -> Model:
+    """The model with all trees awake, for those who do not let them sleep, and say so."""
+    if not model.may_sleep:
+        return model
+    warn(f"{who} do not let trees sleep: all of them are awake, as with ignore=['sleep']")
+    return load(model, ignore=["sleep"])
+
+
+def start_asleep(model: Model) -> dict[str, np.ndarray]:
+    """What sleeps at the start, by the policies of the file: MuJoCo finds who sleeps together."""
+    asleep = mujoco.MjData(model.mj_model).tree_asleep
+    carriers = model.body_rootid[model.tree_bodyadr]
+    carriers = carriers[model.body_mocapid[carriers] >= 0]
+    poses = {"carried_pos": model.body_pos[carriers], "carried_quat": model.body_quat[carriers]}
+    return {"tree_asleep": np.array(asleep, float), "qpos_asleep": model.qpos0, **poses}
 
 
 def key_index(model: Model, key: int | str) -> int:

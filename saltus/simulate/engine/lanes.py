@@ -54,7 +54,7 @@ class Lanes(BatchStates):
         super().__init__(n, min(threads, self.groups))
         room = {"control_states": self.m.ncontrol_state, "control_prm": parameters}
         without = self.m.sizes | {"nact": self.m.nact - self.m.ncontrol_state}  # the controller
-        self.sizes = integrator.data_sizes(without, **room)
+        self.sizes = integrator.data_sizes(without, lanes=True, **room)
         kind = "lane64" if precision == "float64" else "lane32"
         self.workspaces = [Struct(DATA, self.sizes, kind) for _ in range(self.workers)]
         for workspace in self.workspaces:

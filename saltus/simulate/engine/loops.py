@@ -30,12 +30,15 @@ from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration
 from saltus.solve.constrain import detect_contacts
 from saltus.solve.event.constrained_acceleration import rows_there
+from saltus.solve.sleep import calls
+from saltus.solve.sleep.calls import see_everything
 from saltus.solve.status import DIVERGED, EVENTS_FULL, OK
 
 TIME = 0  # place of time among the numbers of Data, which begin with it
 
 _accelerations, _energy_of_state, _begin = acceleration.forward, smooth.energy_of_state, event_driven.begin
 _record_events = event_driven.record
+_begin_sleeping, _energies_of_state = calls.begin_sleeping, smooth.energies_of_state
 
 
 # ---------------------------------------------------------------- looking at a state
@@ -60,6 +63,7 @@ def settle(m, d):
 @entry
 def sample(m, d):
     """The energy, and which pairs of geoms touch."""
+    see_everything(m, d)
     _energy_of_state(m, d)
     detect_contacts(m, d)
 
@@ -67,12 +71,32 @@ def sample(m, d):
 @entry
 def inverse(m, d):
     """Inverse dynamics from positions, velocities and accelerations."""
+    see_everything(m, d)
     position_stage(m, d, 0)
     inverse_dynamics(m, d)
 
 
-energy = entry(_energy_of_state, name="energy")
-energies = entry(smooth.energies_of_state, name="energies")
+@entry
+def energy(m, d):
+    """The energy."""
+    see_everything(m, d)
+    _energy_of_state(m, d)
+
+
+@entry
+def energies(m, d, out):
+    """The energy by kind."""
+    see_everything(m, d)
+    _energies_of_state(m, d, out)
+
+
+@entry
+def whole(m, d):
+    """Where trees may sleep: lists of everything, as a state is looked at."""
+    see_everything(m, d)
+
+
+begin_sleeping = entry(_begin_sleeping, name="begin_sleeping")
 gaps = entry(event_functions.points, name="gaps")
 closed_rows = entry(rows_there, name="closed_rows")
 points = entry(point_columns, name="points")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from saltus.contact.mujoco.rays import attach_sense
-from saltus.model.compile.kernel_model import why_all_pairs
+from saltus.model.compile.kernel_model import NO_LAWS, why_all_pairs
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.sense.delay import delayed_readings
@@ -58,7 +58,8 @@ def compute_bodies(model: "Model", timestep: float | None, laws: "UserLaws", str
     """Accelerations, forces and momenta of all bodies, `BODY_FIELDS`, after `forward`."""
     words = frozenset({"sense_body", "sense_subtree"})
     listed = why_all_pairs(laws, frozenset())  # of contacts that the Data has
-    bodies(model.sensing_struct(timestep=timestep, words=words, listed=listed), struct)
+    asleep = NO_LAWS._replace(sleeps=laws.sleeps)
+    bodies(model.sensing_struct(timestep=timestep, laws=asleep, words=words, listed=listed), struct)
 
 
 def sensor_place(model: "Model", name: str) -> slice:

@@ -63,6 +63,8 @@ def why_no_points(engine: Engine) -> str:
         return ""
     if m.layout.features & {"flexcontact"}:
         return "contacts of deformable bodies have no numbered points"
+    if "sleep" in m.layout.features:
+        return "where trees may fall asleep, pairs of geoms near each other are found at run time"
     if "broad" in m.layout.features:
         return f"of more than {MOST_LISTED} pairs of geoms that may touch, those near each other are found at run time"
     return f"{int(slot_counts(m).sum())} contact points exceed the limit of {MOST_POINTS}"

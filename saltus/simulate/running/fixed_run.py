@@ -27,7 +27,12 @@ def sample_row(engine: Engine) -> dict[str, Any]:
     energy, contacts = energy_and_contacts(engine)
     state = {"time": engine.time, "qpos": engine.qpos, "qvel": engine.qvel, "act": engine.act, "ctrl": engine.ctrl}
     poses = {"mocap_pos": engine.mocap_pos, "mocap_quat": engine.mocap_quat}
-    return state | poses | {"energy": energy, "actuation_state": engine.actuation_state} | contacts
+    return (
+        state
+        | poses
+        | {"energy": energy, "actuation_state": engine.actuation_state, "tree_asleep": engine.tree_asleep}
+        | contacts
+    )
 
 
 class Ended(Exception):

@@ -108,7 +108,7 @@ def about_run(
     pairs = len(about["names"]["contact"])
     sizes = {"nq": model.nq, "nv": model.nv, "na": len(engine.act), "nu": model.nu}
     sizes |= {"ncontact": pairs, "nmocap": model.nmocap, "npoint": point_count(engine)}
-    sizes |= {"nactuation": len(engine.actuation_state)}
+    sizes |= {"nactuation": len(engine.actuation_state), "ntree": len(engine.tree_asleep)}
     if book is not None:
         sizes["nledger"] = len(ACCOUNTS)
         about["attrs"][ATTRIBUTE] = book.rule

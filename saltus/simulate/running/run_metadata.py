@@ -24,7 +24,9 @@ from saltus.version import __version__
 
 
 def names_and_units(engine: Engine) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Labels and SI units of qpos, qvel, act and ctrl, and labels of mocap bodies."""
+    """Labels and SI units of qpos, qvel, act and ctrl, and labels of mocap bodies and of trees
+    that may fall asleep.
+    """
     model = engine.model
     qpos, qvel = model.coordinate_units()
     actuators = model.names("actuator")
@@ -32,6 +34,7 @@ def names_and_units(engine: Engine) -> tuple[dict[str, list[str]], dict[str, lis
     names = {"qpos": model.qpos_names(), "qvel": model.dof_names(), "act": _act_names(engine, actuators), "ctrl": ctrl}
     bodies, mocap = model.names("body"), model.body_mocapid
     names["actuation"] = [f"state {i}" for i in range(len(engine.actuation_state))]
+    names["tree"] = [bodies[b] for b in model.tree_bodyadr] if engine.sleeps else []
     names["mocap"] = [bodies[b] for b in sorted(np.flatnonzero(mocap >= 0), key=lambda b: mocap[b])]
     return names, {"qpos": qpos, "qvel": qvel, "act": [""] * len(names["act"]), "ctrl": [""] * model.nu}
 

@@ -10,6 +10,7 @@ bounded below. Memory and cost per iteration grow only with the non-zeros of M a
 """
 
 from saltus.contact.counts import NITER
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.tree.factor import factor, solve
 from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
@@ -37,7 +38,7 @@ def cg(m, d):
     # start: steepest descent in the metric of M
     size, noise = gradient(m, d)
     decrement = precondition(m, d)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.solve_search[i] = -d.solve_Mgradient[i]
     rough = is_rough(m, d, size, noise)
     for _ in range(m.opt_iterations):
@@ -50,7 +51,7 @@ def cg(m, d):
         alpha = line_search(m, d, live, slope)
         step(m, d, alpha)
         # gradient before and after the step
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             d.cg_gradient[i] = d.solve_gradient[i]
             d.cg_Mgradient[i] = d.solve_Mgradient[i]
         size, noise = gradient(m, d)
@@ -66,11 +67,11 @@ def cg(m, d):
 @kernel(sums=True)
 def precondition(m, d):
     """solve_Mgradient ← M⁻¹ g; returns g · M⁻¹ g."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.solve_Mgradient[i] = d.solve_gradient[i]
     solve(m, d, d.solve_Mgradient)
     total = 0.0 * d.time
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         total = total + d.solve_gradient[i] * d.solve_Mgradient[i]
     return total
 
@@ -81,7 +82,7 @@ def turn(m, d, size):
     zero = 0.0 * size
     # products of the change y of the gradient, the direction s and M⁻¹
     sy = yMy = yMg = sg = ss = zero
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         y = d.solve_gradient[i] - d.cg_gradient[i]
         s = d.solve_search[i]
         sy = sy + s * y
@@ -95,5 +96,5 @@ def turn(m, d, size):
     beta = (yMg - 2.0 * yMy / divisor * sg) / divisor
     least = -1.0 / maximum(sqrt(ss) * minimum(zero + ETA, size), zero + TINY)
     beta = where(curved, maximum(beta, least), zero)
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.solve_search[i] = beta * d.solve_search[i] - d.solve_Mgradient[i]

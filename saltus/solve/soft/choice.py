@@ -1,10 +1,11 @@
 """Choice of the soft-constraint solver: the one that the model file names; the others are not compiled.
 
 All find the same forces to the model's tolerance. Dual numbers always use Newton's method, whose last step makes the
-tangents exact: derivatives of the solution itself, not of an iteration truncated on the way to it.
+tangents exact: derivatives of the solution itself, not of an iteration truncated on the way to it. Lanes use it where
+trees are few or large, since they have no islands, and one matrix takes them less time than conjugate gradients.
 """
 
-from saltus.number.conditions import has, has_tangents
+from saltus.number.conditions import has, has_lanes, has_tangents
 from saltus.number.kernels import kernel
 from saltus.solve.soft.cg import cg
 from saltus.solve.soft.dual import unfold_forces
@@ -21,7 +22,7 @@ def solve_constraints(m, d):
         unconverged = pgs(m, d)
     elif has(m, "cg") and not has_tangents(d):
         unconverged = cg(m, d)
-    elif has(m, "many_trees") and not has_tangents(d):
+    elif has(m, "many_trees") and not (has_tangents(d) or (has(m, "matrix_in_lanes") and has_lanes(d))):
         unconverged = newton_by_trees(m, d)
     else:
         unconverged = newton(m, d)

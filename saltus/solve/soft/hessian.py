@@ -7,6 +7,7 @@ Factored as Lᵀ D L, eliminating from the tips of the tree, so that branches st
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import chained_dof
 from saltus.contact.rows.cost import block_weight
+from saltus.dynamics.awake.walks import awake_dofs, awake_dofs_back
 from saltus.number.kernels import kernel
 
 
@@ -14,7 +15,7 @@ from saltus.number.kernels import kernel
 def hessian(m, d):
     """hessian ← M + Σ Jᵀ W J, with W the curvatures at row_residual."""
     # M, and zeros where constraints fill in
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         place = i * (i + 1) // 2
         for c in range(d.hessian_num[i]):
             d.hessian[place + d.hessian_col[place + c]] = 0.0 * d.time
@@ -88,7 +89,7 @@ def add_rows(m, d, b, dim):
 @kernel
 def factor_hessian(m, d):
     """hessian ← its factors: L below the diagonal, D⁻¹ on it."""
-    for k in range(m.nv - 1, -1, -1):
+    for k in awake_dofs_back(m, d):
         row = k * (k + 1) // 2
         inverse = 1.0 / d.hessian[row + k]
         d.hessian[row + k] = inverse
@@ -105,13 +106,13 @@ def factor_hessian(m, d):
 @kernel
 def solve_hessian(m, d, x):
     """x ← (Lᵀ D L)⁻¹ x for a field x [nv]."""
-    for i in range(m.nv - 1, -1, -1):
+    for i in awake_dofs_back(m, d):
         row = i * (i + 1) // 2
         xi = x[i]
         for c in range(d.hessian_num[i]):
             j = d.hessian_col[row + c]
             x[j] = x[j] - d.hessian[row + j] * xi
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         row = i * (i + 1) // 2
         xi = x[i] * d.hessian[row + i]
         for c in range(d.hessian_num[i]):

@@ -8,6 +8,7 @@ Systems (1981), chapter 5), and is reused while the same constraints are active.
 
 from saltus.contact.counts import NBLOCK, NFILL, NPATTERN
 from saltus.contact.rows.blocks import chained_dof
+from saltus.dynamics.awake.walks import awake_dofs, awake_dofs_back
 from saltus.model.layout import BITS
 from saltus.number.components import trailing_zeros
 from saltus.number.kernels import kernel
@@ -20,7 +21,7 @@ def hessian_pattern(m, d):
         return
     d.count[NPATTERN] = 1 + d.count[NFILL]
     if d.count[NFILL] == 0:
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             d.hessian_num[i] = m.M_rownnz[i] - 1
             for c in range(m.M_rownnz[i] - 1):
                 d.hessian_col[i * (i + 1) // 2 + c] = m.M_colind[m.M_rowadr[i] + c]
@@ -52,7 +53,7 @@ def mark_entries(m, d):
     words = m.nv // BITS + 1
     for k in range(words * m.nv):
         d.hessian_bits[k] = 0
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         for c in range(m.M_rownnz[i] - 1):
             j = m.M_colind[m.M_rowadr[i] + c]
             d.hessian_bits[i * words + j // BITS] = d.hessian_bits[i * words + j // BITS] | (1 << (j % BITS))
@@ -78,7 +79,7 @@ def mark_pairs(m, d, b, before, words):
 def eliminate(m, d):
     """Symbolic elimination: k passes its couplings on to its nearest neighbour."""
     words = m.nv // BITS + 1
-    for k in range(m.nv - 1, -1, -1):
+    for k in awake_dofs_back(m, d):
         nearest = -1
         for w in range(words):
             bits = d.hessian_bits[k * words + w]
@@ -108,7 +109,7 @@ def highest_bit(bits):
 def list_columns(m, d):
     """Columns of each row from its bits, in ascending order."""
     words = m.nv // BITS + 1
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         place = i * (i + 1) // 2
         n = 0
         for w in range(words):

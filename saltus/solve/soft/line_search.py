@@ -7,6 +7,7 @@ zero of the slope is found by Newton's method, safeguarded by a bracket on which
 from saltus.contact.counts import NBLOCK, NEQUALITY
 from saltus.contact.rows.blocks import CONE, FRICTION, PYRAMID
 from saltus.contact.rows.cost import TINY
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.number.functions import absolute, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
@@ -47,15 +48,22 @@ def least_cost(m, d, live, gauss, curvature, tolerance):
         seeking = seeking & (absolute(slope) > tolerance)
         if not any_lane(seeking):
             break
-        # bracket of the zero of the slope
-        low = where(slope < 0.0, alpha, low)
-        high = where(slope < 0.0, high, alpha)
-        # Newton step in the bracket, else bisection (doubling while there is no upper end)
-        newton = alpha - slope / bend
-        middle = where(high < LARGE, 0.5 * (low + high), 2.0 * alpha)
-        inside = (newton > low) & (newton < high)
-        alpha = where(seeking, where(inside, newton, middle), alpha)
+        after, low, high = next_length(alpha, slope, bend, low, high)
+        alpha = where(seeking, after, alpha)
     return where(live, alpha, zero)
+
+
+@kernel(inline=True)
+def next_length(alpha, slope, bend, low, high):
+    """The step length to try after α, where slope and curvature of the cost are these, and the bracket with α."""
+    # bracket of the zero of the slope
+    low = where(slope < 0.0, alpha, low)
+    high = where(slope < 0.0, high, alpha)
+    # Newton step in the bracket, else bisection (doubling while there is no upper end)
+    newton = alpha - slope / bend
+    middle = where(high < LARGE, 0.5 * (low + high), 2.0 * alpha)
+    inside = (newton > low) & (newton < high)
+    return where(inside, newton, middle), low, high
 
 
 @kernel(sums=True)
@@ -64,7 +72,7 @@ def inertia_slope(m, d):
     slope = 0.0 * d.time
     curvature = slope
     square = slope
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         s = d.solve_search[i]
         slope = slope + s * (d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i]))
         curvature = curvature + s * d.solve_Msearch[i]
@@ -78,17 +86,22 @@ def constraint_slope(m, d, alpha):
     slope = 0.0 * alpha
     bend = slope
     for b in range(d.count[NEQUALITY], d.count[NBLOCK]):
-        kind = d.block_kind[b]
-        row = d.block_row[b]
-        if kind == PYRAMID:
-            first, second = pyramid_slope(m, d, b, row, alpha)
-        elif kind == CONE:
-            first, second = cone_slope(m, d, b, row, alpha)
-        else:
-            first, second = single_slope(m, d, kind, row, alpha)
+        first, second = block_slope(m, d, b, alpha)
         slope = slope + first
         bend = bend + second
     return slope, bend
+
+
+@kernel(inline=True)
+def block_slope(m, d, b, alpha):
+    """First and second derivative in α of the cost of block b, which is not an equality."""
+    kind = d.block_kind[b]
+    row = d.block_row[b]
+    if kind == PYRAMID:
+        return pyramid_slope(m, d, b, row, alpha)
+    if kind == CONE:
+        return cone_slope(m, d, b, row, alpha)
+    return single_slope(m, d, kind, row, alpha)
 
 
 @kernel

@@ -8,6 +8,7 @@ changes its state along the step, one step is exact.
 from saltus.contact.counts import NITER, NROW
 from saltus.contact.rows.blocks import times_rows
 from saltus.contact.rows.cost import constraint_forces, row_residuals
+from saltus.dynamics.awake.walks import awake_dofs
 from saltus.dynamics.tree.factor import multiply
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.components import epsilon_of
@@ -85,7 +86,7 @@ def forces_reached(m, d, rough):
     Row forces come from residuals that truncation or rounding has left inexact, which stiff rows amplify.
     """
     if any_lane(rough):
-        for i in range(m.nv):
+        for i in awake_dofs(m, d):
             reached = d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i])
             d.qfrc_constraint[i] = where(rough, reached, d.qfrc_constraint[i])
 
@@ -120,7 +121,7 @@ def gradient(m, d):
     constraint_forces(m, d)
     square = zero
     terms = zero
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         smooth = d.qfrc_tau[i] - d.qfrc_bias[i]
         g = d.solve_Ma[i] - smooth - d.qfrc_constraint[i]
         d.solve_gradient[i] = g
@@ -136,7 +137,7 @@ def search_direction(m, d):
 
     Writes solve_Msearch [nv] = M s and row_search = J s.
     """
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.solve_search[i] = -d.solve_gradient[i]
     solve_hessian(m, d, d.solve_search)
     return along_search(m, d)
@@ -148,7 +149,7 @@ def along_search(m, d):
     multiply(m, d, d.solve_search, d.solve_Msearch)
     times_rows(m, d, d.solve_search, d.row_search)
     slope = 0.0 * d.time
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         slope = slope + d.solve_gradient[i] * d.solve_search[i]
     return slope
 
@@ -156,7 +157,7 @@ def along_search(m, d):
 @kernel
 def step(m, d, alpha):
     """a ← a + alpha s, with M a and the residuals."""
-    for i in range(m.nv):
+    for i in awake_dofs(m, d):
         d.qacc_warmstart[i] = d.qacc_warmstart[i] + alpha * d.solve_search[i]
         d.solve_Ma[i] = d.solve_Ma[i] + alpha * d.solve_Msearch[i]
     for r in range(d.count[NROW]):

@@ -9,6 +9,7 @@ anew.
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import EQUALITY, PYRAMID, chained_dof
 from saltus.contact.rows.cost import single_weight
+from saltus.dynamics.awake.walks import awake_dofs_back
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, where
 from saltus.number.kernels import kernel
@@ -74,7 +75,7 @@ def rank_one(m, d, weight):
     """Factors of H + weight e eᵀ with e = solve_edge; clears edge_mark."""
     # method C1, from the tips of the tree along the path of the edge
     one = 1.0 + 0.0 * weight
-    for k in range(m.nv - 1, -1, -1):
+    for k in awake_dofs_back(m, d):
         if d.edge_mark[k]:
             d.edge_mark[k] = 0
             row = k * (k + 1) // 2

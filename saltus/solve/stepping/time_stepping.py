@@ -79,7 +79,7 @@ def begin_rows(m, d, h):
 def newton_step(m, d, weight, tolerance, last):
     """qacc [nv] from the forces at the last guess, which was made with qacc; `weight`: θ h (s). Returns a status."""
     bias_force(m, d, d)
-    multiply_by(m, d.lower, d.qacc, d.slope)
+    multiply_by(m, d, d.lower, d.qacc, d.slope)
     for i in range(m.nv):
         d.qacc_smooth[i] = d.qfrc_tau[i] - d.qfrc_bias[i] + weight * d.slope[i]
     solve(m, d, d.qacc_smooth)

@@ -98,7 +98,12 @@ def program(simulations: Sequence[Simulation], progress: Callable[[float], objec
 
 
 def check_ours(engine: Engine) -> None:
-    """OptionError where kernels call functions of MuJoCo's, by the name of what calls them."""
+    """OptionError where trees may sleep, or kernels call functions of MuJoCo's, by the name of what calls them."""
+    if engine.sleeps:
+        raise OptionError(
+            f"{engine.model.name or 'the model'} cannot run in a browser: trees do not sleep there; load it with "
+            "ignore=['sleep']"
+        )
     for feature, what in NOT_OURS.items():
         if feature in engine.m.layout.features | engine.model.sensing_struct().layout.features:
             name = engine.model.name or "the model"

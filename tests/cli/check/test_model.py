@@ -15,15 +15,15 @@ def test_check_names_everything_that_is_refused(saltus_command, tmp_path):
     assert code == 1
     refused = [line for line in out.splitlines() if line.startswith("REFUSED")]
     assert len(refused) == 2
-    assert "actuator drive" in refused[0] and "sleep" in refused[1]
+    assert "actuator drive" in refused[0] and "plasticity" in refused[1]
     assert re.search(r"simulated +sensors", out)
-    assert "--ignore actuator --ignore sleep" in out
+    assert "--ignore actuator --ignore plasticity" in out
 
 
 def test_check_with_all_ignored_is_ready(saltus_command, tmp_path):
     model = tmp_path / "ball.xml"
     model.write_text(REFUSED)
-    code, out, _ = saltus_command("check", model, "--ignore", "actuator", "--ignore", "sleep")
+    code, out, _ = saltus_command("check", model, "--ignore", "actuator", "--ignore", "plasticity")
     assert code == 0 and "REFUSED" not in out and "ready to run" in out
     assert sum(line.startswith("ignored") for line in out.splitlines()) == 2
 

@@ -22,12 +22,12 @@ def test_an_outer_product_is_added_where_there_is_room():
 
 def test_between_branches_all_is_cleared():
     """Rows of all that came before, as armature of tendons has them: only those on the way to the root stay."""
-    m, _, _ = tree_matrix(2)
+    m, d, _ = tree_matrix(2)
     m.M_rownnz = np.arange(1, m.nv + 1)
     m.M_rowadr = np.cumsum(m.M_rownnz) - m.M_rownnz
     m.M_colind = np.concatenate([np.arange(k) for k in m.M_rownnz])
     matrix = np.ones(len(m.M_colind))
-    interpret(clear_between_branches)(m, matrix)
+    interpret(clear_between_branches)(m, d, matrix)
     for i in range(m.nv):
         way, k = set(), i
         while k >= 0:

@@ -11,6 +11,7 @@ import pytest
 
 import saltus
 from saltus.model.compile.many_trees import FEATURE, largest_blocks
+from saltus.model.layout import data_sizes
 
 FLOOR = '<geom type="plane" size="9 9 .1"/>'
 BALL = '<body pos="{} 0 1"><freejoint/><geom size=".1"/></body>'
@@ -36,12 +37,12 @@ def fixed(joints, armature=0.0):
 YES = {
     "free bodies": world(),
     "and a tendon between two trees": world(extra=SLIDES, rest=fixed(2)),
-    "and a mechanism of 60": world(extra=links(60)),
+    "and a mechanism of 300": world(extra=links(300)),
 }
 NO = {
-    "few degrees of freedom": world(55),
+    "few degrees of freedom": world(44),
     "few trees": f"<mujoco><worldbody>{FLOOR}{links(50) * 8}</worldbody></mujoco>",
-    "a large tree": world(extra=links(61)),
+    "a large tree": world(extra=links(301)),
     "a tendon over three trees": world(extra=SLIDES, rest=fixed(3)),
     "inertia between trees": world(extra=SLIDES, rest=fixed(2, 0.1)),
     "conjugate gradients": world(option='<option solver="CG"/>'),
@@ -72,6 +73,19 @@ def test_other_models_keep_one_matrix(case):
     m = struct(NO[case])
     assert FEATURE not in m.layout.features
     assert m.nsolvertree == m.sizes["npairblock"] == m.sizes["nv_trees"] == 0
+
+
+@pytest.mark.parametrize(
+    ("xml", "one_matrix"), [(world(54), True), (world(60), False), (world(60, extra=links(61)), True)]
+)
+def test_lanes_of_few_or_large_trees_have_one_matrix(xml, one_matrix):
+    """Whose memory is that of the lanes alone."""
+    m = struct(xml)
+    assert ("matrix_in_lanes" in m.layout.features) == one_matrix
+    single, lanes = data_sizes(m.sizes), data_sizes(m.sizes, lanes=True)
+    assert single["nhessian"] == 0 and single["ntreeblock"] > 0
+    assert lanes["nhessian"] == (m.nv * (m.nv + 1) // 2 if one_matrix else 0)
+    assert (lanes["ntreeblock"] > 0) != one_matrix
 
 
 def test_room_for_the_largest_blocks():

@@ -27,7 +27,7 @@ def test_the_factors_are_those_of_the_sum(weight):
     rows, columns = np.tril_indices(n)
     d = SimpleNamespace(hessian=(L - np.eye(n) + np.diag(1 / D))[rows, columns], hessian_num=np.arange(n))
     d.hessian_col, d.solve_edge, d.edge_mark = columns, e.copy(), (e != 0).astype(int)
-    interpret(rank_one)(SimpleNamespace(nv=n), d, weight)
+    interpret(rank_one)(SimpleNamespace(nv=n, layout=SimpleNamespace(features=frozenset())), d, weight)
     found = np.zeros((n, n))
     found[rows, columns] = d.hessian
     D = 1 / np.diag(found)

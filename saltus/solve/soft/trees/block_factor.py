@@ -17,23 +17,26 @@ and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_res
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
+from saltus.solve.soft.trees.islands import tree_runs_of
 
 LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
 
 
 @kernel
-def factor_blocks(m, d):
-    """tree_factor, pair_factor and tree_rest of tree_hessian and pair_hessian.
+def factor_blocks(m, d, island):
+    """tree_factor, pair_factor and tree_rest of an island's tree_hessian and pair_hessian.
 
     Only those that depend on blocks marked in tree_fresh and pair_fresh; marks their trees in tree_fresh.
     """
-    for b in range(m.nsolvertree):
-        if depends_on_fresh(d, b):
-            d.tree_fresh[b] = 1
-            if m.tree_dofnum[b] == 6:
-                factor_tree(m, d, b, 6)
-            else:
-                factor_tree(m, d, b, m.tree_dofnum[b])
+    first, last = tree_runs_of(d, island)
+    for k in range(first, last):
+        for b in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            if depends_on_fresh(d, b):
+                d.tree_fresh[b] = 1
+                if m.tree_dofnum[b] == 6:
+                    factor_tree(m, d, b, 6)
+                else:
+                    factor_tree(m, d, b, m.tree_dofnum[b])
 
 
 @kernel(inline=True)
@@ -71,7 +74,7 @@ def factor_alone(d, place, n):
     """The factor of a tree that is coupled with no lower one: D̂ = D and E = -1, which is not kept."""
     for k in range(n * n):
         d.block_scratch[k] = d.tree_hessian[place + k]
-    cholesky(d, place, n)
+    cholesky(d.block_scratch, n, d.tree_hessian, place, n + 1)
     inverse_factor(d, place, n)
 
 
@@ -112,7 +115,7 @@ def factor_and_rest(d, place, n):
     Of the sum D̂ + S = D, since zeros of S then leave exactly -1: a lane does not feel which trees touch in others.
     Returns a bound of the eigenvalues of D̂⁻¹ D, which are not below 1.
     """
-    cholesky(d, place, n)
+    cholesky(d.block_scratch, n, d.tree_hessian, place, n + 1)
     inverse_factor(d, place, n)
     if n == 6:
         product_of_six(d.block_scratch, 0, d.tree_rest, place, d.tree_factor, place, 1, 6)
@@ -141,14 +144,14 @@ def scale_rows(m, d, p, n, factor):
 
 
 @kernel(inline=True)
-def cholesky(d, place, n):
-    """block_scratch ← C of D̂ = C Cᵀ, upper triangular, with the inverses of its diagonal.
+def cholesky(W, n, D, at, along):
+    """W ← C of W = C Cᵀ, upper triangular n x n by columns, with the inverses of its diagonal.
 
-    Eliminates from the tips of the tree, so that branches stay decoupled. Pivots are at least at rounding of D's.
+    Eliminates from the tips of trees, so that branches stay decoupled. Pivots are at least at rounding of the numbers
+    D[at], D[at + along], ...
     """
-    W = d.block_scratch
     for j in range(n - 1, -1, -1):
-        pivot = maximum(W[j * n + j], epsilon_of(W[j * n + j]) * d.tree_hessian[place + j * n + j])
+        pivot = maximum(W[j * n + j], epsilon_of(W[j * n + j]) * D[at + along * j])
         inverse = 1.0 / sqrt(pivot)
         W[j * n + j] = inverse
         for i in range(j):

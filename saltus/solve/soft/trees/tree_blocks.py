@@ -1,53 +1,73 @@
 """The Hessian M + Jᵀ W J of many trees as dense blocks: one for each tree, one for each pair that rows couple.
 
-tree_hessian holds the blocks of trees, n x n. pair_hessian holds the coupling of each pair of
-`saltus.solve.soft.trees.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as long as the
-upper tree has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of freedom a
-body have code of their own.
+tree_hessian holds the upper triangles of the blocks of trees, n x n, by columns. pair_hessian holds the coupling of
+each pair of `saltus.solve.soft.trees.tree_pairs`, by columns: those of the lower tree's degrees of freedom, each as
+long as the upper tree has some. Most worlds are of free bodies in contact with friction: three rows and six degrees of
+freedom a body have code of their own.
 
 From one iteration to the next few rows change their state: only trees and pairs that these act on are assembled anew.
 """
 
-from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import CONE, EQUALITY, PYRAMID, chained_dof
 from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
+from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
+from saltus.solve.soft.trees.islands import block_runs_of, tree_runs_of
 
 
 @kernel
-def assemble_blocks(m, d, everything):
-    """tree_hessian, pair_hessian ← M + Σ Jᵀ W J, with W the curvatures at row_residual.
+def assemble_blocks(m, d, island, everything):
+    """tree_hessian, pair_hessian ← M + Σ Jᵀ W J of an island, with W the curvatures at row_residual.
 
     Marks in tree_fresh and pair_fresh what has changed since the last time: all of it with `everything`.
     """
-    mark_changes(m, d, everything)
-    inertia_blocks(m, d)
-    for b in range(d.count[NBLOCK]):
-        lower, upper = d.block_trees[b, 0], d.block_trees[b, 1]
-        if d.tree_fresh[lower] | d.tree_fresh[upper]:
-            block_weight(m, d, b)
-            dim = d.block_dim[b]
-            if dim == 3 and is_whole(m, d, b, lower, upper):
-                add_free_bodies(m, d, b, lower, upper)
-            else:
-                add_rows(m, d, b, dim, lower, upper)
+    first, last = tree_runs_of(d, island)
+    for k in range(first, last):
+        mark_trees(d, d.tree_run[k, 0], d.tree_run[k, 1], 1 if everything else 0)
+    first_run, last_run = block_runs_of(d, island)
+    if not everything or m.opt_cone == CONE_ELLIPTIC:  # zones of cones are remembered there
+        for k in range(first_run, last_run):
+            for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+                mark_changes(m, d, b)
+    for k in range(first, last):
+        for t in range(d.tree_run[k, 0], d.tree_run[k, 1]):
+            inertia_blocks(m, d, t)
+    for k in range(first_run, last_run):
+        for b in range(d.block_run[k, 0], d.block_run[k, 1]):
+            add_block(m, d, b)
 
 
 @kernel
-def mark_changes(m, d, everything):
-    """tree_fresh, pair_fresh ← 1 for those on which a block acts whose curvature has changed, else 0."""
-    mark = 1 if everything else 0
-    for t in range(m.nsolvertree):
+def add_block(m, d, b):
+    """tree_hessian, pair_hessian += Jᵀ W J of block b, where they are fresh."""
+    lower, upper = d.block_trees[b, 0], d.block_trees[b, 1]
+    if d.tree_fresh[lower] | d.tree_fresh[upper]:
+        block_weight(m, d, b)
+        dim = d.block_dim[b]
+        if dim == 3 and is_whole(m, d, b, lower, upper):
+            add_free_bodies(m, d, b, lower, upper)
+        else:
+            add_rows(m, d, b, dim, lower, upper)
+
+
+@kernel(inline=True)
+def mark_trees(d, first, last, mark):
+    """tree_fresh and pair_fresh ← mark for neighbouring trees and their pairs with lower ones."""
+    for t in range(first, last):
         d.tree_fresh[t] = mark
-    for p in range(d.near_adr[m.nsolvertree]):
+    for p in range(d.near_adr[first], d.near_adr[last]):
         d.pair_fresh[p] = mark
-    for b in range(d.count[NBLOCK]):
-        if has_changed(m, d, b):
-            d.tree_fresh[d.block_trees[b, 0]] = 1
-            d.tree_fresh[d.block_trees[b, 1]] = 1
-            if d.block_pair[b] >= 0:
-                d.pair_fresh[d.block_pair[b]] = 1
+
+
+@kernel
+def mark_changes(m, d, b):
+    """tree_fresh, pair_fresh ← 1 for those on which block b acts, if its curvature has changed."""
+    if has_changed(m, d, b):
+        d.tree_fresh[d.block_trees[b, 0]] = 1
+        d.tree_fresh[d.block_trees[b, 1]] = 1
+        if d.block_pair[b] >= 0:
+            d.pair_fresh[d.block_pair[b]] = 1
 
 
 @kernel
@@ -92,23 +112,20 @@ def cone_has_changed(m, d, b, row):
 
 
 @kernel
-def inertia_blocks(m, d):
-    """Blocks of M, and zeros between trees, where they are fresh."""
+def inertia_blocks(m, d, t):
+    """The block of M of tree t, and zeros between it and lower trees, where they are fresh."""
     zero = 0.0 * d.time
-    for t in range(m.nsolvertree):
-        first, n, place = m.tree_dofadr[t], m.tree_dofnum[t], m.tree_blockadr[t]
-        if d.tree_fresh[t]:
-            for k in range(n * n):
-                d.tree_hessian[place + k] = zero
-            for i in range(n):
-                for k in range(m.M_rowadr[first + i], m.M_rowadr[first + i] + m.M_rownnz[first + i]):
-                    j = m.M_colind[k] - first
-                    d.tree_hessian[place + i * n + j] = d.M[k]
-                    d.tree_hessian[place + j * n + i] = d.M[k]
-        for p in range(d.near_adr[t], d.near_adr[t + 1]):
-            if d.pair_fresh[p]:
-                for k in range(n * m.tree_dofnum[d.near_tree[p]]):
-                    d.pair_hessian[d.near_place[p] + k] = zero
+    first, n, place = m.tree_dofadr[t], m.tree_dofnum[t], m.tree_blockadr[t]
+    if d.tree_fresh[t]:
+        for k in range(n * n):
+            d.tree_hessian[place + k] = zero
+        for i in range(n):
+            for k in range(m.M_rowadr[first + i], m.M_rowadr[first + i] + m.M_rownnz[first + i]):
+                d.tree_hessian[place + i * n + m.M_colind[k] - first] = d.M[k]
+    for p in range(d.near_adr[t], d.near_adr[t + 1]):
+        if d.pair_fresh[p]:
+            for k in range(n * m.tree_dofnum[d.near_tree[p]]):
+                d.pair_hessian[d.near_place[p] + k] = zero
 
 
 @kernel(inline=True)
@@ -177,18 +194,28 @@ def add_rows(m, d, b, dim, lower, upper):
 
 @kernel
 def add_columns(m, d, b, dim, x, block, columns, first, rows):
-    """x += Jᵀ W J for ranges of columns and rows of the block's degrees of freedom.
+    """x += Jᵀ W J for ranges of columns and rows of the block's degrees of freedom; if they agree, its upper triangle.
 
     block: (address in x, length of a column, degree of freedom of the first one); first: that of the first row.
     """
     place, length, first_column = block
-    dofs, J = d.block_dofs[b], d.block_J[b]
+    dofs, J, w = d.block_dofs[b], d.block_J[b], d.block_weight
     for c in range(columns[0], columns[1]):
         column = place + (chained_dof(m, d, dofs + c) - first_column) * length - first
-        for r in range(dim):
-            t = 0.0 * d.time
-            for s in range(dim):
-                t = t + d.block_weight[r * dim + s] * d.row_J[J + c * dim + s]
-            for e in range(rows[0], rows[1]):
-                at = column + chained_dof(m, d, dofs + e)
-                x[at] = x[at] + t * d.row_J[J + e * dim + r]
+        end = c + 1 if columns[0] == rows[0] else rows[1]
+        j = J + c * dim
+        if dim == 3:
+            t0 = w[0] * d.row_J[j] + w[1] * d.row_J[j + 1] + w[2] * d.row_J[j + 2]
+            t1 = w[1] * d.row_J[j] + w[4] * d.row_J[j + 1] + w[5] * d.row_J[j + 2]
+            t2 = w[2] * d.row_J[j] + w[5] * d.row_J[j + 1] + w[8] * d.row_J[j + 2]
+            for e in range(rows[0], end):
+                at, k = column + chained_dof(m, d, dofs + e), J + 3 * e
+                x[at] = x[at] + (t0 * d.row_J[k] + t1 * d.row_J[k + 1] + t2 * d.row_J[k + 2])
+        else:
+            for r in range(dim):
+                t = 0.0 * d.time
+                for s in range(dim):
+                    t = t + w[r * dim + s] * d.row_J[j + s]
+                for e in range(rows[0], end):
+                    at = column + chained_dof(m, d, dofs + e)
+                    x[at] = x[at] + t * d.row_J[J + e * dim + r]

@@ -6,6 +6,7 @@ of their upper tree, then of the lower one, whatever the order of the blocks.
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import chained_dof
+from saltus.dynamics.awake.walks import awake_trees
 from saltus.number.kernels import kernel
 
 
@@ -48,16 +49,19 @@ def sort_blocks(m, d, count, side):
 
     Blocks of the same tree keep the order that they had: that of `side` 0, or that of their numbers.
     """
-    for t in range(m.nsolvertree + 1):
+    for t in awake_trees(m, d):
         d.near_count[t] = 0
     for k in range(count):
         b = k if side == 0 else d.block_order[k, 0]
         if d.block_trees[b, 0] < d.block_trees[b, 1]:
-            t = d.block_trees[b, side] + 1
+            t = d.block_trees[b, side]
             d.near_count[t] = d.near_count[t] + 1
-    for t in range(m.nsolvertree):
-        d.near_count[t + 1] = d.near_count[t + 1] + d.near_count[t]
-    coupling = d.near_count[m.nsolvertree]
+    # where those of each tree begin
+    coupling = 0
+    for t in awake_trees(m, d):
+        before = coupling
+        coupling = coupling + d.near_count[t]
+        d.near_count[t] = before
     for k in range(count):
         b = k if side == 0 else d.block_order[k, 0]
         if d.block_trees[b, 0] < d.block_trees[b, 1]:
@@ -70,25 +74,22 @@ def sort_blocks(m, d, count, side):
 @kernel
 def list_pairs(m, d, count):
     """Pairs from the sorted blocks that couple trees, with the addresses of their blocks of the Hessian."""
-    pairs = place = 0
-    size = 0
-    before = -1
-    tree = 0
-    d.near_adr[0] = 0
-    for k in range(count):
-        b = d.block_order[k, 1]
-        lower, upper = d.block_trees[b, 0], d.block_trees[b, 1]
-        while tree < upper:
-            tree += 1
-            d.near_adr[tree] = pairs
-            before = -1
-        if lower != before:
-            before = lower
-            place += size
-            size = m.tree_dofnum[lower] * m.tree_dofnum[upper]
-            d.near_tree[pairs] = lower
-            d.near_place[pairs] = place
-            pairs += 1
-        d.block_pair[b] = pairs - 1
-    for t in range(tree, m.nsolvertree):
-        d.near_adr[t + 1] = pairs
+    pairs = place = size = 0
+    k = 0
+    for tree in awake_trees(m, d):
+        d.near_adr[tree] = pairs
+        before = -1
+        while k < count and d.block_trees[d.block_order[k, 1], 1] == tree:
+            b = d.block_order[k, 1]
+            lower = d.block_trees[b, 0]
+            if lower != before:
+                before = lower
+                place += size
+                size = m.tree_dofnum[lower] * m.tree_dofnum[tree]
+                d.near_tree[pairs] = lower
+                d.near_place[pairs] = place
+                pairs += 1
+            d.block_pair[b] = pairs - 1
+            k += 1
+        d.near_adr[tree + 1] = pairs
+    d.near_adr[m.nsolvertree] = pairs

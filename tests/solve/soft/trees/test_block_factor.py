@@ -16,18 +16,19 @@ from saltus.number.kernels import Entry, interpret
 from saltus.solve.soft.trees import block_cg
 from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
 from saltus.solve.soft.trees.block_factor import LARGEST, factor_blocks
+from saltus.solve.soft.trees.islands import one_island
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks
 from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
-KERNELS = dict(tree_pairs=tree_pairs, assemble=assemble_blocks, factor=factor_blocks)
-ASSEMBLE = Entry("factor_assemble", "", "tree_pairs(m, d)\nassemble(m, d, 1)", **KERNELS)
-FACTOR = Entry("factor_factor", "", "factor(m, d)", **KERNELS)
+KERNELS = dict(tree_pairs=tree_pairs, one_island=one_island, assemble=assemble_blocks, factor=factor_blocks)
+ASSEMBLE = Entry("factor_assemble", "", "tree_pairs(m, d)\none_island(m, d)\nassemble(m, d, 0, 1)", **KERNELS)
+FACTOR = Entry("factor_factor", "", "factor(m, d, 0)", **KERNELS)
 DIRECTION = Entry(
     "factor_direction",
     "part",
-    "square = begin(m, d)\niterate(m, d, square > 0.0, square, part * part * square)\nreturn square",
+    "square = begin(m, d, 0)\niterate(m, d, 0, square > 0.0, square, part * part * square)\nreturn square",
     begin=begin_direction,
     iterate=iterate_direction,
 )
@@ -132,6 +133,6 @@ def test_a_direction_that_is_not_reached_is_said(monkeypatch):
     for most in (2, m.nv):
         monkeypatch.setattr(block_cg, "MOST", most)
         d.solve_gradient[:] = np.random.default_rng(0).normal(size=m.nv)
-        square = interpret(begin_direction)(m, d)
-        short.append(bool(interpret(iterate_direction)(m, d, True, square, 1e-12 * square)))
+        square = interpret(begin_direction)(m, d, 0)
+        short.append(bool(interpret(iterate_direction)(m, d, 0, True, square, 1e-12 * square)))
     assert short == [True, False]

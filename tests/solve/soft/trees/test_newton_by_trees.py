@@ -43,6 +43,60 @@ def test_mujocos_accelerations(cone):
         assert 2 < np.mean(iterations) < 20
 
 
+@pytest.mark.parametrize("few", [1, 1000])
+def test_any_limit_of_small_islands(few, monkeypatch):
+    """Exact directions for islands of up to so many trees: the same minimum."""
+    from saltus.model.compile import many_trees
+
+    monkeypatch.setattr(many_trees, "FEW_TREES", few)
+    m = world(ties=False)
+    sim = saltus.Simulation(saltus.load(m))
+    sizes = set()
+    for d in reachable(m, 4, every=25):
+        put(sim, d)
+        assert errors(m, sim, d)["qacc"] < 1e-8
+        sizes |= set(d.island_nv[: d.nisland].tolist())
+    assert {2, 6} <= sizes and max(sizes) > 40
+    assert sim.unconverged == 0
+
+
+def test_islands_do_not_feel_each_other():
+    """Other speeds in one island change no bit of the accelerations of the others."""
+    m = world(ties=False)
+    m.opt.tolerance = 1e-8
+    d = next(reachable(m, 1, every=30))
+    islands = d.tree_island[m.dof_treeid]
+    assert d.nisland > 5
+    sim = saltus.Simulation(saltus.load(m))
+
+    def solved(qvel):
+        sim.qpos[:], sim.qvel[:] = d.qpos, qvel
+        sim.engine.d.qacc_warmstart[:] = 0.0
+        sim.forward()
+        return np.array([sim.data.qfrc_constraint, sim.data.qacc])
+
+    before = solved(d.qvel)
+    for island in range(d.nisland):
+        own = islands == island
+        after = solved(d.qvel - 0.5 * own)
+        np.testing.assert_array_equal(after[:, ~own], before[:, ~own])
+        assert (after[1, own] != before[1, own]).any()
+
+
+def test_trees_without_rows_begin_with_free_fall():
+    """Their warm start is the unconstrained acceleration, which MuJoCo has in qacc_smooth."""
+    m = world(ties=False)
+    d = next(reachable(m, 1, every=10))
+    free = d.tree_island[m.dof_treeid] < 0
+    assert 6 < free.sum() < m.nv
+    sim = saltus.Simulation(saltus.load(m))
+    put(sim, d)
+    assert not sim.data.qfrc_constraint[free].any()
+    sim.step()
+    scale = np.abs(d.qacc_smooth).max()
+    np.testing.assert_allclose(sim.engine.d.qacc_warmstart[free], d.qacc_smooth[free], rtol=0, atol=1e-11 * scale)
+
+
 def test_robots_that_touch():
     """Mechanisms of eight degrees of freedom beside free bodies: blocks of different sizes."""
     legs = ""
@@ -124,9 +178,11 @@ def starts(m, seed=0):
 @pytest.mark.slow
 @pytest.mark.parametrize("cone", CONES)
 def test_lanes_do_not_feel_each_other(cone):
-    """To the bit; and each is the single simulation, to rounding that ten steps with impacts multiply: 1e-9."""
+    """To the bit; and each is the single simulation, whose islands are solved by themselves, with costs within 1e-12 of
+    the least, which ten steps with impacts multiply.
+    """
     m = world(cone)
-    m.opt.tolerance = 1e-8
+    m.opt.tolerance = 1e-12
     model = saltus.load(m)
     qpos, qvel = starts(world(cone))
 
@@ -145,6 +201,28 @@ def test_lanes_do_not_feel_each_other(cone):
         sim.qpos[:], sim.qvel[:] = qpos[k], qvel[k]
         sim.step(10)
         np.testing.assert_allclose(np.hstack([sim.qpos, sim.qvel]), straight[k], rtol=0, atol=1e-7)
+
+
+@pytest.mark.slow
+def test_one_matrix_in_lanes(monkeypatch):
+    """Lanes of few trees take the Hessian as one matrix, single simulations by islands; costs are within 1e-12."""
+    from saltus.model.compile import many_trees
+
+    monkeypatch.setattr(many_trees, "FEWEST_IN_LANES", 1000)
+    m = world()
+    m.opt.tolerance = 1e-12
+    model = saltus.load(m)
+    qpos, qvel = starts(world())
+    batch = saltus.Batch(model, 8, threads=1)
+    batch.qpos, batch.qvel = qpos[:8], qvel[:8]
+    batch.step(10)
+    assert batch.unconverged == 0
+    for k in (0, 7):
+        sim = saltus.Simulation(model)
+        sim.qpos[:], sim.qvel[:] = qpos[k], qvel[k]
+        sim.step(10)
+        np.testing.assert_allclose(sim.qpos, batch.qpos[k], rtol=0, atol=1e-7)
+        np.testing.assert_allclose(sim.qvel, batch.qvel[k], rtol=0, atol=1e-7)
 
 
 @pytest.mark.slow

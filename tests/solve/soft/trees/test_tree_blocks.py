@@ -15,13 +15,14 @@ import saltus
 from saltus.contact.counts import NROW
 from saltus.contact.rows.cost import row_forces
 from saltus.number.kernels import Entry
+from saltus.solve.soft.trees.islands import one_island
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks
 from saltus.solve.soft.trees.tree_pairs import tree_pairs
 
 pytestmark = pytest.mark.usefixtures("by_trees")
 
-PAIRS = Entry("tree_pairs", "", "tree_pairs(m, d)", tree_pairs=tree_pairs)
-ASSEMBLE = Entry("tree_assemble", "everything", "assemble_blocks(m, d, everything)", assemble_blocks=assemble_blocks)
+PAIRS = Entry("tree_pairs", "", "tree_pairs(m, d)\none_island(m, d)", tree_pairs=tree_pairs, one_island=one_island)
+ASSEMBLE = Entry("tree_assemble", "everything", "assemble_blocks(m, d, 0, everything)", assemble_blocks=assemble_blocks)
 FORCES = Entry("tree_forces", "", "row_forces(m, d)", row_forces=row_forces)
 CONES = "pyramidal", "elliptic"
 

@@ -1,0 +1,185 @@
+"""Constraint islands: kinematic trees that constraint rows couple, directly or by way of others.
+
+By union-find (Cormen et al., Introduction to Algorithms, chapter on disjoint sets). Islands are numbered in the order
+of their lowest trees; trees without rows are in none, and come last in the list of trees. A block of rows exists for
+all lanes if it acts in any, so that lanes share islands: those of all their blocks together.
+"""
+
+from saltus.contact.counts import NBLOCK, NISLAND
+from saltus.dynamics.awake.walks import awake_tree_count, awake_trees, awake_trees_back
+from saltus.number.kernels import kernel
+
+
+@kernel
+def constraint_islands(m, d):
+    """island_of_tree [trees], -1 for none; trees and blocks of each island, in ascending order.
+
+    Trees of island i are island_tree[island_treeadr[i] : island_treeadr[i + 1]], blocks of rows likewise, of NISLAND
+    islands. island_dofadr [trees]: where the degrees of freedom of a tree begin if all are in the order of that list.
+    Reads block_trees.
+
+    Most trees and blocks of an island are neighbours: runs of them, tree_run[k, 0] up to but without tree_run[k, 1],
+    make long loops. Those of island i begin at island_treerunadr[i]; those of blocks likewise.
+    """
+    join_trees(m, d)
+    number_islands(m, d)
+    list_trees(m, d)
+    list_blocks(m, d)
+    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run)
+    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run)
+
+
+@kernel
+def one_island(m, d):
+    """The same lists with all trees, those without rows too, and all blocks as one island."""
+    d.count[NISLAND] = 1
+    for t in awake_trees(m, d):
+        d.island_of_tree[t] = 0
+    list_trees(m, d)
+    list_blocks(m, d)
+    list_runs(d, d.island_treeadr, d.island_tree, d.island_treerunadr, d.tree_run)
+    list_runs(d, d.island_blockadr, d.island_block, d.island_blockrunadr, d.block_run)
+
+
+@kernel(inline=True)
+def trees_of(d, island):
+    """Range of an island's trees in island_tree."""
+    return d.island_treeadr[island], d.island_treeadr[island + 1]
+
+
+@kernel(inline=True)
+def tree_runs_of(d, island):
+    """Range of an island's runs of neighbouring trees in tree_run."""
+    return d.island_treerunadr[island], d.island_treerunadr[island + 1]
+
+
+@kernel(inline=True)
+def block_runs_of(d, island):
+    """Range of an island's runs of neighbouring blocks in block_run."""
+    return d.island_blockrunadr[island], d.island_blockrunadr[island + 1]
+
+
+@kernel(inline=True)
+def rows_of_run(d, k):
+    """Range of the rows of run k of blocks."""
+    last = d.block_run[k, 1] - 1
+    return d.block_row[d.block_run[k, 0]], d.block_row[last] + d.block_dim[last]
+
+
+@kernel(inline=True)
+def dofs_of_run(m, d, k):
+    """Range of the degrees of freedom of run k of trees."""
+    last = d.tree_run[k, 1] - 1
+    return m.tree_dofadr[d.tree_run[k, 0]], m.tree_dofadr[last] + m.tree_dofnum[last]
+
+
+@kernel(inline=True)
+def dofs_of(m, d, island):
+    """Range of an island's degrees of freedom in the order of islands."""
+    first, last = trees_of(d, island)
+    end = d.island_tree[last - 1]
+    return d.island_dofadr[d.island_tree[first]], d.island_dofadr[end] + m.tree_dofnum[end]
+
+
+@kernel
+def join_trees(m, d):
+    """island_of_tree ← a lower tree of the same island, or the tree itself if it is the lowest; -1 without rows."""
+    for t in awake_trees(m, d):
+        d.island_of_tree[t] = -1
+    for b in range(d.count[NBLOCK]):
+        if d.block_num[b] > 0:
+            one = lowest_tree(d, d.block_trees[b, 0])
+            other = lowest_tree(d, d.block_trees[b, 1])
+            d.island_of_tree[max(one, other)] = min(one, other)
+
+
+@kernel
+def lowest_tree(d, t):
+    """The lowest tree of those joined with tree t, which then has rows; halves the way to it."""
+    if d.island_of_tree[t] < 0:
+        d.island_of_tree[t] = t
+    while d.island_of_tree[t] != t:
+        d.island_of_tree[t] = d.island_of_tree[d.island_of_tree[t]]
+        t = d.island_of_tree[t]
+    return t
+
+
+@kernel
+def number_islands(m, d):
+    """island_of_tree ← numbers of islands, and how many there are."""
+    islands = 0
+    for t in awake_trees(m, d):
+        lower = d.island_of_tree[t]
+        if lower == t:
+            d.island_of_tree[t] = islands
+            islands += 1
+        elif lower >= 0:
+            d.island_of_tree[t] = d.island_of_tree[lower]  # numbered before
+    d.count[NISLAND] = islands
+
+
+@kernel
+def list_trees(m, d):
+    """island_treeadr, island_tree and island_dofadr, by a counting sort."""
+    for i in range(d.count[NISLAND] + 1):
+        d.island_treeadr[i] = 0
+    for t in awake_trees(m, d):
+        i = d.island_of_tree[t]
+        if i >= 0:
+            d.island_treeadr[i] = d.island_treeadr[i] + 1
+    add_up(d, d.island_treeadr)
+    # from the last to the first: each tree goes before those that are placed
+    for t in awake_trees_back(m, d):
+        i = d.island_of_tree[t]
+        if i >= 0:
+            d.island_treeadr[i] = d.island_treeadr[i] - 1
+            d.island_tree[d.island_treeadr[i]] = t
+    place = d.island_treeadr[d.count[NISLAND]]
+    for t in awake_trees(m, d):
+        if d.island_of_tree[t] < 0:
+            d.island_tree[place] = t
+            place += 1
+    place = 0
+    for k in range(awake_tree_count(m, d)):
+        t = d.island_tree[k]
+        d.island_dofadr[t] = place
+        place += m.tree_dofnum[t]
+
+
+@kernel
+def list_blocks(m, d):
+    """island_blockadr and island_block, by a counting sort."""
+    for i in range(d.count[NISLAND] + 1):
+        d.island_blockadr[i] = 0
+    for b in range(d.count[NBLOCK]):
+        if d.block_num[b] > 0:
+            i = d.island_of_tree[d.block_trees[b, 0]]
+            d.island_blockadr[i] = d.island_blockadr[i] + 1
+    add_up(d, d.island_blockadr)
+    for b in range(d.count[NBLOCK] - 1, -1, -1):
+        if d.block_num[b] > 0:
+            i = d.island_of_tree[d.block_trees[b, 0]]
+            d.island_blockadr[i] = d.island_blockadr[i] - 1
+            d.island_block[d.island_blockadr[i]] = b
+
+
+@kernel
+def add_up(d, x):
+    """x ← sums of the numbers of islands up to and with each, and of all of them at the end."""
+    for i in range(1, d.count[NISLAND] + 1):
+        x[i] = x[i] + x[i - 1]
+
+
+@kernel
+def list_runs(d, adr, entries, runadr, run):
+    """runadr and run of the lists of all islands, adr and entries, of trees or of blocks."""
+    runs = 0
+    for i in range(d.count[NISLAND]):
+        runadr[i] = runs
+        for k in range(adr[i], adr[i + 1]):
+            entry = entries[k]
+            if k == adr[i] or entry > run[runs - 1, 1]:
+                run[runs, 0] = entry
+                runs += 1
+            run[runs - 1, 1] = entry + 1
+    runadr[d.count[NISLAND]] = runs
