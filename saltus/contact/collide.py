@@ -3,14 +3,17 @@
 The pairs are those of the model's list or, in worlds with too many, those that `saltus.contact.broad` finds.
 
 Spheres, capsules, ellipsoids, cylinders, boxes and planes have kernels here, which run with every kind of number.
-Meshes, height fields, signed distance fields, and cylinders with capsules, cylinders and boxes are left to MuJoCo's own
-functions (see `saltus.contact.mujoco.collision`).
+Meshes, and cylinders with capsules, cylinders and boxes, are searched for their nearest points, lane by lane (see
+`saltus.contact.convex.convex_pair`); height fields with round shapes are so prism by prism. Left to MuJoCo's own
+functions (see `saltus.contact.mujoco.collision`) are height fields with boxes and meshes, signed distance fields, and
+meshes without a convex hull, or with a face of more than 128 corners.
 """
 
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.collide_flex import collide_flex
 from saltus.contact.contact_list import join_contacts
+from saltus.contact.convex.convex_pair import convex_pair, field_pair
 from saltus.contact.counts import NCON, NFOUND
 from saltus.contact.flex.broad_phase import flex_boxes
 from saltus.contact.flex.contact_reduction import keep_few
@@ -22,7 +25,7 @@ from saltus.contact.rigid.ellipsoid import convex
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
 from saltus.dynamics.awake.walks import awake_colliders
-from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, PLANE, SPHERE, pair_kind
+from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE, pair_kind
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
 from saltus.number.team import COLLIDE, begin, finish, report, share
@@ -114,6 +117,8 @@ def collide_pair(m, d, n, c, reach):
     n = collide_box(m, d, n, c, reach)
     n = collide_boxes(m, d, n, c, reach)
     n = collide_convex(m, d, n, c, reach)
+    n = collide_hull(m, d, n, c, reach)
+    n = collide_field(m, d, n, c, reach)
     return collide_foreign(m, d, n, c, reach)
 
 
@@ -168,6 +173,33 @@ def collide_convex(m, d, n, c, reach):
     ):
         return convex(m, d, n, c, reach)
     return n
+
+
+@only_with("hull", otherwise="n")
+@kernel
+def collide_hull(m, d, n, c, reach):
+    """Contacts of meshes with planes and convex shapes, and of cylinders with capsules, cylinders and boxes."""
+    kind = pair_kind_of(m, d, c)
+    with_mesh = kind % 10 == MESH
+    if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] == HFIELD:
+        return n
+    if (
+        with_mesh
+        or kind == pair_kind(CAPSULE, CYLINDER)
+        or kind == pair_kind(CYLINDER, CYLINDER)
+        or kind == pair_kind(CYLINDER, BOX)
+    ):
+        return convex_pair(m, d, n, c, reach)
+    return n
+
+
+@only_with("field", otherwise="n")
+@kernel
+def collide_field(m, d, n, c, reach):
+    """Contacts of height fields with spheres, capsules, ellipsoids and cylinders."""
+    if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] != HFIELD:
+        return n
+    return field_pair(m, d, n, c, reach)
 
 
 @only_with("foreign", otherwise="n")

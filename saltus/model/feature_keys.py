@@ -25,6 +25,8 @@ FEATURES = {
     "box": Feature("pairs of boxes with planes, spheres or capsules", ("contact",)),
     "boxes": Feature("pairs of boxes", ("contact",)),
     "convex": Feature("pairs of ellipsoids with other convex shapes", ("contact",)),
+    "hull": Feature("pairs of meshes with convex shapes, of cylinders with capsules, cylinders, boxes", ("contact",)),
+    "field": Feature("pairs of height fields with spheres, capsules, ellipsoids, cylinders", ("contact",)),
     "foreign": Feature("pairs that MuJoCo's functions collide", ("contact",)),
     "flexcontact": Feature("deformable bodies that may touch", ("contact",)),
     "flexrope": Feature("deformable bodies that may touch, of dimension 1", ("contact",)),

@@ -1,4 +1,4 @@
-"""Contacts from MuJoCo's own collision functions: meshes, height fields, signed distance fields, cylinders.
+"""Contacts from MuJoCo's own collision functions: some meshes, height fields and distance fields.
 
 The functions are those of MuJoCo's table mjCOLLISIONFUNC. They process one simulation at a time, called from inside the
 compiled kernels: a lane's poses of the two geoms are copied to a scratch mjData, and the contacts of all lanes are then
@@ -26,25 +26,24 @@ import mujoco
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
+from saltus.contact.bounding_spheres import may_touch
 from saltus.contact.contact_list import add_contact
-from saltus.contact.contact_tangents import fixed_to, with_tangents
+from saltus.contact.contact_tangents import carried
+from saltus.contact.convex.bounding_boxes import boxes_near
 from saltus.contact.counts import NLOST
-from saltus.contact.mujoco.bounding_boxes import boxes_near
 from saltus.contact.mujoco.flex_collision import FlexForeign
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.errors import ModelError
 from saltus.model.contact.collisions import MOST_OF_PAIR
-from saltus.model.enums import HFIELD, PLANE, SDF
+from saltus.model.enums import HFIELD, SDF
 from saltus.model.layout import DATA
-from saltus.number.components import chain, epsilon_of, lane_count, lane_get, lane_set, value_of
-from saltus.number.features import looks_at
-from saltus.number.functions import absolute, any_lane, where
+from saltus.number.components import lane_count, lane_get, lane_set, value_of
+from saltus.number.functions import any_lane
 from saltus.number.kernels import kernel
-from saltus.number.kinds import dual, lane32
+from saltus.number.kinds import lane32
 from saltus.spatial.quaternions import quat_multiply
-from saltus.spatial.vectors import add3, add_scaled3, dot3, scale3, sub3
 
 TYPES = SDF + 1  # number of geom types in MuJoCo's table
 ROOM = MOST_OF_PAIR + 14  # contacts for which a lane's part of the buffer has room
@@ -233,28 +232,6 @@ def foreign(m, d, n, c, reach):
     return n
 
 
-@kernel(inline=True)
-def may_touch(m, d, g1, g2, reach):
-    """1 in lanes where the geoms' bounding spheres are within reach (m) of each other, else 0.
-
-    Slightly stricter than the broad phase for all lanes together (see `saltus.contact.collide`), so that its rounding
-    cannot make a lane's contacts depend on its neighbours. Also 0 where a pose is not a number, which might end in an
-    error.
-    """
-    zero = 0.0 * d.time
-    one = zero + 1.0
-    rounding = 16.0 * epsilon_of(d.time)
-    offset = sub3(d.geom_xpos[g2], d.geom_xpos[g1])
-    nan = 0.0 * (d.geom_xmat[g1, 0] + d.geom_xmat[g2, 0])  # or 0
-    if m.geom_type[g1] == PLANE:
-        mat = d.geom_xmat[g1]
-        height = dot3(offset, (mat[2], mat[5], mat[8]))
-        slack = rounding * (absolute(offset[0]) + absolute(offset[1]) + absolute(offset[2]))
-        return where(height + slack + nan <= (1.0 - rounding) * (reach + m.geom_rbound[g2]), one, zero)
-    bound = m.geom_rbound[g1] + m.geom_rbound[g2] + reach
-    return where(dot3(offset, offset) + nan <= (1.0 - rounding) * (bound * bound), one, zero)
-
-
 @kernel
 def copy_pose(d, g, i):
     """Copy lane i's pose of geom g to the scratch mjData."""
@@ -299,32 +276,3 @@ def contact_of_lanes(d, k, reach):
             ty = lane_set(ty, i, read_number(a, p + 8))
             tz = lane_set(tz, i, read_number(a, p + 9))
     return dist, (x, y, z), (nx, ny, nz), (tx, ty, tz)
-
-
-@looks_at()
-def carried(m, d, g1, g2, dist, pos, normal):
-    """dist, pos and normal with the tangents due to the motion of the geoms; unchanged if not duals."""
-    return dist, pos, normal
-
-
-@overload(carried)
-def _carried(m, d, g1, g2, dist, pos, normal):
-    if dist == dual:
-        return lambda m, d, g1, g2, dist, pos, normal: carried_dual(m, d, g1, g2, dist, pos, normal)
-    return lambda m, d, g1, g2, dist, pos, normal: (dist, pos, normal)
-
-
-@kernel
-def carried_dual(m, d, g1, g2, dist, pos, normal):
-    """dist = n · (p₂ - p₁) and pos = (p₁ + p₂)/2, with the nearest points p₁ and p₂ fixed to their geoms.
-
-    They are pos ∓ n dist/2. On a plane p₁ stays below p₂.
-    """
-    p2 = fixed_to(d, g2, add_scaled3(pos, 0.5 * dist, normal))
-    if m.geom_type[g1] == PLANE:
-        p1 = add_scaled3(p2, -dot3(normal, sub3(p2, d.geom_xpos[g1])), normal)
-    else:
-        p1 = fixed_to(d, g1, add_scaled3(pos, -0.5 * dist, normal))
-    moved = dot3(normal, sub3(p2, p1))
-    middle = scale3(0.5, add3(p1, p2))
-    return chain(value_of(dist), 1.0, moved), with_tangents(pos, middle), normal

@@ -15,6 +15,7 @@ from saltus.model.compile.solver import is_dual
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import VECTORS, Pair, Surface, pair_feature
 from saltus.model.contact.contact_parameters import LawTable
+from saltus.model.contact.hulls import are_known, boxes_and_hulls
 from saltus.model.contact.many_pairs import Filters, Kinds, count_pairs, filters, named_pairs, passes
 from saltus.model.enums import PLANE, pair_kind
 from saltus.model.flex import contacts as flex_contacts
@@ -100,8 +101,8 @@ def broad(m: mujoco.MjModel, laws: LawTable, safe: float) -> Broad:
         "broad_dofparent": uncoupled(m, m.dof_parentid),
         "broad_lastdof": last_dof,
         "broad_invweight": m.body_invweight0[:, 0],
-        "geom_aabb": m.geom_aabb if "foreign" in features else np.zeros((0, 6)),
-        "kind_foreign": [pair_feature(kind) == "foreign" for kind in range(100)],
+        **boxes_and_hulls(m, features, geoms),
+        "kind_foreign": [pair_feature(kind, are_known(m)) == "foreign" for kind in range(100)],
         **_filters(m, f),
         **_laws(m, geoms, named, laws, safe),
         **_grid(m, np.setdiff1d(geoms, planes)),
@@ -159,7 +160,8 @@ def _colliders(m, f: Filters, named: list[Pair]) -> tuple[np.ndarray, set[str]]:
         pairs |= {(int(types[k]), int(t)) for t in np.unique(types[others])}
     geoms = np.flatnonzero(touching[kinds.of_geom])
     geoms = np.union1d(geoms, [g for p in named for g in (p.geom1, p.geom2)]).astype(int)
-    return geoms, {pair_feature(pair_kind.py_func(min(pair), max(pair))) for pair in pairs} - {""}
+    meshes = are_known(m)
+    return geoms, {pair_feature(pair_kind.py_func(min(pair), max(pair)), meshes) for pair in pairs} - {""}
 
 
 def _chains(m, geoms) -> tuple[int, np.ndarray]:

@@ -13,6 +13,7 @@ from saltus.model.compile.solver import hessian_by_trees, inertia_scale, solver_
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import pair_feature
 from saltus.model.contact.contact_parameters import LawTable, soft_laws
+from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS, are_known, boxes_and_hulls
 from saltus.model.enums import BALL, CONNECT, FLEX, JOINT, TENDON, WELD, pair_kind
 from saltus.model.flex import contacts as flex_contacts
 from saltus.model.flex import mujoco_contacts
@@ -70,7 +71,9 @@ def constraints(
     if rows or contacts:
         out.features |= {"constraint", *solver_features(m, left_out), *trees.features}
         out.features |= {"adhesive"} if tethers else set()
+    remembered = LAST_PAIRS if "hull" in out.features else 0
     out.sizes = {
+        **{"nlastpair": remembered, "nlastaxis": LAST_LANES * remembered},
         **dict.fromkeys(("nflexcon", "nflexdof", "nside", "nflexfew", "edgerows_alike"), 0),
         **mujoco_contacts.NO_FOREIGN,
         **NO_BROAD,
@@ -104,6 +107,18 @@ _COUNTED = {
     "eq": "eq_type",
     "edgerow": "edgerow_eq",
     "geom_foreign": "geom_aabb",
+    "geom_hull": "geom_hull",
+    "hulladr": "hull_vertadr",
+    "hullvert": "hull_vert",
+    "hullvertadr": "hull_edgeadr",
+    "hulledge": "hull_edge",
+    "hullseed": "hull_seed",
+    "hullface": "hull_face",
+    "hullnormal": "hull_normal",
+    "hullcorneradr": "hull_corneradr",
+    "hullcorner": "hull_corner",
+    "field": "hfield_adr",
+    "fielddata": "hfield_data",
 }
 
 
@@ -315,15 +330,16 @@ def _collisions(m, laws, chains, safe, out, left_out) -> int:
     column = lambda name: [getattr(c, name) for c in found]  # noqa: E731
     out.values |= {f"collision_{name}": column(name) for name in ("geom1", "geom2", "kind", "law", "chain")}
     out.values |= {f"collision_{name}": column(name) for name in ("flex1", "flex2")}
+    needed = {"foreign" if c.foreign else pair_feature(c.kind) for c in found if c.kind >= 0}
     out.values |= {
         "collider": _colliders(found),
         "collision_foreign": column("foreign"),
-        "geom_aabb": m.geom_aabb if any(c.foreign and c.kind >= 0 for c in found) else np.zeros((0, 6)),
+        **boxes_and_hulls(m, needed, _colliders(found)),
         "collision_moves": [c.geom1 in moving or c.geom2 in moving for c in found],
     }
     if found:
         out.features.add("contact")
-    out.features |= {pair_feature(c.kind) for c in found if c.kind >= 0} - {""}
+    out.features |= needed - {""}
     if flexible:
         out.features |= flex_contacts.feature_keys(m, flexible) | mujoco_contacts.mujoco_feature_keys(m, flexible)
         own = flex_contacts.room(m, flexible)
@@ -351,13 +367,13 @@ def _pairs_of_geoms(m, laws, chains, safe) -> list[_Collision]:
         chain = chains.of_bodies(*[int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2)], skip_common=True)
         if chains.dofs(chain):
             moved.append((pair, chain))
-    found = []
+    found, meshes = [], are_known(m)
     of_pairs = laws.indices(collisions.laws_of(m, [pair for pair, _ in moved], safe))
     for (pair, chain), law in zip(moved, of_pairs, strict=True):
         b1, b2 = (int(m.geom_bodyid[g]) for g in (pair.geom1, pair.geom2))
         kind = pair_kind.py_func(int(m.geom_type[pair.geom1]), int(m.geom_type[pair.geom2]))
         order = min(b1, b2), max(b1, b2)
-        most, foreign = collisions.most_contacts(kind), pair_feature(kind) == "foreign"
+        most, foreign = collisions.most_contacts(kind), pair_feature(kind, meshes) == "foreign"
         found.append(_Collision(order, law, most, pair.geom1, pair.geom2, kind=kind, chain=chain, foreign=foreign))
     return found
 

@@ -143,6 +143,7 @@ def _options(m) -> dict[str, int]:
         "opt_iterations": int(m.opt.iterations),
         "opt_ls_iterations": int(m.opt.ls_iterations),
         "opt_refsafe": int(not off(m, FLAGS.mjDSBL_REFSAFE)),
+        "opt_multiccd": int(not off(m, FLAGS.mjDSBL_MULTICCD)),
         "opt_warmstart": int(not off(m, FLAGS.mjDSBL_WARMSTART)),
         # as in MuJoCo, which leaves out all passive forces where springs and dampers are both disabled
         "opt_adhesion": int(not (off(m, FLAGS.mjDSBL_SPRING) and off(m, FLAGS.mjDSBL_DAMPER))),

@@ -104,8 +104,18 @@ OWN |= {6: "box", 26: "box", 36: "box", 66: "boxes"}
 OWN |= {24: "convex", 34: "convex", 44: "convex", 45: "convex", 46: "convex"}
 
 
-def pair_feature(kind: int) -> str:
-    """What a kind of pair (ten times the first type and the second) needs compiled; "" for what contacts all have."""
+OWN |= {7: "hull", 27: "hull", 37: "hull", 47: "hull", 57: "hull", 67: "hull", 77: "hull"}
+OWN |= {12: "field", 13: "field", 14: "field", 15: "field"}
+OWN |= {35: "hull", 55: "hull", 56: "hull"}
+
+
+def pair_feature(kind: int, meshes: bool = True) -> str:
+    """What a kind of pair (ten times the first type and the second) needs compiled; "" for what contacts all have.
+
+    `meshes`: kernels of our own can collide the model's meshes (see `saltus.model.contact.hulls.are_known`).
+    """
+    if MESH in pair_types(int(kind)) and not meshes:
+        return "foreign"
     return OWN.get(int(kind), "foreign")
 
 

@@ -1,6 +1,6 @@
 """Pairs that may touch, their laws, and contacts."""
 
-from saltus.number.structs import ints, reals
+from saltus.number.structs import ints, lane_reals, reals
 
 MODEL = {  # fixed
     # sizes of constraints: geoms that collide, pairs of them, laws, chains, limits, dry friction, equalities
@@ -31,8 +31,27 @@ MODEL = {  # fixed
     ),
     **ints("collision_moves", shape=("ncollision",)),  # a geom has a surface velocity
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
-    # centre and half sizes of a box about each geom, in its own axes, where MuJoCo's functions collide any (m)
+    # centre and half sizes of a box about each geom, in its own axes, where searches for contacts look at it first (m)
     **reals("geom_aabb", shape=("ngeom_foreign", 6)),
+    # convex hulls of meshes: that of each geom, or its height field, or -1; vertices (m), their neighbours, and those
+    # where climbs begin (see `saltus.model.contact.hulls`)
+    **ints("geom_hull", shape=("ngeom_hull",)),
+    **ints("hull_vertadr", shape=("nhulladr",)),
+    **reals("hull_vert", shape=("nhullvert", 3)),
+    **ints("hull_edgeadr", shape=("nhullvertadr",)),
+    **ints("hull_edge", shape=("nhulledge",)),
+    **ints("hull_seed", shape=("nhullseed",)),
+    # their faces, as polygons: those about each vertex, normals, corners counterclockwise as seen from outside
+    **ints("hull_faceadr", shape=("nhullvertadr",)),
+    **ints("hull_face", shape=("nhullface",)),
+    **reals("hull_normal", shape=("nhullnormal", 3)),
+    **ints("hull_corneradr", shape=("nhullcorneradr",)),
+    **ints("hull_corner", shape=("nhullcorner",)),
+    # height fields: half widths, height and depth of the base (m), rows and columns, heights from 0 to 1
+    **reals("hfield_size", shape=("nfield", 4)),
+    **ints("hfield_nrow", "hfield_ncol", "hfield_adr", shape=("nfield",)),
+    **reals("hfield_data", shape=("nfielddata",)),
+    **ints("opt_multiccd"),  # whether convex shapes may have several contacts
     # chains, the degrees of freedom of the relative motion of two bodies; sign 1 if they move the second, -1 the
     # first; chain_fill: they are not all on one path to the root, and couple entries that are zero in M
     **ints("chain_adr", "chain_num", "chain_body1", "chain_body2", "chain_fill", shape=("nchain",)),
@@ -60,6 +79,10 @@ POSITION = {  # of this position
     **ints("foreign_functions", "foreign_model", "foreign_data"),
     **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
     **ints("foreign_count", shape=(16,)),
+    # by pairs of convex shapes that were looked at, and lanes: a direction that parted them, the points it touches
+    **ints("last_pair", shape=("nlastpair",)),
+    **lane_reals("last_axis", shape=("nlastaxis", 3)),
+    **ints("last_vertex", shape=("nlastaxis", 2)),
     **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)
 }
 

@@ -98,7 +98,8 @@ TABLE = (
         SIMULATED,
         "",
     ),
-    Row("option/flag", "multiccd nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide"),
+    Row("option/flag", "multiccd", SIMULATED, "for all that has several contacts on edges and faces of convex shapes"),
+    Row("option/flag", "nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide"),
     Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
     Row("option/flag", "speculative", REFUSED, "contacts of bodies that would touch within the step", "speculative"),
     Row(

@@ -32,7 +32,11 @@ from saltus.number.team import (
 )
 from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_small_islands
 
-PRIVATE = ("acting", "found_count", "foreign_count", "block_weight", "block_scratch")  # what each thread has its own of
+# what each thread has its own of: counts, scratch, and what searches remember
+PRIVATE = (
+    *("acting", "found_count", "foreign_count", "block_weight", "block_scratch"),
+    *("last_pair", "last_axis", "last_vertex"),
+)
 
 
 @entry

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_CONTACTS = 1000  # that are shown at once
 MOST_POINTS = 1000  # whose forces can be asked for
 NOT_OURS = {
-    "foreign": "collisions of meshes, height fields or signed distance fields",
+    "foreign": "collisions of signed distance fields, of height fields with boxes or meshes, of large faces",
     "flexforeign": "collisions of deformable bodies with these",
     "foreign_ray": "rays on meshes, and distances between geoms",
 }

@@ -15,12 +15,15 @@ from saltus.errors import OptionError, SaltusWarning
 from saltus.model.compile import broad
 from saltus.number.team import HELPERS, TICKET
 
-HEAP = "<mujoco><option {option}/><worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"
+HEAP = "<mujoco><option {option}/>{asset}<worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"
 SHAPES = (
     "type='box' size='.1 .08 .06'",
     "size='.1'",
     "type='capsule' size='.06 .08'",
-    "type='cylinder' size='.08 .06'",
+    "type='mesh' mesh='stone'",
+)
+STONE = (
+    "<asset><mesh name='stone' vertex='-.1 -.08 -.06 .1 -.07 -.05 0 .1 -.06 0 0 .09 .05 .05 .05 -.06 .05 .05'/></asset>"
 )
 
 
@@ -40,7 +43,7 @@ def heap(n=24, option="", spacing=0.2):
     for i in range(n):
         x, y, z = np.array([i % 3, i // 3 % 3, i // 9]) * spacing + 0.02 * r.random(3) + [0, 0, 0.11 + 4 * (i >= n - 2)]
         bodies += f"<body pos='{x} {y} {z}' euler='{7 * i} 0 {3 * i}'><freejoint/><geom {SHAPES[i % 4]}/></body>"
-    return saltus.load(HEAP.format(option=option, bodies=bodies))
+    return saltus.load(HEAP.format(asset=STONE, option=option, bodies=bodies))
 
 
 def moved(model, threads, steps=90, **options):
@@ -69,7 +72,7 @@ def test_many_small_islands():
         for i in range(20)
         for k in range(1 + i % 2)
     )
-    model = saltus.load(HEAP.format(option="", bodies=bodies))
+    model = saltus.load(HEAP.format(asset=STONE, option="", bodies=bodies))
     one, two = moved(model, 1), moved(model, 2)
     assert two.qpos.tobytes() == one.qpos.tobytes() and two.engine.d.views["team"][TICKET] > 40
 

@@ -100,14 +100,49 @@ def test_what_a_page_shows_is_what_this_machine_computes(sim, html):
     assert np.allclose(contacts[:, 3:6].sum(axis=0), shown["qfrc_constraint"][:3], rtol=1e-10, atol=1e-10)
 
 
-def test_meshes_that_mujoco_collides_are_refused_by_name():
+def test_what_mujoco_collides_is_refused_by_name():
     """The message says which model and what of it."""
-    text = LEGS.replace("<worldbody>", '<asset><mesh name="rock" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>')
-    text = text.replace('type="box" size="0.1 0.15 0.05"', 'type="mesh" mesh="rock"')
+    ball = '<asset><mesh name="ball" builtin="sphere" params="1"/></asset>'
+    text = LEGS.replace("<worldbody>", f"{ball}<worldbody>")
+    text = text.replace('type="box" size="0.1 0.15 0.05"', 'type="sdf" mesh="ball"')
     with pytest.raises(
-        OptionError, match="cannot run in a browser: it needs MuJoCo's functions for collisions of mesh"
+        OptionError, match="cannot run in a browser: it needs MuJoCo's functions for collisions of signed"
     ):
         program([saltus.Simulation(saltus.load(text), "euler")])
+
+
+ROCKS = """
+<mujoco>
+  <asset>
+    <hfield name="hills" nrow="3" ncol="3" size=".3 .3 .1 .1" elevation="0 0 0 0 1 0 0 0 0"/>
+    <mesh name="rock" vertex="-.1 -.1 -.1  .1 -.1 -.1  .1 .1 -.1  -.1 .1 -.1  -.05 -.05 .1  .05 0 .1"/>
+  </asset>
+  <worldbody>
+    <geom type="plane" size="1 1 1"/>
+    <geom type="cylinder" size=".2 .05" pos="0 0 .05"/>
+    <body pos="0 0 0.22"><freejoint/><geom type="mesh" mesh="rock"/></body>
+    <body pos="0.05 0 0.45"><freejoint/><geom type="mesh" mesh="rock"/></body>
+    <geom type="hfield" hfield="hills" pos="-.8 0 0" contype="2" conaffinity="2"/>
+    <body pos="-.8 0.02 0.19"><freejoint/><geom size=".1" contype="2" conaffinity="2"/></body>
+    <body pos="0.6 0 0.12"><freejoint/><geom type="mesh" mesh="rock"/></body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.slow
+def test_a_page_collides_meshes():
+    """Meshes on a plane, a cylinder and each other, a ball on a hill: contacts of this machine's, to roundings."""
+    with PageProcess(page_html(find_scene(ROCKS, {"integrator": "euler"}, []), {}, ["euler"], ["soft"])) as page:
+        page.start("euler", "soft")
+        there = page.step(100)
+        contacts = np.array(page.look(["qacc"])["contacts"])
+    here = saltus.Simulation(saltus.load(ROCKS), "euler")
+    here.qpos[:], here.qvel[:] = there["qpos"], there["qvel"]
+    here.forward()
+    assert there["status"] == "OK" and len(contacts) == len(here.data.contact) >= 6
+    assert np.allclose(contacts[:, :3], here.data.contact["pos"], atol=1e-9)
+    assert np.allclose(contacts[:, 6], here.data.contact["dist"], atol=1e-9)
 
 
 @pytest.mark.slow

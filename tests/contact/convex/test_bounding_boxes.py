@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from saltus.contact.mujoco.bounding_boxes import boxes_near
+from saltus.contact.convex.bounding_boxes import boxes_near
 from saltus.number.kernels import interpret
 
 SHAPES = {

@@ -1,0 +1,112 @@
+"""The part of a polygon, or of an edge, that is over a face (Sutherland and Hodgman, 1974).
+
+Polygons are corners one after the other (m), three numbers each; those of faces are clockwise as seen from outside.
+"""
+
+from saltus.contact.convex.search.memory import get3, put3
+from saltus.model.contact.hulls import MOST_CORNERS
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
+
+ROOM = 2 * MOST_CORNERS  # corners of a polygon that has been clipped: each edge may add one
+POLYGON_AREA = 3 * ROOM
+ON_EDGE = 1e-15  # m
+
+
+@kernel
+def clip(face, corners, normal, reach, polygon, n, spare):
+    """Cut off from a polygon of n corners what is beyond the edges of a face with `corners` corners.
+
+    What lies farther than `reach` (m) in front of the face is left out too. The result is written at `polygon`, and
+    its number of corners returned; `spare`: memory for another.
+    """
+    source, target = polygon, spare
+    for i in range(corners):
+        a = get3(face, 3 * i)
+        b = get3(face, 3 * (i + 1) if i + 1 < corners else 0)
+        inward = cross(sub3(b, a), normal)
+        inward = scale3(1.0 / dot3(inward, inward) ** 0.5, inward)
+        n = clip_by_plane(source, n, a, inward, target)
+        source, target = target, source
+    kept, origin = 0, get3(face, 0)
+    for k in range(n):
+        x = get3(source, 3 * k)
+        if dot3(sub3(x, origin), normal) <= reach:
+            put3(polygon, 3 * kept, x)
+            kept += 1
+    return kept
+
+
+@kernel
+def clip_by_plane(source, n, point, inward, target):
+    """Write what of a polygon is on the inner side of a plane; returns its number of corners."""
+    made = 0
+    for k in range(n):
+        a, b = get3(source, 3 * k), get3(source, 3 * (k + 1) if k + 1 < n else 0)
+        from_a, from_b = dot3(sub3(a, point), inward), dot3(sub3(b, point), inward)
+        inside_a, inside_b = from_a > -ON_EDGE, from_b > -ON_EDGE
+        if made + 2 > ROOM:
+            return made
+        if inside_a != inside_b:
+            t = from_a / (from_a - from_b)
+            if t >= 0.0 and t <= 1.0:
+                put3(target, 3 * made, add_scaled3(a, t, sub3(b, a)))
+                made += 1
+        if inside_b:
+            put3(target, 3 * made, b)
+            made += 1
+    return made
+
+
+@kernel
+def ends_of(polygon, n):
+    """Of an edge that was clipped, the two corners farthest from each other."""
+    one, two, most = 0, 1, 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            between = sub3(get3(polygon, 3 * j), get3(polygon, 3 * i))
+            if dot3(between, between) > most:
+                one, two, most = i, j, dot3(between, between)
+    return one, two
+
+
+@kernel
+def area(polygon, i, j, k, o):
+    """Area (m²) of the quadrilateral of four corners."""
+    a, b, c, d = get3(polygon, 3 * i), get3(polygon, 3 * j), get3(polygon, 3 * k), get3(polygon, 3 * o)
+    sides = add3(cross(sub3(d, a), sub3(b, d)), cross(sub3(c, b), sub3(a, c)))
+    return 0.5 * dot3(sides, sides) ** 0.5
+
+
+@kernel
+def widest_four(polygon, n):
+    """Four corners of a convex polygon that span a large area: calipers that turn once around it.
+
+    For each first corner the last three go on while that adds to the area.
+    """
+    i, j, k, o = 0, 1, 2, 3
+    most, best = area(polygon, i, j, k, o), (0, 1, 2, 3)
+    for first in range(n):
+        i = first
+        turning = True
+        while turning:
+            wider = area(polygon, i, j, k, (o + 1) % n)
+            turning = wider > most
+            if turning:
+                most, o = wider, (o + 1) % n
+                wider = area(polygon, i, j, (k + 1) % n, o)
+                while wider > most:
+                    most, k = wider, (k + 1) % n
+                    wider = area(polygon, i, j, (k + 1) % n, o)
+                wider = area(polygon, i, (j + 1) % n, k, o)
+                while wider > most:
+                    most, j = wider, (j + 1) % n
+                    wider = area(polygon, i, (j + 1) % n, k, o)
+                best = (i, j, k, o)
+        if j == i:
+            j = (j + 1) % n
+            if k == j:
+                k = (k + 1) % n
+                if o == k:
+                    o = (o + 1) % n
+    return best

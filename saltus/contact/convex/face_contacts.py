@@ -1,0 +1,145 @@
+"""Several contacts where two faces meet, or a face and an edge: where they lie over one another.
+
+As in MuJoCo 4.0, which does so with boxes, meshes, cylinders and capsules, faces and edges need to be parallel to some
+five degrees only; of more than four contacts those are kept that span a large area. The normal is then a face's, and
+each contact has its own distance.
+"""
+
+from saltus.contact.convex.clipping import POLYGON_AREA, clip, ends_of, widest_four
+from saltus.contact.convex.contact_record import contact_at, write_contact
+from saltus.contact.convex.faces import (
+    FACE,
+    FIRST,
+    SECOND,
+    common_face,
+    corners_of_cylinder,
+    edges_about,
+    is_on,
+    kind_of,
+    normal_of,
+    other_end,
+    place_of,
+    size_of,
+    write_corners,
+)
+from saltus.contact.convex.search.memory import get3, get_int, put3, stack_area
+from saltus.contact.convex.search.pair_area import ID1, ID2, vertex_at
+from saltus.contact.convex.search.support import rounding_radius
+from saltus.model.contact.hulls import MOST_CORNERS
+from saltus.model.enums import CYLINDER
+from saltus.number.kernels import kernel
+from saltus.spatial.vectors import add_scaled3, dot3, scale3, sub3
+
+
+@kernel
+def face_contacts(m, p, v, n, reach, found):
+    """Write contacts of faces or edges within `reach` (m) at `found`; returns their number, 0 where only points meet.
+
+    v: address of the n vertices of A - B that span the part of its boundary nearest to the origin.
+    """
+    one, two = corners_of(p, v, n, FIRST, ID1), corners_of(p, v, n, SECOND, ID2)
+    face1, face2 = parallel_faces(m, p, one, two)
+    if face1 >= 0:
+        return clipped(m, p, SECOND, face2, -1, -1, face1, reach, found)
+    # an edge of the geom that meets the other with less comes first
+    dim1, dim2 = different(one), different(two)
+    side = FIRST if dim1 <= dim2 else SECOND
+    for _ in range(2):
+        own, others, dim = (one, two, dim1) if side == FIRST else (two, one, dim2)
+        if dim < 3:
+            corner, end, face = edge_on_face(m, p, side, own, dim, others)
+            if face >= 0:
+                return clipped(m, p, side, -1, corner, end, face, reach, found)
+        side = 1 - side
+    return 0
+
+
+@kernel
+def corners_of(p, v, n, side, which):
+    """Three corners of a geom that the vertices of A - B belong to, those that are the same at the end."""
+    if kind_of(p, side) == CYLINDER:
+        return corners_of_cylinder(p, side)
+    a = get_int(v, which)
+    b = get_int(vertex_at(v, 1), which) if n > 1 else a
+    c = get_int(vertex_at(v, 2), which) if n > 2 else b
+    return (a, c, c) if a == b else (a, b, c)
+
+
+@kernel(inline=True)
+def different(corners):
+    """How many of three corners, as `corners_of` gives them, are different."""
+    if corners[0] == corners[1]:
+        return 1
+    return 2 if corners[2] == corners[0] or corners[2] == corners[1] else 3
+
+
+@kernel
+def parallel_faces(m, p, one, two):
+    """Faces of the first and the second geom about the given corners that face each other; -1 for none."""
+    i = 0
+    face1 = common_face(m, p, FIRST, one, 0)
+    while face1 >= 0:
+        normal = normal_of(m, p, FIRST, face1)
+        j = 0
+        face2 = common_face(m, p, SECOND, two, 0)
+        while face2 >= 0:
+            if dot3(normal, normal_of(m, p, SECOND, face2)) < -FACE:
+                return face1, face2
+            j += 1
+            face2 = common_face(m, p, SECOND, two, j)
+        i += 1
+        face1 = common_face(m, p, FIRST, one, i)
+    return -1, -1
+
+
+@kernel
+def edge_on_face(m, p, side, corners, dim, others):
+    """An edge of one geom, as its two corners, that lies on a face of the other, and that face; -1 for none."""
+    i = 0
+    face = common_face(m, p, 1 - side, others, 0)
+    while face >= 0:
+        normal = normal_of(m, p, 1 - side, face)
+        for k in range(1 if dim == 2 else edges_about(m, p, side, corners[0])):
+            end = corners[1] if dim == 2 else other_end(m, p, side, corners[0], k)
+            if is_on(sub3(place_of(m, p, side, end), place_of(m, p, side, corners[0])), normal):
+                return corners[0], end, face
+        i += 1
+        face = common_face(m, p, 1 - side, others, i)
+    return -1, -1, -1
+
+
+@kernel
+def clipped(m, p, side, own, corner, end, face, reach, found):
+    """Contacts where a face of one geom, or an edge (own -1), lies over a face of the other; returns their number."""
+    base, polygon = stack_area(3 * MOST_CORNERS), stack_area(POLYGON_AREA)
+    spare = stack_area(POLYGON_AREA)
+    corners = write_corners(m, p, 1 - side, face, base)
+    if own >= 0:
+        n = write_corners(m, p, side, own, polygon)
+    else:
+        n = 2
+        put3(polygon, 0, place_of(m, p, side, corner))
+        put3(polygon, 3, place_of(m, p, side, end))
+    normal = normal_of(m, p, 1 - side, face)
+    radius = rounding_radius(kind_of(p, side), size_of(p, side))
+    n = clip(base, corners, normal, reach + radius, polygon, n, spare)
+    chosen = (0, 1, 2, 3)
+    if n > 4:
+        chosen = widest_four(polygon, n)
+        n = 4
+    elif own < 0 and n > 2:
+        one, two = ends_of(polygon, n)
+        chosen = (one, two, 0, 0)
+        n = 2
+    # the normal is that of the second geom's face, or of the only face
+    outward = normal_of(m, p, SECOND, own) if own >= 0 else scale3(-1.0, normal)
+    towards = scale3(-1.0, outward) if side == SECOND else outward
+    origin = get3(base, 0)
+    for k in range(n):
+        i = chosen[0] if k == 0 else chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
+        x = get3(polygon, 3 * i)
+        height = dot3(sub3(x, origin), normal)
+        # from the face to the surface over it
+        on_face, dist = add_scaled3(x, -height, normal), -height * dot3(normal, outward) - radius
+        write_contact(contact_at(found, k), dist, add_scaled3(on_face, -0.5 * dist, outward), towards)
+    return n
