@@ -19,7 +19,7 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
     if not any_lane(dist <= reach):
         return n
     # list full: the contact is lost
-    if n == d.contact_end:
+    if n == contact_end(m, d):
         d.count[NLOST] = d.count[NLOST] + 1
         return n
     # pair, signed distance and position
@@ -41,6 +41,13 @@ def add_contact(m, d, n, pair, reach, dist, pos, normal, tangent):
         second[2],
     )
     return n + 1
+
+
+@only_with("threads", otherwise="m.nconmax")
+@kernel(inline=True)
+def contact_end(m, d):
+    """One past the last place in this thread's part of the list."""
+    return d.contact_end
 
 
 @only_with("threads")

@@ -79,7 +79,9 @@ class Simulation(StateAttributes):
         threads: int = 1,
     ):
         self._turn = Turn("Simulation")
-        more = dict(control=control, dynamics=dynamics, events=events, actuation_states=actuation_states)
+        more: dict[str, Any] = dict(
+            control=control, dynamics=dynamics, events=events, actuation_states=actuation_states
+        )
         threads = whole_number("threads", threads, 1)
         self.engine = Engine(model, integrator, contact, timestep, tolerance, **more, threads=threads)
         self._made = dict(timestep=self.timestep, **more, threads=threads)

@@ -47,6 +47,8 @@ OTHERS = {
     "jacobian": "Jacobians of points",
     **dict.fromkeys(("displace", "tangent"), "stability of controlled motion"),
     "forward": "forward dynamics",
+    **dict.fromkeys(("begin_sleeping", "whole"), "lists of what is awake"),
+    **dict.fromkeys(("help_out", "dismiss"), "threads that help"),
     "inverse": "inverse dynamics",
     **{kernel: f"pictures, {kernel}" for kernel in ("background", "attach", "rasterise", "darken", "wipe", "resolve")},
 }

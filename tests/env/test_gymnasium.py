@@ -3,8 +3,9 @@
 Reference: Gymnasium's own classes, which step MuJoCo. Each step starts both from one state and takes one action, so
 that chaotic motions, in which rounding grows a thousandfold in a second, are compared over their whole length; what
 terms remember from step to step goes on in both. The constraint solvers of both are at their minimum (tolerance 0), so
-that 1e-9 (relative to 1 or the number) is what the rounding of some ten substeps with contact can be; MuJoCo's general
-collision of convex shapes, which both call, is told to go on to 1e-13.
+that 1e-9 (relative to 1 or the number) is what the rounding of some ten substeps with contact can be. MuJoCo's general
+collision of convex shapes is told to go on to 1e-13; but between curved shapes both searches end at some 1e-10 of their
+size, which stiff contacts turn into 1e-8 where cylinders touch (Pusher).
 """
 
 import warnings
@@ -17,7 +18,7 @@ pytest.importorskip("imageio", reason="Gymnasium's MuJoCo environments import it
 
 import saltus.env  # noqa: E402 (needs Gymnasium)
 
-STEPS, TOLERANCE = 200, 1e-9
+STEPS, TOLERANCE, TOLERANCE_OF_CYLINDERS = 200, 1e-9, 1e-8
 QUICK = ("HalfCheetah", "InvertedDoublePendulum")
 THEIRS = [name for name in saltus.env.environments() if f"{name}-v5" in gymnasium.registry]
 NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in THEIRS]
@@ -36,10 +37,10 @@ def pair(name):
     return theirs, ours
 
 
-def close(one, other, what):
+def close(one, other, what, tolerance=TOLERANCE):
     one, other = np.asarray(one, float), np.asarray(other, float)
     assert one.shape == other.shape, what
-    np.testing.assert_allclose(other, one, rtol=TOLERANCE, atol=TOLERANCE, err_msg=what)
+    np.testing.assert_allclose(other, one, rtol=tolerance, atol=tolerance, err_msg=what)
 
 
 def begin_together(theirs, ours, seed=None):
@@ -60,16 +61,17 @@ def test_observations_rewards_infos_and_ends_are_gymnasiums(name):
     assert ours.action_space == theirs.action_space
     assert ours.metadata["render_fps"] == theirs.metadata["render_fps"]
     begin_together(theirs, ours, seed=3)
+    tolerance = TOLERANCE_OF_CYLINDERS if name == "Pusher" else TOLERANCE
     rng = np.random.default_rng(1)
     for k in range(STEPS):
         action = rng.uniform(theirs.action_space.low, theirs.action_space.high)
         wanted, found = theirs.step(action), ours.step(action)
         for one, other, what in zip(wanted[:2], found[:2], ("observation", "reward"), strict=True):
-            close(one, other, f"{what} of step {k}")
+            close(one, other, f"{what} of step {k}", tolerance)
         assert found[2:4] == (bool(wanted[2]), bool(wanted[3]))
         assert set(found[4]) == set(wanted[4])
         for key in wanted[4]:
-            close(wanted[4][key], found[4][key], f"{key} of step {k}")
+            close(wanted[4][key], found[4][key], f"{key} of step {k}", tolerance)
         if wanted[2]:
             begin_together(theirs, ours)
         theirs.data.qpos[:], theirs.data.qvel[:] = ours.read("qpos"), ours.read("qvel")

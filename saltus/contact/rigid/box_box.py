@@ -9,7 +9,7 @@ Lanes may differ in this. The contacts wait in free places of the contact list u
 holds each lane's contact number q.
 """
 
-from saltus.contact.contact_list import add_contact
+from saltus.contact.contact_list import add_contact, contact_end
 from saltus.contact.counts import NLOST
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.box_axes import face_stands_for, widest_edge_axis, widest_face_axis
@@ -67,13 +67,13 @@ def box_box(m, d, n, c, reach):
     touching = (separation <= slack) & (largest <= slack)
     if not any_lane(touching):
         return n
-    if n == d.contact_end:
+    if n == contact_end(m, d):
         d.count[NLOST] = d.count[NLOST] + 1
         return n
     found = where(face_stands_for(rot, face, i, j, separation, closest), zero, found)
     on_edge, on_face = touching & (found > 0.5), touching & (found < 0.5)
     # clear the free places of the list
-    for q in range(min(PLACES, d.contact_end - n)):
+    for q in range(min(PLACES, contact_end(m, d) - n)):
         d.contact_dist[n + q] = zero
         d.contact_pos[n + q] = (zero, zero, zero)
     count, normal = zero, (zero, zero, zero + 1.0)
@@ -94,7 +94,7 @@ def box_box(m, d, n, c, reach):
 def add_waiting(m, d, n, c, reach, count, normal):
     """Append the contacts that wait from place n on: the first `count` of each lane."""
     zero = 0.0 * count
-    room = min(PLACES, d.contact_end - n)
+    room = min(PLACES, contact_end(m, d) - n)
     end = n
     q = 0
     while q < room and any_lane(count > 1.0 * q):

@@ -11,6 +11,7 @@ Both are widened by a little more than rounding, so that no corner is lost betwe
 removed.
 """
 
+from saltus.contact.contact_list import contact_end
 from saltus.contact.counts import NLOST
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.lane_choice import (
@@ -140,7 +141,7 @@ def keep(m, d, n, reach, count, found, point, radius2):
     Returns the new count. Places are counted lane by lane.
     """
     zero = 0.0 * count
-    room = min(PLACES, d.contact_end - n)
+    room = min(PLACES, contact_end(m, d) - n)
     fresh = where(found & (point[2] <= reach), zero + 1.0, zero)
     q = 0
     # a corner found twice counts once

@@ -10,6 +10,6 @@ DATA = {
     **ints("team", shape=("nteam",)),
 }
 
-#: Rooms whose kernels read these fields, and those that write them.
+#: Rooms whose kernels read these fields; `saltus.number.team` reads and writes them.
 READ_BY = {"DATA": ("contact", "solve")}
-WRITTEN_BY = {"DATA": ("contact", "solve")}
+WRITTEN_BY: dict[str, tuple[str, ...]] = {}
