@@ -238,7 +238,7 @@ def _points(given: tuple[ArrayLike | None, ...], shape: tuple[int, ...]) -> list
 def _array(name: str, values: ArrayLike, dtype: type) -> NDArray[Any]:
     try:
         return np.ascontiguousarray(values, dtype=dtype) if np.ndim(values) else np.asarray(values, dtype=dtype)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise OptionError(f"{name} is not an array of numbers: {error}") from error
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from saltus.errors import OptionError
 from saltus.model.compile.hard import slot_counts
 from saltus.model.event_enums import EVENT_WIDTH
+from saltus.model.layout import model_layout
 from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
 from saltus.solve import status
@@ -116,10 +117,15 @@ def _authored(engine: Engine) -> Struct:
     return engine.model.struct(timestep=timestep, laws=engine.laws)
 
 
+def _alone(m: Struct) -> str:
+    """The name of a Model's layout for the one thread of a page."""
+    return model_layout(m.layout.features - {"threads"}).name
+
+
 def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[str, Function]) -> dict[str, Any]:
     """A contact law: its Model's buffers and fields, which of these the timestep bounds, and functions that look."""
-    sensing = engine.model.sensing_struct(timestep=0.0, laws=engine.laws).layout.name
-    layouts = engine.m.layout.name, engine.d.layout.name
+    sensing = _alone(engine.model.sensing_struct(timestep=0.0, laws=engine.laws))
+    layouts = _alone(engine.m), engine.d.layout.name
     nq, nv = (m.sizes["nq"],), (3, m.sizes["nv"])
     contacts = (min(m.sizes["nconmax"], MOST_CONTACTS), CONTACT_WIDTH)
     asked: dict[str, tuple[Entry, tuple[str, ...], tuple[Argument, ...]]] = {
@@ -137,7 +143,7 @@ def _law(engine: Engine, m: Struct, number: int, image: _Image, functions: dict[
         asked["paths"] = looking.paths, layouts, ((len(m.views["path_type"]), PATH_WIDTH),)
     if engine.locates_events:
         asked["gaps"] = looking.gaps, layouts, (contacts,)
-        asked["settle"] = loops.settle, (engine.step_m.layout.name, layouts[1]), ()
+        asked["settle"] = loops.settle, (_alone(engine.step_m), layouts[1]), ()
     functions.update({f"{name}{number}": function_of(*how) for name, how in asked.items()})
     return {
         "contact": engine.contact,
@@ -173,7 +179,7 @@ def _bounded(engine: Engine, m: Struct) -> list[list[float]]:
 def _loop(engine: Engine, law: int, number: int, image: _Image, functions: dict[str, Function]) -> dict[str, Any]:
     """An integrator under a law: its function, its Data, and what of its state it forgets when that is changed."""
     parameters = engine.integrator.parameters
-    layouts = engine.step_m.layout.name, engine.d.layout.name
+    layouts = _alone(engine.step_m), engine.d.layout.name
     arguments = (types.int64, types.float64, *(p.shape for p in parameters))
     functions[f"advance{number}"] = function_of(engine.loop, layouts, arguments)
     d = engine.d

@@ -29,7 +29,11 @@ def check(capsys, tmp_path):
     return lines
 
 
-BOUND = """<mujoco model="bound"><option timestep="0.005" cone="elliptic" solver="CG"/><worldbody>
+BOUND = """<mujoco model="bound"><option timestep="0.005" cone="elliptic" solver="CG"/>
+<asset><hfield name="hill" nrow="2" ncol="2" elevation="0 1 1 0" size="1 1 .1 .1"/></asset><worldbody>
+  <geom name="hills" type="hfield" hfield="hill" contype="2" conaffinity="2"/>
+  <body name="d" pos="0 3 1"><freejoint/>
+    <geom name="crate" type="box" size="0.1 0.1 0.1" contype="2" conaffinity="2"/></body>
   <geom name="floor" type="plane" size="1 1 1"/>
   <body name="a" pos="0 0 1"><joint name="lift" type="slide" axis="0 0 1" range="-1 1" limited="true" frictionloss="1"/>
     <geom name="can" type="cylinder" size="0.1 0.1"/></body>
@@ -49,8 +53,8 @@ def test_constraints_are_listed(check, monkeypatch):
         assert f"simulated {line}" in lines
     assert any(line.startswith("inactive equalities connect loose not simulated") for line in lines)
     ours, foreign = (line for line in lines if line.startswith("simulated contacts"))
-    assert "5 pairs of geoms: 2 plane-cylinder, 2 sphere-cylinder, 1 plane-sphere" in ours
-    assert "1 pair of geoms: 1 cylinder-cylinder" in foreign and "by MuJoCo's functions" in foreign
+    assert "6 pairs of geoms: 2 plane-cylinder, 2 sphere-cylinder, 1 plane-sphere, 1 cylinder-cylinder" in ours
+    assert "1 pair of geoms: 1 hfield-box" in foreign and "by MuJoCo's functions" in foreign
     solver = next(line for line in lines if line.startswith("solver"))
     assert "CG, elliptic cone, tolerance 1e-08, at most 100 iterations; Newton finds" in solver
 
