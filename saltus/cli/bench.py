@@ -205,6 +205,9 @@ def worlds(
         str | None, typer.Option(metavar="N,N,...", help="Numbers of bodies of heaps (default: 30,100,300,1000).")
     ] = None,
     limit: Annotated[float, typer.Option(metavar="S", help="Time limit for one world in s.")] = 600.0,
+    threads: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Also steps by N threads, where they have work to share.")
+    ] = 1,
     quick: Quick = False,
     json: Json = None,
     plot: Plot = None,
@@ -217,6 +220,7 @@ def worlds(
         sizes=sizes_of(sizes) if sizes else [],
         quick=quick,
         limit=limit,
+        threads=threads,
         json_path=json,
         plot_path=plot,
     )

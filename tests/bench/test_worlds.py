@@ -171,3 +171,14 @@ def test_quick_benchmark(tmp_path, capsys):
     assert facts["difference"] < 1e-3
     assert facts["saltus_counts"][0] == pytest.approx(facts["mujoco_counts"][0], abs=2)
     assert figure.stat().st_size > 1000 and "heap 3" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_threads_are_timed_where_they_have_work_to_share(tmp_path, capsys):
+    """Heaps of at least 40 trees and 270 degrees of freedom have, smaller ones not."""
+    path = tmp_path / "worlds.json"
+    command.bench_worlds(worlds=["heap"], sizes=[3, 60], quick=True, threads=2, json_path=path)
+    few, many = (row["facts"] for row in json.loads(path.read_text())["rows"])
+    assert "threads" not in few
+    assert many["threads"] == 2 and many["same_bits"] and many["alone"] > 0.0 and many["together"] > 0.0
+    assert "x, same bits" in capsys.readouterr().out

@@ -31,6 +31,7 @@ FOOTNOTES = (
     "a step: median, and how many times faster Saltus is; contacts, rows, iterations: MuJoCo's and Saltus's in the",
     "  last step; the four edges of a pyramid are three rows of Saltus;",
     "difference: the largest between velocities after the first step, relative to the largest change of one;",
+    "threads: how many times faster so many are than one, by the wall clock, where they have work to share;",
     "times are of the processor, that of compiling by the wall clock, since several processes may compile;",
     "MuJoCo loads: MjModel.from_xml_string; load: saltus.load, MuJoCo's compiler included; make: saltus.Simulation;",
     "  compile: the first step, or reading what was compiled before; memory: growth of the peak, without and with it",
@@ -71,6 +72,7 @@ def bench_worlds(
     sizes: Sequence[int] = (),
     quick: bool = False,
     limit: float = LIMIT,
+    threads: int = 1,
     json_path: Path | None = None,
     plot_path: Path | None = None,
 ) -> None:
@@ -82,7 +84,7 @@ def bench_worlds(
     if plot_path is not None:
         check_figure(plot_path)
     chosen = tasks(worlds or ((HEAP,) if quick else tuple(WORLDS)), sizes or (QUICK_SIZES if quick else SIZES))
-    effort = {"repeats": 5, "least": 0.01 if quick else 0.1}
+    effort = {"repeats": 5, "least": 0.01 if quick else 0.1, "threads": threads}
     about = machine.description(1)
     rows: list[WorldRow] = []
     with screen.Activity() as activity:
@@ -117,7 +119,19 @@ def _measured(task: Task, rows: Sequence[WorldRow], effort: dict[str, Any], limi
 
 def _print(rows: Sequence[WorldRow], about: dict[str, Any], effort: dict[str, Any]) -> None:
     print("large worlds, one simulation, from the same state")
-    headers = ("world", "bodies", "dof", "contacts", "rows", "iterations", "MuJoCo", "Saltus", "faster", "difference")
+    headers = (
+        "world",
+        "bodies",
+        "dof",
+        "contacts",
+        "rows",
+        "iterations",
+        "MuJoCo",
+        "Saltus",
+        "faster",
+        "difference",
+        "threads",
+    )
     print_table(headers, [_step_cells(row) for row in rows if row.ratio is not None], left=("world",))
     print()
     headers = ("world", "MuJoCo loads", "load", "make", "compile", "memory of MuJoCo", "of Saltus", "compiling")
@@ -140,7 +154,16 @@ def _step_cells(row: WorldRow) -> tuple[str, ...]:
     counts = [f"{a:g}, {b:g}" for a, b in zip(peers, own, strict=True)] if peers and own else ["", "", ""]
     times = (f"{facts['peer'] * 1e3:.3g} ms", f"{facts['saltus'] * 1e3:.3g} ms", f"{facts['ratio']:.2f} x")
     apart = facts.get("difference")
-    return row.name, str(row.bodies), str(facts["dof"]), *counts, *times, "" if apart is None else f"{apart:.0e}"
+    ends = "" if apart is None else f"{apart:.0e}", _by_threads(facts)
+    return row.name, str(row.bodies), str(facts["dof"]), *counts, *times, *ends
+
+
+def _by_threads(facts: dict[str, Any]) -> str:
+    """How many times faster several threads are; "" where one was asked for, or there is no work for more."""
+    if "together" not in facts:
+        return ""
+    same = "same bits" if facts["same_bits"] else "other bits"
+    return f"{facts['threads']}: {facts['alone'] / facts['together']:.2f} x, {same}"
 
 
 def _loading_cells(row: WorldRow) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ class WorldRow:
     `facts`, as `saltus.bench.worlds.world_run` names them: `bodies`, `dof`; seconds of `mujoco_loading`, of `loading`
     (`saltus.load`), `making` (`saltus.Simulation`) and, by the wall clock, `compiling`; growths of the peak of resident
     memory (bytes) `mujoco_memory`, `memory` and, compiling included, `memory_compiling`; seconds of a step, `peer` and
-    `saltus`, and their `ratio`; contacts, rows and iterations of both in `mujoco_counts` and `saltus_counts`.
+    `saltus`, and their `ratio`; contacts, rows and iterations of both in `mujoco_counts` and `saltus_counts`. By the
+    wall clock, with several `threads`: seconds of a step by one, `alone`, and by all, `together`; `same_bits`.
     """
 
     name: str

@@ -108,6 +108,30 @@ def compare(setup: Settled, simulation: Simulation, repeats: int, least: float) 
         say(**{f"{name}_counts": [int(contacts), int(rows), float(iterations)]})
 
 
+def compare_threads(setup: Settled, alone: Simulation, threads: int, repeats: int, least: float) -> None:
+    """Steps by one thread and by several, in turn, by the wall clock; whether the bits are the same."""
+    if threads < 2 or "threads" not in alone.engine.m.layout.features:
+        return
+    sides = {"alone": alone, "together": Simulation(alone.model, threads=threads)}
+    found = in_turn(
+        [_contender(setup, *side, MOST) for side in sides.items()],
+        repeats=repeats,
+        least=least,
+        clock=time.perf_counter,
+    )
+    same = _bits_of_steps(setup, sides["alone"]) == _bits_of_steps(setup, sides["together"])
+    one, several = found["alone"], found["together"]
+    say(threads=threads, alone=one.median, together=several.median, same_bits=same)
+
+
+def _bits_of_steps(setup: Settled, state: Simulation) -> bytes:
+    """Velocities after some steps, with nothing that is remembered of others."""
+    state.reset()
+    setup.put(state, setup.start)
+    setup.advance(state, FEWEST)
+    return state.qvel.tobytes()
+
+
 def _contender(setup: Settled, name: str, state: Any, steps: int) -> Contender:
     return setup.contender(name, state, setup.start, steps, steps)
 
@@ -126,7 +150,9 @@ def main() -> None:
         scene = WORLDS[given["world"]](**given["arguments"])
         say(bodies=scene.bodies)
         try:
-            compare(*of_saltus(scene, of_mujoco(scene)), given["repeats"], given["least"])
+            setup, simulation = of_saltus(scene, of_mujoco(scene))
+            compare(setup, simulation, given["repeats"], given["least"])
+            compare_threads(setup, simulation, given.get("threads", 1), given["repeats"], given["least"])
         except SaltusError as error:
             say(failed=str(error))
     say(warnings=warnings, done=True)
