@@ -1,9 +1,7 @@
 """What a batch asks of the states of its simulations, and the threads that move them."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -16,6 +14,7 @@ from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
+from saltus.simulate.engine.thread_pool import ThreadPool
 from saltus.simulate.laws.contact import Law
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves
@@ -56,8 +55,7 @@ class BatchStates(ABC):
         self.everyone = np.arange(n)
         self.forced = False
         self.pace = 1e-6
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_process = 0  # whose threads these are
+        self._threads = ThreadPool(max(1, workers - 1))
 
     # ------------------------------------------------------------ state
 
@@ -161,16 +159,9 @@ class BatchStates(ABC):
         """What `work(worker)` returns for each worker, of which this thread is the first."""
         if workers == 1:
             return [work(0)]
-        pool = self._threads()
+        pool = self._threads.get()
         rest = [pool.submit(work, k) for k in range(1, workers)]
         return [work(0), *(job.result() for job in rest)]
-
-    def _threads(self) -> ThreadPoolExecutor:
-        """The pool; another one in a process that was forked since, which has none of its parent's threads."""
-        if self._pool is None or self._pool_process != os.getpid():
-            self._pool = ThreadPoolExecutor(self.workers - 1, thread_name_prefix="saltus")
-            self._pool_process = os.getpid()
-        return self._pool
 
 
 def numbered(dtype: np.dtype[np.void]) -> np.dtype[np.void]:

@@ -159,7 +159,7 @@ class Lanes(BatchStates):
 
         workers = self._worth(self.pace * self.groups * n)
         began = clock.perf_counter()
-        if workers > 1 and self._pool is None:
+        if workers > 1 and not self._threads.made:
             work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
         status = max(self._shared_out(work, workers, self.groups, workers))
         if n:

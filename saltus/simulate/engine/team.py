@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+
+from numba import types
 
 from saltus.contact.broad.grid import compare_part
 from saltus.contact.collide import collide_part
@@ -30,6 +31,7 @@ from saltus.number.team import (
     next_task,
     places,
 )
+from saltus.simulate.engine.thread_pool import ThreadPool
 from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_small_islands
 
 # what each thread has its own of: counts, scratch, and what searches remember
@@ -101,12 +103,15 @@ class Team:
         self._helpers = [leader.sharing(PRIVATE, own(part)) for part in range(1, threads)]
         for helper in self._helpers:
             attach(model, helper)
-        self._pool = ThreadPoolExecutor(len(self._helpers), "saltus")
+        self._threads = ThreadPool(len(self._helpers))
 
     @contextmanager
     def helping(self, m: Struct) -> Iterator[None]:
         """The helpers work while compiled code runs on the leader's Data with the Model `m`."""
-        work = [self._pool.submit(help_out, m, helper) for helper in self._helpers]
+        # compiled here, since the leader would wait for ever for a helper that cannot be
+        help_out.address(m, self._helpers[0], result=types.none)
+        threads = self._threads.get()
+        work = [threads.submit(help_out, m, helper) for helper in self._helpers]
         team = self._leader.views["team"]
         team[HELPERS] = len(work)
         try:

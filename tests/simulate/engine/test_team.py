@@ -4,6 +4,7 @@ Reference: the same steps by one thread, to the last bit.
 """
 
 import copy
+import os
 import pickle
 
 import numpy as np
@@ -126,3 +127,20 @@ def test_who_sleeps_is_left_out_alike():
         one.step(30)
         two.step(30)
     assert 0 < np.count_nonzero(one.tree_asleep >= 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_has_threads_of_its_own():
+    sim = moved(heap(), 2, 5)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        sim.step(5)
+        os.write(writer, sim.qpos.tobytes())
+        os._exit(0)  # the parent's tests are none of the child's
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        theirs = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0
+    sim.step(5)
+    assert theirs == sim.qpos.tobytes()
