@@ -194,7 +194,7 @@ module.WORTH_A_THREAD = 0.0  # every step goes to the pool
 made = saltus.Batch("arm", 40, threads=2)
 made.qvel = np.linspace(0.0, 1.0, 40)[:, None] * np.ones(made.qvel.shape[1])
 made.step(3)
-assert made.lanes._pool is not None
+assert made.lanes._threads.made
 sim = saltus.Simulation("pendulum")
 sim.step()
 if {busy}:
