@@ -24,11 +24,12 @@ from saltus.contact.rigid.box_box import box_box
 from saltus.contact.rigid.ellipsoid import convex
 from saltus.contact.rigid.plane import plane_box, plane_capsule, plane_cylinder, plane_ellipsoid, plane_sphere
 from saltus.contact.rigid.sphere_capsule import capsule_capsule, sphere_capsule, sphere_cylinder, sphere_sphere
+from saltus.contact.tasks import COLLIDE
 from saltus.dynamics.awake.walks import awake_colliders
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, HFIELD, MESH, PLANE, SPHERE, pair_kind
 from saltus.number.conditions import has
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import COLLIDE, begin, finish, report, share
+from saltus.number.threads.team import begin, finish, report, share
 from saltus.spatial.vectors import add3, matrix_times_matrix, matrix_times_vector
 
 
@@ -180,11 +181,10 @@ def collide_convex(m, d, n, c, reach):
 def collide_hull(m, d, n, c, reach):
     """Contacts of meshes with planes and convex shapes, and of cylinders with capsules, cylinders and boxes."""
     kind = pair_kind_of(m, d, c)
-    with_mesh = kind % 10 == MESH
     if pair_foreign(m, d, c) or m.geom_type[pair_geom1(m, d, c)] == HFIELD:
         return n
     if (
-        with_mesh
+        m.geom_type[pair_geom2(m, d, c)] == MESH
         or kind == pair_kind(CAPSULE, CYLINDER)
         or kind == pair_kind(CYLINDER, CYLINDER)
         or kind == pair_kind(CYLINDER, BOX)

@@ -4,7 +4,7 @@ from saltus.contact.counts import NCON, NLOST
 from saltus.number.components import epsilon_of, zero_like
 from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import helpers, reported
+from saltus.number.threads.team import helpers, reported
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, where3
 
 

@@ -27,7 +27,7 @@ from saltus.model.fields import (
     tree,
 )
 from saltus.number.structs import Layout
-from saltus.number.team import places
+from saltus.number.threads.team import places
 
 BITS = 62  # bits of an integer that hold flags
 BINS = 256  # of a histogram of the trees of an island

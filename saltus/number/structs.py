@@ -175,7 +175,9 @@ class Struct:
                 view = aligned_zeros(self.views[name].shape, self.real.dtype)
                 other.views[name] = view
                 other.owned.append(view)
-                other.ints[slot] = (view.ctypes.data - self.real.ctypes.data) // self.real.strides[0]
+                other.ints[slot], rest = divmod(view.ctypes.data - self.real.ctypes.data, self.real.strides[0])
+                if rest:
+                    raise ValueError("numbers of more than 64 bytes cannot be in two buffers")
             elif field.kind == "int" and field.shape:
                 other.ints[slot] += away
         for name, value in values.items():

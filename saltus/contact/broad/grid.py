@@ -15,13 +15,14 @@ from saltus.contact.broad.filters import may_touch
 from saltus.contact.broad.pair_key import pair_key
 from saltus.contact.counts import NLOST
 from saltus.contact.lane_turns import first_to_see, lane_of
+from saltus.contact.tasks import FIND_PAIRS
 from saltus.dynamics.awake.counts import CLEARED
 from saltus.dynamics.awake.walks import awake_grid, awake_grid_count, awake_grid_part
 from saltus.number.components import lane_count
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import FIND_PAIRS, begin, finish, helpers, report, reported, share
+from saltus.number.threads.team import begin, finish, helpers, report, reported, share
 
 REACH = 0.51  # of a cell's width: how far a geom reaches on its level, half of the width and some rounding
 FARTHEST = 1e9  # number of a cell; those beyond count as this one

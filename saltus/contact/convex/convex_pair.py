@@ -52,9 +52,7 @@ def convex_pair(m, d, n, c, reach):
     """
     p, own, found, counts = stack_area(PAIR_NUMBERS), stack_area(LANE_AREA), stack_area(FOUND_AREA), stack_area(LANES)
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
-    close = may_touch(m, d, g1, g2, reach)
-    if any_lane(close > 0.5):
-        close = close * boxes_near(m, d, g1, g2, reach)
+    close = near_lanes(m, d, g1, g2, reach)
     if not any_lane(close > 0.5):
         return n
     write_lanes(m, d, own, g1, g2, reach)
@@ -78,9 +76,7 @@ def field_pair(m, d, n, c, reach):
     p, own, counts = stack_area(PAIR_NUMBERS), stack_area(LANE_AREA), stack_area(LANES)
     found = stack_area(FIELD_AREA)
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
-    close = may_touch(m, d, g1, g2, reach)
-    if any_lane(close > 0.5):
-        close = close * boxes_near(m, d, g1, g2, reach)
+    close = near_lanes(m, d, g1, g2, reach)
     if not any_lane(close > 0.5):
         return n
     write_lanes(m, d, own, g1, g2, reach)
@@ -93,6 +89,15 @@ def field_pair(m, d, n, c, reach):
             count = field_contacts(m, p, m.geom_hull[g1], own_reach, contact_at(found, MOST_OF_PAIR * i))
         put_int(counts, i, count)
     return add_lanes(m, d, n, c, reach, found, counts, MOST_OF_PAIR)
+
+
+@kernel(inline=True)
+def near_lanes(m, d, g1, g2, reach):
+    """1 in lanes where neither spheres nor boxes about the geoms tell that they are beyond `reach` (m), else 0."""
+    close = may_touch(m, d, g1, g2, reach)
+    if any_lane(close > 0.5):
+        close = close * boxes_near(m, d, g1, g2, reach)
+    return close
 
 
 @kernel

@@ -7,11 +7,12 @@ from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, cha
 from saltus.contact.rows.flex_contacts import flex_block, flex_inverse, flex_jacobian
 from saltus.contact.rows.found_contacts import found_block, found_inverse
 from saltus.contact.rows.soft_law import impedance, reference, regularisation
+from saltus.contact.tasks import WRITE_ROWS
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import WRITE_ROWS, begin, finish, helpers, share
+from saltus.number.threads.team import begin, finish, helpers, share
 from saltus.spatial.motions import dot6, unit_wrench
 from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
 

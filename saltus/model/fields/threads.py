@@ -1,4 +1,4 @@
-"""Threads that share the work of one step (see `saltus.number.team`)."""
+"""Threads that share the work of one step (see `saltus.number.threads.team`)."""
 
 from saltus.number.structs import ints
 
@@ -10,6 +10,6 @@ DATA = {
     **ints("team", shape=("nteam",)),
 }
 
-#: Rooms whose kernels read these fields; `saltus.number.team` reads and writes them.
+#: Rooms whose kernels read these fields; `saltus.number.threads.team` reads and writes them.
 READ_BY = {"DATA": ("contact", "solve")}
 WRITTEN_BY: dict[str, tuple[str, ...]] = {}

@@ -12,25 +12,13 @@ from saltus.contact.broad.grid import compare_part
 from saltus.contact.collide import collide_part
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.rows.contacts import write_part
+from saltus.contact.tasks import COLLIDE, FIND_PAIRS, SOLVE_ISLAND, SOLVE_ISLANDS, WRITE_ROWS
 from saltus.errors import warn
 from saltus.model.model import Model
-from saltus.number.atomics import yield_address
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
-from saltus.number.team import (
-    COLLIDE,
-    FIND_PAIRS,
-    HELPERS,
-    SOLVE_ISLAND,
-    SOLVE_ISLANDS,
-    STOP,
-    WRITE_ROWS,
-    begin,
-    done,
-    finish,
-    next_task,
-    places,
-)
+from saltus.number.threads.atomics import yield_address
+from saltus.number.threads.team import HELPERS, STOP, begin, done, finish, next_task, places
 from saltus.simulate.engine.thread_pool import ThreadPool
 from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_small_islands
 

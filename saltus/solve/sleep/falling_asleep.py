@@ -6,6 +6,7 @@ from saltus.dynamics.awake.lists import list_awake
 from saltus.dynamics.awake.trees import AWAKE, READY, lay_down, may_sleep
 from saltus.dynamics.awake.walks import every_awake_tree
 from saltus.number.kernels import kernel, only_with
+from saltus.solve.disjoint_sets import lowest
 
 
 @only_with("sleep")
@@ -45,8 +46,8 @@ def join_trees(m, d):
     for b in range(d.count[NBLOCK]):
         first, count = d.block_dofs[b], d.block_num[b]
         for c in range(1, count):
-            one = lowest(d, tree_of(m, chained_dof(m, d, first + c - 1)))
-            other = lowest(d, tree_of(m, chained_dof(m, d, first + c)))
+            one = lowest(d.tree_joined, tree_of(m, chained_dof(m, d, first + c - 1)))
+            other = lowest(d.tree_joined, tree_of(m, chained_dof(m, d, first + c)))
             d.tree_joined[max(one, other)] = min(one, other)
     # lower trees come first: theirs is known
     for t in every_awake_tree(m, d):
@@ -57,15 +58,6 @@ def join_trees(m, d):
 def tree_of(m, i):
     """The tree of a degree of freedom."""
     return m.body_treeid[m.dof_bodyid[i]]
-
-
-@kernel
-def lowest(d, t):
-    """The lowest tree joined with tree t; halves the way to it."""
-    while d.tree_joined[t] != t:
-        d.tree_joined[t] = d.tree_joined[d.tree_joined[t]]
-        t = d.tree_joined[t]
-    return t
 
 
 @kernel

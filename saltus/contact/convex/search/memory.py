@@ -114,11 +114,3 @@ def get9(address, i):
     """The matrix of doubles i to i + 8, row by row."""
     a, b, c = get3(address, i), get3(address, i + 3), get3(address, i + 6)
     return a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2]
-
-
-@kernel(inline=True)
-def put9(address, i, a):
-    """Set doubles i to i + 8."""
-    put3(address, i, (a[0], a[1], a[2]))
-    put3(address, i + 3, (a[3], a[4], a[5]))
-    put3(address, i + 6, (a[6], a[7], a[8]))

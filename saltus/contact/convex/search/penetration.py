@@ -66,7 +66,8 @@ def penetration(m, p, v, n):
             return False
         if vertices == MOST_VERTICES:
             write_result(p, direction, -least, point)
-            break
+            first_three(v, i, j, o)
+            return True
         new = vertex_at(v, vertices)
         find_vertex(m, p, new, normal)
         w = get3(new, W)
@@ -81,8 +82,7 @@ def penetration(m, p, v, n):
             break
         vertices += 1
         face = nearest_face(f, faces)
-    if vertices < MOST_VERTICES:
-        write_result(p, normal, -depth, point_of_face(v, i, j, o, normal, depth))
+    write_result(p, normal, -depth, point_of_face(v, i, j, o, normal, depth))
     first_three(v, i, j, o)
     return True
 

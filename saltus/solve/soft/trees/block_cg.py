@@ -14,7 +14,7 @@ freedom of an island lie side by side.
 
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
-from saltus.number.team import meet
+from saltus.number.threads.team import meet
 from saltus.solve.soft.trees.domains import PHASES, dofs_of_group, groups_of, sum_of_groups
 
 MOST = 500  # iterations
@@ -26,12 +26,7 @@ def begin_direction(m, d, island):
     for phase in range(PHASES):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
-            for k in range(d.group_adr[g], d.group_adr[g + 1]):
-                b = d.island_tree[k]
-                if m.tree_dofnum[b] == 6:
-                    scale_gradient(m, d, b, 6)
-                else:
-                    scale_gradient(m, d, b, m.tree_dofnum[b])
+            scale_gradients(m, d, g)
     forward(m, d, island, d.block_residual)
     for phase in range(PHASES):
         begin, end = groups_of(m, d, island, phase)
@@ -39,6 +34,17 @@ def begin_direction(m, d, island):
             d.group_sum[g, 0] = residual_square(d, dofs_of_group(m, d, g))
     meet(m, d)
     return sum_of_groups(d, island, 0)
+
+
+@kernel
+def scale_gradients(m, d, g):
+    """block_residual ← G (-g) of a group's trees."""
+    for k in range(d.group_adr[g], d.group_adr[g + 1]):
+        b = d.island_tree[k]
+        if m.tree_dofnum[b] == 6:
+            scale_gradient(m, d, b, 6)
+        else:
+            scale_gradient(m, d, b, m.tree_dofnum[b])
 
 
 @kernel(inline=True)
@@ -84,14 +90,20 @@ def iterate_direction(m, d, island, live, square, bound):
     for phase in range(PHASES):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
-            for k in range(d.group_adr[g], d.group_adr[g + 1]):
-                b = d.island_tree[k]
-                if m.tree_dofnum[b] == 6:
-                    scale_solution(m, d, b, 6)
-                else:
-                    scale_solution(m, d, b, m.tree_dofnum[b])
+            scale_solutions(m, d, g)
     meet(m, d)
     return live & (square > bound)
+
+
+@kernel
+def scale_solutions(m, d, g):
+    """solve_search ← Gᵀ x of a group's trees, x in block_solution."""
+    for k in range(d.group_adr[g], d.group_adr[g + 1]):
+        b = d.island_tree[k]
+        if m.tree_dofnum[b] == 6:
+            scale_solution(m, d, b, 6)
+        else:
+            scale_solution(m, d, b, m.tree_dofnum[b])
 
 
 @kernel(inline=True)
@@ -214,15 +226,22 @@ def forward(m, d, island, x):
     for phase in range(PHASES):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
-            for k in range(d.group_adr[g], d.group_adr[g + 1]):
-                b = d.island_tree[k]
-                if d.near_adr[b] < d.near_adr[b + 1]:
-                    if m.tree_dofnum[b] == 6:
-                        forward_six(m, d, b, x)
-                    else:
-                        for p in range(d.near_adr[b], d.near_adr[b + 1]):
-                            subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
+            forward_group(m, d, g, x)
         meet(m, d)
+
+
+@kernel
+def forward_group(m, d, g, x):
+    """`forward` for a group, after those of earlier phases."""
+    for k in range(d.group_adr[g], d.group_adr[g + 1]):
+        b = d.island_tree[k]
+        if d.near_adr[b] == d.near_adr[b + 1]:
+            continue
+        if m.tree_dofnum[b] == 6:
+            forward_six(m, d, b, x)
+        else:
+            for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                subtract(m, d, p, d.island_dofadr[b], m.tree_dofnum[b], x)
 
 
 @kernel
@@ -234,15 +253,20 @@ def backward(m, d, island, x):
     for phase in range(PHASES - 1, -1, -1):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
-            for k in range(d.group_adr[g + 1] - 1, d.group_adr[g] - 1, -1):
-                b = d.island_tree[k]
-                for u in range(d.outer_adr[b], d.outer_adr[b] + d.outer_num[b]):
-                    subtract_transpose(m, d, d.outer_pair[u], x)
-                for p in range(d.near_adr[b], d.near_adr[b + 1]):
-                    # a domain's lower trees are its own
-                    if phase == 0 or d.tree_group[d.near_tree[p]] == d.tree_group[b]:
-                        subtract_transpose(m, d, p, x)
+            backward_group(m, d, g, phase == 0, x)
         meet(m, d)
+
+
+@kernel
+def backward_group(m, d, g, domain, x):
+    """`backward` for a group, after those of later phases; all lower trees of a `domain` are its own."""
+    for k in range(d.group_adr[g + 1] - 1, d.group_adr[g] - 1, -1):
+        b = d.island_tree[k]
+        for u in range(d.outer_adr[b], d.outer_adr[b] + d.outer_num[b]):
+            subtract_transpose(m, d, d.outer_pair[u], x)
+        for p in range(d.near_adr[b], d.near_adr[b + 1]):
+            if domain or d.tree_group[d.near_tree[p]] == d.tree_group[b]:
+                subtract_transpose(m, d, p, x)
 
 
 @kernel(inline=True)

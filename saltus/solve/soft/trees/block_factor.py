@@ -17,7 +17,7 @@ and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_res
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
-from saltus.number.team import meet
+from saltus.number.threads.team import meet
 from saltus.solve.soft.trees.domains import PHASES, groups_of
 
 LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
@@ -32,15 +32,21 @@ def factor_blocks(m, d, island):
     for phase in range(PHASES):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
-            for k in range(d.group_adr[g], d.group_adr[g + 1]):
-                b = d.island_tree[k]
-                if depends_on_fresh(d, b):
-                    d.tree_fresh[b] = 1
-                    if m.tree_dofnum[b] == 6:
-                        factor_tree(m, d, b, 6)
-                    else:
-                        factor_tree(m, d, b, m.tree_dofnum[b])
+            factor_group(m, d, g)
         meet(m, d)
+
+
+@kernel
+def factor_group(m, d, g):
+    """`factor_blocks` for a group, after those of earlier phases."""
+    for k in range(d.group_adr[g], d.group_adr[g + 1]):
+        b = d.island_tree[k]
+        if depends_on_fresh(d, b):
+            d.tree_fresh[b] = 1
+            if m.tree_dofnum[b] == 6:
+                factor_tree(m, d, b, 6)
+            else:
+                factor_tree(m, d, b, m.tree_dofnum[b])
 
 
 @kernel(inline=True)

@@ -11,7 +11,7 @@ Groups are the domains, then the separators of each slab. Groups of a phase are 
 from saltus.contact.lane_turns import lane_of
 from saltus.model.layout import BINS
 from saltus.number.kernels import kernel
-from saltus.number.team import share_of
+from saltus.number.threads.team import share_of
 from saltus.solve.soft.trees.islands import order_dofs, trees_of
 
 MOST = 4  # domains
@@ -56,7 +56,8 @@ def cut_into_slabs(m, d, island, domains):
         d.bin_count[k] = 0
     for k in range(first, last):
         t = d.island_tree[k]
-        place = int(min(max((position(m, d, t, axis) - low) / width * BINS, 0.0), BINS - 1.0))
+        along = (position(m, d, t, axis) - low) / width * BINS
+        place = int(min(max(along, 0.0), BINS - 1.0))  # 0 for what is not a number
         d.tree_group[t] = place
         d.bin_count[place] = d.bin_count[place] + 1
     before = 0

@@ -1,13 +1,14 @@
 """Constraint islands: kinematic trees that constraint rows couple, directly or by way of others.
 
-By union-find (Cormen et al., Introduction to Algorithms, chapter on disjoint sets). Islands are numbered in the order
-of their lowest trees; trees without rows are in none, and come last in the list of trees. A block of rows exists for
-all lanes if it acts in any, so that lanes share islands: those of all their blocks together.
+Islands are numbered in the order of their lowest trees; trees without rows are in none, and come last in the list of
+trees. A block of rows exists for all lanes if it acts in any, so that lanes share islands: those of all their blocks
+together.
 """
 
 from saltus.contact.counts import NBLOCK, NISLAND
 from saltus.dynamics.awake.walks import awake_tree_count, awake_trees, awake_trees_back
 from saltus.number.kernels import kernel
+from saltus.solve.disjoint_sets import lowest
 
 RUN = 64  # trees or blocks of a run at most
 
@@ -107,15 +108,12 @@ def join_trees(m, d):
             d.island_of_tree[max(one, other)] = min(one, other)
 
 
-@kernel
+@kernel(inline=True)
 def lowest_tree(d, t):
-    """The lowest tree of those joined with tree t, which then has rows; halves the way to it."""
+    """The lowest tree of those joined with tree t, which then has rows."""
     if d.island_of_tree[t] < 0:
         d.island_of_tree[t] = t
-    while d.island_of_tree[t] != t:
-        d.island_of_tree[t] = d.island_of_tree[d.island_of_tree[t]]
-        t = d.island_of_tree[t]
-    return t
+    return lowest(d.island_of_tree, t)
 
 
 @kernel

@@ -13,22 +13,12 @@ that is as good as an exact one.
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
 from saltus.contact.counts import NISLAND, NITER
+from saltus.contact.tasks import SOLVE_ISLAND, SOLVE_ISLANDS
 from saltus.dynamics.awake.walks import awake_tree_count
 from saltus.number.components import lane_count
 from saltus.number.functions import any_lane, clip, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.team import (
-    SOLVE_ISLAND,
-    SOLVE_ISLANDS,
-    act_alone,
-    acting_together,
-    begin,
-    finish,
-    helpers,
-    next_turn,
-    report,
-    reported,
-)
+from saltus.number.threads.team import act_alone, acting_together, begin, finish, helpers, next_turn, report, reported
 from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
 from saltus.solve.soft.trees.block_factor import factor_blocks
 from saltus.solve.soft.trees.couplings import couplings
@@ -38,10 +28,10 @@ from saltus.solve.soft.trees.island_cost import (
     island_gradient,
     multiply_trees,
     reach_forces,
-    search_island,
     step_island,
 )
 from saltus.solve.soft.trees.island_factor import solve_island_exactly, solve_tree
+from saltus.solve.soft.trees.island_search import search_island
 from saltus.solve.soft.trees.islands import is_small
 from saltus.solve.soft.trees.tree_blocks import assemble_blocks, inertia_blocks
 
@@ -91,7 +81,10 @@ def solve_large_island(m, d, island):
 @only_with("many_trees", otherwise="0")
 @kernel
 def solve_small_islands(m, d, islands):
-    """Newton's method for small islands, and trees without rows, as they come; returns 1 if any did not converge."""
+    """Newton's method for small islands, and trees without rows, as they come to this thread.
+
+    Returns, and reports to the leader, twice the most iterations, and one more if any did not converge.
+    """
     together = acting_together(m, d)
     act_alone(m, d)
     unconverged = most = 0

@@ -13,7 +13,7 @@ from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
-from saltus.number.team import meet, share_of
+from saltus.number.threads.team import meet, share_of
 from saltus.solve.soft.trees.islands import block_runs_of, tree_runs_of
 from saltus.solve.soft.trees.tree_pairs import columns_of
 

@@ -49,3 +49,29 @@ def test_groups_of_a_phase_are_independent():
                     assert place[a] < place[b]
                     assert pair[0] == pair[1] or phase[pair[0]] < phase[pair[1]]
     assert cut > 1
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_position_that_is_no_number_leaves_lists_whole(wrong):
+    """As in a stage of an integrator whose step fails: each tree is still in one group, and in the list once."""
+    m = world(ties=False)
+    sim = saltus.Simulation(saltus.load(m))
+    m_, d = sim.engine.m, sim.engine.d
+    cut = False
+    for state in reachable(m, 12, every=12):
+        sim.qpos[:], sim.qvel[:] = state.qpos, state.qvel
+        sim.forward()
+        COUPLINGS(m_, d)
+        island = int(np.argmax(np.diff(d.island_treeadr[: d.count[NISLAND] + 1])))
+        first, last = d.island_treeadr[island : island + 2]
+        cut = last - first >= 2 * m_.ndomaintree
+        if cut:
+            break
+    assert cut
+    own = np.sort(d.island_tree[first:last])
+    assert d.phase_adr[island, 1] > 1
+    d.xpos[m.dof_bodyid[m_.tree_dofadr[own[::3]]]] = wrong
+    COUPLINGS(m_, d)
+    assert np.array_equal(np.sort(d.island_tree[first:last]), own)
+    assert set(d.tree_group[own]) <= set(range(d.phase_adr[island, 3]))
+    assert d.bin_count.min() >= 0

@@ -8,10 +8,10 @@ import threading
 import numpy as np
 import pytest
 
-from saltus.number.atomics import yield_address
 from saltus.number.kernels import entry, kernel
 from saltus.number.structs import Layout, Struct, ints, reals
-from saltus.number.team import (
+from saltus.number.threads.atomics import yield_address
+from saltus.number.threads.team import (
     HELPERS,
     STOP,
     begin,

@@ -12,8 +12,8 @@ Whoever waits looks again and again, and lets other threads of the computer run 
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
-from saltus.number.atomics import call_address, count_up, load_acquire, relax, store_release
 from saltus.number.kernels import kernel, only_with
+from saltus.number.threads.atomics import call_address, count_up, load_acquire, relax, store_release
 
 # places in the field `team`: number of helpers, the leader's calls, turns that are taken; then, in cache lines of their
 # own, numbers of each part
@@ -22,8 +22,7 @@ TURN = 8
 STRIDE = 16
 DONE, REACHED, RESULT = 0, 1, 2
 
-# tasks; the first ends a helper's work
-STOP, FIND_PAIRS, COLLIDE, WRITE_ROWS, SOLVE_ISLAND, SOLVE_ISLANDS = range(6)
+STOP = 0  # the task that ends a helper's work; others are the leader's to number
 PATIENCE = 4000  # looks before others may run
 
 

@@ -1,0 +1,15 @@
+"""Union-find: which trees are joined, directly or by way of others (Cormen et al., Introduction to Algorithms).
+
+A field has for each tree a lower one that it is joined with, or the tree itself if it is the lowest of its set.
+"""
+
+from saltus.number.kernels import kernel
+
+
+@kernel
+def lowest(joined, t):
+    """The lowest tree of the set of tree t; halves the way to it."""
+    while joined[t] != t:
+        joined[t] = joined[joined[t]]
+        t = joined[t]
+    return t
