@@ -98,7 +98,9 @@ def test_batches_say_that_nobody_sleeps(model):
 
 def test_derivatives_are_those_of_trees_awake(model):
     asleep, awake = saltus.Simulation(model), saltus.Simulation(saltus.load(model.mujoco, ignore=["sleep"]))
-    for one, other in zip(asleep.linearize(), awake.linearize(), strict=True):
+    with pytest.warns(saltus.SaltusWarning, match="derivatives are those with all trees awake"):
+        found = asleep.linearize()
+    for one, other in zip(found, awake.linearize(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from saltus.contact.mujoco.collision import attach
-from saltus.errors import OptionError
+from saltus.errors import OptionError, warn
 from saltus.model.layout import DATA
 from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
@@ -52,6 +52,7 @@ class Linearization:
         self._dual = Struct(DATA, integrator.data_sizes(engine.model.sizes(), tangents=True, **room), "dual")
         attach(engine.model, self._dual)
         if engine.sleeps:  # derivatives are those of trees awake, and so is the step that they are of
+            warn("linearize: derivatives are those with all trees awake")
             self._m = engine.model.struct(timestep=engine.law_timestep, laws=engine.laws._replace(sleeps=False))
             self._d = Struct(DATA, integrator.data_sizes(self._m.sizes, **room))
             attach(engine.model, self._d)

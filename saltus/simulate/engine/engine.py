@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -101,7 +101,7 @@ class Engine:
         laws = UserLaws(hard=self.hard, touch=self._touch, sleeps=self.sleeps)
         self.m = self.model.struct(timestep=self.law_timestep, laws=laws)
         stepped = event_driven(self.integrator) if self.locates_events else self.integrator
-        self.threads = threads_for(self.model, self.m, threads)
+        self.threads = threads_for(self.model, self.m, threads, hard=self.hard is not None)
         sizes = stepped.data_sizes(self.m.sizes, **_room(self.model, control))
         self.d = Struct(DATA, room(sizes, self.threads) if self.threads > 1 else sizes)
         self.d.fill("timestep", self.timestep)
@@ -242,8 +242,12 @@ class Engine:
             if not self._is_finite():
                 return 0, DIVERGED
             loops.begin_sleeping(self.m, self.d)
-        with self.team.helping(self.step_m) if self.team else nullcontext():
+        with self.helping():
             return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
+
+    def helping(self) -> AbstractContextManager[None]:
+        """While inside, the other threads, if there are any, share the work of compiled steps."""
+        return nullcontext() if self.team is None else self.team.helping(self.step_m)
 
     def _is_finite(self) -> bool:
         """Whether positions and velocities are numbers."""

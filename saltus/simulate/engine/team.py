@@ -61,9 +61,9 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def threads_for(model: Model, m: Struct, wanted: int) -> int:
-    """How many threads share the steps of a model; what will not be as wanted is told."""
-    if wanted > 1 and "threads" not in m.layout.features:
+def threads_for(model: Model, m: Struct, wanted: int, *, hard: bool) -> int:
+    """How many threads share a model's steps, under the `hard` law or the soft one; what is not as wanted is told."""
+    if wanted > 1 and (hard or "threads" not in m.layout.features):
         warn(f"the steps of {model.name!r} have no work for several threads: one is used")
         return 1
     if wanted > processors():

@@ -114,7 +114,8 @@ class AdaptiveRun(Run):
         engine.prepare()
         engine.computed = None
         loop = loops.record_events if engine.locates_events else loops.record
-        reached, status = loop(engine.step_m, engine.d, times, 0, attempts, *engine.integrator.parameters, rows)
+        with engine.helping():
+            reached, status = loop(engine.step_m, engine.d, times, 0, attempts, *engine.integrator.parameters, rows)
         engine.read_events()
         engine.left = engine.state.copy()
         return rows[:reached], 0 if status == EVENTS_FULL else status

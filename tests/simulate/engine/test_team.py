@@ -86,6 +86,13 @@ def test_what_is_computed_outside_steps_needs_no_helpers():
     assert trajectory.qpos[-1].tobytes() == one.run(0.05).qpos[-1].tobytes()
 
 
+def test_steps_of_adaptive_methods_are_shared_in_runs():
+    model = heap(12)
+    one, two = (saltus.Simulation(model, "dopri5", threads=n) for n in (1, 2))
+    assert two.run(0.02).qpos.tobytes() == one.run(0.02).qpos.tobytes()
+    assert two.engine.d.views["team"][TICKET] > 20
+
+
 def test_copies_have_threads_of_their_own():
     sim = moved(heap(), 2, 10)
     others = copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))
@@ -108,6 +115,8 @@ def test_an_error_sends_the_helpers_home():
 def test_threads_that_cannot_help_are_told():
     with pytest.warns(SaltusWarning, match="steps of 'pendulum' have no work for several threads: one is used"):
         assert saltus.Simulation("pendulum", threads=2).threads == 1
+    with pytest.warns(SaltusWarning, match="no work for several threads"):
+        assert saltus.Simulation(heap(), contact="hard", threads=2).threads == 1
     with pytest.raises(OptionError, match="threads must be at least 1"):
         saltus.Simulation("pendulum", threads=0)
 
