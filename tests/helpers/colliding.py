@@ -148,3 +148,21 @@ def states(model, n, seed=0, apart=0.9):
     quat = rng.normal(size=(n, 4))
     qpos[:, -4:] = quat / np.linalg.norm(quat, axis=1)[:, None]
     return qpos[rng.permutation(n)]
+
+
+def assert_neighbours_do_not_matter(model, kind, least, shuffles=3):
+    """A lane's contacts are the same bits in any place, beside any neighbours, even those that are not numbers.
+
+    `least`: contacts that there must be more of in all.
+    """
+    qpos = states(model, 30, apart=0.6)
+    find, rng = Finder(model, kind), np.random.default_rng(1)
+    alone = [[c.bits() for c in find(q[None])[0]] for q in qpos]
+    assert sum(map(len, alone)) > least
+    for _ in range(shuffles):
+        order = rng.permutation(len(qpos))
+        for i, contacts in zip(order, find(qpos[order]), strict=True):
+            assert [c.bits() for c in contacts] == alone[i]
+    broken = np.where(np.arange(find.width)[:, None] % 2 == 0, qpos[: find.width], np.nan)
+    for i, contacts in enumerate(find(broken)):
+        assert [c.bits() for c in contacts] == (alone[i] if i % 2 == 0 else [])

@@ -17,7 +17,16 @@ some contacts that are tilted by up to 79 degrees, which its next version mends;
 import mujoco
 import numpy as np
 import pytest
-from helpers.colliding import FIND, GEOMS, REACH, Finder, model_of, mujocos, states
+from helpers.colliding import (
+    FIND,
+    GEOMS,
+    REACH,
+    Finder,
+    assert_neighbours_do_not_matter,
+    model_of,
+    mujocos,
+    states,
+)
 
 import saltus
 from saltus.model.enums import CAPSULE, CYLINDER, ELLIPSOID, MESH, SPHERE
@@ -179,19 +188,7 @@ KINDS = ("lane64", "lane32")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("pair", [("dice", "cloud"), ("cylinder", "box"), ("plane", "prism")], ids="-".join)
 def test_neighbours_do_not_matter(pair, kind):
-    """A lane's contacts are the same bits in any place, beside any neighbours, even those that are not numbers."""
-    model = pair_model(pair)
-    qpos = states(model, 30, apart=0.6)
-    find, rng = Finder(model, kind), np.random.default_rng(1)
-    alone = [[c.bits() for c in find(q[None])[0]] for q in qpos]
-    assert sum(map(len, alone)) > 10
-    for _ in range(3):
-        order = rng.permutation(len(qpos))
-        for i, contacts in zip(order, find(qpos[order]), strict=True):
-            assert [c.bits() for c in contacts] == alone[i]
-    broken = np.where(np.arange(find.width)[:, None] % 2 == 0, qpos[: find.width], np.nan)
-    for i, contacts in enumerate(find(broken)):
-        assert [c.bits() for c in contacts] == (alone[i] if i % 2 == 0 else [])
+    assert_neighbours_do_not_matter(pair_model(pair), kind, 10)
 
 
 @pytest.mark.parametrize("pair", [("dice", "cloud"), ("cylinder", "box")], ids="-".join)

@@ -7,7 +7,17 @@ may fall short of the largest separation by a millimetre.
 
 import numpy as np
 import pytest
-from helpers.colliding import FIND, GEOMS, HILLS, REACH, Finder, model_of, mujocos, states
+from helpers.colliding import (
+    FIND,
+    GEOMS,
+    HILLS,
+    REACH,
+    Finder,
+    assert_neighbours_do_not_matter,
+    model_of,
+    mujocos,
+    states,
+)
 
 EXACT = '<option ccd_tolerance="1e-10" ccd_iterations="200"/>'
 SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder")
@@ -42,23 +52,14 @@ def test_boxes_are_mujocos():
 @pytest.mark.parametrize("kind", ["lane64", "lane32"])
 @pytest.mark.parametrize("shape", ["sphere", "cylinder"])
 def test_neighbours_do_not_matter(shape, kind):
-    """A lane's contacts are the same bits in any place, beside any neighbours, even those that are not numbers."""
-    model = model_of(HILLS, GEOMS[shape])
-    qpos = states(model, 30, apart=0.6)
-    find, rng = Finder(model, kind), np.random.default_rng(1)
-    alone = [[c.bits() for c in find(q[None])[0]] for q in qpos]
-    assert sum(map(len, alone)) > 30
-    for _ in range(2):
-        order = rng.permutation(len(qpos))
-        for i, contacts in zip(order, find(qpos[order]), strict=True):
-            assert [c.bits() for c in contacts] == alone[i]
-    broken = np.where(np.arange(find.width)[:, None] % 2 == 0, qpos[: find.width], np.nan)
-    for i, contacts in enumerate(find(broken)):
-        assert [c.bits() for c in contacts] == (alone[i] if i % 2 == 0 else [])
+    assert_neighbours_do_not_matter(model_of(HILLS, GEOMS[shape]), kind, 30)
 
 
 def test_tangents():
-    """d(dist)/dq of nearest points, against central differences of our own distances, good to 1e-7."""
+    """d(dist)/dq of nearest points, against central differences of our own distances.
+
+    With steps of 1e-5 and distances found to 1e-12 m those are good to some 1e-7.
+    """
     model = model_of(HILLS, GEOMS["sphere"])
     find, single = Finder(model, "dual"), Finder(model)
     d, nq, compared = find.data, model.nq, 0
@@ -71,6 +72,6 @@ def test_tangents():
             continue  # some contact begins or ends here
         for k in range(len(at)):
             slope = np.array([b[k].dist - a[k].dist for a, b in sides]) / (2 * STEP)
-            assert d.contact_dist[k, 1, :nq] == pytest.approx(slope, abs=1e-4)
+            assert d.contact_dist[k, 1, :nq] == pytest.approx(slope, abs=1e-6)
             compared += 1
     assert compared >= 5
