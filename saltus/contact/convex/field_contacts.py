@@ -33,13 +33,14 @@ def field_contacts(m, p, field, reach, found):
     n = 0
     for r in range(first_row, last_row):
         for c in range(first_column + 1, last_column + 1):
-            for half in range(2):
-                # of the triangles of a cell, that at lower columns first
-                write_corner(m, field, prism, 0, r + 1 - half, c - 1)
-                write_corner(m, field, prism, 1, r + half, c - 1 + half)
-                write_corner(m, field, prism, 2, r + 1 - half, c)
-                top = max(get(prism, 11), max(get(prism, 14), get(prism, 17)))
+            # of the triangles of a cell, that at lower columns first
+            near = cell_top(m, field, r, c) + reach >= -low[2]
+            for half in range(2 if near else 0):
+                top = triangle_top(m, field, r, c, half)
                 if top + reach >= -low[2] and n < MOST_OF_PAIR:
+                    write_corner(m, field, prism, 0, r + 1 - half, c - 1)
+                    write_corner(m, field, prism, 1, r + half, c - 1 + half)
+                    write_corner(m, field, prism, 2, r + 1 - half, c)
                     centre = centred(prism)
                     put3(p, SHIFT, sub3(shift, centre))
                     put_int(p, LAST1, -1)
@@ -71,6 +72,25 @@ def cells(low, high, half, number):
     return int(max(0.0, first)), int(min(number - 1.0, last))
 
 
+@kernel(inline=True)
+def height(m, field, r, c):
+    """Height of the field (m) at a row and a column of the grid."""
+    return 1.0 * m.hfield_size[field][2] * m.hfield_data[m.hfield_adr[field] + r * m.hfield_ncol[field] + c]
+
+
+@kernel(inline=True)
+def triangle_top(m, field, r, c, half):
+    """The highest corner (m) of a triangle of the cell from row r on, up to column c."""
+    corners = height(m, field, r + half, c - 1 + half), height(m, field, r + 1 - half, c)
+    return max(height(m, field, r + 1 - half, c - 1), max(corners[0], corners[1]))
+
+
+@kernel(inline=True)
+def cell_top(m, field, r, c):
+    """The highest corner (m) of a cell."""
+    return max(triangle_top(m, field, r, c, 0), height(m, field, r, c))
+
+
 @kernel
 def write_corner(m, field, prism, k, r, c):
     """Write corner k of a prism's base and top (m), at a row and a column of the grid."""
@@ -78,7 +98,7 @@ def write_corner(m, field, prism, k, r, c):
     x = 2.0 * size[0] / (columns - 1) * c - size[0]
     y = 2.0 * size[1] / (m.hfield_nrow[field] - 1) * r - size[1]
     put3(prism, 3 * k, (x, y, -1.0 * size[3]))
-    put3(prism, 9 + 3 * k, (x, y, 1.0 * size[2] * m.hfield_data[m.hfield_adr[field] + r * columns + c]))
+    put3(prism, 9 + 3 * k, (x, y, height(m, field, r, c)))
 
 
 @kernel

@@ -53,7 +53,22 @@ def boxes_and_hulls(m: mujoco.MjModel, features: set[str], geoms: Iterable[int])
         names = ("hfield_size", "hfield_nrow", "hfield_ncol", "hfield_adr", "hfield_data")
         found |= {"geom_hull": np.where(field, m.geom_dataid, found["geom_hull"])}
         found |= {name: getattr(m, name) for name in names}
-    return {"geom_aabb": m.geom_aabb if searched or "foreign" in features else np.zeros((0, 6)), **found}
+    return {"geom_aabb": boxes(m) if searched or "foreign" in features else np.zeros((0, 6)), **found}
+
+
+def boxes(m: mujoco.MjModel) -> np.ndarray:
+    """The boxes about geoms [ngeom, 6] (m): centres and half sizes in the geoms' frames.
+
+    Those of height fields are as high as their data, MuJoCo's as high as the file says that they may be.
+    """
+    boxes = m.geom_aabb.copy()
+    for g in np.flatnonzero(m.geom_type == HFIELD):
+        field = int(m.geom_dataid[g])
+        first, size = int(m.hfield_adr[field]), m.hfield_size[field]
+        heights = m.hfield_data[first : first + int(m.hfield_nrow[field] * m.hfield_ncol[field])]
+        top, base = size[2] * float(heights.max()), size[3]
+        boxes[g, 2], boxes[g, 5] = 0.5 * (top - base), 0.5 * (top + base)
+    return boxes
 
 
 def are_known(m: mujoco.MjModel) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from saltus.contact.convex.bounding_boxes import boxes_near
+from saltus.model.contact.hulls import boxes
 from saltus.number.kernels import interpret
 
 SHAPES = {
@@ -46,7 +47,7 @@ def poses(m, n, spread=0.5):
 def said_near(m, d, reach, g1=0, g2=1):
     """What the kernel says, uncompiled."""
     rows = lambda a: [tuple(map(float, row)) for row in a]  # noqa: E731
-    model = SimpleNamespace(geom_type=m.geom_type, geom_size=m.geom_size, geom_aabb=m.geom_aabb)
+    model = SimpleNamespace(geom_type=m.geom_type, geom_size=m.geom_size, geom_aabb=boxes(m))
     data = SimpleNamespace(geom_xpos=rows(d.geom_xpos), geom_xmat=rows(d.geom_xmat), time=0.0)
     return interpret(boxes_near)(model, data, g1, g2, reach) > 0.5
 
@@ -78,6 +79,7 @@ def test_nothing_within_reach_is_apart(shape, reach):
 
 GROUNDS = {
     "height field": '<geom type="hfield" hfield="hills"/>',
+    "low height field": '<geom type="hfield" hfield="hills"/>',
     "plane": '<geom type="plane" size="1 1 1" euler="20 30 0" pos="0 0 .1"/>',
 }
 
@@ -89,6 +91,9 @@ def test_grounds(ground):
         f"""<mujoco><asset>{HILLS}{WEDGE}</asset><worldbody>{GROUNDS[ground]}
         <body><freejoint/><geom type="mesh" mesh="wedge"/></body></worldbody></mujoco>"""
     )
+    if ground == "low height field":
+        m.hfield_data *= 0.2
+        assert boxes(m)[0, 2] + boxes(m)[0, 5] == pytest.approx(0.2 * 0.2)  # the highest point, m
     d, rng, found = mujoco.MjData(m), np.random.default_rng(1), []
     for _ in range(150):
         d.qpos[:] = rng.normal(size=7) * 0.4
