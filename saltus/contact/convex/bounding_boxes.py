@@ -4,7 +4,7 @@ The boxes are MuJoCo's `geom_aabb`, those of primitive shapes from their sizes. 
 are farther apart than `reach` have no points within it (Gottschalk, Lin, Manocha, OBBTree (1996)).
 """
 
-from saltus.contact.rigid.box_axes import widest_face_axis
+from saltus.contact.rigid.box_axes import FAR, widest_face_axis
 from saltus.contact.rigid.lane_choice import pick3, row, transposed
 from saltus.model.enums import CAPSULE, CYLINDER, HFIELD, MESH, PLANE, SDF, SPHERE
 from saltus.number.components import epsilon_of
@@ -19,10 +19,16 @@ def boxes_near(m, d, g1, g2, reach):
 
     Rounding never makes it 0.
     """
+    return near_and_gap(m, d, g1, g2, reach)[0]
+
+
+@kernel
+def near_and_gap(m, d, g1, g2, reach):
+    """The same, and how far apart (m) the boxes are at least, negative where that is not known."""
     zero = 0.0 * d.time
     one = zero + 1.0
     if m.geom_type[g2] == SDF:
-        return one
+        return one, zero - FAR
     centre2, size2 = box_about(m, d, g2, zero)
     if m.geom_type[g1] == PLANE:
         mat = d.geom_xmat[g1]
@@ -30,7 +36,8 @@ def boxes_near(m, d, g1, g2, reach):
         radius = absolute(normal[0]) * size2[0] + absolute(normal[1]) * size2[1] + absolute(normal[2]) * size2[2]
         offset = sub3(centre2, d.geom_xpos[g1])
         slack = 16.0 * epsilon_of(zero) * (absolute(offset[0]) + absolute(offset[1]) + absolute(offset[2]) + radius)
-        return where(dot3(offset, (mat[2], mat[5], mat[8])) - radius <= reach + slack, one, zero)
+        gap = dot3(offset, (mat[2], mat[5], mat[8])) - radius
+        return where(gap <= reach + slack, one, zero), gap - 2.0 * slack
     centre1, size1 = box_about(m, d, g1, zero)
     # the second box in the axes of the first, and the other way round
     rot = matrix_times_matrix(transposed(d.geom_xmat[g1]), d.geom_xmat[g2])
@@ -43,7 +50,8 @@ def boxes_near(m, d, g1, g2, reach):
     gap = maximum(gap, widest_face_axis(transposed(rot), back, size2, size1)[0])
     # products of edges, no longer than 1, which do not count where they vanish
     across = widest_product(rot, offset, size1, size2)
-    return where((gap <= reach + slack) & (across <= maximum(reach, zero) + slack), one, zero)
+    near = where((gap <= reach + slack) & (across <= maximum(reach, zero) + slack), one, zero)
+    return near, gap - 2.0 * slack
 
 
 @kernel

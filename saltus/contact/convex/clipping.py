@@ -3,7 +3,7 @@
 Polygons are corners one after the other (m), three numbers each; those of faces are clockwise as seen from outside.
 """
 
-from saltus.contact.convex.search.memory import get3, put3
+from saltus.contact.convex.search.memory import get, get3, put, put3, stack_area
 from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
@@ -17,44 +17,65 @@ ON_EDGE = 1e-15  # m
 def clip(face, corners, normal, reach, polygon, n, spare):
     """Cut off from a polygon of n corners what is beyond the edges of a face with `corners` corners.
 
-    What lies farther than `reach` (m) in front of the face is left out too. The result is written at `polygon`, and
-    its number of corners returned; `spare`: memory for another.
+    What lies farther than `reach` (m) in front of the face is left out too. `spare`: memory for another polygon.
+    Returns the number of corners of the result, and its address, which is either of both.
     """
-    source, target = polygon, spare
+    heights = stack_area(ROOM)
+    source, target, first = polygon, spare, 0  # the first corner is number `first` in memory
     for i in range(corners):
         a = get3(face, 3 * i)
         b = get3(face, 3 * (i + 1) if i + 1 < corners else 0)
         inward = cross(sub3(b, a), normal)
         inward = scale3(1.0 / dot3(inward, inward) ** 0.5, inward)
-        n = clip_by_plane(source, n, a, inward, target)
-        source, target = target, source
+        least, most = write_heights(source, n, a, inward, heights)
+        if most <= -ON_EDGE:
+            return 0, polygon
+        if least > -ON_EDGE:
+            first = first + 1 if first + 1 < n else 0
+        else:
+            n = clip_by_plane(source, n, first, heights, target)
+            source, target, first = target, source, 0
     kept, origin = 0, get3(face, 0)
     for k in range(n):
-        x = get3(source, 3 * k)
+        x = get3(source, 3 * (first + k if first + k < n else first + k - n))
         if dot3(sub3(x, origin), normal) <= reach:
-            put3(polygon, 3 * kept, x)
+            put3(target, 3 * kept, x)
             kept += 1
-    return kept
+    return kept, target
 
 
 @kernel
-def clip_by_plane(source, n, point, inward, target):
-    """Write what of a polygon is on the inner side of a plane; returns its number of corners."""
-    made = 0
+def write_heights(source, n, point, inward, heights):
+    """Write how far (m) the corners of a polygon are on the inner side of a plane; the least and the largest of it."""
+    least, most = 1e300, -1e300
     for k in range(n):
-        a, b = get3(source, 3 * k), get3(source, 3 * (k + 1) if k + 1 < n else 0)
-        from_a, from_b = dot3(sub3(a, point), inward), dot3(sub3(b, point), inward)
+        height = dot3(sub3(get3(source, 3 * k), point), inward)
+        put(heights, k, height)
+        least, most = min(least, height), max(most, height)
+    return least, most
+
+
+@kernel
+def clip_by_plane(source, n, first, heights, target):
+    """Write what of a polygon, from corner `first` on, is on the inner side of a plane; returns its number of corners."""
+    made, k = 0, first
+    for _ in range(n):
+        other = k + 1 if k + 1 < n else 0
+        from_a, from_b = get(heights, k), get(heights, other)
         inside_a, inside_b = from_a > -ON_EDGE, from_b > -ON_EDGE
         if made + 2 > ROOM:
             return made
+        b = get3(source, 3 * other)
         if inside_a != inside_b:
             t = from_a / (from_a - from_b)
             if t >= 0.0 and t <= 1.0:
+                a = get3(source, 3 * k)
                 put3(target, 3 * made, add_scaled3(a, t, sub3(b, a)))
                 made += 1
         if inside_b:
             put3(target, 3 * made, b)
             made += 1
+        k = other
     return made
 
 

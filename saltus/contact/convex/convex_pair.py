@@ -7,14 +7,16 @@ precision, whatever the simulation's.
 from saltus.contact.bounding_spheres import may_touch
 from saltus.contact.contact_list import add_contact
 from saltus.contact.contact_tangents import carried
-from saltus.contact.convex.bounding_boxes import boxes_near
+from saltus.contact.convex.bounding_boxes import boxes_near, near_and_gap
 from saltus.contact.convex.contact_record import CONTACT_NUMBERS, MOST_CONTACTS, contact_at
 from saltus.contact.convex.contacts import contacts
 from saltus.contact.convex.field_contacts import field_contacts
-from saltus.contact.convex.last_axis import remember, slot_of, still_apart
+from saltus.contact.convex.last_axis import ROOM, remember, slot_of, still_apart
+from saltus.contact.convex.last_gap import keep_gap, not_known_apart
 from saltus.contact.convex.plane_mesh import plane_mesh
 from saltus.contact.convex.search.memory import get, get3, get_int, put, put_int, put_lanes, stack_area
 from saltus.contact.convex.search.pair_area import (
+    GAP,
     HULL1,
     HULL2,
     KIND1,
@@ -30,9 +32,10 @@ from saltus.contact.lane_turns import lane_of
 from saltus.contact.pairs import pair_geom1, pair_geom2
 from saltus.contact.rigid.ellipsoid import relative_axes, values3, values9
 from saltus.model.contact.collisions import MOST_OF_PAIR
+from saltus.model.contact.hulls import LAST_LANES
 from saltus.model.enums import PLANE
-from saltus.number.components import frozen, lane_count, lane_set
-from saltus.number.functions import any_lane
+from saltus.number.components import frozen, lane_count, lane_set, value_of
+from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import add3, matrix_times_vector, sub3, transpose_times_vector
 
@@ -52,20 +55,29 @@ def convex_pair(m, d, n, c, reach):
     """
     p, own, found, counts = stack_area(PAIR_NUMBERS), stack_area(LANE_AREA), stack_area(FOUND_AREA), stack_area(LANES)
     g1, g2 = pair_geom1(m, d, c), pair_geom2(m, d, c)
-    close = near_lanes(m, d, g1, g2, reach)
-    if not any_lane(close > 0.5):
-        return n
-    write_lanes(m, d, own, g1, g2, reach)
-    write_shapes(m, p, g1, g2)
     slot = slot_of(m, d, c, g1, g2)
+    rot, shift = relative_pose(d, g1, g2)
+    untold = value_of(may_touch(m, d, g1, g2, reach)) * not_known_apart(m, d, slot, g1, g2, rot, shift, reach)
+    if not any_lane(untold > 0.5):
+        return n
+    boxes, gap = near_and_gap(m, d, g1, g2, reach)
+    close, gap = untold * value_of(boxes), where(untold > 0.5, value_of(gap), 0.0 * untold)
+    if not any_lane(close > 0.5):
+        keep_gap(m, d, slot, g1, g2, rot, shift, gap, reach)
+        return n
+    write_lanes(m, d, own, g1, g2, rot, shift, reach)
+    write_shapes(m, p, g1, g2)
     for i in range(lane_count(d.time)):
         count = 0
         if lane_of(close, i) > 0.5:
             take_lane(d, p, own, i)
             own_reach = get(own, lane_count(d.time) * REACH + i)
             radius = 1.0 * lane_of(m.geom_rbound[g1], i) + 1.0 * lane_of(m.geom_rbound[g2], i)
-            count = contacts_of_lane(m, d, p, slot + i, own_reach, radius, contact_at(found, MOST_CONTACTS * i))
+            at = LAST_LANES * slot + i
+            count = contacts_of_lane(m, d, p, at, own_reach, radius, contact_at(found, MOST_CONTACTS * i))
+            gap = lane_set(gap, i, get(p, GAP))
         put_int(counts, i, count)
+    keep_gap(m, d, slot, g1, g2, rot, shift, gap, reach)
     return add_lanes(m, d, n, c, reach, found, counts, MOST_CONTACTS)
 
 
@@ -79,7 +91,8 @@ def field_pair(m, d, n, c, reach):
     close = near_lanes(m, d, g1, g2, reach)
     if not any_lane(close > 0.5):
         return n
-    write_lanes(m, d, own, g1, g2, reach)
+    rot, shift = relative_pose(d, g1, g2)
+    write_lanes(m, d, own, g1, g2, rot, shift, reach)
     write_shapes(m, p, g1, g2)
     for i in range(lane_count(d.time)):
         count = 0
@@ -125,12 +138,15 @@ def frozen3(a):
 def contacts_of_lane(m, d, p, k, reach, radius, found):
     """Write the contacts of pair p within `reach` (m) at `found`; returns their number.
 
-    k: where the direction that parted them is kept; radius (m): the sum of those of spheres about the geoms.
+    k: where the direction that parted them is kept; radius (m): the sum of those of spheres about the geoms. Where they
+    are farther apart, the area says by how much at least (m).
     """
+    put(p, GAP, 0.0)
     if get_int(p, KIND1) == PLANE:
-        return plane_mesh(m, p, reach, found)
+        return plane_mesh(m, p, reach, radius, found)
     rounding = rounding_radius(get_int(p, KIND1), get3(p, SIZE1)) + rounding_radius(get_int(p, KIND2), get3(p, SIZE2))
     if still_apart(m, d, p, k, reach + rounding, radius + rounding):
+        put(p, GAP, get(p, GAP) - rounding)
         return 0
     # the search does not depend on what was remembered
     put_int(p, LAST1, -1)
@@ -138,18 +154,24 @@ def contacts_of_lane(m, d, p, k, reach, radius, found):
     count, apart = contacts(m, p, reach, found)
     if apart:
         remember(d, p, k)
+        put(p, GAP, get(p, GAP) - (rounding + ROOM * (radius + rounding)))
     return count
 
 
 # ---------------------------------------------------------------- from lanes to one lane, and back
 
 
-@kernel
-def write_lanes(m, d, own, g1, g2, reach):
-    """Write what of a pair differs from lane to lane: the second geom's pose in the first's frame, sizes, reach."""
+@kernel(inline=True)
+def relative_pose(d, g1, g2):
+    """Axes of the second geom and its origin (m) in the frame of the first, without tangents."""
     mat1, mat2 = values9(d.geom_xmat[g1]), values9(d.geom_xmat[g2])
-    rot = relative_axes(mat1, mat2)
     shift = transpose_times_vector(mat1, sub3(values3(d.geom_xpos[g2]), values3(d.geom_xpos[g1])))
+    return relative_axes(mat1, mat2), shift
+
+
+@kernel
+def write_lanes(m, d, own, g1, g2, rot, shift, reach):
+    """Write what of a pair differs from lane to lane: the second geom's pose in the first's frame, sizes, reach."""
     like, width = 0.0 * d.time, lane_count(d.time)
     put_lanes(own, 0, rot[0])
     put_lanes(own, width, rot[1])

@@ -122,7 +122,7 @@ def clipped(m, p, side, own, corner, end, face, reach, found):
         put3(polygon, 3, place_of(m, p, side, end))
     normal = normal_of(m, p, 1 - side, face)
     radius = rounding_radius(kind_of(p, side), size_of(p, side))
-    n = clip(base, corners, normal, reach + radius, polygon, n, spare)
+    n, polygon = clip(base, corners, normal, reach + radius, polygon, n, spare)
     chosen = (0, 1, 2, 3)
     if n > 4:
         chosen = widest_four(polygon, n)

@@ -17,6 +17,8 @@ from saltus.spatial.vectors import add3, dot3, matrix_times_vector, transpose_ti
 FIRST, SECOND = range(2)  # which geom of the pair
 FACE, EDGE = 0.996, 0.0888  # cosines of the angles within which faces face each other, and edges lie on faces
 ROUND_CORNERS = 16  # of the polygon that stands for a cylinder's end
+COSINES = tuple(math.cos(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
+SINES = tuple(math.sin(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
 
 
 @kernel(inline=True)
@@ -139,8 +141,7 @@ def write_corners(m, p, side, face, area):
     size = size_of(p, side)
     sign = 1.0 - 2.0 * (face & 1)
     for k in range(ROUND_CORNERS):
-        angle = -sign * k * (2.0 * math.pi / ROUND_CORNERS)
-        x = size[0] * math.cos(angle), size[0] * math.sin(angle), sign * size[1]
+        x = size[0] * COSINES[k], size[0] * (-sign * SINES[k]), sign * size[1]
         put3(area, 3 * k, placed(p, side, x))
     return ROUND_CORNERS
 

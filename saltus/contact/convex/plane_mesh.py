@@ -6,9 +6,10 @@ corners, the lowest and three that span a large area with it.
 
 from saltus.contact.convex.clipping import widest_four
 from saltus.contact.convex.contact_record import contact_at, write_contact
+from saltus.contact.convex.last_axis import ROOM
 from saltus.contact.convex.search.hull import along, highest
-from saltus.contact.convex.search.memory import get, get3, get9, get_int, put3, stack_area
-from saltus.contact.convex.search.pair_area import HULL2, ROT, SHIFT
+from saltus.contact.convex.search.memory import get, get3, get9, get_int, put, put3, stack_area
+from saltus.contact.convex.search.pair_area import GAP, HULL2, ROT, SHIFT
 from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3
@@ -17,13 +18,17 @@ MOST = 4  # contacts
 
 
 @kernel
-def plane_mesh(m, p, reach, found):
-    """Write the contacts of a plane and a hull, pair p, within `reach` (m) at `found`; returns their number."""
+def plane_mesh(m, p, reach, radius, found):
+    """Write the contacts of a plane and a hull, pair p, within `reach` (m) at `found`; returns their number.
+
+    radius (m): a length of the hull's size. How far apart (m) they are at least is written where there are none.
+    """
     rot, h = get9(p, ROT), get_int(p, HULL2)
     down = -rot[6], -rot[7], -rot[8]
     height = get(p, SHIFT + 2)
     lowest = highest(m, h, down, -1)
     if height - along(m, lowest, down) > reach:
+        put(p, GAP, height - along(m, lowest, down) - ROOM * (radius + abs(height)))
         return 0
     write_corner(m, p, lowest, height - along(m, lowest, down), found)
     face = lowest_face(m, lowest, down)

@@ -79,8 +79,11 @@ POSITION = {  # of this position
     **ints("foreign_functions", "foreign_model", "foreign_data"),
     **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
     **ints("foreign_count", shape=(16,)),
-    # by pairs of convex shapes that were looked at, and lanes: a direction that parted them, the points it touches
+    # by pairs of convex shapes that were looked at: how far apart they were at least (m), and where (see
+    # `saltus.contact.convex.last_gap`); by lanes too: a direction that parted them, the points it touches
     **ints("last_pair", shape=("nlastpair",)),
+    **reals("last_gap", shape=("nlastpair",)),
+    **reals("last_pose", shape=("nlastpair", 18)),
     **lane_reals("last_axis", shape=("nlastaxis", 3)),
     **ints("last_vertex", shape=("nlastaxis", 2)),
     **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)

@@ -7,9 +7,10 @@ the search ends where that is more than anybody asks for.
 
 import math
 
-from saltus.contact.convex.search.memory import get3, put3
+from saltus.contact.convex.search.memory import get3, put, put3
 from saltus.contact.convex.search.pair_area import (
     AXIS,
+    GAP,
     SHIFT,
     A,
     W,
@@ -47,6 +48,7 @@ def distance(m, p, v, enough):
         ahead = dot3(x, w)
         if ahead > 0.0 and ahead * ahead > reach * reach * square:
             put3(p, AXIS, x)
+            put(p, GAP, ahead / math.sqrt(square))
             return APART, 0
         if k > 0 and (square - ahead <= EXACT * square or is_known(v, n)):
             break

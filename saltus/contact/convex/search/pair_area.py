@@ -10,12 +10,13 @@ from saltus.spatial.vectors import add3, matrix_times_vector, scale3, sub3, tran
 
 # places in the area of a pair: axes of the second geom as columns and its position (m), sizes (m), kinds, hulls, the
 # numbers of the last points found; what is found: normal, distance (m), point of the first shape (m); a direction in
-# which the cores are far enough apart
+# which the cores are far enough apart, and how far (m)
 ROT, SHIFT, SIZE1, SIZE2 = 0, 9, 12, 15
 KIND1, KIND2, HULL1, HULL2, LAST1, LAST2 = range(18, 24)
 NORMAL, DIST, POINT = 24, 27, 28
 AXIS = 31
-PAIR_NUMBERS = 34
+GAP = 34
+PAIR_NUMBERS = 35
 
 # places in a vertex
 W, A, ID1, ID2 = 0, 3, 6, 7
