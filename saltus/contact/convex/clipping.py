@@ -57,7 +57,7 @@ def write_heights(source, n, point, inward, heights):
 
 @kernel
 def clip_by_plane(source, n, first, heights, target):
-    """Write what of a polygon, from corner `first` on, is on the inner side of a plane; returns its number of corners."""
+    """Write what of a polygon, from corner `first` on, is on the inner side of a plane; its number of corners."""
     made, k = 0, first
     for _ in range(n):
         other = k + 1 if k + 1 < n else 0

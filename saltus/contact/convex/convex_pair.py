@@ -143,7 +143,7 @@ def contacts_of_lane(m, d, p, k, reach, radius, found):
     """
     put(p, GAP, 0.0)
     if get_int(p, KIND1) == PLANE:
-        return plane_mesh(m, p, reach, radius, found)
+        return plane_mesh(m, d, p, k, reach, radius, found)
     rounding = rounding_radius(get_int(p, KIND1), get3(p, SIZE1)) + rounding_radius(get_int(p, KIND2), get3(p, SIZE2))
     if still_apart(m, d, p, k, reach + rounding, radius + rounding):
         put(p, GAP, get(p, GAP) - rounding)

@@ -25,6 +25,7 @@ def slot_of(m, d, c, g1, g2):
     if d.last_pair[slot] != key:
         d.last_pair[slot], d.last_gap[slot] = key, 0.0 * d.time
         for i in range(LAST_LANES * slot, LAST_LANES * slot + lane_count(d.time)):
+            d.last_corners[i, 0] = 0
             for j in range(3):
                 d.last_axis[i, j] = 0.0
     return slot

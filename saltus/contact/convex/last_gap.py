@@ -2,9 +2,9 @@
 
 They are still that far apart less what they have moved since, relative to each other: a support point of the second
 shape moves by |ΔR| r + |Δt| at most, R its axes and t its origin in the frame of the first, r the radius about that
-origin, and one of a shape whose sizes change by no more than their changes. Where that is farther than anybody asks for,
-nothing else needs to be done. It is told for all lanes together, with room for rounding: contacts are the same whatever
-is remembered.
+origin, and one of a shape whose sizes change by no more than their changes. Where that is farther than anybody asks
+for, nothing else needs to be done. It is told for all lanes together, with room for rounding: contacts are the same
+whatever is remembered.
 """
 
 from saltus.contact.rigid.ellipsoid import values3, values9

@@ -18,10 +18,11 @@ MOST = 4  # contacts
 
 
 @kernel
-def plane_mesh(m, p, reach, radius, found):
+def plane_mesh(m, d, p, last, reach, radius, found):
     """Write the contacts of a plane and a hull, pair p, within `reach` (m) at `found`; returns their number.
 
-    radius (m): a length of the hull's size. How far apart (m) they are at least is written where there are none.
+    last: where it is kept which corners counted; radius (m): a length of the hull's size. Where there are no contacts,
+    it is written how far apart (m) they are at least.
     """
     rot, h = get9(p, ROT), get_int(p, HULL2)
     down = -rot[6], -rot[7], -rot[8]
@@ -34,7 +35,7 @@ def plane_mesh(m, p, reach, radius, found):
     face = lowest_face(m, lowest, down)
     if face < 0:
         return 1
-    n, (corners, chosen) = 1, corners_from(m, face, lowest)
+    n, (corners, chosen) = 1, corners_from(m, d, last, face, lowest)
     for k in range(1, corners):
         i = chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
         dist = height - along(m, i, down)
@@ -65,12 +66,12 @@ def lowest_face(m, corner, down):
 
 
 @kernel
-def corners_from(m, face, corner):
+def corners_from(m, d, last, face, corner):
     """How many corners of a face count, at most four, and which: a given one, and those that follow.
 
-    Where the four that span a large area are others, the given one stands for that which is nearest to it.
+    Where the four that span a large area are others, the given one stands for that which is nearest to it. Those that
+    were found last are kept, as it is mostly the same face that looks down.
     """
-    polygon = stack_area(3 * MOST_CORNERS)
     first = m.hull_corneradr[face]
     n = m.hull_corneradr[face + 1] - first
     start = 0
@@ -79,6 +80,18 @@ def corners_from(m, face, corner):
             start = k
     if n <= MOST:
         return n, corners_at(m, first, n, start, (0, 1, 2, 3))
+    key = (face + 1 << 32) + corner
+    if d.last_corners[last, 0] != key:
+        chosen = far_corners(m, first, n, start)
+        for k in range(MOST):
+            d.last_corners[last, k] = key if k == 0 else chosen[1] if k == 1 else chosen[2] if k == 2 else chosen[3]
+    return MOST, (corner, d.last_corners[last, 1], d.last_corners[last, 2], d.last_corners[last, 3])
+
+
+@kernel
+def far_corners(m, first, n, start):
+    """Of a face's n corners from `first` on, the one at `start` and three that span a large area with it."""
+    polygon = stack_area(3 * MOST_CORNERS)
     for k in range(n):
         x = m.hull_vert[m.hull_corner[first + (start + k) % n]]
         put3(polygon, 3 * k, (1.0 * x[0], 1.0 * x[1], 1.0 * x[2]))
@@ -93,9 +106,7 @@ def corners_from(m, face, corner):
     elif of_b == least:
         one, two, three = c, d, a
     lower, upper = min(one, two), max(one, two)
-    return MOST, corners_at(
-        m, first, n, start, (0, min(lower, three), max(lower, min(upper, three)), max(upper, three))
-    )
+    return corners_at(m, first, n, start, (0, min(lower, three), max(lower, min(upper, three)), max(upper, three)))
 
 
 @kernel(inline=True)

@@ -15,11 +15,12 @@ FACES = ("hull_faceadr", "hull_face", "hull_normal", "hull_corneradr", "hull_cor
 # pairs of which it is remembered what parted them, and most lanes (see `saltus.contact.convex.last_axis`)
 LAST_PAIRS, LAST_LANES = 256, 16
 MOST_CORNERS = 128  # of a face
+AT_ONCE = 8  # neighbours of a vertex that are compared at once
 CELLS = 16  # along each edge of the cube whose surface holds where climbs begin
 
 
 NO_HULLS: dict[str, Any] = dict.fromkeys(
-    ("geom_hull", "hull_vertadr", "hull_vert", "hull_edgeadr", "hull_edge", "hull_seed", *FACES), ()
+    ("geom_hull", "hull_vertadr", "hull_vert", "hull_edgeadr", "hull_edge", "hull_star", "hull_seed", *FACES), ()
 )
 
 
@@ -29,16 +30,20 @@ def hulls(m: mujoco.MjModel, geoms: Iterable[int]) -> dict[str, Any]:
     number = {mesh: k for k, mesh in enumerate(meshes)}
     parts = [_hull(m, mesh) for mesh in meshes]
     first = np.cumsum([0, *[len(vert) for vert, _ in parts]])
-    degree = [len(others) for _, edges in parts for others in edges]
-    edges = [others + first[k] for k, (_, lists) in enumerate(parts) for others in lists]
+    vertices = np.concatenate([vert for vert, _ in parts]) if parts else np.zeros((0, 3))
+    blocks = [
+        _blocks(others + first[k], first[k] + i) for k, (_, lists) in enumerate(parts) for i, others in enumerate(lists)
+    ]
+    edges = np.concatenate(blocks) if blocks else np.zeros((0, AT_ONCE), int)
     seeds = [_seeds(vert) + first[k] for k, (vert, _) in enumerate(parts)]
     own = [m.geom_type[g] == MESH and int(m.geom_dataid[g]) in number for g in range(m.ngeom)]
     return {
         "geom_hull": [number[int(m.geom_dataid[g])] if own[g] else -1 for g in range(m.ngeom)],
         "hull_vertadr": first,
-        "hull_vert": np.concatenate([vert for vert, _ in parts]) if parts else np.zeros((0, 3)),
-        "hull_edgeadr": np.cumsum([0, *degree]),
-        "hull_edge": np.concatenate(edges) if edges else [],
+        "hull_vert": vertices,
+        "hull_edgeadr": np.cumsum([0, *map(len, blocks)]),
+        "hull_edge": edges,
+        "hull_star": vertices[edges].transpose(0, 2, 1).reshape(-1, 3 * AT_ONCE),
         "hull_seed": np.concatenate(seeds) if seeds else [],
         **_faces(m, meshes, first),
     }
@@ -97,6 +102,13 @@ def _hull(m, mesh: int) -> tuple[np.ndarray, list[np.ndarray]]:
             end += 1
         lists.append(edges[at:end].astype(int))
     return vert, lists
+
+
+def _blocks(others: np.ndarray, own: int) -> np.ndarray:
+    """The neighbours of a vertex in blocks [n, AT_ONCE] of which the last is filled with its own number."""
+    filled = np.full((-(-len(others) // AT_ONCE), AT_ONCE), own)
+    filled.flat[: len(others)] = others
+    return filled
 
 
 def _faces(m, meshes: list[int], first: np.ndarray) -> dict[str, Any]:

@@ -33,13 +33,14 @@ MODEL = {  # fixed
     **ints("collision_foreign", shape=("ncollision",)),  # detected by MuJoCo's functions
     # centre and half sizes of a box about each geom, in its own axes, where searches for contacts look at it first (m)
     **reals("geom_aabb", shape=("ngeom_foreign", 6)),
-    # convex hulls of meshes: that of each geom, or its height field, or -1; vertices (m), their neighbours, and those
-    # where climbs begin (see `saltus.model.contact.hulls`)
+    # convex hulls of meshes: that of each geom, or its height field, or -1; vertices (m), blocks of their neighbours
+    # with x, y, z (m) of all, and the vertices where climbs begin (see `saltus.model.contact.hulls`)
     **ints("geom_hull", shape=("ngeom_hull",)),
     **ints("hull_vertadr", shape=("nhulladr",)),
     **reals("hull_vert", shape=("nhullvert", 3)),
     **ints("hull_edgeadr", shape=("nhullvertadr",)),
-    **ints("hull_edge", shape=("nhulledge",)),
+    **ints("hull_edge", shape=("nhulledge", 8)),
+    **reals("hull_star", shape=("nhulledge", 24)),
     **ints("hull_seed", shape=("nhullseed",)),
     # their faces, as polygons: those about each vertex, normals, corners counterclockwise as seen from outside
     **ints("hull_faceadr", shape=("nhullvertadr",)),
@@ -80,10 +81,12 @@ POSITION = {  # of this position
     **ints("foreign_geom_xpos", "foreign_geom_xmat", "foreign_geom_xquat", "foreign_contacts"),
     **ints("foreign_count", shape=(16,)),
     # by pairs of convex shapes that were looked at: how far apart they were at least (m), and where (see
-    # `saltus.contact.convex.last_gap`); by lanes too: a direction that parted them, the points it touches
+    # `saltus.contact.convex.last_gap`); by lanes too: a direction that parted them, the points it touches;
+    # a vertex of a hull that was lowest on a plane, with its face, and the other corners that counted
     **ints("last_pair", shape=("nlastpair",)),
     **reals("last_gap", shape=("nlastpair",)),
     **reals("last_pose", shape=("nlastpair", 18)),
+    **ints("last_corners", shape=("nlastaxis", 4)),
     **lane_reals("last_axis", shape=("nlastaxis", 3)),
     **ints("last_vertex", shape=("nlastaxis", 2)),
     **ints("foreign_sense", shape=(8,)),  # addresses for rays and distances (see `saltus.contact.mujoco.rays`)

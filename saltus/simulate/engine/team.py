@@ -25,7 +25,7 @@ from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_sm
 # what each thread has its own of: counts, scratch, and what searches remember
 PRIVATE = (
     *("acting", "found_count", "foreign_count", "block_weight", "block_scratch"),
-    *("last_pair", "last_gap", "last_pose", "last_axis", "last_vertex"),
+    *("last_pair", "last_gap", "last_pose", "last_corners", "last_axis", "last_vertex"),
 )
 
 

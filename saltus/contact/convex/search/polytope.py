@@ -56,10 +56,11 @@ def tetrahedron(v, f):
 @kernel(inline=True)
 def nearest_face(f, n):
     """The face whose plane is nearest to the origin."""
-    best = 0
+    best, least = 0, get(f, FACE_DIST)
     for k in range(1, n):
-        if get(face_at(f, k), FACE_DIST) < get(face_at(f, best), FACE_DIST):
-            best = k
+        dist = get(face_at(f, k), FACE_DIST)
+        if dist < least:
+            best, least = k, dist
     return best
 
 

@@ -38,7 +38,8 @@ def test_hulls_are_mujocos():
     m, v = model.mj_model, model.struct().views
     first = m.mesh_vertadr[m.geom_dataid[1]]
     mesh = m.mesh_vert[first : first + m.mesh_vertnum[m.geom_dataid[1]]].astype(float)
-    edges = {(i, int(k)) for i in range(len(v["hull_vert"])) for k in _slice(v, "hull_edge", i)}
+    edges = {(i, int(k)) for i in range(len(v["hull_vert"])) for k in _slice(v, "hull_edge", i).flat if k != i}
+    assert (v["hull_vert"][v["hull_edge"]].transpose(0, 2, 1).reshape(-1, 24) == v["hull_star"]).all()
     assert edges == {(k, i) for i, k in edges}
     for face, normal in enumerate(v["hull_normal"]):
         corners = v["hull_corner"][v["hull_corneradr"][face] : v["hull_corneradr"][face + 1]]
