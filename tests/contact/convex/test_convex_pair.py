@@ -191,7 +191,7 @@ def test_neighbours_do_not_matter(pair, kind):
     assert_neighbours_do_not_matter(pair_model(pair), kind, 10)
 
 
-@pytest.mark.parametrize("pair", [("dice", "cloud"), ("cylinder", "box")], ids="-".join)
+@pytest.mark.parametrize("pair", [("dice", "cloud"), ("cylinder", "box"), ("plane", "prism")], ids="-".join)
 def test_the_past_does_not_matter(pair):
     """What is remembered of earlier states, here those of a path towards contact, changes no bit."""
     model = pair_model(pair)
