@@ -79,7 +79,7 @@ def move_on(m, d, live, slope):
     for i in range(m.nv):
         gauss = gauss + d.metric_search[i] * (d.metric_force[i] + d.metric_product[i])
         curvature = curvature + d.metric_search[i] * d.metric_image[i]
-    alpha = least_cost(m, d, live, gauss, curvature, -PRECISION * slope)
+    alpha = least_cost(m, d, live, gauss, curvature, -PRECISION * slope, 0.0 * slope)
     for i in range(m.nv):
         d.metric_change[i] = d.metric_change[i] + alpha * d.metric_search[i]
         d.metric_product[i] = d.metric_product[i] + alpha * d.metric_image[i]

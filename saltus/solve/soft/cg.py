@@ -48,7 +48,7 @@ def cg(m, d):
         d.count[NITER] = d.count[NITER] + 1
         # exact line search along the direction
         slope = along_search(m, d)
-        alpha = line_search(m, d, live, slope)
+        alpha = line_search(m, d, live, slope, 0.0 * slope)
         step(m, d, alpha)
         # gradient before and after the step
         for i in awake_dofs(m, d):
