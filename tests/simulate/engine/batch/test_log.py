@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from saltus.simulate.engine.batch_log import COLUMNS, BatchLog
+from saltus.simulate.engine.batch.log import COLUMNS, BatchLog
 
 
 def block(*rows):

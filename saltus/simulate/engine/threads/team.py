@@ -19,7 +19,7 @@ from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.number.threads.atomics import yield_address
 from saltus.number.threads.team import HELPERS, STOP, begin, done, finish, next_task, places
-from saltus.simulate.engine.thread_pool import ThreadPool
+from saltus.simulate.engine.threads.pool import ThreadPool
 from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_small_islands
 
 # what each thread has its own of: counts, scratch, and what searches remember

@@ -9,7 +9,7 @@ from saltus.errors import EventError, warn
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.located_events import mode_names
+from saltus.simulate.engine.events.located import mode_names
 
 DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this, or loops that gape wider, are refused
 

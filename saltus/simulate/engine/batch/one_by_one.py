@@ -14,13 +14,13 @@ from saltus.model.compile.hard import law_numbers
 from saltus.number.structs import aligned_zeros
 from saltus.record.table.events import EventTable, event_table
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.batch_log import COLUMNS, BatchLog
-from saltus.simulate.engine.batch_loops import advance_each, least_gaps, look_at, look_each
-from saltus.simulate.engine.batch_states import FIELDS, BatchStates, Result, numbered
+from saltus.simulate.engine.batch.log import COLUMNS, BatchLog
+from saltus.simulate.engine.batch.loops import advance_each, least_gaps, look_at, look_each
+from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result, numbered
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.event_start import points, start_faults
-from saltus.simulate.engine.located_events import warn_of_lost
-from saltus.simulate.engine.stepped_events import MOST_EVENTS
+from saltus.simulate.engine.events.located import warn_of_lost
+from saltus.simulate.engine.events.start import points, start_faults
+from saltus.simulate.engine.events.stepped import MOST_EVENTS
 from saltus.simulate.laws.contact import Coefficients, Hard, Law
 from saltus.solve.status import CONTACTS_FULL, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
 
@@ -139,7 +139,7 @@ class OneByOne(BatchStates):
         return tuple(out)
 
     def _simulations(self) -> tuple[np.ndarray, ...]:
-        """What the compiled loops take of all simulations; see `saltus.simulate.engine.batch_loops`."""
+        """What the compiled loops take of all simulations; see `saltus.simulate.engine.batch.loops`."""
         forces = self._rows[:, self._spans["xfrc_applied"]]
         forced = (forces.view(np.int64) != 0).any(axis=1)  # as `Engine.note_forces`
         return self._rows, forced.astype(np.int64), *self._own

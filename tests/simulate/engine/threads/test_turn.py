@@ -189,7 +189,7 @@ import hashlib, os, sys, threading, time, warnings
 warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads is what this is about
 import numpy as np
 import saltus
-from saltus.simulate.engine import batch_states as module
+from saltus.simulate.engine.batch import states as module
 module.WORTH_A_THREAD = 0.0  # every step goes to the pool
 made = saltus.Batch("arm", 40, threads=2)
 made.qvel = np.linspace(0.0, 1.0, 40)[:, None] * np.ones(made.qvel.shape[1])

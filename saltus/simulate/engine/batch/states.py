@@ -14,7 +14,7 @@ from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
-from saltus.simulate.engine.thread_pool import ThreadPool
+from saltus.simulate.engine.threads.pool import ThreadPool
 from saltus.simulate.laws.contact import Law
 
 WORTH_A_THREAD = 1e-4  # s of work below which a second thread costs more than it saves

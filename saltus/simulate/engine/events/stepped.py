@@ -76,7 +76,7 @@ class StepEventReader:
         return out
 
     def _names(self, item: int) -> tuple[str, str]:
-        """(name, other) of what an event is of, as `saltus.simulate.engine.located_events.mode_names` has them."""
+        """(name, other) of what an event is of, as `saltus.simulate.engine.events.located.mode_names` has them."""
         m = self._m
         if item > LIMIT:
             c, number = divmod(item, POINTS)

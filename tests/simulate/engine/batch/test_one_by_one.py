@@ -20,8 +20,8 @@ from helpers.hard_models import G
 from numpy.testing import assert_allclose, assert_array_equal
 
 import saltus
-from saltus.simulate.engine import one_by_one
-from saltus.simulate.engine.one_by_one import OneByOne
+from saltus.simulate.engine.batch import one_by_one
+from saltus.simulate.engine.batch.one_by_one import OneByOne
 
 pytestmark = pytest.mark.usefixtures("one_hard_layout")
 

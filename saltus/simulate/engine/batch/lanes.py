@@ -18,8 +18,8 @@ from saltus.model.model import Model
 from saltus.number.kinds import LANES
 from saltus.number.structs import Struct, aligned_zeros
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.batch_states import FIELDS, BatchStates, Result
-from saltus.simulate.engine.varied_model import VariedModel
+from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result
+from saltus.simulate.engine.batch.varied_model import VariedModel
 from saltus.solve.status import STEP_TOO_SMALL
 
 REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
