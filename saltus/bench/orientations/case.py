@@ -1,6 +1,6 @@
 """One case of the benchmark of orientations: what a process of its own is asked to do, and what it answers.
 
-    python -m saltus.bench.orientation.case '{"method": "naive", "orientation": "relative", "links": 2, ...}'
+    python -m saltus.bench.orientations.case '{"method": "naive", "orientation": "relative", "links": 2, ...}'
 
 writes lines of JSON: `{"modelling": s}` and `{"steps": k}` while it goes on, `{"answer": {...}}` at the end.
 """
@@ -50,7 +50,7 @@ class Way:
     `name`: "SymPy", or the language of the code. `modelling`: seconds of each thing that this way needs besides.
     `simulation`: seconds for all steps, the median of `repeats`. `angles`, `rates`: afterwards, of each link in the
     world (rad, rad/s). `stabilised`: of maximal coordinates, what that does, see
-    `saltus.bench.orientation.equations_run`; `angles` and `rates` are those without it.
+    `saltus.bench.orientations.equations_run`; `angles` and `rates` are those without it.
     """
 
     name: str
@@ -89,7 +89,7 @@ def tell(**facts: Any) -> None:
 def main() -> None:
     """Measure the case that the command line describes."""
     case = Case(**json.loads(sys.argv[1]))
-    measure = import_module(f"saltus.bench.orientation.{METHODS[case.method]}").measure
+    measure = import_module(f"saltus.bench.orientations.{METHODS[case.method]}").measure
     tell(answer=asdict(measure(case, tell)))
 
 

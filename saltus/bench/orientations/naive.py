@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from saltus.bench.orientation.case import TIMESTEP, Answer, Case, Way, inputs
+from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
 
 GRAVITY = sympy.Symbol("g")
 FORCE, TORQUE = sympy.symbols("F_x tau")  # on the end of the last link; between the last two links

@@ -15,7 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from saltus.bench.orientation.case import TIMESTEP
+from saltus.bench.orientations.case import TIMESTEP
 from saltus.symbolic.export.numba_code import numba_source
 from saltus.symbolic.export.python_code import function
 from saltus.symbolic.export.routine import Routine, write

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from saltus.bench.harness.report import print_table
-from saltus.bench.orientation.case import ORIENTATIONS, TIMESTEP
+from saltus.bench.orientations.case import ORIENTATIONS, TIMESTEP
 
 if TYPE_CHECKING:
-    from saltus.bench.orientation.plan import Found, Plan, Row
+    from saltus.bench.orientations.plan import Found, Plan, Row
 
 INPUTS = {
     "A": "a horizontal force of 5 sin(8 pi t) N on the end of the last link",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from saltus.bench.hybrid_scipy import Array, Parts
+from saltus.bench.hybrid.with_scipy import Array, Parts
 
 LEG = """
       <body name="{side}_thigh">

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from saltus.bench.harness.timing import Contender, in_turn
-from saltus.bench.orientation.case import TIMESTEP, Answer, Case, Way, inputs
+from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
 from saltus.model.source.n_link import n_link
 from saltus.simulate.simulation import Simulation
 

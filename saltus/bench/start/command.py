@@ -23,7 +23,7 @@ IMPORT = re.compile(r"^import time:\s+(\d+) \|", re.MULTILINE)  # µs of one mod
 
 @dataclass(frozen=True)
 class Start:
-    """A start to be measured: what for (`saltus.bench.start_run.KINDS`), its arguments, and what was started before."""
+    """A start to be measured: what for (see `saltus.bench.start.process`), its arguments, what was started before."""
 
     name: str
     what: str
@@ -88,7 +88,7 @@ def _seconds(start: Start, cache: str, *, phases: bool = False) -> tuple[float, 
     given = {"what": start.what, "arguments": start.arguments, "phases": phases}
     environment = {"SALTUS_CACHE_DIR": cache} | ({"PYTHONPROFILEIMPORTTIME": "1"} if phases else {})
     begun = time.perf_counter()
-    outcome = run_fresh("saltus.bench.start_run", given, limit=LIMIT, environment=environment)
+    outcome = run_fresh("saltus.bench.start.process", given, limit=LIMIT, environment=environment)
     whole = time.perf_counter() - begun
     if outcome.late or outcome.error:
         raise RuntimeError(f"{start.name}: {outcome.error or f'took longer than {LIMIT:g} s'}")

@@ -119,7 +119,7 @@ def _difference(setup: Any) -> float:
 
 def growth(sides: tuple[int, ...], steps: int, repeats: int) -> list[Growth]:
     """Steps of sheets of these sizes, each with a ball that sinks in."""
-    from saltus.bench.flex_sheet import Sheet
+    from saltus.bench.flex.sheet import Sheet
     from saltus.bench.harness.timing import Contender, in_turn
     from saltus.contact.counts import NCON
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from saltus.errors import SaltusError
 
 if TYPE_CHECKING:
-    from saltus.bench.hybrid_batch import BatchRow
+    from saltus.bench.hybrid.batch import BatchRow
 
 HEIGHT, RESTITUTION = 1.0, 0.8  # of the ball
 COMPARED = 20  # of its impacts, before either may find that they accumulate
@@ -92,8 +92,8 @@ def bench_hybrid(*, quick: bool, threads: int | None = None, json_path: Path | N
 
 def _batches(quick: bool, threads: int) -> list[BatchRow]:
     """The same walker many times at once."""
-    from saltus.bench.hybrid_batch import measure_batch
-    from saltus.bench.hybrid_systems import WALKER
+    from saltus.bench.hybrid.batch import measure_batch
+    from saltus.bench.hybrid.systems import WALKER
 
     n, steps = (8, 20) if quick else (256, 100)
     return [measure_batch("walker, 10 contacts", WALKER, "falling", n, steps, threads, REPEATS)]
@@ -109,7 +109,7 @@ Run = Callable[[], Answer]
 
 def _ball() -> tuple[Run, Callable[[], None], Run, int | None]:
     """SciPy's run, what puts Saltus at the start, its run, and how many impacts to compare."""
-    from saltus.bench.hybrid_scipy import bounce
+    from saltus.bench.hybrid.with_scipy import bounce
     from saltus.simulate.laws.contact import Hard
     from saltus.simulate.simulation import Simulation
 
@@ -131,8 +131,8 @@ def _ball() -> tuple[Run, Callable[[], None], Run, int | None]:
 
 def _walker() -> tuple[Run, Callable[[], None], Run, int | None]:
     """The same of the walker."""
-    from saltus.bench.hybrid_scipy import Hybrid
-    from saltus.bench.hybrid_systems import FRICTION, WALKER, PlanarTree
+    from saltus.bench.hybrid.systems import FRICTION, WALKER, PlanarTree
+    from saltus.bench.hybrid.with_scipy import Hybrid
     from saltus.model.load import load
     from saltus.simulate.laws.contact import Hard
     from saltus.simulate.simulation import Simulation

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from saltus.bench.orientation.plan import Found, Plan, Row
+    from saltus.bench.orientations.plan import Found, Plan, Row
 
 # the lecture's colours, and two that go with them
 COLOURS = {"absolute": "xkcd:green", "relative": "xkcd:red", "maximal": "xkcd:blue", "engine": "black"}

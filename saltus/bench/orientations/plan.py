@@ -35,7 +35,7 @@ class Row:
     of each thing to do before the first step; `simulation`: seconds for all steps. `operations`: of M and bias, after
     common subexpressions, where they are known. `difference`: largest of the last angles from the engine's (rad).
     `right`: it moved as the engine did. `processes`: that times are the least of. `stabilised`: see
-    `saltus.bench.orientation.case.Way`.
+    `saltus.bench.orientations.case.Way`.
     """
 
     method: str

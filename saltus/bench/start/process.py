@@ -1,6 +1,7 @@
 """One start in a process of its own: from nothing to the first motion, and where the seconds of compiling went.
 
-`python -m saltus.bench.start_run '{"what": "run", "arguments": ["pendulum"]}'` prints a line of JSON: seconds by phase.
+`python -m saltus.bench.start.process '{"what": "run", "arguments": ["pendulum"]}'` prints a line of JSON: the seconds
+of each phase.
 """
 
 from __future__ import annotations

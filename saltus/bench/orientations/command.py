@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from saltus.bench.harness.fresh import Outcome, run_fresh
-from saltus.bench.orientation.case import ORIENTATIONS, Answer, Case
-from saltus.bench.orientation.plan import Found, Plan, Row
+from saltus.bench.orientations.case import ORIENTATIONS, Answer, Case
+from saltus.bench.orientations.plan import Found, Plan, Row
 from saltus.errors import OptionError, SaltusError
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ MANY_LINKS = (20, 50, 100)  # that only the engine takes
 def bench_orientations(plan: Plan, json_path: Path | None, plot_path: Path | None) -> None:
     """Measure, print tables and what follows from them, write figures as JSON and a figure."""
     from saltus.bench.harness import machine
-    from saltus.bench.orientation.plot import plot
-    from saltus.bench.orientation.report import print_report
+    from saltus.bench.orientations.plot import plot
+    from saltus.bench.orientations.report import print_report
     from saltus.record.files.atomic_write import check_writable, write_whole
     from saltus.record.plot.trajectory import check_figure
     from saltus.terminal import screen
@@ -141,7 +141,7 @@ def _run(case: Case, limit: float, activity: Activity, environment: dict[str, st
     what = f"measuring {case}"
     progress = activity.progress(what)
     outcome = run_fresh(
-        "saltus.bench.orientation.case",
+        "saltus.bench.orientations.case",
         asdict(case),
         limit=limit,
         hear=lambda facts: progress(facts.get("steps", 0) / case.steps),

@@ -16,8 +16,8 @@ import numpy as np
 import symengine
 
 from saltus.bench.harness.timing import Contender, in_turn
-from saltus.bench.orientation.case import TIMESTEP, Answer, Case, Way, inputs
-from saltus.bench.orientation.equations_loop import CONSTRAINTS, Advance, numba_loop, python_loop
+from saltus.bench.orientations.case import TIMESTEP, Answer, Case, Way, inputs
+from saltus.bench.orientations.equations_loop import CONSTRAINTS, Advance, numba_loop, python_loop
 from saltus.model.load import load
 from saltus.model.source.n_link import n_link
 from saltus.symbolic.derivation.forces import Force, Torque
