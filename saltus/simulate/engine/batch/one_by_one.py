@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError, warn
-from saltus.model.compile.hard import law_numbers
+from saltus.model.compile.constraints.hard import law_numbers
 from saltus.number.structs import aligned_zeros
 from saltus.record.table.events import EventTable, event_table
 from saltus.simulate.engine import loops

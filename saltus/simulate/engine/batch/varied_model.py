@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
-from saltus.model.compile.constraints import safe_timestep
+from saltus.model.compile.constraints.constraints import safe_timestep
 from saltus.model.model import Model
 from saltus.model.vary.fields import check_names, check_values, needs_constants, value_of
 from saltus.model.vary.stack import Stack, constants, put

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.errors import warn
-from saltus.model.compile.hard import slot_counts
+from saltus.model.compile.constraints.hard import slot_counts
 from saltus.model.event_enums import (
     GAP,
     IMPACT,

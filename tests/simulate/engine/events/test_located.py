@@ -12,7 +12,7 @@ from helpers.hard_models import CRADLE, G, floor
 from scipy.special import ellipk
 
 import saltus
-from saltus.model.compile.hard import LOG_ROWS
+from saltus.model.compile.constraints.hard import LOG_ROWS
 
 pytestmark = pytest.mark.usefixtures("one_hard_layout")
 

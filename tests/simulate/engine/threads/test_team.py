@@ -13,7 +13,7 @@ import pytest
 import saltus
 from saltus.contact.counts import NCON
 from saltus.errors import OptionError, SaltusWarning
-from saltus.model.compile import broad
+from saltus.model.compile.constraints import broad
 from saltus.number.threads.team import HELPERS, TICKET
 
 HEAP = "<mujoco><option {option}/>{asset}<worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"

@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from saltus.model.compile.many_trees import ManyTrees, many_trees
+from saltus.model.compile.constraints.many_trees import ManyTrees, many_trees
 from saltus.model.compile.tendons import inertia_parents
 from saltus.model.enums import FLEX, SOLVER_CG, SOLVER_NEWTON, SOLVER_PGS
 from saltus.model.flex import contacts as flex_contacts

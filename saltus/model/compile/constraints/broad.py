@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from saltus.errors import ModelError
-from saltus.model.compile.solver import is_dual
+from saltus.model.compile.constraints.solver import is_dual
 from saltus.model.contact import collisions
 from saltus.model.contact.collisions import VECTORS, Pair, Surface, pair_feature
 from saltus.model.contact.contact_parameters import LawTable

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.model.compile.many_trees import FEATURE, largest_blocks
+from saltus.model.compile.constraints.many_trees import FEATURE, largest_blocks
 from saltus.model.layout import data_sizes
 
 FLOOR = '<geom type="plane" size="9 9 .1"/>'
