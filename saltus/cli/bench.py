@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.options import Json, Plot, Quick, Threads
+from saltus.cli.shared.options import Json, Plot, Quick, Threads
 
 bench_app = typer.Typer(help="Benchmark Saltus against its peers.", no_args_is_help=True)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.cli.events import FIRST, LAST, print_events
+from saltus.cli.shared.events import FIRST, LAST, print_events
 from saltus.record import EVENT_DTYPE, Trajectory
 
 

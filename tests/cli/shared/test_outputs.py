@@ -4,7 +4,7 @@ import pytest
 from helpers.command_line import error_lines
 
 import saltus
-from saltus.cli.outputs import Outputs
+from saltus.cli.shared.outputs import Outputs
 
 
 def test_one_failed_output_does_not_lose_the_other(tmp_path, monkeypatch):
