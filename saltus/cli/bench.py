@@ -157,7 +157,7 @@ def sweep(
     ] = None,
 ) -> None:
     """Sweeps of short runs: side by side against one by one, on a cluster, their store and what memory they need."""
-    from saltus.bench.sweep import bench_sweep
+    from saltus.bench.sweep.command import bench_sweep
 
     bench_sweep(quick=quick, n=n, json_path=json)
 

@@ -25,7 +25,7 @@ from saltus.simulate.laws.contact import ContactChoice, find_contact_law
 from saltus.study.executors.executor import Executor, Workers, make_executor, on_cluster
 from saltus.study.jobs import Task, of_functions
 from saltus.study.keeping import Keeper, keeper
-from saltus.study.measures import Measure, parse, unit_of
+from saltus.study.measures.measure import Measure, parse, unit_of
 from saltus.study.running import Runner, as_dict, run_all
 from saltus.study.sampling import Distributed, sampled
 from saltus.study.settings import Setting, Setup, check_path, of_state

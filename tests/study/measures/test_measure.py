@@ -10,7 +10,8 @@ import pytest
 
 import saltus
 from saltus.errors import OptionError
-from saltus.study.measures import REDUCTIONS, apex, bounces, measured, parse, unit_of
+from saltus.study.measures.measure import measured, parse, unit_of
+from saltus.study.measures.reductions import REDUCTIONS, apex, bounces
 
 G = 9.81
 FLIGHT = """<mujoco model="flight"><option timestep="0.01" gravity="0 0 -9.81" integrator="RK4"/><worldbody>
