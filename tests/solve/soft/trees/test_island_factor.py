@@ -30,7 +30,7 @@ DIRECTIONS = Entry(
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_exact_directions(cone, monkeypatch):
     """Single bodies, mechanisms of two joints, and several trees that touch."""
-    from saltus.model.compile import many_trees
+    from saltus.model.compile.constraints import many_trees
 
     monkeypatch.setattr(many_trees, "FEW_TREES", 1000)
     m = world(cone, ties=False)
