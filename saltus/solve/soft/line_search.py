@@ -19,8 +19,8 @@ PRECISION = 1e-3  # slope relative to the start at which the line search ends
 def line_search(m, d, live, start_slope, lost):
     """Step length α along solve_search in the lanes that are live, 0 in the others.
 
-    start_slope: slope of the cost at α = 0, negative; lost: rounding level of the cost. Reads solve_Msearch, row_residual and its rate row_search along
-    the direction.
+    start_slope: slope of the cost at α = 0, negative; lost: rounding level of the cost. Reads solve_Msearch,
+    row_residual and its rate row_search along the direction.
     """
     gauss, curvature, tolerance = inertia_slope(m, d)
     return least_cost(m, d, live, gauss, curvature, maximum(tolerance, -PRECISION * start_slope), lost)
