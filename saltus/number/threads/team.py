@@ -117,6 +117,13 @@ def share_of(m, d, things):
     return things[0] + first, things[0] + last
 
 
+@only_with("threads", otherwise="1")
+@kernel(inline=True)
+def acting(m, d):
+    """How many threads act together now."""
+    return d.acting[0]
+
+
 @only_with("threads")
 @kernel(inline=True)
 def meet(m, d):

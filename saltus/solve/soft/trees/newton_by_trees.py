@@ -12,7 +12,7 @@ that is as good as an exact one.
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
-from saltus.contact.counts import NISLAND, NITER
+from saltus.contact.counts import NISLAND, NITER, NSTAMP
 from saltus.contact.tasks import SOLVE_ISLAND, SOLVE_ISLANDS
 from saltus.dynamics.awake.walks import awake_tree_count
 from saltus.number.components import lane_count
@@ -33,7 +33,7 @@ from saltus.solve.soft.trees.island_cost import (
 from saltus.solve.soft.trees.island_factor import solve_island_exactly, solve_tree
 from saltus.solve.soft.trees.island_search import search_island
 from saltus.solve.soft.trees.islands import is_small
-from saltus.solve.soft.trees.tree_blocks import assemble_blocks, inertia_blocks
+from saltus.solve.soft.trees.tree_blocks import EVERYTHING, assemble_blocks, inertia_blocks
 
 COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
 FEW = 16  # trees without rows that a thread takes at once
@@ -50,6 +50,7 @@ def newton_by_trees(m, d):
     couplings(m, d, lanes, not lanes)
     islands = d.count[NISLAND]
     d.count[NITER] = 0
+    d.count[NSTAMP] = d.count[NSTAMP] + m.opt_iterations
     unconverged = 0
     # large islands, whose work all threads share
     for island in range(islands):
@@ -113,8 +114,7 @@ def accelerate_freely(m, d, t):
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         d.qfrc_constraint[i] = 0.0 * d.time
         d.solve_gradient[i] = d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i])
-    d.tree_fresh[t] = 1
-    inertia_blocks(m, d, t)
+    inertia_blocks(m, d, t, EVERYTHING)
     solve_tree(m, d, t)
     for i in range(m.tree_dofnum[t]):
         k = m.tree_dofadr[t] + i
@@ -130,7 +130,7 @@ def solve_island(m, d, island):
     rough = live
     coarse = d.constrained < 0.0  # lanes whose last direction was not as good as an exact one
     before = 0.0 * lost
-    iterations = 0
+    iterations, stamp = 0, d.count[NSTAMP] - m.opt_iterations
     for iteration in range(m.opt_iterations):
         # gradient M a - f - Jᵀ force, convergence
         size, noise = island_gradient(m, d, island)
@@ -140,11 +140,12 @@ def solve_island(m, d, island):
             break
         iterations += 1
         # Newton direction, exact or to a part of the first residual
-        assemble_blocks(m, d, island, iteration == 0)
+        since = stamp + iteration if iteration > 0 else EVERYTHING
+        assemble_blocks(m, d, island, since)
         if exact:
             solve_island_exactly(m, d, island)
         else:
-            factor_blocks(m, d, island)
+            factor_blocks(m, d, island, since)
             square = begin_direction(m, d, island)
             part = forcing(m, iteration, square, before, lost, scale)
             before = square
