@@ -4,7 +4,7 @@ from saltus.contact.counts import NCON, NLOST
 from saltus.number.components import epsilon_of, zero_like
 from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.team import helpers, reported
+from saltus.number.threads.team import reported
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, where3
 
 
@@ -52,11 +52,11 @@ def contact_end(m, d):
 
 @only_with("threads")
 @kernel
-def join_contacts(m, d):
+def join_contacts(m, d, threads):
     """Close the gaps between the parts of the list that threads have filled, in their order."""
     n = d.count[NCON]
-    for part in range(1, helpers(m, d) + 1):
-        for k in range(part * m.nconmax, reported(m, d, part)):
+    for part in range(1, threads):
+        for k in range(part * m.nconmax, reported(m, d, part, 0)):
             if n == m.nconmax:
                 d.count[NLOST] = d.count[NLOST] + 1
                 break

@@ -21,6 +21,7 @@ from saltus.model.flex.flexes import edge_address
 from saltus.model.tree.chains import ChainTable
 from saltus.model.tree.particles import particles
 
+SHARED = 100  # geoms, pairs, contacts, trees: so many are worth waiting for other threads
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
 
 
@@ -83,6 +84,7 @@ def constraints(
         "nchaindof": len(out.values["chain_dof"]),
         "nconmax": contacts,
         "ntether": tethers,
+        "nshared": SHARED,
         "nblockmax": rows + contacts,
         "nrowmax": rows + contacts * dims,
         "nJmax": rows * longest + contacts * dims * longest,

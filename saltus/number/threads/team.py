@@ -21,6 +21,7 @@ HELPERS, TASK, AMOUNT, TICKET = 0, 1, 2, 3
 TURN = 8
 STRIDE = 16
 DONE, REACHED, RESULT = 0, 1, 2
+RESULTS = STRIDE - RESULT
 
 STOP = 0  # the task that ends a helper's work; others are the leader's to number
 PATIENCE = 4000  # looks before others may run
@@ -51,22 +52,27 @@ def wait_for(d, place, number):
 # ---------------------------------------------------------------- the leader
 
 
-@only_with("threads")
+@only_with("threads", otherwise="1")
 @kernel
-def begin(m, d, task, amount):
-    """Have the helpers, if there are any, begin with a task for an amount of things; all act together then."""
-    d.acting[0] = d.team[HELPERS] + 1
-    if d.team[HELPERS] > 0:
+def begin(m, d, task, amount, worth):
+    """Have the helpers, if there are any, begin with a task for an amount of things that is `worth` it.
+
+    Returns how many threads act together then.
+    """
+    d.acting[0] = 1
+    if d.team[HELPERS] > 0 and worth:
+        d.acting[0] = d.team[HELPERS] + 1
         d.team[TASK] = task
         d.team[AMOUNT] = amount
         store_release(d.team, TURN, 0)
         store_release(d.team, TICKET, d.team[TICKET] + 1)
+    return d.acting[0]
 
 
 @only_with("threads")
 @kernel
 def finish(m, d):
-    """Wait until the helpers are done."""
+    """Wait until the helpers are done, if they have begun."""
     for part in range(1, d.team[HELPERS] + 1):
         wait_for(d, place_of(part, DONE), d.team[TICKET])
     d.acting[0] = 1
@@ -132,13 +138,6 @@ def meet(m, d):
         wait_for_others(d)
 
 
-@only_with("threads", otherwise="False")
-@kernel(inline=True)
-def acting_together(m, d):
-    """Whether several threads act together now."""
-    return d.acting[0] > 1
-
-
 @kernel
 def wait_for_others(d):
     """Tell that this thread has come to a meeting, and wait for the others."""
@@ -150,14 +149,11 @@ def wait_for_others(d):
             wait_for(d, place_of(part, REACHED), turn)
 
 
-@only_with("threads", otherwise="previous + 1")
+@only_with("threads", otherwise="0")
 @kernel(inline=True)
-def next_turn(m, d, together, previous):
-    """The number after the `previous` one, from 0 on, that this thread gets of those that threads share `together`.
-
-    For things that take different times: each is one thread's, whichever is free.
-    """
-    return count_up(d.team, TURN) if together else previous + 1
+def next_turn(m, d):
+    """The next number, from 0 on, of those that threads share in a task: each is one thread's, whichever is free."""
+    return count_up(d.team, TURN)
 
 
 @only_with("threads")
@@ -169,13 +165,13 @@ def act_alone(m, d):
 
 @only_with("threads")
 @kernel
-def report(m, d, number):
-    """Give the leader a number of this part's work."""
-    d.team[place_of(d.part, RESULT)] = number
+def report(m, d, which, number):
+    """Give the others a number of this part's work; `which` of several is below RESULTS."""
+    d.team[place_of(d.part, RESULT + which)] = number
 
 
 @only_with("threads", otherwise="0")
 @kernel(inline=True)
-def reported(m, d, part):
+def reported(m, d, part, which):
     """The number that a part has given."""
-    return d.team[place_of(part, RESULT)]
+    return d.team[place_of(part, RESULT + which)]

@@ -20,11 +20,11 @@ from saltus.number.structs import Struct
 from saltus.number.threads.atomics import yield_address
 from saltus.number.threads.team import HELPERS, STOP, begin, done, finish, next_task, places
 from saltus.simulate.engine.thread_pool import ThreadPool
-from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_small_islands
+from saltus.solve.soft.trees.newton_by_trees import solve_apart, solve_together
 
 # what each thread has its own of: counts, scratch, and what searches remember
 PRIVATE = (
-    *("acting", "found_count", "foreign_count", "block_weight", "block_scratch"),
+    *("acting", "own_count", "found_count", "foreign_count", "block_weight", "block_scratch"),
     *("last_pair", "last_axis", "last_vertex"),
 )
 
@@ -41,9 +41,9 @@ def help_out(m, d):
         elif task == WRITE_ROWS:
             write_part(m, d, amount)
         elif task == SOLVE_ISLAND:
-            solve_large_island(m, d, amount)
+            solve_together(m, d, amount)
         elif task == SOLVE_ISLANDS:
-            solve_small_islands(m, d, amount)
+            solve_apart(m, d, amount)
         done(d)
         task, amount = next_task(d)
     done(d)
@@ -52,7 +52,7 @@ def help_out(m, d):
 @entry
 def dismiss(m, d):
     """End the helpers' work."""
-    begin(m, d, STOP, 0)
+    begin(m, d, STOP, 0, True)
     finish(m, d)
 
 

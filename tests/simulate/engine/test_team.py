@@ -13,7 +13,7 @@ import pytest
 import saltus
 from saltus.contact.counts import NCON
 from saltus.errors import OptionError, SaltusWarning
-from saltus.model.compile import broad
+from saltus.model.compile import broad, constraints
 from saltus.number.threads.team import HELPERS, TICKET
 
 HEAP = "<mujoco><option {option}/>{asset}<worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"
@@ -29,8 +29,9 @@ STONE = (
 
 
 @pytest.fixture(autouse=True)
-def every_pair_is_found(monkeypatch, by_trees):
+def every_pair_is_found_by_threads(monkeypatch, by_trees):
     monkeypatch.setattr(broad, "MOST_LISTED", 0)
+    monkeypatch.setattr(constraints, "SHARED", 1)
 
 
 @pytest.fixture(autouse=True)

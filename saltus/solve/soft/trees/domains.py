@@ -43,6 +43,12 @@ def list_domains(m, d, island, cut):
 
 
 @kernel(inline=True)
+def is_cut(d, island):
+    """Whether there are several domains."""
+    return d.phase_adr[island, 1] > 1
+
+
+@kernel(inline=True)
 def one_group(d, island):
     """All trees of an island as one group."""
     first, last = trees_of(d, island)
