@@ -15,9 +15,9 @@ Whoever waits looks again and again, and lets other threads of the computer run 
 from saltus.number.kernels import kernel, only_with
 from saltus.number.threads.atomics import call_address, count_up, load_acquire, relax, store_release
 
-# places in the field `team`: number of helpers, the leader's calls, turns that are taken; then, in cache lines of their
-# own, numbers of each part
-HELPERS, TASK, AMOUNT, TICKET = 0, 1, 2, 3
+# places in the field `team`: number of helpers, the leader's calls, how many would have been worth it, turns that are
+# taken; then, in cache lines of their own, numbers of each part
+HELPERS, TASK, AMOUNT, TICKET, WORTH = 0, 1, 2, 3, 4
 TURN = 8
 STRIDE = 16
 DONE, REACHED, RESULT = 0, 1, 2
@@ -60,7 +60,9 @@ def begin(m, d, task, amount, worth):
     Returns how many threads act together then.
     """
     d.acting[0] = 1
-    if d.team[HELPERS] > 0 and worth:
+    if worth:
+        d.team[WORTH] = d.team[WORTH] + 1
+    if worth and d.team[HELPERS] > 0:
         d.acting[0] = d.team[HELPERS] + 1
         d.team[TASK] = task
         d.team[AMOUNT] = amount

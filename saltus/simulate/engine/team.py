@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from numba import types
 
@@ -18,9 +18,11 @@ from saltus.model.model import Model
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.number.threads.atomics import yield_address
-from saltus.number.threads.team import HELPERS, STOP, begin, done, finish, next_task, places
+from saltus.number.threads.team import HELPERS, STOP, WORTH, begin, done, finish, next_task, places
 from saltus.simulate.engine.thread_pool import ThreadPool
 from saltus.solve.soft.trees.newton_by_trees import solve_apart, solve_together
+
+FEW = 1000  # steps, for which helpers are not called if the last ones had no work for them
 
 # what each thread has its own of: counts, scratch, and what searches remember
 PRIVATE = (
@@ -92,10 +94,21 @@ class Team:
         for helper in self._helpers:
             attach(model, helper)
         self._threads = ThreadPool(len(self._helpers))
+        self._idle = False  # whether there was no work worth it for helpers of late
 
     @contextmanager
-    def helping(self, m: Struct) -> Iterator[None]:
-        """The helpers work while compiled code runs on the leader's Data with the Model `m`."""
+    def helping(self, m: Struct, steps: int | None = None) -> Iterator[None]:
+        """The helpers work while compiled code runs on the leader's Data with the Model `m`, so many steps if known."""
+        team = self._leader.views["team"]
+        before = int(team[WORTH])
+        few = steps is not None and steps <= FEW
+        with nullcontext() if few and self._idle else self._called(m):
+            yield
+            self._idle = int(team[WORTH]) == before
+
+    @contextmanager
+    def _called(self, m: Struct) -> Iterator[None]:
+        """The same for any number of steps."""
         # compiled here, since the leader would wait for ever for a helper that cannot be
         help_out.address(m, self._helpers[0], result=types.none)
         threads = self._threads.get()

@@ -87,6 +87,23 @@ def test_what_is_computed_outside_steps_needs_no_helpers():
     assert trajectory.qpos[-1].tobytes() == one.run(0.05).qpos[-1].tobytes()
 
 
+def test_helpers_are_not_called_where_nothing_is_worth_it(monkeypatch):
+    """A heap that falls has no pairs at first; it is one thread's until there was something to share."""
+    monkeypatch.setattr(constraints, "SHARED", 30)
+    model = heap()
+    one, two = (saltus.Simulation(model, threads=n) for n in (1, 2))
+    for sim in (one, two):
+        sim.qpos[2::7] += 0.15 * np.arange(24)
+    team, called = two.engine.d.views["team"], []
+    for _ in range(50):
+        before = int(team[TICKET])
+        one.step(10)
+        two.step(10)
+        called.append(int(team[TICKET]) > before)
+        assert two.qpos.tobytes() == one.qpos.tobytes()
+    assert called[:3] == [True, False, False] and called[-2:] == [True, True]
+
+
 def test_steps_of_adaptive_methods_are_shared_in_runs():
     model = heap(12)
     one, two = (saltus.Simulation(model, "dopri5", threads=n) for n in (1, 2))

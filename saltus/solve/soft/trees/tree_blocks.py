@@ -15,7 +15,7 @@ from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel
 from saltus.number.threads.team import meet, share_of
-from saltus.solve.soft.trees.domains import PHASES, groups_of
+from saltus.solve.soft.trees.domains import PHASES, groups_of, is_cut
 from saltus.solve.soft.trees.islands import block_runs_of
 from saltus.solve.soft.trees.tree_pairs import columns_of
 
@@ -35,7 +35,7 @@ def assemble_blocks(m, d, island, since):
             for b in range(d.block_run[k, 0], d.block_run[k, 1]):
                 mark_changes(m, d, b, since)
         meet(m, d)
-    for phase in range(PHASES):
+    for phase in range(PHASES if is_cut(d, island) else 1):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
             for k in range(d.group_adr[g], d.group_adr[g + 1]):
