@@ -12,11 +12,12 @@ from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.team import begin, finish, meet, report, reported, share
+from saltus.number.threads.team import begin, fetch_range, finish, meet, report, reported, share
 from saltus.spatial.motions import dot6, unit_wrench
 from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
 
-BLOCKS, ROWS, FILL, ENTRIES = 0, 1, 2, 3  # what they report
+AHEAD = 4  # contacts
+BLOCKS, ROWS, FILL, ENTRIES = 0, 1, 2, 3  # what threads report
 
 
 @only_with("contact")
@@ -67,10 +68,29 @@ def write_part(m, d, contacts):
         d.own_count[NJ] = entries + first * ((m.nJmax - entries) // m.nconmax)
         d.own_count[NFLEXDOF] = first * (m.nfounddof // m.nconmax)
     for k in range(first, last):
+        if k + AHEAD < last:
+            fetch_bodies(m, d, d.contact_collision[k + AHEAD])
         open_and_write(m, d, k)
     if d.part > 0:
         report(m, d, FILL, d.own_count[NFILL])
         report(m, d, ENTRIES, d.own_count[NJ])
+
+
+@only_with("threads")
+@kernel
+def fetch_bodies(m, d, c):
+    """Bring the motions of the bodies of pair c here, which another thread has computed."""
+    fetch_body(m, d, m.geom_bodyid[pair_geom1(m, d, c)])
+    fetch_body(m, d, m.geom_bodyid[pair_geom2(m, d, c)])
+
+
+@kernel(inline=True)
+def fetch_body(m, d, body):
+    """The same of one body: those of its own degrees of freedom."""
+    first, n = m.body_dofadr[body], m.body_dofnum[body]
+    if n > 0:
+        fetch_range(m, d, d.cdof, 6 * first, 6 * (first + n))
+        fetch_range(m, d, d.subtree_com, 3 * m.body_rootid[body], 3 * m.body_rootid[body] + 1)
 
 
 @kernel

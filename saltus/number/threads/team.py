@@ -13,13 +13,14 @@ Whoever waits looks again and again, and lets other threads of the computer run 
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.atomics import call_address, count_up, load_acquire, relax, store_release
+from saltus.number.threads.atomics import call_address, count_up, fetch, load_acquire, relax, store_release
 
 # places in the field `team`: number of helpers, the leader's calls, how many would have been worth it, turns that are
 # taken; then, in cache lines of their own, numbers of each part
 HELPERS, TASK, AMOUNT, TICKET, WORTH = 0, 1, 2, 3, 4
 TURN = 8
 STRIDE = 16
+LINE = 8  # numbers of a cache line
 DONE, REACHED, RESULT = 0, 1, 2
 RESULTS = STRIDE - RESULT
 
@@ -130,6 +131,15 @@ def share_of(m, d, things):
 def acting(m, d):
     """How many threads act together now."""
     return d.acting[0]
+
+
+@only_with("threads")
+@kernel(inline=True)
+def fetch_range(m, d, field, first, last):
+    """Bring numbers first up to but without last of a field here, those of other threads too, all at once."""
+    for k in range(first, last, LINE):
+        fetch(field, k)
+    fetch(field, last - 1)
 
 
 @only_with("threads")

@@ -56,7 +56,7 @@ def moved(model, threads, steps=90, **options):
 
 @pytest.mark.parametrize("option", ["", "cone='elliptic'", "integrator='implicitfast'"])
 def test_the_number_of_threads_changes_no_bit(option):
-    model = heap(option=option)
+    model = heap(32, option)
     one = moved(model, 1)
     assert one.engine.d.views["count"][NCON] > 20
     for threads in (2, 3):

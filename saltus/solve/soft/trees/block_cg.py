@@ -14,9 +14,10 @@ others where it needs numbers of theirs: on the ways forward and backward, and f
 """
 
 from saltus.number.functions import any_lane, where
-from saltus.number.kernels import kernel
-from saltus.number.threads.team import meet
-from saltus.solve.soft.trees.domains import PHASES, dofs_of_group, groups_of, meet_below, sum_of_groups
+from saltus.number.kernels import kernel, only_with
+from saltus.number.threads.team import acting, fetch_range, meet
+from saltus.solve.soft.trees.domains import LAST, PHASES, dofs_of_group, groups_of, meet_below, sum_of_groups
+from saltus.solve.soft.trees.islands import trees_of
 
 MOST = 500  # iterations
 
@@ -226,6 +227,8 @@ def forward(m, d, island, x):
         meet_below(m, d, island, phase)
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
+            if phase == LAST:
+                fetch_lower(m, d, g, x)
             forward_group(m, d, g, x)
 
 
@@ -254,6 +257,31 @@ def backward(m, d, island, x):
         for g in range(begin, end):
             backward_group(m, d, g, phase == 0, x)
         meet_below(m, d, island, phase)
+        if phase == LAST:
+            fetch_phase(m, d, island, phase, x)
+
+
+@only_with("threads")
+@kernel
+def fetch_lower(m, d, g, x):
+    """Bring what `forward_group` reads of other threads here, all at once."""
+    if acting(m, d) > 1:
+        for k in range(d.group_adr[g], d.group_adr[g + 1]):
+            b = d.island_tree[k]
+            for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                a = d.near_tree[p]
+                fetch_range(m, d, x, d.island_dofadr[a], d.island_dofadr[a] + m.tree_dofnum[a])
+
+
+@only_with("threads")
+@kernel
+def fetch_phase(m, d, island, phase, x):
+    """Bring a field's part of all groups of a phase, which other threads' groups touch, here, all at once."""
+    if acting(m, d) > 1:
+        first, _ = trees_of(d, island)
+        for g in range(first + d.phase_adr[island, phase], first + d.phase_adr[island, phase + 1]):
+            begin, end = dofs_of_group(m, d, g)
+            fetch_range(m, d, x, begin, end)
 
 
 @kernel

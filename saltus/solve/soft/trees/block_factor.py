@@ -16,8 +16,9 @@ and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_res
 
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt, where
-from saltus.number.kernels import kernel
-from saltus.solve.soft.trees.domains import PHASES, groups_of, meet_below
+from saltus.number.kernels import kernel, only_with
+from saltus.number.threads.team import acting, fetch_range
+from saltus.solve.soft.trees.domains import LAST, PHASES, groups_of, meet_below
 
 LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
 
@@ -33,7 +34,22 @@ def factor_blocks(m, d, island, since):
         meet_below(m, d, island, phase)
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
+            if phase == LAST:
+                fetch_factors(m, d, g)
             factor_group(m, d, g, since)
+
+
+@only_with("threads")
+@kernel
+def fetch_factors(m, d, g):
+    """Bring the factors of the lower trees of a group here, those of other threads too, all at once."""
+    if acting(m, d) > 1:
+        for k in range(d.group_adr[g], d.group_adr[g + 1]):
+            b = d.island_tree[k]
+            for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                a = d.near_tree[p]
+                n, place = m.tree_dofnum[a], m.tree_blockadr[a]
+                fetch_range(m, d, d.tree_factor, place, place + n * n)
 
 
 @kernel

@@ -17,6 +17,7 @@ from saltus.solve.soft.trees.islands import order_dofs, trees_of
 
 MOST = 4  # domains
 PHASES = 3
+LAST = PHASES - 1
 
 
 @kernel
@@ -29,8 +30,8 @@ def list_domains(m, d, island, cut):
     first one is eliminated first. Reads block_trees, xpos.
     """
     first, last = trees_of(d, island)
-    domains = min((last - first) // m.ndomaintree, MOST)
-    if domains < 2 or not cut:
+    domains = how_many(m, last - first)
+    if domains == 1 or not cut:
         one_group(d, island)
         return 1
     cut_into_slabs(m, d, island, domains)
@@ -40,6 +41,14 @@ def list_domains(m, d, island, cut):
     order_blocks(d, island)
     d.slabs_near[island] = near
     return d.phase_adr[island, PHASES]
+
+
+@kernel(inline=True)
+def how_many(m, trees):
+    """Domains of an island: two, or four where separators between them are few of so many trees."""
+    if trees >= 2 * MOST * m.ndomaintree:
+        return MOST
+    return 2 if trees >= 2 * m.ndomaintree else 1
 
 
 @kernel(inline=True)
@@ -208,9 +217,9 @@ def groups_of(m, d, island, phase):
 @kernel(inline=True)
 def meet_below(m, d, island, phase):
     """Between a phase and the one before it, in either order: wait for threads that groups of the other one need."""
-    if phase > 0 and d.phase_adr[island, phase] < d.phase_adr[island, phase + 1]:
-        if phase == 2 or not has_both(m, d, island):
-            meet(m, d)
+    there = phase > 0 and d.phase_adr[island, phase] < d.phase_adr[island, phase + 1]
+    if there and (phase == LAST or not has_both(m, d, island)):
+        meet(m, d)
 
 
 @kernel(inline=True)

@@ -13,8 +13,8 @@ from saltus.contact.rows.blocks import CONE, EQUALITY, PYRAMID, chained_dof
 from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
-from saltus.number.kernels import kernel
-from saltus.number.threads.team import meet, share_of
+from saltus.number.kernels import kernel, only_with
+from saltus.number.threads.team import acting, fetch_range, meet, share_of
 from saltus.solve.soft.trees.domains import PHASES, groups_of, is_cut
 from saltus.solve.soft.trees.islands import block_runs_of
 from saltus.solve.soft.trees.tree_pairs import columns_of
@@ -39,7 +39,19 @@ def assemble_blocks(m, d, island, since):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
             for k in range(d.group_adr[g], d.group_adr[g + 1]):
+                if since == EVERYTHING and k + 1 < d.group_adr[g + 1]:
+                    fetch_rows(m, d, d.island_tree[k + 1])
                 assemble_tree(m, d, d.island_tree[k], since)
+
+
+@only_with("threads")
+@kernel
+def fetch_rows(m, d, t):
+    """Bring the Jacobian of the blocks of rows that act on tree t here, which other threads have computed."""
+    if acting(m, d) > 1:
+        for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
+            b = d.row_treeblock[k]
+            fetch_range(m, d, d.row_J, d.block_J[b], d.block_J[b] + d.block_dim[b] * d.block_num[b])
 
 
 @kernel
