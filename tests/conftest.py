@@ -37,4 +37,4 @@ def by_trees(monkeypatch):
     monkeypatch.setattr(many_trees, "FEWEST_DOFS", 200)
     monkeypatch.setattr(many_trees, "FEWEST_IN_LANES", 200)
     monkeypatch.setattr(many_trees, "FEW_TREES", 3)
-    monkeypatch.setattr(many_trees, "DOMAIN", 5)
+    monkeypatch.setattr(many_trees, "DOMAIN", 3)

@@ -242,12 +242,12 @@ class Engine:
             if not self._is_finite():
                 return 0, DIVERGED
             loops.begin_sleeping(self.m, self.d)
-        with self.helping():
+        with self.helping(n):
             return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
 
-    def helping(self) -> AbstractContextManager[None]:
-        """While inside, the other threads, if there are any, share the work of compiled steps."""
-        return nullcontext() if self.team is None else self.team.helping(self.step_m)
+    def helping(self, steps: int | None = None) -> AbstractContextManager[None]:
+        """While inside, the other threads, if there are any, share the work of compiled steps, so many if known."""
+        return nullcontext() if self.team is None else self.team.helping(self.step_m, steps)
 
     def _is_finite(self) -> bool:
         """Whether positions and velocities are numbers."""

@@ -22,6 +22,8 @@ from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS
 from saltus.model.flex import mujoco_contacts
 from saltus.model.tree.chains import ChainTable
 
+SHARED = 100  # geoms, pairs, contacts, trees: so many are worth waiting for other threads
+
 
 @dataclass
 class Constraints:
@@ -82,6 +84,7 @@ def constraints(
         "nchaindof": len(out.values["chain_dof"]),
         "nconmax": contacts,
         "ntether": tethers,
+        "nshared": SHARED,
         "nblockmax": rows + contacts,
         "nrowmax": rows + contacts * dims,
         "nJmax": rows * longest + contacts * dims * longest,

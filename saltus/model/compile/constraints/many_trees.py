@@ -19,7 +19,7 @@ LARGEST_TREE = 300  # degrees of freedom: the block of a tree is dense
 # the same for lanes, which have no islands
 FEWEST_IN_LANES, LARGEST_IN_LANES = 330, 60  # degrees of freedom
 FEW_TREES, DENSE_DOFS = 15, 1500  # at most in an island whose Hessian is one dense matrix, unless it is a single tree
-DOMAIN = 125  # trees of a domain of an island that threads share, at least
+DOMAIN = 75  # trees of each of two domains of an island that threads share, at least; of four, twice as many
 VALUES = "tree_dofadr", "tree_dofnum", "tree_blockadr", "tree_of_dof", "tree_coupledadr"
 SIZES = (
     *("nv_trees", "nsolvertree", "nsolvertree_end", "ntreeblock"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from numba import types
 
@@ -18,13 +18,15 @@ from saltus.model.model import Model
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
 from saltus.number.threads.atomics import yield_address
-from saltus.number.threads.team import HELPERS, STOP, begin, done, finish, next_task, places
+from saltus.number.threads.team import HELPERS, STOP, WORTH, begin, done, finish, next_task, places
 from saltus.simulate.engine.threads.pool import ThreadPool
-from saltus.solve.soft.trees.newton_by_trees import solve_large_island, solve_small_islands
+from saltus.solve.soft.trees.newton_by_trees import solve_apart, solve_together
+
+FEW = 1000  # steps, for which helpers are not called if the last ones had no work for them
 
 # what each thread has its own of: counts, scratch, and what searches remember
 PRIVATE = (
-    *("acting", "found_count", "foreign_count", "block_weight", "block_scratch"),
+    *("acting", "own_count", "found_count", "foreign_count", "block_weight", "block_scratch"),
     *("last_pair", "last_axis", "last_vertex"),
 )
 
@@ -41,9 +43,9 @@ def help_out(m, d):
         elif task == WRITE_ROWS:
             write_part(m, d, amount)
         elif task == SOLVE_ISLAND:
-            solve_large_island(m, d, amount)
+            solve_together(m, d, amount)
         elif task == SOLVE_ISLANDS:
-            solve_small_islands(m, d, amount)
+            solve_apart(m, d, amount)
         done(d)
         task, amount = next_task(d)
     done(d)
@@ -52,7 +54,7 @@ def help_out(m, d):
 @entry
 def dismiss(m, d):
     """End the helpers' work."""
-    begin(m, d, STOP, 0)
+    begin(m, d, STOP, 0, True)
     finish(m, d)
 
 
@@ -92,10 +94,21 @@ class Team:
         for helper in self._helpers:
             attach(model, helper)
         self._threads = ThreadPool(len(self._helpers))
+        self._idle = False  # whether there was no work worth it for helpers of late
 
     @contextmanager
-    def helping(self, m: Struct) -> Iterator[None]:
-        """The helpers work while compiled code runs on the leader's Data with the Model `m`."""
+    def helping(self, m: Struct, steps: int | None = None) -> Iterator[None]:
+        """The helpers work while compiled code runs on the leader's Data with the Model `m`, so many steps if known."""
+        team = self._leader.views["team"]
+        before = int(team[WORTH])
+        few = steps is not None and steps <= FEW
+        with nullcontext() if few and self._idle else self._called(m):
+            yield
+            self._idle = int(team[WORTH]) == before
+
+    @contextmanager
+    def _called(self, m: Struct) -> Iterator[None]:
+        """The same for any number of steps."""
         # compiled here, since the leader would wait for ever for a helper that cannot be
         help_out.address(m, self._helpers[0], result=types.none)
         threads = self._threads.get()

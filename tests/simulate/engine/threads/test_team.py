@@ -13,7 +13,7 @@ import pytest
 import saltus
 from saltus.contact.counts import NCON
 from saltus.errors import OptionError, SaltusWarning
-from saltus.model.compile.constraints import broad
+from saltus.model.compile.constraints import broad, constraints
 from saltus.number.threads.team import HELPERS, TICKET
 
 HEAP = "<mujoco><option {option}/>{asset}<worldbody><geom type='plane' size='5 5 1'/>{bodies}</worldbody></mujoco>"
@@ -29,8 +29,9 @@ STONE = (
 
 
 @pytest.fixture(autouse=True)
-def every_pair_is_found(monkeypatch, by_trees):
+def every_pair_is_found_by_threads(monkeypatch, by_trees):
     monkeypatch.setattr(broad, "MOST_LISTED", 0)
+    monkeypatch.setattr(constraints, "SHARED", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,7 @@ def moved(model, threads, steps=90, **options):
 
 @pytest.mark.parametrize("option", ["", "cone='elliptic'", "integrator='implicitfast'"])
 def test_the_number_of_threads_changes_no_bit(option):
-    model = heap(option=option)
+    model = heap(32, option)
     one = moved(model, 1)
     assert one.engine.d.views["count"][NCON] > 20
     for threads in (2, 3):
@@ -84,6 +85,23 @@ def test_what_is_computed_outside_steps_needs_no_helpers():
     assert np.array_equal(two.energy(), one.energy()) and np.array_equal(two.data.qacc, one.data.qacc)
     trajectory = two.run(0.05)
     assert trajectory.qpos[-1].tobytes() == one.run(0.05).qpos[-1].tobytes()
+
+
+def test_helpers_are_not_called_where_nothing_is_worth_it(monkeypatch):
+    """A heap that falls has no pairs at first; it is one thread's until there was something to share."""
+    monkeypatch.setattr(constraints, "SHARED", 30)
+    model = heap()
+    one, two = (saltus.Simulation(model, threads=n) for n in (1, 2))
+    for sim in (one, two):
+        sim.qpos[2::7] += 0.15 * np.arange(24)
+    team, called = two.engine.d.views["team"], []
+    for _ in range(50):
+        before = int(team[TICKET])
+        one.step(10)
+        two.step(10)
+        called.append(int(team[TICKET]) > before)
+        assert two.qpos.tobytes() == one.qpos.tobytes()
+    assert called[:3] == [True, False, False] and called[-2:] == [True, True]
 
 
 def test_steps_of_adaptive_methods_are_shared_in_runs():

@@ -22,7 +22,7 @@ KERNELS = dict(couplings=couplings, assemble=assemble_blocks, solve=solve_island
 DIRECTIONS = Entry(
     "island_directions",
     "islands_",
-    "couplings(m, d, False, True)\nfor i in range(d.count[islands_]):\n    assemble(m, d, i, 1)\n    solve(m, d, i)",
+    "couplings(m, d, False, True)\nfor i in range(d.count[islands_]):\n    assemble(m, d, i, 0)\n    solve(m, d, i)",
     **KERNELS,
 )
 
