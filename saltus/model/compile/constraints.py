@@ -21,7 +21,7 @@ from saltus.model.flex.flexes import edge_address
 from saltus.model.tree.chains import ChainTable
 from saltus.model.tree.particles import particles
 
-SHARED = 100  # geoms, pairs, contacts, trees: so many are worth waiting for other threads
+SHARED = 300  # geoms, pairs, contacts, trees: so many are worth waiting for other threads
 EQUALITY_ROWS = {CONNECT: 3, WELD: 6, JOINT: 1, TENDON: 1, FLEX: 0}  # of a flex: one for each edge
 
 
