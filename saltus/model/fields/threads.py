@@ -17,4 +17,4 @@ DATA = {
 
 #: Rooms whose kernels read these fields; `saltus.number.threads.team` reads and writes them.
 READ_BY = {"MODEL": ("contact", "solve"), "DATA": ("contact", "solve")}
-WRITTEN_BY: dict[str, tuple[str, ...]] = {}
+WRITTEN_BY = {"DATA": ("contact",)}  # what a helper counts

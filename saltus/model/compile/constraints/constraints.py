@@ -22,7 +22,7 @@ from saltus.model.contact.hulls import LAST_LANES, LAST_PAIRS
 from saltus.model.flex import mujoco_contacts
 from saltus.model.tree.chains import ChainTable
 
-SHARED = 100  # geoms, pairs, contacts, trees: so many are worth waiting for other threads
+SHARED = 300  # geoms, pairs, contacts, trees: so many are worth waiting for other threads
 
 
 @dataclass
