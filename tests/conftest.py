@@ -31,10 +31,10 @@ def saltus_command(capsys, monkeypatch):
 @pytest.fixture
 def by_trees(monkeypatch):
     """Newton's method by trees, and conjugate gradients, also where so few trees are solved faster as one matrix."""
-    from saltus.model.compile import many_trees
+    from saltus.model.compile.constraints import many_trees
 
     monkeypatch.setattr(many_trees, "FEWEST_TREES", 12)
     monkeypatch.setattr(many_trees, "FEWEST_DOFS", 200)
     monkeypatch.setattr(many_trees, "FEWEST_IN_LANES", 200)
     monkeypatch.setattr(many_trees, "FEW_TREES", 3)
-    monkeypatch.setattr(many_trees, "DOMAIN", 5)
+    monkeypatch.setattr(many_trees, "DOMAIN", 3)

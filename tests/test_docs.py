@@ -70,7 +70,9 @@ def check_hard_contact(printed, folder):
 
 def check_sweep(printed, folder):
     """The page names all quantities, reductions and numbers that there are."""
-    from saltus.study.measures import NUMBERS, QUANTITIES, REDUCTIONS
+    from saltus.study.measures.numbers import NUMBERS
+    from saltus.study.measures.quantities import QUANTITIES
+    from saltus.study.measures.reductions import REDUCTIONS
 
     assert "('opt.timestep', 'qpos[height]', 'height[ball].apex', 'penetration.max', 'status')" in printed
     assert {path.name for path in folder.iterdir()} == {"drops.csv", "drops.png"}

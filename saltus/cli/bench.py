@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.options import Json, Plot, Quick, Threads
+from saltus.cli.shared.options import Json, Plot, Quick, Threads
 
 bench_app = typer.Typer(help="Benchmark Saltus against its peers.", no_args_is_help=True)
 
@@ -70,7 +70,7 @@ def env(
     repeats: Annotated[int | None, typer.Option(metavar="N", help="Number of repeats (default: 7).", min=1)] = None,
 ) -> None:
     """Environments for reinforcement learning: steps a second, against Gymnasium, EnvPool and MuJoCo's batches."""
-    from saltus.bench.env import bench_env
+    from saltus.bench.environments.command import bench_env
 
     options = {"tasks": task or [], "models": model or [], "n": n, "repeats": repeats}
     bench_env(quick=quick, threads=threads, json_path=json, **options)
@@ -100,7 +100,7 @@ def flex(
     ] = None,
 ) -> None:
     """Deformable bodies: single runs and batches against MuJoCo in the same process, and sheets of growing size."""
-    from saltus.bench.flex import bench_flex
+    from saltus.bench.flex.command import bench_flex
 
     bench_flex(quick=quick, threads=threads, json_path=json, extra=model or [])
 
@@ -108,7 +108,7 @@ def flex(
 @bench_app.command()
 def hybrid(quick: Quick = False, threads: Threads = None, json: Json = None) -> None:
     """Hard contact with impacts, sticking and slipping, against an implementation in SciPy; batches against a loop."""
-    from saltus.bench.hybrid import bench_hybrid
+    from saltus.bench.hybrid.command import bench_hybrid
 
     bench_hybrid(quick=quick, threads=threads, json_path=json)
 
@@ -142,7 +142,7 @@ def page(
 @bench_app.command()
 def start(quick: Quick = False, json: Json = None) -> None:
     """Start-up time until the first motion, with an empty cache of compiled code and a warm one."""
-    from saltus.bench.start import bench_start
+    from saltus.bench.start.command import bench_start
 
     bench_start(quick=quick, json_path=json)
 
@@ -157,7 +157,7 @@ def sweep(
     ] = None,
 ) -> None:
     """Sweeps of short runs: side by side against one by one, on a cluster, their store and what memory they need."""
-    from saltus.bench.sweep import bench_sweep
+    from saltus.bench.sweep.command import bench_sweep
 
     bench_sweep(quick=quick, n=n, json_path=json)
 
@@ -186,7 +186,7 @@ def orientations(
     quick: Quick = False,
 ) -> None:
     """n-link pendulum in relative, absolute and maximal coordinates: modelling and simulation time."""
-    from saltus.bench.orientations import bench_orientations, planned
+    from saltus.bench.orientations.command import bench_orientations, planned
 
     bench_orientations(planned(links, steps, option, naive_links, limit, seed, quick), json, plot)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saltus.cli.options import AnyWorker, Cluster, Duration, Ignore, ModelArgument, Plot, Timestep, workers_of
+from saltus.cli.shared.options import AnyWorker, Cluster, Duration, Ignore, ModelArgument, Plot, Timestep, workers_of
 from saltus.errors import OptionError
 from saltus.terminal import screen
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.options import Plot
+from saltus.cli.shared.options import Plot
 from saltus.errors import OptionError
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saltus.cli.options import Ignore, ModelArgument
+from saltus.cli.shared.options import Ignore, ModelArgument
 from saltus.errors import OptionError, RecordError, SaltusError
 from saltus.terminal import screen
 

@@ -168,7 +168,7 @@ def _film(name: str, path: Path, actions: str, steps: int, seed: int, size: str)
 
     import numpy as np
 
-    from saltus.cli.outputs import Film
+    from saltus.cli.shared.outputs import Film
     from saltus.env.making import make
     from saltus.record.files.atomic_write import check_writable, written_whole
     from saltus.record.film.encode import check_size, encoder, film_suffix

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saltus.cli.options import Friction, Ignore, Restitution, Timestep, complete_scenes, hard_numbers
+from saltus.cli.shared.options import Friction, Ignore, Restitution, Timestep, complete_scenes, hard_numbers
 from saltus.errors import OptionError
 from saltus.terminal import screen
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from saltus.cli.options import Friction, Ignore, Restitution, Timestep, complete_scenes
+from saltus.cli.shared.options import Friction, Ignore, Restitution, Timestep, complete_scenes
 from saltus.terminal import screen
 
 

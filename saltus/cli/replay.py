@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saltus.cli.options import CameraName, DrawContacts, DrawnBy, Follow, Fps, Plot, Report, Size, Video
-from saltus.cli.outputs import Film, Outputs
 from saltus.cli.run import Done, finish
+from saltus.cli.shared.options import CameraName, DrawContacts, DrawnBy, Follow, Fps, Plot, Report, Size, Video
+from saltus.cli.shared.outputs import Film, Outputs
 from saltus.errors import RecordError
 
 if TYPE_CHECKING:

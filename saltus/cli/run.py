@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from saltus.cli.events import print_events
-from saltus.cli.options import (
+from saltus.cli.shared.events import print_events
+from saltus.cli.shared.options import (
     A_MODEL,
     CameraName,
     DrawContacts,
@@ -34,8 +34,8 @@ from saltus.cli.options import (
     contact_of,
     excludes,
 )
-from saltus.cli.outputs import Film, Outputs
-from saltus.cli.sweep import parse_value, split_sets
+from saltus.cli.shared.outputs import Film, Outputs
+from saltus.cli.shared.values import parse_value, split_sets
 from saltus.errors import DivergenceError, EventError, OptionError
 from saltus.terminal import screen
 from saltus.terminal.screen import INTERRUPTED

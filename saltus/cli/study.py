@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.options import AnyWorker, Cluster, Csv, IntegratorName, Plot, Results, Timestep, Workers, workers_of
+from saltus.cli.shared.options import (
+    AnyWorker,
+    Cluster,
+    Csv,
+    IntegratorName,
+    Plot,
+    Results,
+    Timestep,
+    Workers,
+    workers_of,
+)
 from saltus.cli.sweep import Files, show
 from saltus.terminal import screen
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.options import Json
+from saltus.cli.shared.options import Json
 from saltus.errors import OptionError
 from saltus.terminal import screen
 

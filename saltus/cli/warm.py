@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saltus.cli.compare import names_in
-from saltus.cli.options import Ignore, complete_warmed
+from saltus.cli.shared.options import Ignore, complete_warmed
 from saltus.errors import OptionError
 from saltus.terminal import screen
 

@@ -12,7 +12,7 @@ meshes without a convex hull, or with a face of more than 128 corners.
 from saltus.contact.bounding_spheres import near
 from saltus.contact.broad.found_pairs import find_pairs
 from saltus.contact.collide_flex import collide_flex
-from saltus.contact.contact_list import join_contacts
+from saltus.contact.contact_list import count_joined, join_contacts
 from saltus.contact.convex.convex_pair import convex_pair, field_pair
 from saltus.contact.counts import NCON, NFOUND
 from saltus.contact.flex.broad_phase import flex_boxes
@@ -80,10 +80,11 @@ def collide(m, d):
 def collide_found(m, d):
     """The same for pairs of geoms that are found here, because there are too many to list."""
     find_pairs(m, d)
-    begin(m, d, COLLIDE, d.count[NFOUND])
-    d.count[NCON] = collide_part(m, d, d.count[NFOUND])
+    pairs = d.count[NFOUND]
+    threads = begin(m, d, COLLIDE, pairs, pairs >= m.nshared)
+    d.count[NCON] = collide_part(m, d, pairs)
     finish(m, d)
-    join_contacts(m, d)
+    count_joined(m, d, threads)
 
 
 @only_with("broad")
@@ -96,7 +97,8 @@ def collide_part(m, d, pairs):
         reach = m.law_reach[pair_law(m, d, c)]
         if near(m, d, pair_geom1(m, d, c), pair_geom2(m, d, c), reach):
             n = collide_pair(m, d, n, c, reach)
-    report(m, d, n)
+    report(m, d, 0, n)
+    join_contacts(m, d, n)
     return n
 
 

@@ -4,7 +4,7 @@ from saltus.contact.counts import NCON, NLOST
 from saltus.number.components import epsilon_of, zero_like
 from saltus.number.functions import any_lane, sqrt, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.team import helpers, reported
+from saltus.number.threads.team import acting, meet, reported
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, where3
 
 
@@ -52,20 +52,32 @@ def contact_end(m, d):
 
 @only_with("threads")
 @kernel
-def join_contacts(m, d):
-    """Close the gaps between the parts of the list that threads have filled, in their order."""
-    n = d.count[NCON]
-    for part in range(1, helpers(m, d) + 1):
-        for k in range(part * m.nconmax, reported(m, d, part)):
-            if n == m.nconmax:
-                d.count[NLOST] = d.count[NLOST] + 1
-                break
+def join_contacts(m, d, last):
+    """Close the gap before this thread's part of the list, which ends before `last`, once all have filled theirs."""
+    if acting(m, d) == 1:
+        return
+    meet(m, d)
+    if d.part > 0:
+        n = 0
+        for part in range(d.part):
+            n += reported(m, d, part, 0) - part * m.nconmax
+        for k in range(d.part * m.nconmax, min(last, d.part * m.nconmax + m.nconmax - n)):
             d.contact_collision[n] = d.contact_collision[k]
             d.contact_dist[n] = d.contact_dist[k]
             d.contact_pos[n] = d.contact_pos[k]
             d.contact_frame[n] = d.contact_frame[k]
             n += 1
-    d.count[NCON] = n
+
+
+@only_with("threads")
+@kernel
+def count_joined(m, d, threads):
+    """Count the contacts of so many threads; those for which there is no room are lost."""
+    n = d.count[NCON]
+    for part in range(1, threads):
+        n += reported(m, d, part, 0) - part * m.nconmax
+    d.count[NLOST] = d.count[NLOST] + max(0, n - m.nconmax)
+    d.count[NCON] = min(n, m.nconmax)
 
 
 @kernel(inline=True)

@@ -15,3 +15,7 @@ NEDGE = 11  # first block of the edge-length constraints; -1 if they are not all
 NSIDE = 12  # bodies that move the current contact of a deformable body
 NFOUND = 13  # pairs of geoms found near each other, where they are not listed
 NISLAND = 14  # constraint islands, where they are solved by themselves
+NSTAMP = 15  # iterations of the solver of many trees so far, at most: by them it marks what has changed
+
+# of a helper of several threads
+NFIRST = 0  # its first block of constraint rows

@@ -50,7 +50,7 @@ class Rasteriser:
         canvas, subject = self._canvas, self._subject
         planes = self._floors.at(pose)
         canvas.start(eye, planes, HAZE * self._distance(eye, pose))
-        items = subject.at(pose)
+        items = subject.at(pose, still.tree_asleep)
         floor = self._floors.lit
         if self._view.shadow and floor is not None:
             canvas.shadow(items, subject.casting(items), floor)

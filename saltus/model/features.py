@@ -10,7 +10,7 @@ from saltus.arguments import words
 from saltus.errors import ModelError, OptionError
 from saltus.model.compile import fluid
 from saltus.model.compile.actuators import supported_actuator
-from saltus.model.compile.constraints import EQUALITY_ROWS
+from saltus.model.compile.constraints.equalities import EQUALITY_ROWS
 from saltus.model.compile.sensors import unfelt
 from saltus.model.compile.sleep import why_awake
 from saltus.model.compile.tendons import parameters

@@ -33,7 +33,7 @@ BITS = 62  # bits of an integer that hold flags
 BINS = 256  # of a histogram of the trees of an island
 DIGIT_BITS = 11  # of a digit by which the keys of pairs of geoms are sorted
 
-PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, sense)
+PARTS = (tree, actuator, tendon, fluid, flex, contact, broad, rows, solve, sleep, event, sense, threads)
 MODEL = Layout("Model", {name: field for part in PARTS for name, field in part.MODEL.items()}, frozen=True)
 
 # what steps go on from lies together, with the inputs last

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import text_of
 from saltus.errors import OptionError, UnknownName
 from saltus.model import features
-from saltus.model.compile.broad import check_listable, is_broad
 from saltus.model.compile.cameras_rays import sight
+from saltus.model.compile.constraints.broad import check_listable, is_broad
 from saltus.model.compile.hill import HillMuscle, count_states, find_muscles
 from saltus.model.compile.kernel_model import NO_LAWS, UserLaws, kernel_model, why_all_pairs, with_laws
 from saltus.model.compile.sensors import sensors
@@ -253,7 +253,8 @@ class Model(ModelFields):
         `timestep` (s): of the simulation, which bounds the time constants of soft constraints; None: the file's.
         `laws`: kernels provided by the user, such as a controller in the time loop. `vary`: fields that will differ
         from lane to lane (see `saltus.model.vary`). `listed`: what needs a list of all pairs of geoms that may touch;
-        otherwise models with many of them find those near each other at run time (see `saltus.model.compile.broad`).
+        otherwise models with many of them find those near each other at run time (see
+        `saltus.model.compile.constraints.broad`).
 
         Raises:
             ModelError: there are too many pairs for a list.

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import numbers
 from saltus.errors import OptionError
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.turn import Turn, in_turn
+from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 Number = TypeVar("Number", bound=np.generic)
 

@@ -27,12 +27,13 @@ from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
 from saltus.simulate.diagnosis.bad_numbers import GIVEN, INPUTS, first_bad
 from saltus.simulate.diagnosis.event_failure import EVENT_STATUSES, WHY
-from saltus.simulate.engine.batch_states import FIELDS, BatchStates
+from saltus.simulate.engine.batch.alone import go_on_in
+from saltus.simulate.engine.batch.lanes import Lanes
+from saltus.simulate.engine.batch.one_by_one import OneByOne
+from saltus.simulate.engine.batch.states import FIELDS, BatchStates
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.initial_state import awake, check_discrete, check_sampling, start_state
-from saltus.simulate.engine.lanes import REMEMBERED, Lanes
-from saltus.simulate.engine.one_by_one import OneByOne
-from saltus.simulate.engine.turn import Turn, in_turn
+from saltus.simulate.engine.threads.turn import Turn, in_turn
 from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key
@@ -254,13 +255,7 @@ class Batch(BatchState, ModelsOfEach):
         if not isinstance(self.lanes, Lanes):
             raise OptionError("simulation: under hard contact, and with events, a Simulation has a batch's bits anyway")
         sim = Simulation(self._model_of(i), self.integrator, self._law, **options)
-        engine, lanes = sim.engine, self.lanes.alone(i)
-        for name in (*FIELDS, *REMEMBERED):
-            row = lanes.states[0, lanes.span(name), 0]
-            engine.d.views[name].reshape(-1)[: len(row)] = row
-        engine.d.views["time"][...] = lanes.clock[0, 0]
-        engine.lanes = lanes
-        engine.keep_left()
+        go_on_in(sim.engine, self.lanes.alone(i))
         return sim
 
     # ------------------------------------------------------------ motion

@@ -29,9 +29,8 @@ def picture(
     contacts = touching(engine) if seen.contacts else None
     drawing = make_renderer(engine.model, seen, renderer)
     try:
-        pixels = drawing.draw(
-            Still(engine.qpos, engine.mocap_pos, engine.mocap_quat, contacts), text=text_of("text", text)
-        )
+        still = Still(engine.qpos, engine.mocap_pos, engine.mocap_quat, contacts, engine.tree_asleep)
+        pixels = drawing.draw(still, text=text_of("text", text))
     finally:
         drawing.close()
     return finished(pixels, path, file_format)

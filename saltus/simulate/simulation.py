@@ -22,7 +22,7 @@ from saltus.simulate.engine.data import Data
 from saltus.simulate.engine.engine import Engine
 from saltus.simulate.engine.sensing import sensor_place, sensordata
 from saltus.simulate.engine.snapshot import marked, unmarked
-from saltus.simulate.engine.turn import Turn, in_turn
+from saltus.simulate.engine.threads.turn import Turn, in_turn
 from saltus.simulate.laws.contact import ContactChoice, Law
 from saltus.simulate.laws.control import Controller
 from saltus.simulate.laws.dynamics import Dynamics

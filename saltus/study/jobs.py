@@ -15,7 +15,7 @@ from saltus.errors import DivergenceError, EventError, OptionError, SaltusError,
 from saltus.record.table.sweep_table import DONE, named
 from saltus.record.trajectory import Trajectory
 from saltus.simulate.simulation import Simulation
-from saltus.study.measures import Measure, measured
+from saltus.study.measures.measure import Measure, measured
 from saltus.study.settings import Setup
 
 SAMPLES = 2000  # about as many where none are asked for

@@ -26,7 +26,7 @@ from saltus.simulate.running.run import about_run
 from saltus.simulate.running.schedule import ROUNDING, Plan
 from saltus.simulate.simulation import Simulation
 from saltus.study.jobs import Row, Task, default_sample, finished, run_one
-from saltus.study.measures import fields_read, measured_together
+from saltus.study.measures.measure import fields_read, measured_together
 from saltus.study.settings import field_of, is_field, of_state, places_of
 
 MOST = 1 << 25  # numbers of samples that are held at once

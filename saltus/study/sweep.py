@@ -1,8 +1,6 @@
 """Sweeps: runs of a model over a grid of values in parallel processes, measured and stored as they finish."""
 
 import dataclasses
-import hashlib
-import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,33 +9,30 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from saltus.arguments import flag, positive, several, words
-from saltus.errors import ModelError, OptionError, warn
-from saltus.integrate.registry import IntegratorChoice, find_integrator
+from saltus.errors import OptionError, warn
+from saltus.integrate.registry import IntegratorChoice
 from saltus.model.load import ModelSource, load
 from saltus.model.model import Model
-from saltus.model.xml_overrides import source_of
-from saltus.record.io.sweep_store import key_of
 from saltus.record.sweep import Sweep
-from saltus.record.table.stored_model import StoredModel
-from saltus.record.table.sweep_table import NOT_RUN, text_of
+from saltus.record.table.sweep_table import NOT_RUN
 from saltus.record.trajectory import Trajectory
-from saltus.simulate.laws.contact import ContactChoice, find_contact_law
+from saltus.simulate.laws.contact import ContactChoice
 from saltus.study.executors.executor import Executor, Workers, make_executor, on_cluster
 from saltus.study.jobs import Task, of_functions
 from saltus.study.keeping import Keeper, keeper
-from saltus.study.measures import Measure, parse, unit_of
+from saltus.study.measures.measure import Measure, parse, unit_of
+from saltus.study.request.identity import identity, title
+from saltus.study.request.points import checked_model, points_of
 from saltus.study.running import Runner, as_dict, run_all
-from saltus.study.sampling import Distributed, sampled
-from saltus.study.settings import Setting, Setup, check_path, of_state
+from saltus.study.sampling import Distributed
+from saltus.study.settings import Setting, Setup
 from saltus.study.side_by_side import any_together
 from saltus.study.tally import Tally
 from saltus.terminal.display import notebook_html
 from saltus.terminal.progress import Progress, ProgressChoice
-from saltus.version import __version__
 
 RUNS = "finished {task.completed:.0f} of {task.total:.0f} runs"
 SIDE_BY_SIDE = 64  # runs at least, of one structure in the mean, for batches to be worth compiling
-TRIED = 20  # values of a path that are tried before the sweep begins; of more numbers the least and the largest
 
 #: The name of a measure, or a function of the recording that returns a number.
 MeasureChoice: TypeAlias = str | Callable[[Trajectory], float]
@@ -94,7 +89,7 @@ def sweep(
         OptionError: a path, value, measure or option that cannot be used; or `save` is of another model or settings.
         RecordError: `save` cannot be read or written, or another sweep is writing it.
     """
-    cases, points, paths = _points(values, together, samples, sampling, seed)
+    cases, points, paths = points_of(values, together, samples, sampling, seed)
     options: dict[str, Any] = {"integrator": integrator, "contact": contact, "timestep": timestep, "sample": sample}
     options |= {"key": key, "ignore": ignore, "workers": workers, "reproducible": reproducible, "save": save}
     return run_points(model, points, paths, measures, duration, cases=cases, progress=progress, **options)
@@ -140,7 +135,7 @@ def run_points(
     setup = Setup(_kept_source(model), tuple(words("ignore", ignore)), integrator, contact, timestep, key)
     duration = positive("duration", duration)
     sample = None if sample is None else positive("sample", sample)
-    base = _check(setup, points, paths)
+    base = checked_model(setup, points, paths)
     own = {name: f for name, f in functions.items() if callable(f)}
     task = Task(setup, duration, sample, named_measures)
     if rounds is None:
@@ -148,7 +143,7 @@ def run_points(
     else:  # nobody knows what follows, but that it is of the same structures: there must be one alone
         together = rounds.total >= SIDE_BY_SIDE and any_together(task, points, least=len(points), recorded=bool(own))
     task = dataclasses.replace(task, together=together)
-    about = _about(task, base, functions)
+    about = identity(task, base, functions)
     units = _units(functions, named_measures, base)
     with (
         make_executor(workers, reproducible=flag("reproducible", reproducible)) as executor,
@@ -158,7 +153,7 @@ def run_points(
         tally = Tally(points, paths, next(iter(zip(functions, units, strict=True))))
         rows = _run(executor, task, own, points, kept, progress, tally, rounds)
     return Sweep(
-        title=_title(base, setup, duration, paths),
+        title=title(base, setup, duration, paths),
         paths=tuple(paths),
         points=points,
         cases=cases,
@@ -169,43 +164,6 @@ def run_points(
 
 
 # ------------------------------------------------------------ what is asked for
-
-
-def _points(
-    values: Mapping[str, Any], together: bool, samples: int | None, sampling: str, seed: int
-) -> tuple[tuple[str, ...], list[dict[str, Any]], list[str]]:
-    """Names of cases, values of each run, and all paths."""
-    if not isinstance(values, Mapping) or not values:
-        raise OptionError("a sweep needs values: {path: values}, or {name: {path: value}}")
-    if all(isinstance(value, Mapping) for value in values.values()):
-        points = [dict(point) for point in values.values()]
-        paths = list(dict.fromkeys(check_path(path) for point in points for path in point))
-        return tuple(map(str, values)), points, paths
-    paths = [check_path(path) for path in values]
-    if samples is not None or any(hasattr(given, "ppf") for given in values.values()):
-        return (), sampled(values, samples, sampling, seed), paths
-    lists = [_listed(path, given) for path, given in values.items()]
-    if flag("together", together):
-        if len({len(column) for column in lists}) > 1:
-            counts = ", ".join(f"{path} has {len(column)}" for path, column in zip(paths, lists, strict=True))
-            raise OptionError(f"paired values must have equal numbers: {counts}")
-        rows = list(zip(*lists, strict=True))
-    else:
-        rows = list(itertools.product(*lists))
-    points = [dict(zip(paths, row, strict=True)) for row in rows]
-    if len({key_of(point) for point in points}) < len(points):
-        raise OptionError("a sweep has the same values twice")
-    return (), points, paths
-
-
-def _listed(path: str, given: Any) -> list[Any]:
-    """The values of a path, from a list or an array."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise OptionError(f"{path}: expected a list of values, got {given!r}")
-    found = [value.tolist() if isinstance(value, np.ndarray | np.generic) else value for value in given]
-    if not found:
-        raise OptionError(f"{path}: no values given")
-    return found
 
 
 def _functions(measures: Any) -> dict[str, str | Callable[[Trajectory], float]]:
@@ -234,24 +192,6 @@ def _kept_source(model: Any) -> Any:
     return model if isinstance(model, str | os.PathLike | Model) else load(model)
 
 
-def _check(setup: Setup, points: Sequence[dict[str, Any]], paths: Sequence[str]) -> Model:
-    """Try every value alone, so that what cannot be is said before anything runs; the model as it is."""
-    base = setup.model({})
-    for path in paths:
-        found = {key_of({path: point[path]}): point[path] for point in points if path in point}
-        for value in _extremes(list(found.values())):
-            _try(setup, base, path, value)
-    return base
-
-
-def _extremes(values: list[Any]) -> list[Any]:
-    """All values; of very many numbers the least and the largest, and what is no finite number."""
-    if len(values) <= TRIED or not all(isinstance(x, int | float) for x in values):
-        return values
-    odd = [x for x in values if not math.isfinite(x)]
-    return odd[:1] or [min(values), max(values)]
-
-
 def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Executor) -> dict[str, Any]:
     """Where the user's own measures are taken: on a cluster's workers, so that recordings need not travel, else here.
 
@@ -264,56 +204,9 @@ def _measuring(own: Mapping[str, Callable[[Trajectory], float]], executor: Execu
     return {"functions": {name: Carried(function) for name, function in own.items()}}
 
 
-def _try(setup: Setup, base: Model, path: str, value: Any) -> None:
-    if path == "integrator":
-        find_integrator(value, base.opt.integrator)
-    elif path == "contact":
-        find_contact_law(value)
-    else:
-        try:
-            setup.simulation({path: value}) if of_state(path) else setup.model({path: value})
-        except ModelError as error:
-            raise OptionError(f"{path} = {text_of(value)}: {error}") from error
-
-
 def _units(functions: Mapping[str, Any], measures: Sequence[Measure], base: Model) -> tuple[str, ...]:
     units = {m.name: unit_of(m, base).strip() for m in measures}
     return tuple(units.get(name, "") for name in functions)
-
-
-def _about(task: Task, base: Model, functions: Mapping[str, Any]) -> dict[str, Any]:
-    """What all runs have in common, as it is kept."""
-    setup = task.setup
-    image = hashlib.sha256(StoredModel.of(base).mjb)
-    source = source_of(setup.source)
-    image.update(b"" if source is None else source.text.encode())
-    return {
-        "version of Saltus": __version__,
-        "model": f"{base.name} {image.hexdigest()[:16]}",
-        "measures": {name: f if isinstance(f, str) else _code_of(f) for name, f in functions.items()},
-        "duration": task.duration,
-        "sample": task.sample,
-        "integrator": _described(setup.integrator),
-        "contact": _described(setup.contact),
-        "timestep": setup.timestep,
-        "key": setup.key,
-        "ignore": sorted(setup.ignore),
-    }
-
-
-def _described(choice: Any) -> str | None:
-    return choice if choice is None else choice.casefold() if isinstance(choice, str) else repr(choice)
-
-
-def _code_of(function: Callable[..., Any]) -> str:
-    """A function by its name and what it does, as far as its code says it."""
-    code = getattr(function, "__code__", None)
-    name = getattr(function, "__qualname__", repr(type(function)))
-    return (
-        name
-        if code is None
-        else f"{name} {hashlib.sha256(code.co_code + repr(code.co_consts).encode()).hexdigest()[:8]}"
-    )
 
 
 def _results(rows: Sequence[dict[str, Any]], measures: Iterable[str]) -> dict[str, Any]:
@@ -324,16 +217,6 @@ def _results(rows: Sequence[dict[str, Any]], measures: Iterable[str]) -> dict[st
         "status": [row["status"] for row in rows],
         "notes": [row.get("note", "") for row in rows],
     }
-
-
-def _title(base: Model, setup: Setup, duration: float, paths: Sequence[str]) -> str:
-    """What all runs have in common, in a line."""
-    parts = [base.name]
-    if "integrator" not in paths:
-        parts.append(find_integrator(setup.integrator, base.opt.integrator).name)
-    if not {"opt.timestep", "option/timestep"} & set(paths):
-        parts.append(f"timestep {base.opt.timestep if setup.timestep is None else setup.timestep:.4g} s")
-    return ", ".join([*parts, f"{duration:g} s"])
 
 
 # ------------------------------------------------------------ running

@@ -93,7 +93,7 @@ def _figure(outcome: BenchmarkOutcome) -> str:
 def whole_page(outcomes: Sequence[BenchmarkOutcome]) -> str:
     """A page of its own."""
     parts = []
-    for name, (title, _) in FAMILIES.items():
+    for name, (title, *_) in FAMILIES.items():
         found = [outcome for outcome in outcomes if outcome.benchmark.family == name]
         if found:
             parts.append(f"<h2>{html.escape(title)}</h2>{''.join(map(fragment, found))}")

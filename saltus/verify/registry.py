@@ -8,7 +8,6 @@ from types import ModuleType
 from saltus.errors import OptionError
 from saltus.verify.case import Benchmark
 from saltus.verify.families import (
-    contact_hard,
     contact_soft,
     flex,
     friction,
@@ -19,16 +18,17 @@ from saltus.verify.families import (
     servo,
     smooth,
 )
+from saltus.verify.families.contact_hard import bouncing, impacts, sliding
 
 #: Family -> its title and where its benchmarks stand, in the order in which they are shown.
-FAMILIES: dict[str, tuple[str, ModuleType]] = {
+FAMILIES: dict[str, tuple[str, *tuple[ModuleType, ...]]] = {
     "smooth": ("Smooth motion", smooth),
     "oscillator": ("Harmonic oscillator", oscillator),
     "joints": ("Joints and reactions", joints),
     "loops": ("Closed loops", loops),
     "servo": ("Servos", servo),
     "contact_soft": ("Soft contact", contact_soft),
-    "contact_hard": ("Hard contact", contact_hard),
+    "contact_hard": ("Hard contact", bouncing, sliding, impacts),
     "friction": ("Friction with many contacts", friction),
     "flex": ("Deformable bodies", flex),
     "muscle": ("Muscles", muscle),
@@ -37,7 +37,8 @@ FAMILIES: dict[str, tuple[str, ModuleType]] = {
 
 def benchmarks() -> dict[str, Benchmark]:
     """All benchmarks by name."""
-    found = [x for _, module in FAMILIES.values() for x in vars(module).values() if isinstance(x, Benchmark)]
+    modules = [module for _, *own in FAMILIES.values() for module in own]
+    found = [x for module in modules for x in vars(module).values() if isinstance(x, Benchmark)]
     by_name = {one.name: one for one in found}
     if len(by_name) != len(found):
         raise ValueError("two benchmarks have one name")

@@ -13,7 +13,7 @@ import pytest
 
 gymnasium = pytest.importorskip("gymnasium")
 
-from saltus.bench import env  # noqa: E402
+from saltus.bench.environments import command as env  # noqa: E402
 from saltus.bench.environments import mujoco_tasks, robot, sides  # noqa: E402
 from saltus.errors import OptionError  # noqa: E402
 

@@ -12,7 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.bench import flex, flex_sheet
+from saltus.bench.flex import command as flex
+from saltus.bench.flex.sheet import FALL, Sheet, small
 from saltus.bench.harness import peers
 from saltus.contact.counts import NCON
 
@@ -21,7 +22,7 @@ UNREAD = {"body_inv_subtreemass", "qpos_spring", "dof_treeid", "opt_scale"}  # o
 
 
 def test_a_sheet_is_what_mujoco_compiles():
-    compiled, own = flex_sheet.small(8).struct(timestep=0.0005), flex_sheet.Sheet(8).model
+    compiled, own = small(8).struct(timestep=0.0005), Sheet(8).model
     assert own.layout.features == compiled.layout.features | {"cg"}
     for name in set(own.views) - ORDER - UNREAD:
         if own.views[name].size and own.views[name].shape == compiled.views[name].shape:
@@ -32,8 +33,8 @@ def test_a_sheet_is_what_mujoco_compiles():
 
 @pytest.mark.slow
 def test_it_moves_as_that_does():
-    sheet, sim = flex_sheet.Sheet(8), saltus.Simulation(flex_sheet.small(8), "euler")
-    sim.qvel[2] = -flex_sheet.FALL
+    sheet, sim = Sheet(8), saltus.Simulation(small(8), "euler")
+    sim.qvel[2] = -FALL
     sheet.step(200)
     sim.step(200)
     assert sheet.data.views["count"][NCON] > 3

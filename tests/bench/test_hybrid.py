@@ -19,10 +19,10 @@ from helpers.woodpecker import WOODPECKER_CYCLE, Woodpecker
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.bench import hybrid
-from saltus.bench.hybrid_batch import measure_batch
-from saltus.bench.hybrid_scipy import Hybrid, bounce, consistent
-from saltus.bench.hybrid_systems import FRICTION, WALKER, PlanarTree
+from saltus.bench.hybrid import command as hybrid
+from saltus.bench.hybrid.batch import measure_batch
+from saltus.bench.hybrid.systems import FRICTION, WALKER, PlanarTree
+from saltus.bench.hybrid.with_scipy import Hybrid, bounce, consistent
 
 
 def test_a_ball_bounces_as_its_closed_form_says():

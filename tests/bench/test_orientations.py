@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saltus.bench import orientations
 from saltus.bench.harness.fresh import Outcome, run_fresh
-from saltus.bench.orientation import engine_run, equations_run, naive, plot, report
-from saltus.bench.orientation.case import Case, inputs
-from saltus.bench.orientation.equations_loop import python_loop, solve_symmetric
-from saltus.bench.orientation.plan import Found, Plan, Row
-from saltus.bench.orientations import judged, planned
+from saltus.bench.orientations import command as orientations
+from saltus.bench.orientations import engine_run, equations_run, naive, plot, report
+from saltus.bench.orientations.case import Case, inputs
+from saltus.bench.orientations.command import judged, planned
+from saltus.bench.orientations.equations_loop import python_loop, solve_symmetric
+from saltus.bench.orientations.plan import Found, Plan, Row
 from saltus.errors import OptionError, SaltusError
 from saltus.model.load import n_link
 from saltus.symbolic import derive
@@ -129,7 +129,7 @@ CASE = {"method": "naive", "orientation": "relative", "links": 1, "option": "A",
 
 def test_a_process_tells_and_answers():
     heard = []
-    outcome = run_fresh("saltus.bench.orientation.case", CASE, limit=100, hear=heard.append)
+    outcome = run_fresh("saltus.bench.orientations.case", CASE, limit=100, hear=heard.append)
     assert outcome.error is None and not outcome.late
     assert [facts["steps"] for facts in heard if "steps" in facts] == [1, 2]
     assert outcome.facts["answer"]["ways"][0]["name"] == "SymPy"
@@ -137,13 +137,13 @@ def test_a_process_tells_and_answers():
 
 @pytest.mark.slow
 def test_a_process_is_ended_at_the_limit():
-    outcome = run_fresh("saltus.bench.orientation.case", {**CASE, "steps": 100_000}, limit=4)
+    outcome = run_fresh("saltus.bench.orientations.case", {**CASE, "steps": 100_000}, limit=4)
     assert outcome.late and outcome.error is None
     assert "answer" not in outcome.facts
 
 
 def test_a_process_that_fails_says_why():
-    outcome = run_fresh("saltus.bench.orientation.case", {**CASE, "method": "guess"}, limit=100)
+    outcome = run_fresh("saltus.bench.orientations.case", {**CASE, "method": "guess"}, limit=100)
     assert outcome.error == "KeyError: 'guess'" and not outcome.late
 
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from saltus.bench import start
+from saltus.bench.start import command as start
 
 
 @pytest.mark.slow

@@ -12,26 +12,31 @@ from pathlib import Path
 
 import pytest
 
-from saltus.bench import sweep
+from saltus.bench.sweep import cluster as on_cluster
+from saltus.bench.sweep.cluster import Look, OnCluster
+from saltus.bench.sweep.command import bench_sweep
+from saltus.bench.sweep.one_core import Runs, measure_runs
+from saltus.bench.sweep.runs import MEASURES
+from saltus.bench.sweep.store import Memory, Stored
 from saltus.errors import OptionError, SaltusError
 
 pytest.importorskip("distributed")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "concepts" / "at_scale.md"
-PARTS = {"runs": sweep.Runs, "cluster": sweep.OnCluster, "store": sweep.Stored}
+PARTS = {"runs": Runs, "cluster": OnCluster, "store": Stored}
 
 
 def require_complete(content):
     """All that the benchmark writes is there."""
     for name, part in PARTS.items():
         assert set(content[name]) == {field.name for field in fields(part)}
-    assert all(set(look) == {field.name for field in fields(sweep.Look)} for look in content["cluster"]["looks"])
-    assert all(set(row) == {field.name for field in fields(sweep.Memory)} for row in content["client"])
+    assert all(set(look) == {field.name for field in fields(Look)} for look in content["cluster"]["looks"])
+    assert all(set(row) == {field.name for field in fields(Memory)} for row in content["client"])
 
 
 @pytest.mark.slow
 def test_quick_benchmark(tmp_path, capsys):
     path = tmp_path / "b.json"
-    sweep.bench_sweep(quick=True, n=3000, json_path=path)
+    bench_sweep(quick=True, n=3000, json_path=path)
     shown = capsys.readouterr().out
     assert "2000 steps, 201 samples, 2 measures" in shown and "on 2 workers of a Dask cluster" in shown
     content = json.loads(path.read_text())
@@ -61,29 +66,29 @@ def test_measures_that_differ_are_not_timed(monkeypatch):
     monkeypatch.setattr("saltus.study.jobs.run_one", lambda task, values: sweep_row(1.0))
     monkeypatch.setattr("saltus.study.side_by_side.run_side_by_side", lambda task, many: [sweep_row(1.1)] * len(many))
     with pytest.raises(SaltusError, match=r"differ by 1\.0e-01, not timed"):
-        sweep.measure_runs(sweep.Amount(2, 4, 256, ()))
+        measure_runs(2, 4)
 
 
 def sweep_row(value):
     from saltus.study.jobs import Row
 
-    return Row("done", "", dict.fromkeys(sweep.MEASURES, value))
+    return Row("done", "", dict.fromkeys(MEASURES, value))
 
 
 def test_without_the_package(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(OptionError, match=r"pip install 'saltus\[cluster\]'"):
-        sweep.bench_sweep(quick=True)
+        bench_sweep(quick=True)
 
 
 def test_too_few_runs():
     with pytest.raises(OptionError, match="n must be at least 256"):
-        sweep.bench_sweep(quick=True, n=10)
+        bench_sweep(quick=True, n=10)
 
 
 def test_a_cluster_that_does_not_come_up_says_why(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep.sys, "executable", "false")
-    with pytest.raises(SaltusError, match="no Dask cluster came up"), sweep.running_cluster(tmp_path):
+    monkeypatch.setattr(on_cluster.sys, "executable", "false")
+    with pytest.raises(SaltusError, match="no Dask cluster came up"), on_cluster.running_cluster(tmp_path):
         pass
 
 

@@ -12,6 +12,7 @@ import pytest
 from helpers.files import EVERYTHING
 
 import saltus
+from saltus.draw.raster.drawables import ASLEEP
 from saltus.draw.rasteriser import Rasteriser
 from saltus.draw.scene.snapshot import Still
 from saltus.draw.scene.view import Camera, View
@@ -128,6 +129,24 @@ def test_ghosts_bend_their_own_cloth():
     haunted = renderer.draw(Still(model.qpos0), ghosts=[Still(other)])
     assert (haunted != plain).any()
     assert (renderer.draw(Still(model.qpos0)) == plain).all()
+
+
+def test_what_sleeps_is_darker():
+    """By the share that is told of its light, whose root a pixel has; nothing else changes."""
+    model = saltus.load(
+        """<mujoco><statistic extent="3"/><worldbody><geom size=".3" pos="0 0 1" rgba="1 0 0 1"/>
+        <body pos="-1 0 0"><freejoint/><geom type="box" size=".3 .3 .3" rgba="1 0 0 1"/></body>
+        <body pos="1 0 0"><joint/><geom size=".1"/><body>
+          <joint/><geom type="box" size=".3 .3 .3" rgba="1 0 0 1"/></body></body></worldbody></mujoco>""",
+    )
+    renderer = Rasteriser(model, View(camera=CAMERA))
+    awake, asleep = (
+        renderer.draw(Still(model.qpos0, tree_asleep=trees)).astype(float) for trees in (None, np.array([-1, 1]))
+    )
+    places = [(0, 0, 1), (-1, 0, 0), (1, 0, 0)]
+    before, after = ([colour_at(renderer, model, image, place)[0] for place in places] for image in (awake, asleep))
+    assert before[:2] == after[:2] and min(before) > 90
+    assert after[2] == pytest.approx(np.sqrt(ASLEEP) * before[2], rel=0.05)
 
 
 def test_the_caller_may_keep_and_change_the_picture():

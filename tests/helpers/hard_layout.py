@@ -1,6 +1,6 @@
 """One layout for all models under located hard contact, so that one compilation serves them all."""
 
-from saltus.model.compile import hard
+from saltus.model.compile.constraints import hard
 from saltus.model.layout import model_layout
 
 

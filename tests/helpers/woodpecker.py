@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from saltus.bench.hybrid_scipy import Parts
+from saltus.bench.hybrid.with_scipy import Parts
 
 
 class Woodpecker:

@@ -18,7 +18,7 @@ from helpers.woodpecker import LEVER, WOODPECKER_CYCLE, Woodpecker, to_joints, w
 from numpy.testing import assert_allclose
 
 import saltus
-from saltus.bench.hybrid_scipy import consistent
+from saltus.bench.hybrid.with_scipy import consistent
 
 pytestmark = pytest.mark.usefixtures("one_hard_layout")
 

@@ -11,6 +11,7 @@ import pytest
 from helpers import sleepers
 
 import saltus
+from saltus.record.table.interpolate import Interpolator
 from saltus.target.web.program import check_ours
 
 
@@ -39,6 +40,10 @@ def test_a_recording_says_who_slept(model, tmp_path):
         again.reset()
         again.step(round(run.time[k] / 0.002))
         np.testing.assert_array_equal(run.tree_asleep[k], again.tree_asleep)
+    # between samples nothing is known to change
+    k = int(np.flatnonzero((np.diff(run.tree_asleep, axis=0) != 0).any(axis=1))[0])
+    held = Interpolator(run, model).at(run.time[k] + np.array([0.0, 0.009, 0.01]))["tree_asleep"]
+    np.testing.assert_array_equal(held, run.tree_asleep[[k, k, k + 1]])
     np.testing.assert_array_equal(run.end["tree_asleep"], sim.tree_asleep)
     for name in ("run.nc", "run.zarr"):
         run.save(tmp_path / name)

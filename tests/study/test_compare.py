@@ -14,6 +14,7 @@ from saltus.errors import OptionError, RecordError
 from saltus.record.comparison import Comparison
 from saltus.record.table.comparison_table import ComparisonRow, Reference
 from saltus.study import compare as module
+from saltus.study.comparing import runs
 
 OSCILLATOR = """<mujoco model="oscillator"><option timestep="{h}"/>
 <worldbody><body><joint name="x" type="slide" axis="1 0 0" stiffness="{k}" ref="0"/>
@@ -151,7 +152,7 @@ def two_laws(monkeypatch):
             raise OptionError("rk4 cannot find events")
         return saltus.Simulation(oscillator(4 * K) if law.name != "soft" else model, integrator, "soft", timestep)
 
-    monkeypatch.setattr(module, "Simulation", simulation)
+    monkeypatch.setattr(runs, "Simulation", simulation)
 
 
 @pytest.mark.slow
@@ -184,19 +185,6 @@ def test_each_contact_law_has_a_reference_of_its_own(two_laws, tmp_path):
     np.testing.assert_array_equal(figure.axes[3].lines[0].get_ydata(), result.differences["soft and stiff"][1:])
 
 
-def test_what_contact_laws_are_called():
-    labels = module.law_labels(["soft", saltus.Hard(restitution=0.5), saltus.Hard(0.8, friction=0.3), "hard"])
-    assert list(labels) == ["soft", "hard(restitution=0.5)", "hard(restitution=0.8, friction=0.3)", "hard"]
-    assert list(module.law_labels(saltus.Soft())) == list(module.law_labels("soft")) == ["soft"]
-    hard = saltus.Hard(pairs={("ball", "floor"): 0.8})
-    assert list(module.law_labels([hard, hard, saltus.Hard(pairs={("ball", "floor"): 0.8})])) == ["hard"]
-    with pytest.raises(OptionError, match="no contact laws"):
-        module.law_labels([])
-    assert list(module.law_labels(["hard", saltus.Hard(), "sticky"])) == ["hard", "sticky"]
-    with pytest.raises(OptionError, match="two contact laws have the name 'soft'"):
-        module.law_labels([Named("soft"), Named("soft")])
-
-
 def test_chaos_is_said():
     """Two runs of a double pendulum part however small the tolerance; errors count while they agree."""
     result = saltus.compare("double_pendulum", ["rk4"], duration=150.0, timestep=0.05)
@@ -206,8 +194,8 @@ def test_chaos_is_said():
     trajectory = result.trajectories["rk4"]
     counted = trajectory.time <= reference.horizon
     assert result["rk4"].error == result.errors["rk4"][counted].max()
-    assert (reference.error[counted] <= module.TRUSTED).all()
-    assert reference.error.max() > module.TRUSTED
+    assert (reference.error[counted] <= runs.TRUSTED).all()
+    assert reference.error.max() > runs.TRUSTED
 
 
 def test_a_tableau_and_a_given_reference():

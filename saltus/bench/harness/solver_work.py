@@ -34,7 +34,7 @@ from saltus.number.compile.function_cache import keep_in
 from saltus.number.kernels import Entry
 from saltus.number.kinds import LANES
 from saltus.simulate.batch import Batch
-from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.batch.lanes import Lanes
 
 MOST = 64  # simulations that are looked at
 LOOKS = 10  # at each

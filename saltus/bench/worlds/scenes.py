@@ -22,6 +22,7 @@ SHAPES = {  # of a heap, about 0.2 m across
 }
 SPACING = 0.31  # m between the bodies of a heap at the start, which do not touch however they are turned
 BRICK = (0.2, 0.1, 0.075)  # m, half of a brick
+JOINT = 0.002  # m, half of the gap between two bricks of a course
 DOMINO = (0.01, 0.05, 0.1)  # m, half of a domino
 BALL = '<geom size="0.1"/>'
 ROLLING = {"ball": (-0.3, 0.0, 0.0, 0.0, -3.0, 0.0)}
@@ -204,14 +205,18 @@ def _free(
 
 
 def _courses(width: int, height: int, x: float, *, asleep: bool = False) -> list[str]:
-    """Bricks across the x axis."""
-    geom = f'<geom type="box" size="{BRICK[1]} {BRICK[0] - 0.002} {BRICK[2]}" density="1500"/>'
+    """Bricks across the x axis; half bricks end every other course, so that each brick lies on all of its length."""
     bricks = []
     for course in range(height):
-        shift = BRICK[0] * (course % 2)
-        for k in range(width):
-            at = (x, 2 * BRICK[0] * (k - 0.5 * width) + shift, BRICK[2] * (2 * course + 1))
+        halves = course % 2
+        lengths = [0.5] * halves + [1.0] * (width - halves) + [0.5] * halves
+        end = -0.5 * width
+        for k, length in enumerate(lengths):
+            size = (BRICK[1], length * BRICK[0] - JOINT, BRICK[2])
+            geom = f'<geom type="box" size="{_text(size)}" density="1500"/>'
+            at = (x, 2 * BRICK[0] * (end + 0.5 * length), BRICK[2] * (2 * course + 1))
             bricks.append(_free(f"brick{course}_{k}", at, geom, asleep=asleep))
+            end += length
     return bricks
 
 

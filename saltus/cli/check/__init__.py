@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from saltus.cli.options import Ignore, ModelArgument
+from saltus.cli.shared.options import Ignore, ModelArgument
 
 
 def check(

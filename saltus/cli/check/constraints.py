@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from saltus.model.compile.many_trees import has_many_small_trees
+from saltus.model.compile.constraints.many_trees import has_many_small_trees
 from saltus.model.enums import SLIDE
 from saltus.terminal import screen
 
@@ -97,7 +97,7 @@ def _equalities(model: Model, *, active: bool) -> str:
 
 
 def _active_equalities(model: Model) -> np.ndarray:
-    from saltus.model.compile.constraints import EQUALITY_ROWS
+    from saltus.model.compile.constraints.equalities import EQUALITY_ROWS
 
     if not model.struct().eq_type.size:
         return np.zeros(0, int)
@@ -190,7 +190,7 @@ def _contacts(model: Model) -> Iterator[tuple[str, Any, dict]]:
 
     Of pairs that are not listed, those of the first geoms with any two sets of contact parameters.
     """
-    from saltus.model.compile.broad import exemplary_pairs
+    from saltus.model.compile.constraints.broad import exemplary_pairs
     from saltus.model.contact import collisions
 
     m, names = model.mj_model, model.names("geom")

@@ -22,7 +22,7 @@ from saltus.number.components import lane_count
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, clip, floor, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.team import begin, finish, helpers, report, reported, share
+from saltus.number.threads.team import begin, finish, report, reported, share
 
 REACH = 0.51  # of a cell's width: how far a geom reaches on its level, half of the width and some rounding
 FARTHEST = 1e9  # number of a cell; those beyond count as this one
@@ -37,10 +37,10 @@ def pairs_of_grid(m, d):
     for i in range(lane_count(d.time)):
         fill_grid(m, d, i)
         things = awake_grid_count(m, d)
-        begin(m, d, FIND_PAIRS, things)
+        threads = begin(m, d, FIND_PAIRS, things, things >= m.nshared)
         compare_part(m, d, i, things)
         finish(m, d)
-        join_pairs(m, d)
+        join_pairs(m, d, threads)
         empty_grid(m, d)
 
 
@@ -54,7 +54,7 @@ def compare_part(m, d, i, geoms):
     for k in awake_grid_part(m, d, first, last):
         for level in range(m.grid_level[k], m.ngridlevel):
             compare_around(m, d, i, k, level)
-    report(m, d, d.found_count[0])
+    report(m, d, 0, d.found_count[0])
 
 
 @kernel
@@ -174,11 +174,11 @@ def append_pair(m, d, key):
 
 @only_with("threads")
 @kernel
-def join_pairs(m, d):
+def join_pairs(m, d, threads):
     """Close the gaps between the parts of the list of pairs that threads have filled."""
     n = d.found_count[0]
-    for part in range(1, helpers(m, d) + 1):
-        for k in range(part * m.nfound, reported(m, d, part)):
+    for part in range(1, threads):
+        for k in range(part * m.nfound, reported(m, d, part, 0)):
             if n == m.nfound:
                 d.count[NLOST] = d.count[NLOST] + 1
                 break

@@ -69,13 +69,13 @@ def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
 
     `chain`: a number that identifies this list.
     """
-    b = d.count[NBLOCK]
+    b = counted(m, d, NBLOCK)
     first, num, fill = dofs
     # kind and addresses of the rows and of the Jacobian
     d.block_kind[b] = kind
     d.block_dim[b] = dim
-    d.block_row[b] = d.count[NROW]
-    d.block_J[b] = d.count[NJ]
+    d.block_row[b] = counted(m, d, NROW)
+    d.block_J[b] = counted(m, d, NJ)
     # degrees of freedom and parameters
     d.block_chain[b] = chain
     d.block_dofs[b] = first
@@ -84,14 +84,38 @@ def add_block_of(m, d, kind, dim, chain, dofs, law, index, active):
     d.block_id[b] = index
     d.block_law[b] = law
     # totals; lanes in which any block acts
-    d.count[NBLOCK] = b + 1
+    count_to(m, d, NBLOCK, b + 1)
     if kind == EQUALITY:
         d.count[NEQUALITY] = b + 1
-    d.count[NROW] = d.count[NROW] + dim
-    d.count[NJ] = d.count[NJ] + dim * num
-    d.count[NFILL] = d.count[NFILL] + fill
-    d.constrained = where(active, 1.0 + 0.0 * d.time, d.constrained)
+    count_to(m, d, NROW, counted(m, d, NROW) + dim)
+    count_to(m, d, NJ, counted(m, d, NJ) + dim * num)
+    count_to(m, d, NFILL, counted(m, d, NFILL) + fill)
+    if not is_helper(m, d):
+        d.constrained = where(active, 1.0 + 0.0 * d.time, d.constrained)
     return b
+
+
+@only_with("threads", otherwise="False")
+@kernel(inline=True)
+def is_helper(m, d):
+    """Whether this thread helps another one, and counts by itself."""
+    return d.part > 0
+
+
+@only_with("threads", otherwise="d.count[which]")
+@kernel(inline=True)
+def counted(m, d, which):
+    """How many blocks, rows, entries, ... there are, or where those of this thread begin and have come to."""
+    return d.own_count[which] if d.part > 0 else d.count[which]
+
+
+@kernel(inline=True)
+def count_to(m, d, which, number):
+    """Set what `counted` gives."""
+    if is_helper(m, d):
+        d.own_count[which] = number
+    else:
+        d.count[which] = number
 
 
 @kernel

@@ -1,6 +1,6 @@
 """Constraint rows of contacts: relative motion of the second geom along and about the axes of the contact frame."""
 
-from saltus.contact.counts import NCON
+from saltus.contact.counts import NBLOCK, NCON, NFILL, NFIRST, NFLEXDOF, NJ, NROW
 from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law, pair_moves
 from saltus.contact.rows.adhesive_contacts import add_adhesion, within_reach
 from saltus.contact.rows.blocks import CONE, PYRAMID, UNILATERAL, add_block, chained_dof, chained_sign, times_block
@@ -12,9 +12,12 @@ from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.conditions import has
 from saltus.number.functions import any_lane, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.team import begin, finish, helpers, share
+from saltus.number.threads.team import begin, fetch_range, finish, meet, report, reported, share
 from saltus.spatial.motions import dot6, unit_wrench
 from saltus.spatial.vectors import add3, cross, matrix_times_vector, scale3, sub3
+
+AHEAD = 4  # contacts
+BLOCKS, ROWS, FILL, ENTRIES = 0, 1, 2, 3  # what threads report
 
 
 @only_with("contact")
@@ -24,28 +27,101 @@ def contact_rows(m, d):
 
     Reads contact_collision, contact_dist, contact_pos, contact_frame. Writes contact_block (-1 for none).
     """
-    shared = helpers(m, d) > 0
-    for k in range(d.count[NCON]):
-        law = pair_law(m, d, d.contact_collision[k])
-        r = d.contact_dist[k] - m.law_margin[law]
-        open_rows(m, d, k, law, r)
-        if not shared:
-            write_rows(m, d, k, r)
-    if shared:
-        begin(m, d, WRITE_ROWS, d.count[NCON])
-        write_part(m, d, d.count[NCON])
+    contacts = d.count[NCON]
+    # lists of degrees of freedom of deformable bodies are one thread's
+    threads = begin(m, d, WRITE_ROWS, contacts, contacts >= m.nshared and not has(m, "flexcontact"))
+    if threads > 1:
+        write_part(m, d, contacts)
         finish(m, d)
+        count_rows_of_others(m, d, threads)
+    else:
+        for k in range(contacts):
+            open_and_write(m, d, k)
     add_adhesion(m, d)
+
+
+@kernel
+def open_and_write(m, d, k):
+    """Blocks and rows of contact k."""
+    law = pair_law(m, d, d.contact_collision[k])
+    r = d.contact_dist[k] - m.law_margin[law]
+    open_rows(m, d, k, law, r)
+    write_rows(m, d, k, r)
 
 
 @only_with("threads")
 @kernel
 def write_part(m, d, contacts):
-    """Write the rows of this thread's part of the contacts."""
+    """Blocks and rows of this thread's part of the contacts, after those of the parts before it."""
     first, last = share(m, d, contacts)
+    blocks, rows, entries = d.count[NBLOCK], d.count[NROW], d.count[NJ]
+    count_part(m, d, first, last)
+    meet(m, d)
+    if d.part > 0:
+        for part in range(d.part):
+            blocks += reported(m, d, part, BLOCKS)
+            rows += reported(m, d, part, ROWS)
+        d.own_count[NFIRST] = d.own_count[NBLOCK] = blocks
+        d.own_count[NROW] = rows
+        d.own_count[NFILL] = 0
+        # where they would be if each contact before had as many as there is room for
+        d.own_count[NJ] = entries + first * ((m.nJmax - entries) // m.nconmax)
+        d.own_count[NFLEXDOF] = first * (m.nfounddof // m.nconmax)
+    for k in range(first, last):
+        if k + AHEAD < last:
+            fetch_bodies(m, d, d.contact_collision[k + AHEAD])
+        open_and_write(m, d, k)
+    if d.part > 0:
+        report(m, d, FILL, d.own_count[NFILL])
+        report(m, d, ENTRIES, d.own_count[NJ])
+
+
+@only_with("threads")
+@kernel
+def fetch_bodies(m, d, c):
+    """Bring the motions of the bodies of pair c here, which another thread has computed."""
+    fetch_body(m, d, m.geom_bodyid[pair_geom1(m, d, c)])
+    fetch_body(m, d, m.geom_bodyid[pair_geom2(m, d, c)])
+
+
+@kernel(inline=True)
+def fetch_body(m, d, body):
+    """The same of one body: those of its own degrees of freedom."""
+    first, n = m.body_dofadr[body], m.body_dofnum[body]
+    if n > 0:
+        fetch_range(m, d, d.cdof, 6 * first, 6 * (first + n))
+        fetch_range(m, d, d.subtree_com, 3 * m.body_rootid[body], 3 * m.body_rootid[body] + 1)
+
+
+@kernel
+def count_part(m, d, first, last):
+    """Report how many blocks and rows the contacts first up to but without last will have."""
+    blocks = rows = 0
     for k in range(first, last):
         law = pair_law(m, d, d.contact_collision[k])
-        write_rows(m, d, k, d.contact_dist[k] - m.law_margin[law])
+        r = d.contact_dist[k] - m.law_margin[law]
+        if any_lane(r < 0.0):
+            blocks += 1
+            rows += m.law_dim[law]
+        if has(m, "adhesive") and is_tethered(m, d, k, law, r):
+            blocks += 1
+            rows += 1
+    report(m, d, BLOCKS, blocks)
+    report(m, d, ROWS, rows)
+
+
+@only_with("threads")
+@kernel
+def count_rows_of_others(m, d, threads):
+    """Add what helpers have counted."""
+    before = d.count[NBLOCK]
+    for part in range(1, threads):
+        d.count[NBLOCK] = d.count[NBLOCK] + reported(m, d, part, BLOCKS)
+        d.count[NROW] = d.count[NROW] + reported(m, d, part, ROWS)
+        d.count[NFILL] = d.count[NFILL] + reported(m, d, part, FILL)
+        d.count[NJ] = reported(m, d, part, ENTRIES)
+    if d.count[NBLOCK] > before:
+        d.constrained = 1.0 + 0.0 * d.time
 
 
 @kernel(inline=True)
@@ -62,9 +138,15 @@ def open_rows(m, d, k, law, r):
         d.contact_block[k] = contact_block(m, d, kind, dim, law, k, active)
     if has(m, "adhesive"):
         d.contact_tether[k] = -1
-        apart = (r >= 0.0) & within_reach(m, d, k)
-        if m.law_adhesion[law] != 0.0 and any_lane(apart):
+        if is_tethered(m, d, k, law, r):
+            apart = (r >= 0.0) & within_reach(m, d, k)
             d.contact_tether[k] = contact_block(m, d, UNILATERAL, 1, law, k, apart)
+
+
+@kernel(inline=True)
+def is_tethered(m, d, k, law, r):
+    """Whether contact k sticks across the gap in any lane."""
+    return m.law_adhesion[law] != 0.0 and any_lane((r >= 0.0) & within_reach(m, d, k))
 
 
 @kernel

@@ -3,10 +3,10 @@
 The lists are those that a model with listed pairs has for each two bodies (`saltus.model.tree.chains`).
 """
 
-from saltus.contact.counts import NBLOCK, NFLEXDOF
+from saltus.contact.counts import NBLOCK, NFIRST, NFLEXDOF
 from saltus.contact.pairs import pair_geom1, pair_geom2
-from saltus.contact.rows.blocks import add_block_of
-from saltus.number.kernels import kernel
+from saltus.contact.rows.blocks import add_block_of, count_to, counted
+from saltus.number.kernels import kernel, only_with
 
 
 @kernel
@@ -17,12 +17,19 @@ def found_block(m, d, kind, dim, law, k, active):
     """
     b1, b2 = bodies_of(m, d, k)
     chain = m.nchain + 1 + b1 * m.nbody + b2
-    before = d.count[NBLOCK] - 1
-    if before >= 0 and d.block_chain[before] == chain:
+    before = counted(m, d, NBLOCK) - 1
+    if before >= first_block(m, d) and d.block_chain[before] == chain:
         dofs = d.block_dofs[before], d.block_num[before], d.block_fill[before]
     else:
         dofs = list_dofs(m, d, b1, b2)
     return add_block_of(m, d, kind, dim, chain, dofs, law, k, active)
+
+
+@only_with("threads", otherwise="0")
+@kernel(inline=True)
+def first_block(m, d):
+    """This thread's first block."""
+    return d.own_count[NFIRST] if d.part > 0 else 0
 
 
 @kernel
@@ -46,7 +53,7 @@ def list_dofs(m, d, b1, b2):
     Returns its place after the model's lists, its length, and whether it couples entries that are zero in M.
     """
     # from the bodies towards the root, where the ways meet: in descending order
-    first, n = d.count[NFLEXDOF], 0
+    first, n = counted(m, d, NFLEXDOF), 0
     i, j = m.broad_lastdof[b1], m.broad_lastdof[b2]
     while i != j:
         if i > j:
@@ -62,7 +69,7 @@ def list_dofs(m, d, b1, b2):
         dof, sign = d.found_dof[low], d.found_sign[low]
         d.found_dof[low], d.found_sign[low] = d.found_dof[high], d.found_sign[high]
         d.found_dof[high], d.found_sign[high] = dof, sign
-    d.count[NFLEXDOF] = first + n
+    count_to(m, d, NFLEXDOF, first + n)
     return m.nchaindof + first, n, fills_in(m, d, first, n)
 
 

@@ -20,6 +20,7 @@ from saltus.model.enums import ROPE
 GHOST_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 GHOST_OPACITY = 0.5
 TINT = 0.85  # how much of a ghost's colour is its own
+ASLEEP = 0.45  # of the light of what is awake
 
 
 class Subject:
@@ -33,15 +34,19 @@ class Subject:
         self._local = np.array([(*s.pos, *s.quat) for s in shapes]).reshape(-1, 7)
         self._body = np.array([s.body for s in shapes], np.int64)
         self._moving = np.array([scene.moving[s.body] for s in shapes], bool)
+        self._tree = np.array([scene.trees[s.body] for s in shapes], np.int64)
         self._solid = np.array([s.source == "geom" for s in shapes], bool)
         self._surfaces = flex_items(stock, scene)
         self.has_flexes = bool(scene.flexes)
 
-    def at(self, pose: Pose) -> Items:
-        """All items at a pose."""
-        numbers = self._shapes.numbers.copy()
+    def at(self, pose: Pose, tree_asleep: NDArray[np.floating] | None = None) -> Items:
+        """All items at a pose; what sleeps is darker. tree_asleep [ntree]: see `Still`."""
+        numbers, looks = self._shapes.numbers.copy(), self._shapes.looks
         attach(numbers, self._local, self._body, pose.xpos, pose.xquat)
-        parts = [self._shapes._replace(numbers=numbers), *self._flexible(pose)]
+        if tree_asleep is not None and tree_asleep.size:
+            looks = looks.copy()
+            looks[(self._tree >= 0) & (tree_asleep[self._tree] >= 0), :3] *= ASLEEP
+        parts = [self._shapes._replace(numbers=numbers, looks=looks), *self._flexible(pose)]
         return joined(parts)
 
     def opaque(self, items: Items) -> NDArray[np.int64]:

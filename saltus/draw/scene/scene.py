@@ -84,12 +84,13 @@ class Flex:
 class Scene:
     """What there is to see of a model.
 
-    bodies: names. moving: [nbody] bool, whether a body can move. center [3], extent (m): where it is and how large.
-    camera: the default view.
+    bodies: names. moving: [nbody] bool, whether a body can move. trees: [nbody], the kinematic tree of each body, -1
+    for none. center [3], extent (m): where it is and how large. camera: the default view.
     """
 
     bodies: tuple[str, ...]
     moving: tuple[bool, ...]
+    trees: tuple[int, ...]
     shapes: tuple[Shape, ...]
     meshes: tuple[Mesh, ...]
     tendons: tuple[Tendon, ...]
@@ -115,6 +116,7 @@ def scene(model: Model, groups: Sequence[int] = GROUPS) -> Scene:
     return Scene(
         bodies=tuple(model.names("body")),
         moving=tuple(bool(x) for x in (m.body_weldid != 0) | (m.body_mocapid[m.body_rootid] >= 0)),
+        trees=tuple(map(int, m.body_treeid)),
         shapes=tuple(shapes),
         meshes=tuple(meshes.found),
         tendons=tuple(

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from saltus.errors import OptionError
 from saltus.model.event_enums import NO_MODE
 
+# numbers of a row, None for a single row
+SHAPES = (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 8), ("tree_asleep", None))
+
 
 @dataclass(frozen=True, eq=False)
 class Still:
@@ -20,17 +23,19 @@ class Still:
     mocap_pos: [nmocap, 3], m, mocap_quat: [nmocap, 4]; None: where the model has its mocap bodies.
     contacts: [n, 8], for each contact its position (m), the force on the second geom in world axes (N), the distance
         (m) and the mode; without modes [n, 7]. None: no contacts.
+    tree_asleep: [ntree], at least 0 where a kinematic tree sleeps; None or empty: all are awake.
     """
 
     qpos: NDArray[Any]
     mocap_pos: NDArray[Any] | None = None
     mocap_quat: NDArray[Any] | None = None
     contacts: NDArray[Any] | None = None
+    tree_asleep: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         if self.contacts is not None:
             object.__setattr__(self, "contacts", _with_modes(self.contacts))
-        for name, width in (("qpos", None), ("mocap_pos", 3), ("mocap_quat", 4), ("contacts", 8)):
+        for name, width in SHAPES:
             value = getattr(self, name)
             if value is not None or name == "qpos":
                 object.__setattr__(self, name, _table(name, value, width))

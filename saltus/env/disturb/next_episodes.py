@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from saltus.env.disturb.randomize import Randomize, check_bounds, count_of, lookup_of, targets
 from saltus.env.random import EPISODE, probabilities
 from saltus.model.model import Model
-from saltus.simulate.engine.varied_model import VariedModel
+from saltus.simulate.engine.batch.varied_model import VariedModel
 
 MOST_AHEAD, ROOM = 8, 1 << 26  # episodes that may be ready, and bytes that their models may take
 AT_START = 1 << 30  # added to the numbers of the streams of what is drawn once

@@ -6,11 +6,11 @@
 
 import functools
 
+from saltus.env.run.gathered_terms import as_number
 from saltus.env.run.loop import (
     BEGAN,
     DISABLED,
     Program,
-    as_number,
     begin_episode,
     judge,
     load_episode,

@@ -10,8 +10,8 @@ from saltus.env.disturb.disturbances import Disturbances
 from saltus.env.disturb.pushes import pushes_of
 from saltus.env.environment import Environment, declared
 from saltus.env.observation import field_name, field_rows, parts
-from saltus.env.run import loop
-from saltus.env.run.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program
+from saltus.env.run.gathered_terms import action_is_control, gathered, never, nothing
+from saltus.env.run.loop import HIGH, LOW, NOISE, NSHAPING, SCALE, Program, take_next, take_nothing
 from saltus.env.run.quantities import Quantities
 from saltus.env.terms import term_kernel, value_count
 from saltus.errors import OptionError
@@ -143,14 +143,14 @@ class Declaration:
     def program(self, drawn: bool) -> Program:
         """The kernels that the loop is compiled with; `drawn`: whether anything is drawn for new episodes."""
         return Program(
-            before_step=self.terms["before_step"] or loop.action_is_control,
+            before_step=self.terms["before_step"] or action_is_control,
             after_step=self.quantities.after_step(),
-            terminated=self.terms["terminated"] or loop.never,
-            values=loop.gathered(tuple(self._values), "values"),
-            observation=loop.gathered(tuple(self._sightings), "observation"),
-            remember=self.terms["remember"] or loop.nothing,
-            reset=self.terms["reset"] or loop.nothing,
+            terminated=self.terms["terminated"] or never,
+            values=gathered(tuple(self._values), "values"),
+            observation=gathered(tuple(self._sightings), "observation"),
+            remember=self.terms["remember"] or nothing,
+            reset=self.terms["reset"] or nothing,
             after_reset=self.quantities.after_reset(),
-            take=loop.take_next if drawn else loop.take_nothing,
+            take=take_next if drawn else take_nothing,
             disturbances=self.disturbances.kernels(),
         )

@@ -25,8 +25,8 @@ from saltus.number.kinds import LANES
 from saltus.number.structs import Struct
 from saltus.simulate.batches.model import BatchModel
 from saltus.simulate.batches.reading import Reader, with_features
+from saltus.simulate.engine.batch.lanes import Lanes
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, start_state
-from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.sensing import attach_sensing
 from saltus.simulate.laws.contact import suits_soft
 from saltus.simulate.laws.control import Controller, check_control, user_laws

@@ -8,9 +8,9 @@ import numpy as np
 
 from saltus.model.compile.actuators import actuators
 from saltus.model.compile.cameras_rays import sight
-from saltus.model.compile.constraints import constraints
+from saltus.model.compile.constraints.constraints import constraints
+from saltus.model.compile.constraints.hard import HardLaw, with_hard
 from saltus.model.compile.fluid import fluid_forces
-from saltus.model.compile.hard import HardLaw, with_hard
 from saltus.model.compile.hill import HillMuscle
 from saltus.model.compile.sensors import sensors
 from saltus.model.compile.sleep import NO_SLEEP, sleep
@@ -55,8 +55,8 @@ def kernel_model(
 
     `timestep` (s): of the simulation; `left_out`: kinds of features that are ignored; `muscles`: laws that replace
     those of actuators; `vary`: fields that will differ from lane to lane (see `saltus.model.vary`). `listed`: pairs of
-    geoms that may touch are listed, not found at run time (see `saltus.model.compile.broad`). `sleeps`: trees may fall
-    asleep.
+    geoms that may touch are listed, not found at run time (see `saltus.model.compile.constraints.broad`). `sleeps`:
+    trees may fall asleep.
     """
     poses = attached_poses(m)
     own_laws = any(OF_CONTACTS.match(name) for name in vary)

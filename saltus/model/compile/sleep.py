@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from saltus.model.compile.broad import why_listed
+from saltus.model.compile.constraints.broad import why_listed
 from saltus.model.compile.tendons import parameters
 from saltus.model.enums import CARRIER, CONNECT, JOINT, MOVED, STILL, TENDON, WELD
 from saltus.model.fields.sleep import GRID, SIZES

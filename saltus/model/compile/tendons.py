@@ -84,6 +84,11 @@ def parameters(m: Any, left_out: frozenset[str] = frozenset()) -> dict[str, np.n
     return values
 
 
+def tendon_dofs(m: mujoco.MjModel, t: int | np.integer) -> list[int]:
+    """Degrees of freedom that change a tendon's length, ascending."""
+    return m.ten_J_colind[m.ten_J_rowadr[t] : m.ten_J_rowadr[t] + m.ten_J_rownnz[t]].tolist()
+
+
 def inertia_parents(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
     """For each degree of freedom, the last one before it that the inertia matrix or its factor couples it with; or -1.
 
@@ -93,7 +98,7 @@ def inertia_parents(m: mujoco.MjModel, left_out: frozenset[str]) -> np.ndarray:
     """
     coupled: list[set[int]] = [{int(p)} - {-1} for p in m.dof_parentid]
     for t in np.flatnonzero(parameters(m, left_out)["tendon_armature"]):
-        dofs = m.ten_J_colind[m.ten_J_rowadr[t] : m.ten_J_rowadr[t] + m.ten_J_rownnz[t]].tolist()
+        dofs = tendon_dofs(m, t)
         for c, i in enumerate(dofs):
             coupled[i] |= set(dofs[:c])
     parents = np.full(m.nv, -1)

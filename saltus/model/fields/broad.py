@@ -6,8 +6,9 @@ All sizes are 0 where pairs are listed.
 from saltus.number.structs import ints, reals
 
 MODEL = {  # fixed
-    # capacity for found pairs; numbers of named pairs, planes, other geoms, levels and buckets of the grid
-    **ints("nfound", "nnamed", "nbroadplane", "ngrid", "ngridlevel", "ngridbucket"),
+    # capacity for found pairs, and for the lists of degrees of freedom that move their contacts; named pairs,
+    # planes, other geoms, levels and buckets of the grid: their numbers
+    **ints("nfound", "nfounddof", "nnamed", "nbroadplane", "ngrid", "ngridlevel", "ngridbucket"),
     **ints("nbroadgeom", "nbroadbody", "nbroaddof"),  # ngeom, nbody, nv
     # geoms: masks, number of their set of contact parameters, whether the surface moves; margin + gap and a little more
     # (m); bounding box in the geom's frame, centre and half sizes (m)

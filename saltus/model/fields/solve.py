@@ -77,9 +77,11 @@ SCRATCH = {  # scratch
     **ints("block_run", shape=("nblock_trees", 2)),
     **ints("island_block", shape=("nblock_trees",)),
     # domains of large islands (see `saltus.solve.soft.trees.domains`): where groups of trees begin, from the island's
-    # first tree on; the groups of each phase; the group of each tree, and whether it separates; scratch for sorting
+    # first tree on; the groups of each phase; whether all trees touch but those of adjacent slabs; the group of each
+    # tree, and whether it separates; scratch for sorting
     **ints("group_adr", shape=("nsolvertree_end",)),
     **ints("phase_adr", shape=("nsolvertree", 4)),
+    **ints("slabs_near", shape=("nsolvertree",)),
     **ints("tree_group", "separates", "sorted_tree", shape=("nsolvertree",)),
     **ints("bin_count", shape=("nbin",)),
     # pairs of trees of two groups, by lower trees; upper tree of each
@@ -90,7 +92,7 @@ SCRATCH = {  # scratch
     **ints("row_treeblock", shape=("nblock_twice",)),
     **reals("tree_sum", shape=("nsolvertree", 4)),
     **reals("row_sum", shape=("nblock_trees", 4)),
-    **reals("group_sum", shape=("nsolvertree", 2)),
+    **reals("group_sum", shape=("nsolvertree", 8)),  # those of two groups are not in one cache line
     # blocks of the Hessian by columns: of trees, and of pairs, a column for each degree of freedom of the lower tree;
     # factors (see `saltus.solve.soft.trees.block_factor`)
     **reals("tree_hessian", "tree_factor", "tree_rest", shape=("ntreeblock",)),

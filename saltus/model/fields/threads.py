@@ -2,14 +2,19 @@
 
 from saltus.number.structs import ints
 
+MODEL = {  # fixed
+    **ints("nshared"),  # things that several threads share, at least
+}
+
 DATA = {
     **ints("part", "team_yield"),  # this thread's part; address of the system's function that lets other threads run
     **ints("acting", shape=(1,)),  # how many threads act together
+    **ints("own_count", shape=(16,)),  # what a helper counts: see `saltus.contact.counts`
     # this part's places in the lists of contacts and of found pairs: the first, and one past the last
     **ints("contact_first", "contact_end", "found_end"),
     **ints("team", shape=("nteam",)),
 }
 
 #: Rooms whose kernels read these fields; `saltus.number.threads.team` reads and writes them.
-READ_BY = {"DATA": ("contact", "solve")}
-WRITTEN_BY: dict[str, tuple[str, ...]] = {}
+READ_BY = {"MODEL": ("contact", "solve"), "DATA": ("contact", "solve")}
+WRITTEN_BY = {"DATA": ("contact",)}  # what a helper counts

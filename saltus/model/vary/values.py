@@ -6,8 +6,10 @@ import numpy as np
 
 from saltus.errors import OptionError
 from saltus.model.compile.actuators import actuator_values, setpoint_periods
-from saltus.model.compile.constraints import equality_values, friction_values, limit_values
-from saltus.model.compile.solver import inertia_scale
+from saltus.model.compile.constraints.dry_friction import friction_values
+from saltus.model.compile.constraints.equalities import equality_values
+from saltus.model.compile.constraints.limits import limit_values
+from saltus.model.compile.constraints.solver import inertia_scale
 from saltus.model.compile.tendons import parameters
 from saltus.model.compile.tree import FLAGS, attached_poses, off, tree_values
 from saltus.model.contact.collisions import Pair, laws_of

@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 
 from saltus.number.kernels import PLAIN
 
-INT64, INT32, VOID = ir.IntType(64), ir.IntType(32), ir.VoidType()
+INT64, INT32, VOID, BYTES = ir.IntType(64), ir.IntType(32), ir.VoidType(), ir.IntType(8).as_pointer()
 _X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
 
 
@@ -62,6 +62,20 @@ def relax(typingctx):
 
 
 @intrinsic
+def fetch(typingctx, field, place):
+    """Have the cache line of number `place` of a field's numbers, row by row, brought here while work goes on."""
+
+    def codegen(context, builder, sig, args):
+        kind = ir.FunctionType(VOID, [BYTES, INT32, INT32, INT32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        address = builder.bitcast(builder.gep(args[0], [args[1]]), BYTES)
+        builder.call(function, [address, *(ir.Constant(INT32, k) for k in (0, 3, 1))])  # to read, keep, data
+        return context.get_dummy_value()
+
+    return types.none(field, types.int64), codegen
+
+
+@intrinsic
 def call_address(typingctx, address):
     """Call the C function without arguments at an address, as the system's that lets other threads run."""
 
@@ -84,6 +98,7 @@ def _count_up(field, place):
 PLAIN[load_acquire] = lambda field, place: field[place]
 PLAIN[store_release] = _store
 PLAIN[count_up] = _count_up
+PLAIN[fetch] = lambda field, place: None
 PLAIN[relax] = lambda: None
 PLAIN[call_address] = lambda address: None
 

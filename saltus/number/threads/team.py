@@ -13,14 +13,16 @@ Whoever waits looks again and again, and lets other threads of the computer run 
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.atomics import call_address, count_up, load_acquire, relax, store_release
+from saltus.number.threads.atomics import call_address, count_up, fetch, load_acquire, relax, store_release
 
-# places in the field `team`: number of helpers, the leader's calls, turns that are taken; then, in cache lines of their
-# own, numbers of each part
-HELPERS, TASK, AMOUNT, TICKET = 0, 1, 2, 3
+# places in the field `team`: number of helpers, the leader's calls, how many would have been worth it, turns that are
+# taken; then, in cache lines of their own, numbers of each part
+HELPERS, TASK, AMOUNT, TICKET, WORTH = 0, 1, 2, 3, 4
 TURN = 8
 STRIDE = 16
+LINE = 8  # numbers of a cache line
 DONE, REACHED, RESULT = 0, 1, 2
+RESULTS = STRIDE - RESULT
 
 STOP = 0  # the task that ends a helper's work; others are the leader's to number
 PATIENCE = 4000  # looks before others may run
@@ -51,22 +53,29 @@ def wait_for(d, place, number):
 # ---------------------------------------------------------------- the leader
 
 
-@only_with("threads")
+@only_with("threads", otherwise="1")
 @kernel
-def begin(m, d, task, amount):
-    """Have the helpers, if there are any, begin with a task for an amount of things; all act together then."""
-    d.acting[0] = d.team[HELPERS] + 1
-    if d.team[HELPERS] > 0:
+def begin(m, d, task, amount, worth):
+    """Have the helpers, if there are any, begin with a task for an amount of things that is `worth` it.
+
+    Returns how many threads act together then.
+    """
+    d.acting[0] = 1
+    if worth:
+        d.team[WORTH] = d.team[WORTH] + 1
+    if worth and d.team[HELPERS] > 0:
+        d.acting[0] = d.team[HELPERS] + 1
         d.team[TASK] = task
         d.team[AMOUNT] = amount
         store_release(d.team, TURN, 0)
         store_release(d.team, TICKET, d.team[TICKET] + 1)
+    return d.acting[0]
 
 
 @only_with("threads")
 @kernel
 def finish(m, d):
-    """Wait until the helpers are done."""
+    """Wait until the helpers are done, if they have begun."""
     for part in range(1, d.team[HELPERS] + 1):
         wait_for(d, place_of(part, DONE), d.team[TICKET])
     d.acting[0] = 1
@@ -117,19 +126,28 @@ def share_of(m, d, things):
     return things[0] + first, things[0] + last
 
 
+@only_with("threads", otherwise="1")
+@kernel(inline=True)
+def acting(m, d):
+    """How many threads act together now."""
+    return d.acting[0]
+
+
+@only_with("threads")
+@kernel(inline=True)
+def fetch_range(m, d, field, first, last):
+    """Bring numbers first up to but without last of a field here, those of other threads too, all at once."""
+    for k in range(first, last, LINE):
+        fetch(field, k)
+    fetch(field, last - 1)
+
+
 @only_with("threads")
 @kernel(inline=True)
 def meet(m, d):
     """Inside a task: wait until all threads that act together have come here."""
     if d.acting[0] > 1:
         wait_for_others(d)
-
-
-@only_with("threads", otherwise="False")
-@kernel(inline=True)
-def acting_together(m, d):
-    """Whether several threads act together now."""
-    return d.acting[0] > 1
 
 
 @kernel
@@ -143,14 +161,11 @@ def wait_for_others(d):
             wait_for(d, place_of(part, REACHED), turn)
 
 
-@only_with("threads", otherwise="previous + 1")
+@only_with("threads", otherwise="0")
 @kernel(inline=True)
-def next_turn(m, d, together, previous):
-    """The number after the `previous` one, from 0 on, that this thread gets of those that threads share `together`.
-
-    For things that take different times: each is one thread's, whichever is free.
-    """
-    return count_up(d.team, TURN) if together else previous + 1
+def next_turn(m, d):
+    """The next number, from 0 on, of those that threads share in a task: each is one thread's, whichever is free."""
+    return count_up(d.team, TURN)
 
 
 @only_with("threads")
@@ -162,13 +177,13 @@ def act_alone(m, d):
 
 @only_with("threads")
 @kernel
-def report(m, d, number):
-    """Give the leader a number of this part's work."""
-    d.team[place_of(d.part, RESULT)] = number
+def report(m, d, which, number):
+    """Give the others a number of this part's work; `which` of several is below RESULTS."""
+    d.team[place_of(d.part, RESULT + which)] = number
 
 
 @only_with("threads", otherwise="0")
 @kernel(inline=True)
-def reported(m, d, part):
+def reported(m, d, part, which):
     """The number that a part has given."""
-    return d.team[place_of(part, RESULT)]
+    return d.team[place_of(part, RESULT + which)]

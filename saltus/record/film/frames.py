@@ -118,7 +118,7 @@ class Film:
             for k, seconds in enumerate(after):
                 state, *others = ({name: table[k] for name, table in row.items()} for row in rows)
                 touching = None if contacts is None else contacts(state, motions[0].start + seconds)
-                still = Still(state["qpos"], state["mocap_pos"], state["mocap_quat"], touching)
+                still = Still(state["qpos"], state["mocap_pos"], state["mocap_quat"], touching, state["tree_asleep"])
                 ghosts = tuple(Still(o["qpos"], o["mocap_pos"], o["mocap_quat"]) for o in others)
                 yield still, ghosts, self._caption(motions[0].start + seconds)
 

@@ -1,14 +1,16 @@
 """The file of a sweep's results, written as they arrive, from which an interrupted sweep is resumed.
 
-JSON: what was run (`about`), and for each run its values, measures and status. The file is replaced atomically, from
-time to time and at the end, so it is always valid. It is locked by one sweep at a time: two would overwrite each
+JSON: what was run (`about`), and for each run its values, measures and status. The file is replaced atomically, soon
+after a row arrives and at the end, so it is always valid. It is locked by one sweep at a time: two would overwrite each
 other's rows.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -49,6 +51,8 @@ class Kept:
         self._path, self._about = path, json.loads(json.dumps(about))
         self.rows: dict[str, dict[str, Any]] = {}
         self._written, self._wait, self._new = time.monotonic(), LEAST, False
+        self._guard = threading.RLock()
+        self._later: threading.Timer | None = None
         if path is None:
             return
         check_writable(path_of("save", path), what="sweep")
@@ -68,6 +72,9 @@ class Kept:
 
     def close(self) -> None:
         """Let other sweeps have the file."""
+        with self._guard:
+            if self._later is not None:
+                self._later.cancel()
         if self._lock is not None:
             self._lock.release()
 
@@ -100,20 +107,35 @@ class Kept:
 
     def add(self, values: Mapping[str, Any], row: Mapping[str, Any], key: str | None = None) -> None:
         """Keep a run's row; `key`: that of its values, where it is known."""
-        self.rows[key_of(values) if key is None else key] = {"values": plain(values), **row}
-        self._new = True
-        if time.monotonic() - self._written > self._wait:
-            self.write()
+        with self._guard:
+            self.rows[key_of(values) if key is None else key] = {"values": plain(values), **row}
+            self._new = True
+            early = self._written + self._wait - time.monotonic()
+            if early <= 0.0:
+                self.write()
+            elif self._later is None and self._path is not None:
+                # nobody knows when the next row comes
+                self._later = threading.Timer(early, self._write_later)
+                self._later.daemon = True
+                self._later.start()
 
     def write(self) -> None:
         """Write what is not written yet."""
-        if self._path is None or not self._new:
-            return
-        began = time.monotonic()
-        content = {"format": FORMAT, "about": self.about, "rows": list(self.rows.values())}
-        write_whole(self._path, json.dumps(content, indent=1).encode(), what="sweep")
-        self._written, self._new = time.monotonic(), False
-        self._wait = max(LEAST, SHARE * (self._written - began))
+        with self._guard:
+            if self._path is None or not self._new:
+                return
+            began = time.monotonic()
+            content = {"format": FORMAT, "about": self.about, "rows": list(self.rows.values())}
+            write_whole(self._path, json.dumps(content, indent=1).encode(), what="sweep")
+            self._written, self._new = time.monotonic(), False
+            self._wait = max(LEAST, SHARE * (self._written - began))
+
+    def _write_later(self) -> None:
+        """What could not be written is told by the next call of `write`, which tries again."""
+        with self._guard:
+            self._later = None
+            with contextlib.suppress(RecordError):
+                self.write()
 
 
 def key_of(values: Mapping[str, Any]) -> str:

@@ -3,8 +3,8 @@
 Between two samples, numbers are interpolated linearly and orientations along the shortest arc at constant angular
 velocity (slerp: Shoemake, Animating rotation with quaternion curves, SIGGRAPH 1985). The line through two quaternions
 would leave the unit sphere and turn fastest in its middle. Curves of higher order that use the velocities would
-overshoot where a contact changes them between samples. Controls are held, as they were in the run. At a sample it is
-that sample bit for bit; beyond the last row it is the last row.
+overshoot where a contact changes them between samples. Controls, and who sleeps, are held, as they were in the run. At
+a sample it is that sample bit for bit; beyond the last row it is the last row.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Of the time between two samples: nearer than this to one of them is at it.
 ROUNDING = 1e-9
+COLUMNS = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "tree_asleep")
+HELD = ("ctrl", "tree_asleep")  # between samples
 
 
 class Interpolator:
@@ -31,21 +33,19 @@ class Interpolator:
     """
 
     def __init__(self, trajectory: TrajectoryTable, model: Model):
-        self._rows = {
-            name: _with_end(trajectory, name) for name in ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat")
-        }
+        self._rows = {name: _with_end(trajectory, name) for name in COLUMNS}
         self._time = _with_end(trajectory, "time")
         self._quaternions = quaternion_places(model)
         self.start, self.end = float(self._time[0]), float(self._time[-1])
 
     def at(self, times: ArrayLike) -> dict[str, NDArray[Any]]:
-        """qpos, qvel, act, ctrl, mocap_pos, mocap_quat at times [T] (s, as in the recording), each with T rows."""
+        """The `COLUMNS` at times [T] (s, as in the recording), each with T rows."""
         lower, fraction = self._places(np.asarray(times, float))
         upper = np.minimum(lower + 1, len(self._time) - 1)
         found: dict[str, NDArray[Any]] = {}
         for name, rows in self._rows.items():
             a, b = rows[lower], rows[upper]
-            if name == "ctrl":
+            if name in HELD:
                 found[name] = a
             elif name == "mocap_quat":
                 found[name] = slerp(a, b, fraction[:, None])

@@ -7,7 +7,7 @@ from saltus.model.event_enums import PAUSED
 from saltus.record.table.events import contact_label
 from saltus.simulate.analysis.impact_report import ImpactReport, impact_report
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.located_events import mode_names
+from saltus.simulate.engine.events.located import mode_names
 from saltus.solve.status import AT_IMPACT
 
 

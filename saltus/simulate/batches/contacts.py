@@ -15,8 +15,8 @@ from saltus.number.functions import where
 from saltus.number.kernels import entry, kernel
 from saltus.sense.forces import contact_force
 from saltus.simulate.batches.reading import contacts_full
-from saltus.simulate.engine.batch_states import BatchStates
-from saltus.simulate.engine.lanes import Lanes
+from saltus.simulate.engine.batch.lanes import Lanes
+from saltus.simulate.engine.batch.states import BatchStates
 from saltus.simulate.engine.loops import load_group, load_model
 from saltus.solve.acceleration import forward
 from saltus.solve.status import CONTACTS_FULL

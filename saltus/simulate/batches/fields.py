@@ -10,7 +10,7 @@ from saltus.errors import OptionError
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.simulate.engine.batch_states import FIELDS
+from saltus.simulate.engine.batch.states import FIELDS
 from saltus.simulate.engine.data import CONSTRAINTS, SHOWN, sparse_rows
 from saltus.simulate.engine.sensing import BODY_FIELDS
 

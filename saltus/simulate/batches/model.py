@@ -10,10 +10,10 @@ from saltus.errors import OptionError
 from saltus.model.model import Model
 from saltus.model.vary.fields import PREFIXES
 from saltus.simulate.batches.state import simulation_index
-from saltus.simulate.engine.batch_states import BatchStates
-from saltus.simulate.engine.lanes import Lanes
-from saltus.simulate.engine.turn import Turn, in_turn
-from saltus.simulate.engine.varied_model import VariedModel
+from saltus.simulate.engine.batch.lanes import Lanes
+from saltus.simulate.engine.batch.states import BatchStates
+from saltus.simulate.engine.batch.varied_model import VariedModel
+from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 
 class BatchModel:

@@ -26,10 +26,10 @@ from saltus.simulate.batches.fields import (
     place_of,
 )
 from saltus.simulate.batches.memory import table_of
-from saltus.simulate.engine.batch_states import BatchStates
+from saltus.simulate.engine.batch.lanes import Lanes
+from saltus.simulate.engine.batch.states import BatchStates
 from saltus.simulate.engine.constraint_rows import most_at_once
 from saltus.simulate.engine.data import dense_moment
-from saltus.simulate.engine.lanes import Lanes
 from saltus.simulate.engine.sensing import attach_sensing, sensor_place
 from saltus.solve.status import CONTACTS_FULL
 

@@ -11,7 +11,7 @@ from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contact
 from saltus.simulate.batches.fields import BODIES, INVERSE, SENSORS, STATES, Place
 from saltus.simulate.batches.reading import Reader, Wanted, contacts_full, with_features
 from saltus.simulate.engine import loops
-from saltus.simulate.engine.one_by_one import OneByOne
+from saltus.simulate.engine.batch.one_by_one import OneByOne
 from saltus.simulate.engine.sensing import attach_sensing, bodies, sense
 from saltus.solve.status import CONTACTS_FULL
 

@@ -17,10 +17,10 @@ from saltus.simulate.batches.reading import Reader
 from saltus.simulate.batches.singly import contacts_singly
 from saltus.simulate.batches.views import Views
 from saltus.simulate.batches.writing import write
-from saltus.simulate.engine.batch_states import BatchStates
-from saltus.simulate.engine.lanes import Lanes
-from saltus.simulate.engine.one_by_one import OneByOne
-from saltus.simulate.engine.turn import Turn, in_turn
+from saltus.simulate.engine.batch.lanes import Lanes
+from saltus.simulate.engine.batch.one_by_one import OneByOne
+from saltus.simulate.engine.batch.states import BatchStates
+from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 #: Which simulations of a batch: their numbers, or a mask [n]; None: all.
 Ids: TypeAlias = int | Sequence[int] | NDArray[np.integer | np.bool_] | None

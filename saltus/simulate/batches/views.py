@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.simulate.batches.fields import check_state
-from saltus.simulate.engine.batch_states import FORGETTING, BatchStates
+from saltus.simulate.engine.batch.states import FORGETTING, BatchStates
 
 FORCES = ("qfrc_applied", "xfrc_applied")
 

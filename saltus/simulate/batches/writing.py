@@ -8,7 +8,7 @@ from saltus.simulate.batches.arrays import SupportsDLPack, given
 from saltus.simulate.batches.copying import scatter
 from saltus.simulate.batches.fields import check_state
 from saltus.simulate.batches.memory import table_of
-from saltus.simulate.engine.batch_states import FORGETTING, BatchStates
+from saltus.simulate.engine.batch.states import FORGETTING, BatchStates
 
 COPIED = 1e-9  # s, about what it takes to copy a number
 

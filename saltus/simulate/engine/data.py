@@ -14,7 +14,7 @@ from saltus.number.structs import Struct
 from saltus.simulate.engine import constraint_rows
 from saltus.simulate.engine.data_fields import DataFields
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.turn import Turn, in_turn
+from saltus.simulate.engine.threads.turn import Turn, in_turn
 
 STATE = (
     *("time", "qpos", "qvel", "act", "memory", "qacc_warmstart", "mocap_pos", "mocap_quat", "userdata", "ctrl"),

@@ -1,7 +1,7 @@
 """The engine: memory and compiled time loop of one simulation."""
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -24,13 +24,12 @@ from saltus.model.model import Model
 from saltus.number.structs import Struct
 from saltus.record.table.events import EVENT_DTYPE, EventTable, event_table
 from saltus.simulate.engine import constraint_rows, loops
-from saltus.simulate.engine.event_start import check_start
+from saltus.simulate.engine.events.located import EventReader
+from saltus.simulate.engine.events.start import check_start
+from saltus.simulate.engine.events.stepped import StepEventReader
 from saltus.simulate.engine.initial_state import check_discrete, check_sampling, check_sleep, start_asleep, start_state
-from saltus.simulate.engine.lanes import FIELDS, REMEMBERED, Lanes
-from saltus.simulate.engine.located_events import EventReader
 from saltus.simulate.engine.sensing import BODY_FIELDS, compute_bodies
-from saltus.simulate.engine.stepped_events import StepEventReader
-from saltus.simulate.engine.team import Team, room, threads_for
+from saltus.simulate.engine.threads.team import Team, room, threads_for
 from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbers
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
@@ -92,7 +91,8 @@ class Engine:
         self.left: np.ndarray | None = None
         self.computed: np.ndarray | None = None
         self.memo: dict[str, Any] = {}
-        self.lanes: Lanes | None = None  # which take the steps in the place of the loop of one simulation
+        # takes the steps in the place of `loop`, if there is one
+        self.other_loop: Callable[[Engine, int, float], tuple[int, int]] | None = None
         self.set_control(control)
         self.reset(None)
 
@@ -234,40 +234,24 @@ class Engine:
         self.computed = None
         if not self.integrator.adaptive:
             self.d.views["timestep"][...] = h
-        if self.lanes is not None:
-            return self._advance_in_lanes(self.lanes, n, h)
+        if self.other_loop is not None:
+            return self.other_loop(self, n, h)
         if self.event_reader is not None:
             return self._advance_logging(n, h)
         if self.sleeps:
             if not self._is_finite():
                 return 0, DIVERGED
             loops.begin_sleeping(self.m, self.d)
-        with self.helping():
+        with self.helping(n):
             return self.loop(self.step_m, self.d, n, h, *self.integrator.parameters)
 
-    def helping(self) -> AbstractContextManager[None]:
-        """While inside, the other threads, if there are any, share the work of compiled steps."""
-        return nullcontext() if self.team is None else self.team.helping(self.step_m)
+    def helping(self, steps: int | None = None) -> AbstractContextManager[None]:
+        """While inside, the other threads, if there are any, share the work of compiled steps, so many if known."""
+        return nullcontext() if self.team is None else self.team.helping(self.step_m, steps)
 
     def _is_finite(self) -> bool:
         """Whether positions and velocities are numbers."""
         return bool(np.isfinite(self.state[self._motion]).all())
-
-    def _advance_in_lanes(self, lanes: Lanes, n: int, h: float) -> tuple[int, int]:
-        """The same by the compiled loop of batches: a state in lanes of its own, with a batch's bits."""
-        lanes.forced = bool(self.d.ints[_HAS_XFRC])
-        # fields that have more room here, for other controllers, begin alike
-        fields = [(lanes.states[0, lanes.span(x)], self.d.views[x].reshape(-1)) for x in (*FIELDS, *REMEMBERED)]
-        for row, own in fields:
-            row[:] = own[: len(row), None]
-        lanes.clock[:] = self.time
-        lanes.flags[:] = False
-        status = lanes.advance(n, h)
-        for row, own in fields:
-            own[: len(row)] = row[:, 0]
-        self.d.views["time"][...] = lanes.clock[0, 0]
-        self.d.views["count"][NUNSOLVED] += lanes.take_unsolved()
-        return n, DIVERGED if lanes.flags[0, 0] else status
 
     def _advance_logging(self, n: int, h: float) -> tuple[int, int]:
         """The same with a log of events, which is read in between."""

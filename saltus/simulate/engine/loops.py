@@ -203,7 +203,7 @@ def advance_batch(integrator: Integrator) -> Entry:
     (model, data, states [groups, rows, width], clock [groups, width], flags [groups, width], varied [groups, numbers,
     width], fields [numbers], first, last, rows, width, n, h, *parameters) -> status. Group by group: the state goes
     into data, n steps are taken, the state comes back. What of the model differs from simulation to simulation goes
-    into the model's memory first, `varied` to `fields` (see `saltus.simulate.engine.varied_model`).
+    into the model's memory first, `varied` to `fields` (see `saltus.simulate.engine.batch.varied_model`).
 
     The clock (s) is in double precision whatever the states are in: time in data is its rounded value, and goes on by h
     where a step has gone all the way.

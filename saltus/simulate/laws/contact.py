@@ -11,7 +11,7 @@ from saltus.arguments import mapping, numbers, text_of
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, warn
-from saltus.model.compile.hard import HardLaw
+from saltus.model.compile.constraints.hard import HardLaw
 from saltus.model.event_enums import DENSE_WAYS
 from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
 from saltus.number.structs import Struct

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from saltus.compat.humans import WORLD
 from saltus.contact.counts import NCON
-from saltus.model.compile.broad import MOST_LISTED
-from saltus.model.compile.hard import slot_counts
+from saltus.model.compile.constraints.broad import MOST_LISTED
+from saltus.model.compile.constraints.hard import slot_counts
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.model.event_enums import LEFT
 from saltus.model.model import Model

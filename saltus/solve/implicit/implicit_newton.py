@@ -18,6 +18,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.implicit.implicit_operator import metric_factor, metric_times
 from saltus.solve.implicit.pcg import pcg
 from saltus.solve.soft.line_search import PRECISION, least_cost
+from saltus.solve.soft.newton import decrease_by_rounding
 
 ITERATIONS = 50
 DECREASE = 0.03  # of the gradient relative to the start; the rest is left to the next outer step
@@ -49,7 +50,7 @@ def balance_change(m, d, live, tolerance):
         d.metric_change[i] = zero
         d.metric_product[i] = zero
     constrained = d.constrained > 0.5
-    enough = zero
+    enough, lost = zero, decrease_by_rounding(m, d)
     for k in range(ITERATIONS):
         # gradient r + A₀ x - Jᵀ force
         constraint_forces(m, d)
@@ -63,13 +64,13 @@ def balance_change(m, d, live, tolerance):
         live = live & (size > enough)
         if not any_lane(live):
             break
-        move_on(m, d, live, slope)
+        move_on(m, d, live, slope, lost)
         # without rows the cost is quadratic, and one step exact
         live = live & constrained
 
 
 @kernel(sums=True)
-def move_on(m, d, live, slope):
+def move_on(m, d, live, slope, lost):
     """Exact line search along metric_search; advances metric_change, metric_product and row_residual."""
     metric_times(m, d, d.metric_search, d.metric_image)
     times_rows(m, d, d.metric_search, d.row_search)
@@ -79,7 +80,7 @@ def move_on(m, d, live, slope):
     for i in range(m.nv):
         gauss = gauss + d.metric_search[i] * (d.metric_force[i] + d.metric_product[i])
         curvature = curvature + d.metric_search[i] * d.metric_image[i]
-    alpha = least_cost(m, d, live, gauss, curvature, -PRECISION * slope)
+    alpha = least_cost(m, d, live, gauss, curvature, -PRECISION * slope, lost)
     for i in range(m.nv):
         d.metric_change[i] = d.metric_change[i] + alpha * d.metric_search[i]
         d.metric_product[i] = d.metric_product[i] + alpha * d.metric_image[i]

@@ -15,7 +15,7 @@ from saltus.dynamics.tree.factor import factor, solve
 from saltus.number.functions import any_lane, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel
 from saltus.solve.soft.line_search import line_search
-from saltus.solve.soft.newton import along_search, begin, forces_reached, gradient, is_rough, step
+from saltus.solve.soft.newton import along_search, begin, decrease_by_rounding, forces_reached, gradient, is_rough, step
 
 ETA = 0.01  # of the lower bound
 TINY = 1e-30
@@ -34,6 +34,7 @@ def cg(m, d):
     factor(m, d)
     begin(m, d)
     live = d.constrained > 0.5
+    lost = decrease_by_rounding(m, d)
     d.count[NITER] = 0
     # start: steepest descent in the metric of M
     size, noise = gradient(m, d)
@@ -48,7 +49,7 @@ def cg(m, d):
         d.count[NITER] = d.count[NITER] + 1
         # exact line search along the direction
         slope = along_search(m, d)
-        alpha = line_search(m, d, live, slope)
+        alpha = line_search(m, d, live, slope, lost)
         step(m, d, alpha)
         # gradient before and after the step
         for i in awake_dofs(m, d):

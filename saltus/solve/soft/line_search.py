@@ -16,19 +16,21 @@ PRECISION = 1e-3  # slope relative to the start at which the line search ends
 
 
 @kernel
-def line_search(m, d, live, start_slope):
+def line_search(m, d, live, start_slope, lost):
     """Step length α along solve_search in the lanes that are live, 0 in the others.
 
-    start_slope: slope of the cost at α = 0, negative. Reads solve_Msearch, row_residual and its rate row_search along
-    the direction.
+    start_slope: slope of the cost at α = 0, negative; lost: rounding level of the cost. Reads solve_Msearch,
+    row_residual and its rate row_search along the direction.
     """
     gauss, curvature, tolerance = inertia_slope(m, d)
-    return least_cost(m, d, live, gauss, curvature, maximum(tolerance, -PRECISION * start_slope))
+    return least_cost(m, d, live, gauss, curvature, maximum(tolerance, -PRECISION * start_slope), lost)
 
 
 @kernel
-def least_cost(m, d, live, gauss, curvature, tolerance):
+def least_cost(m, d, live, gauss, curvature, tolerance, lost):
     """Step length at which the slope of the cost is within `tolerance` of zero, in live lanes; 0 in the others.
+
+    It ends, too, where the cost is above its least, by ½ slope²/curvature, no more than `lost` by rounding.
 
     gauss, curvature: slope at α = 0 and curvature of the cost without constraints. The part of the constraints is
     evaluated from row_residual and row_search.
@@ -45,7 +47,8 @@ def least_cost(m, d, live, gauss, curvature, tolerance):
         slope, bend = constraint_slope(m, d, alpha)
         slope = slope + gauss + alpha * curvature
         bend = bend + curvature
-        seeking = seeking & (absolute(slope) > tolerance)
+        # there is more to gain than `tolerance` and rounding
+        seeking = seeking & (absolute(slope) > tolerance) & (slope * slope > lost * bend)
         if not any_lane(seeking):
             break
         after, low, high = next_length(alpha, slope, bend, low, high)

@@ -56,7 +56,7 @@ def newton(m, d):
         # Newton direction, exact line search along it
         slope = search_direction(m, d)
         promising = (-0.5 * m.opt_scale * slope >= m.opt_tolerance) & (-slope > lost)
-        step(m, d, line_search(m, d, live, slope))
+        step(m, d, line_search(m, d, live, slope, lost))
         live = live & promising
     else:
         size, noise = gradient(m, d)

@@ -16,7 +16,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from saltus.errors import OptionError
-from saltus.model.compile.hard import slot_counts
+from saltus.model.compile.constraints.hard import slot_counts
 from saltus.model.event_enums import EVENT_WIDTH
 from saltus.model.layout import model_layout
 from saltus.number.structs import Struct

@@ -11,7 +11,7 @@ from saltus.contact.counts import NCON, NFOUND, NLOST
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.pairs import contact_pairs
 from saltus.dynamics.smooth import position_stage
-from saltus.model.compile import broad
+from saltus.model.compile.constraints import broad
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.model.compile.hard import MOST_CLOSED
+from saltus.model.compile.constraints.hard import MOST_CLOSED
 
 G = 9.81
 

@@ -14,7 +14,7 @@ from helpers import oracle
 import saltus
 from saltus.errors import OptionError, SaltusWarning
 from saltus.integrate.fixed.moreau_jean import moreau_jean
-from saltus.simulate.engine import stepped_events
+from saltus.simulate.engine.events import stepped
 
 G = 9.81
 # far away: with these all models need the same kernels
@@ -458,7 +458,7 @@ def test_changes_of_mode_are_in_the_log():
 
 def test_a_full_log_is_read_and_bounded(monkeypatch):
     """What is more than the simulation keeps is counted, with a warning."""
-    monkeypatch.setattr(stepped_events, "MOST_EVENTS", 2)
+    monkeypatch.setattr(stepped, "MOST_EVENTS", 2)
     sim = simulate(model(floor() + ball((0, 0, 1.1))), 1e-3, restitution=0.8)
     with pytest.warns(SaltusWarning, match="more than 2 events"):
         sim.step(1800)

@@ -15,7 +15,7 @@ import saltus
 from saltus.errors import OptionError
 from saltus.model.vary.fields import MAY_VARY, value_of
 from saltus.model.vary.stack import put
-from saltus.simulate.engine.varied_model import VariedModel
+from saltus.simulate.engine.batch.varied_model import VariedModel
 
 MECHANISMS = {"arms": ARMS, "humanoid": "humanoid", "sit_to_stand": "sit_to_stand"}
 N = 5

@@ -55,17 +55,16 @@ def do(m, d, task, n):
                 d.x[i] = d.y[(i + 1) % n]
             meet(m, d)
     else:
-        together = d.acting[0] > 1
-        i = next_turn(m, d, together, -1)
+        i = next_turn(m, d)
         while i < n:
             d.taken[i] = d.taken[i] + 1
-            i = next_turn(m, d, together, i)
-    report(m, d, last - first)
+            i = next_turn(m, d)
+    report(m, d, 0, last - first)
 
 
 @entry
 def lead(m, d, task, n):
-    begin(m, d, task, n)
+    begin(m, d, task, n, True)
     do(m, d, task, n)
     finish(m, d)
 
@@ -82,13 +81,13 @@ def help_out(m, d):
 
 @entry
 def dismiss(m, d):
-    begin(m, d, STOP, 0)
+    begin(m, d, STOP, 0, True)
     finish(m, d)
 
 
 @entry
 def parts(m, d, part):
-    return reported(m, d, part)
+    return reported(m, d, part, 0)
 
 
 @entry

@@ -30,7 +30,7 @@ def numbers(batch, name, seed=0):
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", STATES)
 def test_reads_what_was_written(model, name, threads, monkeypatch):
-    monkeypatch.setattr("saltus.simulate.engine.batch_states.WORTH_A_THREAD", 0.0)
+    monkeypatch.setattr("saltus.simulate.engine.batch.states.WORTH_A_THREAD", 0.0)
     batch = saltus.Batch(model, N, threads=threads)
     values = numbers(batch, name)
     before = {other: batch.read(other) for other in STATES}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus.bench.hybrid_systems import WALKER
+from saltus.bench.hybrid.systems import WALKER
 from saltus.contact.counts import NROW
 from saltus.model.event_enums import CLOSED, STICK
 from saltus.number.kernels import Entry

@@ -125,3 +125,22 @@ def test_rows_without_inverse_inertia_hold(precision, digits):
     assert abs(d.qvel[0]) < 1e-5
     assert np.abs(batch.qvel / d.qvel[0] - 1.0).max() < digits
     assert batch.unconverged == 0
+
+
+@pytest.mark.parametrize("solver", ["NEWTON", "CG"])
+def test_line_searches_end_at_rounding(solver):
+    """Not at their limit, in float32 with a block at rest, whose steps change the cost by little more than rounding."""
+    ends = []
+    for most in (12, 1000):
+        m = complete(
+            '<mujoco><worldbody><geom type="plane" size="9 9 .1"/><body pos="0 0 .0999" euler="0 0 10"><freejoint/>'
+            '<geom type="box" size=".2 .15 .1"/></body></worldbody></mujoco>'
+        )
+        m.opt.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver}")
+        m.opt.tolerance, m.opt.ls_iterations, m.opt.ls_tolerance = 1e-8, most, 0.01
+        batch = saltus.Batch(saltus.load(m), 16, precision="float32", threads=1)
+        batch.qvel = 0.01 * np.random.default_rng(0).normal(size=(16, m.nv))
+        batch.step(300)
+        assert batch.unconverged == 0
+        ends.append(batch.qpos)
+    np.testing.assert_array_equal(*ends)

@@ -18,7 +18,7 @@ from helpers.files import packaged
 from helpers.solvers import begin_like, compiled, heap, lanes_do_not_meddle, states, stuck, worst_errors
 
 import saltus
-from saltus.model.compile import solver
+from saltus.model.compile.constraints import solver
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*did not reach its tolerance")
 FLAGS = mujoco.mjtDisableBit

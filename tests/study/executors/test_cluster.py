@@ -165,7 +165,7 @@ def test_a_full_disk_ends_the_sweep_and_loses_nothing(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_lost_scheduler_ends_the_sweep_with_what_is_done(tmp_path):
     """And the same call on another cluster does the rest."""
-    from saltus.bench.sweep import running_cluster
+    from saltus.bench.sweep.cluster import running_cluster
 
     values = {ANGLE: Uniform(-2, 2)}
     arguments = {"measures": [f"{ANGLE}.max"], "duration": 2.0, "samples": 16384, "timestep": 1e-3, "sample": 0.01}

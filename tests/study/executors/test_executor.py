@@ -22,7 +22,7 @@ from saltus.record.io.sweep_zarr import open_dataset
 from saltus.study.executors.executor import make_executor
 from saltus.study.executors.workers import Here
 from saltus.study.jobs import Task, run_one
-from saltus.study.measures import parse
+from saltus.study.measures.measure import parse
 from saltus.study.running import run_all
 from saltus.study.sampling import Uniform
 from saltus.study.settings import Setup

@@ -11,7 +11,7 @@ import saltus
 from saltus.errors import OptionError
 from saltus.lab.scene.choose import find_scene
 from saltus.lab.standalone.page import page_html
-from saltus.model.compile import broad
+from saltus.model.compile.constraints import broad
 from saltus.target.web.program import program
 
 LEGS = """

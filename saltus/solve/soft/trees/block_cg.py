@@ -9,13 +9,15 @@ a class of preconditioned conjugate gradient methods, SIAM J. Sci. Stat. Comput.
 there is gᵀ P⁻¹ g, an estimate of twice the decrease of the cost that is still to be had.
 
 Each island of trees is solved by itself. The fields of the iteration are in the order of islands: there the degrees of
-freedom of an island lie side by side.
+freedom of an island lie side by side. A thread changes what belongs to its own groups of trees, and waits for the
+others where it needs numbers of theirs: on the ways forward and backward, and for sums.
 """
 
 from saltus.number.functions import any_lane, where
-from saltus.number.kernels import kernel
-from saltus.number.threads.team import meet
-from saltus.solve.soft.trees.domains import PHASES, dofs_of_group, groups_of, sum_of_groups
+from saltus.number.kernels import kernel, only_with
+from saltus.number.threads.team import acting, fetch_range, meet
+from saltus.solve.soft.trees.domains import LAST, PHASES, dofs_of_group, groups_of, meet_below, sum_of_groups
+from saltus.solve.soft.trees.islands import trees_of
 
 MOST = 500  # iterations
 
@@ -119,7 +121,7 @@ def scale_solution(m, d, b, n):
 
 @kernel
 def product(m, d, island):
-    """block_product ← A p of p = block_direction; returns p · A p."""
+    """block_product ← A p - t of p = block_direction, block_half ← t; returns p · A p."""
     for phase in range(PHASES):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
@@ -135,7 +137,7 @@ def product(m, d, island):
     for phase in range(PHASES):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
-            d.group_sum[g, 1] = finish_product(d, dofs_of_group(m, d, g))
+            d.group_sum[g, 1] = curvature_of(d, dofs_of_group(m, d, g))
     meet(m, d)
     return sum_of_groups(d, island, 1)
 
@@ -173,13 +175,11 @@ def add_rest(m, d, b, n):
 
 
 @kernel(sums=True)
-def finish_product(d, dofs):
-    """block_product += t of a group; returns p · A p of it."""
+def curvature_of(d, dofs):
+    """p · A p of a group; block_product stays as it is, since others may still read it."""
     curvature = 0.0 * d.time
     for i in range(dofs[0], dofs[1]):
-        q = d.block_product[i] + d.block_half[i]
-        d.block_product[i] = q
-        curvature = curvature + d.block_direction[i] * q
+        curvature = curvature + d.block_direction[i] * (d.block_product[i] + d.block_half[i])
     return curvature
 
 
@@ -200,7 +200,7 @@ def advance_group(d, dofs, alpha):
     square = 0.0 * alpha
     for i in range(dofs[0], dofs[1]):
         d.block_solution[i] = d.block_solution[i] + alpha * d.block_direction[i]
-        r = d.block_residual[i] - alpha * d.block_product[i]
+        r = d.block_residual[i] - alpha * (d.block_product[i] + d.block_half[i])
         d.block_residual[i] = r
         square = square + r * r
     return square
@@ -224,10 +224,12 @@ def turn(m, d, island, beta):
 def forward(m, d, island, x):
     """x ← K⁻¹ x for an island's part of a field x [nv] in the order of islands."""
     for phase in range(PHASES):
+        meet_below(m, d, island, phase)
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
+            if phase == LAST:
+                fetch_lower(m, d, g, x)
             forward_group(m, d, g, x)
-        meet(m, d)
 
 
 @kernel
@@ -254,7 +256,32 @@ def backward(m, d, island, x):
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
             backward_group(m, d, g, phase == 0, x)
-        meet(m, d)
+        meet_below(m, d, island, phase)
+        if phase == LAST:
+            fetch_phase(m, d, island, phase, x)
+
+
+@only_with("threads")
+@kernel
+def fetch_lower(m, d, g, x):
+    """Bring what `forward_group` reads of other threads here, all at once."""
+    if acting(m, d) > 1:
+        for k in range(d.group_adr[g], d.group_adr[g + 1]):
+            b = d.island_tree[k]
+            for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                a = d.near_tree[p]
+                fetch_range(m, d, x, d.island_dofadr[a], d.island_dofadr[a] + m.tree_dofnum[a])
+
+
+@only_with("threads")
+@kernel
+def fetch_phase(m, d, island, phase, x):
+    """Bring a field's part of all groups of a phase, which other threads' groups touch, here, all at once."""
+    if acting(m, d) > 1:
+        first, _ = trees_of(d, island)
+        for g in range(first + d.phase_adr[island, phase], first + d.phase_adr[island, phase + 1]):
+            begin, end = dofs_of_group(m, d, g)
+            fetch_range(m, d, x, begin, end)
 
 
 @kernel

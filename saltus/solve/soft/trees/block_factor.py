@@ -16,33 +16,49 @@ and P is K Kᵀ. All blocks are held by columns: G in tree_factor, E in tree_res
 
 from saltus.number.components import epsilon_of
 from saltus.number.functions import any_lane, maximum, sqrt, where
-from saltus.number.kernels import kernel
-from saltus.number.threads.team import meet
-from saltus.solve.soft.trees.domains import PHASES, groups_of
+from saltus.number.kernels import kernel, only_with
+from saltus.number.threads.team import acting, fetch_range
+from saltus.solve.soft.trees.domains import LAST, PHASES, groups_of, meet_below
 
 LARGEST = 50.0  # eigenvalue of D̂_b⁻¹ D_b, beyond which D̂_b is D_b
 
 
 @kernel
-def factor_blocks(m, d, island):
+def factor_blocks(m, d, island, since):
     """tree_factor, pair_factor and tree_rest of an island's tree_hessian and pair_hessian.
 
-    Only those that depend on blocks marked in tree_fresh and pair_fresh; marks their trees in tree_fresh.
+    Only those that depend on blocks marked in tree_fresh and pair_fresh with at least `since`; marks their trees in
+    tree_fresh.
     """
     for phase in range(PHASES):
+        meet_below(m, d, island, phase)
         begin, end = groups_of(m, d, island, phase)
         for g in range(begin, end):
-            factor_group(m, d, g)
-        meet(m, d)
+            if phase == LAST:
+                fetch_factors(m, d, g)
+            factor_group(m, d, g, since)
+
+
+@only_with("threads")
+@kernel
+def fetch_factors(m, d, g):
+    """Bring the factors of the lower trees of a group here, those of other threads too, all at once."""
+    if acting(m, d) > 1:
+        for k in range(d.group_adr[g], d.group_adr[g + 1]):
+            b = d.island_tree[k]
+            for p in range(d.near_adr[b], d.near_adr[b + 1]):
+                a = d.near_tree[p]
+                n, place = m.tree_dofnum[a], m.tree_blockadr[a]
+                fetch_range(m, d, d.tree_factor, place, place + n * n)
 
 
 @kernel
-def factor_group(m, d, g):
+def factor_group(m, d, g, since):
     """`factor_blocks` for a group, after those of earlier phases."""
     for k in range(d.group_adr[g], d.group_adr[g + 1]):
         b = d.island_tree[k]
-        if depends_on_fresh(d, b):
-            d.tree_fresh[b] = 1
+        if depends_on_fresh(d, b, since):
+            d.tree_fresh[b] = since
             if m.tree_dofnum[b] == 6:
                 factor_tree(m, d, b, 6)
             else:
@@ -50,12 +66,12 @@ def factor_group(m, d, g):
 
 
 @kernel(inline=True)
-def depends_on_fresh(d, b):
+def depends_on_fresh(d, b, since):
     """Whether the factor of tree b changes: with its own block, that of a pair, or the factor of a lower tree."""
-    fresh = d.tree_fresh[b]
+    latest = d.tree_fresh[b]
     for p in range(d.near_adr[b], d.near_adr[b + 1]):
-        fresh = fresh | d.pair_fresh[p] | d.tree_fresh[d.near_tree[p]]
-    return fresh
+        latest = max(latest, d.pair_fresh[p], d.tree_fresh[d.near_tree[p]])
+    return latest >= since
 
 
 @kernel(inline=True)

@@ -2,7 +2,7 @@
 
 from saltus.contact.counts import NISLAND
 from saltus.number.kernels import kernel
-from saltus.solve.soft.trees.domains import list_domains
+from saltus.solve.soft.trees.domains import list_domains, one_group
 from saltus.solve.soft.trees.islands import constraint_islands, is_small, one_island
 from saltus.solve.soft.trees.tree_lists import list_blocks_of_trees, list_outer_pairs
 from saltus.solve.soft.trees.tree_pairs import split_blocks, tree_pairs
@@ -21,7 +21,9 @@ def couplings(m, d, whole, cut):
         constraint_islands(m, d)
     groups = 1
     for island in range(d.count[NISLAND]):
-        if not is_small(m, d, island):
+        if is_small(m, d, island):
+            one_group(d, island)
+        else:
             groups = max(groups, list_domains(m, d, island, cut))
     tree_pairs(m, d)
     list_blocks_of_trees(m, d)

@@ -6,16 +6,18 @@ rest (domain decomposition with separators: George & Liu, Computer Solution of L
 (1981), chapter 8). The order depends on the island alone, not on how many threads there are.
 
 Groups are the domains, then the separators of each slab. Groups of a phase are independent; phases follow each other.
+Threads have slabs, with all groups of these.
 """
 
 from saltus.contact.lane_turns import lane_of
 from saltus.model.layout import BINS
 from saltus.number.kernels import kernel
-from saltus.number.threads.team import share_of
+from saltus.number.threads.team import acting, meet, share
 from saltus.solve.soft.trees.islands import order_dofs, trees_of
 
 MOST = 4  # domains
 PHASES = 3
+LAST = PHASES - 1
 
 
 @kernel
@@ -28,17 +30,39 @@ def list_domains(m, d, island, cut):
     first one is eliminated first. Reads block_trees, xpos.
     """
     first, last = trees_of(d, island)
-    domains = min((last - first) // m.ndomaintree, MOST)
-    if domains < 2 or not cut:
-        set_phases(d, island, 1, 1, 1)
-        d.group_adr[first], d.group_adr[first + 1] = first, last
+    domains = how_many(m, last - first)
+    if domains == 1 or not cut:
+        one_group(d, island)
         return 1
     cut_into_slabs(m, d, island, domains)
-    mark_separators(d, island)
+    near = mark_separators(d, island)
     group_separators(d, island, domains)
     sort_by_groups(m, d, island)
     order_blocks(d, island)
+    d.slabs_near[island] = near
     return d.phase_adr[island, PHASES]
+
+
+@kernel(inline=True)
+def how_many(m, trees):
+    """Domains of an island: two, or four where separators between them are few of so many trees."""
+    if trees >= 2 * MOST * m.ndomaintree:
+        return MOST
+    return 2 if trees >= 2 * m.ndomaintree else 1
+
+
+@kernel(inline=True)
+def is_cut(d, island):
+    """Whether there are several domains."""
+    return d.phase_adr[island, 1] > 1
+
+
+@kernel(inline=True)
+def one_group(d, island):
+    """All trees of an island as one group."""
+    first, last = trees_of(d, island)
+    set_phases(d, island, 1, 1, 1)
+    d.group_adr[first], d.group_adr[first + 1] = first, last
 
 
 @kernel(inline=True)
@@ -91,16 +115,20 @@ def longest_axis(m, d, island):
 
 @kernel
 def mark_separators(d, island):
-    """separates ← 1 for trees that touch one of a higher slab, else 0."""
+    """separates ← 1 for trees that touch one of a higher slab, else 0; returns whether all touch but adjacent slabs."""
+    near = True
     first, last = trees_of(d, island)
     for k in range(first, last):
         d.separates[d.island_tree[k]] = 0
     for k in range(d.island_blockadr[island], d.island_blockadr[island + 1]):
         one, other = d.block_trees[d.island_block[k], 0], d.block_trees[d.island_block[k], 1]
-        if d.tree_group[one] < d.tree_group[other]:
+        higher = d.tree_group[other] - d.tree_group[one]
+        near = near and -1 <= higher and higher <= 1
+        if higher > 0:
             d.separates[one] = 1
-        elif d.tree_group[other] < d.tree_group[one]:
+        elif higher < 0:
             d.separates[other] = 1
+    return near
 
 
 @kernel
@@ -175,9 +203,31 @@ def order_blocks(d, island):
 
 @kernel(inline=True)
 def groups_of(m, d, island, phase):
-    """This thread's groups of a phase: places in group_adr."""
+    """This thread's groups of a phase, those of its slabs: places in group_adr."""
     first, _ = trees_of(d, island)
-    return share_of(m, d, (first + d.phase_adr[island, phase], first + d.phase_adr[island, phase + 1]))
+    begin, end = first + d.phase_adr[island, phase], first + d.phase_adr[island, phase + 1]
+    low, high = share(m, d, d.phase_adr[island, 1])
+    if phase == 1:  # even slabs
+        low, high = (low + 1) // 2, (high + 1) // 2
+    elif phase == 2:  # odd ones
+        low, high = low // 2, high // 2
+    return min(begin + low, end), min(begin + high, end)
+
+
+@kernel(inline=True)
+def meet_below(m, d, island, phase):
+    """Between a phase and the one before it, in either order: wait for threads that groups of the other one need."""
+    there = phase > 0 and d.phase_adr[island, phase] < d.phase_adr[island, phase + 1]
+    if there and (phase == LAST or not has_both(m, d, island)):
+        meet(m, d)
+
+
+@kernel(inline=True)
+def has_both(m, d, island):
+    """Whether each thread has both slabs that separators of even slabs touch."""
+    domains = d.phase_adr[island, 1]
+    separate = d.phase_adr[island, PHASES] == 2 * domains - 1
+    return d.slabs_near[island] and separate and domains % (2 * acting(m, d)) == 0
 
 
 @kernel(inline=True)

@@ -12,16 +12,17 @@ that is as good as an exact one.
 # pyright: reportCallIssue=false
 # (in kernels, calls of intrinsics leave out the first argument of their definition)
 
-from saltus.contact.counts import NISLAND, NITER
+from saltus.contact.counts import NISLAND, NITER, NSTAMP
 from saltus.contact.tasks import SOLVE_ISLAND, SOLVE_ISLANDS
 from saltus.dynamics.awake.walks import awake_tree_count
 from saltus.number.components import lane_count
 from saltus.number.functions import any_lane, clip, where
 from saltus.number.kernels import kernel, only_with
-from saltus.number.threads.team import act_alone, acting_together, begin, finish, helpers, next_turn, report, reported
+from saltus.number.threads.team import act_alone, acting, begin, finish, next_turn, report, reported
 from saltus.solve.soft.trees.block_cg import begin_direction, iterate_direction
 from saltus.solve.soft.trees.block_factor import factor_blocks
 from saltus.solve.soft.trees.couplings import couplings
+from saltus.solve.soft.trees.domains import is_cut
 from saltus.solve.soft.trees.island_cost import (
     along_island,
     begin_island,
@@ -33,10 +34,10 @@ from saltus.solve.soft.trees.island_cost import (
 from saltus.solve.soft.trees.island_factor import solve_island_exactly, solve_tree
 from saltus.solve.soft.trees.island_search import search_island
 from saltus.solve.soft.trees.islands import is_small
-from saltus.solve.soft.trees.tree_blocks import assemble_blocks, inertia_blocks
+from saltus.solve.soft.trees.tree_blocks import EVERYTHING, assemble_blocks, inertia_blocks
 
 COARSE, FINE = 1e-2, 1e-5  # residuals at which conjugate gradients end, relative to the first
-FEW = 16  # trees without rows that a thread takes at once
+HANDFULS = 8  # of islands, or of trees without rows, that each thread takes one after the other
 
 
 @kernel
@@ -50,19 +51,23 @@ def newton_by_trees(m, d):
     couplings(m, d, lanes, not lanes)
     islands = d.count[NISLAND]
     d.count[NITER] = 0
+    d.count[NSTAMP] = d.count[NSTAMP] + m.opt_iterations
     unconverged = 0
-    # large islands, whose work all threads share
+    # islands that are cut into domains, whose work all threads share
+    blocks = d.island_blockadr[islands]
     for island in range(islands):
-        if not is_small(m, d, island):
-            begin(m, d, SOLVE_ISLAND, island)
-            unconverged = max(unconverged, solve_large_island(m, d, island))
+        if is_cut(d, island):
+            begin(m, d, SOLVE_ISLAND, island, True)
+            unconverged = max(unconverged, solve_together(m, d, island))
             finish(m, d)
+            blocks -= d.island_blockadr[island + 1] - d.island_blockadr[island]
     # the others, and trees without rows: each is one thread's
-    begin(m, d, SOLVE_ISLANDS, islands)
-    found = solve_small_islands(m, d, islands)
+    freely = awake_tree_count(m, d) - d.island_treeadr[islands]
+    threads = begin(m, d, SOLVE_ISLANDS, islands, blocks + freely >= m.nshared)
+    found = solve_apart(m, d, islands)
     finish(m, d)
-    for part in range(helpers(m, d) + 1):
-        found = reported(m, d, part) if part > 0 else found
+    for part in range(threads):
+        found = reported(m, d, part, 0) if part > 0 else found
         unconverged = max(unconverged, found & 1)
         d.count[NITER] = max(d.count[NITER], found >> 1)
     return unconverged
@@ -70,7 +75,7 @@ def newton_by_trees(m, d):
 
 @only_with("many_trees", otherwise="0")
 @kernel
-def solve_large_island(m, d, island):
+def solve_together(m, d, island):
     """Newton's method for an island of which each thread takes a part; returns 1 if it did not converge, else 0."""
     unconverged, iterations = solve_island(m, d, island)
     if d.part == 0:
@@ -80,30 +85,49 @@ def solve_large_island(m, d, island):
 
 @only_with("many_trees", otherwise="0")
 @kernel
-def solve_small_islands(m, d, islands):
-    """Newton's method for small islands, and trees without rows, as they come to this thread.
+def solve_apart(m, d, islands):
+    """Newton's method for islands that are not cut, and trees without rows, as they come to this thread.
 
     Returns, and reports to the leader, twice the most iterations, and one more if any did not converge.
     """
-    together = acting_together(m, d)
+    threads = acting(m, d)
     act_alone(m, d)
     unconverged = most = 0
     freely = d.island_treeadr[islands]
     trees = awake_tree_count(m, d)
-    things = islands + (trees - freely + FEW - 1) // FEW
-    thing = next_turn(m, d, together, -1)
-    while thing < things:
-        if thing < islands:
-            if is_small(m, d, thing):
+    things = islands + (trees - freely)
+    handful = max(1, things // (HANDFULS * threads))
+    first, last = next_things(m, d, threads, 0, handful, things)
+    taken = 0
+    while first < last:
+        for thing in range(first, last):
+            if thing >= islands:
+                accelerate_freely(m, d, d.island_tree[freely + (thing - islands)])
+            elif not is_cut(d, thing):
                 failed, iterations = solve_island(m, d, thing)
                 unconverged, most = max(unconverged, failed), max(most, iterations)
-        else:
-            first = freely + FEW * (thing - islands)
-            for k in range(first, min(first + FEW, trees)):
-                accelerate_freely(m, d, d.island_tree[k])
-        thing = next_turn(m, d, together, thing)
-    report(m, d, 2 * most + unconverged)
+        taken += 1
+        first, last = next_things(m, d, threads, taken, handful, things)
+    report(m, d, 0, 2 * most + unconverged)
     return 2 * most + unconverged
+
+
+@kernel
+def next_things(m, d, threads, taken, handful, things):
+    """The range of things that come next to this thread, which has taken so many ranges; an empty one for none.
+
+    All at once where it acts alone. Of two threads one begins with the first, the other one with the last, so that
+    each has much the same from step to step.
+    """
+    if threads == 1:
+        return (0, things) if taken == 0 else (0, 0)
+    ranges = (things + handful - 1) // handful
+    turn = next_turn(m, d)
+    if turn >= ranges:
+        return 0, 0
+    if threads == 2:
+        turn = taken if d.part == 0 else ranges - 1 - taken
+    return handful * turn, min(handful * (turn + 1), things)
 
 
 @kernel
@@ -113,8 +137,7 @@ def accelerate_freely(m, d, t):
     for i in range(m.tree_dofadr[t], m.tree_dofadr[t] + m.tree_dofnum[t]):
         d.qfrc_constraint[i] = 0.0 * d.time
         d.solve_gradient[i] = d.solve_Ma[i] - (d.qfrc_tau[i] - d.qfrc_bias[i])
-    d.tree_fresh[t] = 1
-    inertia_blocks(m, d, t)
+    inertia_blocks(m, d, t, EVERYTHING)
     solve_tree(m, d, t)
     for i in range(m.tree_dofnum[t]):
         k = m.tree_dofadr[t] + i
@@ -130,7 +153,7 @@ def solve_island(m, d, island):
     rough = live
     coarse = d.constrained < 0.0  # lanes whose last direction was not as good as an exact one
     before = 0.0 * lost
-    iterations = 0
+    iterations, stamp = 0, d.count[NSTAMP] - m.opt_iterations
     for iteration in range(m.opt_iterations):
         # gradient M a - f - Jᵀ force, convergence
         size, noise = island_gradient(m, d, island)
@@ -140,11 +163,12 @@ def solve_island(m, d, island):
             break
         iterations += 1
         # Newton direction, exact or to a part of the first residual
-        assemble_blocks(m, d, island, iteration == 0)
+        since = stamp + iteration if iteration > 0 else EVERYTHING
+        assemble_blocks(m, d, island, since)
         if exact:
             solve_island_exactly(m, d, island)
         else:
-            factor_blocks(m, d, island)
+            factor_blocks(m, d, island, since)
             square = begin_direction(m, d, island)
             part = forcing(m, iteration, square, before, lost, scale)
             before = square

@@ -6,73 +6,78 @@ long as the upper tree has some. Most worlds are of free bodies in contact with 
 freedom a body have code of their own.
 
 From one iteration to the next few rows change their state: only trees and pairs that these act on are assembled anew.
+They are marked by a number that grows from one iteration to the next.
 """
 
 from saltus.contact.rows.blocks import CONE, EQUALITY, PYRAMID, chained_dof
 from saltus.contact.rows.cost import block_weight, cone_zone, single_weight
 from saltus.model.enums import CONE_ELLIPTIC
 from saltus.number.functions import any_lane, where
-from saltus.number.kernels import kernel
-from saltus.number.threads.team import meet, share_of
-from saltus.solve.soft.trees.islands import block_runs_of, tree_runs_of
+from saltus.number.kernels import kernel, only_with
+from saltus.number.threads.team import acting, fetch_range, meet, share_of
+from saltus.solve.soft.trees.domains import PHASES, groups_of, is_cut
+from saltus.solve.soft.trees.islands import block_runs_of
 from saltus.solve.soft.trees.tree_pairs import columns_of
+
+EVERYTHING = 0  # all marks are at least that
 
 
 @kernel
-def assemble_blocks(m, d, island, everything):
+def assemble_blocks(m, d, island, since):
     """tree_hessian, pair_hessian ← M + Σ Jᵀ W J of an island, with W the curvatures at row_residual.
 
-    Marks in tree_fresh and pair_fresh what has changed since the last time: all of it with `everything`.
+    Marks with `since` in tree_fresh and pair_fresh what has changed since the last time. What is marked with that or
+    more is fresh: all of it since EVERYTHING. Each thread assembles what it will factor.
     """
-    first, last = share_of(m, d, tree_runs_of(d, island))
-    for k in range(first, last):
-        mark_trees(d, d.tree_run[k, 0], d.tree_run[k, 1], 1 if everything else 0)
-    meet(m, d)
-    if not everything or m.opt_cone == CONE_ELLIPTIC:  # zones of cones are remembered there
+    if since > EVERYTHING or m.opt_cone == CONE_ELLIPTIC:  # zones of cones are remembered there
         begin, end = share_of(m, d, block_runs_of(d, island))
         for k in range(begin, end):
             for b in range(d.block_run[k, 0], d.block_run[k, 1]):
-                mark_changes(m, d, b)
+                mark_changes(m, d, b, since)
         meet(m, d)
-    for k in range(first, last):
-        for t in range(d.tree_run[k, 0], d.tree_run[k, 1]):
-            assemble_tree(m, d, t)
-    meet(m, d)
+    for phase in range(PHASES if is_cut(d, island) else 1):
+        begin, end = groups_of(m, d, island, phase)
+        for g in range(begin, end):
+            for k in range(d.group_adr[g], d.group_adr[g + 1]):
+                if since == EVERYTHING and k + 1 < d.group_adr[g + 1]:
+                    fetch_rows(m, d, d.island_tree[k + 1])
+                assemble_tree(m, d, d.island_tree[k], since)
+
+
+@only_with("threads")
+@kernel
+def fetch_rows(m, d, t):
+    """Bring the Jacobian of the blocks of rows that act on tree t here, which other threads have computed."""
+    if acting(m, d) > 1:
+        for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
+            b = d.row_treeblock[k]
+            fetch_range(m, d, d.row_J, d.block_J[b], d.block_J[b] + d.block_dim[b] * d.block_num[b])
 
 
 @kernel
-def assemble_tree(m, d, t):
+def assemble_tree(m, d, t, since):
     """The blocks of tree t and of its pairs with lower trees, where they are fresh."""
-    inertia_blocks(m, d, t)
+    inertia_blocks(m, d, t, since)
     for k in range(d.row_treeadr[t], d.row_treeadr[t] + d.row_treenum[t]):
         b = d.row_treeblock[k]
-        pair = d.block_trees[b, 0] != t and d.pair_fresh[d.block_pair[b]]
-        if d.tree_fresh[t] or pair:
+        pair = d.block_trees[b, 0] != t and d.pair_fresh[d.block_pair[b]] >= since
+        if d.tree_fresh[t] >= since or pair:
             block_weight(m, d, b)
             dim = d.block_dim[b]
             if dim == 3 and is_whole(m, d, b, d.block_trees[b, 0], d.block_trees[b, 1]):
-                add_free_bodies(m, d, b, t, pair)
+                add_free_bodies(m, d, b, t, pair, since)
             else:
-                add_rows(m, d, b, dim, t, pair)
-
-
-@kernel(inline=True)
-def mark_trees(d, first, last, mark):
-    """tree_fresh and pair_fresh ← mark for neighbouring trees and their pairs with lower ones."""
-    for t in range(first, last):
-        d.tree_fresh[t] = mark
-    for p in range(d.near_adr[first], d.near_adr[last]):
-        d.pair_fresh[p] = mark
+                add_rows(m, d, b, dim, t, pair, since)
 
 
 @kernel
-def mark_changes(m, d, b):
-    """tree_fresh, pair_fresh ← 1 for those on which block b acts, if its curvature has changed."""
+def mark_changes(m, d, b, mark):
+    """tree_fresh, pair_fresh ← mark for those on which block b acts, if its curvature has changed."""
     if has_changed(m, d, b):
-        d.tree_fresh[d.block_trees[b, 0]] = 1
-        d.tree_fresh[d.block_trees[b, 1]] = 1
+        d.tree_fresh[d.block_trees[b, 0]] = mark
+        d.tree_fresh[d.block_trees[b, 1]] = mark
         if d.block_pair[b] >= 0:
-            d.pair_fresh[d.block_pair[b]] = 1
+            d.pair_fresh[d.block_pair[b]] = mark
 
 
 @kernel
@@ -117,18 +122,18 @@ def cone_has_changed(m, d, b, row):
 
 
 @kernel
-def inertia_blocks(m, d, t):
+def inertia_blocks(m, d, t, since):
     """The block of M of tree t, and zeros between it and lower trees, where they are fresh."""
     zero = 0.0 * d.time
     first, n, place = m.tree_dofadr[t], m.tree_dofnum[t], m.tree_blockadr[t]
-    if d.tree_fresh[t]:
+    if d.tree_fresh[t] >= since:
         for k in range(n * n):
             d.tree_hessian[place + k] = zero
         for i in range(n):
             for k in range(m.M_rowadr[first + i], m.M_rowadr[first + i] + m.M_rownnz[first + i]):
                 d.tree_hessian[place + i * n + m.M_colind[k] - first] = d.M[k]
     for p in range(d.near_adr[t], d.near_adr[t + 1]):
-        if d.pair_fresh[p]:
+        if d.pair_fresh[p] >= since:
             for k in range(n * m.tree_dofnum[d.near_tree[p]]):
                 d.pair_hessian[d.near_place[p] + k] = zero
 
@@ -143,11 +148,11 @@ def is_whole(m, d, b, lower, upper):
 
 
 @kernel
-def add_free_bodies(m, d, b, t, pair):
+def add_free_bodies(m, d, b, t, pair, since):
     """Three rows that act on trees with six degrees of freedom: to the block of tree t, and of the `pair`."""
     place = d.block_J[b]
     own = place + 3 * columns_of(d, b, t)[0]
-    if d.tree_fresh[t]:
+    if d.tree_fresh[t] >= since:
         add_six_by_six(d, d.tree_hessian, m.tree_blockadr[t], own, own)
     if pair:
         lower = place + 3 * columns_of(d, b, d.block_trees[b, 0])[0]
@@ -180,10 +185,10 @@ def add_six(d, x, k, first, second):
 
 
 @kernel
-def add_rows(m, d, b, dim, t, pair):
+def add_rows(m, d, b, dim, t, pair, since):
     """Any number of rows that act on any degrees of freedom: to the block of tree t, and of the `pair`."""
     lower, own = d.block_trees[b, 0], columns_of(d, b, t)
-    if d.tree_fresh[t]:
+    if d.tree_fresh[t] >= since:
         block = m.tree_blockadr[t], m.tree_dofnum[t], m.tree_dofadr[t]
         add_columns(m, d, b, dim, d.tree_hessian, block, own, m.tree_dofadr[t], own)
     if pair:

@@ -22,8 +22,8 @@ from saltus.solve.soft.trees.tree_blocks import assemble_blocks
 pytestmark = pytest.mark.usefixtures("by_trees")
 
 KERNELS = dict(couplings=couplings, assemble=assemble_blocks, factor=factor_blocks)
-ASSEMBLE = Entry("factor_assemble", "", "couplings(m, d, True, True)\nassemble(m, d, 0, 1)", **KERNELS)
-FACTOR = Entry("factor_factor", "", "factor(m, d, 0)", **KERNELS)
+ASSEMBLE = Entry("factor_assemble", "", "couplings(m, d, True, True)\nassemble(m, d, 0, 0)", **KERNELS)
+FACTOR = Entry("factor_factor", "", "factor(m, d, 0, 0)", **KERNELS)
 DIRECTION = Entry(
     "factor_direction",
     "part",

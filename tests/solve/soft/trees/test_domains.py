@@ -34,7 +34,8 @@ def test_groups_of_a_phase_are_independent():
             first, last = d.island_treeadr[island : island + 2]
             own = d.island_tree[first:last]
             assert np.array_equal(np.sort(own), np.flatnonzero(d.island_of_tree == island))
-            phases, domains = d.phase_adr[island], min((last - first) // m_.ndomaintree, 4)
+            phases = d.phase_adr[island]
+            domains = 4 if last - first >= 8 * m_.ndomaintree else 2 if last - first >= 2 * m_.ndomaintree else 1
             if last - first <= m_.nfewtrees or domains < 2:
                 assert not d.tree_group[own].any()
                 continue

@@ -22,7 +22,7 @@ KERNELS = dict(couplings=couplings, assemble=assemble_blocks, solve=solve_island
 DIRECTIONS = Entry(
     "island_directions",
     "islands_",
-    "couplings(m, d, False, True)\nfor i in range(d.count[islands_]):\n    assemble(m, d, i, 1)\n    solve(m, d, i)",
+    "couplings(m, d, False, True)\nfor i in range(d.count[islands_]):\n    assemble(m, d, i, 0)\n    solve(m, d, i)",
     **KERNELS,
 )
 
@@ -30,7 +30,7 @@ DIRECTIONS = Entry(
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_exact_directions(cone, monkeypatch):
     """Single bodies, mechanisms of two joints, and several trees that touch."""
-    from saltus.model.compile import many_trees
+    from saltus.model.compile.constraints import many_trees
 
     monkeypatch.setattr(many_trees, "FEW_TREES", 1000)
     m = world(cone, ties=False)

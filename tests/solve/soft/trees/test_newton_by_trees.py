@@ -46,7 +46,7 @@ def test_mujocos_accelerations(cone):
 @pytest.mark.parametrize("few", [1, 1000])
 def test_any_limit_of_small_islands(few, monkeypatch):
     """Exact directions for islands of up to so many trees: the same minimum."""
-    from saltus.model.compile import many_trees
+    from saltus.model.compile.constraints import many_trees
 
     monkeypatch.setattr(many_trees, "FEW_TREES", few)
     m = world(ties=False)
@@ -206,7 +206,7 @@ def test_lanes_do_not_feel_each_other(cone):
 @pytest.mark.slow
 def test_one_matrix_in_lanes(monkeypatch):
     """Lanes of few trees take the Hessian as one matrix, single simulations by islands; costs are within 1e-12."""
-    from saltus.model.compile import many_trees
+    from saltus.model.compile.constraints import many_trees
 
     monkeypatch.setattr(many_trees, "FEWEST_IN_LANES", 1000)
     m = world()

@@ -1,0 +1,87 @@
+"""What the store of a sweep takes on disk, and in the memory of the process that asks for it."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from saltus.bench.sweep.runs import MEASURES, points, run_sweep
+from saltus.errors import SaltusError, SaltusWarning
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A store: bytes of a run's measures, status and note, and of its values; runs of a block, files that each has."""
+
+    results: float
+    values: float
+    block: int
+    files: float
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes a run that the asking process holds: its values alone; at most, when a stored sweep is opened and read."""
+
+    runs: int
+    points: float
+    most: float
+
+
+def measure_store(path: Path, n: int) -> Stored:
+    """Sizes of files, as they are read."""
+    import zarr
+
+    group = zarr.open_group(path, mode="r")
+    sizes = {"value": 0, "result": 0}
+    files = 0
+    for name, array in group.arrays():
+        role = "value" if array.attrs.get("role") == "value" else "result"
+        chunks = [file for file in (path / name).rglob("*") if file.is_file() and file.name != "zarr.json"]
+        sizes[role] += sum(file.stat().st_size for file in chunks)
+        files += len(chunks) if role == "result" else 0
+    (block,) = {array.chunks[0] for _, array in group.arrays() if array.attrs.get("role") != "value"}
+    return Stored(sizes["result"] / n, sizes["value"] / n, block, files / -(-n // block))
+
+
+def measure_memory(n: int, path: Path) -> Memory:
+    """What Python holds in this process, of a sweep that is opened again after all its runs have been done."""
+    fill_store(n, path)
+    tracemalloc.start()
+    try:
+        values = points(n)
+        held, _ = tracemalloc.get_traced_memory()
+        del values
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        table = run_sweep(n, path, 1)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    if set(table.status) != {"done"}:
+        raise SaltusError("a store that is full was not taken as done")
+    return Memory(n, held / n, (most - before) / n)
+
+
+def fill_store(n: int, path: Path) -> None:
+    """A store as a sweep of n runs leaves it. Its results are drawn at random: what they take depends on n alone."""
+    import numpy as np
+    import zarr
+
+    from saltus.record.io.sweep_zarr import NOTE, STATUS, STATUSES
+    from saltus.record.table.sweep_table import DONE
+
+    def leave(fraction: float) -> None:
+        raise KeyboardInterrupt
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SaltusWarning)  # that nothing is done
+        run_sweep(n, path, 1, leave)
+    group: Any = zarr.open_group(path, mode="r+")
+    for name in MEASURES:
+        group[name][:] = np.random.default_rng(0).normal(size=n)
+    group[NOTE][:] = 0
+    group[STATUS][:] = STATUSES.index(DONE)

@@ -1,0 +1,126 @@
+"""Terms of an environment gathered into one kernel, which puts what each gives into its place; terms without effect."""
+
+# pyright: reportCallIssue=false
+# pyright: reportArgumentType=false
+# (in kernels, calls of intrinsics leave out the first argument of their definition; kernels have no types)
+
+import functools
+from typing import Any
+
+from numba import types
+from numba.extending import intrinsic
+
+from saltus.number.kernels import kernel
+from saltus.number.kinds import MaskType
+
+
+@intrinsic
+def as_number(typingctx, x, like):
+    """A number of like's kind: 1 and 0 for a truth, else x."""
+
+    def codegen(context, builder, sig, args):
+        if isinstance(sig.args[0], MaskType):
+            return builder.uitofp(args[0], context.get_value_type(sig.return_type))
+        if isinstance(sig.args[0], types.Boolean):
+            scalar = builder.uitofp(args[0], context.get_value_type(types.float64))
+            return context.cast(builder, scalar, types.float64, sig.return_type)
+        return context.cast(builder, args[0], sig.args[0], sig.return_type)
+
+    return like(x, like), codegen
+
+
+@kernel
+def nothing(m, d, e):
+    """A term that does nothing."""
+
+
+@kernel
+def never(m, d, e):
+    """A term that holds nowhere."""
+    return 0.0 * e.steps
+
+
+@kernel
+def action_is_control(m, d, e):
+    """The controls are the action."""
+    for k in range(m.nu):
+        d.ctrl[k] = e.action[k]
+
+
+@functools.cache
+def gathered(terms: tuple[tuple[Any, int, int], ...], field: str) -> Any:
+    """A kernel f(m, d, e) that puts what terms give into e.values or e.observation: (term, place, count)."""
+    made = []
+    for term, place, count in terms:
+        if count == 0:  # one number, no tuple
+            made.append((_store_value if field == "values" else _store_observation)(term, place))
+        else:
+            element = _value_element if field == "values" else _observation_element
+            made.append(_store_tuple(term, _in_turn([element(k, place + k) for k in range(count)], _both_elements)))
+    return _in_turn(made, _both) if made else nothing
+
+
+def _in_turn(kernels, both):
+    """A kernel that calls all of them, as a tree: the compiler's recursion is as deep as calls are nested."""
+    if len(kernels) == 1:
+        return kernels[0]
+    middle = len(kernels) // 2
+    return both(_in_turn(kernels[:middle], both), _in_turn(kernels[middle:], both))
+
+
+def _both(one, other):
+    @kernel(inline=True)
+    def store(m, d, e):
+        one(m, d, e)
+        other(m, d, e)
+
+    return store
+
+
+def _both_elements(one, other):
+    @kernel(inline=True)
+    def store(result, e):
+        one(result, e)
+        other(result, e)
+
+    return store
+
+
+def _store_value(term, place):
+    @kernel(inline=True)
+    def store(m, d, e):
+        e.values[place] = as_number(term(m, d, e), e.steps)
+
+    return store
+
+
+def _store_observation(term, place):
+    @kernel(inline=True)
+    def store(m, d, e):
+        e.observation[place] = as_number(term(m, d, e), e.steps)
+
+    return store
+
+
+def _store_tuple(term, elements):
+    @kernel(inline=True)
+    def store(m, d, e):
+        elements(term(m, d, e), e)
+
+    return store
+
+
+def _value_element(k, place):
+    @kernel(inline=True)
+    def store(result, e):
+        e.values[place] = as_number(result[k], e.steps)
+
+    return store
+
+
+def _observation_element(k, place):
+    @kernel(inline=True)
+    def store(result, e):
+        e.observation[place] = as_number(result[k], e.steps)
+
+    return store

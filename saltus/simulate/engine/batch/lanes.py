@@ -1,0 +1,202 @@
+"""Many states of one mechanism in memory, in the lanes of SIMD registers, and the threads that move them."""
+
+import time as clock
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.contact.counts import NUNSOLVED
+from saltus.contact.mujoco.collision import attach
+from saltus.contact.mujoco.rays import attach_sense
+from saltus.integrate.adaptive.memory import STUCK
+from saltus.integrate.integrator import Integrator
+from saltus.model.compile.kernel_model import UserLaws
+from saltus.model.layout import DATA
+from saltus.model.model import Model
+from saltus.number.kinds import LANES
+from saltus.number.structs import Struct, aligned_zeros
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result
+from saltus.simulate.engine.batch.varied_model import VariedModel
+from saltus.solve.status import STEP_TOO_SMALL
+
+REMEMBERED = ("memory", "qacc_warmstart")  # what is kept between steps for them alone
+
+
+class Lanes(BatchStates):
+    """n states of a model that take their steps side by side.
+
+    States lie in groups of as many as a register has lanes. Each thread has a workspace, a Data of its own, into which
+    it loads one group after the other. `m`: the Model as kernels take it. `states` [groups, rows, width], `clock`
+    [groups, width] (s, in double precision whatever the states are in), `flags` [groups, width]: who has diverged.
+    `forced`: whether forces are applied from outside at all.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        n: int,
+        threads: int,
+        precision: str,
+        integrator: Integrator,
+        timestep: float,
+        laws: UserLaws,
+        parameters: int,
+        vary: Sequence[str] = (),
+    ):
+        self.model, self.precision, self.integrator, self.laws = model, precision, integrator, laws
+        self._timestep = timestep
+        self.m = model.struct(precision, integrator.law_timestep(timestep), laws, frozenset(vary))
+        self.width = LANES[precision].width
+        self.groups = -(-n // self.width)
+        super().__init__(n, min(threads, self.groups))
+        room = {"control_states": self.m.ncontrol_state, "control_prm": parameters}
+        without = self.m.sizes | {"nact": self.m.nact - self.m.ncontrol_state}  # the controller
+        self.sizes = integrator.data_sizes(without, lanes=True, **room)
+        kind = "lane64" if precision == "float64" else "lane32"
+        self.workspaces = [Struct(DATA, self.sizes, kind) for _ in range(self.workers)]
+        for workspace in self.workspaces:
+            attach(model, workspace)
+            if "sensor_delay" in self.m.layout.features:
+                attach_sense(model, workspace)  # steps look, too
+            workspace.fill("timestep", timestep)
+        self.models = [self.m] * len(self.workspaces)
+        self.varied_model: VariedModel | None = None
+        if vary:
+            self.models = [self.m.duplicate() for _ in self.workspaces]
+            safe = integrator.law_timestep(timestep)
+            self.varied_model = VariedModel(model, vary, n, self.groups, safe, self.m)
+        first = self.workspaces[0]
+        self._spans = {f: first.span(f, f) for f in (*FIELDS, *REMEMBERED)}
+        self.remembered = np.concatenate([np.arange(self._spans[f].start, self._spans[f].stop) for f in REMEMBERED])
+        self._rows = first.span("time", "xfrc_applied").stop
+        self._unforced_rows = first.span("time", "ctrl").stop
+        dtype = np.float64 if precision == "float64" else np.float32
+        self.states = aligned_zeros((self.groups, self._rows, self.width), dtype)
+        self.clock = np.zeros((self.groups, self.width))
+        self.flags = np.zeros((self.groups, self.width), bool)
+        self._none_varied = np.zeros((self.groups, 0, self.width), dtype), np.zeros(0, np.int64)
+        self._loop = loops.advance_batch(integrator)
+
+    # ------------------------------------------------------------ state
+
+    def span(self, field: str) -> slice:
+        """The rows of a state in which a field of it lies."""
+        return self._spans[field]
+
+    def restart(self, index: np.ndarray) -> None:
+        """States with the given numbers begin anew, with the fields that have been written."""
+        self.flags.reshape(-1)[index] = False
+        if len(index) == self.n:
+            self._forget_forces()
+            self._fill_spare_lanes()
+
+    def _forget_forces(self) -> None:
+        """No forces are applied any more, in any state."""
+        self.forced = False
+        for workspace in self.workspaces:
+            workspace.real[workspace.span("qfrc_applied", "xfrc_applied")] = 0.0
+
+    def _fill_spare_lanes(self) -> None:
+        """Let lanes beyond n do what the first state does from here on."""
+        spare = np.arange(self.n, self.groups * self.width)
+        self.states[spare // self.width, :, spare % self.width] = self.states[0, :, 0]
+        self.clock.reshape(-1)[self.n :] = self.clock[0, 0]
+        if self.varied_model is not None:
+            self.varied_model.fill_spare_lanes()
+
+    def diverged(self) -> NDArray[np.bool_]:
+        """Which states have diverged [n]: a copy."""
+        return self.flags.reshape(-1)[: self.n].copy()
+
+    def stuck(self, i: int) -> bool:
+        """Whether state i could not go on since step control asked for too small steps."""
+        return self.integrator.adaptive and bool(self._stuck()[i // self.width, i % self.width])
+
+    def _stuck(self) -> NDArray[np.bool_]:
+        return self.states[:, self._spans["memory"]][:, STUCK] > 0.5
+
+    def kept(self) -> dict[str, Any]:
+        """All that steps go on from, for `go_to` of states that were made in the same way."""
+        varied = {} if self.varied_model is None else self.varied_model.fields
+        states = {name: getattr(self, name).copy() for name in ("states", "clock", "flags")}
+        return states | {"forced": self.forced, "fields": {name: values.copy() for name, values in varied.items()}}
+
+    def go_to(self, kept: dict[str, Any]) -> None:
+        """Go to what `kept` has described."""
+        for name in ("states", "clock", "flags"):
+            getattr(self, name)[...] = kept[name]
+        self.forced = kept["forced"]
+        if self.varied_model is not None:
+            for name, values in kept["fields"].items():
+                self.varied_model.fields[name][...] = values
+
+    def alone(self, i: int) -> "Lanes":
+        """State i in lanes of its own, on one thread; it goes on with the bits that it has among the others."""
+        vary = () if self.varied_model is None else self.varied_model.names
+        spans = len(self.workspaces[0].views["control_prm"])
+        own = Lanes(self.model, 1, 1, self.precision, self.integrator, self._timestep, self.laws, spans, vary)
+        group, lane = divmod(i, self.width)
+        own.states[0] = self.states[group, :, lane : lane + 1]
+        own.clock[:] = self.clock[group, lane]
+        own.forced = self.forced
+        if self.varied_model is not None and own.varied_model is not None:
+            own.varied_model.take(self.varied_model, i)
+        return own
+
+    # ------------------------------------------------------------ motion
+
+    def advance(self, n: int, h: float) -> int:
+        """n steps of h seconds; returns the worst status of those that have not diverged."""
+
+        def work(worker: int, first: int, last: int, n: int = n) -> int:
+            counts = (first, last, self.present_rows(), self.width, n, h)
+            workspace = self.prepared(worker)
+            arrays = (self.states, self.clock, self.flags, *self.varied())
+            return self._loop(self.models[worker], workspace, *arrays, *counts, *self.integrator.parameters)
+
+        workers = self._worth(self.pace * self.groups * n)
+        began = clock.perf_counter()
+        if workers > 1 and not self._threads.made:
+            work(0, 0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        status = max(self._shared_out(work, workers, self.groups, workers))
+        if n:
+            self.pace = (clock.perf_counter() - began) * workers / (self.groups * n)
+        if status >= STEP_TOO_SMALL:
+            self.flags |= self._stuck()
+        self.flags.reshape(-1)[self.n :] = False
+        return status
+
+    def varied(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the model by simulation, and their places in its memory, for loops; none where none vary."""
+        if self.varied_model is None:
+            return self._none_varied
+        return self.varied_model.rows, self.varied_model.places
+
+    def take_unsolved(self) -> int:
+        """How often constraint solvers did not converge since the last call."""
+        failed = 0
+        for workspace in self.workspaces:
+            failed += int(workspace.views["count"][NUNSOLVED])
+            workspace.views["count"][NUNSOLVED] = 0
+        return failed
+
+    def prepared(self, worker: int) -> Struct:
+        """The workspace of a thread, which knows whether there are forces from outside."""
+        workspace = self.workspaces[worker]
+        workspace.ints[DATA.slot["has_xfrc"]] = self.forced
+        return workspace
+
+    def present_rows(self) -> int:
+        """How many numbers of a state go into a workspace: none of forces where there are none."""
+        return self._rows if self.forced else self._unforced_rows
+
+    def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
+        """What `work(worker, first group, last group)` returns, on all threads if it takes that many seconds or so."""
+        workers = self._worth(seconds)
+        if workers == 1:
+            return [work(0, 0, self.groups)]
+        work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        return self._shared_out(work, workers, self.groups, workers)

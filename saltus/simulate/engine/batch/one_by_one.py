@@ -1,0 +1,313 @@
+"""Many states of one mechanism under hard contact or with located events, each moved by itself, on several threads."""
+
+import time as clock
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from saltus.contact.counts import NUNSOLVED
+from saltus.errors import OptionError, warn
+from saltus.model.compile.constraints.hard import law_numbers
+from saltus.number.structs import aligned_zeros
+from saltus.record.table.events import EventTable, event_table
+from saltus.simulate.engine import loops
+from saltus.simulate.engine.batch.log import COLUMNS, BatchLog
+from saltus.simulate.engine.batch.loops import advance_each, least_gaps, look_at, look_each
+from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result, numbered
+from saltus.simulate.engine.engine import Engine
+from saltus.simulate.engine.events.located import warn_of_lost
+from saltus.simulate.engine.events.start import points, start_faults
+from saltus.simulate.engine.events.stepped import MOST_EVENTS
+from saltus.simulate.laws.contact import Coefficients, Hard, Law
+from saltus.solve.status import CONTACTS_FULL, ENDED, EVENTS_FULL, OK, STEP_TOO_SMALL
+
+PIECES = 8  # that a thread's share is cut into, since simulations take their time
+LOG_ROOM = 16_384  # rows that a thread logs before they are read
+
+
+class OneByOne(BatchStates):
+    """n states of a model, moved one after the other by the compiled loop of a single simulation.
+
+    Each thread has an Engine, which it loads with one state after the other. A group is a state, as `Engine.state`.
+    `law`: whose restitution and friction may be those of each.
+    """
+
+    precision = "float64"
+    width = 1
+
+    def __init__(self, engines: Sequence[Engine], n: int, law: Hard, parameters: int):
+        super().__init__(n, len(engines))
+        self.engines, self.engine = engines, engines[0]
+        self.model, self.m, self.sizes = self.engine.model, self.engine.m, self.engine.d.sizes
+        self.workspaces = [engine.d for engine in engines]
+        self._parameters = parameters
+        self._spans = {field: self._span(field) for field in (*FIELDS, "qacc_warmstart")}
+        self.groups, self._rows = n, aligned_zeros((n, self.engine.state.size), np.float64)
+        self.states, self.clock = self._rows[:, :, None], self._rows[:, self._spans["time"]]
+        self.remembered = np.zeros(0, int)  # `advance` looks for changes itself
+        self._past = self.engine.rows_of("time", "act")  # what tells whether a state was changed from outside
+        self._left = np.zeros((n, self._past.stop - self._past.start))  # as the last steps left it
+        self._fresh = np.ones(n, bool)  # without such steps
+        self._status = np.zeros(n, int)  # of those that cannot go on
+        self._starts: dict[int, str] = {}  # what is wrong with the starts of those that cannot begin
+        self._ended = np.zeros(n, bool)
+        self._log = BatchLog(n, None if self.engine.locates_events else MOST_EVENTS)
+        self._address = 0
+        self.set_law(law)
+
+    def _span(self, field: str) -> slice:
+        first = self.engine.rows_of(field).start
+        return slice(first, first + int(np.prod(self.shape(field))))
+
+    # ------------------------------------------------------------ state
+
+    def shape(self, field: str) -> tuple[int, ...]:
+        """The shape of a field in one state: an engine has more room for a controller."""
+        own = {"act": self.m.nact, "control_prm": self._parameters}
+        return (own[field],) if field in own else super().shape(field)
+
+    def span(self, field: str) -> slice:
+        """The rows of a state in which a field of it lies."""
+        return self._spans[field]
+
+    def restart(self, index: np.ndarray) -> None:
+        """States with the given numbers begin anew, with the fields that have been written."""
+        given = [np.arange(span.start, span.stop) for span in (self._spans[field] for field in FIELDS)]
+        past = np.setdiff1d(np.arange(self._rows.shape[1]), np.concatenate(given))
+        self._rows[index[:, None], past] = 0.0
+        self._rows[index, self._spans["actuation_state"]] = self.engine.start_values
+        self._fresh[index], self._status[index], self._ended[index] = True, OK, False
+        for i in index:
+            self._starts.pop(int(i), None)
+        self._log.forget(index)
+
+    def diverged(self) -> NDArray[np.bool_]:
+        """Which states have diverged, or could not go on [n]: a copy."""
+        found = self._status > OK
+        found[list(self._starts)] = True
+        return found
+
+    def stuck(self, i: int) -> bool:
+        """Whether state i could not go on since step control asked for too small steps."""
+        return bool(self._status[i] == STEP_TOO_SMALL)
+
+    def fault(self, i: int) -> int | str:
+        """What event could not be handled in state i: its status, or what is wrong with the start; 0: none."""
+        return self._starts.get(i) or int(self._status[i])
+
+    def kept(self) -> dict[str, Any]:
+        """All that steps go on from, for `go_to` of states that were made in the same way."""
+        arrays = {name: getattr(self, name).copy() for name in ("_rows", "_left", "_fresh", "_status", "_ended")}
+        return arrays | {"starts": dict(self._starts), "log": self._log.rows()}
+
+    def go_to(self, kept: dict[str, Any]) -> None:
+        """Go to what `kept` has described."""
+        for name in ("_rows", "_left", "_fresh", "_status", "_ended"):
+            getattr(self, name)[...] = kept[name]
+        self._starts = dict(kept["starts"])
+        self._log.add(kept["log"])
+
+    # ------------------------------------------------------------ the law
+
+    def set_law(self, law: Law) -> None:
+        """Take other numbers of the law of contact; OptionError: it is not the same in all else."""
+        own = self.engine.law
+        if not isinstance(law, Hard) or not isinstance(own, Hard):
+            raise OptionError("law: hard contact stays hard; make another Batch")
+        if name := own.differs(law):
+            raise OptionError(f"law: {name} cannot be changed, only restitution and friction; make another Batch")
+        self._own = self._own_numbers(law.coefficients(self.engine.model, self.n))
+
+    def _own_numbers(self, given: Coefficients) -> tuple[np.ndarray, ...]:
+        """Places in the Model's buffers and what each simulation has there, real numbers first."""
+        base = self.engine.model.struct(timestep=self.engine.law_timestep, listed="hard contact")
+        fields = law_numbers(base, given.restitution, given.friction, given.limits, self.engine.locates_events)
+        found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"real": [], "int": []}
+        for name, values in fields.items():
+            flat = values.reshape(self.n, -1)
+            present = [engine.m.views[name].reshape(-1) for engine in self.engines]
+            differing = np.flatnonzero(np.any([(flat != own).any(axis=0) for own in present], axis=0))
+            places = self.m.ints[self.m.layout.slot[name]] + differing
+            found[self.m.layout.fields[name].kind].append((places, flat[:, differing]))
+        out: list[np.ndarray] = []
+        for pairs in found.values():
+            places, values = zip(*pairs, strict=True)
+            out += [np.concatenate(places), np.ascontiguousarray(np.concatenate(values, axis=1))]
+        return tuple(out)
+
+    def _simulations(self) -> tuple[np.ndarray, ...]:
+        """What the compiled loops take of all simulations; see `saltus.simulate.engine.batch.loops`."""
+        forces = self._rows[:, self._spans["xfrc_applied"]]
+        forced = (forces.view(np.int64) != 0).any(axis=1)  # as `Engine.note_forces`
+        return self._rows, forced.astype(np.int64), *self._own
+
+    # ------------------------------------------------------------ motion
+
+    def advance(self, n: int, h: float) -> int:
+        """n steps of h seconds; returns the worst status of those that have not diverged."""
+        if not n:
+            return OK
+        engine = self.engine
+        for each in self.engines:
+            if not engine.integrator.adaptive:
+                each.d.views["timestep"][...] = h
+        self._prepare()
+        going = ~self.diverged()
+        status, taken = np.where(going, EVENTS_FULL, OK), np.zeros(self.n, int)
+        lost = self._take_steps(status, taken, n, h)
+        self._left[going] = self._rows[going, self._past]
+        self._fresh[going] = False
+        self._ended = status == ENDED
+        failed = (status >= STEP_TOO_SMALL) & ~self._ended
+        self._status[failed] = status[failed]
+        if engine.locates_events:
+            warn_of_lost(lost)
+        return int(status[status <= CONTACTS_FULL].max(initial=OK))
+
+    def _take_steps(self, status: np.ndarray, taken: np.ndarray, n: int, h: float) -> int:
+        """Up to n steps of h seconds of those whose status is EVENTS_FULL; returns how many events were lost."""
+        parameters = self.engine.integrator.parameters
+        if not self._address:
+            call = (self.engine.step_m, self.engine.d, n, h, *parameters)
+            self._address = self.engine.loop.address(*call, result=types.UniTuple(types.int64, 2))
+        simulations, loop = self._simulations(), advance_each(len(parameters))
+
+        def work(worker: int, first: int, last: int) -> int:
+            engine, lost, going = self.engines[worker], 0, False
+            room = len(engine.d.views["event_log"])
+            log = np.empty((max(LOG_ROOM, room), COLUMNS))
+            while True:
+                how = (self._address, simulations, status, taken, log, room, first, last, going, n, h)
+                first, rows, missed = loop(engine.d, engine.m.real, engine.m.ints, *how, *parameters)
+                self._log.add(log[:rows].copy())
+                lost += missed
+                if first == last:
+                    return lost
+                going = True
+
+        began = clock.perf_counter()
+        expected = self.pace * int((status == EVENTS_FULL).sum()) * n
+        lost = sum(self.share(work, expected))
+        self.pace = (clock.perf_counter() - began) * self._worth(expected) / (self.n * n)
+        return lost
+
+    def _changed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Whose positions or velocities, and whose state, are others than the last steps left [n], [n]."""
+        differs = self._rows[:, self._past] != self._left
+        motion = self.engine.rows_of("qpos", "qvel")
+        return self._fresh | differs[:, motion].any(axis=1), self._fresh | differs.any(axis=1)
+
+    def _prepare(self) -> None:
+        """Before steps, as `Engine.prepare`: what is remembered is void where the state was changed from outside."""
+        moved, changed = self._changed()
+        engine = self.engine
+        if engine.remembers:
+            self._rows[changed, engine.rows_of("memory")] = 0.0
+        if engine.steps_over_events:
+            self._rows[moved, engine.rows_of("past_known")] = 0.0
+        if engine.locates_events:
+            known = engine.rows_of("modes_known")
+            self._rows[moved, known] = 0.0
+            self._check_starts(np.flatnonzero((self._rows[:, known.start] < 0.5) & ~self.diverged()))
+
+    def _check_starts(self, index: np.ndarray) -> None:
+        """Find those of these that cannot begin where they are, and warn of what is changed in others."""
+        warned: list[str] = []
+        for i in self._suspects(index):
+            engine = self.engine
+            engine.state[:] = self._rows[i]
+            for fault, refused in start_faults(engine.model, engine.m, engine.d):
+                if refused:
+                    self._starts.setdefault(i, fault)
+                else:
+                    warned.append(f"simulation {i}: {fault}")
+        if warned:
+            warn(warned[0] + (f" (and {len(warned) - 1} more like this)" if len(warned) > 1 else ""))
+
+    def _suspects(self, index: np.ndarray) -> Iterator[int]:
+        """Those of these whose start is to be looked at closely: something overlaps, or there are equalities."""
+        engine, least = self.engine, np.full(len(index), np.inf)
+        if len(index) and not engine.m.neq:
+            address = loops.gaps.address(engine.m, engine.d, result=types.none)
+            buffers = (engine.m.real, engine.m.ints)
+            least_gaps(engine.d, *buffers, address, self._simulations(), index, points(engine.m), least)
+            index = index[least < -float(engine.m.opt_gap_tolerance)]
+        yield from index.tolist()
+
+    def take_unsolved(self) -> int:
+        """How often constraint solvers did not converge since the last call."""
+        counts = [engine.d.views["count"] for engine in self.engines]
+        failed = sum(int(count[NUNSOLVED]) for count in counts)
+        for count in counts:
+            count[NUNSOLVED] = 0
+        return failed
+
+    def look_each(self, places: NDArray[np.int64], extra: int = 0) -> tuple[NDArray[np.float64], int]:
+        """Numbers [n, places] of a Data after `Engine.forward`, and the worst status.
+
+        `extra`: the address of a further entry to be called then, 0 for none.
+        """
+        out = np.zeros((self.n, len(places)))
+        unknown, simulations = self._unknown_modes(), self._simulations()
+        addresses = (*self._addresses_of_looks(), extra)
+
+        def work(worker: int, first: int, last: int) -> int:
+            each = self.engines[worker]
+            how = (each.m.real, each.m.ints, addresses, simulations, unknown)
+            with self.looking(each.d):
+                return look_each(each.d, *how, first, last, places, out)
+
+        return out, max(self.share(work, self.pace * self.n))
+
+    def look_at(self, i: int) -> int:
+        """Compute everything at state i in the Data of the first engine; returns a status."""
+        engine = self.engine
+        how = (engine.m.real, engine.m.ints, self._addresses_of_looks(), self._simulations(), self._unknown_modes())
+        with self.looking(engine.d):
+            return look_at(engine.d, *how, i)
+
+    def _addresses_of_looks(self) -> tuple[int, int]:
+        engine = self.engine
+        settle = loops.settle.address(engine.step_m, engine.d, result=types.int64) if engine.locates_events else 0
+        return settle, loops.forward.address(engine.m, engine.d, result=types.int64)
+
+    def _unknown_modes(self) -> np.ndarray:
+        """1 for states whose modes are to be found before they are looked at [n]."""
+        if not self.engine.locates_events:
+            return np.zeros(self.n, np.int64)
+        known = self._rows[:, self.engine.rows_of("modes_known").start] > 0.5
+        return (self._changed()[0] | ~known).astype(np.int64)
+
+    def share(self, work: Callable[[int, int, int], Result], seconds: float) -> list[Result]:
+        """What `work(worker, first, last)` returns, on all threads if it takes that many seconds or so."""
+        workers = self._worth(seconds)
+        if workers > 1:
+            work(0, 0, 0)  # compiled before threads start, so that they do not wait for each other
+        return self._shared_out(work, workers, self.n, min(PIECES * workers, self.n) if workers > 1 else 1)
+
+    def ended(self) -> NDArray[np.bool_]:
+        """Which states a terminal event has ended the last steps of [n]."""
+        return self._ended.copy()
+
+    # ------------------------------------------------------------ events
+
+    def events(self, simulation: int | None = None) -> EventTable:
+        """The log of events of all, with the number of each in the field `simulation`, or of one without it."""
+        reader = self.engine.event_reader
+        assert reader is not None
+        if simulation is not None:
+            return event_table(reader.table(self._log.of(simulation)[:, 1:]))
+        rows = self._log.rows()
+        plain = event_table(reader.table(rows[:, 1:]))
+        out = np.zeros(len(rows), numbered(plain.dtype))
+        out["simulation"] = rows[:, 0]
+        for name in plain.dtype.names or ():
+            out[name] = plain[name]
+        return out.view(EventTable)
+
+    def forget_events(self, index: np.ndarray) -> None:
+        """Empty the logs of the states with the given numbers."""
+        self._log.forget(index)

@@ -1,0 +1,58 @@
+"""What all runs of a sweep have in common: for its store, which is of no other sweep, and as a title."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from saltus.integrate.registry import find_integrator
+from saltus.model.model import Model
+from saltus.model.xml_overrides import source_of
+from saltus.record.table.stored_model import StoredModel
+from saltus.study.jobs import Task
+from saltus.study.settings import Setup
+from saltus.version import __version__
+
+
+def identity(task: Task, base: Model, functions: Mapping[str, Any]) -> dict[str, Any]:
+    """What all runs have in common, as it is kept."""
+    setup = task.setup
+    image = hashlib.sha256(StoredModel.of(base).mjb)
+    source = source_of(setup.source)
+    image.update(b"" if source is None else source.text.encode())
+    return {
+        "version of Saltus": __version__,
+        "model": f"{base.name} {image.hexdigest()[:16]}",
+        "measures": {name: f if isinstance(f, str) else _code_of(f) for name, f in functions.items()},
+        "duration": task.duration,
+        "sample": task.sample,
+        "integrator": _described(setup.integrator),
+        "contact": _described(setup.contact),
+        "timestep": setup.timestep,
+        "key": setup.key,
+        "ignore": sorted(setup.ignore),
+    }
+
+
+def _described(choice: Any) -> str | None:
+    return choice if choice is None else choice.casefold() if isinstance(choice, str) else repr(choice)
+
+
+def _code_of(function: Callable[..., Any]) -> str:
+    """A function by its name and what it does, as far as its code says it."""
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__qualname__", repr(type(function)))
+    return (
+        name
+        if code is None
+        else f"{name} {hashlib.sha256(code.co_code + repr(code.co_consts).encode()).hexdigest()[:8]}"
+    )
+
+
+def title(base: Model, setup: Setup, duration: float, paths: Sequence[str]) -> str:
+    """What all runs have in common, in a line."""
+    parts = [base.name]
+    if "integrator" not in paths:
+        parts.append(find_integrator(setup.integrator, base.opt.integrator).name)
+    if not {"opt.timestep", "option/timestep"} & set(paths):
+        parts.append(f"timestep {base.opt.timestep if setup.timestep is None else setup.timestep:.4g} s")
+    return ", ".join([*parts, f"{duration:g} s"])
