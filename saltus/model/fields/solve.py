@@ -111,9 +111,10 @@ SCRATCH = {  # scratch
     **reals("dual_A", shape=("nrow_dual", 6)),
     **reals("dual_y", shape=("nv_dual",)),
     **reals("dual_force", shape=("ndual",)),
-    # unknowns in the order of their updates, as block, index in it and index in the island; the island of each tree
+    # unknowns in the order of their updates, as block, index in it and index in the island; the island of each tree, by
+    # the number of its first tree
     **ints("dual_item", shape=("ndual", 3)),
-    **ints("tree_island", shape=("ntree",)),
+    **reals("tree_island", shape=("ntree",)),
     # unknowns of one island in one lane (see `saltus.solve.soft.island`): forces, before and after extrapolation; their
     # bounds; b, diagonals of R and of A + R, and its inverse; gradient of the cost; A + R itself and Gᵀ, row by row
     **lane_reals("island_force", "island_before", "island_start", shape=("ndual",)),

@@ -25,13 +25,12 @@ from saltus.solve.soft.dual import (
     fold_forces,
     free_residuals,
     island_scale,
-    list_unknowns,
     smooth_accelerations,
     unfold_forces,
     unknowns,
 )
 from saltus.solve.soft.friction_cone import sliding_friction
-from saltus.solve.soft.island import gap, give_back, last_unknown, own_block, spread, take_up
+from saltus.solve.soft.island import gap, give_back, last_unknown, list_unknowns, own_block, spread, take_up
 from saltus.solve.soft.shuffle import SEED, shuffle
 
 WORSE = 1e-10  # J/s²: an update that raises the cost by more is undone
@@ -50,16 +49,17 @@ def pgs(m, d):
     free_residuals(m, d)
     start(m, d)
     d.count[NITER] = 0
+    find_islands(m, d)
     unconverged, formed = 0, False
-    for lane in range(lane_count(d.time)):
-        find_islands(m, d, lane)
-        for island in range(m.ntree):
+    for island in range(m.ntree):
+        scales = island_scale(m, d, island)
+        for lane in range(lane_count(d.time)):
             items, n = list_unknowns(m, d, island, lane)
             if n > m.ndense and not formed:
                 dual_matrices(m, d)
                 formed = True
             if n > 0:
-                scale = island_scale(m, d, island, lane)
+                scale = lane_get(scales, lane)
                 unconverged = max(unconverged, solve_island(m, d, island, items, n, scale, lane))
     finish_dual(m, d)
     return unconverged
