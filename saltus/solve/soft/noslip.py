@@ -22,7 +22,7 @@ from saltus.solve.soft.dual import (
     unknowns,
 )
 from saltus.solve.soft.friction_cone import least_in_ball
-from saltus.solve.soft.pgs import WORSE
+from saltus.solve.soft.pgs_together import WORSE
 
 LEAST_INERTIA = 1e-10  # 1/kg or 1/(kg m²): floor of the diagonal for directions without mobility
 
