@@ -102,3 +102,16 @@ def lanes_do_not_meddle(m, n=24):
         results.append(batch.qvel[np.argsort(order)])
     assert np.array_equal(*results)
     return results[0], found
+
+
+def lanes_are_single_runs(m, n=24):
+    """That a simulation's three steps in a batch are bit by bit the same whoever its neighbours are, and to 1e-9, for
+    lanes sum in another order, those of the simulation alone.
+    """
+    together, found = lanes_do_not_meddle(m, n)
+    sim = saltus.Simulation(saltus.load(m))
+    for (qpos, qvel, _), expected in zip(found, together, strict=True):
+        sim.reset()
+        sim.qpos[:], sim.qvel[:] = qpos, qvel
+        sim.step(3)
+        np.testing.assert_allclose(sim.qvel, expected, rtol=0, atol=1e-9 * np.abs(expected).max())

@@ -12,7 +12,7 @@ Each block of rows has a law between its forces (or impulses) r and its velociti
 The rows of a COULOMB block are the normal and two tangents at right angles. W [N, N] is kept flat, W[i, j] at i N + j.
 """
 
-from saltus.number.structs import Field, Layout, ints, lane_reals
+from saltus.number.structs import Field, Layout, ints, lane_reals, reals
 
 BILATERAL, UNILATERAL, COULOMB, BOUNDED = range(4)
 
@@ -57,6 +57,9 @@ SCRATCH = {  # of the solvers, beside the problem
     # friction, its factor, right-hand side, solution
     **lane_reals("cone_old", "cone_gap", "cone_b", "cone_v", "cone_w", shape=("ncone_work",)),
     **lane_reals("cone_block", "cone_A", "cone_L", shape=("ncone_work", 6)),
+    # the same for friction that is solved in all lanes together
+    **reals("slip_old", "slip_gap", "slip_b", "slip_v", "slip_w", shape=("ncone_work",)),
+    **reals("slip_A", "slip_L", shape=("ncone_work", 6)),
 }
 
 PROBLEM = Layout("ConeProblem", FIELDS)

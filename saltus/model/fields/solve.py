@@ -6,7 +6,9 @@ MODEL = {  # fixed
     # for the dual problem: a chain's degrees of freedom with all their ancestors, and kinematic trees (a single one
     # where islands are disabled)
     **ints("ntree"),
-    **ints("ndense"),  # unknowns of an island with a dense matrix, at most
+    # unknowns of an island with a dense matrix, at most; islands that are solved at once, with how many unknowns and
+    # entries of matrices
+    **ints("ndense", "nproblem", "nitem", "nisland_A"),
     **ints("support_adr", "support_num", shape=("nsupport",)),
     **ints("support_dof", shape=("nsupportdof",)),
     **ints("dof_treeid", shape=("nv",)),
@@ -113,18 +115,24 @@ SCRATCH = {  # scratch
     **reals("dual_A", shape=("nrow_dual", 6)),
     **reals("dual_y", shape=("nv_dual",)),
     **reals("dual_force", shape=("ndual",)),
-    # unknowns in the order of their updates, as block, index in it and index in the island; the island of each tree
-    **ints("dual_item", shape=("ndual", 3)),
-    **ints("tree_island", shape=("ntree",)),
-    # unknowns of one island in one lane (see `saltus.solve.soft.island`): forces, before and after extrapolation; their
-    # bounds; b, diagonals of R and of A + R, and its inverse; gradient of the cost; A + R itself and Gᵀ, row by row
-    **lane_reals("island_force", "island_before", "island_start", shape=("ndual",)),
-    **lane_reals(
-        "island_low", "island_high", "island_b", "island_R", "island_diagonal", "island_inverse", shape=("ndual",)
-    ),
-    **lane_reals("island_gap", shape=("nisland_gap",)),
+    # the island of each tree, by the number of its first tree; items, as block, index in it and number of the unknown
+    **reals("tree_island", shape=("ntree",)),
+    **ints("dual_item", shape=("nitem", 3)),
+    # islands, each in one lane, that are solved at once (see `saltus.solve.soft.island`); of each the state of the
+    # generator of random numbers, iterations since the restart of the extrapolation, scale and improvement of the cost;
+    # the order of updates
+    **ints("problem", shape=("nproblem", 5)),
+    **ints("problem_random", "problem_momentum", shape=("nproblem",)),
+    **lane_reals("problem_scale", "problem_improvement", shape=("nproblem",)),
+    **ints("dual_order", shape=("nitem",)),
+    # their unknowns, by columns that are named there; b and gradients of the cost; matrices A + R; Gᵀ of the last one
+    # taken up, row by row
+    **lane_reals("unknown", shape=("nitem", 8)),
+    **lane_reals("island_b", shape=("nitem",)),
+    **lane_reals("island_gap", shape=("nitem",)),
     **lane_reals("island_A", shape=("nisland_A",)),
     **lane_reals("island_G", shape=("nisland_G",)),
+    **ints("island_row", shape=("nv_dual",)),  # where the row of each degree of freedom begins
 }
 
 #: Fields of MODEL that may differ from simulation to simulation of a batch.

@@ -9,15 +9,14 @@ dot product, and only the diagonal blocks of A are formed.
 Unknowns are row forces, and edge forces for a pyramid: edges 2k and 2k + 1 are the normal plus and minus friction
 times tangent k. Unknown e of the block whose rows begin at `row` is dual_force[2 row + e].
 
-Sequential algorithms such as sweeps work on one lane at a time: `get` and `put` access the entry of a field in a
-lane.
+Where lanes part, as Gauss-Seidel does with its random order, `get` and `put` access the entry of a field in one lane.
 """
 
 from saltus.contact.counts import NBLOCK
-from saltus.contact.rows.blocks import CONE, PYRAMID, add_transpose_block, times_block
+from saltus.contact.rows.blocks import PYRAMID, add_transpose_block, times_block
 from saltus.contact.rows.cost import row_forces, row_residuals
 from saltus.dynamics.tree.factor import factor, solve
-from saltus.number.components import lane_get, lane_set
+from saltus.number.components import lane_count, lane_get, lane_set
 from saltus.number.functions import sqrt, where
 from saltus.number.kernels import kernel
 
@@ -32,9 +31,6 @@ def get(field, i, lane):
 def put(field, i, lane, value):
     """Set entry i of a field in one lane."""
     field[i] = lane_set(field[i], lane, value)
-
-
-# ---------------------------------------------------------------- all lanes at once
 
 
 @kernel
@@ -158,24 +154,22 @@ def finish_dual(m, d):
     row_residuals(m, d, d.qacc_warmstart)
 
 
-# ---------------------------------------------------------------- one lane
-
-
 @kernel
-def forces_to_motion(m, d, lane):
+def forces_to_motion(m, d):
     """dual_y ← Gᵀ f."""
     for i in range(m.nv):
-        put(d.dual_y, i, lane, 0.0 * get(d.dual_y, i, lane))
+        d.dual_y[i] = 0.0 * d.time
     for b in range(d.count[NBLOCK]):
-        if acts(d, b, lane):
-            for e in range(unknowns(d, b)):
-                push(m, d, b, e, get(d.dual_force, 2 * d.block_row[b] + e, lane), lane)
+        active = acts(d, b)
+        for e in range(unknowns(d, b)):
+            force = d.dual_force[2 * d.block_row[b] + e]
+            push(m, d, b, e, where(active, force, 0.0 * force))
 
 
 @kernel(inline=True)
-def acts(d, b, lane):
-    """Whether block b is active in the lane."""
-    return get(d.row_D, d.block_row[b], lane) > 0.0
+def acts(d, b):
+    """The lanes in which block b is active."""
+    return d.row_D[d.block_row[b]] > 0.0
 
 
 @kernel
@@ -185,100 +179,110 @@ def unknowns(d, b):
     return 2 * (dim - 1) if d.block_kind[b] == PYRAMID else dim
 
 
-@kernel
-def combination(m, d, b, e, lane):
-    """(r, s, w): unknown e of block b acts along row r plus w times row s of the block."""
+@kernel(inline=True)
+def combination(m, d, b, e):
+    """(r, s, w): unknown e of block b acts along row r, and along w times row s if that is another."""
     if d.block_kind[b] == PYRAMID:
-        mu = lane_get(m.law_friction[d.block_law[b], e // 2], lane)
+        mu = m.law_friction[d.block_law[b], e // 2] + 0.0 * d.time
         return 0, e // 2 + 1, mu * (1.0 - 2.0 * (e % 2))
-    return e, e, 0.0 * lane_get(m.law_friction[d.block_law[b], 0], lane)
+    return e, e, 0.0 * d.time
 
 
 @kernel
-def residual(m, d, b, r, s, w, lane):
-    """Residual A f + b of row r plus w times row s of block b."""
-    row, place, dim = d.block_row[b], d.dual_place[b], d.block_dim[b]
+def residual(m, d, b, r):
+    """Residual A f + b of row r of block b."""
+    place, dim = d.dual_place[b] + r, d.block_dim[b]
     first = m.support_adr[d.block_chain[b]]
-    total = get(d.row_residual, row + r, lane) + w * get(d.row_residual, row + s, lane)
-    for c in range(m.support_num[d.block_chain[b]]):
-        entry = get(d.dual_G, place + r, lane) + w * get(d.dual_G, place + s, lane)
-        total = total + entry * get(d.dual_y, m.support_dof[first + c], lane)
+    total = d.row_residual[d.block_row[b] + r]
+    for c in range(first, first + m.support_num[d.block_chain[b]]):
+        total = total + d.dual_G[place] * d.dual_y[m.support_dof[c]]
         place += dim
     return total
 
 
 @kernel
-def push(m, d, b, e, change, lane):
+def push(m, d, b, e, change):
     """Update dual_y for a change of the force of unknown e of block b."""
-    r, s, w = combination(m, d, b, e, lane)
-    place, dim = d.dual_place[b], d.block_dim[b]
+    r, s, w = combination(m, d, b, e)
+    push_row(m, d, b, r, change)
+    if s != r:
+        push_row(m, d, b, s, w * change)
+
+
+@kernel
+def push_row(m, d, b, r, change):
+    """Update dual_y for a change of the force along row r of block b."""
+    place, dim = d.dual_place[b] + r, d.block_dim[b]
     first = m.support_adr[d.block_chain[b]]
-    for c in range(m.support_num[d.block_chain[b]]):
-        i = m.support_dof[first + c]
-        entry = get(d.dual_G, place + r, lane) + w * get(d.dual_G, place + s, lane)
-        put(d.dual_y, i, lane, get(d.dual_y, i, lane) + change * entry)
+    for c in range(first, first + m.support_num[d.block_chain[b]]):
+        i = m.support_dof[c]
+        d.dual_y[i] = d.dual_y[i] + change * d.dual_G[place]
         place += dim
 
 
-@kernel
-def inertia(d, row, r, s, w, lane):
-    """Diagonal entry of A for row r plus w times row s of the block whose rows begin at `row`."""
-    own = lane_get(d.dual_A[row + r, r], lane)
-    return own + w * (2.0 * lane_get(d.dual_A[row + r, s], lane) + w * lane_get(d.dual_A[row + s, s], lane))
+# ---------------------------------------------------------------- islands
 
 
 @kernel
-def find_islands(m, d, lane):
-    """tree_island ← constraint islands: trees coupled by constraints carry the number of the first of them.
+def find_islands(m, d):
+    """tree_island ← constraint islands of each lane: trees that constraints couple have the number of the first.
 
     By union-find (Cormen et al., Introduction to Algorithms, chapter on disjoint sets).
     """
     for t in range(m.ntree):
-        d.tree_island[t] = t
-    for b in range(d.count[NBLOCK]):
-        if acts(d, b, lane):
-            first = m.chain_adr[d.block_chain[b]]
-            one = root_of(d, m.dof_treeid[m.chain_dof[first]])
-            for c in range(1, d.block_num[b]):
-                other = root_of(d, m.dof_treeid[m.chain_dof[first + c]])
-                d.tree_island[max(one, other)] = min(one, other)
-                one = min(one, other)
-    for t in range(m.ntree):
-        d.tree_island[t] = root_of(d, t)
+        d.tree_island[t] = t + 0.0 * d.time
+    if m.ntree > 1:
+        for b in range(d.count[NBLOCK]):
+            couple_trees(m, d, b)
+        for lane in range(lane_count(d.time)):
+            for t in range(m.ntree):
+                put(d.tree_island, t, lane, get(d.tree_island, root_of(d, t, lane), lane))
 
 
 @kernel
-def island_scale(m, d, island, lane):
-    """Scale of an island's cost for comparison with a tolerance: 1/(trace of its M), as in MuJoCo 4.0."""
-    total = 0.0 * lane_get(d.time, lane)
-    if not m.opt_islands:
-        return total + lane_get(m.opt_scale, lane)
-    for i in range(m.nv):
-        if d.tree_island[m.dof_treeid[i]] == island:
-            total = total + get(d.M, m.M_rowadr[i] + m.M_rownnz[i] - 1, lane)
-    return 1.0 / total
+def couple_trees(m, d, b):
+    """Unite the islands of the trees that block b moves, in the lanes where it acts."""
+    first = m.chain_adr[d.block_chain[b]]
+    before = m.dof_treeid[m.chain_dof[first]]
+    for c in range(first + 1, first + d.block_num[b]):
+        tree = m.dof_treeid[m.chain_dof[c]]
+        if tree != before:
+            for lane in range(lane_count(d.time)):
+                if get(d.row_D, d.block_row[b], lane) > 0.0:
+                    one, other = root_of(d, before, lane), root_of(d, tree, lane)
+                    put(d.tree_island, max(one, other), lane, get(d.tree_island, min(one, other), lane))
+        before = tree
 
 
 @kernel
-def root_of(d, t):
-    """The tree that represents the island of tree t."""
-    while d.tree_island[t] != t:
-        t = d.tree_island[t]
+def root_of(d, t, lane):
+    """The tree that represents the island of tree t in a lane."""
+    above = int(get(d.tree_island, t, lane))
+    while above != t:
+        t = above
+        above = int(get(d.tree_island, t, lane))
     return t
 
 
-@kernel
-def list_unknowns(m, d, island, lane):
-    """dual_item ← the unknowns of an island in MuJoCo's order, a cone as one item.
+@kernel(inline=True)
+def first_tree(m, d, b):
+    """The tree of the first degree of freedom that block b moves."""
+    return m.dof_treeid[m.chain_dof[m.chain_adr[d.block_chain[b]]]]
 
-    Returns the number of items and that of unknowns.
-    """
-    items, n = 0, 0
-    for b in range(d.count[NBLOCK]):
-        tree = m.dof_treeid[m.chain_dof[m.chain_adr[d.block_chain[b]]]]
-        if d.tree_island[tree] == island and acts(d, b, lane):
-            for e in range(1 if d.block_kind[b] == CONE else unknowns(d, b)):
-                d.dual_item[items] = (b, e, n)
-                items += 1
-                n += d.block_dim[b] if d.block_kind[b] == CONE else 1
-    return items, n
+
+@kernel(inline=True)
+def belongs(m, d, b, island):
+    """The lanes in which block b acts and is part of an island."""
+    return acts(d, b) & (d.tree_island[first_tree(m, d, b)] == island)
+
+
+@kernel
+def island_scale(m, d, island):
+    """Scale of an island's cost for comparison with a tolerance: 1/(trace of its M), as in MuJoCo 4.0."""
+    total = 0.0 * d.time
+    if not m.opt_islands:
+        return total + m.opt_scale
+    for i in range(m.nv):
+        own = d.M[m.M_rowadr[i] + m.M_rownnz[i] - 1]
+        total = total + where(d.tree_island[m.dof_treeid[i]] == island, own, 0.0 * own)
+    return 1.0 / total

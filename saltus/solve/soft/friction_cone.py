@@ -11,7 +11,7 @@ for planar mechanisms. Here there is no such limit.
 """
 
 from saltus.number.components import epsilon_of, lane_get
-from saltus.number.functions import MINVAL, maximum, sqrt
+from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel
 
 ITERATIONS = 40
@@ -31,66 +31,75 @@ def sliding_friction(m, d, b, normal, lane):
         for k in range(j + 1):
             other = lane_get(m.law_friction[law, k], lane)
             d.cone_A[j, k] = mu * other * d.cone_block[1 + j, 1 + k]
-    # Newton on 1/|v| - 1/N for the shift λ
-    shift = 0.0 * normal
-    length = shift
-    for _ in range(ITERATIONS):
-        factor_shifted(d, n, shift, lane)
-        length, slope = solve_shifted(d, n, lane)
-        if length <= normal * (1.0 + 4.0 * epsilon_of(normal)):
-            break
-        shift = shift + (length / normal - 1.0) * length * length / slope
-    # onto the sphere if the bound is active, and back to forces
-    scale = 0.0 * normal + 1.0
-    if shift > 0.0:
-        scale = normal / length
+    scale = least_in_ball(d.cone_A, d.cone_b, d.cone_v, d.cone_L, d.cone_w, n, normal, normal > 0.0)
+    # back to forces
     for j in range(n):
         d.cone_v[j] = scale * lane_get(m.law_friction[law, j], lane) * d.cone_v[j]
 
 
 @kernel
-def factor_shifted(d, n, shift, lane):
-    """cone_L ← Cholesky factor of cone_A + shift."""
+def least_in_ball(A, b, v, L, w, n, radius, searching):
+    """v [n] ← a vector along the minimum of ½ vᵀ A v + bᵀ v in |v| <= radius; returns its factor to the minimum.
+
+    For fields A [n, n], of which the lower triangle is read, and b [n], in the lanes that are `searching`, where the
+    radius is above zero. L [n, n] and w [n] are scratch.
+    """
+    # Newton on 1/|v| - 1/radius for the shift λ
+    shift = 0.0 * radius
+    length = shift
+    for _ in range(ITERATIONS):
+        factor_shifted(A, L, n, shift)
+        length, slope = solve_shifted(L, b, v, w, n)
+        searching = searching & (length > radius * (1.0 + 4.0 * epsilon_of(radius)))
+        if not any_lane(searching):
+            break
+        shift = where(searching, shift + (length / radius - 1.0) * length * length / slope, shift)
+    # onto the sphere if the bound is active
+    return where(shift > 0.0, radius / length, 0.0 * radius + 1.0)
+
+
+@kernel
+def factor_shifted(A, L, n, shift):
+    """L ← Cholesky factor of A + shift."""
     for j in range(n):
         for k in range(j + 1):
-            total = d.cone_A[j, k]
+            total = A[j, k]
             least = LEAST_PIVOT * total + MINVAL
             if j == k:
                 total = total + shift
             for i in range(k):
-                total = total - d.cone_L[j, i] * d.cone_L[k, i]
+                total = total - L[j, i] * L[k, i]
             if j == k:
                 total = sqrt(maximum(total, least))
             else:
-                total = total / d.cone_L[k, k]
-            d.cone_L[j, k] = total
+                total = total / L[k, k]
+            L[j, k] = total
 
 
 @kernel
-def solve_shifted(d, n, lane):
-    """cone_v ← v = -(L Lᵀ)⁻¹ cone_b; returns |v| and vᵀ (L Lᵀ)⁻¹ v."""
+def solve_shifted(L, b, v, w, n):
+    """v ← -(L Lᵀ)⁻¹ b and w ← L⁻¹ v; returns |v| and vᵀ (L Lᵀ)⁻¹ v = |w|²."""
     # forward substitution L x = -b
     for j in range(n):
-        total = -d.cone_b[j]
+        total = -b[j]
         for k in range(j):
-            total = total - d.cone_L[j, k] * d.cone_v[k]
-        d.cone_v[j] = total / d.cone_L[j, j]
+            total = total - L[j, k] * v[k]
+        v[j] = total / L[j, j]
     # back substitution Lᵀ v = x
-    square = 0.0 * d.cone_b[0]
+    square = 0.0 * b[0]
     slope = square
     for j in range(n - 1, -1, -1):
-        total = d.cone_v[j]
+        total = v[j]
         for k in range(j + 1, n):
-            total = total - d.cone_L[k, j] * d.cone_v[k]
-        total = total / d.cone_L[j, j]
-        d.cone_v[j] = total
+            total = total - L[k, j] * v[k]
+        total = total / L[j, j]
+        v[j] = total
         square = square + total * total
-    # w = L⁻¹ v, with |w|² = vᵀ (L Lᵀ)⁻¹ v
     for j in range(n):
-        total = d.cone_v[j]
+        total = v[j]
         for k in range(j):
-            total = total - d.cone_L[j, k] * d.cone_w[k]
-        total = total / d.cone_L[j, j]
-        d.cone_w[j] = total
+            total = total - L[j, k] * w[k]
+        total = total / L[j, j]
+        w[j] = total
         slope = slope + total * total
     return sqrt(square), slope

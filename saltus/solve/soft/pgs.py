@@ -25,16 +25,29 @@ from saltus.solve.soft.dual import (
     fold_forces,
     free_residuals,
     island_scale,
-    list_unknowns,
     smooth_accelerations,
     unfold_forces,
     unknowns,
 )
 from saltus.solve.soft.friction_cone import sliding_friction
-from saltus.solve.soft.island import gap, give_back, last_unknown, own_block, spread, take_up
-from saltus.solve.soft.shuffle import SEED, shuffle
-
-WORSE = 1e-10  # J/s²: an update that raises the cost by more is undone
+from saltus.solve.soft.island import (
+    BEFORE,
+    DIAGONAL,
+    FORCE,
+    HIGH,
+    INVERSE,
+    LOW,
+    START,
+    gap,
+    give_back,
+    last_unknown,
+    own_block,
+    room_for,
+    spread,
+    take_up,
+    unknowns_of,
+)
+from saltus.solve.soft.pgs_together import WORSE, converged, iterate_together, reorder, share_of_momentum
 
 
 @kernel
@@ -50,19 +63,39 @@ def pgs(m, d):
     free_residuals(m, d)
     start(m, d)
     d.count[NITER] = 0
-    unconverged, formed = 0, False
-    for lane in range(lane_count(d.time)):
-        find_islands(m, d, lane)
-        for island in range(m.ntree):
-            items, n = list_unknowns(m, d, island, lane)
+    find_islands(m, d)
+    unconverged = solve_islands(m, d)
+    finish_dual(m, d)
+    return unconverged
+
+
+@kernel
+def solve_islands(m, d):
+    """Solve for the unknowns of all islands of all lanes; returns 1 if some did not converge, else 0.
+
+    Those without cones that have a dense matrix are solved together, as many as there is memory for.
+    """
+    unconverged, formed, count = 0, False, 0
+    for island in range(m.ntree):
+        scales, scaled = 0.0 * d.time, False
+        for lane in range(lane_count(d.time)):
+            n = unknowns_of(m, d, island, lane)
+            if n > 0 and not scaled:
+                scales, scaled = island_scale(m, d, island), True
             if n > m.ndense and not formed:
                 dual_matrices(m, d)
                 formed = True
             if n > 0:
-                scale = island_scale(m, d, island, lane)
-                unconverged = max(unconverged, solve_island(m, d, island, items, n, scale, lane))
-    finish_dual(m, d)
-    return unconverged
+                if not room_for(m, d, count, n):
+                    unconverged = max(unconverged, iterate_together(m, d, count))
+                    count = 0
+                take_up(m, d, count, island, n, lane)
+                d.problem_scale[count] = lane_get(scales, lane)
+                if n <= m.ndense and d.problem[count, 3] == n:
+                    count += 1
+                else:
+                    unconverged = max(unconverged, iterate(m, d, count))
+    return max(unconverged, iterate_together(m, d, count))
 
 
 @kernel
@@ -93,98 +126,88 @@ def start(m, d):
 
 
 @kernel
-def solve_island(m, d, island, items, n, scale, lane):
-    """Solve for the n unknowns of dual_item; returns 1 if they did not converge, else 0."""
-    take_up(m, d, island, items, n, lane)
-    unconverged = iterate(m, d, items, n, scale, lane)
-    give_back(d, items, lane)
-    return unconverged
-
-
-@kernel
-def iterate(m, d, items, n, scale, lane):
-    """Sweep until the scaled cost improves by less than the tolerance; returns 1 if it does not, else 0."""
-    random = SEED
-    momentum = 0
+def iterate(m, d, s):
+    """Sweep over island s until its scaled cost improves by less than the tolerance; returns 1 if it does not."""
     for iteration in range(m.opt_iterations):
         # Nesterov extrapolation, then a sweep in random order
-        extrapolate(m, d, items, n, momentum, lane)
-        random = shuffle(d, items, random)
-        improvement = 0.0 * lane_get(d.time, lane)
-        for k in range(items):
-            b, e, i = d.dual_item[k]
-            if d.block_kind[b] == CONE:
-                improvement = improvement + update_cone(m, d, b, i, n, lane)
-            else:
-                improvement = improvement + update_force(m, d, b, e, i, n, lane)
-        # adaptive restart
+        extrapolate(m, d, s)
+        reorder(d, s)
+        sweep(m, d, s)
         d.count[NITER] = max(d.count[NITER], iteration + 1)
-        momentum = 0 if turned_back(d, n, lane) else momentum + 1
         # converged, unless a cone at zero force can still lower the cost
-        if scale * improvement < m.opt_tolerance:
-            if release_cones(m, d, items, n, m.opt_tolerance / scale, lane) <= 0.0:
+        if converged(m, d, s):
+            if release_cones(m, d, s, m.opt_tolerance / d.problem_scale[s]) <= 0.0:
+                give_back(d, s)
                 return 0
-            momentum = 0
+            d.problem_momentum[s] = 0
+    give_back(d, s)
     return 1
 
 
 @kernel
-def extrapolate(m, d, items, n, momentum, lane):
+def extrapolate(m, d, s):
     """Extrapolate the forces by (k - 1)/(k + 2) of their last change, projected on their bounds.
 
-    k: iterations since the (re)start. island_before ← the forces before, island_start ← those after.
+    k: iterations since the (re)start. BEFORE ← the forces before, START ← those after.
     """
-    share = (momentum - 1.0) / (momentum + 2.0)
+    problem = d.problem[s]
+    lane, begin, n, items, _ = problem
+    share = share_of_momentum(d, s)
     if share <= 0.0:
-        for i in range(n):
-            d.island_before[i] = d.island_force[i]
-            d.island_start[i] = d.island_force[i]
+        for i in range(begin, begin + n):
+            d.unknown[i, BEFORE] = d.unknown[i, FORCE]
+            d.unknown[i, START] = d.unknown[i, FORCE]
         return
-    for k in range(items):
-        b, e, first = d.dual_item[k]
+    for k in range(begin, begin + items):
+        b, e, first = d.dual_item[d.dual_order[k]]
         last = last_unknown(d, b, first)
         # extrapolation by the momentum
         for i in range(first, last):
-            force = d.island_force[i]
-            d.island_force[i] = force + share * (force - d.island_before[i])
-            d.island_before[i] = force
+            force = d.unknown[i, FORCE]
+            d.unknown[i, FORCE] = force + share * (force - d.unknown[i, BEFORE])
+            d.unknown[i, BEFORE] = force
         # projection on the bounds
         if d.block_kind[b] == CONE:
             project_on_cone(m, d, b, first, lane)
         else:
-            d.island_force[first] = clip(d.island_force[first], d.island_low[first], d.island_high[first])
+            d.unknown[first, FORCE] = clip(d.unknown[first, FORCE], d.unknown[first, LOW], d.unknown[first, HIGH])
         # the gradient of the forces moved
         for i in range(first, last):
-            d.island_start[i] = d.island_force[i]
-            change = d.island_force[i] - d.island_before[i]
+            d.unknown[i, START] = d.unknown[i, FORCE]
+            change = d.unknown[i, FORCE] - d.unknown[i, BEFORE]
             if change != 0.0:
-                spread(m, d, b, e + i - first, i, change, n, lane)
+                spread(m, d, b, e + i - first, i, change, problem)
 
 
 @kernel
-def turned_back(d, n, lane):
-    """Whether the last iteration went against the extrapolation before it."""
-    along = 0.0 * lane_get(d.time, lane)
-    for i in range(n):
-        begun = d.island_start[i]
-        along = along + (d.island_force[i] - begun) * (begun - d.island_before[i])
-    return along < 0.0
+def sweep(m, d, s):
+    """Update all forces of island s in its order; problem_improvement ← the decrease of its cost."""
+    problem = d.problem[s]
+    _, first, _, items, _ = problem
+    improvement = 0.0 * d.problem_scale[s]
+    for k in range(first, first + items):
+        b, e, i = d.dual_item[d.dual_order[k]]
+        if d.block_kind[b] == CONE:
+            improvement = improvement + update_cone(m, d, b, i, problem)
+        else:
+            improvement = improvement + update_force(m, d, b, e, i, problem)
+    d.problem_improvement[s] = improvement
 
 
-@kernel
-def update_force(m, d, b, e, i, n, lane):
+@kernel(inline=True)
+def update_force(m, d, b, e, i, problem):
     """Move one force to the minimum within its bounds; returns the decrease of cost."""
-    old = d.island_force[i]
-    slope = gap(m, d, b, e, i, n, lane)
-    curvature = d.island_diagonal[i]
-    new = clip(old - slope * d.island_inverse[i], d.island_low[i], d.island_high[i])
+    old = d.unknown[i, FORCE]
+    slope = gap(m, d, b, e, i, problem)
+    curvature = d.unknown[i, DIAGONAL]
+    new = clip(old - slope * d.unknown[i, INVERSE], d.unknown[i, LOW], d.unknown[i, HIGH])
     change = new - old
     gain = -change * (0.5 * change * curvature + slope)
     if gain < -WORSE:
         return 0.0 * gain
     if change != 0.0:
-        d.island_force[i] = new
-        spread(m, d, b, e, i, change, n, lane)
+        d.unknown[i, FORCE] = new
+        spread(m, d, b, e, i, change, problem)
     return gain
 
 
@@ -192,40 +215,41 @@ def update_force(m, d, b, e, i, n, lane):
 def project_on_cone(m, d, b, first, lane):
     """Scale the friction of a cone back to its bound; zero forces if the normal force pulls."""
     dim, law = d.block_dim[b], d.block_law[b]
-    normal = d.island_force[first]
+    normal = d.unknown[first, FORCE]
     square = 0.0 * normal
     for k in range(1, dim):
-        part = d.island_force[first + k] / lane_get(m.law_friction[law, k - 1], lane)
+        part = d.unknown[first + k, FORCE] / lane_get(m.law_friction[law, k - 1], lane)
         square = square + part * part
     scale = 0.0 * normal + 1.0
     if normal < 0.0:
         scale = 0.0 * normal
-        d.island_force[first] = scale
+        d.unknown[first, FORCE] = scale
     elif square > normal * normal:
         scale = normal / sqrt(maximum(square, 0.0 * square + MINVAL))
     for k in range(1, dim):
-        d.island_force[first + k] = scale * d.island_force[first + k]
+        d.unknown[first + k, FORCE] = scale * d.unknown[first + k, FORCE]
 
 
 @kernel
-def update_cone(m, d, b, first, n, lane):
+def update_cone(m, d, b, first, problem):
     """Update the forces of an elliptic cone: along their ray, then friction alone; returns the decrease of cost.
 
     A cone without force is updated along the normal.
     """
     dim = d.block_dim[b]
-    own_block(m, d, b, first, n, lane)
+    lane = problem[0]
+    own_block(m, d, b, first, problem)
     # forces before, and the gradient (A + R) f + b there
     for r in range(dim):
-        d.cone_old[r] = d.island_force[first + r]
-        d.cone_gap[r] = gap(m, d, b, r, first + r, n, lane)
+        d.cone_old[r] = d.unknown[first + r, FORCE]
+        d.cone_gap[r] = gap(m, d, b, r, first + r, problem)
     # along the ray of the force, or the normal where there is none
     move_along(d, b, first)
     # friction at the new normal force: quadratic in the ellipse
-    normal = d.island_force[first]
+    normal = d.unknown[first, FORCE]
     if normal < MINVAL:
         for k in range(1, dim):
-            d.island_force[first + k] = 0.0 * normal
+            d.unknown[first + k, FORCE] = 0.0 * normal
     else:
         moved = normal - d.cone_old[0]
         for j in range(1, dim):
@@ -235,25 +259,27 @@ def update_cone(m, d, b, first, n, lane):
             d.cone_b[j - 1] = rest
         sliding_friction(m, d, b, normal, lane)
         for k in range(1, dim):
-            d.island_force[first + k] = d.cone_v[k - 1]
-    return accept(m, d, b, first, n, lane)
+            d.unknown[first + k, FORCE] = d.cone_v[k - 1]
+    return accept(m, d, b, first, problem)
 
 
 @kernel
-def release_cones(m, d, items, n, least, lane):
+def release_cones(m, d, s, least):
     """Give force to cones at zero force for which zero is not the minimum; returns the decrease of cost.
 
     Neither the normal force alone nor friction without it can rise there, where MuJoCo 4.0 ends. But with the residual
     u, the cost falls along the edge v = (1, -μ² u_k/T) of the cone where u₀ < T = |μ_k u_k|, by
     (T - u₀)² / (2 vᵀ (A + R) v). Decreases below `least` do not count.
     """
-    total = 0.0 * lane_get(d.time, lane)
-    for k in range(items):
-        b, _, first = d.dual_item[k]
-        if d.block_kind[b] == CONE and d.island_force[first] < MINVAL:
+    problem = d.problem[s]
+    _, begin, _, items, _ = problem
+    total = 0.0 * least
+    for k in range(begin, begin + items):
+        b, _, first = d.dual_item[d.dual_order[k]]
+        if d.block_kind[b] == CONE and d.unknown[first, FORCE] < MINVAL:
             dim = d.block_dim[b]
-            own_block(m, d, b, first, n, lane)
-            steep = edge_slope(m, d, b, first, n, lane)
+            own_block(m, d, b, first, problem)
+            steep = edge_slope(m, d, b, first, problem)
             if steep > 0.0:
                 # curvature vᵀ (A + R) v along the edge
                 bend = 0.0 * steep
@@ -265,20 +291,21 @@ def release_cones(m, d, items, n, least, lane):
                     total = total + 0.5 * steep * steep / bend
                     for r in range(dim):
                         force = steep / bend * d.cone_old[r]
-                        d.island_force[first + r] = force
-                        spread(m, d, b, r, first + r, force, n, lane)
+                        d.unknown[first + r, FORCE] = force
+                        spread(m, d, b, r, first + r, force, problem)
     return total
 
 
 @kernel
-def edge_slope(m, d, b, first, n, lane):
+def edge_slope(m, d, b, first, problem):
     """Decrease rate of the cost along the steepest edge of a cone without force; cone_old ← the edge."""
     dim, law = d.block_dim[b], d.block_law[b]
-    normal = gap(m, d, b, 0, first, n, lane)
+    lane = problem[0]
+    normal = gap(m, d, b, 0, first, problem)
     square = 0.0 * normal
     for k in range(1, dim):
         mu = lane_get(m.law_friction[law, k - 1], lane)
-        u = mu * gap(m, d, b, k, first + k, n, lane)
+        u = mu * gap(m, d, b, k, first + k, problem)
         d.cone_old[k] = -mu * u
         square = square + u * u
     tangent = sqrt(square)
@@ -295,7 +322,7 @@ def move_along(d, b, first):
     normal = d.cone_old[0]
     if normal < MINVAL:
         new = normal - d.cone_gap[0] / d.cone_block[0, 0]
-        d.island_force[first] = maximum(new, 0.0 * new)
+        d.unknown[first, FORCE] = maximum(new, 0.0 * new)
         return
     slope = 0.0 * normal
     bend = slope
@@ -307,27 +334,27 @@ def move_along(d, b, first):
     if bend >= MINVAL:
         scale = maximum(1.0 - slope / bend, 0.0 * slope)
         for j in range(dim):
-            d.island_force[first + j] = scale * d.cone_old[j]
+            d.unknown[first + j, FORCE] = scale * d.cone_old[j]
 
 
 @kernel
-def accept(m, d, b, first, n, lane):
+def accept(m, d, b, first, problem):
     """Keep the change of a cone's forces from cone_old unless it raises the cost; returns the decrease."""
     dim = d.block_dim[b]
     # decrease of cost -Δfᵀ (gap + ½ (A + R) Δf)
     gain = 0.0 * d.cone_old[0]
     for j in range(dim):
-        change = d.island_force[first + j] - d.cone_old[j]
+        change = d.unknown[first + j, FORCE] - d.cone_old[j]
         pull = d.cone_gap[j]
         for k in range(dim):
-            other = d.island_force[first + k] - d.cone_old[k]
+            other = d.unknown[first + k, FORCE] - d.cone_old[k]
             pull = pull + 0.5 * d.cone_block[j, k] * other
         gain = gain - change * pull
     # the gradient of the new forces, or the old forces
     keep = gain >= -WORSE
     for j in range(dim):
         if keep:
-            spread(m, d, b, j, first + j, d.island_force[first + j] - d.cone_old[j], n, lane)
+            spread(m, d, b, j, first + j, d.unknown[first + j, FORCE] - d.cone_old[j], problem)
         else:
-            d.island_force[first + j] = d.cone_old[j]
+            d.unknown[first + j, FORCE] = d.cone_old[j]
     return gain if keep else 0.0 * gain

@@ -12,8 +12,8 @@ BITS46, BITS32 = (1 << 46) - 1, (1 << 32) - 1
 
 
 @kernel
-def shuffle(d, n, state):
-    """Shuffle the first n entries of dual_item; returns the next state of the generator."""
+def shuffle(d, first, n, state):
+    """Shuffle n entries of dual_order from `first` on; returns the next state of the generator."""
     for i in range(n - 1, 0, -1):
         # rotation of the lower bits by the top ones; integers wrap, and right shifts extend the sign
         mixed = ((((state >> 18) & BITS46) ^ state) >> 27) & BITS32
@@ -21,7 +21,7 @@ def shuffle(d, n, state):
         number = ((mixed >> turn) | (mixed << ((32 - turn) & 31))) & BITS32
         state = state * MULTIPLIER + INCREMENT
         j = number % (i + 1)
-        one, other = d.dual_item[i], d.dual_item[j]
-        d.dual_item[i] = other
-        d.dual_item[j] = one
+        one, other = d.dual_order[first + i], d.dual_order[first + j]
+        d.dual_order[first + i] = other
+        d.dual_order[first + j] = one
     return state

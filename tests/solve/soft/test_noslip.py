@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers.constraints import put
 from helpers.files import packaged
-from helpers.solvers import compiled, heap, states, stuck, worst_errors
+from helpers.solvers import compiled, heap, lanes_are_single_runs, states, stuck, worst_errors
 
 import saltus
 
@@ -55,6 +55,14 @@ def test_a_block_on_a_slope_stays(cone):
     soft = mujoco.MjData(m)
     mujoco.mj_forward(m, soft)
     assert np.abs((soft.qacc[:3] + np.cross(soft.qacc[3:], arms))[:, 0]).max() > 1e-3 * 9.81
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", ["Newton", "PGS"])
+@pytest.mark.parametrize("cone", SAME)
+def test_lanes_sweep_together_and_are_single_runs(cone, solver):
+    """What touches, which islands there are and how many sweeps each needs differ from lane to lane."""
+    lanes_are_single_runs(compiled(heap(cone), solver, noslip_iterations=5))
 
 
 def test_a_planar_mechanism_does_not_slip():

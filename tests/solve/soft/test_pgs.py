@@ -15,7 +15,16 @@ import numpy as np
 import pytest
 from helpers.constraints import relative, tight
 from helpers.files import packaged
-from helpers.solvers import begin_like, compiled, heap, lanes_do_not_meddle, states, stuck, worst_errors
+from helpers.solvers import (
+    begin_like,
+    compiled,
+    heap,
+    lanes_are_single_runs,
+    lanes_do_not_meddle,
+    states,
+    stuck,
+    worst_errors,
+)
 
 import saltus
 from saltus.model.compile.constraints import solver
@@ -135,9 +144,23 @@ def test_what_has_not_converged_is_said():
 
 
 @pytest.mark.slow
-def test_neighbours_do_not_matter():
-    """A simulation's result in a batch is the same bit by bit beside others, and that of MuJoCo's step."""
-    lanes_do_not_meddle(compiled(heap("elliptic"), "PGS"))
+@pytest.mark.parametrize("dense", [solver.MOST_DENSE, 8])
+@pytest.mark.parametrize("cone", SAME)
+def test_neighbours_do_not_matter(cone, dense, monkeypatch):
+    """With islands below and above the size of a dense matrix."""
+    monkeypatch.setattr(solver, "MOST_DENSE", dense)
+    lanes_are_single_runs(compiled(heap(cone), "PGS"))
+
+
+@pytest.mark.parametrize("cone", SAME)
+def test_how_many_islands_are_solved_at_once_does_not_matter(cone, monkeypatch):
+    """Those of all lanes, as many as there is memory for, or one after the other: the same bits."""
+    results = []
+    for at_once, matrices in ((32, 4), (3, 4), (32, 1), (1, 1)):
+        monkeypatch.setattr(solver, "PROBLEMS", at_once)
+        monkeypatch.setattr(solver, "MATRICES", matrices)
+        results.append(lanes_do_not_meddle(compiled(heap(cone), "PGS"))[0])
+    assert all(np.array_equal(result, results[0]) for result in results)
 
 
 @pytest.mark.parametrize("cone", SAME)

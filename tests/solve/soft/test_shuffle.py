@@ -9,8 +9,8 @@ from saltus.solve.soft.shuffle import INCREMENT, MULTIPLIER, SEED, shuffle
 
 
 def test_it_is_the_shuffle_of_the_generator():
-    d, n, state = SimpleNamespace(dual_item=list(range(60))), 60, np.uint64(SEED)
-    interpret(shuffle)(d, n, SEED)
+    d, n, state = SimpleNamespace(dual_order=list(range(-3, 60))), 60, np.uint64(SEED)
+    interpret(shuffle)(d, 3, n, SEED)
     expected = list(range(n))
     with np.errstate(over="ignore"):
         for i in range(n - 1, 0, -1):
@@ -20,4 +20,4 @@ def test_it_is_the_shuffle_of_the_generator():
             state = state * np.uint64(MULTIPLIER) + np.uint64(INCREMENT)
             j = number % (i + 1)
             expected[i], expected[j] = expected[j], expected[i]
-    assert d.dual_item == expected != list(range(n))
+    assert d.dual_order == [-3, -2, -1, *expected] != list(range(-3, n))

@@ -13,6 +13,8 @@ from saltus.model.tree.chains import ChainTable
 from saltus.number.functions import MINVAL
 
 MOST_DENSE = 96  # unknowns of an island of projected Gauss-Seidel with a dense matrix; a multiple of 8
+PROBLEMS = 32  # islands of projected Gauss-Seidel that are solved at once
+MATRICES = 4  # of that size, whose memory they share
 MOST = 3000  # degrees of freedom for a Hessian in the place of conjugate gradients
 
 
@@ -77,6 +79,10 @@ def solver_sizes(
         "nrow_dual": rows + contacts * dims if dual else 0,
         "ndual": 2 * (rows + contacts * dims) if dual else 0,
         "nG": (rows + contacts * dims) * longest if dual else 0,
+        # islands that are solved at once by Gauss-Seidel, and their unknowns, each island's a multiple of 8; the pass
+        # against slip lists blocks
+        "nproblem": PROBLEMS if dual else 0,
+        "nitem": max(8 * -(-2 * (rows + contacts * dims) // 8), PROBLEMS * 8) if dual else 0,
         **_dense_island(2 * (rows + contacts * dims) if any_rows and method(m, left_out) == SOLVER_PGS else 0, nv),
         "ncone_work": 6 if dual else 0,
         "nsupport": len(values["support_num"]),
@@ -90,7 +96,7 @@ def solver_sizes(
 def _dense_island(unknowns: int, nv: int) -> dict[str, int]:
     """Sizes of an island's dense matrices, and most unknowns for which it has them, where there are so many in all."""
     most = min(8 * -(-unknowns // 8), MOST_DENSE)
-    return {"ndense": most, "nisland_gap": most, "nisland_A": most * most, "nisland_G": nv * most}
+    return {"ndense": most, "nisland_A": MATRICES * most * most, "nisland_G": nv * most}
 
 
 def inertia_scale(m: Any) -> Any:
