@@ -71,7 +71,9 @@ FEATURES = {
     "stepping": Feature("time stepping over events", ("integrate", "solve")),
     # batches
     "vary": Feature("fields of the model that differ from simulation to simulation", ()),
-    "threads": Feature("so many pairs or trees that several threads may share the work of a step", ("contact", "solve")),
+    "threads": Feature(
+        "so many pairs or trees that several threads may share the work of a step", ("contact", "solve")
+    ),
     # sensors
     "sense_limit": Feature("sensors of joint and tendon limits", ("sense",)),
     "sense_frame": Feature("sensors of frames", ("sense",)),
