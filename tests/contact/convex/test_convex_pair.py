@@ -97,6 +97,21 @@ def test_the_normal_is_that_of_largest_separation(pair):
     assert touching >= 10
 
 
+@pytest.mark.parametrize("pair", [("capsule", "cylinder"), ("cylinder", "cylinder"), ("cylinder", "box")], ids="-".join)
+def test_deep_overlaps(pair):
+    """Flat ends and ruled sides, whose points lie in one plane but for rounding: the distance is that of the normal."""
+    model = pair_model(pair, extra=EXACT)
+    qpos, d = states(model, 3000, seed=11, apart=0.5), mujoco.MjData(model.mj_model)
+    deep = 0
+    for q, ours in zip(qpos, Finder(model)(qpos), strict=True):
+        if ours:
+            d.qpos[:] = q
+            mujoco.mj_kinematics(model.mj_model, d)
+            assert separation(d, ours[0].normal[None])[0] == pytest.approx(ours[0].dist, abs=1e-6)
+            deep += ours[0].dist < -0.1
+    assert deep > 1000
+
+
 def as_set(contacts):
     """Rows of distance, position and normal, in an order of their own."""
     rows = np.array([[c.dist, *c.pos, *c.normal] for c in contacts]).reshape(-1, 7)

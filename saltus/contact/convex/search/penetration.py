@@ -33,7 +33,7 @@ from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
 MOST_VERTICES = 64
-CURVED, ROUNDING = 1e-10, 1e-15  # of the size of A - B
+CURVED, COPLANAR, ROUNDING = 1e-10, 1e-12, 1e-15  # of the size of A - B
 VERTEX_AREA = MOST_VERTICES * VERTEX_NUMBERS
 FACE_AREA = MOST_FACES * FACE_NUMBERS
 EDGE_AREA = 2 * 3 * MOST_FACES
@@ -64,7 +64,8 @@ def penetration(m, p, v, n):
         i, j, o = get_int(at, FACE_VERTICES), get_int(at, FACE_VERTICES + 1), get_int(at, FACE_VERTICES + 2)
         if depth == NEVER:
             return False
-        if vertices == MOST_VERTICES:
+        # no room for more, or rounding has turned a face about, so that the origin is outside
+        if vertices == MOST_VERTICES or (depth < -CURVED * size and least < NEVER):
             write_result(p, direction, -least, point)
             first_three(v, i, j, o)
             return True
@@ -77,7 +78,8 @@ def penetration(m, p, v, n):
         numbered = get_int(new, ID1) >= 0 and get_int(new, ID2) >= 0
         if dot3(normal, w) - depth <= (4.0 * ROUNDING if numbered else CURVED) * size or is_known(v, vertices):
             break
-        faces = grow(v, f, e, faces, vertices, ROUNDING * size)
+        # points of a flat end or of a ruled side lie in one plane but for rounding, of which curves have more
+        faces = grow(v, f, e, faces, vertices, (ROUNDING if numbered else COPLANAR) * size)
         if faces == 0:
             break
         vertices += 1
