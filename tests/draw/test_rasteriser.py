@@ -132,7 +132,7 @@ def test_ghosts_bend_their_own_cloth():
 
 
 def test_what_sleeps_is_darker():
-    """By the share that is told of its light, whose root a pixel has; nothing else changes."""
+    """By the share that is told of its light, whose root a pixel has, rounded to 1/255; nothing else changes."""
     model = saltus.load(
         """<mujoco><statistic extent="3"/><worldbody><geom size=".3" pos="0 0 1" rgba="1 0 0 1"/>
         <body pos="-1 0 0"><freejoint/><geom type="box" size=".3 .3 .3" rgba="1 0 0 1"/></body>
@@ -146,7 +146,7 @@ def test_what_sleeps_is_darker():
     places = [(0, 0, 1), (-1, 0, 0), (1, 0, 0)]
     before, after = ([colour_at(renderer, model, image, place)[0] for place in places] for image in (awake, asleep))
     assert before[:2] == after[:2] and min(before) > 90
-    assert after[2] == pytest.approx(np.sqrt(ASLEEP) * before[2], rel=0.05)
+    assert after[2] == pytest.approx(np.sqrt(ASLEEP) * before[2], abs=1.0)
 
 
 def test_the_caller_may_keep_and_change_the_picture():

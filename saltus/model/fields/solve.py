@@ -109,7 +109,7 @@ SCRATCH = {  # scratch
     # conjugate gradients: M⁻¹ gradient, and the gradients of the previous iteration
     **reals("solve_Mgradient", "cg_gradient", "cg_Mgradient", shape=("nv_cg",)),
     # the dual problem: G = J L⁻¹ D^-½ (by dof of the support, all rows of a block contiguous) and its address, the
-    # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns (see `saltus.solve.soft.dual`)
+    # blocks G Gᵀ, y = Gᵀ force; forces of the unknowns (see `saltus.solve.soft.dual.problem`)
     **reals("dual_G", shape=("nG",)),
     **ints("dual_place", shape=("nblock_dual",)),
     **reals("dual_A", shape=("nrow_dual", 6)),
@@ -118,7 +118,7 @@ SCRATCH = {  # scratch
     # the island of each tree, by the number of its first tree; items, as block, index in it and number of the unknown
     **reals("tree_island", shape=("ntree",)),
     **ints("dual_item", shape=("nitem", 3)),
-    # islands, each in one lane, that are solved at once (see `saltus.solve.soft.island`); of each the state of the
+    # islands, each in one lane, that are solved at once (see `saltus.solve.soft.dual.island`); of each the state of the
     # generator of random numbers, iterations since the restart of the extrapolation, scale and improvement of the cost;
     # the order of updates
     **ints("problem", shape=("nproblem", 5)),

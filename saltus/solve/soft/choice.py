@@ -8,10 +8,10 @@ trees are few or large, since they have no islands, and one matrix takes them le
 from saltus.number.conditions import has, has_lanes, has_tangents
 from saltus.number.kernels import kernel
 from saltus.solve.soft.cg import cg
-from saltus.solve.soft.dual import unfold_forces
+from saltus.solve.soft.dual.noslip import noslip
+from saltus.solve.soft.dual.pgs import pgs
+from saltus.solve.soft.dual.problem import unfold_forces
 from saltus.solve.soft.newton import newton
-from saltus.solve.soft.noslip import noslip
-from saltus.solve.soft.pgs import pgs
 from saltus.solve.soft.trees.newton_by_trees import newton_by_trees
 
 

@@ -6,8 +6,8 @@ of its own law with all others held (Jean & Moreau, Unilaterality and dry fricti
 collections (1992); Jourdan, Alart & Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998)).
 A contact updates its normal force, then its friction within the bound of that, by a projected gradient step that
 cannot overshoot; the fixed point is therefore Coulomb's law itself, not a convex relaxation of it, and no matrix is
-inverted. With the rows G of the dual problem (see `saltus.solve.soft.dual`) and y = Gᵀ f, a row costs two products of
-short vectors. The warm start is the forces of the step before (see `saltus.solve.stepping.warm_start`).
+inverted. With the rows G of the dual problem (see `saltus.solve.soft.dual.problem`) and y = Gᵀ f, a row costs two
+products of short vectors. The warm start is the forces of the step before (see `saltus.solve.stepping.warm_start`).
 """
 
 from saltus.contact.counts import NBLOCK, NITER, NROW

@@ -5,7 +5,7 @@ from saltus.dynamics.equations import bias_force, joint_inertia
 from saltus.dynamics.smooth import force_stage, solve_stage
 from saltus.dynamics.tree.factor import multiply_by, solve
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.soft.dual import dual_matrices, dual_problem, free_residuals
+from saltus.solve.soft.dual.problem import dual_matrices, dual_problem, free_residuals
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 from saltus.solve.stepping.hard_rows import find_hard_rows
 from saltus.solve.stepping.implicit_inertia import step_damping, step_inertia

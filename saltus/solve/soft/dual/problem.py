@@ -20,6 +20,8 @@ from saltus.number.components import lane_count, lane_get, lane_set
 from saltus.number.functions import sqrt, where
 from saltus.number.kernels import kernel
 
+WORSE = 1e-10  # J/s²: an update that raises the cost by more is undone
+
 
 @kernel(inline=True)
 def get(field, i, lane):

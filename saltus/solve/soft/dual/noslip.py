@@ -10,7 +10,9 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import CONE, FRICTION, PYRAMID
 from saltus.number.functions import MINVAL, any_lane, clip, maximum, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.dual import (
+from saltus.solve.soft.dual.friction_cone import least_in_ball
+from saltus.solve.soft.dual.problem import (
+    WORSE,
     belongs,
     dual_problem,
     find_islands,
@@ -21,15 +23,13 @@ from saltus.solve.soft.dual import (
     residual,
     unknowns,
 )
-from saltus.solve.soft.friction_cone import least_in_ball
-from saltus.solve.soft.pgs_together import WORSE
 
 LEAST_INERTIA = 1e-10  # 1/kg or 1/(kg m²): floor of the diagonal for directions without mobility
 
 
 @kernel
 def noslip(m, d):
-    """Modify the forces dual_force that a solver has found; writes what `saltus.solve.soft.dual.finish_dual` writes.
+    """Modify the forces dual_force that a solver has found; writes what `finish_dual` writes.
 
     All lanes sweep together, each over the blocks that act in it.
     """

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from saltus.number.kernels import interpret
-from saltus.solve.soft.shuffle import INCREMENT, MULTIPLIER, SEED, shuffle
+from saltus.solve.soft.dual.shuffle import INCREMENT, MULTIPLIER, SEED, shuffle
 
 
 def test_it_is_the_shuffle_of_the_generator():

@@ -4,19 +4,19 @@ Several are taken up at once. problem[s] is (lane, number of the first unknown, 
 where its matrix begins). An item, (block, index in it, number of its first unknown), is an unknown, or those of a cone,
 which are updated together.
 
-The forces f have bounds, and the gradient of their cost is (A + R) f + b (see `saltus.solve.soft.dual`). Up to m.ndense
-unknowns, A + R is a dense matrix and the gradient is maintained: an unknown that nothing moves costs nothing, and a
-change of force adds a column to it. Beyond, the gradient of an unknown is the product of its row of G with y = Gᵀ f,
-which changes maintain instead.
+The forces f have bounds, and the gradient of their cost is (A + R) f + b (see `saltus.solve.soft.dual.problem`). Up to
+m.ndense unknowns, A + R is a dense matrix and the gradient is maintained: an unknown that nothing moves costs nothing,
+and a change of force adds a column to it. Beyond, the gradient of an unknown is the product of its row of G with
+y = Gᵀ f, which changes maintain instead.
 """
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import CONE, EQUALITY, FRICTION
 from saltus.number.components import lane_get, lane_set
-from saltus.number.functions import sqrt
+from saltus.number.functions import clip, sqrt
 from saltus.number.kernels import kernel
-from saltus.solve.soft.dual import combination, first_tree, get, push, put, residual, unknowns
-from saltus.solve.soft.shuffle import SEED
+from saltus.solve.soft.dual.problem import combination, first_tree, get, push, put, residual, unknowns
+from saltus.solve.soft.dual.shuffle import SEED
 
 # the columns of `unknown`: force, bounds, 1/(A + R) and A + R on the diagonal, forces before and after the last
 # extrapolation, R; together, since the order of updates is random
@@ -264,6 +264,18 @@ def give_back(d, s):
         b, e, first = d.dual_item[k]
         for i in range(first, last_unknown(d, b, first)):
             put(d.dual_force, 2 * d.block_row[b] + e + i - first, lane, d.unknown[i, FORCE])
+
+
+@kernel(inline=True)
+def bounded_minimum(d, i, slope):
+    """The force of unknown i at which the cost is least within its bounds, where the gradient is `slope` now.
+
+    Also its change, and the decrease of the cost.
+    """
+    old = d.unknown[i, FORCE]
+    new = clip(old - slope * d.unknown[i, INVERSE], d.unknown[i, LOW], d.unknown[i, HIGH])
+    change = new - old
+    return new, change, -change * (0.5 * change * d.unknown[i, DIAGONAL] + slope)
 
 
 @kernel(inline=True)

@@ -1,29 +1,28 @@
 """Projected Gauss-Seidel on several islands together, those without cones that have a dense matrix.
 
-The iteration is that of `saltus.solve.soft.pgs`, operation by operation. An update waits for the gradient that the last
-one has left; so the islands, of one simulation or of lanes that each have an order of their own, take turns unknown by
-unknown, and the processor works on several at once.
+The iteration is that of `saltus.solve.soft.dual.pgs`, operation by operation. An update waits for the gradient that the
+last one has left; so the islands, of one simulation or of lanes that each have an order of their own, take turns
+unknown by unknown, and the processor works on several at once.
 """
 
 from saltus.contact.counts import NITER
 from saltus.number.functions import clip, rarely
 from saltus.number.kernels import kernel
-from saltus.solve.soft.island import (
+from saltus.solve.soft.dual.island import (
     BEFORE,
-    DIAGONAL,
     FORCE,
     HIGH,
-    INVERSE,
     LOW,
     START,
     add_column,
+    bounded_minimum,
     give_back,
     stride,
 )
-from saltus.solve.soft.shuffle import shuffle
+from saltus.solve.soft.dual.problem import WORSE
+from saltus.solve.soft.dual.shuffle import shuffle
 
 SHORT = 32  # unknowns for which a column is added faster than it is known whether that is needed
-WORSE = 1e-10  # J/s²: an update that raises the cost by more is undone
 
 
 @kernel
@@ -101,7 +100,7 @@ def converged(m, d, s):
 
 @kernel
 def extrapolate_single(d, s):
-    """Extrapolate the forces of island s as `saltus.solve.soft.pgs.extrapolate` does."""
+    """Extrapolate the forces of island s as `saltus.solve.soft.dual.pgs.extrapolate` does."""
     problem = d.problem[s]
     _, first, n, _, _ = problem
     share = share_of_momentum(d, s)
@@ -155,10 +154,7 @@ def sweep_single(d, count):
             if k < problem[2]:
                 # to the minimum within the bounds
                 i = d.dual_order[problem[1] + k]
-                old, slope = d.unknown[i, FORCE], d.island_gap[i]
-                new = clip(old - slope * d.unknown[i, INVERSE], d.unknown[i, LOW], d.unknown[i, HIGH])
-                change = new - old
-                gain = -change * (0.5 * change * d.unknown[i, DIAGONAL] + slope)
+                new, change, gain = bounded_minimum(d, i, d.island_gap[i])
                 if rarely(gain < -WORSE):
                     continue
                 d.unknown[i, FORCE] = new

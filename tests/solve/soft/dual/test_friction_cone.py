@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from saltus.number.kernels import interpret
-from saltus.solve.soft.friction_cone import sliding_friction
+from saltus.solve.soft.dual.friction_cone import sliding_friction
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])

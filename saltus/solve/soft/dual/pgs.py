@@ -18,7 +18,26 @@ from saltus.dynamics.tree.factor import solve
 from saltus.number.components import lane_count, lane_get
 from saltus.number.functions import MINVAL, clip, maximum, sqrt, where
 from saltus.number.kernels import kernel
-from saltus.solve.soft.dual import (
+from saltus.solve.soft.dual.friction_cone import sliding_friction
+from saltus.solve.soft.dual.island import (
+    BEFORE,
+    FORCE,
+    HIGH,
+    LOW,
+    START,
+    bounded_minimum,
+    gap,
+    give_back,
+    last_unknown,
+    own_block,
+    room_for,
+    spread,
+    take_up,
+    unknowns_of,
+)
+from saltus.solve.soft.dual.pgs_together import converged, iterate_together, reorder, share_of_momentum
+from saltus.solve.soft.dual.problem import (
+    WORSE,
     dual_matrices,
     find_islands,
     finish_dual,
@@ -29,25 +48,6 @@ from saltus.solve.soft.dual import (
     unfold_forces,
     unknowns,
 )
-from saltus.solve.soft.friction_cone import sliding_friction
-from saltus.solve.soft.island import (
-    BEFORE,
-    DIAGONAL,
-    FORCE,
-    HIGH,
-    INVERSE,
-    LOW,
-    START,
-    gap,
-    give_back,
-    last_unknown,
-    own_block,
-    room_for,
-    spread,
-    take_up,
-    unknowns_of,
-)
-from saltus.solve.soft.pgs_together import WORSE, converged, iterate_together, reorder, share_of_momentum
 
 
 @kernel
@@ -197,12 +197,7 @@ def sweep(m, d, s):
 @kernel(inline=True)
 def update_force(m, d, b, e, i, problem):
     """Move one force to the minimum within its bounds; returns the decrease of cost."""
-    old = d.unknown[i, FORCE]
-    slope = gap(m, d, b, e, i, problem)
-    curvature = d.unknown[i, DIAGONAL]
-    new = clip(old - slope * d.unknown[i, INVERSE], d.unknown[i, LOW], d.unknown[i, HIGH])
-    change = new - old
-    gain = -change * (0.5 * change * curvature + slope)
+    new, change, gain = bounded_minimum(d, i, gap(m, d, b, e, i, problem))
     if gain < -WORSE:
         return 0.0 * gain
     if change != 0.0:
