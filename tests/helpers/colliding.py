@@ -11,6 +11,7 @@ from saltus.contact.collide import collide, collider_frames
 from saltus.contact.counts import NCON
 from saltus.contact.mujoco import collision
 from saltus.dynamics.smooth import position_stage
+from saltus.model.enums import CAPSULE, CYLINDER, ELLIPSOID, MESH, SPHERE
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import Entry
 from saltus.number.structs import Struct
@@ -84,6 +85,35 @@ def mujocos(m, qpos, poses=None):
         d.geom_xpos[:], d.geom_xmat[:], d.geom_xquat[:] = poses
         mujoco.mj_collision(m, d)
     return [Contact(c.dist, c.pos.copy(), c.frame.copy()) for c in d.contact]
+
+
+def support(d, g, u):
+    """How far (m) geom g reaches in the directions u [n, 3]."""
+    m, size, kind = d.model, d.model.geom_size[g], d.model.geom_type[g]
+    local = u @ d.geom_xmat[g].reshape(3, 3)
+    if kind == MESH:
+        first = m.mesh_vertadr[m.geom_dataid[g]]
+        vertices = m.mesh_vert[first : first + m.mesh_vertnum[m.geom_dataid[g]]].astype(float)
+        reach = (local @ vertices.T).max(axis=1)
+    elif kind == SPHERE:
+        reach = size[0] + 0.0 * local[:, 0]
+    elif kind == CAPSULE:
+        reach = size[0] + size[1] * abs(local[:, 2])
+    elif kind == ELLIPSOID:
+        reach = np.linalg.norm(size * local, axis=1)
+    elif kind == CYLINDER:
+        reach = size[0] * np.hypot(local[:, 0], local[:, 1]) + size[1] * abs(local[:, 2])
+    else:
+        reach = abs(local) @ size
+    return u @ d.geom_xpos[g] + reach
+
+
+def separation(d, u, first=0, second=1):
+    """How far (m) geoms are apart along unit vectors u [n, 3]: least u·x of the second, less the largest of the first.
+
+    The largest of these is their distance, if they are convex (separating hyperplanes); below 0 where they overlap.
+    """
+    return -support(d, second, -u) - support(d, first, u)
 
 
 # ---------------------------------------------------------------- models: one geom that stands, one that floats

@@ -25,11 +25,12 @@ from helpers.colliding import (
     assert_neighbours_do_not_matter,
     model_of,
     mujocos,
+    separation,
     states,
+    support,
 )
 
 import saltus
-from saltus.model.enums import CAPSULE, CYLINDER, ELLIPSOID, MESH, SPHERE
 
 POLYTOPES = [("box", "dice"), ("dice", "dice"), ("prism", "prism"), ("box", "prism"), ("dice", "cloud")]
 CURVED = [("sphere", "dice"), ("capsule", "cloud"), ("ellipsoid", "cloud"), ("cylinder", "cloud"), ("cylinder", "dice")]
@@ -40,32 +41,6 @@ DERIVATIVE, STEP = 1e-5, 1e-5
 
 def pair_model(pair, **more):
     return model_of(GEOMS[pair[0]], GEOMS[pair[1]], **more)
-
-
-def support(d, g, u):
-    """How far (m) geom g reaches in the directions u [n, 3]."""
-    m, size, kind = d.model, d.model.geom_size[g], d.model.geom_type[g]
-    local = u @ d.geom_xmat[g].reshape(3, 3)
-    if kind == MESH:
-        first = m.mesh_vertadr[m.geom_dataid[g]]
-        vertices = m.mesh_vert[first : first + m.mesh_vertnum[m.geom_dataid[g]]].astype(float)
-        reach = (local @ vertices.T).max(axis=1)
-    elif kind == SPHERE:
-        reach = size[0] + 0.0 * local[:, 0]
-    elif kind == CAPSULE:
-        reach = size[0] + size[1] * abs(local[:, 2])
-    elif kind == ELLIPSOID:
-        reach = np.linalg.norm(size * local, axis=1)
-    elif kind == CYLINDER:
-        reach = size[0] * np.hypot(local[:, 0], local[:, 1]) + size[1] * abs(local[:, 2])
-    else:
-        reach = abs(local) @ size
-    return u @ d.geom_xpos[g] + reach
-
-
-def separation(d, u):
-    """s (m) of normals u [n, 3] from geom 0 to geom 1."""
-    return -support(d, 1, -u) - support(d, 0, u)
 
 
 @pytest.mark.parametrize("pair", POLYTOPES + CURVED, ids="-".join)
