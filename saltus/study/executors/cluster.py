@@ -66,7 +66,9 @@ class Cluster:
         for future in list(getattr(self, "_pending", {}).values()):
             future.cancel()
         if self._own:
-            self.client.close(timeout=PATIENCE)
+            # a client that has lost its scheduler may fail at looking for it meanwhile; it is closed all the same
+            with contextlib.suppress(OSError, RuntimeError, CancelledError):
+                self.client.close(timeout=PATIENCE)
 
     @property
     def dashboard(self) -> str:
@@ -85,9 +87,11 @@ class Cluster:
     @contextlib.contextmanager
     def _answering(self) -> Iterator[None]:
         """Gone: what is asked in here gets no answer."""
+        from distributed.client import ClosedClientError
+
         try:
             yield
-        except (OSError, CancelledError) as error:
+        except (OSError, RuntimeError, CancelledError, ClosedClientError) as error:
             raise Gone(f"the Dask cluster at {self._address} is gone") from error
 
     def _check(self) -> None:
@@ -99,7 +103,7 @@ class Cluster:
             except TimeoutError:
                 warn(f"the Dask cluster at {self._address} has no workers yet; waiting for the first one")
                 first.result()
-        workers: Any = self.client.run(ours, on_error="return")
+            workers: Any = self.client.run(ours, on_error="return")
         for worker, found in workers.items():
             if isinstance(found, BaseException):
                 raise OptionError(f"worker {worker} cannot run Saltus ({type(found).__name__}: {found})") from found
@@ -130,13 +134,17 @@ class Cluster:
             os.remove(mark)
 
     def submit(self, tag: Any, work: Callable[..., Any], *job: Any) -> None:
-        """Have `work(*job)` called on a worker; `work.compile(*job)` before, if it has that, once in each."""
+        """Have `work(*job)` called on a worker; `work.compile(*job)` before, if it has that, once in each.
+
+        Gone: no scheduler answers.
+        """
         # in bytes, which the scheduler need not understand; "pure" to Dask is what it may take from an earlier call
-        known = self._works.get(id(work))
-        if known is None:
-            sent = self.client.submit(_kept, _packed((self.expected, work)), pure=False)
-            known = self._works[id(work)] = sent, work  # who has a reference keeps its identity
-        future = self.client.submit(_call, known[0], _packed(job), pure=False)
+        packed, known = _packed(job), self._works.get(id(work))
+        with self._answering():
+            if known is None:
+                sent = self.client.submit(_kept, _packed((self.expected, work)), pure=False)
+                known = self._works[id(work)] = sent, work  # who has a reference keeps its identity
+            future = self.client.submit(_call, known[0], packed, pure=False)
         self._pending[future.key] = future
         future.add_done_callback(lambda done: self._done.put((tag, done)))
 

@@ -3,6 +3,7 @@
 Reference: the same sweep in this process, to the bit.
 """
 
+import asyncio
 import contextlib
 import pickle
 import signal
@@ -45,6 +46,26 @@ def test_a_scheduler_that_is_lost_while_a_first_worker_is_waited_for(monkeypatch
         with pytest.warns(SaltusWarning, match="no workers yet"), pytest.raises(saltus.SaltusError, match="is gone"):
             make_executor(cluster.scheduler_address)
         ending.join()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_client_closes_while_it_comes_to_a_new_scheduler(monkeypatch):
+    """That its search finds its connections closed is no error of the sweep's."""
+    found = threading.Event()
+
+    async def search(client, **_):
+        if client.status == "connecting":
+            found.set()
+            while client.status != "closing":
+                await asyncio.sleep(0.01)
+            raise RuntimeError("ConnectionPool is closed")
+
+    with distributed.LocalCluster(n_workers=1, **QUIET) as cluster:
+        executor = make_executor(cluster.scheduler_address)
+        port = int(cluster.scheduler_address.rsplit(":", 1)[1])
+        monkeypatch.setattr(distributed.Client, "_update_scheduler_info", search)
+    with distributed.LocalCluster(n_workers=0, scheduler_port=port, **QUIET), executor:
+        assert found.wait(10.0)
 
 
 def test_a_cluster_that_adapts_starts_its_first_worker():
