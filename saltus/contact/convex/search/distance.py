@@ -40,7 +40,7 @@ def distance(m, p, v, enough):
     x = scale3(-1.0, get3(p, SHIFT))
     if dot3(x, x) == 0.0:
         x = (1.0, 0.0, 0.0)
-    n, weights, largest = 0, (1.0, 0.0, 0.0, 0.0), 0.0
+    n, largest, point = 0, 0.0, (0.0, 0.0, 0.0)
     square, reach = dot3(x, x), max(enough, 0.0)
     for k in range(MOST):
         find_vertex(m, p, vertex_at(v, n), scale3(-1.0, x))
@@ -56,14 +56,14 @@ def distance(m, p, v, enough):
         if inside:
             return OVERLAP, 4
         largest = max(largest, dot3(w, w))
-        x = weighted(v, n, weights, W)
-        before, square = square, dot3(x, x)
+        nearer = weighted(v, n, weights, W)
+        if k > 0 and dot3(nearer, nearer) >= square:
+            break  # rounding: simplices of almost no volume may even have points farther away
+        x, square, point = nearer, dot3(nearer, nearer), weighted(v, n, weights, A)
         if square <= TOUCHING * TOUCHING * largest:
             return OVERLAP, n
-        if k > 0 and square >= before:
-            break
     dist = math.sqrt(square)
-    write_result(p, scale3(-1.0 / dist, x), dist, weighted(v, n, weights, A))
+    write_result(p, scale3(-1.0 / dist, x), dist, point)
     return SEPARATE, n
 
 
