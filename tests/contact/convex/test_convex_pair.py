@@ -7,7 +7,7 @@ normal, and no other normal may have more. Normals to try are MuJoCo's and a tho
 
 MuJoCo 4.0 finds distances to ccd_tolerance (m) if it has iterations enough. With polytopes both end at a face or a
 point exactly, and agree to rounding: some roundings of positions, 1e-12 m. With curved surfaces our search ends where
-its bounds are 1e-10 of the bodies' size apart, or after 64 points, and the normal is good to the root of that.
+its bounds are 1e-10 of the bodies' size apart, and the normal is good to the root of that.
 
 Several contacts of polytopes are those of MuJoCo 4.0, whose faces and edges are the same, to rounding; of round ones,
 whose faces are small, a face or an edge may be another one. With a capsule's or a cylinder's edge version 4.0.0 has
@@ -101,6 +101,23 @@ def test_deep_overlaps(pair):
             assert separation(d, ours[0].normal[None])[0] == pytest.approx(ours[0].dist, abs=1e-6)
             deep += ours[0].dist < -0.1
     assert deep > 1000
+
+
+@pytest.mark.parametrize("pair", [("ellipsoid", "ball"), ("ball", "ball"), ("cylinder", "ball")], ids="-".join)
+def test_one_in_the_middle_of_the_other(pair):
+    """Nearly as deep in many directions, of which no other near the normal, and no random one, is better."""
+    model = pair_model(pair, extra=EXACT)
+    d, rng = mujoco.MjData(model.mj_model), np.random.default_rng(13)
+    qpos = states(model, 100, seed=13, apart=0.3)[:60]
+    qpos[:, 1:4] *= 0.02
+    for q, (ours,) in zip(qpos, Finder(model)(qpos), strict=True):
+        d.qpos[:] = q
+        mujoco.mj_kinematics(model.mj_model, d)
+        others = rng.normal(size=(400, 3))
+        others[:200] = ours.normal + others[:200] * 10.0 ** rng.uniform(-6.0, -0.5, (200, 1))
+        others = np.vstack([ours.normal, others / np.linalg.norm(others, axis=1)[:, None]])
+        assert separation(d, others)[0] == pytest.approx(ours.dist, abs=1e-9)
+        assert separation(d, others).max() <= ours.dist + 1e-9
 
 
 def as_set(contacts):

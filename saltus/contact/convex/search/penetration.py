@@ -32,7 +32,7 @@ from saltus.contact.convex.search.polytope import (
 from saltus.number.kernels import kernel
 from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
-MOST_VERTICES = 64
+MOST_VERTICES = 256
 CURVED, COPLANAR, ROUNDING = 1e-10, 1e-12, 1e-15  # of the size of A - B
 VERTEX_AREA = MOST_VERTICES * VERTEX_NUMBERS
 FACE_AREA = MOST_FACES * FACE_NUMBERS

@@ -13,7 +13,7 @@ from saltus.spatial.vectors import cross, dot3, scale3, sub3
 
 FACE_NUMBERS, FACE_DIST, FACE_VERTICES = 8, 3, 4
 NEVER = 1e300  # distance of a face without a normal
-MOST_FACES = 192
+MOST_FACES = 768
 
 
 @kernel(inline=True)
