@@ -12,6 +12,7 @@ from saltus.contact.broad.still_grid import is_still, pairs_with_still
 from saltus.contact.counts import NFOUND
 from saltus.dynamics.awake.walks import awake_grid
 from saltus.model.enums import MOVED, pair_kind
+from saltus.number.functions import maximum
 from saltus.number.kernels import kernel, only_with
 
 
@@ -63,11 +64,20 @@ def pairs_of_moved_plane(m, d, plane):
 
 @kernel
 def named_pairs(m, d):
-    """Append the pairs that the file names and that are near each other, whatever the filters say."""
-    for k in range(m.nnamed):
-        first, second = by_type(m, geoms_of_key(m, m.named_key[k]))
-        if may_wake(m, d, first, second) and near(m, d, first, second, m.law_reach[m.named_law[k]]):
-            append_pair(m, d, m.named_key[k])
+    """Append the pairs that the file names and that are near each other, whatever the filters say.
+
+    Each as often as the file names it, where the farthest reaching of its laws may have a contact.
+    """
+    k = 0
+    while k < m.nnamed:
+        key, begin, reach = m.named_key[k], k, m.law_reach[m.named_law[k]]
+        while k < m.nnamed and m.named_key[k] == key:
+            reach = maximum(reach, m.law_reach[m.named_law[k]])
+            k += 1
+        first, second = by_type(m, geoms_of_key(m, key))
+        if may_wake(m, d, first, second) and near(m, d, first, second, reach):
+            for _ in range(begin, k):
+                append_pair(m, d, key)
 
 
 @kernel(inline=True)
@@ -81,19 +91,24 @@ def by_type(m, geoms):
 
 @kernel
 def describe_pairs(m, d):
-    """Geoms, kinds and laws of the sorted pairs, each once: those that the file names may have been found twice."""
+    """Geoms, kinds and laws of the sorted pairs, each once or as often as the file names it.
+
+    A pair that the file names may have been found once more by the filters.
+    """
     n, named = 0, 0
     for k in range(d.count[NFOUND]):
         key = d.found_key[k]
-        if n > 0 and d.found_key[n - 1] == key:
-            continue
-        first, second = by_type(m, geoms_of_key(m, key))
-        law = m.broad_law[m.nsurface * m.broad_surface[first] + m.broad_surface[second]]
         # the laws of named pairs are their own; both lists ascend
         while named < m.nnamed and m.named_key[named] < key:
             named += 1
+        again = n > 0 and d.found_key[n - 1] == key
+        first, second = by_type(m, geoms_of_key(m, key))
+        law = m.broad_law[m.nsurface * m.broad_surface[first] + m.broad_surface[second]]
         if named < m.nnamed and m.named_key[named] == key:
             law = m.named_law[named]
+            named += 1
+        elif again:
+            continue
         d.found_key[n] = key
         d.found_geom1[n], d.found_geom2[n] = first, second
         d.found_kind[n] = pair_kind(m.geom_type[first], m.geom_type[second])

@@ -28,21 +28,24 @@ class Pair:
 
 
 def pairs(m: mujoco.MjModel) -> list[Pair]:
-    """All pairs of geoms that may touch, by bodies, then geoms."""
-    found = {}
-    for k in range(m.npair):
-        g1, g2 = (int(g) for g in (m.pair_geom1[k], m.pair_geom2[k]))
-        found[min(g1, g2), max(g1, g2)] = k
-    named = set(found)
+    """All pairs of geoms that may touch, by bodies, then geoms; those that the file names as often as it does."""
+    found = pairs_of_file(m)
+    named = {key for key, _ in found}
     for b1, b2 in touching_bodies(m):
         for g1 in _geoms(m, b1):
             for g2 in _geoms(m, b2):
                 key = min(g1, g2), max(g1, g2)
                 if key not in named and _match(m, g1, g2):
-                    found[key] = -1
-    order = sorted(found, key=lambda g: (*sorted((m.geom_bodyid[g[0]], m.geom_bodyid[g[1]])), g))
-    ordered = [_by_type(m, key[0], key[1], found[key]) for key in order]
+                    found.append((key, -1))
+    found.sort(key=lambda one: (*sorted(m.geom_bodyid[list(one[0])]), *one))
+    ordered = [_by_type(m, *key, explicit) for key, explicit in found]
     return [p for p in ordered if collide(m.geom_type[p.geom1], m.geom_type[p.geom2])]
+
+
+def pairs_of_file(m: Any) -> list[tuple[tuple[int, int], int]]:
+    """Geoms of the <pair> elements, the lower number first, and the number of each."""
+    geoms = (sorted((int(a), int(b))) for a, b in zip(m.pair_geom1, m.pair_geom2, strict=True))
+    return [((a, b), k) for k, (a, b) in enumerate(geoms)]
 
 
 def collide(type1: int, type2: int) -> bool:

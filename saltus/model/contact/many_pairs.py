@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.model.contact.collisions import Pair, collide
+from saltus.model.contact.collisions import Pair, collide, pairs_of_file
 from saltus.model.enums import HFIELD
 
 Ints = NDArray[np.int64]
@@ -40,19 +40,15 @@ def filters(m: mujoco.MjModel) -> Filters:
 
 
 def named_pairs(m: mujoco.MjModel) -> list[Pair]:
-    """Pairs that the file names and that can touch and move, each once, by their lower, then their higher number."""
+    """Pairs that the file names and that can touch and move, by their lower, then their higher number."""
     weld = lambda g: int(m.body_weldid[m.geom_bodyid[g]])  # noqa: E731
     return [p for p in _pairs_of_file(m) if weld(p.geom1) != weld(p.geom2)]
 
 
 def _pairs_of_file(m) -> list[Pair]:
-    """Pairs that the file names and that can touch, each once."""
-    last = {}
-    for k in range(m.npair):
-        g1, g2 = sorted((int(m.pair_geom1[k]), int(m.pair_geom2[k])))
-        last[g1, g2] = k
+    """Pairs that the file names and that can touch."""
     found = []
-    for (g1, g2), k in sorted(last.items()):
+    for (g1, g2), k in sorted(pairs_of_file(m)):
         first, second = (g2, g1) if m.geom_type[g1] > m.geom_type[g2] else (g1, g2)
         if collide(int(m.geom_type[first]), int(m.geom_type[second])):
             found.append(Pair(first, second, k))
@@ -90,7 +86,7 @@ def count_pairs(m: mujoco.MjModel, enough: int = 0) -> int:
         return total
     total -= _of_the_same_body(m, f, kinds) + _of_parents(m, f, kinds) + _of_excluded(m, f, kinds)
     named = _pairs_of_file(m)
-    touching = [p for p in named if passes(m, f, kinds, p.geom1, p.geom2)]
+    touching = {(p.geom1, p.geom2) for p in named if passes(m, f, kinds, p.geom1, p.geom2)}
     return total - m.npair + len(named) - len(touching)
 
 

@@ -1,5 +1,6 @@
 """The kernels' Model of many simulations: the values that follow from fields that vary."""
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from saltus.model.compile.constraints.limits import limit_values
 from saltus.model.compile.constraints.solver import inertia_scale
 from saltus.model.compile.tendons import parameters
 from saltus.model.compile.tree import FLAGS, attached_poses, off, tree_values
-from saltus.model.contact.collisions import Pair, laws_of
+from saltus.model.contact.collisions import Pair, laws_of, pairs_of_file
 from saltus.model.contact.contact_parameters import soft_laws
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 from saltus.model.features import name_of
@@ -118,9 +119,12 @@ def _soft(s: Stack, names: str, k: np.ndarray, safe: float) -> dict[str, np.ndar
 
 
 def _pairs(s: Stack, geoms1: np.ndarray, geoms2: np.ndarray) -> list[Pair]:
-    explicit = {frozenset((int(a), int(b))): k for k, (a, b) in enumerate(zip(s.pair_geom1, s.pair_geom2, strict=True))}
+    """Pairs of geoms, those that the file names in its order."""
+    explicit = defaultdict(list)
+    for key, k in reversed(pairs_of_file(s)):
+        explicit[key].append(k)
     pairs = [(int(a), int(b)) for a, b in zip(geoms1, geoms2, strict=True)]
-    return [Pair(a, b, explicit.get(frozenset((a, b)), -1)) for a, b in pairs]
+    return [Pair(a, b, named.pop() if (named := explicit[min(a, b), max(a, b)]) else -1) for a, b in pairs]
 
 
 def _check_periods(s: Any, struct: Struct) -> None:

@@ -5,6 +5,7 @@ import re
 import mujoco
 import numpy as np
 import pytest
+from helpers.constraints import tight
 
 import saltus
 from saltus.contact.counts import NCON, NFOUND, NLOST
@@ -39,7 +40,7 @@ ASSETS = (
 RULES = (
     '<contact><exclude body1="b0" body2="b1"/><exclude body1="b4" body2="b3"/><exclude body1="post" body2="b9"/>'
     '<pair geom1="g0" geom2="floor" friction=".1 .1 .01 .01 .01" margin=".01"/><pair geom1="g5" geom2="g6" gap=".1"/>'
-    '<pair geom1="g2" geom2="floor" condim="1"/></contact>'
+    '<pair geom1="g2" geom2="floor" condim="1"/><pair geom1="floor" geom2="g0" condim="4" margin=".03"/></contact>'
 )
 
 
@@ -108,6 +109,25 @@ def test_contacts_are_those_of_the_list_to_the_last_bit(always, seed):
         np.testing.assert_array_equal(getattr(sides, name), getattr(others, name))
     for name in ("contact_dist", "contact_pos", "contact_frame"):
         np.testing.assert_array_equal(found.views[name][:n], listed.views[name][:n])
+
+
+@pytest.mark.parametrize("most", [0, 2000], ids=["found", "listed"])
+def test_pairs_that_the_file_names_twice(monkeypatch, most):
+    """They have a contact for each name, with the numbers of each, as in MuJoCo 4.0; accelerations to rounding."""
+    monkeypatch.setattr(broad, "MOST_LISTED", most)
+    xml = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
+        <body pos="0 0 .101"><freejoint/><geom name="a" size=".1"/></body>
+        <body pos=".05 0 .285"><freejoint/><geom name="b" size=".1"/></body></worldbody><contact>
+        <pair geom1="floor" geom2="a" condim="1" solref=".05 1"/><pair geom1="a" geom2="b" margin=".01"/>
+        <pair geom1="a" geom2="floor" margin=".002" friction=".3 .3 .1 .1 .1"/><pair geom1="b" geom2="a"/>
+        </contact></mujoco>"""
+    model = saltus.load(tight(mujoco.MjModel.from_xml_string(xml)))
+    assert ("broad" in model.struct().layout.features) == (most == 0)
+    sim, data = saltus.Simulation(model), mujoco.MjData(model.mj_model)
+    mujoco.mj_forward(model.mj_model, data)
+    ours = sorted((c["geom1"], c["geom2"], c["dim"], *c["friction"]) for c in sim.data.contact)
+    assert ours == sorted((*c.geom, c.dim, *c.friction) for c in data.contact) and len(ours) == 3
+    assert sim.data.qacc == pytest.approx(data.qacc, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +234,7 @@ def test_more_pairs_than_there_is_room_for_are_an_error(always, monkeypatch):
     monkeypatch.setattr(broad, "FOUND_PER_GEOM", 0)
     monkeypatch.setattr(broad, "FOUND_AT_LEAST", 5)
     sim = saltus.Simulation(saltus.load(heap(30, geoms=GEOMS[:6])))
-    with pytest.raises(saltus.ModelError, match=re.escape("8 pairs of geoms near each other")):
+    with pytest.raises(saltus.ModelError, match=re.escape("9 pairs of geoms near each other")):
         sim.step(200)
 
 

@@ -33,7 +33,7 @@ def world(seed, flag=""):
     ]
     rules = [f'<exclude body1="{a}" body2="{b}"/>' for a, b in (r.choice(names[0], 2, replace=False) for _ in range(4))]
     rules += [f'<pair geom1="{a}" geom2="{b}"/>' for a, b in (r.choice(names[1], 2, replace=False) for _ in range(4))]
-    contact = f"<contact>{''.join(dict.fromkeys(rules))}</contact>"
+    contact = f"<contact>{''.join(dict.fromkeys(rules))}{rules[-1]}</contact>"  # one pair twice
     return mujoco.MjModel.from_xml_string(f"<mujoco>{flag}<worldbody>{static}{bodies}</worldbody>{contact}</mujoco>")
 
 

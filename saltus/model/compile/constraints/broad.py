@@ -204,7 +204,7 @@ def _laws(m, geoms, named: list[Pair], laws: LawTable, safe: float) -> dict[str,
     table = laws.indices(collisions.laws_of(m, mixed, safe))
     own = laws.indices(collisions.laws_of(m, named, safe)) if named else []
     keys = np.array([_key(m, pair) for pair in named], int)
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="stable")
     return {
         **{"broad_surface": surface, "broad_law": table},
         **{"named_key": keys[order], "named_law": np.array(own, int)[order]},
