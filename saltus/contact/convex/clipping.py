@@ -6,7 +6,7 @@ Polygons are corners one after the other (m), three numbers each; those of faces
 from saltus.contact.convex.search.memory import get, get3, put, put3, stack_area
 from saltus.model.contact.hulls import MOST_CORNERS
 from saltus.number.kernels import kernel
-from saltus.spatial.vectors import add3, add_scaled3, cross, dot3, scale3, sub3
+from saltus.spatial.vectors import add_scaled3, cross, dot3, scale3, sub3
 
 ROOM = 2 * MOST_CORNERS  # corners of a polygon that has been clipped: each edge may add one
 POLYGON_AREA = 3 * ROOM
@@ -93,10 +93,10 @@ def ends_of(polygon, n):
 
 @kernel
 def area(polygon, i, j, k, o):
-    """Area (m²) of the quadrilateral of four corners."""
+    """Area (m²) of the quadrilateral of four corners in their order: half the product of its diagonals."""
     a, b, c, d = get3(polygon, 3 * i), get3(polygon, 3 * j), get3(polygon, 3 * k), get3(polygon, 3 * o)
-    sides = add3(cross(sub3(d, a), sub3(b, d)), cross(sub3(c, b), sub3(a, c)))
-    return 0.5 * dot3(sides, sides) ** 0.5
+    product = cross(sub3(c, a), sub3(d, b))
+    return 0.5 * dot3(product, product) ** 0.5
 
 
 @kernel

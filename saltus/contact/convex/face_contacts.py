@@ -1,8 +1,8 @@
 """Several contacts where two faces meet, or a face and an edge: where they lie over one another.
 
 As in MuJoCo 4.0, which does so with boxes, meshes, cylinders and capsules, faces and edges need to be parallel to some
-five degrees only; of more than four contacts those are kept that span a large area. The normal is then a face's, and
-each contact has its own distance.
+five degrees only. Of several faces those are taken that are most parallel, of more than four contacts those that span
+the largest area. The normal is then a face's, and each contact has its own distance.
 """
 
 from saltus.contact.convex.clipping import POLYGON_AREA, clip, ends_of, widest_four
@@ -75,21 +75,26 @@ def different(corners):
 
 @kernel
 def parallel_faces(m, p, one, two):
-    """Faces of the first and the second geom about the given corners that face each other; -1 for none."""
+    """Of the faces of the first and the second geom about the given corners those that face each other best.
+
+    -1 for both where none do.
+    """
+    face1, face2, least = -1, -1, -FACE
     i = 0
-    face1 = common_face(m, p, FIRST, one, 0)
-    while face1 >= 0:
-        normal = normal_of(m, p, FIRST, face1)
+    first = common_face(m, p, FIRST, one, 0)
+    while first >= 0:
+        normal = normal_of(m, p, FIRST, first)
         j = 0
-        face2 = common_face(m, p, SECOND, two, 0)
-        while face2 >= 0:
-            if dot3(normal, normal_of(m, p, SECOND, face2)) < -FACE:
-                return face1, face2
+        second = common_face(m, p, SECOND, two, 0)
+        while second >= 0:
+            cosine = dot3(normal, normal_of(m, p, SECOND, second))
+            if cosine < least:
+                face1, face2, least = first, second, cosine
             j += 1
-            face2 = common_face(m, p, SECOND, two, j)
+            second = common_face(m, p, SECOND, two, j)
         i += 1
-        face1 = common_face(m, p, FIRST, one, i)
-    return -1, -1
+        first = common_face(m, p, FIRST, one, i)
+    return face1, face2
 
 
 @kernel

@@ -17,6 +17,7 @@ from saltus.spatial.vectors import add3, dot3, matrix_times_vector, transpose_ti
 FIRST, SECOND = range(2)  # which geom of the pair
 FACE, EDGE = 0.996, 0.0888  # cosines of the angles within which faces face each other, and edges lie on faces
 ROUND_CORNERS = 16  # of the polygon that stands for a cylinder's end
+FIRST_CORNERS = (0, 3, 2, 3, 3, 0)  # of a box's faces, of the four in turn
 COSINES = tuple(math.cos(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
 SINES = tuple(math.sin(k * (2.0 * math.pi / ROUND_CORNERS)) for k in range(ROUND_CORNERS))
 
@@ -148,8 +149,12 @@ def write_corners(m, p, side, face, area):
 
 @kernel
 def corner_of_box(face, k):
-    """Corner k of a face of a box: (+, +), (+, -), (-, -), (-, +) along the next axes, seen from the positive side."""
+    """Corner k of a face of a box, the first one MuJoCo's: which four of many contacts are kept hangs on it.
+
+    In turn (+, +), (+, -), (-, -), (-, +) along the next axes, seen from the positive side.
+    """
     axis, down = face >> 1, face & 1
+    k = (k + FIRST_CORNERS[face]) % 4
     first, second = 1 if k < 2 else 0, 1 if k == 0 or k == 3 else 0
     if down:
         first, second = second, first

@@ -99,7 +99,7 @@ TABLE = (
         "",
     ),
     Row("option/flag", "multiccd", SIMULATED, "for all that has several contacts on edges and faces of convex shapes"),
-    Row("option/flag", "nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide"),
+    Row("option/flag", "nativeccd", SIMULATED, "for pairs that MuJoCo's functions collide; ours as if it were on"),
     Row("option/flag", "diagexact", REFUSED, "constraint inertias computed at each state", "diagexact"),
     Row("option/flag", "speculative", REFUSED, "contacts of bodies that would touch within the step", "speculative"),
     Row(

@@ -132,20 +132,15 @@ FACED = [("box", "dice"), ("dice", "dice"), ("prism", "prism"), ("box", "prism")
 @pytest.mark.parametrize("reach", [0.0, REACH])
 @pytest.mark.parametrize("pair", FACED, ids="-".join)
 def test_several_contacts_of_polytopes(pair, reach):
-    """Of more than four contacts, four may be others: some of 100. With a margin, MuJoCo's iterations end at 1e-10 m,
-    and directions are then good to the root of that.
-    """
+    """With a margin, MuJoCo's iterations end at 1e-10 m, and directions are then good to the root of that."""
     model = pair_model(pair, reach=reach, extra='<option ccd_tolerance="1e-10" ccd_iterations="200"/>')
-    qpos, numbers, others = states(model, 150, seed=4, apart=0.7), set(), 0
+    qpos, numbers = states(model, 600, seed=4, apart=0.7), set()
     for q, ours in zip(qpos, Finder(model)(qpos), strict=True):
         theirs = mujocos(model.mj_model, q)
         assert len(ours) == len(theirs)
-        if len(ours) == 4 and as_set(ours) != pytest.approx(as_set(theirs), abs=1e-9):
-            others += 1
-        else:
-            assert as_set(ours) == pytest.approx(as_set(theirs), abs=1e-4 if reach else 1e-9)
+        assert as_set(ours) == pytest.approx(as_set(theirs), abs=1e-4 if reach else 1e-9)
         numbers.add(len(ours))
-    assert {0, 1, 2} <= numbers and others <= 4
+    assert {0, 1, 2} <= numbers
 
 
 @pytest.mark.parametrize("pair", [("dice", "cloud"), ("capsule", "cloud"), ("cylinder", "box"), ("capsule", "dice")])
