@@ -51,8 +51,9 @@ SCRATCH = {  # scratch
     **reals("constrained"),  # 1 where any row is active, else 0
     **reals("qfrc_constraint", shape=("nv_constraint",)),
     **reals("solve_Ma", "solve_gradient", "solve_search", "solve_Msearch", "solve_edge", shape=("nv_constraint",)),
+    **reals("solve_least", "solve_least_before", shape=("nv_constraint",)),
     **ints("edge_mark", shape=("nv_constraint",)),
-    **reals("hessian", shape=("nhessian",)),  # lower triangle, row by row
+    **reals("hessian", "hessian_before", shape=("nhessian",)),  # lower triangles, row by row
     # sparsity pattern of each row without its diagonal: as bits, as lists; the chains that it comes from
     **ints("hessian_bits", shape=("nhessian_bits",)),
     **ints("hessian_num", shape=("nv_hessian",)),

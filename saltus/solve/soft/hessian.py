@@ -8,13 +8,24 @@ from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import chained_dof
 from saltus.contact.rows.cost import block_weight
 from saltus.dynamics.awake.walks import awake_dofs, awake_dofs_back
+from saltus.number.components import epsilon_of
+from saltus.number.functions import maximum
 from saltus.number.kernels import kernel
+
+FEW_BITS = 16.0  # of a number that is left of a difference, with a rounding of 1
 
 
 @kernel
 def hessian(m, d):
     """hessian ← M + Σ Jᵀ W J, with W the curvatures at row_residual."""
-    # M, and zeros where constraints fill in
+    hessian_of_inertia(m, d)
+    for b in range(d.count[NBLOCK]):
+        add_block(m, d, b)
+
+
+@kernel
+def hessian_of_inertia(m, d):
+    """hessian ← M, and zeros where constraints fill in."""
     for i in awake_dofs(m, d):
         place = i * (i + 1) // 2
         for c in range(d.hessian_num[i]):
@@ -22,16 +33,19 @@ def hessian(m, d):
         first = m.M_rowadr[i]
         for k in range(first, first + m.M_rownnz[i]):
             d.hessian[place + m.M_colind[k]] = d.M[k]
-    # Jᵀ W J of each block
-    for b in range(d.count[NBLOCK]):
-        block_weight(m, d, b)
-        dim = d.block_dim[b]
-        if dim == 1:
-            add_one_row(m, d, b)
-        elif dim == 3:
-            add_three_rows(m, d, b)
-        else:
-            add_rows(m, d, b, dim)
+
+
+@kernel
+def add_block(m, d, b):
+    """hessian += Jᵀ W J of block b."""
+    block_weight(m, d, b)
+    dim = d.block_dim[b]
+    if dim == 1:
+        add_one_row(m, d, b)
+    elif dim == 3:
+        add_three_rows(m, d, b)
+    else:
+        add_rows(m, d, b, dim)
 
 
 @kernel
@@ -88,11 +102,19 @@ def add_rows(m, d, b, dim):
 
 @kernel
 def factor_hessian(m, d):
-    """hessian ← its factors: L below the diagonal, D⁻¹ on it."""
+    """hessian ← its factors: L below the diagonal, D⁻¹ on it, and in solve_least too.
+
+    Returns in which lanes stiff rows have left almost nothing but rounding of an entry of D, which is at least that.
+    """
+    for k in awake_dofs(m, d):
+        d.solve_edge[k] = epsilon_of(d.time) * d.hessian[k * (k + 1) // 2 + k]
+    inexact = d.time != d.time
     for k in awake_dofs_back(m, d):
         row = k * (k + 1) // 2
-        inverse = 1.0 / d.hessian[row + k]
-        d.hessian[row + k] = inverse
+        pivot = d.hessian[row + k]
+        inexact = inexact | (pivot < FEW_BITS * d.solve_edge[k])
+        inverse = 1.0 / maximum(pivot, d.solve_edge[k])
+        d.hessian[row + k] = d.solve_least[k] = inverse
         for c in range(d.hessian_num[k] - 1, -1, -1):
             i = d.hessian_col[row + c]
             t = d.hessian[row + i] * inverse
@@ -101,6 +123,7 @@ def factor_hessian(m, d):
                 j = d.hessian_col[row + e]
                 d.hessian[target + j] = d.hessian[target + j] - t * d.hessian[row + j]
             d.hessian[row + i] = t
+    return inexact
 
 
 @kernel

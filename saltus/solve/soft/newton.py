@@ -18,7 +18,7 @@ from saltus.number.kernels import kernel
 from saltus.solve.soft.hessian import factor_hessian, hessian, solve_hessian
 from saltus.solve.soft.hessian_pattern import hessian_pattern
 from saltus.solve.soft.line_search import line_search
-from saltus.solve.soft.rank_one_update import update_hessian
+from saltus.solve.soft.rank_one_update import rebuild, update_hessian
 
 
 @kernel
@@ -50,7 +50,9 @@ def newton(m, d):
         # Hessian M + Jᵀ W J: factored anew, or updated by rank one
         if d.count[NITER] == 1 or m.opt_cone == CONE_ELLIPTIC:
             hessian(m, d)
-            factor_hessian(m, d)
+            inexact = factor_hessian(m, d)
+            if m.opt_cone != CONE_ELLIPTIC:
+                rebuild(m, d, live & inexact)
         else:
             update_hessian(m, d, live)
         # Newton direction, exact line search along it

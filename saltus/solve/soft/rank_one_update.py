@@ -2,39 +2,101 @@
 
 A row, or an edge e of a pyramid, that becomes active adds w e eᵀ to the Hessian; one that becomes inactive removes it.
 The factors follow at the cost of one path through the elimination tree (Gill, Golub, Murray & Saunders, Methods for
-modifying matrix factorizations (1974), method C1). The Hessian of elliptic cones changes continuously and is assembled
-anew.
+modifying matrix factorizations (1974), method C1). Where the removal of a much stiffer row has left few digits, they
+are made anew. The Hessian of elliptic cones changes continuously and is always assembled anew.
 """
 
 from saltus.contact.counts import NBLOCK
 from saltus.contact.rows.blocks import EQUALITY, PYRAMID, chained_dof
 from saltus.contact.rows.cost import single_weight
-from saltus.dynamics.awake.walks import awake_dofs_back
+from saltus.dynamics.awake.walks import awake_dofs, awake_dofs_back
 from saltus.number.components import epsilon_of
-from saltus.number.functions import any_lane, maximum, where
+from saltus.number.functions import any_lane, maximum, minimum, where
 from saltus.number.kernels import kernel
+from saltus.solve.soft.hessian import FEW_BITS, add_block, factor_hessian, hessian_of_inertia
 
 
 @kernel
 def update_hessian(m, d, live):
     """Update the factors to the weights of the rows at row_residual, in the lanes that are live."""
+    rebuild(m, d, update_rows(m, d, live))
+
+
+@kernel
+def rebuild(m, d, lanes):
+    """In some lanes, make the factors from those of the inertia, by a rank-one update for each row that is active.
+
+    Rows that are added this way leave the small entries of D their digits, however stiff they are. Cones are left out.
+    """
+    if any_lane(lanes):
+        keep_factors(m, d)
+        hessian_of_inertia(m, d)
+        for b in range(d.count[NBLOCK]):
+            if d.block_kind[b] == EQUALITY:
+                add_block(m, d, b)
+            else:
+                forget_weights(d, b, lanes)
+        factor_hessian(m, d)
+        update_rows(m, d, lanes)
+        restore_factors(m, d, lanes)
+
+
+@kernel
+def forget_weights(d, b, lanes):
+    """Zero weights of a block's rows or edges in some lanes."""
+    row = d.block_row[b]
+    for r in range(row, row + d.block_dim[b]):
+        d.row_upper[r] = where(lanes, 0.0 * d.row_upper[r], d.row_upper[r])
+        d.row_lower[r] = where(lanes, 0.0 * d.row_lower[r], d.row_lower[r])
+
+
+@kernel
+def keep_factors(m, d):
+    """hessian_before ← hessian, and the least entries of D⁻¹."""
+    for i in awake_dofs(m, d):
+        row = i * (i + 1) // 2
+        d.solve_least_before[i] = d.solve_least[i]
+        d.hessian_before[row + i] = d.hessian[row + i]
+        for c in range(d.hessian_num[i]):
+            j = row + d.hessian_col[row + c]
+            d.hessian_before[j] = d.hessian[j]
+
+
+@kernel
+def restore_factors(m, d, lanes):
+    """The factors that were kept, but for some lanes: no lane's depend on its neighbours."""
+    for i in awake_dofs(m, d):
+        row = i * (i + 1) // 2
+        d.solve_least[i] = where(lanes, d.solve_least[i], d.solve_least_before[i])
+        d.hessian[row + i] = where(lanes, d.hessian[row + i], d.hessian_before[row + i])
+        for c in range(d.hessian_num[i]):
+            j = row + d.hessian_col[row + c]
+            d.hessian[j] = where(lanes, d.hessian[j], d.hessian_before[j])
+
+
+@kernel
+def update_rows(m, d, live):
+    """`update_hessian` by rank one; returns in which lanes the factors have become inexact."""
+    inexact = d.time != d.time
     for b in range(d.count[NBLOCK]):
         kind = d.block_kind[b]
         row = d.block_row[b]
         if kind == PYRAMID:
-            update_pyramid(m, d, b, row, live)
+            inexact = inexact | update_pyramid(m, d, b, row, live)
         elif kind != EQUALITY:
             weight = single_weight(d, kind, row)
             change = where(live, weight - d.row_upper[row], 0.0 * weight)
             d.row_upper[row] = d.row_upper[row] + change
             if any_lane(change != 0.0):
                 load_edge(m, d, b, 0, 0.0)
-                rank_one(m, d, change)
+                inexact = inexact | rank_one(m, d, change)
+    return inexact
 
 
 @kernel
 def update_pyramid(m, d, b, row, live):
-    """`update_hessian` for the edges of a pyramid."""
+    """`update_rows` for the edges of a pyramid."""
+    inexact = d.time != d.time
     law = d.block_law[b]
     u0 = d.row_residual[row]
     weight = d.row_D[row]
@@ -48,10 +110,11 @@ def update_pyramid(m, d, b, row, live):
         d.row_lower[row + k] = d.row_lower[row + k] + lower
         if any_lane(upper != 0.0):
             load_edge(m, d, b, k, mu)
-            rank_one(m, d, upper)
+            inexact = inexact | rank_one(m, d, upper)
         if any_lane(lower != 0.0):
             load_edge(m, d, b, k, -mu)
-            rank_one(m, d, lower)
+            inexact = inexact | rank_one(m, d, lower)
+    return inexact
 
 
 @kernel
@@ -72,9 +135,15 @@ def load_edge(m, d, b, k, slope):
 
 @kernel
 def rank_one(m, d, weight):
-    """Factors of H + weight e eᵀ with e = solve_edge; clears edge_mark."""
+    """Factors of H + weight e eᵀ with e = solve_edge; clears edge_mark.
+
+    Returns in which lanes an entry of D has become so much smaller than it was (D⁻¹ larger than solve_least) that few
+    of its digits are left.
+    """
     # method C1, from the tips of the tree along the path of the edge
     one = 1.0 + 0.0 * weight
+    small = FEW_BITS * epsilon_of(one) * one
+    inexact = one != one
     for k in awake_dofs_back(m, d):
         if d.edge_mark[k]:
             d.edge_mark[k] = 0
@@ -85,6 +154,8 @@ def rank_one(m, d, weight):
             shrink = one / maximum(one + weight * p * p * inverse, epsilon_of(one) * one)
             gain = weight * p * inverse * shrink
             d.hessian[row + k] = inverse * shrink
+            d.solve_least[k] = minimum(d.solve_least[k], inverse * shrink)
+            inexact = inexact | (d.solve_least[k] < small * inverse * shrink)
             weight = weight * shrink
             # column k of L, and the part of the edge that is passed on
             for c in range(d.hessian_num[k]):
@@ -97,3 +168,4 @@ def rank_one(m, d, weight):
                     e = -p * before
                 d.solve_edge[j] = e
                 d.hessian[row + j] = before + gain * e
+    return inexact
