@@ -11,11 +11,11 @@ from saltus.contact.convex.faces import (
     FACE,
     FIRST,
     SECOND,
-    common_face,
     corners_of_cylinder,
     edges_about,
     is_on,
     kind_of,
+    next_face,
     normal_of,
     other_end,
     place_of,
@@ -80,36 +80,30 @@ def parallel_faces(m, p, one, two):
     -1 for both where none do.
     """
     face1, face2, least = -1, -1, -FACE
-    i = 0
-    first = common_face(m, p, FIRST, one, 0)
+    first, i = next_face(m, p, FIRST, one, 0)
     while first >= 0:
         normal = normal_of(m, p, FIRST, first)
-        j = 0
-        second = common_face(m, p, SECOND, two, 0)
+        second, j = next_face(m, p, SECOND, two, 0)
         while second >= 0:
             cosine = dot3(normal, normal_of(m, p, SECOND, second))
             if cosine < least:
                 face1, face2, least = first, second, cosine
-            j += 1
-            second = common_face(m, p, SECOND, two, j)
-        i += 1
-        first = common_face(m, p, FIRST, one, i)
+            second, j = next_face(m, p, SECOND, two, j)
+        first, i = next_face(m, p, FIRST, one, i)
     return face1, face2
 
 
 @kernel
 def edge_on_face(m, p, side, corners, dim, others):
     """An edge of one geom, as its two corners, that lies on a face of the other, and that face; -1 for none."""
-    i = 0
-    face = common_face(m, p, 1 - side, others, 0)
+    face, i = next_face(m, p, 1 - side, others, 0)
     while face >= 0:
         normal = normal_of(m, p, 1 - side, face)
         for k in range(1 if dim == 2 else edges_about(m, p, side, corners[0])):
             end = corners[1] if dim == 2 else other_end(m, p, side, corners[0], k)
             if is_on(sub3(place_of(m, p, side, end), place_of(m, p, side, corners[0])), normal):
                 return corners[0], end, face
-        i += 1
-        face = common_face(m, p, 1 - side, others, i)
+        face, i = next_face(m, p, 1 - side, others, i)
     return -1, -1, -1
 
 

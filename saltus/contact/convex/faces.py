@@ -96,21 +96,21 @@ def has_corner(m, kind, face, corner):
 
 
 @kernel
-def common_face(m, p, side, corners, k):
-    """The k-th face with all three corners, which may be the same; -1 if there are no more."""
+def next_face(m, p, side, corners, k):
+    """The next face with all three corners, which may be the same, and where to look for the one after it.
+
+    From face k of the first corner on; -1 if there are no more.
+    """
     kind = kind_of(p, side)
     if kind == CYLINDER and corners[2] == 2 and k == 0:
-        return 4 if outward(p, side)[2] > 0.0 else 5
+        return (4 if outward(p, side)[2] > 0.0 else 5), 1
     if kind < BOX:
-        return -1
-    found = 0
-    for i in range(faces_about(m, kind, corners[0])):
+        return -1, k
+    for i in range(k, faces_about(m, kind, corners[0])):
         face = face_about(m, kind, corners[0], i)
         if has_corner(m, kind, face, corners[1]) and has_corner(m, kind, face, corners[2]):
-            if found == k:
-                return face
-            found += 1
-    return -1
+            return face, i + 1
+    return -1, k
 
 
 @kernel
