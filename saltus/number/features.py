@@ -32,38 +32,58 @@ def looks_at(*begun: str):
 
 def looked_at(kernel: Any, features: Features) -> Features:
     """Those of a struct's features on which a kernel may depend where a struct has these features."""
-    function = kernel.py_func
-    found = _LOOKED_AT.get((function, features))
-    if found is None:
-        _LOOKED_AT[function, features] = NONE  # while a kernel that calls itself is looked at
-        found = _LOOKED_AT[function, features] = _in_code(function, features)
-    return found
+    return _Look(features).into(kernel.py_func)
 
 
 _LOOKED_AT: dict[tuple[Any, Features], Features] = {}
 
 
-def _in_code(function: Any, features: Features) -> Features:
-    code, names = function.__code__, function.__globals__
-    if function.__closure__ or any(inspect.iscode(x) for x in code.co_consts):
-        return features
-    live = live_code(function, features)
-    return live.met.union(*[_in_value(names[name], features) for name in live.names])
+class _Look:
+    """A look into a kernel, and into those that it calls, which may call each other in a circle."""
 
+    def __init__(self, features: Features):
+        self.features = features
+        self._open: dict[Any, int] = {}  # functions that are being looked into, and how deep
+        self._back = 0  # the least depth of those that were met again since a function was opened
 
-def _in_value(value: Any, features: Features) -> Features:
-    """Of what a kernel refers to."""
-    if isinstance(value, int | float | str | tuple | _Intrinsic) or any(value is known for known in CONDITIONS):
-        return NONE
-    if isinstance(value, Dispatcher):
-        return looked_at(value, features)
-    if isinstance(value, Choice):
-        found = met(features, value.features)
-        return found | looked_at(value.kernel, features) if found else NONE
-    begun = getattr(value, "looks_at", None)
-    if begun is not None:
-        return features if any(word.startswith(begun) for word in features) else NONE
-    return NONE if inspect.isfunction(value) and value.__module__ == "saltus.number.functions" else features
+    def into(self, function: Any) -> Features:
+        """What a function depends on, but for what one of the open functions does that it calls."""
+        found = _LOOKED_AT.get((function, self.features))
+        if found is not None:
+            return found
+        if function in self._open:
+            self._back = min(self._back, self._open[function])
+            return NONE
+        depth, outside = len(self._open), self._back
+        self._open[function] = self._back = depth
+        found = self._in_code(function)
+        del self._open[function]
+        if self._back >= depth:  # nothing of it was left to a function that is still open
+            _LOOKED_AT[function, self.features] = found
+        self._back = min(self._back, outside)
+        return found
+
+    def _in_code(self, function: Any) -> Features:
+        code, names = function.__code__, function.__globals__
+        if function.__closure__ or any(inspect.iscode(x) for x in code.co_consts):
+            return self.features
+        live = live_code(function, self.features)
+        return live.met.union(*[self._in_value(names[name]) for name in live.names])
+
+    def _in_value(self, value: Any) -> Features:
+        """Of what a kernel refers to."""
+        features = self.features
+        if isinstance(value, int | float | str | tuple | _Intrinsic) or any(value is known for known in CONDITIONS):
+            return NONE
+        if isinstance(value, Dispatcher):
+            return self.into(value.py_func)
+        if isinstance(value, Choice):
+            found = met(features, value.features)
+            return found | self.into(value.kernel.py_func) if found else NONE
+        begun = getattr(value, "looks_at", None)
+        if begun is not None:
+            return features if any(word.startswith(begun) for word in features) else NONE
+        return NONE if inspect.isfunction(value) and value.__module__ == "saltus.number.functions" else features
 
 
 class Choice:

@@ -4,12 +4,14 @@ Reference: the number of compiled versions, counted by hand; values by the sourc
 """
 
 import copy
+import itertools
 import pickle
 
 import pytest
 from numba import types
 from numba.core import serialize
 
+from saltus.number import features as looking
 from saltus.number.conditions import has, has_tangents
 from saltus.number.features import looked_at, looks_at
 from saltus.number.kernels import Entry, kernel, only_with
@@ -86,6 +88,28 @@ def sees_marked(m):
 @kernel
 def sees_unknown(m):
     unknown(m)
+
+
+@kernel
+def in_a_circle(m, d):
+    return second_in_a_circle(m, d)
+
+
+@kernel
+def second_in_a_circle(m, d):
+    return third_in_a_circle(m, d) + in_a_circle(m, d)
+
+
+@kernel
+def third_in_a_circle(m, d):
+    return power(m, d.x[0]) + second_in_a_circle(m, d)
+
+
+@pytest.mark.parametrize("order", itertools.permutations([in_a_circle, second_in_a_circle, third_in_a_circle]))
+def test_kernels_that_call_each_other_look_at_the_same(order, monkeypatch):
+    """Whichever is looked into first; a field that is called like a kernel counts as a call of it."""
+    monkeypatch.setattr(looking, "_LOOKED_AT", {})
+    assert [looked_at(function, frozenset({"square", "round"})) for function in order] == [{"square"}] * 3
 
 
 @pytest.mark.parametrize(
