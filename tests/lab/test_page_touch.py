@@ -199,6 +199,7 @@ def test_the_panel_is_a_sheet_with_a_grip(page):
     page.drag(((x, y), (x, PHONE[1] - 10)))
     assert not page.tab.is_visible("#panel") and not page.tab.is_visible("#grip")
     page.tab.tap("#fold")
+    page.wait(lambda: page.tab.is_visible("#panel"))
     assert page.box("#panel")[3] == pytest.approx(height, abs=2)
 
 

@@ -105,7 +105,7 @@ def third_in_a_circle(m, d):
     return power(m, d.x[0]) + second_in_a_circle(m, d)
 
 
-@pytest.mark.parametrize("order", itertools.permutations([in_a_circle, second_in_a_circle, third_in_a_circle]))
+@pytest.mark.parametrize("order", [*itertools.permutations([in_a_circle, second_in_a_circle, third_in_a_circle])])
 def test_kernels_that_call_each_other_look_at_the_same(order, monkeypatch):
     """Whichever is looked into first; a field that is called like a kernel counts as a call of it."""
     monkeypatch.setattr(looking, "_LOOKED_AT", {})
