@@ -198,8 +198,8 @@ def test_the_panel_is_a_sheet_with_a_grip(page):
     page.wait(lambda: page.box("#panel")[3] == pytest.approx(height, abs=2))
     page.drag(((x, y), (x, PHONE[1] - 10)))
     assert not page.tab.is_visible("#panel") and not page.tab.is_visible("#grip")
-    page.tab.tap("#fold")
-    page.wait(lambda: page.tab.is_visible("#panel"))
+    # the browser may take a tap that comes at once for a part of the drag
+    page.wait(lambda: page.tab.is_visible("#panel") or page.tab.tap("#fold"))
     assert page.box("#panel")[3] == pytest.approx(height, abs=2)
 
 
