@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from saltus.model.compile.constraints.many_trees import has_many_small_trees
-from saltus.model.enums import SLIDE
+from saltus.model.enums import CYLINDER, ELLIPSOID, MESH, SLIDE
 from saltus.terminal import screen
 
 if TYPE_CHECKING:
@@ -146,7 +146,20 @@ def warnings(model: Model, integrator: Integrator) -> list[str]:
     if model.opt.iterations < FEW:
         few = screen.count(model.opt.iterations, "iteration")
         out.append(f"the solver stops after {few}, before it converges; MuJoCo's would too, with a different result")
-    return out
+    return out + _older_search(model)
+
+
+def _older_search(model: Model) -> list[str]:
+    """That the file asks for MuJoCo's older collision search, where kernels of our own collide convex shapes."""
+    import mujoco
+
+    asked = model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_NATIVECCD.value
+    if not asked or not np.isin(model.geom_type, (ELLIPSOID, CYLINDER, MESH)).any():
+        return []
+    return [
+        "the file switches nativeccd off; only pairs that MuJoCo's functions collide heed that: where other convex "
+        "shapes lie deep in each other, MuJoCo's older search finds other contacts"
+    ]
 
 
 def _refsafe(model: Model) -> bool:

@@ -38,7 +38,7 @@ def pairs(m: mujoco.MjModel) -> list[Pair]:
                 if key not in named and _match(m, g1, g2):
                     found.append((key, -1))
     found.sort(key=lambda one: (*sorted(m.geom_bodyid[list(one[0])]), *one))
-    ordered = [_by_type(m, *key, explicit) for key, explicit in found]
+    ordered = [by_type(m, *key, explicit) for key, explicit in found]
     return [p for p in ordered if collide(m.geom_type[p.geom1], m.geom_type[p.geom2])]
 
 
@@ -77,7 +77,8 @@ def _match(m, g1, g2) -> bool:
     return bool(m.geom_contype[g1] & m.geom_conaffinity[g2] or m.geom_contype[g2] & m.geom_conaffinity[g1])
 
 
-def _by_type(m, g1, g2, explicit) -> Pair:
+def by_type(m: mujoco.MjModel, g1: int, g2: int, explicit: int) -> Pair:
+    """The pair of two geoms, the lower type first."""
     return Pair(g2, g1, explicit) if m.geom_type[g1] > m.geom_type[g2] else Pair(g1, g2, explicit)
 
 

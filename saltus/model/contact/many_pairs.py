@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.model.contact.collisions import Pair, collide, pairs_of_file
+from saltus.model.contact.collisions import Pair, by_type, collide, pairs_of_file
 from saltus.model.enums import HFIELD
 
 Ints = NDArray[np.int64]
@@ -42,17 +42,13 @@ def filters(m: mujoco.MjModel) -> Filters:
 def named_pairs(m: mujoco.MjModel) -> list[Pair]:
     """Pairs that the file names and that can touch and move, by their lower, then their higher number."""
     weld = lambda g: int(m.body_weldid[m.geom_bodyid[g]])  # noqa: E731
-    return [p for p in _pairs_of_file(m) if weld(p.geom1) != weld(p.geom2)]
+    return [p for p in _colliding(m) if weld(p.geom1) != weld(p.geom2)]
 
 
-def _pairs_of_file(m) -> list[Pair]:
+def _colliding(m) -> list[Pair]:
     """Pairs that the file names and that can touch."""
-    found = []
-    for (g1, g2), k in sorted(pairs_of_file(m)):
-        first, second = (g2, g1) if m.geom_type[g1] > m.geom_type[g2] else (g1, g2)
-        if collide(int(m.geom_type[first]), int(m.geom_type[second])):
-            found.append(Pair(first, second, k))
-    return found
+    named = (by_type(m, *geoms, explicit) for geoms, explicit in sorted(pairs_of_file(m)))
+    return [p for p in named if collide(m.geom_type[p.geom1], m.geom_type[p.geom2])]
 
 
 class Kinds:
@@ -85,7 +81,7 @@ def count_pairs(m: mujoco.MjModel, enough: int = 0) -> int:
     if total <= enough:
         return total
     total -= _of_the_same_body(m, f, kinds) + _of_parents(m, f, kinds) + _of_excluded(m, f, kinds)
-    named = _pairs_of_file(m)
+    named = _colliding(m)
     touching = {(p.geom1, p.geom2) for p in named if passes(m, f, kinds, p.geom1, p.geom2)}
     return total - m.npair + len(named) - len(touching)
 
@@ -100,7 +96,7 @@ def passes(m: mujoco.MjModel, f: Filters, kinds: Kinds, g1: int, g2: int) -> boo
 
 def first_pair(m: mujoco.MjModel) -> Pair:
     """The first pair of the list, by bodies, then geoms, of which there is one."""
-    f, named = filters(m), _pairs_of_file(m)
+    f, named = filters(m), _colliding(m)
     kinds = Kinds(m, f)
     order = lambda g: (*sorted(int(b) for b in m.geom_bodyid[list(g)]), *g)  # noqa: E731
     found = [tuple(sorted((p.geom1, p.geom2))) for p in named]
@@ -114,8 +110,7 @@ def first_pair(m: mujoco.MjModel) -> Pair:
         if found and min(map(order, found))[0] <= b:
             break
     g1, g2 = min(found, key=order)
-    first, second = (g2, g1) if m.geom_type[g1] > m.geom_type[g2] else (g1, g2)
-    return Pair(first, second, -1)
+    return by_type(m, g1, g2, -1)
 
 
 def _bodies_pass(f, b1, b2) -> bool:

@@ -133,6 +133,18 @@ def test_what_acts_otherwise_is_warned_of(check, parts, said):
     assert check(PRESSED.format(**usual))[1] == []
 
 
+def test_the_older_search_for_contacts_is_warned_of(check):
+    text = """<mujoco><option><flag nativeccd="{}"/></option><worldbody><geom type="plane" size="1 1 1"/>
+      <body><freejoint/><geom type="{}" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+    said = {
+        (state, kind): check(text.format(state, kind))[1]
+        for state in ("enable", "disable")
+        for kind in ("box", "cylinder")
+    }
+    (line,) = said.pop(("disable", "cylinder"))
+    assert "nativeccd off" in line and not any(said.values())
+
+
 SPRING = """<mujoco><option timestep="{step}" integrator="{integrator}" gravity="0 0 0"/>
 <worldbody><body><joint name="x" type="slide"/><geom size="0.1"/></body></worldbody>
 <equality><joint joint1="x" solref="{solref}" solimp="0.8 0.8 1 0.5 2"/></equality></mujoco>"""
