@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 import saltus
-from helpers.constraints import errors, put, reachable
+from helpers.constraints import errors, put, reachable, relative, tight
 
 
 def heap(cone="pyramidal", bodies=6, seed=1):
@@ -72,6 +72,16 @@ def worst_errors(m, n=10, every=20, same_iterations=False, leave_out=lambda m, d
         rows = max(rows, d.nefc)
     assert rows > 5 and left <= n / 4
     return worst, sim
+
+
+def assert_newtons_minimum(source, solver, accuracy, **tight_options):
+    """Accelerations and forces are those of MuJoCo's Newton's method, to an accuracy; every state converges."""
+    sim = saltus.Simulation(saltus.load(compiled(source, solver, **tight_options)))
+    for d in states(tight(compiled(source, "Newton")), 10):
+        begin_like(sim, d)
+        assert relative(sim.data.qacc, d.qacc) < accuracy
+        assert relative(sim.data.qfrc_constraint, d.qfrc_constraint) < accuracy
+    assert sim.unconverged == 0
 
 
 def stuck(m, d):

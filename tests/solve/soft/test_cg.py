@@ -12,9 +12,17 @@ accelerations, 10 to 1000.
 import mujoco
 import numpy as np
 import pytest
-from helpers.constraints import relative, tight
+from helpers.constraints import relative
 from helpers.files import packaged
-from helpers.solvers import begin_like, compiled, heap, lanes_do_not_meddle, states, worst_errors
+from helpers.solvers import (
+    assert_newtons_minimum,
+    begin_like,
+    compiled,
+    heap,
+    lanes_do_not_meddle,
+    states,
+    worst_errors,
+)
 
 import saltus
 
@@ -32,12 +40,7 @@ def source(case):
 @pytest.mark.parametrize("case", CASES)
 def test_the_minimum_is_newtons(case):
     """Accelerations and forces are those of MuJoCo's Newton's method, to the tolerance; every state converges."""
-    sim = saltus.Simulation(saltus.load(compiled(source(case), "CG", **TIGHT)))
-    for d in states(tight(compiled(source(case), "Newton")), 10):
-        begin_like(sim, d)
-        assert relative(sim.data.qacc, d.qacc) < 1e-7
-        assert relative(sim.data.qfrc_constraint, d.qfrc_constraint) < 1e-7
-    assert sim.unconverged == 0
+    assert_newtons_minimum(source(case), "CG", 1e-7, **TIGHT)
 
 
 @pytest.mark.parametrize("case", ["pyramids", "cones"])

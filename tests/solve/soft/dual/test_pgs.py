@@ -16,6 +16,7 @@ import pytest
 from helpers.constraints import relative, tight
 from helpers.files import packaged
 from helpers.solvers import (
+    assert_newtons_minimum,
     begin_like,
     compiled,
     heap,
@@ -89,12 +90,7 @@ def test_a_cold_start_is_mujocos():
 @pytest.mark.parametrize("cone", SAME)
 def test_it_ends_at_newtons_minimum(cone):
     """Iterated until nothing improves, accelerations and forces are those of MuJoCo's Newton's method."""
-    sim = saltus.Simulation(saltus.load(compiled(heap(cone), "PGS", **TIGHT)))
-    for d in states(tight(compiled(heap(cone), "Newton")), 10):
-        begin_like(sim, d)
-        assert relative(sim.data.qacc, d.qacc) < 1e-6
-        assert relative(sim.data.qfrc_constraint, d.qfrc_constraint) < 1e-6
-    assert sim.unconverged == 0
+    assert_newtons_minimum(heap(cone), "PGS", 1e-6, **TIGHT)
 
 
 def test_friction_of_what_is_heavy():
