@@ -179,18 +179,21 @@ def plane_box_corners(m, d, n, c, reach):
 def limit_gaps(m, d):
     """Gaps of joints to both ends of their ranges, less margins; for a ball joint to its largest angle."""
     for k in range(m.njntlimit):
-        j = m.limit_obj[k]
-        a = m.jnt_qposadr[j]
-        high = 0.0 * d.time + ABSENT
-        if m.jnt_type[j] == BALL:
-            # ball joint: angle of rotation
-            turn = quat_log(quat_normalize(load4(d.qpos, a)))
-            low = max(m.limit_range[k, 0], m.limit_range[k, 1]) - sqrt(dot3(turn, turn))
-        else:
-            low = d.qpos[a] - m.limit_range[k, 0]
-            high = m.limit_range[k, 1] - d.qpos[a] - m.limit_margin[k]
-        d.gap[limit_item(m, k, 0)] = low - m.limit_margin[k]
+        low, high = joint_gaps(m, d, k)
+        d.gap[limit_item(m, k, 0)] = low
         d.gap[limit_item(m, k, 1)] = high
+
+
+@kernel
+def joint_gaps(m, d, k):
+    """Gaps (rad, m) of joint limit k at its lower and upper end; a ball joint has one, to its largest angle."""
+    j = m.limit_obj[k]
+    a, margin = m.jnt_qposadr[j], m.limit_margin[k]
+    if m.jnt_type[j] == BALL:
+        turn = quat_log(quat_normalize(load4(d.qpos, a)))
+        low = max(m.limit_range[k, 0], m.limit_range[k, 1]) - sqrt(dot3(turn, turn))
+        return low - margin, 0.0 * d.time + ABSENT
+    return d.qpos[a] - m.limit_range[k, 0] - margin, m.limit_range[k, 1] - d.qpos[a] - margin
 
 
 @only_with("tendon")

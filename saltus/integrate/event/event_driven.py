@@ -9,10 +9,11 @@ continued by time stepping (see `saltus.integrate.event.dense_events`).
 
 from dataclasses import replace
 
-from saltus.contact.counts import NUNSOLVED
+from saltus.contact.counts import NBLOCK, NUNSOLVED
 from saltus.contact.event.contact_matching import follows_points, remember_points
 from saltus.contact.event.gap_functions import open_gaps
 from saltus.contact.event.modes import count_closed
+from saltus.contact.rows.blocks import CONE
 from saltus.dynamics.history import record_controls
 from saltus.integrate.adaptive import dopri5
 from saltus.integrate.adaptive.dormand_prince import STAGES
@@ -48,10 +49,11 @@ from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_start, bad_state
 from saltus.model.event_enums import CLOSED, LEFT, LOCATE, LOGGED, RECENT, ROUGHLY, SHARED, UNDONE
 from saltus.number.conditions import has
-from saltus.number.functions import absolute, minimum
+from saltus.number.functions import absolute, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
+from saltus.solve.cone.delassus import slips
 from saltus.solve.event.constraint_stabilization import project, project_near
-from saltus.solve.event.event_resolution import settle
+from saltus.solve.event.event_resolution import keep_direction, settle
 from saltus.solve.impact.impact import log_limits
 from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, JAMMED, OK, STEP_TOO_SMALL, TOO_DENSE, UNSOLVED
 
@@ -188,12 +190,26 @@ def go_on(m, d):
 
 @kernel
 def keep_values(m, d):
-    """Store the event functions and contact points at the start of the next step; counts steps with rough forces."""
+    """Store event functions, contact points and slip directions at the next step's start; counts rough forces."""
     for e in range(m.nevent):
         d.event_before[e] = d.event_value[e]
     remember_points(m, d)
+    follow_slips(m, d)
     if d.event_count[SHARED] == ROUGHLY:
         d.count[NUNSOLVED] = d.count[NUNSOLVED] + 1
+
+
+@only_with("contact")
+@kernel
+def follow_slips(m, d):
+    """slip ← the directions of the present velocities of slipping contacts, from which a reversal is told."""
+    for b in range(d.count[NBLOCK]):
+        if d.block_kind[b] == CONE and slips(d, b):
+            row = d.block_row[b]
+            v1, v2 = d.row_velocity[row + 1], d.row_velocity[row + 2]
+            speed = sqrt(v1 * v1 + v2 * v2)
+            if speed > m.opt_speed_tolerance:
+                keep_direction(d, b, v1 / speed, v2 / speed)
 
 
 @kernel

@@ -1,20 +1,25 @@
 """Event location: the first zero of an event function within a step.
 
 Event functions (see `saltus.integrate.event.event_functions`) are sampled on the dense output of the step, at a few
-places and wherever one of them dips; a sign change is located by bisection and inverse quadratic interpolation
+places, wherever one of them dips, and where geoms that were apart overlap (see
+`saltus.integrate.event.contact_search`); a sign change is located by bisection and inverse quadratic interpolation
 (Chandrupatla, A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using
 derivatives (1997)).
 """
 
+from saltus.contact.collide import collider_frames
 from saltus.contact.event.gap_functions import open_gaps
+from saltus.dynamics.tree.kinematics import kinematics
 from saltus.integrate.adaptive.dense_output import interpolate
+from saltus.integrate.event.contact_search import first_overlap
 from saltus.integrate.event.event_functions import event_values, positions, read_values
+from saltus.integrate.event.motion_bounds import first_rates, sample_rates
 from saltus.integrate.event.substep import FIXED, PARTS, state_at
 from saltus.integrate.event.user_events import EVENTS, above, find_sides, level, pass_sides
 from saltus.model.event_enums import CLOSED, OPEN
 from saltus.number.conditions import has
 from saltus.number.functions import absolute, maximum, minimum
-from saltus.number.kernels import kernel
+from saltus.number.kernels import kernel, only_with
 
 NEARER, SHORTER = 20, 0.125  # samples towards the start, for a function that is zero there; ratio of successive ones
 ITERATIONS = 100
@@ -54,12 +59,12 @@ def watch(m, d, first):
 
 
 @kernel
-def may_cross(m, d, h, start):
+def may_cross(m, d, h, start, method):
     """Whether an event function may become negative within a step of dopri5.
 
     A force is negative at the end, or falls at a stage to less than half of its values at both ends; a gap is negative
-    at the end or in the middle, or falls so fast that it may be negative in between. Reads event_after of `watch`. To
-    be called with the state and accelerations of the step's end, whose event functions it leaves in event_value.
+    somewhere. Reads event_after of `watch`. To be called with the state and accelerations of the step's end, whose
+    event functions it leaves in event_value.
     """
     # values at the end and the stages
     open_gaps(m, d)
@@ -70,17 +75,40 @@ def may_cross(m, d, h, start):
             return True
     if nothing_open(m, d):
         return False
-    # gaps in the middle, and a bound on their slopes
+    # pairs of geoms and joint limits within the step
+    if first_overlap(m, d, h, start, method, 1.0 + 0.0 * h) < 1.0:
+        return True
+    if d.clear_looks[0]:
+        place_at_end(m, d, h, start)
+    return tendons_may_cross(m, d, h, start)
+
+
+@kernel
+def place_at_end(m, d, h, start):
+    """Poses of bodies and geoms at the end of a step of dopri5, where contacts are to be remembered."""
+    interpolate(m, d, h, start, 1.0)
+    kinematics(m, d, m.keep_bodies)
+    collider_frames(m, d)
+
+
+@only_with("tendon", otherwise="False")
+@kernel
+def tendons_may_cross(m, d, h, start):
+    """Whether a tendon's limit may be passed within a step of dopri5.
+
+    Its gap is negative in the middle, or falls so fast between the samples that it may be negative in between.
+    """
     interpolate(m, d, h, start, 0.5)
     positions(m, d)
-    for i in range(m.nslot + 2 * m.nlimit):
+    found = False
+    for i in range(m.nslot + 2 * m.njntlimit, m.nslot + 2 * m.nlimit):
         if d.mode[i] == OPEN:
             low, middle, high = d.event_before[i], d.gap[i], d.event_value[i]
             slope = STEEPER * maximum(absolute(middle - low), absolute(high - middle))
             begun = low <= m.opt_gap_tolerance
-            if middle < 0.0 or middle + high < slope or (not begun and low + middle < slope):
-                return True
-    return False
+            found = found or middle < 0.0 or middle + high < slope or (not begun and low + middle < slope)
+    place_at_end(m, d, h, start)
+    return found
 
 
 @kernel
@@ -103,21 +131,16 @@ def first_event(m, d, h, start, method):
     # cheap exclusions
     if at_once(m, d):
         return 0.0
-    if not has(m, FIXED, EVENTS) and not may_cross(m, d, h, start):
+    if not has(m, FIXED, EVENTS) and not may_cross(m, d, h, start, method):
         return NONE
     find_sides(m, d, h, start, method)
     for e in range(m.nevent):
         d.event_look[e] = d.event_before[e]
-    looks, ahead = 0, PARTS if m.nuserevent else 2  # samples known beyond the start of a part
+    # samples, and where pairs of geoms or joint limits overlap before them
+    touch = look_over(m, d, h, start, method)
     for part in range(PARTS):
-        # samples up to one beyond the end of this part
-        while looks < min(part + ahead, PARTS):
-            looks += 1
-            values_at(m, d, h, start, looks / PARTS, method)
-            for e in range(m.nevent):
-                d.event_look[looks * m.nevent + e] = d.event_value[e]
         # first event of this part
-        place = event_in_part(m, d, h, start, method, part)
+        place = event_in_part(m, d, h, start, method, part, touch)
         if place < NONE:
             return place
         # none: pass sign changes in directions that are not watched
@@ -126,6 +149,28 @@ def first_event(m, d, h, start, method):
         pass_sides(m, d, True)
     values_at(m, d, h, start, 1.0, method)
     return NONE
+
+
+@kernel
+def look_over(m, d, h, start, method):
+    """event_look ← the event functions at the ends of all parts of a step; returns where geoms first overlap.
+
+    That is the fraction of the step at which `first_overlap` finds an overlap before the first sample with one; NONE if
+    it finds none.
+    """
+    if has(m, FIXED):
+        first_rates(m, d)
+    upper = 1.0 + 0.0 * h
+    for look in range(1, PARTS + 1):
+        values_at(m, d, h, start, look / PARTS, method)
+        if has(m, FIXED):
+            sample_rates(m, d, h)
+        for e in range(m.nevent):
+            d.event_look[look * m.nevent + e] = d.event_value[e]
+            if e < m.nslot + 2 * m.nlimit and d.mode[e] == OPEN and d.event_value[e] < 0.0:
+                upper = minimum(upper, look / PARTS)
+    touch = first_overlap(m, d, h, start, method, upper)
+    return touch if touch < upper else NONE
 
 
 @kernel
@@ -140,13 +185,18 @@ def at_once(m, d):
 
 
 @kernel
-def event_in_part(m, d, h, start, method, part):
-    """The first event in a part of a step whose samples are in event_look; NONE without one."""
+def event_in_part(m, d, h, start, method, part, touch):
+    """The first event in a part of a step whose samples are in event_look; NONE without one.
+
+    `touch`: a place where geoms overlap, see `look_over`.
+    """
     # event before a dip below zero inside the part
     for e in range(m.nevent):
         d.event_before[e] = d.event_look[part * m.nevent + e]
     lower = part / PARTS
     inside = dip(m, d, h, start, method, part)
+    if lower < touch < (part + 1.0) / PARTS:
+        inside = minimum(inside, touch)
     if inside < NONE:
         values_at(m, d, h, start, inside, method)
         for e in range(m.nevent):

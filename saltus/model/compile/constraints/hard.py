@@ -72,6 +72,7 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
         sizes |= _event_sizes(base, law)
         slots = slot_counts(base)
         values |= {"slot_num": slots, "slot_adr": np.cumsum(slots) - slots}
+        values["slot_pair"] = np.repeat(np.arange(len(slots)), slots)
         ordered = np.isin(base.views["collision_kind"], FIXED_ORDER) & ~base.views["collision_foreign"].astype(bool)
         values["slot_varies"] = (slots > 1) & ~ordered
         about = np.array(law.user_events, int).reshape(-1, 3)
@@ -138,8 +139,9 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
     trees = len(np.unique(base.views["body_rootid"][1:]))
     users = len(law.user_events)
     events = 2 * modes + users
+    most = int(slot_counts(base).max(initial=0))  # of one pair, looked at again while a step is searched
     return {
-        **{"nconmax": max(slots, s["nconmax"]), "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
+        **{"nconmax": max(slots + most, s["nconmax"]), "nslot": slots, "nslotpair": s["ncollision"], "nmode": modes},
         **{"nblockmax": max(blocks, s["nblockmax"]), "nrowmax": max(rows, s["nrowmax"])},
         **{
             "nblock_event": max(blocks, s["nblockmax"]),
@@ -149,7 +151,8 @@ def _event_sizes(base: Struct, law: HardLaw) -> dict[str, int]:
             "ntree_event": trees,
         },
         **{"nJmax": max(rows * longest, s["nJmax"]), "nrow_half": (rows + 1) * s["nv"]},
-        **{"nv_event": s["nv"], "nq_event": s["nq"], "keep_bodies": 1},
+        **{"nv_event": s["nv"], "nq_event": s["nq"], "nbody_event": s["nbody"], "keep_bodies": 1},
+        "nclear": slots + 2 * s["njntlimit"],
         **{"nevent": events, "nevent_state": 1, "nevent_count": EVENT_COUNTS, "nevent_log": LOG_ROWS},
         **{"nevent_look": LOOKS * events, "nuserevent": users, "nactuation_state": law.actuation_states},
         **cone_sizes(blocks, rows),
