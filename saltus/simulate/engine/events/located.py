@@ -24,6 +24,7 @@ from saltus.model.event_enums import (
     SPEED,
     TANGENT2,
     TIME,
+    UNPROVED,
 )
 from saltus.model.model import Model
 from saltus.number.structs import Struct
@@ -67,7 +68,12 @@ class EventReader:
         count = self._d.views["event_count"]
         out = self.table(self._d.views["event_log"][: count[LOGGED]])
         warn_of_lost(int(count[LOST]))
-        count[LOGGED] = count[LOST] = 0
+        if count[UNPROVED]:
+            warn(
+                f"{count[UNPROVED]} steps before t = {float(self._d.views['time']):g} s ended before all pairs of geoms "
+                "were proved apart: a contact may have been missed; choose a smaller timestep or tolerance"
+            )
+        count[LOGGED] = count[LOST] = count[UNPROVED] = 0
         return out
 
     def table(self, rows: NDArray[np.float64]) -> NDArray[Any]:
