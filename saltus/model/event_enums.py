@@ -18,15 +18,17 @@ ENERGETIC = 8  # an energetic coefficient took the place of an impact's law, whi
 LEFTOVER = 9  # what still approached after many impacts met without restitution
 DENSE = 10  # events came too densely to be located: time was stepped in their place
 JAM = 11  # no accelerations satisfy the contact laws (Painlevé paradox)
+SEPARATED = 12  # bodies that overlapped at a start were moved apart
 KINDS = (
     *("impact", "liftoff", "touchdown", "stick", "slip", "zeno", "user", "actuator", "energetic", "leftover"),
-    *("dense", "jammed"),
+    *("dense", "jammed", "separated"),
 )
 
 # opt_dense, what is done about events too dense to be located, with the names that `saltus.Hard` has for it: time is
 # stepped, they are located all the same, or the run stops
 STEP, LOCATE, STOP = range(3)
 DENSE_WAYS = ("step", "locate", "stop")
+OVERLAP_WAYS = ("separate", "error")  # of a start whose bodies lie in each other
 
 # columns of event_log: time (s), kind, item, gap (m), speed (m/s), impulse (N s), energies before and after (J)
 TIME, KIND, ITEM, GAP, SPEED, NORMAL, TANGENT1, TANGENT2, BEFORE, AFTER = range(10)

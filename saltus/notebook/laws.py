@@ -14,6 +14,7 @@ from saltus.simulate.laws.contact import Compliant, Hard, Soft
 from saltus.simulate.soft_contact.analysis import ContactLaw, law_heading, law_rows
 
 LAW_UNITS = {"gap_tolerance": "m", "speed_tolerance": "m/s", "bounce_height": "m", "dense_time": "s", "dense_step": "s"}
+LAW_UNITS |= {"overlap_depth": "m"}
 MUSCLE_UNITS = {
     "max_isometric_force": "N",
     "optimal_fiber_length": "m",

@@ -28,6 +28,7 @@ MODEL = {  # fixed
     # treatment of simultaneous impacts (see `saltus.solve.impact.law`)
     **reals("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"),
     **reals("opt_dense_events", "opt_dense_time", "opt_dense_step"),
+    **reals("opt_overlap_depth"),  # m, rad: starts that overlap by less are moved apart
     **ints("opt_impact_law", "opt_impact_treatment", "opt_dense"),
 }
 

@@ -29,6 +29,7 @@ from saltus.sense.delay import sample_sensors
 from saltus.sense.point_columns import point_columns
 from saltus.solve import acceleration
 from saltus.solve.constrain import detect_contacts
+from saltus.solve.event import overlap
 from saltus.solve.event.constrained_acceleration import rows_there
 from saltus.solve.sleep import calls
 from saltus.solve.sleep.calls import see_everything
@@ -99,6 +100,7 @@ def whole(m, d):
 begin_sleeping = entry(_begin_sleeping, name="begin_sleeping")
 gaps = entry(event_functions.points, name="gaps")
 closed_rows = entry(rows_there, name="closed_rows")
+separate = entry(overlap.separate, name="separate")
 points = entry(point_columns, name="points")
 work_of_step = entry(work.work_of_step)
 work_in_middle = entry(work.work_in_middle)

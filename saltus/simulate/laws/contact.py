@@ -11,8 +11,8 @@ from saltus.arguments import mapping, numbers, text_of
 from saltus.contact.rows.user_compliance import GIVEN
 from saltus.dynamics.user_laws import register, user_kernel
 from saltus.errors import OptionError, warn
-from saltus.model.compile.constraints.hard import HardLaw
-from saltus.model.event_enums import DENSE_WAYS
+from saltus.model.compile.constraints.hard import OPTIONS, HardLaw
+from saltus.model.event_enums import DENSE_WAYS, OVERLAP_WAYS
 from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
 from saltus.number.structs import Struct
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
@@ -78,6 +78,10 @@ class Hard:
             than there is room for: "step" (go on in steps of time of `dense_step` s until it is over, see
             docs/howto/hard_contact.md; the event "dense" in the log sums up what happened), "locate" (locate all
             events, however many) or "stop" (EventError).
+        overlap: starts whose bodies lie in each other, or joints beyond their limits, by up to `overlap_depth`:
+            "separate" (moved apart by the least motion in the metric of the inertia, with a warning and the event
+            "separated") or "error" (EventError), as all that is deeper.
+        overlap_depth: m, rad.
     """
 
     restitution: Coefficient = 0.0
@@ -93,6 +97,8 @@ class Hard:
     dense_events: float = 32
     dense_time: float = 0.01
     dense_step: float = 0.001
+    overlap: str = "separate"
+    overlap_depth: float = 0.03
 
     name = "hard"
 
@@ -103,11 +109,10 @@ class Hard:
             given = getattr(self, name)
             if given is not None and isinstance(found := _coefficient(name, given, most), tuple):
                 object.__setattr__(self, name, found)  # which nobody can change, and which compares as a whole
-        positive = ("gap_tolerance", "speed_tolerance", "bounce_height", "dense_events", "dense_time", "dense_step")
-        for name in positive:
+        for name in OPTIONS:
             if not (_number(name, getattr(self, name)) > 0):
                 raise OptionError(f"Hard: {name} must be positive, got {getattr(self, name)}")
-        for name in ("impact", "treatment", "dense"):
+        for name in ("impact", "treatment", "dense", "overlap"):
             text_of(f"Hard: {name}", getattr(self, name))
         if self.impact not in IMPACT_LAWS:
             raise OptionError.unknown("impact law", self.impact, list(IMPACT_LAWS))
@@ -115,6 +120,8 @@ class Hard:
             raise OptionError.unknown("treatment of impacts", self.treatment, list(TREATMENTS))
         if self.dense not in DENSE_WAYS:
             raise OptionError.unknown("treatment of dense events", self.dense, list(DENSE_WAYS))
+        if self.overlap not in OVERLAP_WAYS:
+            raise OptionError.unknown("treatment of overlapping starts", self.overlap, list(OVERLAP_WAYS))
         pairs = {pair: _pair_values(pair, value) for pair, value in mapping("Hard: pairs", self.pairs).items()}
         if any(isinstance(number, tuple) for values in pairs.values() for number in values.values()):
             object.__setattr__(self, "pairs", pairs)
@@ -149,6 +156,7 @@ class Hard:
             dense_events=float(self.dense_events),
             dense_time=float(self.dense_time),
             dense_step=float(self.dense_step),
+            overlap_depth=float(self.overlap_depth if self.overlap == "separate" else self.gap_tolerance),
         )
 
     def coefficients(self, model: "Model", n: int | None = None) -> Coefficients:

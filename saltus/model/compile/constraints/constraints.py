@@ -132,7 +132,7 @@ def _options(m) -> dict[str, float]:
         "opt_scale": inertia_scale(m),
         # see `hard`
         **dict.fromkeys(("opt_gap_tolerance", "opt_speed_tolerance", "opt_bounce_height"), 0.0),
-        **dict.fromkeys(("opt_dense_events", "opt_dense_time", "opt_dense_step"), 0.0),
+        **dict.fromkeys(("opt_dense_events", "opt_dense_time", "opt_dense_step", "opt_overlap_depth"), 0.0),
     }
 
 

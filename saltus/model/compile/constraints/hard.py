@@ -24,13 +24,18 @@ LOOKAHEAD = 0.02  # of the smaller geom's bounding radius: so near, steps of tim
 # kinds of pairs whose points are always all there, in one order
 FIXED_ORDER = (pair_kind.py_func(PLANE, CAPSULE), pair_kind.py_func(PLANE, BOX))
 LOOKS = 5  # at event functions in a step (see `saltus.integrate.event.event_location`)
+# numbers of `HardLaw` that are options of the model, by their names without opt_
+OPTIONS = (
+    *("gap_tolerance", "speed_tolerance", "bounce_height", "overlap_depth"),
+    *("dense_events", "dense_time", "dense_step"),
+)
 
 
 class HardLaw(NamedTuple):
     """Numbers of the hard law for one model.
 
     restitution, friction: for each pair of geoms that may touch; a friction of nan is the model's. limit_restitution:
-    for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), impact_law and impact_treatment: see
+    for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), overlap_depth (m, rad), impact_law and impact_treatment: see
     `saltus.Hard`. event: events are located in time; dense and dense_*: what is done where they come too densely, see
     `saltus.Hard` and `saltus.integrate.event.dense_events`; actuation_states: room for discrete states; user_events: of
     each event of the user's the side that it is watched towards, whether the run ends there, its kind in the log.
@@ -49,6 +54,7 @@ class HardLaw(NamedTuple):
     dense_events: float = 32.0
     dense_time: float = 0.01
     dense_step: float = 0.001
+    overlap_depth: float = 0.0
     actuation_states: int = 0
     user_events: tuple[tuple[int, int, int], ...] = ()
 
@@ -81,7 +87,7 @@ def with_hard(base: Struct, law: HardLaw) -> Struct:
     for name, view in struct.views.items():
         if view.size:
             view[...] = values[name]
-    for name in ("gap_tolerance", "speed_tolerance", "bounce_height", "dense_events", "dense_time", "dense_step"):
+    for name in OPTIONS:
         struct.fill(f"opt_{name}", getattr(law, name))
     return struct
 

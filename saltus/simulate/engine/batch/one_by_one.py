@@ -224,6 +224,7 @@ class OneByOne(BatchStates):
                     self._starts.setdefault(i, fault)
                 else:
                     warned.append(f"simulation {i}: {fault}")
+                    self._rows[i] = engine.state
         if warned:
             warn(warned[0] + (f" (and {len(warned) - 1} more like this)" if len(warned) > 1 else ""))
 

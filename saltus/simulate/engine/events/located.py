@@ -70,8 +70,8 @@ class EventReader:
         warn_of_lost(int(count[LOST]))
         if count[UNPROVED]:
             warn(
-                f"{count[UNPROVED]} steps before t = {float(self._d.views['time']):g} s ended before all pairs of geoms "
-                "were proved apart: a contact may have been missed; choose a smaller timestep or tolerance"
+                f"{count[UNPROVED]} steps before t = {float(self._d.views['time']):g} s ended before all pairs of "
+                "geoms were proved apart: a contact may have been missed; choose a smaller timestep or tolerance"
             )
         count[LOGGED] = count[LOST] = count[UNPROVED] = 0
         return out

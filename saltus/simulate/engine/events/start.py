@@ -11,11 +11,14 @@ from saltus.number.structs import Struct
 from saltus.simulate.engine import loops
 from saltus.simulate.engine.events.located import mode_names
 
-DEEP = 1e-3  # m, rad: bodies that lie deeper in each other than this, or loops that gape wider, are refused
+WIDE = 1e-3  # m, rad: loops that gape wider are refused
 
 
 def check_start(model: Model, m: Struct, d: Struct) -> None:
-    """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little."""
+    """Before modes are found: EventError where bodies lie deep in each other or loops gape, a warning for a little.
+
+    Bodies that overlap by no more than the law's `overlap_depth` are moved apart.
+    """
     for fault, refused in start_faults(model, m, d):
         if refused:
             raise EventError(fault, time=float(d.views["time"]))
@@ -23,28 +26,58 @@ def check_start(model: Model, m: Struct, d: Struct) -> None:
 
 
 def start_faults(model: Model, m: Struct, d: Struct) -> Iterator[tuple[str, bool]]:
-    """What is wrong with a state from which events are to be located, and whether it is too much to start there."""
-    loops.gaps(m, d)
-    time, gap = float(d.views["time"]), d.views["gap"]
-    tolerance = float(m.opt_gap_tolerance)
-    gap = gap[: points(m)]
-    worst = int(np.argmin(gap)) if gap.size else -1
-    if worst >= 0 and gap[worst] < -tolerance:
-        name, other = mode_names(model, m)[worst]
-        overlap = worst < m.nslot
-        what = f"{name} and {other} overlap by {-gap[worst]:.3g} m" if overlap else f"{name} is beyond its {other}"
-        remedy = "they are separated" if overlap else "it is moved back"
-        yield _fault(-gap[worst], f"{what} at t = {time:g} s", remedy)
+    """Faults of a state from which events are to be located, and whether each is too much to start there.
+
+    Moves bodies apart that overlap by little.
+    """
+    if overlap := _overlap(model, m, d):
+        depth, text = overlap
+        if depth > float(m.opt_overlap_depth):
+            yield f"{text}, too much to start with hard contact; {_remedies()}", True
+            return
+        before = d.views["qpos"].copy()
+        loops.separate(m, d)
+        if left := _overlap(model, m, d):
+            d.views["qpos"][:] = before
+            yield f"{text}, and is not separated within reach ({left[1]} then); {_remedies()}", True
+            return
+        moved = float(np.abs(d.views["qpos"] - before).max(initial=0.0))
+        yield f"{text}; separated by the least motion, up to {moved:.2g} in qpos", False
     if m.neq:
         error, name = _worst_equality(model, m, d)
-        what = f"equality {name} is violated by {error:.3g} at t = {time:g} s"
-        if error > tolerance:
-            yield _fault(error, what, "positions are projected onto it")
+        fault = f"equality {name} is violated by {error:.3g} at t = {float(d.views['time']):g} s"
+        if error > WIDE:
+            yield f"{fault}, too much to start with hard contact; set qpos so that the loop is closed", True
+        elif error > float(m.opt_gap_tolerance):
+            yield f"{fault}; positions are projected onto it", False
 
 
 def points(m: Struct) -> int:
     """How many gaps there are: of all contact points and of both ends of all limits."""
     return m.nslot + 2 * m.nlimit
+
+
+def _overlap(model: Model, m: Struct, d: Struct) -> tuple[float, str] | None:
+    """The deepest overlap of bodies, or excess of a limit (m, rad), and its description; None where there is none."""
+    loops.gaps(m, d)
+    gap = d.views["gap"][: points(m)]
+    worst = int(np.argmin(gap)) if gap.size else -1
+    if worst < 0 or not gap[worst] < -float(m.opt_gap_tolerance):
+        return None
+    name, other = mode_names(model, m)[worst]
+    depth = -float(gap[worst])
+    fault = f"{name} and {other} overlap by {depth:.3g} m" if worst < m.nslot else f"{name} is beyond its {other}"
+    if worst >= m.nslot:
+        fault += f" by {depth:.3g}"
+    return depth, f"{fault} at t = {float(d.views['time']):g} s"
+
+
+def _remedies() -> str:
+    """Ways out of a start that overlaps too much."""
+    return (
+        "set qpos so that they are apart, exclude the pair in the model, start from a run under soft contact, "
+        "or choose a larger saltus.Hard(overlap_depth=...)"
+    )
 
 
 def _worst_equality(model: Model, m: Struct, d: Struct) -> tuple[float, str]:
@@ -58,9 +91,3 @@ def _worst_equality(model: Model, m: Struct, d: Struct) -> tuple[float, str]:
     worst = int(np.argmax(errors))
     k = m.eq_id[views["block_id"][blocks[worst]]]
     return float(errors[worst]), model.names("equality")[k]
-
-
-def _fault(error: float, what: str, remedy: str) -> tuple[str, bool]:
-    """What to say of an error (m, rad), and whether it is refused."""
-    refused = error > DEEP
-    return f"{what}, too much to start with hard contact" if refused else f"{what}; {remedy}", refused
