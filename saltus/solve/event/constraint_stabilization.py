@@ -16,7 +16,7 @@ from saltus.model.enums import ROWS
 from saltus.model.event_enums import CLOSED
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import DRIFT, assemble, row_matrix, spread
+from saltus.solve.cone.delassus import DRIFT, assemble, clear_forces, row_matrix, spread
 from saltus.solve.cone.minimum_norm import minimum_norm
 from saltus.solve.event.constrained_acceleration import rows_there
 
@@ -111,9 +111,7 @@ def errors(d, rows):
 def correct(m, d, change):
     """change [nv] ← -M⁻¹ Jᵀ A⁺ hard_q."""
     minimum_norm(d, d.hard_count[ROWS], d.hard_W, d.hard_q, d.hard_r)
-    for b in range(d.count[NBLOCK]):
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            d.row_force[r] = 0.0 * d.time
+    clear_forces(d)
     spread(m, d, DRIFT)
     for i in range(m.nv):
         change[i] = -d.qfrc_constraint[i]

@@ -100,6 +100,8 @@ def end_accumulation(m, d, speed):
                 slide(m, d, b, m.opt_speed_tolerance)
             else:
                 d.mode[item] = STICK
+        elif kind == FRICTION:
+            rub(m, d, b, m.opt_speed_tolerance)
     closed_rows(m, d)
     joint_inertia(m, d)
     factor(m, d)
@@ -125,12 +127,18 @@ def part(m, d, least):
             else:
                 d.mode[item] = STICK
         elif kind == FRICTION:
-            v = d.row_velocity[row]
-            if absolute(v) > least:
-                d.mode[item] = SLIP
-                d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
-            else:
-                d.mode[item] = STICK
+            rub(m, d, b, least)
+
+
+@kernel
+def rub(m, d, b, least):
+    """Mode of dry friction, sticking below the speed `least` (m/s, rad/s), and its slip direction."""
+    item, v = d.block_item[b], d.row_velocity[d.block_row[b]]
+    if absolute(v) > least:
+        d.mode[item] = SLIP
+        d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
+    else:
+        d.mode[item] = STICK
 
 
 @kernel
