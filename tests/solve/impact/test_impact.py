@@ -6,6 +6,9 @@ integrated exactly; tolerance: the rounding of times and speeds.
 
 A mechanism without motors or springs, with plastic impacts, never gains energy. Tolerance: the error of dopri5 at its
 default tolerance, 1e-6 of the energies involved.
+
+A light ball between a wall and a heavy one, all elastic, has as many impacts as π has first digits (Galperin, Playing
+pool with π, Regular and Chaotic Dynamics 8 (2003)), and keeps its energy. Tolerance: the rounding of 31415 impacts.
 """
 
 import math
@@ -26,6 +29,17 @@ BALLS = f"""<mujoco>
   </worldbody>
   <tendon><fixed frictionloss="1"><joint joint="z" coef="2"/></fixed></tendon>
 </mujoco>"""
+
+
+def row_of_balls(masses):
+    """Balls that touch each other and a wall, on slides, without gravity."""
+    balls = [
+        f'<body pos="{0.1 + 0.2 * k} 0 0"><joint type="slide" axis="1 0 0"/><geom name="{k}" mass="{mass}"/></body>'
+        for k, mass in enumerate(masses)
+    ]
+    wall = '<geom name="wall" type="plane" size="1 1 1" zaxis="1 0 0"/>'
+    default = '<option gravity="0 0 0"/><default><geom condim="1" size="0.1"/></default>'
+    return f"<mujoco>{default}<worldbody>{wall}{''.join(balls)}</worldbody></mujoco>"
 
 
 def leg(links, loss, armature):
@@ -71,3 +85,26 @@ def test_a_leg_with_dry_joints_gains_no_energy_when_it_lands(links, loss, armatu
     sim.qvel[:] = 0.3 * np.cos(np.arange(sim.model.nv))
     energy = sim.run(1.2, sample=0.005).energy.sum(1)
     assert np.diff(energy).max() < 1e-6 * energy[0]
+
+
+@pytest.mark.slow
+def test_a_billiard_counts_the_digits_of_pi():
+    for n, digits in enumerate((3, 31, 314, 3141, 31415)):
+        sim = saltus.Simulation(row_of_balls((1.0, 100.0**n)), contact=saltus.Hard(restitution=1.0))
+        sim.qpos[:], sim.qvel[1] = (0.05, 0.1), -1.0
+        before = sim.energy().sum()
+        events = sim.run(2.0, sample=2.0).events
+        assert (events["kind"] == "impact").all() and len(events) == digits
+        assert_allclose(sim.energy().sum(), before, rtol=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [saltus.Simulation, lambda model, **law: saltus.Batch(model, 1, **law)])
+def test_impacts_in_a_row_that_are_cut_off_are_warned_of(kind):
+    """Masses and restitutions with which the balls chatter without end; the mean of reflections ends by itself."""
+    pairs = {("wall", "0"): 0.51, ("0", "1"): 0.6, ("1", "2"): 0.85, ("2", "3"): 0.8}
+    law = saltus.Hard(pairs=pairs, treatment="sequential")
+    moving = kind(row_of_balls((1690.6, 1, 118.3, 15560.2)), integrator="dopri5", contact=law)
+    moving.qvel = np.broadcast_to((0.17, -10.59, -0.08, -0.35), moving.qvel.shape)
+    with pytest.warns(saltus.SaltusWarning, match="limit on impacts in a row"):
+        moving.step(1)
