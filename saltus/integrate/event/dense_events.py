@@ -49,6 +49,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import contact_friction, slip_direction, slips
 from saltus.solve.event.constraint_stabilization import project, project_positions
 from saltus.solve.event.event_resolution import choose_modes, part
+from saltus.solve.event.redundant_rows import forget_rank
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
 
 METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
@@ -268,6 +269,7 @@ def close_touching(m, d):
     # candidates: gaps of the order of the step's displacement, h²
     h = d.dense[SIZE]
     near, slow = REACH * h * h, maximum(m.opt_speed_tolerance, SLOW * free_fall(m, h))
+    forget_rank(d)
     position_stage(m, d, 0)
     gaps(m, d)
     for i in range(m.nslot + 2 * m.nlimit):
