@@ -49,6 +49,7 @@ from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import contact_friction, slip_direction, slips
 from saltus.solve.event.constraint_stabilization import project, project_positions
 from saltus.solve.event.event_resolution import choose_modes, part
+from saltus.solve.event.redundant_rows import forget_rank
 from saltus.solve.status import CHATTER, CROWDED, DIVERGED, JAMMED, OK, TOO_DENSE, UNRESOLVED
 
 METHOD = (0.5, 1e-6)  # θ and tolerance of the steps
@@ -71,6 +72,7 @@ MOST_TRIES = 50.0  # trial steps within opt_dense_step
 def too_dense(m, d, passed):
     """Count the events marked in event_hit; returns whether one contact, or all together, had too many recently.
 
+    Impacts that return all of the energy do not count: they come in finite numbers, and never accumulate.
     `passed`: whether time has passed since the last event. Counts decay by opt_dense_events in opt_dense_time.
     """
     # events in a row without time passing
@@ -79,7 +81,7 @@ def too_dense(m, d, passed):
     rate = m.opt_dense_events / m.opt_dense_time
     busiest = all_of_them = 0.0 * d.time
     for i in range(m.nmode):
-        if d.event_hit[i] or d.event_hit[m.nmode + i]:
+        if (d.event_hit[i] and not returns_all(m, d, i)) or d.event_hit[m.nmode + i]:
             count = maximum(d.event_rate[i, 0] - rate * (d.time - d.event_rate[i, 1]), 0.0 * d.time) + 1.0
             d.event_rate[i] = (count, d.time)
             busiest = maximum(busiest, count)
@@ -91,6 +93,27 @@ def too_dense(m, d, passed):
     if d.dense[RECENT] > MOST_AT_ONCE:
         return True
     return m.opt_dense != LOCATE and max(busiest, d.dense[COUNTED] / scale) > m.opt_dense_events
+
+
+@kernel
+def returns_all(m, d, i):
+    """Whether item i is open, so that its event is an impact, and has a restitution of one."""
+    if i >= m.nslot + 2 * m.nlimit or d.mode[i] != OPEN:
+        return False
+    if i >= m.nslot:
+        return m.law_restitution[m.limit_law[(i - m.nslot) // 2]] >= 1.0
+    return slot_returns_all(m, i)
+
+
+@only_with("contact", otherwise="False")
+@kernel
+def slot_returns_all(m, s):
+    """Whether contact point s has a restitution of one."""
+    found = False
+    for c in range(m.ncollision):
+        if m.slot_adr[c] <= s < m.slot_adr[c] + m.slot_num[c]:
+            found = m.law_restitution[m.collision_law[c]] >= 1.0
+    return found
 
 
 @kernel
@@ -246,6 +269,7 @@ def close_touching(m, d):
     # candidates: gaps of the order of the step's displacement, h²
     h = d.dense[SIZE]
     near, slow = REACH * h * h, maximum(m.opt_speed_tolerance, SLOW * free_fall(m, h))
+    forget_rank(d)
     position_stage(m, d, 0)
     gaps(m, d)
     for i in range(m.nslot + 2 * m.nlimit):

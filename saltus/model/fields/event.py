@@ -26,6 +26,8 @@ STATE = {  # state: kept from step to step
     **reals("slot_place", shape=("nslot", 3)),  # positions of active points in the frame of the second geom (m)
     **reals("impact_time", shape=("nmode", 4)),
     **reals("modes_known", shape=("nevent_state",)),
+    # rows of the active set when its constraints were last satisfied, and their rank; zeros if they are not known
+    **reals("active_rank", shape=("nevent_state", 2)),
     # accumulation point of impacts: time (s), 0 for none; speed of the last impact (m/s)
     **reals("impact_limit", shape=("nmode", 2)),
     **reals("event_before", shape=("nevent",)),  # event functions at the state

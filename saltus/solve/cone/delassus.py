@@ -172,7 +172,10 @@ def assemble_column(m, d, j, problem):
 
 @kernel
 def spread(m, d, problem):
-    """row_force ← hard_r, with the friction of slipping contacts; qfrc_constraint [nv] ← Jᵀ row_force."""
+    """row_force ← hard_r, with the friction of slipping contacts; qfrc_constraint [nv] ← Jᵀ row_force.
+
+    Rows outside the problem keep their row_force: see `begin_forces` and `clear_forces`.
+    """
     for j in range(d.hard_count[ROWS]):
         b, place = d.hard_block[j], d.hard_place[j]
         d.row_force[place] = d.hard_r[j]
@@ -185,11 +188,18 @@ def spread(m, d, problem):
 
 
 @kernel
-def begin_forces(m, d):
-    """row_force and qfrc_constraint [nv] of slipping dry friction, which is known; zero for other rows."""
+def clear_forces(d):
+    """row_force ← 0 for all rows, before a problem that does not have all of them."""
     for b in range(d.count[NBLOCK]):
         for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
             d.row_force[r] = 0.0 * d.time
+
+
+@kernel
+def begin_forces(m, d):
+    """row_force and qfrc_constraint [nv] of slipping dry friction, which is known; zero for other rows."""
+    clear_forces(d)
+    for b in range(d.count[NBLOCK]):
         if d.block_kind[b] == FRICTION and slips(d, b):
             r = d.block_row[b]
             d.row_force[r] = -d.row_loss[r] * d.slip[d.block_item[b], 0]

@@ -11,7 +11,7 @@ Householder reflections with column pivoting, and reflections from the right tha
 Matrices are flat, A[i, j] at i n + j.
 """
 
-from saltus.number.functions import absolute, sqrt
+from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel
 
 RANK = 1e-12  # smallest remaining column length, relative to the longest, that counts towards the rank
@@ -25,9 +25,18 @@ def minimum_norm(p, n, a, b, x):
     a [n, n] and b [n] are fields and keep their values. Overwrites hard_factor, hard_rhs, hard_column, hard_tau and
     hard_order of `p`.
     """
+    return minimum_norm_of_rank(p, n, a, b, x, n, RANK)
+
+
+@kernel
+def minimum_norm_of_rank(p, n, a, b, x, most, small):
+    """`minimum_norm` for a matrix A that is known to some error: of rank `most` at most.
+
+    Columns shorter than `small` times the longest do not count towards the rank, once reduced by the others.
+    """
     # elimination without the rows and columns of zeros
     count, missed = _load_moved(p, n, a, b)
-    if is_full_rank(p, count):
+    if count <= most and is_full_rank(p, count, maximum(PIVOT, small)):
         _substitute(p, count)
         for i in range(n):
             x[i] = 0.0
@@ -36,7 +45,7 @@ def minimum_norm(p, n, a, b, x):
         return count, sqrt(missed)
     # rank deficient: complete orthogonal decomposition
     _load(p, n, a, b)
-    rank = orthogonal_decomposition(p, n)
+    rank = orthogonal_decomposition(p, n, most, small)
     # least residual: the last entries of Qᵀ b
     missed = 0.0
     for i in range(rank, n):
@@ -87,7 +96,7 @@ def _load(p, n, a, b):
 
 
 @kernel
-def is_full_rank(p, n):
+def is_full_rank(p, n, small):
     """Gaussian elimination of hard_factor with hard_rhs; False, and unfinished, if a pivot is small."""
     least = largest = 0.0
     for k in range(n):
@@ -99,7 +108,7 @@ def is_full_rank(p, n):
         size = absolute(p.hard_factor[pivot * n + k])
         least = size if k == 0 or size < least else least
         largest = size if size > largest else largest
-        if not least > PIVOT * largest:
+        if not least > small * largest:
             return False
         # row exchange
         if pivot != k:
@@ -132,20 +141,20 @@ def _substitute(p, n):
 
 
 @kernel
-def orthogonal_decomposition(p, n):
+def orthogonal_decomposition(p, n, most, small):
     """hard_factor ← T and the vectors of the reflections of Z, hard_tau ← their factors; returns the rank.
 
-    hard_order ← P, hard_rhs ← Qᵀ hard_rhs.
+    The rank is `most` at most; `small`: see `minimum_norm_of_rank`. hard_order ← P, hard_rhs ← Qᵀ hard_rhs.
     """
     for j in range(n):
         p.hard_order[j] = j
     # A P = Q R, up to the first column that is negligible
-    rank, longest = n, 0.0
-    for k in range(n):
+    rank, longest = most, 0.0
+    for k in range(most):
         best = _longest_column(p, n, k)
         size = sqrt(p.hard_column[best])
         longest = size if k == 0 else longest
-        if not size > RANK * longest:
+        if not size > small * longest:
             rank = k
             break
         _swap_columns(p, n, k, best)

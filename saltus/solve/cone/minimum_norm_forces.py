@@ -19,7 +19,7 @@ from saltus.model.enums import BLOCKS, ROWS
 from saltus.model.fields.cone import BILATERAL, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, clip, maximum, sqrt
 from saltus.number.kernels import kernel
-from saltus.solve.cone.minimum_norm import is_full_rank, minimum_norm, orthogonal_decomposition, spread
+from saltus.solve.cone.minimum_norm import PIVOT, RANK, is_full_rank, minimum_norm, orthogonal_decomposition, spread
 from saltus.solve.cone.residual import project_on_cone, residual, velocity
 
 AT_REST = 1e-9  # velocity relative to the largest of b that counts as zero
@@ -93,7 +93,7 @@ def _load_active(p, count):
 def _is_regular(p, count):
     """Whether elimination already shows that the forces are unique."""
     _load_active(p, count)
-    return is_full_rank(p, count)
+    return is_full_rank(p, count, PIVOT)
 
 
 @kernel
@@ -101,7 +101,7 @@ def _basis(p, count):
     """hard_basis [rank, N] ← Y, with zero columns for inactive rows; returns the rank."""
     n = p.hard_count[ROWS]
     _load_active(p, count)
-    rank = orthogonal_decomposition(p, count)
+    rank = orthogonal_decomposition(p, count, count, RANK)
     for i in range(rank):
         for j in range(count):
             p.hard_rhs[j] = 0.0

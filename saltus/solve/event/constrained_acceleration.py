@@ -21,9 +21,9 @@ from saltus.model.fields.cone import BOUNDED, COULOMB, UNILATERAL
 from saltus.number.functions import absolute, maximum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.solve.cone.delassus import HELD, along, assemble, begin_forces, row_matrix, slips, spread
-from saltus.solve.cone.minimum_norm import minimum_norm
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constraint_bias import is_simple, simple_drifts
+from saltus.solve.event.redundant_rows import least_forces
 from saltus.solve.status import OK
 
 MOVE = 2e-5  # rad, m: displacement for the finite differences of J̇ v
@@ -92,7 +92,7 @@ def enforce_active_set(m, d):
     assemble(m, d, HELD)
     free_rows(m, d)
     n = d.hard_count[ROWS]
-    rank, _ = minimum_norm(d, n, d.hard_W, d.hard_q, d.hard_r)
+    rank = least_forces(m, d)
     turn_round(d)
     # redundant rows whose least forces leave the cones: least forces in the cones
     d.event_count[SHARED] = UNIQUE

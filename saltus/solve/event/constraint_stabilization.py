@@ -16,9 +16,9 @@ from saltus.model.enums import ROWS
 from saltus.model.event_enums import CLOSED
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with
-from saltus.solve.cone.delassus import DRIFT, assemble, row_matrix, spread
-from saltus.solve.cone.minimum_norm import minimum_norm
+from saltus.solve.cone.delassus import DRIFT, assemble, clear_forces, row_matrix, spread
 from saltus.solve.event.constrained_acceleration import rows_there
+from saltus.solve.event.redundant_rows import least_forces
 
 LEAST_GAP, LEAST_SPEED = 1e-14, 1e-18  # m, rad; m/s, rad/s: below this, errors are rounding
 NEAR = 1e-9  # m, rad; m/s, rad/s: below this, corrections change rows and accelerations only by rounding
@@ -110,10 +110,8 @@ def errors(d, rows):
 @kernel
 def correct(m, d, change):
     """change [nv] ← -M⁻¹ Jᵀ A⁺ hard_q."""
-    minimum_norm(d, d.hard_count[ROWS], d.hard_W, d.hard_q, d.hard_r)
-    for b in range(d.count[NBLOCK]):
-        for r in range(d.block_row[b], d.block_row[b] + d.block_dim[b]):
-            d.row_force[r] = 0.0 * d.time
+    least_forces(m, d)
+    clear_forces(d)
     spread(m, d, DRIFT)
     for i in range(m.nv):
         change[i] = -d.qfrc_constraint[i]

@@ -23,6 +23,7 @@ from saltus.solve.cone.delassus import DRIFT, OPENING, assemble, row_matrix, sli
 from saltus.solve.cone.problem import ROUNDING, SOLVED, TOLERANCE, solve_cones
 from saltus.solve.event.constrained_acceleration import free_motion, free_rows, row_drifts
 from saltus.solve.event.constraint_stabilization import project, project_velocities
+from saltus.solve.event.redundant_rows import forget_rank
 from saltus.solve.impact.impact import approaching, collide_touching, pose_impact, speed_at_limit
 from saltus.solve.status import AT_IMPACT, CROWDED, JAMMED, OK, UNRESOLVED
 
@@ -34,6 +35,7 @@ ON_EDGE = 1e-9  # relative distance from the edge of the cone below which fricti
 def settle(m, d):
     """Resolve impacts and choose new modes at the present state, with log entries; returns a status."""
     # rows of all contacts within the gap tolerance
+    forget_rank(d)
     touch(m, d)
     if not has_room(m, d):
         return CROWDED
@@ -100,6 +102,8 @@ def end_accumulation(m, d, speed):
                 slide(m, d, b, m.opt_speed_tolerance)
             else:
                 d.mode[item] = STICK
+        elif kind == FRICTION:
+            rub(m, d, b, m.opt_speed_tolerance)
     closed_rows(m, d)
     joint_inertia(m, d)
     factor(m, d)
@@ -125,12 +129,18 @@ def part(m, d, least):
             else:
                 d.mode[item] = STICK
         elif kind == FRICTION:
-            v = d.row_velocity[row]
-            if absolute(v) > least:
-                d.mode[item] = SLIP
-                d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
-            else:
-                d.mode[item] = STICK
+            rub(m, d, b, least)
+
+
+@kernel
+def rub(m, d, b, least):
+    """Mode of dry friction, sticking below the speed `least` (m/s, rad/s), and its slip direction."""
+    item, v = d.block_item[b], d.row_velocity[d.block_row[b]]
+    if absolute(v) > least:
+        d.mode[item] = SLIP
+        d.slip[item] = (1.0 if v > 0.0 else -1.0, 0.0, 0.0)
+    else:
+        d.mode[item] = STICK
 
 
 @kernel

@@ -14,7 +14,7 @@ from saltus.model.event_enums import ENERGETIC, IMPACT, LEFTOVER, NOTHING, ZENO
 from saltus.model.fields import impact as impact_fields
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel
-from saltus.solve.cone.delassus import IMPULSES, assemble, spread
+from saltus.solve.cone.delassus import IMPULSES, assemble, clear_forces, spread
 from saltus.solve.cone.problem import SOLVED, TOLERANCE
 from saltus.solve.impact.law import resolve_impact
 from saltus.solve.status import OK, UNRESOLVED
@@ -54,7 +54,8 @@ def collide_touching(m, d, potential):
     residual = resolve_impact(d, m.opt_impact_law, m.opt_impact_treatment, TOLERANCE)
     if not residual <= SOLVED:
         return UNRESOLVED
-    # velocity jump Δv = M⁻¹ Jᵀ r
+    # velocity jump Δv = M⁻¹ Jᵀ r; dry friction is a finite force and has no impulse
+    clear_forces(d)
     spread(m, d, IMPULSES)
     for i in range(m.nv):
         d.row_inverse[i] = d.qfrc_constraint[i]

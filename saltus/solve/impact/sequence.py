@@ -6,16 +6,24 @@ Transactions on Graphics 31, section 5: generalised reflections). Restitution be
 impact and the reflections (section 6). Here each contact has its own e: the mean is over a level, uniform in [0, 1];
 contacts with e above the level are elastic, the others plastic. Kinetic energy, cones and feasible velocities are
 convex: the mean keeps momentum, gains no energy and keeps every impulse in its cone.
+
+A sequence may be long: between constraints whose normals are at an angle θ in the metric of the inertia there are up to
+π/θ elastic impacts in a row (Galperin, Playing pool with π, Regular and Chaotic Dynamics 8 (2003)), and a light body
+between a wall and one of M times its mass has θ ≈ 1/√M. The limit on their number follows these angles.
 """
 
 from saltus.model.enums import BLOCKS, ROWS
+from saltus.model.fields.cone import BILATERAL
 from saltus.model.fields.impact import LEFTOVER, NEWTON, ROUNDS
-from saltus.number.functions import clip, maximum, minimum
+from saltus.number.functions import absolute, clip, maximum, minimum, sqrt
 from saltus.number.kernels import kernel
 from saltus.solve.impact.problem import SLACK, add_to_row, from_before, is_contact, least_approach, take_all
 from saltus.solve.impact.restitution import compress, expand, impact_by, spare_energy
 
-PATIENCE = 20  # impacts in sequence, per contact, before the rest is resolved plastically
+PATIENCE = 200.0  # impacts in sequence, per contact and over the smallest angle of normals, before the rest is plastic
+MOST = 4e5  # impacts in sequence
+COLLAPSED = 1e-9  # of the work of a row of impacts: less energy than that is no leftover
+DEPENDENT = 1e-10  # sin² of an angle between a normal and the others below which it depends on them
 TIE = 1e-9  # relative difference below which two approach velocities are equal: the first contact is hit
 
 
@@ -59,8 +67,8 @@ def next_level(p, level):
 def reflect(p, level, law, tolerance):
     """Reflections until no contact approaches, elastic for e above level, else plastic; writes impact_sum."""
     from_before(p)
-    approach, residual, rounds = least_approach(p, tolerance), 0.0, 0
-    while rounds < PATIENCE * (p.impact_count[BLOCKS] + 1):
+    approach, residual, rounds, most = least_approach(p, tolerance), 0.0, 0, patience(p)
+    while rounds < most:
         if choose_reflected(p, level, approach) == 0:
             break
         residual = maximum(residual, reflect_once(p, level, law, tolerance))
@@ -68,6 +76,34 @@ def reflect(p, level, law, tolerance):
         rounds += 1
     p.impact_report[ROUNDS] = max(p.impact_report[ROUNDS], rounds)
     return maximum(residual, end_plastically(p, approach, tolerance))
+
+
+@kernel
+def patience(p):
+    """Largest number of impacts in sequence, from the smallest angle θ of a normal with the span of other rows.
+
+    The pivots of the Cholesky factorisation of W over its diagonal are sin² of the angle of each row with those before
+    it, in the metric of the inertia. Overwrites hard_factor.
+    """
+    n, least = p.impact_count[ROWS], 1.0
+    for b in range(p.impact_count[BLOCKS]):
+        for i in range(p.impact_row[b], p.impact_row[b] + p.impact_dim[b]):
+            used = p.impact_kind[b] == BILATERAL or (is_contact(p, b) and i == p.impact_row[b])
+            # row i of the factor; rows that are not used or depend on others are zero
+            pivot = p.impact_W[i * n + i]
+            for j in range(i):
+                total = p.impact_W[i * n + j]
+                for k in range(j):
+                    total = total - p.hard_factor[i * n + k] * p.hard_factor[j * n + k]
+                own = p.hard_factor[j * n + j]
+                p.hard_factor[i * n + j] = total / own if used and own > 0.0 else 0.0
+                pivot = pivot - p.hard_factor[i * n + j] ** 2
+            p.hard_factor[i * n + i] = 0.0
+            if used and pivot > DEPENDENT * p.impact_W[i * n + i]:
+                p.hard_factor[i * n + i] = sqrt(pivot)
+                if is_contact(p, b):
+                    least = minimum(least, pivot / p.impact_W[i * n + i])
+    return minimum(PATIENCE * (p.impact_count[BLOCKS] + 1) / sqrt(least), MOST)
 
 
 @kernel
@@ -105,13 +141,22 @@ def reflect_once(p, level, law, tolerance):
 
 @kernel
 def end_plastically(p, approach, tolerance):
-    """Append the plastic impact of all contacts if any still approaches; returns its residual."""
+    """Append the plastic impact of all contacts if any still approaches; returns its residual.
+
+    Reports leftovers if it takes energy that counts: of a row of impacts that has collapsed nothing is left.
+    """
     fastest = fastest_contact(p)
     if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
         return 0.0
-    p.impact_report[LEFTOVER] = 1
     take_all(p)
     residual = compress(p, tolerance)
+    # energy that it takes, beside the work of all impulses so far
+    taken, work = 0.0, 0.0
+    for i in range(p.impact_count[ROWS]):
+        taken -= p.impact_r[i] * (p.impact_u[i] + p.impact_base[i])
+        work += absolute(p.impact_sum[i] * p.impact_before[i])
+    if taken > COLLAPSED * work:
+        p.impact_report[LEFTOVER] = 1
     add_to_row(p)
     return residual
 
@@ -133,8 +178,8 @@ def one_after_the_other(p, law, tolerance):
     Each by itself gains no energy (`spare_energy`). Returns the residual.
     """
     from_before(p)
-    approach, residual, rounds = least_approach(p, tolerance), close_loops(p, tolerance), 0
-    while rounds < PATIENCE * (p.impact_count[BLOCKS] + 1):
+    approach, residual, rounds, most = least_approach(p, tolerance), close_loops(p, tolerance), 0, patience(p)
+    while rounds < most:
         fastest = fastest_contact(p)
         if fastest < 0 or p.impact_base[p.impact_row[fastest]] >= -approach:
             break

@@ -74,6 +74,34 @@ def test_one_problem_for_all_drives_a_cradle_as_a_lump(law):
     assert abs(impact.gain) < 1e-10
 
 
+def against_a_wall(ratio, law=NEWTON, treatment=SIMULTANEOUS):
+    """The elastic impact of a ball of `ratio` kg at 1 m/s with one of 1 kg that touches a wall; its relative gain."""
+    J, M, v = np.array([[1.0, 0.0], [-1.0, 1.0]]), np.diag([1.0, ratio]), np.array([0.0, -1.0])
+    impact = Impact(delassus(J, M), J @ v, 1.0, law=law, treatment=treatment)
+    return impact, impact.gain / (0.5 * ratio)
+
+
+@pytest.mark.parametrize(("law", "treatment"), everywhere)
+@pytest.mark.parametrize("ratio", [1, 100, 400, 1e3, 1e4, 1e6])
+def test_an_elastic_ball_against_a_wall_keeps_its_energy(ratio, law, treatment):
+    """Impulses of 2 ratio are found to 1e-12 of the velocities, which reach sqrt(ratio): 1e-9 of the energy."""
+    impact, gain = against_a_wall(ratio, law, treatment)
+    assert abs(gain) < 1e-9 and not impact.report[LEFTOVER]
+
+
+@pytest.mark.parametrize("treatment", [SIMULTANEOUS, SEQUENTIAL])
+def test_impacts_in_a_row_count_the_digits_of_pi(treatment):
+    """Galperin (2003): 100ⁿ times the mass, and the number of impacts has the first n + 1 digits of π."""
+    counts = [int(against_a_wall(100.0**n, treatment=treatment)[0].report[ROUNDS]) for n in range(5)]
+    assert counts == [3, 31, 314, 3141, 31415]
+
+
+@pytest.mark.parametrize("treatment", [SIMULTANEOUS, SEQUENTIAL])
+def test_a_row_of_impacts_that_is_cut_off_is_reported(treatment):
+    """10¹² times the mass: over three million impacts, more than are allowed."""
+    assert against_a_wall(1e12, treatment=treatment)[0].report[LEFTOVER]
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_restitution_between_is_the_mean_of_a_lump_and_a_cradle(law):
     """(1 - e) times the common velocity 1/5, and e times the elastic answer."""

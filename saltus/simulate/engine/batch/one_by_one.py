@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError, warn
 from saltus.model.compile.constraints.hard import law_numbers
+from saltus.model.event_enums import KIND
 from saltus.number.structs import aligned_zeros
 from saltus.record.table.events import EventTable, event_table
 from saltus.simulate.engine import loops
@@ -18,7 +19,7 @@ from saltus.simulate.engine.batch.log import COLUMNS, BatchLog
 from saltus.simulate.engine.batch.loops import advance_each, least_gaps, look_at, look_each
 from saltus.simulate.engine.batch.states import FIELDS, BatchStates, Result, numbered
 from saltus.simulate.engine.engine import Engine
-from saltus.simulate.engine.events.located import warn_of_lost
+from saltus.simulate.engine.events.located import has_leftovers, warn_of_leftovers, warn_of_lost
 from saltus.simulate.engine.events.start import points, start_faults
 from saltus.simulate.engine.events.stepped import MOST_EVENTS
 from saltus.simulate.laws.contact import Coefficients, Hard, Law
@@ -55,6 +56,7 @@ class OneByOne(BatchStates):
         self._starts: dict[int, str] = {}  # what is wrong with the starts of those that cannot begin
         self._ended = np.zeros(n, bool)
         self._log = BatchLog(n, None if self.engine.locates_events else MOST_EVENTS)
+        self._leftovers = self._told = False  # impacts were cut off; a warning said so
         self._address = 0
         self.set_law(law)
 
@@ -165,6 +167,9 @@ class OneByOne(BatchStates):
         self._status[failed] = status[failed]
         if engine.locates_events:
             warn_of_lost(lost)
+            if self._leftovers and not self._told:
+                self._told = True
+                warn_of_leftovers()
         return int(status[status <= CONTACTS_FULL].max(initial=OK))
 
     def _take_steps(self, status: np.ndarray, taken: np.ndarray, n: int, h: float) -> int:
@@ -183,6 +188,7 @@ class OneByOne(BatchStates):
                 how = (self._address, simulations, status, taken, log, room, first, last, going, n, h)
                 first, rows, missed = loop(engine.d, engine.m.real, engine.m.ints, *how, *parameters)
                 self._log.add(log[:rows].copy())
+                self._leftovers = self._leftovers or has_leftovers(log[:rows, 1 + KIND])
                 lost += missed
                 if first == last:
                     return lost

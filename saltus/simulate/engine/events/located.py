@@ -17,6 +17,7 @@ from saltus.model.event_enums import (
     ITEM,
     KIND,
     KINDS,
+    LEFTOVER,
     LOGGED,
     LOST,
     NORMAL,
@@ -55,6 +56,7 @@ class EventReader:
 
     def __init__(self, model: Model, m: Struct, d: Struct, user_events: Sequence[str]):
         self._d = d
+        self._told = False  # of leftovers
         fields = EVENT_DTYPE.fields or {}
         names = [*mode_names(model, m), *((name, "") for name in user_events), ("", "")]
         self.names = np.array([n for n, _ in names])  # the last, "", of what has none
@@ -66,13 +68,17 @@ class EventReader:
     def read(self, kept: int) -> NDArray[Any]:
         """The events since the last call, in the order of time; `kept`: how many there were before."""
         count = self._d.views["event_count"]
-        out = self.table(self._d.views["event_log"][: count[LOGGED]])
+        rows = self._d.views["event_log"][: count[LOGGED]]
+        out = self.table(rows)
         warn_of_lost(int(count[LOST]))
         if count[UNPROVED]:
             warn(
                 f"{count[UNPROVED]} steps before t = {float(self._d.views['time']):g} s ended before all pairs of "
                 "geoms were proved apart: a contact may have been missed; choose a smaller timestep or tolerance"
             )
+        if not self._told and has_leftovers(rows[:, KIND]):
+            self._told = True
+            warn_of_leftovers()
         count[LOGGED] = count[LOST] = count[UNPROVED] = 0
         return out
 
@@ -97,3 +103,17 @@ def warn_of_lost(events: int) -> None:
     """Warn of so many events that the log had no room for."""
     if events:
         warn(f"{events} events did not fit into the log")
+
+
+def has_leftovers(kinds: NDArray[np.float64]) -> bool:
+    """Whether events of these kinds include impacts that were ended otherwise than the law says."""
+    return bool((kinds == LEFTOVER).any())
+
+
+def warn_of_leftovers() -> None:
+    """Warn of rows of impacts that were cut off."""
+    warn(
+        "an impact of several contacts did not end within the limit on impacts in a row; contacts that still "
+        "approached were stopped without restitution, which takes energy (events of kind 'leftover' say when). "
+        "saltus.Hard(treatment='moreau') resolves all contacts in one problem instead"
+    )

@@ -1,0 +1,67 @@
+"""Overconstrained loops: equality constraints of a lower rank than their number keep the motion that is left.
+
+Bennett's linkage (Bennett, A new mechanism, Engineering 76 (1903)): four hinges in a ring with twists α, β and lengths
+a, b with a/sin α = b/sin β, which can move although every count of freedoms says that it cannot. Its angles follow
+tan(θ₁/2) tan(θ₂/2) = sin((β + α)/2)/sin((β - α)/2), and its energy is kept. Tolerances: of the angles, the dense output
+of dopri5 at its default tolerance; of energies, the global error of the method, which shrinks by its order with the
+step.
+"""
+
+import numpy as np
+import pytest
+
+import saltus
+
+ALPHA, BETA, LENGTH = np.radians(40.0), np.radians(70.0), 0.3
+OTHER = LENGTH * np.sin(BETA) / np.sin(ALPHA)
+RATIO = np.sin((BETA + ALPHA) / 2) / np.sin((BETA - ALPHA) / 2)
+
+
+def bennett(h):
+    """The linkage, whose last link is attached at two points of the last hinge's axis."""
+    axis, start = np.array([0, np.sin(BETA), np.cos(BETA)]), np.array([-OTHER, 0, 0])
+    ground = "".join(
+        f'<site name="g{k}" pos="{x} {y} {z}"/>' for k, (x, y, z) in enumerate((start, start + 0.2 * axis))
+    )
+    turned = {twist: f'quat="{np.cos(twist / 2)} {np.sin(twist / 2)} 0 0"' for twist in (ALPHA, BETA)}
+
+    def link(length):
+        return f'<joint axis="0 0 1"/><inertial pos="{length / 2} 0 0" mass="1" diaginertia="0.01 0.02 0.03"/>'
+
+    return f"""<mujoco>
+      <compiler inertiafromgeom="false"/><option gravity="3 -4 -9" timestep="{h}"/>
+      <worldbody>{ground}
+        <body>{link(LENGTH)}
+          <body pos="{LENGTH} 0 0" {turned[ALPHA]}>{link(OTHER)}
+            <body pos="{OTHER} 0 0" {turned[BETA]}>{link(LENGTH)}
+              <body pos="{LENGTH} 0 0" {turned[ALPHA]}><site name="e0"/><site name="e1" pos="0 0 0.2"/></body>
+            </body>
+          </body>
+        </body>
+      </worldbody>
+      <equality><connect site1="g0" site2="e0"/><connect site1="g1" site2="e1"/></equality>
+    </mujoco>"""
+
+
+def moving(name, h):
+    """A run of five seconds from rest."""
+    sim = saltus.Simulation(bennett(h), name, contact="hard")
+    sim.qpos[:] = 1.1, 2 * np.arctan(RATIO / np.tan(0.55)), -1.1
+    return sim.run(5.0, sample=0.02)
+
+
+@pytest.mark.slow
+def test_an_overconstrained_loop_moves_as_its_geometry_says():
+    motion = moving("dopri5", 0.01)
+    first, second, third = motion.qpos.T
+    assert np.ptp(first) > 1.0
+    np.testing.assert_allclose(np.tan(first / 2) * np.tan(second / 2), RATIO, rtol=1e-6)
+    np.testing.assert_allclose(third, -first, atol=1e-6)
+    assert np.ptp(motion.energy.sum(1)) < 1e-5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, order", [("rk4", 4), ("midpoint", 2), ("implicit_midpoint", 2)])
+def test_stages_at_which_the_loop_is_open_do_not_lock_it(name, order):
+    drifts = [np.ptp(moving(name, h).energy.sum(1)) for h in (4e-3, 2e-3)]
+    assert drifts[0] < 1e-2 and drifts[1] < drifts[0] / 2 ** (order - 0.5)
