@@ -7,7 +7,8 @@ the second tangent of mutual quantities (force, torque, velocity). Contacts are 
 
 from saltus.contact.counts import NCON
 from saltus.contact.flex.contact_elements import contact_bodies
-from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
+from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.contact.rows.acting import is_contact
 from saltus.model.sensor_enums import (
     BODY,
     CONTACT,
@@ -30,7 +31,6 @@ from saltus.model.sensor_enums import (
     SLOTS,
     STRONGEST,
 )
-from saltus.number.conditions import has
 from saltus.number.functions import MINVAL, any_lane, maximum, sqrt, where
 from saltus.number.kernels import kernel, only_with
 from saltus.sense.forces import contact_force
@@ -72,23 +72,14 @@ def contact_sensor(m, d, s):
 def matches(m, d, s, k):
     """1 in lanes where contact k exists and matches sensor s, else 0."""
     zero = 0.0 * d.time
-    c = d.contact_collision[k]
     if side_of(m, d, s, k) == 0:
         return zero
-    there = where(touches(m, d, k, c), zero + 1.0, zero)
+    there = where(is_contact(m, d, k), zero + 1.0, zero)
     if m.sensor_objtype[s] == SITE:
         site = m.sensor_objid[s]
         local = transpose_times_vector(d.site_xmat[site], sub3(d.contact_pos[k], d.site_xpos[site]))
         there = there * inside(m.site_type[site], m.site_size[site], local)
     return there
-
-
-@kernel
-def touches(m, d, k, c):
-    """Lanes in which contact k of pair c is within margin + gap; with events located, whether it is active."""
-    if has(m, "event"):
-        return d.contact_block[k] >= 0
-    return d.contact_dist[k] <= m.law_reach[pair_law(m, d, c)]
 
 
 @kernel

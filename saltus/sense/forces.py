@@ -7,7 +7,8 @@ joints and sites, of gravity compensation and of a medium count as the joint's.
 """
 
 from saltus.contact.counts import NBLOCK, NCON
-from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
+from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.contact.rows.acting import may_push
 from saltus.contact.rows.adhesive_contacts import adhesion_of, has_rows
 from saltus.contact.rows.blocks import EQUALITY, FRICTION, UNILATERAL
 from saltus.contact.rows.equality import anchors, orientations, turned
@@ -76,10 +77,11 @@ def add_force(m, d, b, point, torque, force, sign):
 
 @kernel
 def contact_force(m, d, k):
-    """Force (N) and torque (N m) of contact k on its second geom in the contact frame; zero where it is not active.
+    """Force (N) and torque (N m) of contact k on its second geom in the contact frame; zero where it does not act.
 
-    With a user law there is no torque. In lanes where the contact is inactive, its rows, active in other lanes, may
-    hold a zero of either sign. A contact that sticks pulls with its adhesion.
+    In time stepping they are means over a step, its impulses divided by its duration. With a user law there is no
+    torque. In lanes where the contact does not act, its rows, active in other lanes, may hold a zero of either sign. A
+    contact that sticks pulls with its adhesion.
     """
     zero = 0.0 * d.time
     if has(m, GIVEN):
@@ -95,13 +97,21 @@ def contact_force(m, d, k):
             t0 = d.row_force[row + 3]
         if dim > 4:
             t1, t2 = d.row_force[row + 4], d.row_force[row + 5]
-    acts = d.contact_dist[k] < m.law_margin[pair_law(m, d, d.contact_collision[k])]
+    acts = may_push(m, d, k)
     nothing = (zero, zero, zero)
     if has(m, "adhesive"):
         return where3(acts, (f0 - adhesion_of(m, d, k), f1, f2), tether_force(m, d, k)), where3(
             acts, (t0, t1, t2), nothing
         )
     return where3(acts, (f0, f1, f2), nothing), where3(acts, (t0, t1, t2), nothing)
+
+
+@kernel
+def carries_force(m, d, k):
+    """Whether `contact_force` of contact k may differ from zero in any lane."""
+    if has(m, GIVEN):
+        return True
+    return has_rows(m, d, k)
 
 
 @kernel
@@ -122,7 +132,7 @@ def add_contact_forces(m, d):
     """Add the contact forces to cfrc_ext of both bodies; as in MuJoCo not those on deformable bodies."""
     for k in range(d.count[NCON]):
         rigid = pair_geom2(m, d, d.contact_collision[k]) >= 0
-        if rigid and (has_rows(m, d, k) or has(m, GIVEN)):
+        if rigid and carries_force(m, d, k):
             force, torque = contact_force(m, d, k)
             frame, point = d.contact_frame[k], d.contact_pos[k]
             force = transpose_times_vector(frame, force)

@@ -1,6 +1,7 @@
 """Limit sensors: violation, velocity and force of active joint and tendon limits."""
 
 from saltus.contact.counts import NBLOCK
+from saltus.contact.rows.acting import limit_acts
 from saltus.contact.rows.blocks import UNILATERAL
 from saltus.model.sensor_enums import JOINTLIMITPOS, JOINTLIMITVEL, TENDONLIMITPOS, TENDONLIMITVEL
 from saltus.number.functions import where
@@ -34,7 +35,7 @@ def first_row(m, d, kind, i):
             else:
                 here = d.row_force[row]
             # kept by the first active row
-            first = (d.row_D[row] > 0.0) & (found < 0.5)
+            first = limit_acts(m, d, b) & (found < 0.5)
             value = where(first, here, value)
             found = where(first, zero + 1.0, found)
     return value

@@ -9,10 +9,10 @@ reference, sensor/tactile; tangents turn with the geom, and the other body's vel
 
 from saltus.contact.counts import NCON
 from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.contact.rows.acting import is_contact
 from saltus.model.enums import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, PLANE, SPHERE
 from saltus.number.functions import absolute, any_lane, clip, maximum, minimum, sqrt, where
 from saltus.number.kernels import kernel, only_with
-from saltus.sense.contact_sensor import touches
 from saltus.spatial.motions import velocity_at
 from saltus.spatial.vectors import add3, dot3, matrix_times_vector, sub3, transpose_times_vector
 
@@ -67,7 +67,7 @@ def touched_lanes(m, d, body, first, g):
     found = zero
     for k in range(first, d.count[NCON]):
         if other_geom(m, d, body, k, 0) == g or other_geom(m, d, body, k, 1) == g:
-            found = where(touches(m, d, k, d.contact_collision[k]), zero + 1.0, found)
+            found = where(is_contact(m, d, k), zero + 1.0, found)
     return found
 
 

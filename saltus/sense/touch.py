@@ -2,10 +2,9 @@
 
 from saltus.contact.counts import NCON
 from saltus.contact.flex.contact_elements import contact_bodies
-from saltus.contact.rows.adhesive_contacts import has_rows
 from saltus.number.functions import where
 from saltus.number.kernels import kernel, only_with
-from saltus.sense.forces import contact_force
+from saltus.sense.forces import carries_force, contact_force
 from saltus.sense.ray import ray_shape
 from saltus.spatial.vectors import scale3
 
@@ -26,7 +25,7 @@ def zone_force(m, d, site, body):
     for k in range(d.count[NCON]):
         b1, b2 = contact_bodies(m, d, k)
         second = b2 == body
-        if has_rows(m, d, k) and (second or b1 == body):
+        if carries_force(m, d, k) and (second or b1 == body):
             # ray from the contact point along the normal force on the body
             force, _ = contact_force(m, d, k)
             frame = d.contact_frame[k]

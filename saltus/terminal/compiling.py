@@ -36,7 +36,7 @@ OTHERS = {
     "closed_rows": "active constraints",
     "sense": "sensors",
     "read_sensors": "sensors of batches",
-    "read_contacts": "contacts of batches",
+    **dict.fromkeys(("read_contacts", "read_one"), "contacts of batches"),
     **dict.fromkeys(("read_positions", "read_smooth", "read_forward", "read_inverse"), "quantities of batches"),
     **dict.fromkeys(("look_at", "look_each", "least_gaps"), "states of batches with events"),
     "read_bodies": "accelerations and forces of bodies in batches",

@@ -4,7 +4,7 @@ A closed contact has three rows, motions of the second geom relative to the firs
 the normal row alone if it is frictionless; a closed end of a limit has one row.
 """
 
-from saltus.contact.counts import NBLOCK
+from saltus.contact.counts import NBLOCK, NCON
 from saltus.contact.event.modes import friction_item, limit_item
 from saltus.contact.rows.blocks import CONE, FRICTION, UNILATERAL, add_block, clear_blocks, times_block
 from saltus.contact.rows.contacts import add_surface_velocity, contact_jacobian
@@ -123,13 +123,13 @@ def closed_tendon_limits(m, d):
 @only_with("contact")
 @kernel
 def closed_contacts(m, d):
-    """Rows of closed contacts."""
+    """Rows of closed contacts; contact_block of all others is -1."""
+    for k in range(d.count[NCON]):
+        d.contact_block[k] = -1
     for s in range(m.nslot):
         k = d.slot_contact[s]
-        if k >= 0:
-            d.contact_block[k] = -1
-            if d.mode[s] != OPEN:
-                closed_contact(m, d, s, k)
+        if k >= 0 and d.mode[s] != OPEN:
+            closed_contact(m, d, s, k)
 
 
 @kernel

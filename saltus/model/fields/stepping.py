@@ -14,8 +14,9 @@ STATE = {  # state: kept from step to step
 
 SCRATCH = {  # scratch
     # matching of blocks in time stepping: the block of the previous step, -1 for none, its number among the points
-    # of a pair, its mode; whether a block of the previous step has been matched
-    **ints("block_past", "block_slot", "past_found", shape=("npast",)),
+    # of a pair, its mode; whether a block of the previous step has been matched; forces of a block that are free where
+    # loads are indeterminate (see `saltus.solve.stepping.least_forces`)
+    **ints("block_past", "block_slot", "past_found", "block_free", shape=("npast",)),
     **reals("block_mode", shape=("npast",)),
 }
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from saltus.contact.counts import NCON
 from saltus.contact.mujoco.collision import attach
 from saltus.contact.rows.adhesive_contacts import acting_blocks, attractions
-from saltus.model.event_enums import NO_MODE
+from saltus.model.event_enums import LEFT, NO_MODE
 from saltus.model.layout import DATA, data_sizes
 from saltus.number.kernels import entry
 from saltus.number.structs import Struct
@@ -63,7 +63,8 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
     """Contacts [n, 8] that the kernels' Data holds: position (m), force on the second geom (N, world axes), distance,
     mode (see `saltus.draw.scene.snapshot`).
 
-    Those in the gap carry no force unless they stick. Modes are known where events are located in time.
+    Those in the gap carry no force unless they stick. Modes are known where events are located in time, but not while
+    steps go over dense ones.
     """
     n = int(d.views["count"][NCON]) if m.nconmax else 0
     table = np.zeros((n, 8))
@@ -75,7 +76,7 @@ def contact_table(m: Struct, d: Struct) -> NDArray[np.float64]:
     table[:, 3:6] = np.einsum("ni,nij->nj", force, frame)
     table[:, 6] = d.views["contact_dist"][:n]
     table[:, 7] = NO_MODE
-    if "event" in m.layout.features:
+    if "event" in m.layout.features and not d.views["dense"][LEFT] > 0.0:
         contact = d.views["slot_contact"][: m.nslot]
         there = (contact >= 0) & (contact < n)
         table[contact[there], 7] = d.views["mode"][: m.nslot][there]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.model.event_enums import OPEN
+from saltus.model.event_enums import LEFT, OPEN
 from saltus.record.table.contact_forces import contact_axes, contact_table
 from saltus.simulate import stepping
 from saltus.simulate.engine import loops
@@ -17,8 +17,8 @@ NEAR = 0.03  # of the model's extent: how near an open point is shown
 def touching(engine: Engine) -> NDArray[Any]:
     """Contacts [n, 8] at the present state: position (m), force on the second geom (N, world axes), distance (m), mode.
 
-    The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise. Open
-    points are among them while they are near: nearer than 0.03 of the model's extent.
+    The mode is 0 for open, 1 for sticking and 2 for slipping where events are located in time, -1 otherwise, and while
+    steps go over dense events. Open points are among them while they are near: nearer than 0.03 of the model's extent.
     """
     return touching_with_axes(engine)[0]
 
@@ -47,6 +47,8 @@ def _located(engine: Engine) -> tuple[NDArray[Any], NDArray[Any]]:
         engine.settle()
         status = loops.forward(engine.m, engine.d)
         table, axes = _table(engine)
+        if engine.d.views["dense"][LEFT] > 0.0:  # there are no modes while steps go over dense events
+            return table, axes
         closed = np.zeros(len(table), bool) if status else table[:, 7] != OPEN
         loops.gaps(engine.m, engine.d)
         others, their_axes = _table(engine)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.contact.counts import NCON
-from saltus.contact.pairs import pair_geom1, pair_geom2, pair_law
+from saltus.contact.pairs import pair_geom1, pair_geom2
+from saltus.contact.rows.acting import is_contact
 from saltus.number.components import lane_get
 from saltus.number.functions import where
 from saltus.number.kernels import entry, kernel
@@ -29,7 +30,8 @@ ROOM = 256  # contacts that a thread has room for at first
 class BatchContacts:
     """Contacts of all simulations of a batch: arrays with a row for each contact, in the order of the simulations.
 
-    Those in the gap between margin and margin + gap are among them, without force, as in MuJoCo.
+    Under soft laws those in the gap between margin and margin + gap are among them, without force, as in MuJoCo; under
+    the hard law those that are closed.
 
     Attributes:
         n: number of simulations.
@@ -98,26 +100,36 @@ def read_contacts(m, d, m_real, d_real, states, varied, fields, first, last, row
         for lane in range(present):
             for k in range(d.count[NCON]):
                 if is_near(m, d, k, lane):
-                    whole[count, 0] = group * width + lane
-                    whole[count, 1] = d.contact_collision[k]
-                    whole[count, 2] = pair_geom1(m, d, d.contact_collision[k])
-                    whole[count, 3] = pair_geom2(m, d, d.contact_collision[k])
-                    store_contact(m, d, k, lane, real, count)
+                    store_contact(m, d, k, lane, group * width + lane, whole, real, count)
                     count += 1
     return last, count, status
+
+
+@entry
+def read_one(m, d, simulation, whole, real):
+    """Contacts of one Data after `forward`, from the first row of the tables on; returns how many there are."""
+    count = 0
+    for k in range(d.count[NCON]):
+        if is_near(m, d, k, 0):
+            store_contact(m, d, k, 0, simulation, whole, real, count)
+            count += 1
+    return count
 
 
 @kernel(inline=True)
 def is_near(m, d, k, lane):
     """Whether contact k exists in a lane: others may have brought it into the list."""
     zero = 0.0 * d.time
-    reach = zero + m.law_reach[pair_law(m, d, d.contact_collision[k])]
-    return lane_get(where(d.contact_dist[k] <= reach, zero + 1.0, zero), lane) > 0.5
+    return lane_get(where(is_contact(m, d, k), zero + 1.0, zero), lane) > 0.5
 
 
 @kernel
-def store_contact(m, d, k, lane, real, row):
-    """Row of the table ← distance, position, frame, force and torque of contact k in a lane."""
+def store_contact(m, d, k, lane, simulation, whole, real, row):
+    """Row of the tables ← contact k in a lane: whose it is, and distance, position, frame, force and torque."""
+    whole[row, 0] = simulation
+    whole[row, 1] = d.contact_collision[k]
+    whole[row, 2] = pair_geom1(m, d, d.contact_collision[k])
+    whole[row, 3] = pair_geom2(m, d, d.contact_collision[k])
     force, torque = contact_force(m, d, k)
     pos, frame = d.contact_pos[k], d.contact_frame[k]
     real[row, 0] = lane_get(d.contact_dist[k], lane)

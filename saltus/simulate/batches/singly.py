@@ -4,10 +4,9 @@ import numpy as np
 from numba import types
 
 from saltus.contact.counts import NCON
-from saltus.contact.pairs import contact_pairs
 from saltus.model.model import Model
 from saltus.number.kernels import Entry
-from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contacts_of
+from saltus.simulate.batches.contacts import REAL, WHOLE, BatchContacts, contacts_of, read_one
 from saltus.simulate.batches.fields import BODIES, INVERSE, SENSORS, STATES, Place
 from saltus.simulate.batches.reading import Reader, Wanted, contacts_full, with_features
 from saltus.simulate.engine import loops
@@ -51,20 +50,14 @@ class SingleReader(Reader):
 
 def contacts_singly(turns: OneByOne) -> BatchContacts:
     """All contacts of simulations that take turns, as `contacts` has those in lanes."""
-    m, d = turns.m, turns.workspaces[0].views
+    m, d = turns.m, turns.workspaces[0]
     whole, real = [np.zeros((0, WHOLE), np.int64)], [np.zeros((0, REAL))]
     for i in range(turns.n if m.nconmax else 0):
         if turns.look_at(i) == CONTACTS_FULL:
             raise contacts_full(m)
-        here = slice(int(d["count"][NCON]))
-        pair, dist, block = d["contact_collision"][here], d["contact_dist"][here], d["contact_block"][here]
-        force = np.zeros((len(pair), 6))
-        for k in np.flatnonzero(block >= 0):
-            row, dim = d["block_row"][block[k]], d["block_dim"][block[k]]
-            force[k, :dim] = d["row_force"][row : row + dim]
-        sides = contact_pairs(m, turns.workspaces[0])
-        near = dist <= m.views["law_reach"][sides.law]
-        place = d["contact_pos"][here], d["contact_frame"][here]
-        whole.append(np.column_stack([np.full(len(pair), i), pair, sides.geom1, sides.geom2])[near])
-        real.append(np.column_stack([dist, *place, force])[near])
+        n = int(d.views["count"][NCON])
+        whole.append(np.zeros((n, WHOLE), np.int64))
+        real.append(np.zeros((n, REAL)))
+        found = read_one(m, d, i, whole[-1], real[-1])
+        whole[-1], real[-1] = whole[-1][:found], real[-1][:found]
     return contacts_of(turns, np.concatenate(whole), np.concatenate(real))

@@ -58,8 +58,8 @@ def compute_bodies(model: "Model", timestep: float | None, laws: "UserLaws", str
     """Accelerations, forces and momenta of all bodies, `BODY_FIELDS`, after `forward`."""
     words = frozenset({"sense_body", "sense_subtree"})
     listed = why_all_pairs(laws, frozenset())  # of contacts that the Data has
-    asleep = NO_LAWS._replace(sleeps=laws.sleeps)
-    bodies(model.sensing_struct(timestep=timestep, laws=asleep, words=words, listed=listed), struct)
+    contact = NO_LAWS._replace(hard=laws.hard, touch=laws.touch, sleeps=laws.sleeps)
+    bodies(model.sensing_struct(timestep=timestep, laws=contact, words=words, listed=listed), struct)
 
 
 def sensor_place(model: "Model", name: str) -> slice:

@@ -14,6 +14,7 @@ from saltus.errors import OptionError, warn
 from saltus.model.compile.constraints.hard import OPTIONS, HardLaw
 from saltus.model.event_enums import DENSE_WAYS, OVERLAP_WAYS
 from saltus.model.fields.impact import IMPACT_LAWS, TREATMENTS
+from saltus.model.sensor_enums import ON_TAXELS
 from saltus.number.structs import Struct
 from saltus.simulate.laws.control import NOT_IN_STEPS, READS, check_reads
 from saltus.terminal.display import notebook_html
@@ -134,6 +135,7 @@ class Hard:
                 f"contact='hard': {model.name!r} has deformable bodies with contacts or edge-length constraints, "
                 "which require the soft law"
             )
+        _refuse_tactile(model)
         if event:
             if "adhere" in base.layout.features:
                 raise OptionError(
@@ -294,6 +296,17 @@ def _geoms(model: "Model", name: str) -> list[int]:
     if name in bodies:
         return np.flatnonzero(model.geom_bodyid == bodies.index(name)).tolist()
     raise OptionError.unknown("geom or body in Hard's pairs", name, [*geoms, *bodies])
+
+
+def _refuse_tactile(model: "Model") -> None:
+    """OptionError for the first tactile sensor of a model, which reads depths."""
+    tactile = np.flatnonzero(model.struct().views["sensor_family"] == ON_TAXELS)
+    if len(tactile):
+        raise OptionError(
+            f"contact='hard': the tactile sensor {model.names('sensor')[tactile[0]]!r} reads how deep geoms are in "
+            'each other, which is nothing under hard contact; use contact="soft", or load the model with '
+            "ignore=['tactile'] and read forces by touch and contact sensors"
+        )
 
 
 def _say_what_is_left_out(model: "Model") -> None:

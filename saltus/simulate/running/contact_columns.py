@@ -17,7 +17,7 @@ from saltus.model.enums import CONE_ELLIPTIC
 from saltus.model.event_enums import LEFT
 from saltus.model.model import Model
 from saltus.number.structs import Struct
-from saltus.record.table.contact_forces import contact_table
+from saltus.record.table.contact_forces import contact_table, local_forces
 from saltus.record.table.events import contact_label
 from saltus.sense.point_columns import WIDTH
 from saltus.simulate import stepping
@@ -98,10 +98,9 @@ def energy_and_contacts(engine: Engine) -> tuple[NDArray[np.float64], dict[str, 
     stepped = engine.steps_over_events and not engine.was_moved() and engine.d.views["past_known"] > 0.0
     if not point_count(engine):
         energy, closed = engine.energy_and_pairs()
-        if stepped:
-            pairs, on, _ = _of_step(engine)
+        if engine.steps_over_events:
             closed[:] = False
-            closed[pairs[on]] = True
+            closed[_pairs_of_step(engine) if stepped else _pushing_pairs(engine)] = True
         return energy, {"contact_state": closed}
     return (stepping.energy(engine), _stepped(engine)) if stepped else _present(engine)
 
@@ -141,6 +140,19 @@ def _of_step(engine: Engine) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     pair = d["past_number"][:n].astype(int) - (2 * m.neq + m.nfriction + m.nlimit)
     mode = np.mod(d["past_mode"][:n], BOUNCED)
     return pair, np.flatnonzero((pair >= 0) & (mode > 0.0)), mode
+
+
+def _pairs_of_step(engine: Engine) -> NDArray[Any]:
+    """The pairs of geoms that the last step has left closed."""
+    pairs, on, _ = _of_step(engine)
+    return pairs[on]
+
+
+def _pushing_pairs(engine: Engine) -> NDArray[Any]:
+    """The pairs of geoms with a force at the present state, under the hard law of time stepping."""
+    _look(engine)
+    force = local_forces(engine.m, engine.d)
+    return engine.d.views["contact_collision"][: len(force)][force.any(axis=1)]
 
 
 def _present(engine: Engine) -> tuple[NDArray[np.float64], dict[str, Any]]:

@@ -9,6 +9,7 @@ from saltus.solve.soft.dual.problem import dual_matrices, dual_problem, free_res
 from saltus.solve.status import CONTACTS_FULL, OK, UNSOLVED
 from saltus.solve.stepping.hard_rows import find_hard_rows
 from saltus.solve.stepping.implicit_inertia import step_damping, step_inertia
+from saltus.solve.stepping.least_forces import least_forces
 from saltus.solve.stepping.nonlinear_gauss_seidel import moreau
 from saltus.solve.stepping.warm_start import recall_forces
 
@@ -117,7 +118,10 @@ def accelerate(m, d, h, tolerance):
 @only_with("constraint", otherwise="-1")
 @kernel
 def constrained(m, d, h, tolerance):
-    """`accelerate` with active rows; returns a status, `FREE` without any."""
+    """`accelerate` with active rows; returns a status, `FREE` without any.
+
+    Where forces are not determined they are those of least norm.
+    """
     find_hard_rows(m, d, h)
     if d.count[NLOST] > 0:
         return CONTACTS_FULL
@@ -129,7 +133,9 @@ def constrained(m, d, h, tolerance):
     bias_force(m, d, d)
     dual_problem(m, d)
     recall_forces(m, d)
-    return note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
+    status = note_unsolved(d) if moreau(m, d, tolerance, LEAST_SWEEPS, WORK) else OK
+    least_forces(m, d)
+    return status
 
 
 @kernel
