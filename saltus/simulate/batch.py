@@ -38,6 +38,7 @@ from saltus.simulate.laws.contact import Compliant, ContactChoice, Hard, Law, fi
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key
 from saltus.simulate.laws.events import Event, UserEvents, start_values
+from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.simulate.simulation import Simulation
 from saltus.solve.status import CONTACTS_FULL, NOT_CONVERGED
 from saltus.terminal.display import count, notebook_html
@@ -54,10 +55,10 @@ class Batch(BatchState, ModelsOfEach):
     may differ from simulation to simulation. `dynamics`: equations of motion in place of the engine's (see
     `saltus.Dynamics`).
 
-    `contact`, `tolerance`, `events` and `actuation_states` as in Simulation, and so is `control` as `saltus.Actuation`.
-    Under hard contact, and with events, each simulation goes from event to event at its own times, with the bits of a
-    single Simulation; `events` is the log of all. Restitution and friction of `saltus.Hard` may be arrays [n], one for
-    each simulation. This is in float64 alone.
+    `contact`, `tolerance`, `events`, `actuation_states`, `max_step` and `breaks` as in Simulation, and so is `control`
+    as `saltus.Actuation`. Under hard contact, and with events, each simulation goes from event to event at its own
+    times, with the bits of a single Simulation; `events` is the log of all. Restitution and friction of `saltus.Hard`
+    may be arrays [n], one for each simulation. This is in float64 alone.
 
     `vary`: names of MuJoCo's fields in which the simulations differ, as "body_mass", "geom_friction",
     "actuator_gainprm", "opt.gravity" (`saltus.model.vary.fields.MAY_VARY` has all). `model.body_mass` is then an array
@@ -89,6 +90,8 @@ class Batch(BatchState, ModelsOfEach):
         dynamics: Dynamics | None = None,
         events: Sequence[Event] = (),
         actuation_states: int | Sequence[float] | None = None,
+        max_step: float | None = None,
+        breaks: Sequence[float] = (),
         vary: Sequence[str] = (),
     ):
         self._turn = Turn("Batch")
@@ -102,11 +105,16 @@ class Batch(BatchState, ModelsOfEach):
         self.threads = thread_count(threads)
         self.timestep = self.shared.opt.timestep if timestep is None else timestep
         options: dict[str, Any] = dict(tolerance=tolerance, control=control, dynamics=dynamics)
-        options |= dict(events=events, actuation_states=actuation_states)
+        options |= dict(events=events, actuation_states=actuation_states, max_step=max_step, breaks=breaks)
         self._parameters = np.zeros(0) if control is None else control.parameters(self.shared)
         discrete = bool(UserEvents(events, control).all or start_values(actuation_states, control))
         self._law = find_contact_law(contact, self.shared if discrete else None)
         self.lanes, self.integrator = self._states(integrator, options)
+        self._step_bounds = check_bounds(max_step, breaks, self.integrator)
+        if self._step_bounds.breaks and precision == "float32":
+            raise OptionError("breaks: times have rounding errors in float32; use precision='float64'")
+        self._timed = laws_of_time(control, dynamics, UserEvents(events, control), self._law)
+        self._bound_steps()
         self._made = dict(options, timestep=self.timestep, vary=self._vary)
         delays = not {"delay", "sensor_delay"}.isdisjoint(self.lanes.m.layout.features)
         lanes = self.lanes
@@ -177,6 +185,13 @@ class Batch(BatchState, ModelsOfEach):
     @timestep.setter
     def timestep(self, value: float) -> None:
         self._timestep = positive("timestep", value)
+        if "lanes" in vars(self):
+            self._bound_steps()
+
+    def _bound_steps(self) -> None:
+        """Bound the steps of an adaptive integrator as is given, and as laws that depend on time require."""
+        self.integrator = self._step_bounds.of(self.integrator, self.timestep, self._timed)
+        self.lanes.take_integrator(self.integrator)
 
     @property
     def law(self) -> Law:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from saltus.arguments import function, numbers, positive, several
 from saltus.errors import DivergenceError, OptionError, warn
 from saltus.integrate.adaptive import dormand_prince, step_size
+from saltus.integrate.adaptive.step_bounds import SIDE, breaks_of, longest_of
 from saltus.integrate.fixed import runge_kutta
 from saltus.integrate.implicit import implicit_runge_kutta
 from saltus.integrate.registry import integrators
@@ -74,6 +75,8 @@ def integrate_ode(
     step: float | None = None,
     params: Iterable[object] = (),
     tolerance: tuple[float, float] = (1e-8, 1e-10),
+    max_step: float | None = None,
+    breaks: Sequence[float] | NDArray[np.float64] = (),
 ) -> OdeSolution:
     """Integrate y' = f(t, y, *params) from y0 [n].
 
@@ -90,6 +93,11 @@ def integrate_ode(
             a time that is wanted is shortened to end there.
         params: what f takes beside t and y.
         tolerance: (relative, absolute) error of a step of "dopri5".
+        max_step: the longest step of "dopri5"; None for any length. Steps are chosen by what f gives at a few points of
+            each: where f hardly changes they grow, and pass over whatever is shorter, as a pulse. Give less than it
+            lasts.
+        breaks: times at which f may jump. Steps end just before and begin anew just behind them, so that f is smooth
+            within each and the order of the method is kept.
 
     Raises:
         OptionError: an argument that cannot be used; f does not give n numbers, with the time.
@@ -98,6 +106,7 @@ def integrate_ode(
     References: Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.1, II.4 to II.6; Hairer &
     Wanner, II (1996), IV.8, for the implicit ones.
     """
+    longest, jumps = longest_of(max_step), np.array(breaks_of(breaks))
     start = _finite("y0", y0).reshape(-1)
     if start.size == 0 or np.ndim(y0) > 1:
         raise OptionError(f"y0 must have shape [n], got {list(np.shape(y0))}")
@@ -108,13 +117,18 @@ def integrate_ode(
     slope(times[0], start, *given)
     if found is None:
         relative, absolute = _tolerance(tolerance)
-        return _adaptive(slope, given, start, times, each, relative, absolute)
+        bounds = np.inf if longest is None else longest, jumps
+        return _adaptive(slope, given, start, times, each, relative, absolute, *bounds)
+    if longest is not None:
+        raise OptionError(f"max_step: {found.name} has steps of one length; give step, or choose dopri5")
     h = (times[-1] - times[0]) / 100 if step is None else positive("step", step)
-    ends = _step_ends(times, h)
+    inside = jumps[(times[0] < jumps) & (jumps < times[-1])]
+    ends = _step_ends(np.unique(np.concatenate([times, inside])), h)
+    sides = _sides(ends, jumps)
     if not found.explicit:
-        return _implicit(slope, given, found, start, times, ends, each)
+        return _implicit(slope, given, found, start, times, ends, each, sides)
     run = _compiled_steps if isinstance(f, Dispatcher) else _steps
-    y = run(f if run is _compiled_steps else slope, given, found.table, start, ends)
+    y = run(f if run is _compiled_steps else slope, given, found.table, start, ends, sides)
     _check_finite(ends, y)
     t_out, y_out = _wanted(ends, y, times, each)
     return OdeSolution(t_out, y_out, found.name, found.order, len(ends) - 1)
@@ -181,6 +195,25 @@ def _step_ends(times: NDArray[np.float64], h: float) -> NDArray[np.float64]:
     return np.concatenate([*parts, times[-1:]])
 
 
+def _before(time: float) -> float:
+    """The last time before a break: s, some roundings away."""
+    return time - SIDE * (1.0 + abs(time))
+
+
+def _behind(time: float) -> float:
+    """The first time behind a break: s, some roundings away."""
+    return time + SIDE * (1.0 + abs(time))
+
+
+def _sides(ends: NDArray[np.float64], breaks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Between which times a step from each of the times `ends` [T] may ask for slopes [T, 2]: inside breaks."""
+    sides = np.tile([-np.inf, np.inf], (len(ends), 1))
+    for row in np.flatnonzero(np.isin(ends, breaks)):
+        sides[row, 0] = _behind(ends[row])
+        sides[row - 1, 1] = _before(ends[row])
+    return sides
+
+
 def _checked(f: Callable[..., Any], n: int) -> Slope:
     """f as a function that gives an array [n] or says what is wrong with it."""
 
@@ -216,8 +249,11 @@ def _wanted(
 # ------------------------------------------------------------ steps
 
 
-def _steps(f: Any, params: Any, table: Any, start: Any, ends: Any) -> Any:
-    """y [T, n] at the ends of explicit steps: k_i = f(t + c_i h, y + h Σ a_ij k_j), y' = y + h Σ b_i k_i."""
+def _steps(f: Any, params: Any, table: Any, start: Any, ends: Any, sides: Any) -> Any:
+    """y [T, n] at the ends of explicit steps: k_i = f(t + c_i h, y + h Σ a_ij k_j), y' = y + h Σ b_i k_i.
+
+    `sides` [T, 2]: between which times f is asked in the step from each row.
+    """
     stages = table.shape[0] - 1
     y = np.empty((len(ends), len(start)))
     y[0] = start
@@ -228,7 +264,8 @@ def _steps(f: Any, params: Any, table: Any, start: Any, ends: Any) -> Any:
             place = y[row].copy()
             for j in range(i):
                 place += h * table[i, 1 + j] * k[j]
-            k[i] = f(ends[row] + h * table[i, 0], place, *params)
+            time = min(max(ends[row] + h * table[i, 0], sides[row, 0]), sides[row, 1])
+            k[i] = f(time, place, *params)
         y[row + 1] = y[row]
         for i in range(stages):
             y[row + 1] += h * table[stages, 1 + i] * k[i]
@@ -239,14 +276,17 @@ _compiled_steps: Any = numba.njit(_steps)
 
 
 def _implicit(
-    f: Slope, params: Any, tableau: ButcherTableau, start: Any, times: Any, ends: Any, each: bool
+    f: Slope, params: Any, tableau: ButcherTableau, start: Any, times: Any, ends: Any, each: bool, sides: Any
 ) -> OdeSolution:
-    """Steps whose stages k_i = f(t + c_i h, y + h Σ a_ij k_j) are solved for by Newton's method, all at once."""
+    """Steps whose stages k_i = f(t + c_i h, y + h Σ a_ij k_j) are solved for by Newton's method, all at once.
+
+    `sides`: as of `_steps`.
+    """
     y, unconverged = np.empty((len(ends), len(start))), 0
     y[0] = start
     for row in range(len(ends) - 1):
         t, h = ends[row], ends[row + 1] - ends[row]
-        k, converged = _stages(f, params, tableau, t, y[row], h)
+        k, converged = _stages(f, params, tableau, np.clip(t + h * tableau.c, *sides[row]), y[row], h)
         unconverged += not converged
         y[row + 1] = y[row] + h * tableau.b @ k
     _check_finite(ends, y)
@@ -258,15 +298,15 @@ def _implicit(
     return OdeSolution(t_out, y_out, tableau.name, tableau.order, len(ends) - 1, unconverged=unconverged)
 
 
-def _stages(f: Slope, params: Any, tableau: ButcherTableau, t: float, y: Any, h: float) -> tuple[Any, bool]:
-    """The slopes k [s, n], and whether Newton's method found them to rounding."""
+def _stages(f: Slope, params: Any, tableau: ButcherTableau, t: Any, y: Any, h: float) -> tuple[Any, bool]:
+    """The slopes k [s, n] at the times t [s], and whether Newton's method found them to rounding."""
     s, n = tableau.stages, len(y)
 
     def residual(k: Any) -> Any:
         places = y + h * tableau.a @ k
-        return k - np.array([f(t + h * c, place, *params) for c, place in zip(tableau.c, places, strict=True)])
+        return k - np.array([f(time, place, *params) for time, place in zip(t, places, strict=True)])
 
-    k = np.tile(f(t, y, *params), (s, 1))
+    k = np.tile(f(t[0], y, *params), (s, 1))
     last = np.inf
     for _ in range(NEWTON_STEPS):
         value = residual(k)
@@ -293,28 +333,46 @@ def _jacobian(residual: Callable[[Any], Any], k: Any, value: Any) -> Any:
 
 
 def _adaptive(
-    f: Slope, params: Any, start: Any, times: Any, each: bool, relative: float, absolute: float
+    f: Slope,
+    params: Any,
+    start: Any,
+    times: Any,
+    each: bool,
+    relative: float,
+    absolute: float,
+    max_step: float,
+    breaks: Any,
 ) -> OdeSolution:
-    """Dormand and Prince's method; see `saltus.integrate.adaptive.dopri5`, whose numbers these are."""
+    """Dormand and Prince's method; see `saltus.integrate.adaptive.dopri5`, whose numbers these are.
+
+    At most `max_step` (s) a step, which ends at each of the `breaks`.
+    """
     tableau, error_weights = dormand_prince.TABLEAU, np.array(dormand_prince.ERROR)
     t, y, end = float(times[0]), start, float(times[-1])
     k = np.zeros((tableau.stages, len(y)))
-    k[0] = f(t, y, *params)
-    h, before, rejected, steps = _first_step(f, params, t, y, k[0], end, relative, absolute), 1e-4, 0, 0
+    stops = np.append(breaks[(breaks > t) & (breaks < end)], end)
+    jumps = set(breaks.tolist())
+    k[0] = f(_behind(t) if t in jumps else t, y, *params)
+    h, before, rejected, steps = _first_step(f, params, t, y, k[0], stops[0], relative, absolute), 1e-4, 0, 0
     rows, total = [(t, y, np.zeros_like(y))], np.zeros_like(y)
     following = 1
     while t < end:
-        h = end - t if h > 0.999999 * (end - t) else h
+        stop = float(stops[0])
+        h = min(h, max_step)
+        h = stop - t if h > 0.999999 * (stop - t) else h
         if h < SMALLEST * (1 + abs(end)):
             raise DivergenceError(t, what=f"no step is small enough for a tolerance of {relative:g}, {absolute:g}")
         for i in range(1, tableau.stages):
-            k[i] = f(t + h * tableau.c[i], y + h * tableau.a[i, :i] @ k[:i], *params)
+            time = t + h * tableau.c[i]
+            if stop in jumps and time >= _before(stop):
+                time = _before(stop)
+            k[i] = f(time, y + h * tableau.a[i, :i] @ k[:i], *params)
         new = y + h * tableau.b @ k
         estimate = h * error_weights @ k
         norm = _norm(estimate, y, new, relative, absolute)
         if norm <= 1.0:
             steps, total = steps + 1, total + abs(estimate)
-            last = end if h == end - t else t + h
+            last = stop if h == stop - t else t + h
             if each:
                 rows.append((last, new, total))
             while not each and following < len(times) and times[following] <= last:
@@ -322,6 +380,11 @@ def _adaptive(
                 following += 1
             t, y = last, new
             k[0] = k[-1]
+            if t == stop and t < end:  # behind a break everything begins anew
+                stops = stops[1:]
+                k[0] = f(_behind(t), y, *params)
+                h, before = _first_step(f, params, t, y, k[0], stops[0], relative, absolute), 1e-4
+                continue
         else:
             rejected += 1
         if steps + rejected > MOST:

@@ -74,6 +74,8 @@ def resume(
         dynamics=dynamics,
         events=events,
         actuation_states=setup.get("actuation_states"),
+        max_step=setup.get("max_step"),
+        breaks=setup.get("breaks", ()),
     )
     plan = Plan(**setup["plan"])
     stream, committed = Stream.reopen(path)

@@ -53,8 +53,10 @@ class Simulation(StateAttributes):
     (`saltus.PID`, `saltus.controller`). `dynamics`: equations of motion in the place of the engine's (see
     `saltus.Dynamics`). `events`: functions of the state whose sign changes are located in time, and what happens there
     (`saltus.Event`), under hard contact or where nothing can touch. `actuation_states`: how many discrete states there
-    are, or their first values; with `saltus.Actuation` as control they are its own. `threads`: how many share the work
-    of each step, for worlds of hundreds of bodies; the result is the same to the last bit.
+    are, or their first values; with `saltus.Actuation` as control they are its own. `max_step` (s): the longest step of
+    an adaptive integrator; None: the timestep where a law of the user's reads `d.time`, any length where none does.
+    `breaks` (s): times at which such laws may jump, where its steps end. `threads`: how many share the work of each
+    step, for worlds of hundreds of bodies; the result is the same to the last bit.
 
     `time` (s), `qpos` [nq], `qvel` [nv], `act` [na and the controller's states], `ctrl` [nu], `qfrc_applied` [nv],
     `xfrc_applied` [nbody, 6], `mocap_pos` [nmocap, 3], `mocap_quat` [nmocap, 4], `userdata` [nuserdata] and
@@ -76,12 +78,15 @@ class Simulation(StateAttributes):
         dynamics: Dynamics | None = None,
         events: Sequence[Event] = (),
         actuation_states: int | Sequence[float] | None = None,
+        max_step: float | None = None,
+        breaks: Sequence[float] = (),
         threads: int = 1,
     ):
         self._turn = Turn("Simulation")
         more: dict[str, Any] = dict(
             control=control, dynamics=dynamics, events=events, actuation_states=actuation_states
         )
+        more |= dict(max_step=max_step, breaks=breaks)
         threads = whole_number("threads", threads, 1)
         self.engine = Engine(model, integrator, contact, timestep, tolerance, **more, threads=threads)
         self._made = dict(timestep=self.timestep, **more, threads=threads)
@@ -292,6 +297,7 @@ class Simulation(StateAttributes):
         """Another simulation like this one at its start, but for some options."""
         options: dict[str, Any] = {"integrator": self.integrator, "contact": self.law, "timestep": self.timestep}
         options |= {"control": self.control, "dynamics": self.dynamics, "events": self.user_events.own}
+        options |= self.engine.step_bounds._asdict()
         if not isinstance(self.control, Actuation):
             options["actuation_states"] = self.engine.start_values
         return Simulation(self.model, **(options | changes))

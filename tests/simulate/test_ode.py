@@ -164,3 +164,38 @@ def test_a_solution_that_grows_beyond_all_measure_is_named_with_its_time():
 def test_what_cannot_be_used_is_named(arguments, says):
     with pytest.raises(saltus.OptionError, match=says):
         saltus.integrate_ode(**dict(f=decay, y0=[1.0], t=1.0) | arguments)
+
+
+PULSE = (5.0, 5.1)
+
+
+def pulse(t, y):
+    """100 between the breaks, which no step of free size would ever see."""
+    return np.array([100.0 if PULSE[0] < t < PULSE[1] else 0.0])
+
+
+@pytest.mark.parametrize("method", ["dopri5", "explicit_euler", "rk4", "implicit_midpoint"])
+def test_a_pulse_between_breaks_counts_whole_at_any_step(method):
+    """Its integral is 10; f is constant within each step, so that every method is exact to rounding of the times."""
+    for ends in (10.0, (0.0, 10.0), (5.0, 5.1)):
+        found = saltus.integrate_ode(pulse, [0.0], ends, method, breaks=PULSE)
+        assert found.y[-1, 0] == pytest.approx(10.0, abs=1e-10)
+    assert saltus.integrate_ode(numba.njit(pulse), [0.0], 10.0, "rk4", breaks=PULSE).y[-1] == pytest.approx(10.0)
+    # whichever values are wanted
+    found = saltus.integrate_ode(pulse, [0.0], [0.0, 4.0, 5.05, 6.0], method, breaks=PULSE)
+    np.testing.assert_allclose(found.y[:, 0], [0, 0, 5, 10], atol=1e-10)
+
+
+def test_a_longest_step_finds_a_pulse():
+    """An estimate that takes f for smooth misses a jump by some 100 times: 2 jumps, 1e-8 relative to 10, 100 times."""
+    assert saltus.integrate_ode(pulse, [0.0], 10.0, "dopri5").y[-1, 0] == 0.0  # nothing tells the method of it
+    found = saltus.integrate_ode(pulse, [0.0], 10.0, "dopri5", max_step=0.05)
+    assert found.y[-1, 0] == pytest.approx(10.0, abs=2e-5) and found.steps >= 200
+
+
+def test_bounds_of_steps_that_are_none_are_refused():
+    for bad in ({"max_step": 0.0}, {"max_step": "long"}, {"breaks": [np.nan]}, {"breaks": [1.0, 1.0 + 1e-12]}):
+        with pytest.raises(saltus.OptionError, match=next(iter(bad))):
+            saltus.integrate_ode(pulse, [0.0], 10.0, "dopri5", **bad)
+    with pytest.raises(saltus.OptionError, match=r"max_step: rk4 .* give step, or choose dopri5"):
+        saltus.integrate_ode(pulse, [0.0], 10.0, "rk4", max_step=0.1)

@@ -12,7 +12,8 @@ from saltus.integrate.adaptive.dormand_prince import STAGES, TABLEAU
 from saltus.integrate.adaptive.memory import GOING, PLACES, STEP, STUCK
 from saltus.integrate.adaptive.samples import write_reached, write_row
 from saltus.integrate.adaptive.stages import accept, attempt, end_of_step, first_slopes, leave_slopes, resume_slopes
-from saltus.integrate.adaptive.step_size import error_norm, large_enough, remains, trial_step_size
+from saltus.integrate.adaptive.step_bounds import longest_step, pass_break, remains, step_bounds, until_break
+from saltus.integrate.adaptive.step_size import error_norm, large_enough, trial_step_size
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_start, bad_state
@@ -24,11 +25,11 @@ ATTEMPTS = 100_000
 
 
 @kernel
-def step(m, d, h, tableau, tolerance):
-    """Advance by h seconds in as many steps as the tolerance (relative, absolute) requires.
+def step(m, d, h, tableau, tolerance, bounds):
+    """Advance by h seconds in as many steps as the tolerance (relative, absolute) and the bounds of steps require.
 
-    What it remembers from step to step: see `saltus.integrate.adaptive.memory`. Returns 0, or a status if a step size
-    became too small.
+    What it remembers from step to step: see `saltus.integrate.adaptive.memory`; `bounds`: see `step_bounds` there.
+    Returns 0, or a status if a step size became too small.
     """
     start, end = d.time, d.time + h
     gone = 0.0 * start  # s, of h; in single precision, differences of times may be too coarse
@@ -37,11 +38,14 @@ def step(m, d, h, tableau, tolerance):
     one = 1.0 + 0.0 * end
     stuck = d.memory[STUCK]
     for _ in range(ATTEMPTS):
-        left = h - gone
-        live = remains(left, end) & (stuck < 0.5)
+        live = remains(h - gone, end, bounds) & (stuck < 0.5)
         if not any_lane(live):
             break
-        size = trial_step_size(where(live, d.memory[STEP], 0.0 * left), left)
+        # a declared discontinuity of a law at the start
+        gone = gone + pass_break(m, d, live, bounds)
+        left = h - gone
+        longest = longest_step(d.memory[STEP], bounds)
+        size = trial_step_size(where(live, longest, 0.0 * left), until_break(d.time, left, bounds))
         # stages, error estimate, acceptance and the next step size
         status = max(status, attempt(m, d, size, tableau))
         taken = accept(m, d, size, live, error_norm(m, d, size, tolerance))
@@ -52,7 +56,7 @@ def step(m, d, h, tableau, tolerance):
         stuck = where(live, small, stuck)
     # lanes that have not reached the end
     d.memory[GOING] = 0.0 * one
-    late = remains(h - gone, end)
+    late = remains(h - gone, end, bounds)
     d.memory[STUCK] = where(late, one, stuck)
     d.time = where(late, d.time, end)
     if any_lane(late):
@@ -61,7 +65,7 @@ def step(m, d, h, tableau, tolerance):
 
 
 @kernel
-def record(m, d, times, row, attempts, tableau, tolerance, out):
+def record(m, d, times, row, attempts, tableau, tolerance, bounds, out):
     """Integrate towards times[-1] in steps of free size and write the states at the ascending times [n] (dense output).
 
     Starts with row `row` of out [n, 1 + nq + nv + nact] = time, qpos, qvel, act. Returns, after at most `attempts`
@@ -76,24 +80,27 @@ def record(m, d, times, row, attempts, tableau, tolerance, out):
         resume_slopes(m, d)
     else:
         status = first_slopes(m, d)
-    row, result = free_steps(m, d, times, row, attempts, tableau, tolerance, out)
+    row, result = free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out)
     leave_slopes(m, d)
     return row, max(status, result)
 
 
 @kernel
-def free_steps(m, d, times, row, attempts, tableau, tolerance, out):
+def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
     """`record`, once the slopes at the present state are known."""
     end = times[-1]
     status = OK
     for _ in range(attempts):
+        if not remains(end - d.time, end, bounds):
+            d.time = max(d.time, end)
         row = write_reached(m, d, times, row, out)
         if row == len(times):
             return row, status
         # one trial step and its error
+        pass_break(m, d, True, bounds)
         start = d.time
         left = end - start
-        size = trial_step_size(d.memory[STEP], left)
+        size = trial_step_size(longest_step(d.memory[STEP], bounds), until_break(start, left, bounds))
         status = max(status, attempt(m, d, size, tableau))
         error = error_norm(m, d, size, tolerance)
         if error <= 1.0:
@@ -115,14 +122,14 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, out):
 
 
 def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
-    """The Dormand-Prince method with a relative and an absolute error tolerance per step."""
+    """The Dormand-Prince method with a relative and an absolute error tolerance per step, in steps without bounds."""
     return Integrator(
         name="dopri5",
         order=5,
         kind="adaptive",
         reference="Dormand & Prince (1980); Hairer, Nørsett & Wanner, Solving ODEs I (1993), II.5 and II.6",
         step=step,
-        parameters=(TABLEAU.table, np.array([relative, absolute_])),
+        parameters=(TABLEAU.table, np.array([relative, absolute_]), step_bounds()),
         needs={"nstage": STAGES, "memory": (PLACES, 0), "fsal": True},
         adaptive=True,
     )

@@ -14,12 +14,6 @@ SAFETY, SHRINK, GROW, BETA = 0.9, 0.2, 10.0, 0.04
 
 
 @kernel(inline=True)
-def remains(left, end):
-    """Whether `left` (s) up to the time `end` (s) is more than rounding."""
-    return left > 1e-14 * (1.0 + absolute(end))
-
-
-@kernel(inline=True)
 def large_enough(h, end):
     """Whether a step of h seconds advances a clock that goes up to `end` (s); False for NaN."""
     return h >= 1e-13 * (1.0 + absolute(end))

@@ -17,7 +17,7 @@ from saltus.contact.rows.blocks import CONE
 from saltus.dynamics.history import record_controls
 from saltus.integrate.adaptive import dopri5
 from saltus.integrate.adaptive.dormand_prince import STAGES
-from saltus.integrate.adaptive.memory import GOING, STEP
+from saltus.integrate.adaptive.memory import ERROR_BEFORE, GOING, STEP
 from saltus.integrate.adaptive.samples import write_reached, write_row
 from saltus.integrate.adaptive.stages import (
     accept,
@@ -28,7 +28,8 @@ from saltus.integrate.adaptive.stages import (
     save_start,
     stage,
 )
-from saltus.integrate.adaptive.step_size import error_norm, large_enough, remains, trial_step_size
+from saltus.integrate.adaptive.step_bounds import ROUNDING, behind_break, longest_step, remains, until_break
+from saltus.integrate.adaptive.step_size import error_norm, large_enough, trial_step_size
 from saltus.integrate.event.dense_events import (
     back_to_end,
     come_back,
@@ -59,6 +60,7 @@ from saltus.solve.status import CHATTER, DIVERGED, ENDED, EVENTS_FULL, JAMMED, O
 
 LONGEST = 0.05  # s: longest step with active constraints, so that rounding errors of accelerations do not add up
 REJECTED = -1.0  # in place of the event's location
+BOUNDS = 2  # place of the bounds of steps among dopri5's parameters
 INSTANT = 1e-12  # shorter intervals count as none: s, relative to 1 s and to the time
 
 
@@ -76,7 +78,7 @@ def step(m, d, h, *method):
     worst = max(worst, begin(m, d))
     # from event to event
     for _ in range(dopri5.ATTEMPTS):
-        if worst > UNSOLVED or not remains(end - d.time, end):
+        if worst > UNSOLVED or not is_left(m, d, end, method):
             break
         if log_is_full(m, d):
             d.event_end[0] = end
@@ -85,7 +87,7 @@ def step(m, d, h, *method):
         worst = max(worst, go_towards(m, d, end, method))
     # land on the end exactly
     if worst <= UNSOLVED:
-        if remains(end - d.time, end):
+        if is_left(m, d, end, method):
             worst = STEP_TOO_SMALL
         else:
             d.time = end
@@ -93,6 +95,14 @@ def step(m, d, h, *method):
     if not has(m, FIXED):
         d.memory[GOING] = 0.0
     return worst
+
+
+@kernel
+def is_left(m, d, end, method):
+    """Whether there is more than rounding up to the time `end` (s)."""
+    if has(m, FIXED):
+        return end - d.time > ROUNDING * (1.0 + absolute(end))
+    return remains(end - d.time, end, method[BOUNDS])
 
 
 @kernel
@@ -222,11 +232,12 @@ def look_ahead(m, d, end, method):
         left = end - d.time
         return OK, left, first_event(m, d, left, d.time, method)
     # step size of dopri5's controller, limited while constraints are active
+    go_behind_break(m, d, method[BOUNDS])
     start = d.time
-    longest = d.memory[STEP]
+    longest = longest_step(d.memory[STEP], method[BOUNDS])
     if d.event_count[CLOSED]:
         longest = minimum(longest, LONGEST + 0.0 * longest)
-    size = trial_step_size(longest, end - start)
+    size = trial_step_size(longest, until_break(start, end - start, method[BOUNDS]))
     # trial step; a rejected one restores the state
     watched_stages(m, d, size, method[0])
     error = error_norm(m, d, size, method[1])
@@ -237,6 +248,17 @@ def look_ahead(m, d, end, method):
         return DIVERGED, size, REJECTED
     d.event_error[0] = error
     return OK, size, first_event(m, d, size, start, method)
+
+
+@kernel
+def go_behind_break(m, d, bounds):
+    """Where a law may jump at this time, start the next step just behind it, with a first step size."""
+    behind = behind_break(d.time, bounds)
+    if behind > d.time:
+        d.time = behind
+        d.memory[STEP] = 0.0
+        d.memory[ERROR_BEFORE] = 0.0
+        start_step(m, d)
 
 
 @kernel
@@ -263,7 +285,7 @@ def take(m, d, start, size, place, end, method):
     status = finish(m, d, start, size, method)
     if status >= DIVERGED:
         return status
-    if absolute(end - d.time) <= 1e-15 * (1.0 + absolute(end)):
+    if not is_left(m, d, end, method):
         d.time = end
     d.dense[RECENT] = 0.0
     log_limits(m, d)

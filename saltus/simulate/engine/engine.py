@@ -34,6 +34,7 @@ from saltus.simulate.laws.contact import Compliant, find_contact_law, hard_numbe
 from saltus.simulate.laws.control import Controller, check_control, user_laws
 from saltus.simulate.laws.dynamics import Dynamics, equations_key, full_inertia
 from saltus.simulate.laws.events import Actuation, Event, UserEvents, start_values
+from saltus.simulate.laws.step_bounds import check_bounds, laws_of_time
 from saltus.solve.status import DIVERGED, EVENTS_FULL
 
 _HAS_XFRC = DATA.slot["has_xfrc"]
@@ -62,6 +63,8 @@ class Engine:
         dynamics: Dynamics | None,
         events: Sequence[Event],
         actuation_states: int | Sequence[float] | None,
+        max_step: float | None = None,
+        breaks: Sequence[float] = (),
         threads: int = 1,
     ):
         check_control(control)
@@ -75,7 +78,8 @@ class Engine:
         self.integrator = find_integrator(integrator, self.model.opt.integrator, tolerance)
         check_sampling(self.model, self.integrator)
         check_discrete(self.model, self.integrator, self.law.name == "hard")
-        self.timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
+        self.step_bounds = check_bounds(max_step, breaks, self.integrator)
+        self._timestep = positive("timestep", self.model.opt.timestep if timestep is None else timestep)
         # steps of adaptive integrators are not what a soft constraint's time constant is measured against
         self.law_timestep = self.integrator.law_timestep(self.timestep)
         self.dynamics, self.equations = dynamics, equations_key(dynamics, self.model)
@@ -136,6 +140,7 @@ class Engine:
         if isinstance(control, Actuation) and control.events != self.user_events.all[: len(control.events)]:
             raise OptionError("this Actuation has events; pass it to Simulation(..., control=...)")
         self.control = control
+        self._bound_steps()
         self.laws = user_laws(self.model, control, self.equations)._replace(
             hard=self.hard, touch=self._touch, sleeps=self.sleeps
         )
@@ -149,7 +154,33 @@ class Engine:
         self.computed = None
         self.memo.clear()
 
+    def laws_of_time(self, control: Any = None) -> list[str]:
+        """Names of the user's laws that read the time; `control`: a Controller, if it is one, in place of its own."""
+        own = control if isinstance(control, Controller) else self.control
+        return laws_of_time(own, self.dynamics, self.user_events, self.law)
+
+    def longest_step(self, control: Any = None) -> float:
+        """The longest step (s) of an adaptive integrator, infinite without one; `control` as in `laws_of_time`."""
+        return (
+            self.step_bounds.longest(self.timestep, self.laws_of_time(control)) if self.integrator.adaptive else np.inf
+        )
+
+    def _bound_steps(self) -> None:
+        """Bound the steps of an adaptive integrator as is given, and as laws that depend on time require."""
+        if self.integrator.adaptive:
+            self.integrator = self.step_bounds.of(self.integrator, self.timestep, self.laws_of_time())
+
     # ------------------------------------------------------------ state
+
+    @property
+    def timestep(self) -> float:
+        """Length of a step, s; adaptive methods take steps of their own up to the end of each."""
+        return self._timestep
+
+    @timestep.setter
+    def timestep(self, value: float) -> None:
+        self._timestep = value
+        self._bound_steps()
 
     @property
     def time(self) -> float:

@@ -240,9 +240,9 @@ record = entry(dopri5.record)
 
 
 @entry
-def record_events(m, d, times, row, attempts, tableau, tolerance, out):
+def record_events(m, d, times, row, attempts, tableau, tolerance, bounds, out):
     """Steps towards the last of the times, over events, and the states at those times that they pass."""
-    return _record_events(m, d, times, row, attempts, (tableau, tolerance), out)
+    return _record_events(m, d, times, row, attempts, (tableau, tolerance, bounds), out)
 
 
 # ---------------------------------------------------------------- derivatives of a step

@@ -56,7 +56,8 @@ class Controller:
     `d.actuator_length[k]`, `d.xpos[b]`, `d.site_xpos[s]`, `d.subtree_com[b]`, ...), `z` the place of its first state:
     state i is d.act[z + i], its rate, which the law must set, d.act_dot[z + i]. `d.control_prm` holds the parameters.
     It is evaluated with every acceleration, so that the stages of Runge-Kutta methods see it; with `hold` once a step,
-    at the state and with the quantities of its start, its states by Euler's method.
+    at the state and with the quantities of its start, its states by Euler's method. A law that reads `d.time` bounds
+    the steps of adaptive integrators, see `max_step` and `breaks` of `saltus.Simulation`.
 
     What the law refers to by name (numbers, tuples, NumPy arrays, kernels) belongs to its code and must not change once
     a simulation has used it; anything else that it refers to is an OptionError. What is to change are parameters.

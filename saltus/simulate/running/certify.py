@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: Makes a simulation like the one whose run it is, but for the options that it is given.
 Again = Callable[..., Any]
+FINER = 4  # times shorter is the longest step of a repetition
 PARTED = 0.1  # rad, or of a length's range: runs with this difference no longer show the same motion
 
 
@@ -52,7 +53,8 @@ def certify_run(
 ) -> Certificate | None:
     """Repeat a run of an engine from the snapshot `start` with half and a quarter of the step and compare.
 
-    Adaptive integrators repeat with a hundredth of the tolerance, whose difference is the error bar. A control function
+    Adaptive integrators repeat with a hundredth of the tolerance, and a quarter of the longest step where there is one;
+    the difference is the error bar. A control function
     is called in each run; one that remembers must begin anew when `sim.time` does. Returns None if interrupted.
     """
     certify = _certify_adaptive if engine.integrator.adaptive else _certify_fixed
@@ -60,7 +62,35 @@ def certify_run(
         certificate = certify(engine, again, start, first, duration, sample, control, progress)
     except DivergenceError as error:
         certificate = _without_error_bar(engine, first, f"a repetition {error}: no error bar")
-    return None if certificate is None else replace(certificate, exchanges=exchanges(first))
+    if certificate is None:
+        return None
+    return _with_laws_of_time(replace(certificate, exchanges=exchanges(first)), engine, control)
+
+
+def _with_laws_of_time(certificate: Certificate, engine: Engine, control: Any) -> Certificate:
+    """The certificate with what it can say of a user's laws that read the time, between the points that steps look at.
+
+    What is shorter than these are apart, the run and its repetitions may have missed alike.
+    """
+    laws = engine.laws_of_time(control)
+    if not laws:
+        return certificate
+    named = f"{', '.join(laws)} depend{'s' if len(laws) == 1 else ''} on time"
+    longest = engine.longest_step(control)
+    breaks = engine.step_bounds.breaks
+    if not engine.integrator.adaptive:
+        text = f"{named}, read at the stages of steps of {engine.timestep:.4g} s; what is shorter may be missed"
+    elif np.isfinite(longest):
+        text = (
+            f"{named}; steps were at most max_step = {longest:.4g} s, those of the repetition {longest / FINER:.4g} s; "
+        )
+        text += "what is shorter may be missed" + ("" if breaks else "; declare jumps as breaks")
+    elif breaks:
+        text = f"{named}; steps end at the breaks that were declared, and may pass over what happens between these"
+    else:
+        text = f"{named} and max_step is infinite: steps may pass over what happens between them, in every repetition"
+        return replace(certificate, ok=False, warnings=[*certificate.warnings, text])
+    return replace(certificate, warnings=[*certificate.warnings, text])
 
 
 def _certify_fixed(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
@@ -131,7 +161,9 @@ def _refined(control, factor):
 def _certify_adaptive(engine, again, start, first, duration, sample, control, progress) -> Certificate | None:
     relative, absolute = engine.integrator.parameters[1]
     finer = find_integrator(engine.integrator, "", (max(relative / 100, 1e-14), max(absolute / 100, 1e-16)))
-    second = _repeat(again, start, duration, sample, control, progress, integrator=finer)
+    longest = engine.longest_step(control)
+    bound = {"max_step": longest / FINER} if np.isfinite(longest) else {}
+    second = _repeat(again, start, duration, sample, control, progress, integrator=finer, **bound)
     if _interrupted(second):
         return None
     differences = state_difference(engine.model, first, second)

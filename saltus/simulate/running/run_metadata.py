@@ -81,6 +81,8 @@ def attributes(engine: Engine, duration: float, sample: float) -> dict[str, Any]
         "duration": duration,
         "sample": sample,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        **({"max_step": longest} if np.isfinite(longest := engine.longest_step()) else {}),
+        **({"breaks": list(engine.step_bounds.breaks)} if engine.step_bounds.breaks else {}),
         **({"applied": forces} if (forces := applied(engine)) else {}),
     }
 

@@ -23,6 +23,8 @@ def setup_of(engine: Engine, plan: Plan, control: Any) -> dict[str, Any]:
         "tableau": _tableau(engine.integrator),
         "tolerance": engine.integrator.parameters[1].tolist() if engine.integrator.adaptive else None,
         "timestep": engine.timestep,
+        "max_step": engine.step_bounds.max_step,
+        "breaks": list(engine.step_bounds.breaks),
         "contact": engine.contact,
         "contact_law": law_numbers(engine.law),
         "contact_word": engine.law.feature_key if isinstance(engine.law, Compliant) else "",

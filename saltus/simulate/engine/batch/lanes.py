@@ -118,6 +118,10 @@ class Lanes(BatchStates):
     def _stuck(self) -> NDArray[np.bool_]:
         return self.states[:, self._spans["memory"]][:, STUCK] > 0.5
 
+    def take_integrator(self, integrator: Integrator) -> None:
+        """Take the same integrator with other parameters."""
+        self.integrator = integrator
+
     def kept(self) -> dict[str, Any]:
         """All that steps go on from, for `go_to` of states that were made in the same way."""
         varied = {} if self.varied_model is None else self.varied_model.fields

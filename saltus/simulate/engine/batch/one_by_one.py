@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError, warn
+from saltus.integrate.integrator import Integrator
 from saltus.model.compile.constraints.hard import law_numbers
 from saltus.model.event_enums import KIND
 from saltus.number.structs import aligned_zeros
@@ -99,6 +100,11 @@ class OneByOne(BatchStates):
     def fault(self, i: int) -> int | str:
         """What event could not be handled in state i: its status, or what is wrong with the start; 0: none."""
         return self._starts.get(i) or int(self._status[i])
+
+    def take_integrator(self, integrator: Integrator) -> None:
+        """Take the same integrator with other parameters."""
+        for engine in self.engines:
+            engine.integrator = integrator
 
     def kept(self) -> dict[str, Any]:
         """All that steps go on from, for `go_to` of states that were made in the same way."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from saltus.contact.counts import NUNSOLVED
 from saltus.errors import OptionError
+from saltus.integrate.integrator import Integrator
 from saltus.model.layout import DATA
 from saltus.model.model import Model
 from saltus.number.structs import Struct
@@ -82,6 +83,10 @@ class BatchStates(ABC):
     def fault(self, i: int) -> int | str:
         """What event could not be handled in state i: its status, or what is wrong with the start; 0: none."""
         return 0
+
+    @abstractmethod
+    def take_integrator(self, integrator: Integrator) -> None:
+        """Take the same integrator with other parameters."""
 
     @abstractmethod
     def kept(self) -> dict[str, Any]:

@@ -1,0 +1,130 @@
+"""Bounds of adaptive steps: a longest step, and times at which steps end since laws may jump there.
+
+`bounds` [1 + n]: the longest step (s), then the times of such breaks (s), ascending. A step ends just before a break
+and the next one begins just behind it, with slopes and a step size of its own, so that a law is smooth within each step
+whichever value it has at the break itself (Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I (1993),
+II.6).
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.arguments import number, numbers
+from saltus.errors import OptionError
+from saltus.integrate.adaptive.memory import ERROR_BEFORE, STEP
+from saltus.integrate.adaptive.stages import first_slopes
+from saltus.number.conditions import has
+from saltus.number.functions import absolute, any_lane, minimum, where
+from saltus.number.kernels import kernel
+
+MAX_STEP, BREAKS = 0, 1  # places of the longest step and of the first break
+SIDE = 4e-15  # from a break to the ends of the steps on both sides: s, relative to 1 s and to the time
+APART = 1e-9  # least distance of breaks: s, in the same measure
+ROUNDING = 1e-14  # in times: s, in the same measure
+NEAR = 1e-12  # so close to an end, and half as close to a break, a time counts as there: s, in the same measure
+
+
+def step_bounds(max_step: float = np.inf, breaks: tuple[float, ...] = ()) -> NDArray[np.float64]:
+    """The bounds as kernels take them; `max_step`, `breaks` in s."""
+    return np.array([max_step, *breaks])
+
+
+def longest_of(max_step: Any) -> float | None:
+    """A longest step (s) that a user gives, which may be infinite, or None; OptionError for anything else."""
+    if max_step is None:
+        return None
+    found = number("max_step", max_step)
+    if not found > 0:
+        raise OptionError(f"max_step must be a positive number of seconds, got {found:g}")
+    return found
+
+
+def breaks_of(breaks: Any) -> tuple[float, ...]:
+    """Times (s) that a user declares as breaks, ascending; OptionError for what are none, or too close together."""
+    times = np.unique(numbers("breaks", breaks))
+    if not np.isfinite(times).all():
+        raise OptionError(f"breaks must be finite times (s), got {breaks!r}")
+    close = np.flatnonzero(np.diff(times) < APART * (1.0 + abs(times[1:])))
+    if close.size:
+        one, other = times[close[0] : close[0] + 2].tolist()
+        raise OptionError(f"breaks: {one!r} s and {other!r} s are too close to each other")
+    return tuple(times.tolist())
+
+
+@kernel(inline=True)
+def longest_step(wanted, bounds):
+    """The step size `wanted` (s), at most the longest step."""
+    return minimum(wanted, bounds[MAX_STEP] + 0.0 * wanted)
+
+
+@kernel
+def until_break(time, left, bounds):
+    """How far a step from `time` (s) may go: `left` (s), or to just before the next break."""
+    for k in range(BREAKS, len(bounds)):
+        before = bounds[k] - SIDE * (1.0 + absolute(bounds[k])) - time
+        left = where(before > 0.0, minimum(left, before), left)
+    return left
+
+
+@kernel
+def behind_break(time, bounds):
+    """`time` (s), or where that is at a break or hardly before it, the time just behind it."""
+    behind = time
+    for k in range(BREAKS, len(bounds)):
+        after = bounds[k] + SIDE * (1.0 + absolute(bounds[k])) + 0.0 * time
+        there = (time < after) & (time > bounds[k] - 0.5 * NEAR * (1.0 + absolute(bounds[k])))
+        behind = where(there, after, behind)
+    return behind
+
+
+@kernel
+def remains(left, end, bounds):
+    """Whether `left` (s) up to the time `end` (s) is more than rounding, or than the two sides of a break."""
+    least = NEAR if len(bounds) > BREAKS else ROUNDING
+    return left > least * (1.0 + absolute(end))
+
+
+@kernel
+def pass_break(m, d, live, bounds):
+    """Where the time is that of a break, go behind it, with the slopes there and a first step size.
+
+    `live`: lanes that step at all; the others, and those at no break, stay as they are, to the bit. Returns the time
+    (s) that has passed.
+    """
+    start = d.time
+    behind = where(live, behind_break(start, bounds), start)
+    there = behind > start
+    if any_lane(there):
+        keep_slopes(m, d)
+        d.time = behind
+        d.memory[STEP] = where(there, 0.0 * start, d.memory[STEP])
+        d.memory[ERROR_BEFORE] = where(there, 0.0 * start, d.memory[ERROR_BEFORE])
+        first_slopes(m, d)
+        bring_back_slopes(m, d, there)
+    return behind - start
+
+
+@kernel
+def keep_slopes(m, d):
+    """Keep the slopes of stage 0, and the solver's warm start, in the places of later stages."""
+    for i in range(m.nv):
+        d.stage_qacc[m.nv + i] = d.stage_qacc[i]
+    for k in range(m.nact):
+        d.stage_act[m.nact + k] = d.stage_act[k]
+    if has(m, "constraint"):
+        for i in range(m.nv):
+            d.stage_qacc[2 * m.nv + i] = d.qacc_warmstart[i]
+
+
+@kernel
+def bring_back_slopes(m, d, there):
+    """Bring back what `keep_slopes` has kept, except in the lanes `there`."""
+    for i in range(m.nv):
+        d.stage_qacc[i] = where(there, d.stage_qacc[i], d.stage_qacc[m.nv + i])
+    for k in range(m.nact):
+        d.stage_act[k] = where(there, d.stage_act[k], d.stage_act[m.nact + k])
+    if has(m, "constraint"):
+        for i in range(m.nv):
+            d.qacc_warmstart[i] = where(there, d.qacc_warmstart[i], d.stage_qacc[2 * m.nv + i])
