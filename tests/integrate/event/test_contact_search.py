@@ -9,7 +9,8 @@ from saltus.model.event_enums import LINEAR_SPEED, TURNING_SPEED
 TABLE = """<mujoco><worldbody><geom name="table" type="box" size=".5 .5 .1" pos="0 0 -.1"/>
 <body name="ball" pos="0 0 {z}"><freejoint/><geom name="ball" size=".05" mass="1"/></body></worldbody></mujoco>"""
 WALL = """<mujoco><option timestep="{h}" gravity="0 0 0"/><default><geom friction="0 0 0"/></default><worldbody>
-<geom type="box" size="{t} 5 5" pos="{x} 0 0"/><body><freejoint/><geom size=".05" mass="1"/></body></worldbody></mujoco>"""
+<geom type="box" size="{t} 5 5" pos="{x} 0 0"/><body><freejoint/><geom size=".05" mass="1"/></body></worldbody>
+</mujoco>"""
 SPRING = """<mujoco><option timestep="0.01" gravity="0 0 0"/><worldbody><body>
 <joint type="slide" stiffness="1" range="-2 {limit}" limited="true"/>
 <geom size=".1" mass="1" contype="0"/></body>
