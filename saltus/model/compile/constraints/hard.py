@@ -36,7 +36,8 @@ class HardLaw(NamedTuple):
 
     restitution, friction: for each pair of geoms that may touch; a friction of nan is the model's. limit_restitution:
     for each limit. gap_tolerance (m), speed_tolerance (m/s), bounce_height (m), overlap_depth (m, rad),
-    impact_law, impact_treatment: see `saltus.Hard`. event: events are located in time; dense and dense_*: what is done where they come too densely, see
+    impact_law, impact_treatment: see `saltus.Hard`. event: events are located in time; dense and dense_*: what is done
+    where they come too densely, see
     `saltus.Hard` and `saltus.integrate.event.dense_events`; actuation_states: room for discrete states; user_events: of
     each event of the user's the side that it is watched towards, whether the run ends there, its kind in the log.
     """
