@@ -43,8 +43,7 @@ CLOSED = 2  # size of the active set: closed points and limits, dry friction, eq
 SHARED = 3  # how the forces of the active set are shared out, see below
 PAUSED = 4  # 1: stop before the next impact is resolved
 UNDONE = 5  # 1 + status so far: a step has begun, and waits for the log to be read
-UNPROVED = 6  # steps in which some pair could not be proved apart within the looks that a step is given
-EVENT_COUNTS = UNPROVED + 1
+EVENT_COUNTS = UNDONE + 1
 
 # places in body_bound: bounds over a step of a body's origin, m/s and m/s², and of its turning, rad/s and rad/s²
 LINEAR_SPEED, LINEAR_ACCELERATION, TURNING_SPEED, TURNING_ACCELERATION = range(4)

@@ -18,6 +18,7 @@ from saltus.model.fields import (
     impact,
     integrate,
     rows,
+    search,
     sense,
     sleep,
     solve,
@@ -64,7 +65,7 @@ _COMPUTED = (
     ),
     *(fluid.VELOCITY, rows.VELOCITY, sense.VELOCITY),
     *(tree.SCRATCH, solve.SCRATCH, cone.FIELDS, cone.SCRATCH, impact.IMPACT_FIELDS),
-    *(event.SCRATCH, stepping.SCRATCH, integrate.SCRATCH, threads.DATA),
+    *(event.SCRATCH, search.SCRATCH, stepping.SCRATCH, integrate.SCRATCH, threads.DATA),
 )
 DATA = Layout("Data", {name: field for fields in (*_STATE, *_COMPUTED) for name, field in fields.items()})
 
@@ -114,6 +115,7 @@ def data_sizes(
     newton=False,
     pcg=False,
     fsal=False,
+    searches=False,
     tangents=False,
     lanes=False,
     control_states=0,
@@ -126,7 +128,8 @@ def data_sizes(
     `nmemory`: values that the integrator keeps between steps; `nstage`: stages whose slopes it stores; `implicit`: it
     uses velocity derivatives; `newton`: it solves for all stages by Newton iteration; `pcg`: it uses conjugate
     gradients with the derivatives of forces, with "flex" only those of deformable bodies; `fsal`: its last slopes are
-    the first of the next step; `tangents`, `lanes`: the Data holds duals, lanes. `control_states`, `control_prm`:
+    the first of the next step; `searches`: its steps are searched for contacts; `tangents`, `lanes`: the Data holds
+    duals, lanes. `control_states`, `control_prm`:
     numbers of states and parameters of a controller in the time loop.
     """
     nv = model_sizes["nv"]
@@ -162,6 +165,7 @@ def data_sizes(
         nv_pcg=nv if pcg is True or (pcg and model_sizes["nflexvert"]) else 0,
         nflexedge_pcg=model_sizes["nflexedge"] if pcg else 0,
         nflexvert_pcg=model_sizes["nflexvert"] if pcg else 0,
+        **search.search_sizes(model_sizes, searches and not lanes),
         nteam=places(1),
         contact_end=model_sizes["nconmax"],
         found_end=model_sizes["nfound"],

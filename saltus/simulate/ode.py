@@ -421,7 +421,7 @@ def _next_step(h: float, norm: float, before: float) -> tuple[float, float]:
 
 
 def _dense(k: Any, y: Any, h: float, theta: float) -> Any:
-    """y at the fraction theta of a step, to fourth order: `saltus.integrate.adaptive.dense_output.dense`."""
+    """y at the fraction theta of a step, to fourth order: `saltus.integrate.dense.dense_output.dense`."""
     rest = 1.0 - theta
     whole, bend = dormand_prince.TABLEAU.b @ k, np.array(dormand_prince.DENSE) @ k
     first = k[0] - whole

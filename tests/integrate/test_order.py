@@ -16,7 +16,7 @@ import pytest
 from helpers import oracle
 
 import saltus
-from saltus.integrate.adaptive.dormand_prince import TABLEAU as DOPRI5
+from saltus.integrate.dense.dormand_prince import TABLEAU as DOPRI5
 
 DURATION = 1.2
 MOTIONS = {

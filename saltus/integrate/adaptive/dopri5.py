@@ -7,21 +7,28 @@ I (1993), II.4 to II.6. Rotations are advanced as in `runge_kutta`. With lanes, 
 
 import numpy as np
 
-from saltus.integrate.adaptive.dense_output import interpolate
-from saltus.integrate.adaptive.dormand_prince import STAGES, TABLEAU
-from saltus.integrate.adaptive.memory import GOING, PLACES, STEP, STUCK
+from saltus.integrate.adaptive.first_step import first_step_size
+from saltus.integrate.adaptive.memory import GOING, LANDING, PLACES, STEP, STUCK
 from saltus.integrate.adaptive.samples import write_reached, write_row
 from saltus.integrate.adaptive.stages import accept, attempt, end_of_step, first_slopes, leave_slopes, resume_slopes
 from saltus.integrate.adaptive.step_bounds import longest_step, pass_break, remains, step_bounds, until_break
 from saltus.integrate.adaptive.step_size import error_norm, large_enough, trial_step_size
+from saltus.integrate.dense.contact_search import first_overlap, last_open
+from saltus.integrate.dense.dense_output import interpolate
+from saltus.integrate.dense.dormand_prince import STAGES, TABLEAU
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
 from saltus.integrate.status import bad_start, bad_state
-from saltus.number.functions import any_lane, where
-from saltus.number.kernels import kernel
+from saltus.number.conditions import has
+from saltus.number.functions import absolute, any_lane, where
+from saltus.number.kernels import kernel, only_with
 from saltus.solve.status import DIVERGED, OK, STEP_TOO_SMALL
 
 ATTEMPTS = 100_000
+REJECT = 2.0  # an error norm with which a step is rejected
+CAREFUL = 1e-3  # of a first step
+SHORTER, FELT = 0.1, 1e-7  # s: a step this short feels a contact that begins in it
+SHORTEST = 1e-10  # step that ends at a contact: s, relative to 1 s and to the time
 
 
 @kernel
@@ -106,6 +113,13 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
         if error <= 1.0:
             if not bad_state(m, d) < 0.5:
                 return row, DIVERGED
+            # a contact begins within the step: again, up to there
+            place = passed_contact(m, d, size, start)
+            if place < 1.0:
+                accept(m, d, size, True, REJECT + 0.0 * error)
+                d.memory[STEP] = place * size
+                d.memory[LANDING] = 1.0 + 0.0 * size
+                continue
             # samples inside an accepted step, by dense output
             while row < len(times) and times[row] < start + size:
                 interpolate(m, d, size, start, (times[row] - start) / size)
@@ -114,11 +128,41 @@ def free_steps(m, d, times, row, attempts, tableau, tolerance, bounds, out):
             end_of_step(m, d, size, start, tableau)
         # next state and step size
         accept(m, d, size, True, error)
+        if error <= 1.0 and d.memory[LANDING] > 0.5:
+            begin_contact(m, d)
         if size == left and error <= 1.0:
             d.time = end
         if not large_enough(size, end):
             return row, STEP_TOO_SMALL
     return row, status
+
+
+@only_with("constraint", otherwise="1.0")
+@kernel
+def passed_contact(m, d, h, start):
+    """The fraction of a step just before the first contact or limit that is met in it; 1 if none is.
+
+    Changes the state but for the time. Worlds whose pairs are found at run time are not searched.
+    """
+    whole = 1.0 + 0.0 * h
+    if has(m, "broad"):
+        return whole
+    place = first_overlap(m, d, h, start, (), whole)
+    if place < 1.0:
+        place = last_open(m, d, h, start, (), place)
+        # a contact at once: the step is short enough to feel it, or becomes shorter
+        if not place * h > SHORTEST * (1.0 + absolute(start)):
+            place = SHORTER * whole if h > FELT else whole
+    d.time = start
+    return place
+
+
+@kernel
+def begin_contact(m, d):
+    """After a step that ends where a contact begins: a first step so small that the contact's force is felt in it."""
+    d.memory[LANDING] = d.memory[STEP] = 0.0 * d.time
+    first_step_size(m, d)
+    d.memory[STEP] = CAREFUL * d.memory[STEP]
 
 
 def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
@@ -130,6 +174,6 @@ def dopri5(relative: float = 1e-8, absolute_: float = 1e-10) -> Integrator:
         reference="Dormand & Prince (1980); Hairer, Nørsett & Wanner, Solving ODEs I (1993), II.5 and II.6",
         step=step,
         parameters=(TABLEAU.table, np.array([relative, absolute_]), step_bounds()),
-        needs={"nstage": STAGES, "memory": (PLACES, 0), "fsal": True},
+        needs={"nstage": STAGES, "memory": (PLACES, 0), "fsal": True, "searches": True},
         adaptive=True,
     )

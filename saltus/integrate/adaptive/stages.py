@@ -6,10 +6,10 @@ First same as last: the slopes of an accepted step's last stage are those of the
 
 from saltus.dynamics.actuator.activation import settle_activations
 from saltus.dynamics.history import record_controls
-from saltus.integrate.adaptive.dormand_prince import STAGES
 from saltus.integrate.adaptive.first_step import first_step_size
 from saltus.integrate.adaptive.memory import GOING
 from saltus.integrate.adaptive.step_size import control_step_size
+from saltus.integrate.dense.dormand_prince import STAGES
 from saltus.integrate.fixed.runge_kutta import stage_state, store_slopes
 from saltus.integrate.manifold import save_state
 from saltus.number.functions import where

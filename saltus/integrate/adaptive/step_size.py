@@ -4,8 +4,8 @@ The embedded method of order four gives the error estimate, and a PI controller 
 Nørsett & Wanner, Solving Ordinary Differential Equations I (1993), II.4, with the constants of their code DOPRI5.
 """
 
-from saltus.integrate.adaptive.dormand_prince import ERROR, STAGES
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, REJECTED, STEP, TAKEN
+from saltus.integrate.dense.dormand_prince import ERROR, STAGES
 from saltus.model.enums import SLIDE
 from saltus.number.functions import absolute, clip, maximum, minimum, power, sqrt, where
 from saltus.number.kernels import kernel, only_with

@@ -16,7 +16,6 @@ from saltus.contact.event.modes import count_closed
 from saltus.contact.rows.blocks import CONE
 from saltus.dynamics.history import record_controls
 from saltus.integrate.adaptive import dopri5
-from saltus.integrate.adaptive.dormand_prince import STAGES
 from saltus.integrate.adaptive.memory import ERROR_BEFORE, GOING, STEP
 from saltus.integrate.adaptive.samples import write_reached, write_row
 from saltus.integrate.adaptive.stages import (
@@ -30,6 +29,8 @@ from saltus.integrate.adaptive.stages import (
 )
 from saltus.integrate.adaptive.step_bounds import ROUNDING, behind_break, longest_step, remains, until_break
 from saltus.integrate.adaptive.step_size import error_norm, large_enough, trial_step_size
+from saltus.integrate.dense.dormand_prince import STAGES
+from saltus.integrate.dense.substep import FIXED, keep_start, method_word, state_at
 from saltus.integrate.event.dense_events import (
     back_to_end,
     come_back,
@@ -43,7 +44,6 @@ from saltus.integrate.event.dense_events import (
 )
 from saltus.integrate.event.event_functions import event_values, read_values
 from saltus.integrate.event.event_location import NONE, first_event, watch
-from saltus.integrate.event.substep import FIXED, keep_start, method_word, state_at
 from saltus.integrate.event.user_events import EVENTS, act, first_sides, look, mark_passed, pass_sides, sides_after
 from saltus.integrate.integrator import Integrator
 from saltus.integrate.manifold import save_state
@@ -416,7 +416,7 @@ def log_is_full(m, d):
 
 def event_driven(integrator: Integrator) -> Integrator:
     """The same method, event-driven, with the Data that `saltus.integrate.fixed.moreau_jean` needs for dense events."""
-    return replace(integrator, step=step, needs=integrator.needs | {"implicit": True})
+    return replace(integrator, step=step, needs=integrator.needs | {"implicit": True, "searches": True})
 
 
 def step_word(integrator: Integrator) -> str:

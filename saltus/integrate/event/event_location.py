@@ -2,7 +2,7 @@
 
 Event functions (see `saltus.integrate.event.event_functions`) are sampled on the dense output of the step, at a few
 places, wherever one of them dips, and where geoms that were apart overlap (see
-`saltus.integrate.event.contact_search`); a sign change is located by bisection and inverse quadratic interpolation
+`saltus.integrate.dense.contact_search`); a sign change is located by bisection and inverse quadratic interpolation
 (Chandrupatla, A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear function without using
 derivatives (1997)).
 """
@@ -10,11 +10,11 @@ derivatives (1997)).
 from saltus.contact.collide import collider_frames
 from saltus.contact.event.gap_functions import open_gaps
 from saltus.dynamics.tree.kinematics import kinematics
-from saltus.integrate.adaptive.dense_output import interpolate
-from saltus.integrate.event.contact_search import first_overlap
+from saltus.integrate.dense.contact_search import first_overlap
+from saltus.integrate.dense.dense_output import interpolate
+from saltus.integrate.dense.motion_bounds import first_rates, sample_rates
+from saltus.integrate.dense.substep import FIXED, PARTS, state_at
 from saltus.integrate.event.event_functions import event_values, positions, read_values
-from saltus.integrate.event.motion_bounds import first_rates, sample_rates
-from saltus.integrate.event.substep import FIXED, PARTS, state_at
 from saltus.integrate.event.user_events import EVENTS, above, find_sides, level, pass_sides
 from saltus.model.event_enums import CLOSED, OPEN
 from saltus.number.conditions import has

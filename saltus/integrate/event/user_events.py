@@ -13,7 +13,7 @@ from saltus.contact.event.modes import log_event
 from saltus.dynamics.tree.com_frame import centre_of_mass
 from saltus.dynamics.tree.kinematics import attached_frames
 from saltus.dynamics.user_laws import INLINE, laws_of
-from saltus.integrate.event.substep import PARTS, state_at
+from saltus.integrate.dense.substep import PARTS, state_at
 from saltus.number.features import looks_at
 from saltus.number.functions import absolute, maximum
 from saltus.number.kernels import kernel, only_with

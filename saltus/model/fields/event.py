@@ -12,9 +12,7 @@ MODEL = {  # fixed
     # user-defined events: watched direction (1, -1, 0 for both), whether the run ends, the kind in the event log;
     # discrete states of actuation
     **ints("nuserevent", "nactuation_state", "nclosedmax", "ntree_event"),
-    # the pair of each point; points and ends of joint limits, for which steps are searched
-    **ints("slot_pair", shape=("nslot",)),
-    **ints("nclear"),
+    **ints("slot_pair", shape=("nslot",)),  # the pair of each point
     **ints("event_direction", "event_terminal", "event_kind", shape=("nuserevent",)),
 }
 
@@ -65,15 +63,6 @@ SCRATCH = {  # scratch
     **ints("event_count", shape=("nevent_count",)),
     **reals("event_error", shape=("nevent_state",)),  # error of the trial step, relative to the tolerance
     **reals("event_end", shape=("nevent_state",)),  # end time (s) of an interrupted step
-    # search of a step: bounds of joint rates and accelerations over it, with the velocities of the last sample; bounds
-    # of bodies' speeds and accelerations; turning and velocities of bodies; the fraction of the step up to which each
-    # item is known to be open, and its last look (see `saltus.integrate.event.contact_search`); number of looks
-    **reals("rate_bound", "rate_change", "rate_seen", shape=("nv_event",)),
-    **reals("body_bound", shape=("nbody_event", 4)),
-    **reals("body_motion", shape=("nbody_event", 6)),
-    **reals("clear_until", shape=("nclear",)),
-    **reals("clear_seen", shape=("nclear", 6)),
-    **ints("clear_looks", shape=("nevent_state",)),
     **reals("event_log", shape=("nevent_log", EVENT_WIDTH)),
 }
 
@@ -94,7 +83,7 @@ WRITTEN_BY = {
 def sizes_without_events():
     """Sizes that a Model without located events has: all 0."""
     names = (
-        "nclear nbody_event nslot nslotpair nmode "
+        "nslot nslotpair nmode "
         "nevent nevent_state nevent_count nevent_log nblock_event nrow_event nrow_half nv_event "
         "nq_event nevent_look nuserevent ndense nactuation_state npast ntouch nv_touch"
     )

@@ -25,7 +25,6 @@ from saltus.model.event_enums import (
     SPEED,
     TANGENT2,
     TIME,
-    UNPROVED,
 )
 from saltus.model.model import Model
 from saltus.number.structs import Struct
@@ -71,15 +70,11 @@ class EventReader:
         rows = self._d.views["event_log"][: count[LOGGED]]
         out = self.table(rows)
         warn_of_lost(int(count[LOST]))
-        if count[UNPROVED]:
-            warn(
-                f"{count[UNPROVED]} steps before t = {float(self._d.views['time']):g} s ended before all pairs of "
-                "geoms were proved apart: a contact may have been missed; choose a smaller timestep or tolerance"
-            )
+        warn_of_unproved(self._d)
         if not self._told and has_leftovers(rows[:, KIND]):
             self._told = True
             warn_of_leftovers()
-        count[LOGGED] = count[LOST] = count[UNPROVED] = 0
+        count[LOGGED] = count[LOST] = 0
         return out
 
     def table(self, rows: NDArray[np.float64]) -> NDArray[Any]:
@@ -97,6 +92,17 @@ class EventReader:
         for field, place in (("energy_before", BEFORE), ("energy_after", AFTER)):
             out[field] = np.where(impact | dense, rows[:, place], np.nan)
         return out
+
+
+def warn_of_unproved(d: Struct) -> None:
+    """Warn of steps in which a contact may have been missed, and count anew."""
+    unproved = d.views["unproved"]
+    if unproved.any():
+        warn(
+            f"in {unproved[0]} steps before t = {float(d.views['time']):g} s not all pairs of geoms were proved apart: "
+            "a contact may have been missed; choose a smaller timestep or tolerance"
+        )
+        unproved[:] = 0
 
 
 def warn_of_lost(events: int) -> None:

@@ -5,7 +5,7 @@ time at which a pair has the gap g along the normal n, and its bodies close it a
 
     g + σ τ - ½ K τ² > 0,
 
-where K bounds the acceleration of all points of both bodies over the step (see `saltus.integrate.event.motion_bounds`).
+where K bounds the acceleration of all points of both bodies over the step (see `saltus.integrate.dense.motion_bounds`).
 The distance of two convex shapes is at least that of their projections onto a fixed n, so that σ is the least closing
 velocity of any of their points along n. Where shapes are not convex, g - V τ > 0 with a bound V of speeds serves. The
 pairs are advanced in the order of the times up to which they are known to be apart, until the step's end or the first
@@ -17,7 +17,7 @@ if they fall below those that it foretold, the advance is made again with the fu
 """
 
 from saltus.contact.collide import collider_frame
-from saltus.contact.counts import NCON
+from saltus.contact.counts import NCON, NLOST
 from saltus.contact.event.gap_functions import (
     EVERYWHERE,
     NEAR,
@@ -28,8 +28,8 @@ from saltus.contact.event.gap_functions import (
     touches,
 )
 from saltus.dynamics.tree.kinematics import kinematics
-from saltus.integrate.event.motion_bounds import body_velocities, bound_motion, norm3, velocity_of
-from saltus.integrate.event.substep import state_at
+from saltus.integrate.dense.motion_bounds import body_velocities, bound_motion, norm3, velocity_of
+from saltus.integrate.dense.substep import state_at
 from saltus.model.enums import BALL, HFIELD, PLANE, SDF, SPHERE
 from saltus.model.event_enums import (
     LINEAR_ACCELERATION,
@@ -37,8 +37,8 @@ from saltus.model.event_enums import (
     OPEN,
     TURNING_ACCELERATION,
     TURNING_SPEED,
-    UNPROVED,
 )
+from saltus.number.conditions import has
 from saltus.number.functions import maximum, minimum, sqrt
 from saltus.number.kernels import kernel, only_with
 from saltus.spatial.vectors import cross, dot3, scale3, sub3
@@ -46,7 +46,11 @@ from saltus.spatial.vectors import cross, dot3, scale3, sub3
 MOST = 1000  # looks at pairs in a step
 PATIENCE = 8.0  # advances of a pair by the bound of accelerations, before it is tried with less
 EASED, LEAST_SHARE = 0.25, 1e-9  # factor of the bound from advance to advance then; least share of it
+BISECTIONS = 50
 SHORTEST = 1e-12  # advance, as a fraction of the step
+# where contacts have no modes, m, rad: the gap below which a pair counts as in contact at the start of a step, half of
+# which is left where a step ends before a contact; the depth that may be missed
+TOUCHING, MISSED = 1e-7, 1e-9
 LONG = 1e300  # s: a pair that never touches
 OVERSHOOT = 1.5  # of the way to the zero that two gaps in a row foretell, where a pair is probed
 FALLING = 0.5  # ratio of successive gaps below which a pair is probed
@@ -60,30 +64,94 @@ AT, GAP, SLOPE, BEND, SHARE, ADVANCES = range(6)
 def first_overlap(m, d, h, start, method, upper):
     """The fraction of a step, up to `upper`, at which an open contact or joint limit is violated; `upper` if none is.
 
-    Needs event_before, and the stages of dopri5 or the bounds of joint rates. Changes the state if it has to look
-    inside the step; clear_looks counts these looks.
+    Needs the stages of dopri5 or the bounds of joint rates, and, where events are located, event_before; under other
+    laws of contact those pairs and limits are searched for that are open at the start. Changes the state if it has to
+    look inside the step; clear_looks counts these looks, and clear_item is the item that is violated.
     """
     bound_motion(m, d, h)
     d.clear_looks[0] = 0
     # what distance and speeds alone keep apart
-    item = start_search(m, d, h, upper)
+    item = start_search(m, d, h, upper) if has(m, "event") else start_without_modes(m, d, h, start, method)
     while item >= 0 and d.clear_looks[0] < MOST:
         upper = look(m, d, h, start, d.clear_until[item], method, upper)
         item = least_advanced(m, d, upper)
     if item >= 0:
-        d.event_count[UNPROVED] = d.event_count[UNPROVED] + 1
+        d.unproved[0] = d.unproved[0] + 1
     return upper
+
+
+@kernel
+def last_open(m, d, h, start, method, place):
+    """The fraction of the step just before the item is met that `first_overlap` has found violated at `place`."""
+    item = d.clear_item[0]
+    low, high = maximum(d.clear_seen[item][AT], 0.0 * place), place
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        motion_at(m, d, h, start, middle, method)
+        if gap_motion(m, d, item)[0] > 0.5 * TOUCHING:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel(inline=True)
+def items(m):
+    """Number of items: contact points, or pairs of geoms where points have no modes, and ends of joint limits."""
+    return points(m) + 2 * m.njntlimit
+
+
+@kernel(inline=True)
+def points(m):
+    """Number of items that are contact points or pairs of geoms."""
+    return m.nslot if has(m, "event") else m.ncollision
+
+
+@kernel(inline=True)
+def pair_of(m, item):
+    """The pair of geoms of an item."""
+    return m.slot_pair[item] if has(m, "event") else item
+
+
+@kernel(inline=True)
+def slack(m):
+    """Depth (m, rad) below which a violation may be missed."""
+    return 2.0 * m.opt_gap_tolerance if has(m, "event") else MISSED
+
+
+@kernel
+def start_without_modes(m, d, h, start, method):
+    """clear_until ← 0, or 1 where bounding spheres are apart for the whole step; returns the first item that is 0."""
+    motion_at(m, d, h, start, 0.0 * h, method)
+    first, zero = -1, 0.0 * h
+    for item in range(items(m)):
+        far = item < points(m) and m.collision_flex2[item] >= 0
+        if not far and item < points(m):
+            far = spheres_far(m, d, item, h)
+        d.clear_until[item] = 1.0 + zero if far else zero
+        d.clear_seen[item] = (-1.0 + zero, zero, zero, zero, 1.0 + zero, zero)
+        if not far and first < 0:
+            first = item
+    return first
+
+
+@kernel
+def spheres_far(m, d, c, h):
+    """Whether the bounding spheres of pair c are farther apart than all speeds in a step of h seconds can close."""
+    g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
+    collider_frame(m, d, g1)
+    collider_frame(m, d, g2)
+    return bounding_distance(m, d, g1, g2) - m.law_margin[m.collision_law[c]] > h * closing_bound(m, d, c)
 
 
 @kernel
 def start_search(m, d, h, upper):
     """clear_until ← 0, or 1 where the gap at the start suffices for the step; returns the first item that is 0."""
-    slack = 2.0 * m.opt_gap_tolerance
     first, zero = -1, 0.0 * h
-    for item in range(m.nclear):
+    for item in range(items(m)):
         far = not is_searched(m, d, item)
         if not far:
-            far = gap_before(m, d, item) + slack > upper * h * closing_bound(m, d, item)
+            far = gap_before(m, d, item) + slack(m) > upper * h * closing_bound(m, d, item)
         d.clear_until[item] = 1.0 + zero if far else zero
         d.clear_seen[item] = (-1.0 + zero, zero, zero, zero, 1.0 + zero, zero)
         if not far and first < 0:
@@ -117,7 +185,7 @@ def gap_before(m, d, item):
 def least_advanced(m, d, upper):
     """The item known to be open for the shortest time, less than `upper`; -1 without one."""
     first, least = -1, upper
-    for item in range(m.nclear):
+    for item in range(items(m)):
         if d.clear_until[item] < least:
             first, least = item, d.clear_until[item]
     return first
@@ -130,18 +198,23 @@ def look(m, d, h, start, theta, method, upper):
     Returns a fraction at which one of them is violated, or `upper`.
     """
     motion_at(m, d, h, start, theta, method)
-    for item in range(m.nclear):
+    for item in range(items(m)):
         if d.clear_until[item] == theta:
             d.clear_looks[0] = d.clear_looks[0] + 1
             motion = gap_motion(m, d, item)
-            if motion[0] < -2.0 * m.opt_gap_tolerance and theta > 0.0:
+            if motion[0] < -slack(m) and theta > 0.0:
+                d.clear_item[0] = item
                 return theta
+            if not has(m, "event") and theta == 0.0 and motion[0] <= TOUCHING:
+                d.clear_until[item] = 1.0 + 0.0 * h  # in contact, which the step itself sees
+                continue
             probe = advance(m, d, item, h, theta, motion)
             if theta < probe < upper:
                 # where two gaps in a row foretell a contact
                 motion_at(m, d, h, start, probe, method)
-                if gap_motion(m, d, item)[0] < -2.0 * m.opt_gap_tolerance:
+                if gap_motion(m, d, item)[0] < -slack(m):
                     upper = probe
+                    d.clear_item[0] = item
                 motion_at(m, d, h, start, theta, method)
     return upper
 
@@ -183,13 +256,13 @@ def foretold(m, seen, time, gap, slope):
     """Whether a gap and its slope are at least those that the last look foretold for `time` seconds later."""
     least = seen[GAP] + (seen[SLOPE] - 0.5 * seen[BEND] * time) * time
     least_slope = seen[SLOPE] - seen[BEND] * time
-    return gap >= least - 2.0 * m.opt_gap_tolerance and slope >= least_slope - m.opt_speed_tolerance
+    return gap >= least - slack(m) and slope >= least_slope - m.opt_speed_tolerance
 
 
 @kernel
 def stays_positive(m, gap, slope, bend):
-    """How long (s) gap + slope t - ½ bend t² stays above minus twice the gap tolerance."""
-    gap = maximum(gap, 0.0 * gap) + 2.0 * m.opt_gap_tolerance
+    """How long (s) gap + slope t - ½ bend t² stays above minus the depth that may be missed."""
+    gap = maximum(gap, 0.0 * gap) + slack(m)
     root = sqrt(slope * slope + 2.0 * bend * gap)
     # the form without cancellation
     if slope < 0.0:
@@ -204,7 +277,7 @@ def gap_motion(m, d, item):
     The least slope that any of its points has along the normal, the bound of accelerations, and how long (s) it is open
     in any case. Needs the poses and velocities of all bodies.
     """
-    if item >= m.nslot:
+    if item >= points(m):
         return limit_motion(m, d, item)
     return geoms_motion(m, d, item)
 
@@ -212,7 +285,7 @@ def gap_motion(m, d, item):
 @kernel
 def limit_motion(m, d, item):
     """`gap_motion` of an end of a joint limit."""
-    k, end = (item - m.nslot) // 2, (item - m.nslot) % 2
+    k, end = (item - points(m)) // 2, (item - points(m)) % 2
     j = m.limit_obj[k]
     low, high = joint_gaps(m, d, k)
     i, zero = m.jnt_dofadr[j], 0.0 * d.time
@@ -227,7 +300,7 @@ def limit_motion(m, d, item):
 @kernel
 def geoms_motion(m, d, item):
     """`gap_motion` of a contact point with an identity, or of the pair of geoms whose first point the item is."""
-    c = m.slot_pair[item]
+    c = pair_of(m, item)
     g1, g2 = m.collision_geom1[c], m.collision_geom2[c]
     margin = m.law_margin[m.collision_law[c]]
     collider_frame(m, d, g1)
@@ -239,11 +312,12 @@ def geoms_motion(m, d, item):
         time = stays_positive(m, apart, slope, bend)
         if apart + margin > NEAR * smaller_radius(m, g1, g2):
             return apart, slope, slope, bend, time
-    # the pair's points
-    n = d.count[NCON]
+    # the pair's points, behind those of the active set
+    n, lost = d.count[NCON] if has(m, "event") else 0, d.count[NLOST]
     end = pair_points(m, d, n, c, EVERYWHERE)
+    d.count[NLOST] = lost
     bend = relative_acceleration(m, d, g1, g2)
-    if not m.slot_varies[c]:
+    if has(m, "event") and not m.slot_varies[c]:
         k = n + item - m.slot_adr[c]
         slope = point_slope(m, d, c, k)
         return d.contact_dist[k] - margin, slope, slope, bend, time
@@ -302,11 +376,11 @@ def least_slope(m, d, item, c, k):
 @kernel
 def closing_bound(m, d, item):
     """Bound of the speed (m/s, rad/s) at which the gap of an item closes in the step."""
-    if item >= m.nslot:
-        j = m.limit_obj[(item - m.nslot) // 2]
+    if item >= points(m):
+        j = m.limit_obj[(item - points(m)) // 2]
         i = m.jnt_dofadr[j]
         return norm3(d, d.rate_bound, i) if m.jnt_type[j] == BALL else d.rate_bound[i]
-    c = m.slot_pair[item]
+    c = pair_of(m, item)
     return speed_bound(m, d, m.collision_geom1[c]) + speed_bound(m, d, m.collision_geom2[c])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from numba.extending import overload
 
 from saltus.dynamics.user_laws import INLINE
-from saltus.integrate.adaptive.dense_output import interpolate
+from saltus.integrate.dense.dense_output import interpolate
 from saltus.number.cache.fingerprint import fingerprint
 from saltus.number.conditions import has
 from saltus.number.features import looks_at

@@ -5,7 +5,7 @@ DOPRI5.
 """
 
 from saltus.dynamics.tree.manifold import displace
-from saltus.integrate.adaptive.dormand_prince import DENSE, STAGES, WEIGHTS
+from saltus.integrate.dense.dormand_prince import DENSE, STAGES, WEIGHTS
 from saltus.number.kernels import kernel, only_with
 
 

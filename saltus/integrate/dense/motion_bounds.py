@@ -6,8 +6,8 @@ for other methods by samples. The bounds of bodies follow from those of joints f
 triangle inequality in the equations of relative motion (Featherstone 2008, section 2.7).
 """
 
-from saltus.integrate.adaptive.dormand_prince import DENSE, STAGES, WEIGHTS
-from saltus.integrate.event.substep import FIXED, PARTS
+from saltus.integrate.dense.dormand_prince import DENSE, STAGES, WEIGHTS
+from saltus.integrate.dense.substep import FIXED, PARTS
 from saltus.model.enums import FREE, HINGE, SLIDE
 from saltus.model.event_enums import LINEAR_ACCELERATION, LINEAR_SPEED, TURNING_ACCELERATION, TURNING_SPEED
 from saltus.number.conditions import has
