@@ -119,6 +119,9 @@ def pair_gaps(m, d, n, c, spheres):
 def numbered_points(m, d, before, c):
     """Contacts of pair c from number `before` on, and the gaps of its slots; returns the new number of contacts."""
     n = pair_points(m, d, before, c, EVERYWHERE)
+    # contacts that a pair does not have at this pose are beyond any reach, and the last
+    while n > before and not d.contact_dist[n - 1] < ABSENT:
+        n -= 1
     first, count = m.slot_adr[c], min(n - before, m.slot_num[c])
     if m.slot_varies[c]:
         match_points(m, d, before, before + count, c)
