@@ -17,6 +17,9 @@ SCRATCH = {  # scratch
     # of a pair, its mode; whether a block of the previous step has been matched
     **ints("block_past", "block_slot", "past_found", shape=("npast",)),
     **reals("block_mode", shape=("npast",)),
+    # forces of the rows, and Gᵀ of them, two sweeps ago
+    **reals("cycle_force", shape=("nrow_dual",)),
+    **reals("cycle_y", shape=("nv_dual",)),
 }
 
 #: Rooms whose kernels read these fields, and those that write them.
